@@ -10,8 +10,10 @@ from bethink.model.jobs import JobKind, JobStatus, SpendingBy
 from bethink.model.kinds import OwnKind
 from bethink.model.memory_tests import MemoryTest
 from bethink.model.pages import FactState, Order, cursor_of
+from bethink.model.people import PersonWay
 from bethink.model.recall import FactVerdict, Level, Ref, RefKind
 from bethink.model.records import AgentKind, Fact, FactKind, Message, Role, SessionState
+from bethink.model.retention import RetentionKind
 from bethink.model.reviews import ReviewStatus
 from bethink.model.steering import LearningRules
 from bethink.model.timeline import TimelineKind
@@ -24,7 +26,9 @@ from bethink.model.verbs import (
     memory,
     operations,
     pages,
+    people,
     relearning,
+    retention,
     reviews,
     rules,
     service,
@@ -80,6 +84,7 @@ NARROW: dict[str, Any] = {
 _SESSION: dict[str, Any] = {"session_id": "ses_1"}
 _DOCUMENT: dict[str, Any] = {"document_id": "doc_1"}
 _THREAD: dict[str, Any] = {"thread_id": "thread_1"}
+_PERSON: dict[str, Any] = {"name": "Anna", "aliases": ("Annie",), "by": (PersonWay.WORDS,)}
 
 FULL: list[tuple[Verb[Any, Any], Request]] = [
     (memory.REMEMBER, memory.RememberRequest(
@@ -95,13 +100,28 @@ FULL: list[tuple[Verb[Any, Any], Request]] = [
     (memory.USED, memory.UsedRequest(refs=(Ref(RefKind.FACT, "a:b/c", 2),))),
     (memory.SHOWN, memory.ShownRequest(as_of=NOON, limit=3, **_SESSION)),
     (memory.FORGET, memory.ForgetRequest(
-        ref=Ref(RefKind.DOCUMENT, "doc_1", 2), version_only=True, agent="scout", dry_run=True, echoes=True,
-        by="mira", reason="asked")),
+        ref=Ref(RefKind.DOCUMENT, "doc_1", 2), version_only=True, agent="scout", dry_run=True, echoes=True, by="kari",
+        reason="request 12")),
     (memory.JOBS, memory.JobsRequest(limit=3)),
     (memory.CONSOLIDATE, Empty()),
     (memory.LEARN_SPACE, service.LearnRequest(only=(JobKind.EXTRACT,))),
     (erasures.ERASURES, erasures.ErasuresRequest(limit=3)),
     (erasures.OPEN_ERASURES, Empty()),
+    (retention.LIST_RETENTION, Empty()),
+    (retention.SET_RETENTION, retention.SetRetentionRequest(
+        kind=RetentionKind.FACT, older_than=365, origin="tool:web")),
+    (retention.REMOVE_RETENTION, retention.RemoveRetentionRequest(kind=RetentionKind.FACT, origin="tool:web")),
+    (retention.SWEEP, retention.SweepRequest(dry_run=True)),
+    (retention.HOLD, retention.HoldRequest(reason="case 12", by="kari")),
+    (retention.HOLDS, retention.HoldsRequest(limit=3)),
+    (retention.LIFT, retention.LiftRequest(space="alice", hold_id="hld_1", reason="closed", by="kari")),
+    (retention.ALL_HOLDS, retention.HoldsRequest(limit=3)),
+    (people.FIND_IN_SPACE, people.FindPersonRequest(limit=3, **_PERSON)),
+    (people.EXPORT_FROM_SPACE, people.ExportPersonRequest(limit=3, after=cursor_of("alice", 3), **_PERSON)),
+    (people.FORGET_IN_SPACE, people.ForgetPersonRequest(reason="request 12", dry_run=True, **_PERSON)),
+    (people.FIND_PERSON, people.FindPersonRequest(limit=3, **_PERSON)),
+    (people.EXPORT_PERSON, people.ExportPersonRequest(limit=3, after=cursor_of("alice", 3), **_PERSON)),
+    (people.FORGET_PERSON, people.ForgetPersonRequest(reason="request 12", dry_run=True, **_PERSON)),
     (pages.TIMELINE, pages.TimelineRequest(
         kinds=(TimelineKind.MESSAGE, TimelineKind.FACT), as_of=NOON, limit=3, after=cursor_of(1, 0, "f1", 2))),
     (pages.PAGE_SHOWN, pages.PageShownRequest(

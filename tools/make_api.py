@@ -39,6 +39,7 @@ _CLASSES = {
     "facts": ("Facts", "Handle", "The facts of a space."),
     "reviews": ("Reviews", "Handle", "The claims of a space that were not believed at once."),
     "rules": ("Rules", "Handle", "The rules by which a space learns."),
+    "retention": ("SpaceRetention", "Handle", "How long a space keeps what, and legal holds on it."),
     "documents": ("Documents", "Handle", "The documents of a space."),
     "threads": ("Threads", "Handle", "The working memory of a space."),
     "tests": ("MemoryTests", "Handle", "The memory tests of a space."),
@@ -83,6 +84,13 @@ _EXTRA = {
         return Rules(self._backend, self._space)
 
     @property
+    def retention(self) -> "SpaceRetention":
+        """How long the space keeps what, and legal holds on it."""
+        from bethink.api.retention import SpaceRetention  # noqa: PLC0415 - as above
+
+        return SpaceRetention(self._backend, self._space)
+
+    @property
     def documents(self) -> "Documents":
         """The documents of the space."""
         from bethink.api.documents import Documents  # noqa: PLC0415 - as above
@@ -104,11 +112,14 @@ _EXTRA = {
         return MemoryTests(self._backend, self._space)
 '''
 }
-_CHECKED = {"space": ("facts", "reviews", "rules", "documents", "threads", "tests")}
+_CHECKED = {"space": ("facts", "reviews", "rules", "retention", "documents", "threads", "tests")}
 """The handles that a handle names in its annotations."""
 
 
-_LATE = tuple(f"bethink.model.verbs.{name}" for name in ("changes", "operations", "pages", "relearning", "steering"))
+_LATE = tuple(
+    f"bethink.model.verbs.{name}"
+    for name in ("changes", "operations", "pages", "people", "relearning", "retention", "steering")
+)
 """Verbs that most programs never call: their requests are loaded by the call, so that `import bethink` stays quick."""
 
 

@@ -30,8 +30,8 @@ _FOOT = "What to do about each: [Mend what is broken](../howto/troubleshooting.m
 
 _GROUPS = {
     "Open a memory": ("connect", "load_settings", "Settings", "acting_for"),
-    "Use it": ("Memory", "Space", "Session", "Facts", "Reviews", "Rules", "Documents", "Threads", "MemoryTests", "Keys",
-                "Webhooks"),
+    "Use it": ("Memory", "Space", "Session", "Facts", "Reviews", "Rules", "SpaceRetention", "Documents", "Threads",
+                "MemoryTests", "Keys", "Webhooks"),
     "With a database in this process": ("History", "LiveHistory", "WorkingMemory"),
     "What goes in": (
         "Message", "Role", "Origin", "AgentKind", "conversation_key", "moment", "Fact", "FactKind", "OwnKind",
@@ -40,6 +40,7 @@ _GROUPS = {
     "What comes out": (
         "SessionInfo", "Record", "Remembered", "Recall", "Recalled", "Ref", "RefKind", "Block", "Lineage", "Forgotten",
         "Document", "MemoryTestResult", "MemoryChange", "verify_webhook", "Evidence", "Quote", "Review", "ReviewStatus",
+        "RetentionKind",
     ),
     "Extend it": ("Backend", "ModelCall", "ModelAnswer", "ScriptedModel"),
 }  # fmt: skip

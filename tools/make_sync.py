@@ -22,6 +22,7 @@ _CLASSES = {
     "Facts": "api/facts.py",
     "Reviews": "api/reviews.py",
     "Rules": "api/rules.py",
+    "SpaceRetention": "api/retention.py",
     "Documents": "api/documents.py",
     "Threads": "api/threads.py",
     "MemoryTests": "api/tests.py",

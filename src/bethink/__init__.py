@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from bethink.api.documents import Documents
     from bethink.api.facts import Facts
+    from bethink.api.retention import SpaceRetention
     from bethink.api.reviews import Reviews
     from bethink.api.rules import Rules
     from bethink.api.session import Session
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
         SessionInfo,
         conversation_key,
     )
+    from bethink.model.retention import RetentionKind
     from bethink.model.reviews import Review, ReviewStatus
     from bethink.model.steering import LearningRules
     from bethink.model.webhooks import verify_webhook
@@ -83,6 +85,7 @@ __all__ = [
     "Ref",
     "RefKind",
     "Remembered",
+    "RetentionKind",
     "Review",
     "ReviewStatus",
     "Reviews",
@@ -93,6 +96,7 @@ __all__ = [
     "SessionInfo",
     "Settings",
     "Space",
+    "SpaceRetention",
     "Threads",
     "WorkingMemory",
     "acting_for",
@@ -107,6 +111,7 @@ _HOMES = {
     "bethink.api.documents": ("Documents",),
     "bethink.api.facts": ("Facts",),
     "bethink.api.reviews": ("Reviews",),
+    "bethink.api.retention": ("SpaceRetention",),
     "bethink.api.rules": ("Rules",),
     "bethink.api.session": ("Session",),
     "bethink.api.space": ("Space",),
@@ -130,6 +135,7 @@ _HOMES = {
         "SessionInfo", "conversation_key",
     ),
     "bethink.model.webhooks": ("verify_webhook",),
+    "bethink.model.retention": ("RetentionKind",),
     "bethink.model.reviews": ("Review", "ReviewStatus"),
     "bethink.model.steering": ("LearningRules",),
     "bethink.model.working": ("Event", "Mode"),

@@ -2,9 +2,9 @@
 
 import math
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
-from functools import partial
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -211,6 +211,7 @@ def database_from(settings: Settings, clock: Clock = system_clock) -> Database:
         raise Misconfigured(f"unknown module {settings.module!r}.", hint=f"Use one of {', '.join(MODULES)}.")
     database = open_database(settings, clock)
     database.tombstones_path = settings.tombstones_path
+    database.keys_refused = timedelta(days=settings.retention.key_days)
     return database
 
 
@@ -330,11 +331,10 @@ def _worker(
     settings: Settings, database: Database, *, redactor: Redactor, providers: Providers, prompt: str
 ) -> "Callable[[], Worker]":
     last: Worker | None = None
+    tidy: Callable[[], Awaitable[None]] | None = None
 
     def make() -> "Worker":
-        from bethink.forgetting.settling import finish_open  # noqa: PLC0415 - only workers look after erasures
-
-        nonlocal last  # a model that is away stays away for every worker of this process
+        nonlocal last, tidy  # a model that is away stays away for every worker of this process
         rest = None if last is None else last.rest
         model, reader, embedder, unfit = _fit(providers)
         last = worker_from(
@@ -349,7 +349,11 @@ def _worker(
             unfit=unfit,
             prompt=prompt,
         )
-        last.tidy = partial(finish_open, database)
+        if tidy is None:
+            from bethink.services import retention_service  # noqa: PLC0415 - only workers look after erasures
+
+            tidy = retention_service(database, settings, redactor=redactor).tidy
+        last.tidy = tidy
         return last
 
     return make

@@ -5,9 +5,11 @@ BethinkError
 ├── NotFound           nothing with that name exists
 ├── Conflict           the request contradicts what is stored
 │   ├── Duplicate      a key that must be unique is taken
+│   ├── ErasedKey      the message with this idempotency key was erased
 │   ├── LostClaim      another worker has claimed the job
 │   ├── SessionEnded   the session no longer takes messages
-│   └── Stale          someone else wrote a newer version
+│   ├── Stale          someone else wrote a newer version
+│   └── UnderLegalHold nothing of the space may be erased
 ├── Denied             the key does not allow this
 ├── Misconfigured      the settings or the database role cannot work
 ├── ModelError         a model call failed
@@ -54,6 +56,12 @@ class Duplicate(Conflict):
     """A key that must be unique is taken."""
 
 
+class ErasedKey(Conflict):
+    """The message with this idempotency key was erased: a late retry must not bring it back. Nothing was stored."""
+
+    default_hint = "Do not send it again. If it is a new message, give it a new key."
+
+
 class LostClaim(Conflict):
     """Another worker has claimed the job, or its work was already done. Nothing was written."""
 
@@ -72,6 +80,12 @@ class Stale(Conflict):
     def __init__(self, message: str, *, current: int | None, hint: str | None = None) -> None:
         super().__init__(message, hint=hint)
         self.current = current
+
+
+class UnderLegalHold(Conflict):
+    """A legal hold stands on the space: nothing of it may be erased. Nothing was."""
+
+    default_hint = "See 'bethink retention holds'. Who answers for it can lift it with 'bethink retention lift'."
 
 
 class Denied(BethinkError):

@@ -96,6 +96,21 @@ def _forgetting(local: "Local") -> Handlers:
     return Handlers(found.handlers())
 
 
+def _retention(local: "Local") -> Handlers:
+    from bethink.services import retention_service  # noqa: PLC0415 - see the top
+
+    parts = local.parts
+    return Handlers(retention_service(parts.database, parts.settings, redactor=parts.redactor).handlers())
+
+
+def _people(local: "Local") -> Handlers:
+    from bethink.services import people_handlers  # noqa: PLC0415 - see the top
+
+    parts = local.parts
+    found = people_handlers(parts.database, parts.redactor, files_folder=parts.files_folder, run=local.run)
+    return Handlers(found)
+
+
 def _relearning(local: "Local") -> Handlers:
     from bethink.services import relearn_handlers  # noqa: PLC0415 - see the top
 
@@ -245,6 +260,7 @@ _PAGES = (
     "memory.spending", "memory.settings", "memory.held", "memory.page_spaces", "memory.counters", "space.summary",
     "space.page_shown", "memory.access",
 )  # fmt: skip
+_PEOPLE = tuple(f"{handle}.{verb}_person" for handle in ("space", "memory") for verb in ("find", "export", "forget"))
 _RELEARNING = ("space.relearn", "space.apply_relearning", "space.undo_relearning")
 _STEERING = ("space.preview", "space.pin", "space.unpin", "space.pins", "space.feedback")
 _LOADED: tuple[tuple[tuple[Verb[Any, Any], ...], Callable[["Local"], Handlers]], ...] = (
@@ -268,8 +284,12 @@ _SERVICES: dict[str, Callable[["Local"], Handlers]] = {
     "threads": _threads,
     "tests": _tests,
     **dict.fromkeys(_PAGES, _pages),
+    **dict.fromkeys(_PEOPLE, _people),
     **dict.fromkeys(_RELEARNING, _relearning),
     **dict.fromkeys(_STEERING, _steering),
+    "retention": _retention,
+    "memory.legal_holds": _retention,
+    "memory.lift_legal_hold": _retention,
     "space.erasures": _forgetting,
     "memory.open_erasures": _forgetting,
     "space.changes": _changes,

@@ -134,6 +134,7 @@ class Memory(MemoryVerbs):
 
         Raises:
             Busy: if a space kept changing meanwhile. Run it again.
+            UnderLegalHold: if a legal hold stands on a space on either side, as the other may have forgotten of it.
         """
         from bethink.archive.sync import sync_space  # noqa: PLC0415 - few programs sync
         from bethink.forgetting.replay import replay  # noqa: PLC0415
@@ -146,7 +147,7 @@ class Memory(MemoryVerbs):
                 every += page
                 after = page[-1]
         return [
-            await sync_space(*pair, space=name, forget_again=lambda tx, space: replay(tx, space=space))
+            await sync_space(*pair, space=name, forget_again=lambda tx, space: replay(tx, space=space, back=False))
             for name in sorted(set(every))
         ]
 

@@ -23,6 +23,8 @@ from bethink.worker import Worker
 from bethink.working.service import ThreadService
 
 if TYPE_CHECKING:
+    from bethink.forgetting.people import Run
+    from bethink.forgetting.retention import RetentionService
     from bethink.relearn import RelearnService
     from bethink.working.memory import WorkingMemory
 
@@ -75,6 +77,28 @@ def page_handlers(database: Database, settings: Settings | None) -> Handlers:
         operations.SETTINGS.name: listed,
         access.ACCESS.name: AccessService(database).access,
     }
+
+
+def retention_service(database: Database, settings: Settings | None, *, redactor: Redactor) -> "RetentionService":
+    """Return what keeps the rules of retention and legal holds."""
+    from bethink.forgetting.retention import RetentionOptions, RetentionService  # noqa: PLC0415 - few processes do
+
+    given = settings or Settings()
+    options = RetentionOptions(
+        message_days=given.retention.message_days, expired_days=given.retention.expired_days
+    )  # fmt: skip
+    return RetentionService(
+        database, redactor=redactor, files_folder=given.learning.artefacts_dir, options=options
+    )  # fmt: skip
+
+
+def people_handlers(database: Database, redactor: Redactor, *, files_folder: str, run: "Run") -> Handlers:
+    """Return the functions of people, by the verb's name. `run` carries out a verb in one space."""
+    from bethink.forgetting.forget import ForgetService  # noqa: PLC0415 - few processes ask for a person
+    from bethink.forgetting.people import PeopleService  # noqa: PLC0415
+
+    forgetting = ForgetService(database, redactor=redactor, files_folder=files_folder)
+    return PeopleService(database, redactor=redactor, forgetting=forgetting, run=run).handlers()
 
 
 def relearn_handlers(service: "Callable[[], RelearnService]") -> Handlers:

@@ -1,10 +1,11 @@
 """The groups of settings. Each is a table of the settings file; `settings.py` puts them together."""
 
-from dataclasses import field
+from dataclasses import field, fields
 
 from bethink.errors import Misconfigured
 from bethink.frozen import frozen
 
+_MOST_DAYS = 36_500
 PERSONAL_KINDS = ("card", "iban", "phone", "email", "national_id", "ip_address")
 
 
@@ -232,6 +233,24 @@ class AccessSettings:
 
     keep_days: int = 365
     """Days after which an entry is removed; 0 to record nothing."""
+
+
+@frozen
+class RetentionSettings:
+    """How long things are kept in all spaces. A space has rules of its own: see `bethink retention`."""
+
+    message_days: int = 0
+    """Days after which messages are erased, with what was made of them, where a space has no rule; 0 for never."""
+    expired_days: int = 30
+    """Days after which a fact is erased that has expired."""
+    key_days: int = 30
+    """Days for which the idempotency key of an erased message is refused, so that a late retry stores nothing."""
+
+    def __post_init__(self) -> None:
+        for each in fields(self):
+            if not 0 <= getattr(self, each.name) <= _MOST_DAYS:
+                hint = f"Give a number of days from 0 to {_MOST_DAYS:,}."
+                raise Misconfigured(f"retention_{each.name} is out of range.", hint=hint)
 
 
 @frozen

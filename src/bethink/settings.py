@@ -25,6 +25,7 @@ from bethink.setting_groups import (
     ModelSettings,
     PostgresSettings,
     RedactionSettings,
+    RetentionSettings,
     ScanSettings,
     ServerSettings,
     SqliteSettings,
@@ -93,6 +94,8 @@ class Settings:
     """How long changes are kept."""
     access: AccessSettings = field(default_factory=AccessSettings)
     """How long the access record is kept."""
+    retention: RetentionSettings = field(default_factory=RetentionSettings)
+    """How long things are kept in all spaces."""
     webhooks: WebhookSettings = field(default_factory=WebhookSettings)
     """How changes are sent to webhooks."""
     sqlite: SqliteSettings = field(default_factory=SqliteSettings)
@@ -160,6 +163,7 @@ _GROUPS: dict[str, type[Any]] = {
     "worker": WorkerSettings,
     "changes": ChangesSettings,
     "access": AccessSettings,
+    "retention": RetentionSettings,
     "webhooks": WebhookSettings,
     "sqlite": SqliteSettings,
     "postgres": PostgresSettings,

@@ -11,6 +11,7 @@ from bethink import build
 from bethink.api.documents import Documents as AsyncDocuments
 from bethink.api.facts import Facts as AsyncFacts
 from bethink.api.keys import Keys as AsyncKeys
+from bethink.api.retention import SpaceRetention as AsyncSpaceRetention
 from bethink.api.reviews import Reviews as AsyncReviews
 from bethink.api.rules import Rules as AsyncRules
 from bethink.api.session import Session as AsyncSession
@@ -41,6 +42,7 @@ from bethink.model.memory_tests import MemoryTest, MemoryTestResult
 from bethink.model.messages import Given
 from bethink.model.moments import When
 from bethink.model.pages import FactPage, FactState, HistoryPage, Order, OutlinePage
+from bethink.model.people import ErasedInSpace, PersonErased, PersonFound, PersonInSpace, PersonItems, PersonWay
 from bethink.model.preview import Preview
 from bethink.model.prompts import Prompt
 from bethink.model.recall import (
@@ -70,6 +72,7 @@ from bethink.model.records import (
     SourceMessage,
 )
 from bethink.model.relearning import Relearning
+from bethink.model.retention import LegalHold, RetentionKind, RetentionRule, Swept
 from bethink.model.reviews import Review, ReviewStatus
 from bethink.model.setting_entries import SettingEntry
 from bethink.model.showings import ShownPage
@@ -306,7 +309,7 @@ class WorkingMemory(Blocking[AsyncWorkingMemory]):
         return self._run(lambda: self._inner.threads(limit=limit, after=after))
 
     def delete_thread(self, thread_id: str) -> None:
-        """Delete a thread with its events and states."""
+        """Delete a thread with its events and states. Raises `UnderLegalHold` if the space is under a legal hold."""
         return self._run(lambda: self._inner.delete_thread(thread_id))
 
     def push_event(self, thread_id: str, event: Event) -> QueuedEvent:
@@ -798,6 +801,72 @@ class Rules(Blocking[AsyncRules]):
             agent: The agent that they are for; the whole space, if left out.
         """
         return self._run(lambda: self._inner.set(rules, agent=agent))
+
+
+class SpaceRetention(Blocking[AsyncSpaceRetention]):
+    """How long a space keeps what, and legal holds on it."""
+
+    def all(self) -> list[RetentionRule]:
+        """List the rules by which the space erases what is old, with the one that the settings make for all spaces."""
+        return self._run(lambda: self._inner.all())
+
+    def set(self, kind: RetentionKind, older_than: int, *, origin: str | None = None) -> RetentionRule:
+        """Let what is older than so many days be erased from now on, and return the rule.
+
+        A worker erases it with a receipt, or `sweep` at once. What was made of it goes, too. A rule of the same
+        kind and origin is replaced.
+
+        Args:
+            kind: What it is about: message, session_memory, fact, document or thread.
+            older_than: After how many days it is erased, with what was made of it.
+            origin: Only what came from user, assistant, document, import, memory, tool or tool:NAME; any, if left
+                out.
+        """
+        return self._run(lambda: self._inner.set(kind, older_than, origin=origin))
+
+    def remove(self, kind: RetentionKind, *, origin: str | None = None) -> None:
+        """Remove the rule of a kind and origin.
+
+        Args:
+            kind: What it is about: message, session_memory, fact, document or thread.
+            origin: Only what came from user, assistant, document, import, memory, tool or tool:NAME; any, if left
+                out.
+
+        Raises:
+            NotFound: if there is no such rule.
+        """
+        return self._run(lambda: self._inner.remove(kind, origin=origin))
+
+    def sweep(self, *, dry_run: bool = False) -> Swept:
+        """Erase now what the rules say and facts that have expired, as a worker does by itself.
+
+        Args:
+            dry_run: Count and name what would go, and remove nothing.
+
+        Raises:
+            UnderLegalHold: if the space is under a legal hold.
+        """
+        return self._run(lambda: self._inner.sweep(dry_run=dry_run))
+
+    def hold(self, reason: str, *, by: str | None = None) -> LegalHold:
+        """Place a legal hold: nothing of the space is erased until every hold on it is lifted.
+
+        Args:
+            reason: Why nothing may be erased: a number of a case, say.
+            by: Who places it, for the record; the user who runs the program, if left out.
+
+        Raises:
+            NotFound: if there is no such space.
+        """
+        return self._run(lambda: self._inner.hold(reason, by=by))
+
+    def holds(self, *, limit: int = 100) -> list[LegalHold]:
+        """List the legal holds on the space, the newest first, with those that were lifted.
+
+        Args:
+            limit: How many holds to return at most.
+        """
+        return self._run(lambda: self._inner.holds(limit=limit))
 
 
 class Documents(Blocking[AsyncDocuments]):
@@ -1320,6 +1389,7 @@ class Session(Blocking[AsyncSession]):
         Raises:
             SessionEnded: if the session has ended.
             Conflict: if a key already belongs to another message.
+            ErasedKey: if the message with this key was erased in the last 30 days.
         """
         return self._run(lambda: self._inner.append(messages, idempotency_key=idempotency_key))
 
@@ -1599,6 +1669,7 @@ class Session(Blocking[AsyncSession]):
 
         Raises:
             NotFound: if the space has nothing by that name.
+            UnderLegalHold: if the space is under a legal hold.
         """
         return self._run(lambda: self._inner.forget(dry_run=dry_run))
 
@@ -1664,6 +1735,11 @@ class Space(Blocking[AsyncSpace]):
         return Rules(self._inner.rules, self._loop)
 
     @property
+    def retention(self) -> "SpaceRetention":
+        """How long the space keeps what, and legal holds on it."""
+        return SpaceRetention(self._inner.retention, self._loop)
+
+    @property
     def documents(self) -> "Documents":
         """The documents of the space."""
         return Documents(self._inner.documents, self._loop)
@@ -1704,6 +1780,7 @@ class Space(Blocking[AsyncSpace]):
 
         Raises:
             Conflict: if an idempotency key already belongs to another message.
+            ErasedKey: if the message with this key was erased in the last 30 days.
         """
         return self._run(
             lambda: self._inner.remember(
@@ -1892,13 +1969,14 @@ class Space(Blocking[AsyncSpace]):
         *,
         origins: Iterable[str] | None = None,
         tags: Iterable[str] = (),
-        agent: str = "assistant",
+        agent: str | None = None,
         conversation: str | None = None,
         speaker: str | None = None,
         since: When | None = None,
         until: When | None = None,
         where: Mapping[str, Any] | None = None,
         session_id: str | None = None,
+        before: When | None = None,
         kinds: Iterable[RefKind] = tuple(RefKind),
         thread_id: str | None = None,
         everything: bool = False,
@@ -1917,7 +1995,8 @@ class Space(Blocking[AsyncSpace]):
                 versions.
             origins: Only what came from one of these: user, assistant, document, import, memory, tool or tool:NAME.
             tags: Only what has all of these tags.
-            agent: The agent whose conversation it is.
+            agent: The agent whose conversation it is, `assistant` if left out; with a filter alone, only what comes
+                from it.
             conversation: Every message of a conversation; with a filter, only what fits it.
             speaker: Only what the speaker with this name said, and facts that rest on it.
             since: Only what was said or written at this time or later. A day means its beginning.
@@ -1925,6 +2004,7 @@ class Space(Blocking[AsyncSpace]):
             where: Only what has such metadata: `{"key": value}`, `{"key": [values]}`, or `{"key": {"gte": 3, "lt":
                 9}}`.
             session_id: Every message of a session.
+            before: Everything that was said or written before this time. A day means its beginning.
             kinds: Which kinds of memory to forget of what fits a filter. What was made of them goes, too.
             thread_id: A thread of working memory, with its states and events.
             everything: All that the space holds.
@@ -1936,6 +2016,7 @@ class Space(Blocking[AsyncSpace]):
 
         Raises:
             NotFound: if the space has nothing by that name.
+            UnderLegalHold: if the space is under a legal hold.
         """
         return self._run(
             lambda: self._inner.forget(
@@ -1949,6 +2030,7 @@ class Space(Blocking[AsyncSpace]):
                 until=until,
                 where=where,
                 session_id=session_id,
+                before=before,
                 kinds=kinds,
                 thread_id=thread_id,
                 everything=everything,
@@ -1996,6 +2078,70 @@ class Space(Blocking[AsyncSpace]):
             limit: How many erasures to return at most.
         """
         return self._run(lambda: self._inner.erasures(limit=limit))
+
+    def find_person(
+        self, name: str, *, aliases: Iterable[str] = (), by: Iterable[PersonWay] = tuple(PersonWay), limit: int = 100
+    ) -> PersonInSpace:
+        """Count and name what the space holds of a person.
+
+        It reads every text. A name that is part of another word is not matched.
+
+        Args:
+            name: The name of the person: whole words, whose case and accents do not count.
+            aliases: Other names of the same person: nicknames, initials, an address.
+            by: How to look: by speaker, words and entities.
+            limit: How many refs to return at most, for each space. Everything is counted.
+        """
+        return self._run(lambda: self._inner.find_person(name, aliases=aliases, by=by, limit=limit))
+
+    def export_person(
+        self,
+        name: str,
+        *,
+        aliases: Iterable[str] = (),
+        by: Iterable[PersonWay] = tuple(PersonWay),
+        limit: int = 1000,
+        after: str = "",
+    ) -> PersonItems:
+        """Return the texts that the space holds of a person.
+
+        It reads every text. A name that is part of another word is not matched.
+
+        Args:
+            name: The name of the person: whole words, whose case and accents do not count.
+            aliases: Other names of the same person: nicknames, initials, an address.
+            by: How to look: by speaker, words and entities.
+            limit: How many items to return at most.
+            after: Only what follows: the `next` of the page before.
+        """
+        return self._run(lambda: self._inner.export_person(name, aliases=aliases, by=by, limit=limit, after=after))
+
+    def forget_person(
+        self,
+        name: str,
+        *,
+        aliases: Iterable[str] = (),
+        by: Iterable[PersonWay] = tuple(PersonWay),
+        reason: str = "",
+        dry_run: bool = False,
+    ) -> ErasedInSpace:
+        """Erase what the space holds of a person, with everything that was made of it, and return a receipt.
+
+        Whole messages and whole documents go, also those in which others speak of the person: look first.
+
+        Args:
+            name: The name of the person: whole words, whose case and accents do not count.
+            aliases: Other names of the same person: nicknames, initials, an address.
+            by: How to look: by speaker, words and entities.
+            reason: Why, for the record: a number of a request, say, and not the name.
+            dry_run: Count and name what would go, and remove nothing.
+
+        Raises:
+            UnderLegalHold: if the space is under a legal hold.
+        """
+        return self._run(
+            lambda: self._inner.forget_person(name, aliases=aliases, by=by, reason=reason, dry_run=dry_run)
+        )
 
     def timeline(
         self,
@@ -2551,6 +2697,94 @@ class Memory(BlockingOwner[AsyncMemory]):
     def open_erasures(self) -> OpenErasures:
         """Finish erasures that were interrupted in any space, and list what some place has still to confirm."""
         return self._run(lambda: self._inner.open_erasures())
+
+    def lift_legal_hold(self, space: str, hold_id: str, reason: str, *, by: str | None = None) -> LegalHold:
+        """Lift a legal hold on a space. Erasures that waited for it are finished then.
+
+        A key needs `operate`: one that may only erase cannot lift what forbids it to.
+
+        Args:
+            space: The space that it stands on.
+            hold_id: The hold, as `hold` and `holds` name it.
+            reason: Why it no longer stands.
+            by: Who lifts it, for the record; the user who runs the program, if left out.
+
+        Raises:
+            NotFound: if there is no such hold.
+        """
+        return self._run(lambda: self._inner.lift_legal_hold(space, hold_id, reason, by=by))
+
+    def legal_holds(self, *, limit: int = 100) -> list[LegalHold]:
+        """List the legal holds that stand, in all spaces, the newest first.
+
+        Args:
+            limit: How many holds to return at most.
+        """
+        return self._run(lambda: self._inner.legal_holds(limit=limit))
+
+    def find_person(
+        self, name: str, *, aliases: Iterable[str] = (), by: Iterable[PersonWay] = tuple(PersonWay), limit: int = 100
+    ) -> PersonFound:
+        """Count and name what is held of a person, in every space that the caller may see.
+
+        It reads every text. A name that is part of another word is not matched. A key is asked for each of its
+        spaces; without one, it is all spaces.
+
+        Args:
+            name: The name of the person: whole words, whose case and accents do not count.
+            aliases: Other names of the same person: nicknames, initials, an address.
+            by: How to look: by speaker, words and entities.
+            limit: How many refs to return at most, for each space. Everything is counted.
+        """
+        return self._run(lambda: self._inner.find_person(name, aliases=aliases, by=by, limit=limit))
+
+    def export_person(
+        self,
+        name: str,
+        *,
+        aliases: Iterable[str] = (),
+        by: Iterable[PersonWay] = tuple(PersonWay),
+        limit: int = 1000,
+        after: str = "",
+    ) -> PersonItems:
+        """Return the texts that are held of a person, in every space that the caller may see.
+
+        It reads every text. A name that is part of another word is not matched. A key is asked for each of its
+        spaces; without one, it is all spaces.
+
+        Args:
+            name: The name of the person: whole words, whose case and accents do not count.
+            aliases: Other names of the same person: nicknames, initials, an address.
+            by: How to look: by speaker, words and entities.
+            limit: How many items to return at most.
+            after: Only what follows: the `next` of the page before.
+        """
+        return self._run(lambda: self._inner.export_person(name, aliases=aliases, by=by, limit=limit, after=after))
+
+    def forget_person(
+        self,
+        name: str,
+        *,
+        aliases: Iterable[str] = (),
+        by: Iterable[PersonWay] = tuple(PersonWay),
+        reason: str = "",
+        dry_run: bool = False,
+    ) -> PersonErased:
+        """Erase what is held of a person, in every space that the caller may see, with one receipt for each.
+
+        A space under a legal hold is left as it is, and named. A key is asked for each of its spaces; without one,
+        it is all spaces.
+
+        Args:
+            name: The name of the person: whole words, whose case and accents do not count.
+            aliases: Other names of the same person: nicknames, initials, an address.
+            by: How to look: by speaker, words and entities.
+            reason: Why, for the record: a number of a request, say, and not the name.
+            dry_run: Count and name what would go, and remove nothing.
+        """
+        return self._run(
+            lambda: self._inner.forget_person(name, aliases=aliases, by=by, reason=reason, dry_run=dry_run)
+        )
 
     def page_jobs(
         self, *, status: JobStatus = JobStatus.DEAD, kind: JobKind | None = None, limit: int = 50, after: str = ""

@@ -95,6 +95,7 @@ class Things:
             "prefix": "000000000000",
             "webhook_id": "whk_1",
             "relearning_id": "rlr_1",
+            "hold_id": "hld_1",
         }
         return re.sub(r"\{(\w+)\}", lambda match: names[match[1]], template)
 
@@ -152,6 +153,13 @@ BODIES: dict[str, dict[str, Any]] = {
     "facts.save": {"fact": {"id": "new", "content": "figs"}},
     "reviews.propose": {"ref": "message:ses_none:1"},
     "rules.set": {"rules": {"instructions": "Learn what the parrot likes."}},
+    **{f"{handle}.{verb}_person": {"name": "nobody"} for handle in ("space", "memory") for verb in ("find", "export")},
+    **{f"{handle}.forget_person": {"name": "nobody"} for handle in ("space", "memory")},
+    "retention.set": {"kind": "message", "older_than": 36500},
+    "retention.remove": {"kind": "message"},
+    "retention.sweep": {"dry_run": True},
+    "retention.hold": {"reason": "case 12"},
+    "memory.lift_legal_hold": {"space": "alice", "reason": "closed"},
     "documents.search": {"query": "figs"},
     "documents.find": {"path": "~/parrot"},
     "documents.create": {"draft": {"slug": "new", "title": "New"}},

@@ -96,6 +96,10 @@ def test_every_command_answers_in_the_envelope(name: str, home: Path) -> None:
     places |= {"MEMORY": str(home / ".local/share/bethink/memory.db"), "OTHER": str(home / "other.db")}
     if "ARCHIVE" in SUCCEEDING[name]:
         places["ARCHIVE"] = ok("export", "--archive", str(home / "a.zip"))["file"]
+    if name == "retention remove":
+        ok("retention", "set", "session_memory", "--older-than", "3", "--yes")
+    if "HOLD" in SUCCEEDING[name]:
+        places["HOLD"] = ok("retention", "hold", "--reason", "case 11")["id"]
     places["WEBHOOK"] = ok("webhooks", "create", "https://93.184.215.14/old")["info"]["id"]
     places |= {"BACKUP": str(home / "new.backup"), "MADE": str(home / "made.backup")}
     if "RECEIPT" in SUCCEEDING[name]:
@@ -214,6 +218,16 @@ FAILING = {
     "feedback": (["feedback", "fact:none:1", "great"], 2),
     "rules show": (["rules", "--database", "mysql://x"], 4),
     "rules set": (["rules", "set"], 2),
+    "person find": (["person", "find", "?"], 2),
+    "person export": (["person", "export", "Anna", "--by", "magic"], 2),
+    "person forget": (["person", "forget", "Anna"], 2),
+    "retention show": (["retention", "--database", "mysql://x"], 4),
+    "retention set": (["retention", "set", "gossip", "--older-than", "3", "--yes"], 2),
+    "retention remove": (["retention", "remove", "fact"], 3),
+    "retention sweep": (["retention", "sweep"], 2),
+    "retention hold": (["retention", "hold", "--space", "nobody", "--reason", "case 12"], 3),
+    "retention holds": (["retention", "holds", "--limit", "0"], 2),
+    "retention lift": (["retention", "lift", "hld_none", "--reason", "closed", "--yes"], 3),
     "relearn": (["relearn", "--apply", "rel_none"], 3),
     "preview": (["preview", "missing.jsonl"], 2),
     "import archive": (["import", "archive", "missing.zip", "--yes"], 3),

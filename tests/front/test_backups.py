@@ -14,7 +14,8 @@ from bethink.backups import manifest
 from bethink.backups.make import back_up
 from bethink.backups.restore import finish_recovery, restore
 from bethink.backups.verify import verify_backup, verify_database
-from bethink.errors import Conflict, Corrupt, Misconfigured, NotFound, SessionEnded, Stale, Unavailable
+from bethink.errors import Conflict, Corrupt, Misconfigured, NotFound, SessionEnded, Stale, Unavailable, UnderLegalHold
+from bethink.forgetting.settling import Settler
 from bethink.model.backups import BackupFinding, BackupManifest, Restored
 from bethink.model.jobs import Claim, JobKind
 from bethink.model.verbs.sessions import APPEND, AppendRequest
@@ -90,6 +91,7 @@ async def told(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPath
         await space.forget(conversation="private")
         [number] = await session.append([bethink.Message(role="user", content="said late")])
         await space.facts.save(bethink.Fact(id="late", content="Said late."))
+        await space.retention.hold("case 12", by="kari")
         changes = await space.changes()
         database = memory.local().parts.database
         claims = await database.transact(
@@ -129,6 +131,13 @@ async def test_what_was_forgotten_after_the_backup_stays_forgotten(told: Told) -
         assert not any(SECRET.encode() in path.read_bytes() for path in left)
     assert told.done.erased == 1
     assert "the replaced database" in told.done.sources
+
+
+async def test_a_legal_hold_that_was_placed_after_the_backup_still_stands(told: Told) -> None:
+    async with opened(told.settings) as memory:
+        assert [(each.space, each.reason) for each in await memory.legal_holds()] == [("ida", "case 12")]
+        with pytest.raises(UnderLegalHold):
+            await memory.space("ida").forget(everything=True)
 
 
 async def test_what_was_handed_out_after_the_backup_is_refused_with_the_name_of_the_restore(told: Told) -> None:
@@ -200,6 +209,29 @@ async def test_the_file_of_tombstones_is_enough_when_the_database_is_lost(
     assert SECRET.encode() not in Path(file_settings.database_path).read_bytes()
     async with opened(file_settings) as memory:
         assert (await memory.space("ida").recall("Who is my therapist?")).items == ()
+
+
+async def test_what_waits_for_a_legal_hold_is_not_erased_by_a_restore(
+    file_settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "one.backup"
+    await back_up(file_settings, file)
+
+    async def dies(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    async with opened(file_settings) as memory:
+        monkeypatch.setattr(Settler, "remove", dies)
+        with pytest.raises(KeyboardInterrupt):
+            await memory.space("ida").forget(conversation="private")
+        monkeypatch.undo()
+        await memory.space("ida").retention.hold("case 12")
+
+    done = await restore(file_settings, file)
+
+    assert done.erased == 0
+    async with opened(file_settings) as memory:
+        assert (await memory.space("ida").recall("Who is my therapist?")).items
 
 
 async def test_without_any_tombstones_a_restore_says_that_it_knows_of_none(

@@ -31,7 +31,8 @@ DECLARED_HERE = ("model/verbs/", "cli/", "mcp/", *GENERATED)
 HANDLES: dict[str, str] = {
     "memory": "bethink.memory:Memory", "space": "bethink.api.space:Space", "session": "bethink.api.session:Session",
     "facts": "bethink.api.facts:Facts", "reviews": "bethink.api.reviews:Reviews",
-    "rules": "bethink.api.rules:Rules", "documents": "bethink.api.documents:Documents",
+    "rules": "bethink.api.rules:Rules", "retention": "bethink.api.retention:SpaceRetention",
+    "documents": "bethink.api.documents:Documents",
     "threads": "bethink.api.threads:Threads", "keys": "bethink.api.keys:Keys",
     "tests": "bethink.api.tests:MemoryTests",
     "webhooks": "bethink.api.webhooks:Webhooks",

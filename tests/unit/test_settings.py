@@ -40,6 +40,7 @@ server_max_body server_max_message server_max_messages server_max_depth server_r
 server_max_concurrency
 changes_keep_days access_keep_days webhooks_allow_private webhooks_timeout webhooks_give_up_days server_max_wait
 worker_listen log_level log_format start_timeout tombstones_file
+retention_message_days retention_expired_days retention_key_days
 """
 
 
@@ -145,7 +146,7 @@ def test_a_name_that_is_almost_a_setting_is_answered_with_what_it_may_be() -> No
         Misconfigured, match=r"unknown setting BETHINK_MODLE \(environment\)\. Did you mean .*BETHINK_MODEL\?"
     ):
         load_settings(environ={"BETHINK_MODLE": "x"})
-    with pytest.raises(Misconfigured, match=r"Did you mean postgres_dsn\?"):
+    with pytest.raises(Misconfigured, match="Did you mean postgres_dsn"):
         load_settings(environ={}, postgres_dns="x")
     with pytest.raises(Misconfigured, match="Known: enabled, data_dir"):
         load_settings(environ={}, colour="x")

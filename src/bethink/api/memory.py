@@ -11,6 +11,8 @@ from bethink.model.erasures import OpenErasures
 from bethink.model.held import HeldKind, HeldPage
 from bethink.model.jobs import Audit, JobKind, JobPage, JobStatus, RunReport, Spending, SpendingBy
 from bethink.model.moments import When, beginning, moment
+from bethink.model.people import PersonErased, PersonFound, PersonItems, PersonWay
+from bethink.model.retention import LegalHold
 from bethink.model.setting_entries import SettingEntry
 from bethink.model.summaries import Counters, SpacePage
 from bethink.model.verbs.access import ACCESS, AccessRequest
@@ -25,6 +27,110 @@ class MemoryVerbs(Handle):
     async def open_erasures(self) -> OpenErasures:
         """Finish erasures that were interrupted in any space, and list what some place has still to confirm."""
         return await self._run(OPEN_ERASURES, Empty())
+
+    async def lift_legal_hold(self, space: str, hold_id: str, reason: str, *, by: str | None = None) -> LegalHold:
+        """Lift a legal hold on a space. Erasures that waited for it are finished then.
+
+        A key needs `operate`: one that may only erase cannot lift what forbids it to.
+
+        Args:
+            space: The space that it stands on.
+            hold_id: The hold, as `hold` and `holds` name it.
+            reason: Why it no longer stands.
+            by: Who lifts it, for the record; the user who runs the program, if left out.
+
+        Raises:
+            NotFound: if there is no such hold.
+        """
+        from bethink.model.verbs.retention import LIFT, LiftRequest  # noqa: PLC0415 - see tools/make_api.py
+
+        return await self._run(LIFT, LiftRequest(space=space, hold_id=hold_id, reason=reason, by=by))
+
+    async def legal_holds(self, *, limit: int = 100) -> list[LegalHold]:
+        """List the legal holds that stand, in all spaces, the newest first.
+
+        Args:
+            limit: How many holds to return at most.
+        """
+        from bethink.model.verbs.retention import ALL_HOLDS, HoldsRequest  # noqa: PLC0415 - see tools/make_api.py
+
+        return await self._run(ALL_HOLDS, HoldsRequest(limit=limit))
+
+    async def find_person(
+        self, name: str, *, aliases: Iterable[str] = (), by: Iterable[PersonWay] = tuple(PersonWay), limit: int = 100
+    ) -> PersonFound:
+        """Count and name what is held of a person, in every space that the caller may see.
+
+        It reads every text. A name that is part of another word is not matched. A key is asked for each of its
+        spaces; without one, it is all spaces.
+
+        Args:
+            name: The name of the person: whole words, whose case and accents do not count.
+            aliases: Other names of the same person: nicknames, initials, an address.
+            by: How to look: by speaker, words and entities.
+            limit: How many refs to return at most, for each space. Everything is counted.
+        """
+        from bethink.model.verbs.people import FIND_PERSON, FindPersonRequest  # noqa: PLC0415 - see tools/make_api.py
+
+        return await self._run(
+            FIND_PERSON, FindPersonRequest(name=name, aliases=tuple_of(aliases), by=tuple_of(by), limit=limit)
+        )
+
+    async def export_person(
+        self,
+        name: str,
+        *,
+        aliases: Iterable[str] = (),
+        by: Iterable[PersonWay] = tuple(PersonWay),
+        limit: int = 1000,
+        after: str = "",
+    ) -> PersonItems:
+        """Return the texts that are held of a person, in every space that the caller may see.
+
+        It reads every text. A name that is part of another word is not matched. A key is asked for each of its
+        spaces; without one, it is all spaces.
+
+        Args:
+            name: The name of the person: whole words, whose case and accents do not count.
+            aliases: Other names of the same person: nicknames, initials, an address.
+            by: How to look: by speaker, words and entities.
+            limit: How many items to return at most.
+            after: Only what follows: the `next` of the page before.
+        """
+        from bethink.model.verbs.people import EXPORT_PERSON, ExportPersonRequest  # noqa: PLC0415 - see tools/make_api.py
+
+        return await self._run(
+            EXPORT_PERSON,
+            ExportPersonRequest(name=name, aliases=tuple_of(aliases), by=tuple_of(by), limit=limit, after=after),
+        )
+
+    async def forget_person(
+        self,
+        name: str,
+        *,
+        aliases: Iterable[str] = (),
+        by: Iterable[PersonWay] = tuple(PersonWay),
+        reason: str = "",
+        dry_run: bool = False,
+    ) -> PersonErased:
+        """Erase what is held of a person, in every space that the caller may see, with one receipt for each.
+
+        A space under a legal hold is left as it is, and named. A key is asked for each of its spaces; without one,
+        it is all spaces.
+
+        Args:
+            name: The name of the person: whole words, whose case and accents do not count.
+            aliases: Other names of the same person: nicknames, initials, an address.
+            by: How to look: by speaker, words and entities.
+            reason: Why, for the record: a number of a request, say, and not the name.
+            dry_run: Count and name what would go, and remove nothing.
+        """
+        from bethink.model.verbs.people import FORGET_PERSON, ForgetPersonRequest  # noqa: PLC0415 - see tools/make_api.py
+
+        return await self._run(
+            FORGET_PERSON,
+            ForgetPersonRequest(name=name, aliases=tuple_of(aliases), by=tuple_of(by), reason=reason, dry_run=dry_run),
+        )
 
     async def page_jobs(
         self, *, status: JobStatus = JobStatus.DEAD, kind: JobKind | None = None, limit: int = 50, after: str = ""

@@ -59,6 +59,7 @@ class Session(SessionHandle):
         Raises:
             SessionEnded: if the session has ended.
             Conflict: if a key already belongs to another message.
+            ErasedKey: if the message with this key was erased in the last 30 days.
         """
         return await self._run(
             APPEND, AppendRequest(session_id=self.id, idempotency_key=idempotency_key, messages=messages_from(messages))
@@ -350,5 +351,6 @@ class Session(SessionHandle):
 
         Raises:
             NotFound: if the space has nothing by that name.
+            UnderLegalHold: if the space is under a legal hold.
         """
         return await self._run(FORGET, ForgetRequest(session_id=self.id, dry_run=dry_run))

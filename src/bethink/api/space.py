@@ -13,6 +13,7 @@ from bethink.model.erasures import Erasure
 from bethink.model.jobs import Job, JobDetail, JobKind, JobPage, JobStatus, RunReport, Spending
 from bethink.model.messages import Given, messages_from
 from bethink.model.moments import When, beginning, moment
+from bethink.model.people import ErasedInSpace, PersonInSpace, PersonItems, PersonWay
 from bethink.model.preview import Preview
 from bethink.model.recall import (
     Block,
@@ -70,6 +71,7 @@ from bethink.model.verbs.sessions import (
 if TYPE_CHECKING:
     from bethink.api.documents import Documents
     from bethink.api.facts import Facts
+    from bethink.api.retention import SpaceRetention
     from bethink.api.reviews import Reviews
     from bethink.api.rules import Rules
     from bethink.api.tests import MemoryTests
@@ -99,6 +101,13 @@ class Space(SpaceHandle):
         from bethink.api.rules import Rules  # noqa: PLC0415 - as above
 
         return Rules(self._backend, self._space)
+
+    @property
+    def retention(self) -> "SpaceRetention":
+        """How long the space keeps what, and legal holds on it."""
+        from bethink.api.retention import SpaceRetention  # noqa: PLC0415 - as above
+
+        return SpaceRetention(self._backend, self._space)
 
     @property
     def documents(self) -> "Documents":
@@ -147,6 +156,7 @@ class Space(SpaceHandle):
 
         Raises:
             Conflict: if an idempotency key already belongs to another message.
+            ErasedKey: if the message with this key was erased in the last 30 days.
         """
         return await self._run(
             REMEMBER,
@@ -345,13 +355,14 @@ class Space(SpaceHandle):
         *,
         origins: Iterable[str] | None = None,
         tags: Iterable[str] = (),
-        agent: str = "assistant",
+        agent: str | None = None,
         conversation: str | None = None,
         speaker: str | None = None,
         since: When | None = None,
         until: When | None = None,
         where: Mapping[str, Any] | None = None,
         session_id: str | None = None,
+        before: When | None = None,
         kinds: Iterable[RefKind] = tuple(RefKind),
         thread_id: str | None = None,
         everything: bool = False,
@@ -370,7 +381,8 @@ class Space(SpaceHandle):
                 versions.
             origins: Only what came from one of these: user, assistant, document, import, memory, tool or tool:NAME.
             tags: Only what has all of these tags.
-            agent: The agent whose conversation it is.
+            agent: The agent whose conversation it is, `assistant` if left out; with a filter alone, only what comes
+                from it.
             conversation: Every message of a conversation; with a filter, only what fits it.
             speaker: Only what the speaker with this name said, and facts that rest on it.
             since: Only what was said or written at this time or later. A day means its beginning.
@@ -378,6 +390,7 @@ class Space(SpaceHandle):
             where: Only what has such metadata: `{"key": value}`, `{"key": [values]}`, or `{"key": {"gte": 3, "lt":
                 9}}`.
             session_id: Every message of a session.
+            before: Everything that was said or written before this time. A day means its beginning.
             kinds: Which kinds of memory to forget of what fits a filter. What was made of them goes, too.
             thread_id: A thread of working memory, with its states and events.
             everything: All that the space holds.
@@ -389,6 +402,7 @@ class Space(SpaceHandle):
 
         Raises:
             NotFound: if the space has nothing by that name.
+            UnderLegalHold: if the space is under a legal hold.
         """
         return await self._run(
             FORGET,
@@ -403,6 +417,7 @@ class Space(SpaceHandle):
                 where=where,
                 ref=None if ref is None else Ref.read(ref),
                 session_id=session_id,
+                before=None if before is None else beginning(before),
                 kinds=tuple_of(kinds),
                 thread_id=thread_id,
                 everything=everything,
@@ -450,6 +465,82 @@ class Space(SpaceHandle):
             limit: How many erasures to return at most.
         """
         return await self._run(ERASURES, ErasuresRequest(limit=limit))
+
+    async def find_person(
+        self, name: str, *, aliases: Iterable[str] = (), by: Iterable[PersonWay] = tuple(PersonWay), limit: int = 100
+    ) -> PersonInSpace:
+        """Count and name what the space holds of a person.
+
+        It reads every text. A name that is part of another word is not matched.
+
+        Args:
+            name: The name of the person: whole words, whose case and accents do not count.
+            aliases: Other names of the same person: nicknames, initials, an address.
+            by: How to look: by speaker, words and entities.
+            limit: How many refs to return at most, for each space. Everything is counted.
+        """
+        from bethink.model.verbs.people import FIND_IN_SPACE, FindPersonRequest  # noqa: PLC0415 - see tools/make_api.py
+
+        return await self._run(
+            FIND_IN_SPACE, FindPersonRequest(name=name, aliases=tuple_of(aliases), by=tuple_of(by), limit=limit)
+        )
+
+    async def export_person(
+        self,
+        name: str,
+        *,
+        aliases: Iterable[str] = (),
+        by: Iterable[PersonWay] = tuple(PersonWay),
+        limit: int = 1000,
+        after: str = "",
+    ) -> PersonItems:
+        """Return the texts that the space holds of a person.
+
+        It reads every text. A name that is part of another word is not matched.
+
+        Args:
+            name: The name of the person: whole words, whose case and accents do not count.
+            aliases: Other names of the same person: nicknames, initials, an address.
+            by: How to look: by speaker, words and entities.
+            limit: How many items to return at most.
+            after: Only what follows: the `next` of the page before.
+        """
+        from bethink.model.verbs.people import EXPORT_FROM_SPACE, ExportPersonRequest  # noqa: PLC0415 - see tools/make_api.py
+
+        return await self._run(
+            EXPORT_FROM_SPACE,
+            ExportPersonRequest(name=name, aliases=tuple_of(aliases), by=tuple_of(by), limit=limit, after=after),
+        )
+
+    async def forget_person(
+        self,
+        name: str,
+        *,
+        aliases: Iterable[str] = (),
+        by: Iterable[PersonWay] = tuple(PersonWay),
+        reason: str = "",
+        dry_run: bool = False,
+    ) -> ErasedInSpace:
+        """Erase what the space holds of a person, with everything that was made of it, and return a receipt.
+
+        Whole messages and whole documents go, also those in which others speak of the person: look first.
+
+        Args:
+            name: The name of the person: whole words, whose case and accents do not count.
+            aliases: Other names of the same person: nicknames, initials, an address.
+            by: How to look: by speaker, words and entities.
+            reason: Why, for the record: a number of a request, say, and not the name.
+            dry_run: Count and name what would go, and remove nothing.
+
+        Raises:
+            UnderLegalHold: if the space is under a legal hold.
+        """
+        from bethink.model.verbs.people import FORGET_IN_SPACE, ForgetPersonRequest  # noqa: PLC0415 - see tools/make_api.py
+
+        return await self._run(
+            FORGET_IN_SPACE,
+            ForgetPersonRequest(name=name, aliases=tuple_of(aliases), by=tuple_of(by), reason=reason, dry_run=dry_run),
+        )
 
     async def timeline(
         self,

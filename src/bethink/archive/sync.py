@@ -11,7 +11,7 @@ from bethink.archive.reading import ArchiveReader, RowDict
 from bethink.archive.write import write_archive
 from bethink.errors import Busy, Conflict
 from bethink.frozen import frozen
-from bethink.store import archived, erasures, jobs
+from bethink.store import archived, erasures, jobs, retention
 from bethink.store.archived import Table, Values
 from bethink.store.db import Database, Tx
 
@@ -53,9 +53,11 @@ async def sync_space(
 
     It holds what differs in memory, not what both have. `forget_again` removes what the tombstones of a space cover:
     what one side forgot is forgotten on the other first, or it would come back. Raises `Busy` if someone goes on
-    writing meanwhile: nothing is lost, and another run goes on.
+    writing meanwhile: nothing is lost, and another run goes on. Raises `UnderLegalHold` before anything is shared.
     """
     pair = (first, second)
+    for database in pair:
+        await database.transact(lambda tx: retention.refuse_if_held(tx, space=space), space=space, repeatable=True)
     counts = [0, 0]
     await _share_tombstones(first, second, space=space)
     await _share_tombstones(second, first, space=space)

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -15,9 +16,10 @@ from bethink.errors import BethinkError, Conflict, Misconfigured, NotFound
 from bethink.forgetting.replay import replay
 from bethink.logs import logger
 from bethink.model.backups import BackupManifest, Counts, Restored
-from bethink.model.moments import from_micros, to_micros
+from bethink.model.moments import from_micros, moment_or_none, to_micros
+from bethink.model.retention import LegalHold
 from bethink.settings import Settings
-from bethink.store import restores, tombstone_file
+from bethink.store import restores, retention, tombstone_file
 from bethink.store.db import Database, Tx
 from bethink.store.tombstone_file import Buried
 
@@ -137,12 +139,24 @@ async def _of_replaced(settings: Settings) -> Buried:
 
 
 def _note(backup_at: datetime, buried: Buried) -> dict[str, object]:
-    return {"backup_at": to_micros(backup_at), "tombstones": buried.dumped()}
+    holds = [asdict(hold) for hold in sorted(buried.holds, key=lambda each: (each.space, each.id))]
+    return {
+        "backup_at": to_micros(backup_at),
+        "tombstones": buried.dumped(),
+        "holds": json.dumps(holds, default=datetime.isoformat),
+    }
 
 
 def _noted(text: str) -> tuple[datetime, Buried]:
     values = json.loads(text)
-    return from_micros(values["backup_at"]), tombstone_file.parsed(values["tombstones"], name="the note of a restore")
+    found = tombstone_file.parsed(values["tombstones"], name="the note of a restore")
+    holds = frozenset(_hold(each) for each in json.loads(values.get("holds", "[]")))
+    return from_micros(values["backup_at"]), found | Buried(holds=holds)
+
+
+def _hold(values: dict[str, str | None]) -> LegalHold:
+    times = {name: moment_or_none(values[name]) for name in ("placed_at", "lifted_at")}
+    return LegalHold(**{**values, **times})  # pyright: ignore[reportArgumentType]
 
 
 async def _restore_copy(settings: Settings, file: Path, buried: Buried, backup_at: datetime) -> _Done:
@@ -197,6 +211,8 @@ async def _restore_dump(settings: Settings, file: Path, buried: Buried, backup_a
 async def _finish(database: Database, buried: Buried, backup_at: datetime) -> tuple[int, restores.Restore]:
     """Erase again what was erased, then let a new epoch begin."""
     erased = 0
+    for hold in buried.holds:
+        await database.transact(lambda tx, hold=hold: retention.place(tx, hold), space=hold.space)
     for name in buried.spaces:
         erased += await database.transact(_replaying(buried, name), space=name)
     count = len(buried.stones)

@@ -66,7 +66,7 @@ async def export(
     if output == "-":
         ctx.note(many(count, "message"))
         return Result()
-    await _note_written(ctx, Path(output))
+    await note_written(ctx, Path(output))
     lines = [OutputLine(f"{many(count, 'message')} in {output}")]
     return Result(data={"messages": count, "file": output}, lines=lines)
 
@@ -75,19 +75,19 @@ async def _export_archive(ctx: CommandContext, name: str, *, force: bool) -> Res
     if not force:
         _must_be_new(name)
     manifest = await ctx.space.export_archive(name)
-    await _note_written(ctx, Path(name))
+    await note_written(ctx, Path(name))
     rows = {table: count for table, count in manifest.rows.items() if count}
     data = {"file": name, "space": manifest.space, "rows": rows}
     return Result(data=data, lines=[OutputLine(f"{many(sum(rows.values()), 'row')} of {manifest.space} in {name}")])
 
 
-async def _note_written(ctx: CommandContext, path: Path) -> None:
+async def note_written(ctx: CommandContext, path: Path, *, of: str | None = None) -> None:
     """Write down where the texts are now: an erasure cannot remove them, but its receipt names the place."""
     from bethink.model.erasures import EXPORT  # noqa: PLC0415 - only here
     from bethink.store import erasures  # noqa: PLC0415
 
     with suppress(Unavailable):  # a server does not know the files of this machine
-        database, space = ctx.memory.local().parts.database, ctx.space_name
+        database, space = ctx.memory.local().parts.database, of or ctx.space_name
         named = {"space": space, "host": socket.gethostname(), "path": _absolute(path), "kind": EXPORT}
         await database.transact(lambda tx: erasures.note_written(tx, **named), space=space)
 
@@ -124,7 +124,7 @@ def _private(path: str, flags: int) -> int:
 async def _export_files(ctx: CommandContext, folder: Path) -> Result:
     files = await ctx.space.documents.files()
     _write(folder, files)
-    await _note_written(ctx, folder)
+    await note_written(ctx, folder)
     names = sorted(files)
     return Result(data={"folder": str(folder), "files": names}, lines=[OutputLine(name) for name in names])
 

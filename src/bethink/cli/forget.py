@@ -19,6 +19,10 @@ app = typer.Typer()
 _KIND = "Of what fits, delete only message, fact, session_memory or document."
 FILTER = {
     **{name: option for name, option in NARROWING.items() if name not in ("conversation", "agent")},
+    "before": (
+        Annotated[str | None, typer.Option("--before", metavar="DATE", help="Delete all that was said before then.")],
+        None,
+    ),
     "kind": repeatable("KIND", _KIND),
     "echoes": (Annotated[bool, typer.Option("--echoes", help="Also delete lines that repeat it elsewhere.")], False),
     "reason": (Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why, for the record.")], ""),
@@ -42,13 +46,15 @@ async def forget(
     conversation: Annotated[
         str | None, typer.Option(metavar="NAME", help="Delete a conversation, named as in 'bethink sessions'.")
     ] = None,
-    agent: Annotated[str, typer.Option(metavar="NAME", help="The agent of the conversation.")] = "assistant",
+    agent: Annotated[str | None, typer.Option(metavar="NAME", help="The agent of the conversation.")] = None,
     everything: Annotated[bool, typer.Option("--everything", help="Delete everything in the space.")] = False,
     dry_run: DryRun = False,
     yes: Yes = False,
 ) -> Result:
     """Delete a memory, or all that fits some options, and everything that was learnt from it. This cannot be undone."""
     fitting = narrowing(ctx.more)
+    if ctx.more["before"]:
+        fitting["before"] = ctx.more["before"]
     if sum(value is not None for value in (ref, session, conversation or fitting or None, everything or None)) != 1:
         hint = "Pass a ref, --session, --conversation, --everything, or options that narrow, such as --tag."
         raise UsageError("forget takes exactly one thing to delete.", hint=hint)
@@ -56,8 +62,7 @@ async def forget(
     what |= {"echoes": ctx.more["echoes"], "reason": ctx.more["reason"]}
     if ctx.more["kind"]:
         what["kinds"] = parse_kinds(ctx.more["kind"])
-    if conversation is not None:
-        what |= {"conversation": conversation, "agent": agent}
+    what |= {"conversation": conversation, "agent": agent}
     try:
         gone = await ctx.space.forget(dry_run=True, **what)
     except NotFound as error:

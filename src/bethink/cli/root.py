@@ -57,6 +57,8 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "mcp": ("serve", "Serve one space as MCP tools over stdin and stdout."),
     "keys": ("keys", "Create, list, rotate and revoke API keys."),
     "access": ("access", "List who read, wrote, erased or made keys, the newest first."),
+    "person": ("person", "Find, export and forget what is held of a person, in all spaces."),
+    "retention": ("retention", "Show or set how long a space keeps what, and place legal holds."),
     "webhooks": ("changes", "Create, list and delete webhooks, and see what was sent to them."),
     "backup": ("backups", "Copy the whole memory into a file, while others use it."),
     "restore": ("backups", "Replace the whole memory by a backup."),

@@ -9,12 +9,14 @@ from typing import Any
 from anyio import CancelScope
 
 from bethink.documents.files import clear_files
+from bethink.errors import UnderLegalHold
 from bethink.extend import Redactor
 from bethink.forgetting import cascade, sinks
 from bethink.forgetting import plan as planning
 from bethink.forgetting.echoes import echoing, shown_to
 from bethink.forgetting.plan import Step
 from bethink.forgetting.settling import Settler, open_erasures
+from bethink.frozen import frozen
 from bethink.model.access import caller
 from bethink.model.erasures import Erasure, OpenErasures, SinkState
 from bethink.model.ids import new_id
@@ -22,17 +24,27 @@ from bethink.model.records import Forgotten
 from bethink.model.verbs.base import Empty
 from bethink.model.verbs.erasures import ERASURES, OPEN_ERASURES, ErasuresRequest
 from bethink.model.verbs.memory import FORGET, ForgetRequest
-from bethink.store import erasures
+from bethink.store import erasures, retention
 from bethink.store.db import Database, Tx, under_way
 
 _RECORDED = "It is recorded and will be finished: see 'bethink erasures'."
 
 
-class _Undone(Exception):
-    # Not an error: it carries the outcome out of a transaction that is rolled back.
+class Undone(Exception):
+    """Not an error: it carries the outcome out of a transaction that is rolled back."""
+
     def __init__(self, steps: Sequence[Step], forgotten: Forgotten) -> None:
         self.steps = steps
         self.forgotten = forgotten
+
+
+@frozen
+class AskedBy:
+    """Who asked for an erasure, with which key, and why."""
+
+    by: str
+    key_prefix: str | None = None
+    reason: str = ""
 
 
 class ForgetService:
@@ -51,25 +63,54 @@ class ForgetService:
     async def forget(self, space: str, request: ForgetRequest) -> Forgotten:
         """Forget what a request names. A dry run does all the work and rolls it back, so that its counts are exact."""
         if request.dry_run:
-            return (await self._tried(space, request)).forgotten
-        fitting = (await self._tried(space, request)).steps if request.only is not None else None
+            return (await self.tried(space, lambda tx: self._try(tx, request, space=space))).forgotten
+        fitting: Sequence[Step] | None = None
+        if request.only is not None:
+            fitting = (await self.tried(space, lambda tx: self._try(tx, request, space=space))).steps
+
+        by, key = asker(request.by)
+        asked = AskedBy(by=by, key_prefix=key, reason=request.reason)
+
+        def choose(tx: Tx) -> tuple[Sequence[Step], AskedBy]:
+            return self._resolved(tx, request, space=space) if fitting is None else fitting, asked
+
+        return await self.erase(space, choose) or Forgotten()
+
+    async def erase(
+        self, space: str, choose: Callable[[Tx], tuple[Sequence[Step], AskedBy] | None]
+    ) -> Forgotten | None:
+        """Record what is chosen in one transaction, and carry it out. Returns None if nothing is chosen.
+
+        Raises:
+            UnderLegalHold: if a hold stands on the space, or was placed meanwhile.
+            NotFound: if nothing of it was there.
+        """
         erasure_id = new_id("era")
-        steps = await self._database.transact(
-            lambda tx: self._record(tx, request, erasure_id, space=space, fitting=fitting), space=space
-        )
+
+        def body(tx: Tx) -> Sequence[Step] | None:
+            retention.refuse_if_held(tx, space=space)
+            chosen = choose(tx)
+            if chosen is None:
+                return None
+            self._record(tx, *chosen, erasure_id, space=space)
+            return chosen[0]
+
+        steps = await self._database.transact(body, space=space)
+        if steps is None:
+            return None
         with under_way(hint=_RECORDED):
             return await self._carry_out(space, erasure_id, steps[0] if steps else None)
 
-    async def _tried(self, space: str, request: ForgetRequest) -> _Undone:
-        """Forget what a request names, look at what went, and roll it back."""
+    async def tried(self, space: str, attempt: Callable[[Tx], tuple[Sequence[Step], Forgotten]]) -> Undone:
+        """Forget something, look at what went, and roll it back."""
 
         def body(tx: Tx) -> None:
-            steps, forgotten = self._try(tx, request, space=space)
-            raise _Undone(steps, replace(forgotten, dry_run=True))
+            steps, forgotten = attempt(tx)
+            raise Undone(steps, replace(forgotten, dry_run=True))
 
         try:
             await self._database.transact(body, space=space)
-        except _Undone as undone:
+        except Undone as undone:
             return undone
         raise AssertionError  # the transaction never ends otherwise
 
@@ -81,6 +122,7 @@ class ForgetService:
         if request.everything:
             # A space is only counted: removing it and rolling back would block every writer there.
             done = cascade.count_space(tx, space=space)
+            retention.refuse_if_held(tx, space=space)
         else:
             done = planning.carry_out(tx, steps, space=space)
         if done is None:
@@ -92,18 +134,14 @@ class ForgetService:
         steps = planning.resolve(tx, request, space=space, redactor=self._redactor)
         return [*steps, *echoing(tx, steps, space=space)] if request.echoes else steps
 
-    def _record(
-        self, tx: Tx, request: ForgetRequest, erasure_id: str, *, space: str, fitting: Sequence[Step] | None
-    ) -> Sequence[Step]:
+    def _record(self, tx: Tx, steps: Sequence[Step], asked: AskedBy, erasure_id: str, *, space: str) -> None:
         """Write down what is to go before anything goes."""
-        steps = self._resolved(tx, request, space=space) if fitting is None else fitting
-        asked_by, key = _asker(request)
         erasure = Erasure(
             space=space,
             id=erasure_id,
-            asked_by=self._redactor.redact(asked_by),
-            key_prefix=key,
-            reason=self._redactor.redact(request.reason),
+            asked_by=self._redactor.redact(asked.by),
+            key_prefix=asked.key_prefix,
+            reason=self._redactor.redact(asked.reason),
             requested_at=tx.now,
             settled_at=None,
             sinks=tuple(SinkState(sink=each) for each in sinks.sinks_of(tx.dialect)),
@@ -111,20 +149,24 @@ class ForgetService:
         erasures.record(tx, erasure, plan={"steps": steps, "folder": self._files_folder})
         names = planning.names_of(tx, steps, space=space)
         erasures.bury(tx, names, space=space, erasure_id=erasure_id, at=tx.now)
-        return steps
 
     async def _carry_out(self, space: str, erasure_id: str, first: Step | None) -> Forgotten:
         """Remove the rows, then what lies outside of the database. Raises `NotFound` if there was nothing."""
-        forgotten = await self._settler.remove(space, erasure_id)
+        try:
+            forgotten = await self._settler.remove(space, erasure_id)
+        except UnderLegalHold:  # placed since it was recorded: nothing went
+            await self._withdraw(space, erasure_id)
+            raise
         if forgotten is None and first is not None:
-            await self._database.transact(
-                lambda tx: erasures.withdraw(tx, space=space, erasure_id=erasure_id), space=space
-            )
+            await self._withdraw(space, erasure_id)
             raise planning.not_there(first, space=space)
         settled = await self._settle(space, erasure_id)
         return replace(
             forgotten or Forgotten(), erasure_id=erasure_id, receipt=settled.receipt, open_sinks=settled.open_sinks
         )
+
+    async def _withdraw(self, space: str, erasure_id: str) -> None:
+        await self._database.transact(lambda tx: erasures.withdraw(tx, space=space, erasure_id=erasure_id), space=space)
 
     async def _settle(self, space: str, erasure_id: str) -> Erasure:
         with CancelScope(shield=True):  # the rows are gone already, so finish even if the caller is cancelled
@@ -151,11 +193,11 @@ class ForgetService:
         )
 
 
-def _asker(request: ForgetRequest) -> tuple[str, str | None]:
-    """Return who asks, and with which key."""
+def asker(by: str | None) -> tuple[str, str | None]:
+    """Return who asks, as they say or else as we know, and with which key."""
     who = caller.get()
     key = who.key
-    name = request.by or who.person or ("" if key is None else key.name)
+    name = by or who.person or ("" if key is None else key.name)
     if not name:
         with suppress(OSError, KeyError):
             name = getpass.getuser()

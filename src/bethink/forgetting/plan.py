@@ -16,8 +16,8 @@ from bethink.model.filters import Filter
 from bethink.model.recall import Ref, RefKind
 from bethink.model.records import Forgotten
 from bethink.model.text import canonical_json
-from bethink.model.verbs.memory import ForgetRequest
-from bethink.store import changes, consolidation, documents, facts, fitting, memory_tests, sessions, threads
+from bethink.model.verbs.memory import ASSISTANT, ForgetRequest
+from bethink.store import changes, consolidation, documents, facts, fitting, memory_tests, retention, sessions, threads
 from bethink.store.db import Tx
 
 VERSION = "version"
@@ -55,10 +55,11 @@ def resolve(tx: Tx, request: ForgetRequest, *, space: str, redactor: Redactor) -
     if request.session_id is not None:
         return [Step(SESSION, request.session_id)]
     assert request.conversation is not None  # noqa: S101 - it is what is left
-    name = stored_conversation(tx, space=space, agent=request.agent, key=request.conversation, redactor=redactor)
-    found = sessions.find_conversation(tx, space=space, agent=request.agent, key=name)
+    agent = request.agent or ASSISTANT
+    name = stored_conversation(tx, space=space, agent=agent, key=request.conversation, redactor=redactor)
+    found = sessions.find_conversation(tx, space=space, agent=agent, key=name)
     if found is None:
-        raise NotFound(f"no conversation {request.conversation!r} of {request.agent!r} in space {space!r}.")
+        raise NotFound(f"no conversation {request.conversation!r} of {agent!r} in space {space!r}.")
     return [Step(CONVERSATION, found)]
 
 
@@ -81,8 +82,14 @@ def names_of(tx: Tx, steps: Sequence[Step], *, space: str) -> list[tuple[str, st
     return found
 
 
-def carry_out(tx: Tx, steps: Sequence[Step], *, space: str) -> Forgotten | None:
-    """Forget what the steps name and count it. Returns None if nothing of it is there."""
+def carry_out(tx: Tx, steps: Sequence[Step], *, space: str, again: bool = False) -> Forgotten | None:
+    """Forget what the steps name and count it. Returns None if nothing of it is there.
+
+    With `again` it was forgotten before and has only come back, so that no legal hold protects it. Otherwise raises
+    `UnderLegalHold` if one does.
+    """
+    if not again:
+        retention.refuse_if_held(tx, space=space)
     if steps and steps[0].kind == SPACE:
         return cascade.forget_space(tx, space=space)
     facts.lock(tx, space=space)  # first: no source may be added to what is being forgotten
@@ -94,11 +101,11 @@ def carry_out(tx: Tx, steps: Sequence[Step], *, space: str) -> Forgotten | None:
 def carry_out_filter(
     tx: Tx, only: Filter, kinds: Collection[RefKind], *, space: str
 ) -> tuple[list[Step], Forgotten]:  # fmt: skip
-    """Forget what fits a filter, and return it as steps.
+    """Forget what fits a filter, and return it as steps. Raises `UnderLegalHold`.
 
     Messages go first: a fact that others state as well then no longer fits.
     """
-    facts.lock(tx, space=space)
+    retention.refuse_if_held(tx, space=space)
     before = [test.id for test in memory_tests.page(tx, space=space)]
     steps: list[Step] = []
     gone: list[Forgotten | None] = []

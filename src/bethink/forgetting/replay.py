@@ -9,7 +9,7 @@ from bethink.model.moments import to_micros
 from bethink.model.recall import RefKind
 from bethink.model.records import Forgotten
 from bethink.model.text import canonical_json
-from bethink.store import erasures
+from bethink.store import erasures, retention
 from bethink.store.db import Row, Tx
 from bethink.store.erasures import Digests
 
@@ -17,18 +17,23 @@ _PLAIN = (RefKind.FACT, RefKind.SESSION_MEMORY, RefKind.DOCUMENT, THREAD)
 """What is listed by its id, with the time at which it was recorded."""
 
 
-def replay(tx: Tx, *, space: str) -> Forgotten | None:
+def replay(tx: Tx, *, space: str, back: bool = True) -> Forgotten | None:
     """Forget what is there again although it has a tombstone. Returns None if there is nothing of the kind.
 
-    What was recorded after its name was forgotten is new, and stays.
+    What was recorded after its name was forgotten is new, and stays. Under a legal hold, so does what an erasure names
+    that has only been recorded: it was never gone. Without `back` it was forgotten elsewhere, and not here before, so
+    that a hold protects it: raises `UnderLegalHold` then.
     """
     steps = covered(tx, space=space)
-    return planning.carry_out(tx, steps, space=space) if steps else None
+    return planning.carry_out(tx, steps, space=space, again=back) if steps else None
 
 
 def covered(tx: Tx, *, space: str) -> list[Step]:
     """Return what is there although it has a tombstone."""
-    stones = {(stone.kind, stone.digest): to_micros(stone.at) for stone in erasures.tombstones(tx, space=space)}
+    held = retention.standing(tx, space=space) is not None
+    waiting = retention.rows_open(tx, space=space) if held else set[str]()
+    every = (stone for stone in erasures.tombstones(tx, space=space) if stone.erasure_id not in waiting)
+    stones = {(stone.kind, stone.digest): to_micros(stone.at) for stone in every}
     if not stones:
         return []
     found = _Cover(stones, erasures.digests(tx), space)

@@ -8,7 +8,7 @@ from typing import Any
 from anyio import to_thread
 
 from bethink.documents.files import clear_folder
-from bethink.errors import BethinkError, Misconfigured, NotFound
+from bethink.errors import BethinkError, Misconfigured, NotFound, UnderLegalHold
 from bethink.forgetting import plan as planning
 from bethink.forgetting import receipts, sinks
 from bethink.forgetting.echoes import shown_to
@@ -33,7 +33,10 @@ class Settler:
         self._database = database
 
     async def remove(self, space: str, erasure_id: str) -> Forgotten | None:
-        """Remove the rows of an erasure. Returns None if there was nothing, or another process has done it."""
+        """Remove the rows of an erasure. Returns None if there was nothing, or another process has done it.
+
+        Raises `UnderLegalHold` if a hold was placed since it was recorded: nothing goes then.
+        """
 
         def body(tx: Tx) -> Forgotten | None:
             plan = erasures.plan_of(tx, space=space, erasure_id=erasure_id)  # this locks it
@@ -128,23 +131,29 @@ class Settler:
         return found
 
     async def finish(self) -> int:
-        """Finish every open erasure, in any space. Returns how many were settled."""
+        """Finish every open erasure, in any space that no legal hold stands on. Returns how many were settled."""
         waiting = await self._database.transact(erasures.open_sinks, read=True)
         settled = 0
         for (space, erasure_id), names in waiting.items():
-            if sinks.ROWS in names:
-                await self._remove_or_confirm(space, erasure_id)
+            if sinks.ROWS in names and not await self._remove_or_confirm(space, erasure_id):
+                continue
             settled += (await self.settle(space, erasure_id)).settled_at is not None
         return settled
 
-    async def _remove_or_confirm(self, space: str, erasure_id: str) -> None:
-        if await self.remove(space, erasure_id) is None:
+    async def _remove_or_confirm(self, space: str, erasure_id: str) -> bool:
+        """Remove the rows of an erasure. Returns False if a legal hold forbids it: it waits until that is lifted."""
+        try:
+            removed = await self.remove(space, erasure_id)
+        except UnderLegalHold:
+            return False
+        if removed is None:
             # It named something that is not there: the caller was told so, or died before.
             def body(tx: Tx) -> None:
                 erasures.note_receipt(tx, space=space, erasure_id=erasure_id, plan={"went": {}}, receipt="null")
                 erasures.confirm(tx, space=space, erasure_id=erasure_id, sinks=sinks.INSIDE)
 
             await self._database.transact(body, space=space)
+        return True
 
 
 async def finish_open(database: Database) -> None:

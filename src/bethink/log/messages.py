@@ -3,15 +3,16 @@
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple, TypeVar
 
-from bethink.errors import Conflict, Duplicate, Invalid, NotFound, SessionEnded
+from bethink.errors import Conflict, Duplicate, ErasedKey, Invalid, NotFound, SessionEnded
 from bethink.extend import Redactor
 from bethink.log.names import stored_name
+from bethink.model.erasures import IDEMPOTENCY_KEY
 from bethink.model.filters import Filter
 from bethink.model.framing import unframed
 from bethink.model.moments import to_micros
 from bethink.model.records import EndReason, Message, Record, SourceMessage, message_from
 from bethink.model.text import canonical_json, clean
-from bethink.store import messages, restores, sessions
+from bethink.store import erasures, messages, restores, sessions
 from bethink.store.db import Database, Tx
 from bethink.store.messages import Prepared, Taken
 
@@ -102,6 +103,8 @@ def append(tx: Tx, *, space: str, session_id: str, rows: list[Prepared], known: 
     reserved = sessions.take_numbers(tx, space=space, session_id=session_id, count=len(fresh))
     if reserved is None:
         raise _refusal(tx, space, session_id)
+    if reserved.erased_keys:
+        _check_not_erased(tx, space, fresh)
     first = reserved.last - len(fresh) + 1
     index, link = reserved.indexed, reserved.link
     messages.append(tx, space=space, session_id=session_id, first=first, rows=fresh, index=index, link=link)
@@ -138,6 +141,15 @@ def _check_same(tx: Tx, space: str, session_id: str, rows: list[Prepared], known
                 f"number {holder.number} of session {holder.session_id}.",
                 hint="Use a new key for a new message; repeat a key only with the message it was made for.",
             )
+
+
+def _check_not_erased(tx: Tx, space: str, rows: list[Prepared]) -> None:
+    """Refuse a late retry of a message that was erased not long ago."""
+    keys = [row.idempotency_key for row in rows if row.idempotency_key is not None]
+    since = tx.now - tx.keys_refused
+    for key, stone in erasures.buried(tx, IDEMPOTENCY_KEY, keys, space=space).items():
+        if stone.at > since:
+            raise ErasedKey(f"the message with the idempotency key {key!r} was erased on {stone.at:%Y-%m-%d}.")
 
 
 def _sources(session_id: str, rows: list[Prepared], known: Known, first: int) -> list[SourceMessage]:

@@ -51,6 +51,8 @@ LEFT_OUT: Mapping[str, str] = {
     "term_counts": "rebuilt from the texts",
     "vector_indexes": "the embedders of one installation",
     "vectors": "rebuilt from the texts by the embedder in use",
+    "retention_rules": "how long one installation keeps what: a rule that erases is set where it erases",
+    "legal_holds": "what one installation may not erase",
     "erasures": "what one installation was asked to forget",
     "tombstones": "`sync` carries them over itself, with the key that they are made with",
     "chain_links": "seals are made with the key of one space; the chain begins anew after what was imported",

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence, Set
 from contextlib import contextmanager
 from contextvars import ContextVar
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Protocol, TypeVar, cast
 
@@ -26,6 +26,7 @@ T = TypeVar("T")
 Row = Mapping[str, Any]
 Clock = Callable[[], datetime]
 
+KEYS_REFUSED = timedelta(days=30)
 NO_LIMIT = 2**62
 """The limit that means all rows: the one value that both databases accept."""
 
@@ -78,6 +79,8 @@ class Tx(ABC):
         """Tombstones that it wrote: they are added to the file of tombstones once it is committed."""
         self.gone: dict[str, dict[str, None]] = {}
         """What it forgot, by kind: the ids, and for messages also their numbers, as in `ses_…:3`."""
+        self.keys_refused = KEYS_REFUSED
+        """For how long the idempotency key of an erased message is refused."""
         self.begun = False
         self._clock = clock
         self._now = EPOCH
@@ -203,6 +206,8 @@ class Database(ABC):
         """The key for fingerprints of redacted secrets; known once the database is open."""
         self.tombstones_path: Path | None = None
         """The file that keeps the tombstones outside of the database, for when an old backup is restored."""
+        self.keys_refused = KEYS_REFUSED
+        """For how long the idempotency key of an erased message is refused."""
         self.unsettled = False
         """Whether something was being forgotten when the database was opened, and is to be finished."""
 

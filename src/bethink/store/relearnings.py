@@ -13,7 +13,7 @@ from bethink.model.records import Fact
 from bethink.model.relearning import ChangedFact, Relearning, RelearningStatus
 from bethink.model.reviews import ClaimedFact
 from bethink.model.text import canonical_json
-from bethink.store import facts
+from bethink.store import facts, retention
 from bethink.store.db import Row, Tx
 from bethink.store.facts import Support
 from bethink.store.reviews import claim_json, claim_of
@@ -92,8 +92,11 @@ def apply(tx: Tx, *, space: str, relearning_id: str) -> Relearning:
 
 
 def undo(tx: Tx, *, space: str, relearning_id: str) -> Relearning:
-    """Restore the facts as they were before. Raises `Stale` if a fact that it brought was changed since."""
-    facts.lock(tx, space=space)
+    """Restore the facts as they were before.
+
+    Raises `Stale` if a fact that it brought was changed since, and `UnderLegalHold` if none may be removed.
+    """
+    retention.refuse_if_held(tx, space=space)
     row = tx.one("find_relearning", space=space, id=relearning_id)
     relearning = find(tx, space=space, relearning_id=relearning_id)
     if row is None or relearning.status is not RelearningStatus.APPLIED:

@@ -113,6 +113,8 @@ class Reserved(NamedTuple):
     indexed: IndexPlace
     link: str = ""
     """The digest of the message before, which the next seal follows."""
+    erased_keys: bool = False
+    """Whether a message of the space was erased that had an idempotency key."""
 
 
 def take_numbers(tx: Tx, *, space: str, session_id: str, count: int) -> Reserved | None:
@@ -127,7 +129,7 @@ def take_numbers(tx: Tx, *, space: str, session_id: str, count: int) -> Reserved
         _queue_extraction(tx, space=space, session_id=session_id, number=row["last_number"])
         if row["rests"]:
             tx.run("wake_session", space=space, session=session_id)
-    return Reserved(row["last_number"], row["thread_id"], place_from(row), row["link"] or "")
+    return Reserved(row["last_number"], row["thread_id"], place_from(row), row["link"] or "", bool(row["erased_keys"]))
 
 
 def mark(tx: Tx, *, space: str, session_id: str, number: int, trigger: Trigger) -> bool:

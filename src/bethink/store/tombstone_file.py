@@ -15,7 +15,8 @@ from bethink.frozen import frozen
 from bethink.logs import logger
 from bethink.model.erasures import Tombstone
 from bethink.model.moments import from_micros, to_micros
-from bethink.store import erasures, jobs
+from bethink.model.retention import LegalHold
+from bethink.store import erasures, jobs, retention
 from bethink.store.db import NO_LIMIT, Database, Tx
 
 _log = logger("store")
@@ -28,9 +29,19 @@ class Buried:
     keys: frozenset[bytes] = frozenset()
     stones: frozenset[tuple[str, Tombstone]] = frozenset()
     """Each with the name of its space."""
+    holds: frozenset[LegalHold] = frozenset()
+    """The legal holds of the database. They are not in a file: somebody wrote a reason there."""
+    waiting: frozenset[str] = frozenset()
+    """Erasures that were recorded before a legal hold, which keeps what they name: it was never gone."""
 
     def __or__(self, other: "Buried") -> "Buried":
-        return Buried(keys=self.keys | other.keys, stones=self.stones | other.stones)
+        waiting = self.waiting | other.waiting
+        return Buried(
+            keys=self.keys | other.keys,
+            stones=frozenset(each for each in self.stones | other.stones if each[1].erasure_id not in waiting),
+            holds=self.holds | other.holds,
+            waiting=waiting,
+        )
 
     @property
     def spaces(self) -> list[str]:
@@ -115,14 +126,24 @@ async def of_database(database: Database) -> Buried:
     names = await database.transact(_spaces, read=True)
     key = await database.transact(lambda tx: tx.one("find_deployment_key", name="tombstones"), read=True)
     others = await database.transact(lambda tx: tx.all("list_deployment_keys", pattern="tombstones:%"), read=True)
+    holds = await database.transact(retention.every_hold, read=True)
+    held = {hold.space for hold in holds if hold.lifted_at is None}
     stones: set[tuple[str, Tombstone]] = set()
+    waiting: set[str] = set()
     for name in names:
         found = await database.transact(
             lambda tx, name=name: erasures.tombstones(tx, space=name), space=name, read=True
         )
         stones |= {(name, stone) for stone in found}
+        if name in held:
+            waiting |= await database.transact(
+                lambda tx, name=name: retention.rows_open(tx, space=name), space=name, read=True
+            )
     rows = [*([] if key is None else [key]), *others]
-    return Buried(keys=frozenset(bytes.fromhex(row["value"]) for row in rows), stones=frozenset(stones))
+    keys = frozenset(bytes.fromhex(row["value"]) for row in rows)
+    return Buried() | Buried(
+        keys=keys, stones=frozenset(stones), holds=frozenset(holds), waiting=frozenset(waiting)
+    )  # fmt: skip
 
 
 def put(tx: Tx, stones: Iterable[Tombstone], *, keys: Iterable[bytes], space: str) -> None:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from bethink.errors import NotFound
 from bethink.model.recall import Lineage, Ref, RefKind
 from bethink.model.records import Origin, Record
-from bethink.model.verbs.memory import EXPLAIN, ExplainRequest, ForgetRequest
+from bethink.model.verbs.memory import ASSISTANT, EXPLAIN, ExplainRequest, ForgetRequest
 from bethink.model.verbs.sessions import (
     LIST_SESSIONS,
     SESSION_MEMORY,
@@ -49,7 +49,9 @@ async def reach_of(visit: Visit, request: ForgetRequest) -> Reach:
     if request.conversation is not None:
         found = await visit.run(
             LIST_SESSIONS,
-            ListSessionsRequest(conversation=request.conversation, agent=request.agent, limit=_MOST_SESSIONS + 1),
+            ListSessionsRequest(
+                conversation=request.conversation, agent=request.agent or ASSISTANT, limit=_MOST_SESSIONS + 1
+            ),
         )
         listed = [(each.session.id, each.summary or "", each.session.last_number) for each in found[:_MOST_SESSIONS]]
         return Reach([], [], listed, more=len(found) > _MOST_SESSIONS)

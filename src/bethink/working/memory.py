@@ -20,7 +20,7 @@ from bethink.model.working import (
     Thread,
 )
 from bethink.providers.no_redaction import NoRedaction
-from bethink.store import states, threads
+from bethink.store import retention, states, threads
 from bethink.store.db import Database, Tx, under_way
 from bethink.working import ladder, process, time_travel
 from bethink.working.ladder import Compactor, ExtractiveCompactor, Thresholds
@@ -92,9 +92,14 @@ class WorkingMemory:
         return await self._runner.read(lambda tx: threads.listed(tx, space=self.space, limit=limit, after=after))
 
     async def delete_thread(self, thread_id: str) -> None:
-        """Delete a thread with its events and states."""
+        """Delete a thread with its events and states. Raises `UnderLegalHold` if the space is under a legal hold."""
+
+        def body(tx: Tx) -> None:
+            retention.refuse_if_held(tx, space=self.space)
+            threads.remove(tx, space=self.space, thread_id=thread_id)
+
+        await self._runner.write(body, repeatable=True)
         self._runner.drop_state(thread_id)
-        await self._runner.write(lambda tx: threads.remove(tx, space=self.space, thread_id=thread_id), repeatable=True)
 
     async def push_event(self, thread_id: str, event: Event) -> QueuedEvent:
         """Queue an event without processing it. Its texts are redacted first."""

@@ -22,7 +22,9 @@ def __getattr__(name: str) -> object:
         memory,
         operations,
         pages,
+        people,
         relearning,
+        retention,
         reviews,
         rules,
         service,
@@ -35,6 +37,8 @@ def __getattr__(name: str) -> object:
     modules = (
         memory,
         erasures,
+        retention,
+        people,
         pages,
         relearning,
         steering,

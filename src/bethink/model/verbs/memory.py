@@ -1,6 +1,7 @@
 """The verbs of a space: remember, recall, context, explain, forget."""
 
 from dataclasses import replace
+from datetime import timedelta
 from typing import Annotated
 
 from bethink.errors import Invalid
@@ -10,7 +11,7 @@ from bethink.model.checks import Between, Cleaned, Length, any_of
 from bethink.model.filters import Filter
 from bethink.model.jobs import Job, RunReport
 from bethink.model.messages import Messages
-from bethink.model.moments import Moment
+from bethink.model.moments import FIRST, Moment, Since
 from bethink.model.recall import Block, Corrected, Level, Lineage, Recall, Ref, RefKind, Remembered, Showing
 from bethink.model.records import Forgotten
 from bethink.model.text import JsonObject
@@ -31,6 +32,9 @@ from bethink.model.verbs.narrowing import Narrowed, Tags
 from bethink.model.verbs.service import LearnRequest
 
 READ, WRITE, STEER, ERASE = Scope.READ, Scope.WRITE, Scope.STEER, Scope.ERASE
+ASSISTANT = "assistant"
+"""The agent of a conversation where none is named."""
+_INSTANT = timedelta(microseconds=1)
 
 
 @frozen
@@ -151,7 +155,10 @@ class ShownRequest(Request):
 
 @frozen
 class ForgetRequest(Narrowed):
-    """What to forget: exactly one of ref, session, conversation, thread, everything, and what fits a filter."""
+    """What to forget: exactly one of ref, session, conversation, thread, everything, and what fits a filter.
+
+    `before` is such a filter.
+    """
 
     ref: Ref | None = None
     """One memory: a message, a fact with all its versions, a session memory, or a document's text in all versions."""
@@ -159,8 +166,10 @@ class ForgetRequest(Narrowed):
     """Every message of a session."""
     conversation: Conversation | None = None
     """Every message of a conversation; with a filter, only what fits it."""
-    agent: Name = "assistant"
-    """The agent whose conversation it is."""
+    agent: Name | None = None
+    """The agent whose conversation it is, `assistant` if left out; with a filter alone, only what comes from it."""
+    before: Since | None = None
+    """Everything that was said or written before this time. A day means its beginning."""
     kinds: tuple[RefKind, ...] = tuple(RefKind)
     """Which kinds of memory to forget of what fits a filter. What was made of them goes, too."""
     thread_id: Name | None = None
@@ -184,7 +193,7 @@ class ForgetRequest(Narrowed):
         within = self.conversation or self.only
         named = (self.ref, self.session_id, within, self.thread_id, self.everything or None)
         if sum(each is not None for each in named) != 1:
-            hint = "Pass exactly one of ref, session_id, conversation, thread_id, everything, and a filter."
+            hint = "Pass exactly one of ref, session_id, conversation, thread_id, everything, before, and a filter."
             raise Invalid("forget needs exactly one target.", hint=hint)
         if self.only is None and self.kinds != tuple(RefKind):
             raise Invalid("kinds narrow a filter, and there is none.", hint="Pass tags, where, since or another.")
@@ -197,10 +206,14 @@ class ForgetRequest(Narrowed):
     def only(self) -> Filter | None:
         """The filter; None if the target is not one. A conversation by itself is forgotten as a whole."""
         found = replace(Narrowed.as_filter(self), agent=None, conversation=None)
+        if self.before is not None:
+            last = max(self.before, FIRST + _INSTANT) - _INSTANT
+            found = replace(found, until=last if found.until is None else min(found.until, last))
         if found == Filter():
             return None
         within = self.conversation
-        return found if within is None else replace(found, agent=self.agent, conversation=within)
+        agent = self.agent if within is None else self.agent or ASSISTANT
+        return replace(found, agent=agent, conversation=within)
 
     def retry(self, declared: Retry) -> Retry:
         """Return SAFE for a dry run."""
@@ -221,7 +234,10 @@ REMEMBER: Verb[RememberRequest, Remembered] = Verb(
     "space.remember", RememberRequest, Remembered, f"POST {_SPACE}/remember", WRITE, Retry.IDEMPOTENT,
     "Store a text of the user, or messages, for good.",
     status=201, operation=MemoryOperation.UPSERT,
-    raises="Conflict: if an idempotency key already belongs to another message.",
+    raises=(
+        "Conflict: if an idempotency key already belongs to another message. "
+        "ErasedKey: if the message with this key was erased in the last 30 days."
+    ),
     details="When it returns, the messages are durable. They are learnt from in the background.",
 )  # fmt: skip
 RECALL: Verb[RecallRequest, Recall] = Verb(
@@ -262,7 +278,7 @@ FORGET: Verb[ForgetRequest, Forgotten] = Verb(
     "space.forget", ForgetRequest, Forgotten, f"POST {_SPACE}/forget", ERASE, Retry.ONCE,
     "Remove something for good, with everything that was made of it, and count what went.",
     operation=MemoryOperation.DELETE, positional=("ref",),
-    raises="NotFound: if the space has nothing by that name.",
+    raises="NotFound: if the space has nothing by that name. UnderLegalHold: if the space is under a legal hold.",
     details="It is recorded first, finished by any process if this one dies, and answered with a receipt.",
 )  # fmt: skip
 JOBS: Verb[JobsRequest, list[Job]] = Verb(

@@ -139,7 +139,10 @@ APPEND: Verb[AppendRequest, list[int]] = Verb(
     "session.append", AppendRequest, list[int], f"POST {_SESSION}/messages", WRITE, Retry.IDEMPOTENT,
     "Store messages in one transaction and return their numbers.",
     status=201, operation=MemoryOperation.UPSERT,
-    raises="SessionEnded: if the session has ended. Conflict: if a key already belongs to another message.",
+    raises=(
+        "SessionEnded: if the session has ended. Conflict: if a key already belongs to another message. "
+        "ErasedKey: if the message with this key was erased in the last 30 days."
+    ),
     details="When it returns, they are durable. A message whose idempotency key is known keeps its number.",
 )  # fmt: skip
 READ_MESSAGES: Verb[ReadRequest, list[Record]] = Verb(

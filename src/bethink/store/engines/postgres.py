@@ -41,6 +41,7 @@ _SHARED_TABLES = (
     "deliveries",
     "erasure_sinks",
     "access_log",
+    "legal_holds",
 )
 
 
@@ -265,6 +266,7 @@ class PostgresDatabase(Database):
             knows = self._knows if self._ready and not read else None
             begin = self._connector.begin(space, read=read, synced=synced, asks_version=knows is not None)
             tx = PostgresTx(connection, patience, begin=begin, clock=self._clock, repeatable=repeatable, knows=knows)
+            tx.keys_refused = self.keys_refused
             result = checked_result(body(tx))
             if tx.begun:
                 repeatable, committing = tx.repeatable, not read  # a read has nothing to commit

@@ -196,6 +196,7 @@ class SqliteDatabase(Database):
             connection = holder.connection()
             knows = self._knows if self._ready and begin == _WRITE else None
             tx = SqliteTx(connection, begin=begin, clock=self._clock, knows=knows)
+            tx.keys_refused = self.keys_refused
             try:
                 result = checked_result(body(tx))
                 if tx.begun:

@@ -135,7 +135,8 @@ RETURNING last_number, marked_at, (
     (SELECT p.key FROM spaces p WHERE p.id = :space) AS key,
     (SELECT p.place FROM spaces p WHERE p.id = :space) AS place,
     (SELECT max(i.doc) FROM terms i
-     WHERE i.doc < (((SELECT p.place FROM spaces p WHERE p.id = :space) + 1) << 34)) AS last_doc;
+     WHERE i.doc < (((SELECT p.place FROM spaces p WHERE p.id = :space) + 1) << 34)) AS last_doc,
+    (SELECT 1 FROM tombstones b WHERE b.space_id = :space AND b.kind = 'idempotency_key' LIMIT 1) AS erased_keys;
 
 -- name: mark_session
 -- Raise the mark of a session. It is never lowered, and never set on a session that is not learnt from.

@@ -368,6 +368,7 @@ CREATE UNIQUE INDEX facts_effect ON facts (space_id, effect) WHERE effect IS NOT
 CREATE INDEX facts_digest ON facts (space_id, digest) WHERE retired_at IS NULL;
 CREATE INDEX facts_slot ON facts (space_id, subject, slot) WHERE retired_at IS NULL AND slot IS NOT NULL;
 CREATE INDEX facts_pinned ON facts (space_id) WHERE pinned_at IS NOT NULL;
+CREATE INDEX facts_expiring ON facts (space_id, expires_at) WHERE expires_at IS NOT NULL;
 -- Pages list versions by time, also those that were retired.
 CREATE INDEX facts_recorded ON facts (space_id, recorded_at, id, version);
 CREATE INDEX facts_retired ON facts (space_id, retired_at, id, version) WHERE retired_at IS NOT NULL;
@@ -1011,6 +1012,33 @@ CREATE TABLE written_files (
     PRIMARY KEY (space_id, host, path)
 );
 
+-- How long a space keeps what: a kind, or what of it came from an origin; empty is any. older_than: in days.
+CREATE TABLE retention_rules (
+    space_id text COLLATE "C" NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
+    kind text COLLATE "C" NOT NULL,
+    origin text COLLATE "C" NOT NULL,
+    older_than bigint NOT NULL CHECK (older_than > 0),
+    set_by text NOT NULL,
+    set_at bigint NOT NULL,
+    PRIMARY KEY (space_id, kind, origin)
+);
+
+-- Legal holds: as long as one stands, nothing of its space is erased. They stay when they were lifted, and when the
+-- space is gone, hence no reference to spaces. They are read across spaces.
+CREATE TABLE legal_holds (
+    space_id text COLLATE "C" NOT NULL,
+    id text COLLATE "C" NOT NULL,
+    reason text NOT NULL,
+    placed_by text NOT NULL,
+    placed_at bigint NOT NULL,
+    lifted_by text NOT NULL DEFAULT '',
+    lifted_at bigint,
+    lifted_because text NOT NULL DEFAULT '',
+    PRIMARY KEY (space_id, id)
+);
+
+CREATE INDEX legal_holds_standing ON legal_holds (space_id) WHERE lifted_at IS NULL;
+
 -- ---------------------------------------- the network
 
 -- API keys for remote callers. Only a keyed digest of the secret is stored, and no content.
@@ -1101,7 +1129,8 @@ BEGIN
         'fact_sources', 'fact_quotes', 'reviews', 'review_sources', 'relearnings', 'learning_rules', 'documents',
         'document_references', 'document_sources', 'change_sets', 'threads', 'events', 'chunks', 'placements',
         'states', 'ledger', 'ledger_items', 'usage', 'term_counts', 'memory_tests', 'changes',
-        'feedback', 'chain_links', 'erasures', 'tombstones', 'written_files'
+        'feedback', 'chain_links', 'erasures', 'tombstones', 'written_files',
+        'retention_rules'
     ] LOOP
         EXECUTE format(
             'CREATE POLICY own_space ON %I USING (space_id = current_setting(''bethink.space'', true))', name

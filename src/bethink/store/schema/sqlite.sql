@@ -354,6 +354,7 @@ CREATE UNIQUE INDEX facts_effect ON facts (space_id, effect) WHERE effect IS NOT
 CREATE INDEX facts_digest ON facts (space_id, digest) WHERE retired_at IS NULL;
 CREATE INDEX facts_slot ON facts (space_id, subject, slot) WHERE retired_at IS NULL AND slot IS NOT NULL;
 CREATE INDEX facts_pinned ON facts (space_id) WHERE pinned_at IS NOT NULL;
+CREATE INDEX facts_expiring ON facts (space_id, expires_at) WHERE expires_at IS NOT NULL;
 -- Pages list versions by time, also those that were retired.
 CREATE INDEX facts_recorded ON facts (space_id, recorded_at, id, version);
 CREATE INDEX facts_retired ON facts (space_id, retired_at, id, version) WHERE retired_at IS NOT NULL;
@@ -879,6 +880,33 @@ CREATE TABLE written_files (
     written_at INTEGER NOT NULL,
     PRIMARY KEY (space_id, host, path)
 ) STRICT;
+
+-- How long a space keeps what: a kind, or what of it came from an origin; empty is any. older_than: in days.
+CREATE TABLE retention_rules (
+    space_id TEXT NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
+    kind TEXT NOT NULL,
+    origin TEXT NOT NULL,
+    older_than INTEGER NOT NULL CHECK (older_than > 0),
+    set_by TEXT NOT NULL,
+    set_at INTEGER NOT NULL,
+    PRIMARY KEY (space_id, kind, origin)
+) STRICT;
+
+-- Legal holds: as long as one stands, nothing of its space is erased. They stay when they were lifted, and when the
+-- space is gone, hence no reference to spaces. They are read across spaces.
+CREATE TABLE legal_holds (
+    space_id TEXT NOT NULL,
+    id TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    placed_by TEXT NOT NULL,
+    placed_at INTEGER NOT NULL,
+    lifted_by TEXT NOT NULL DEFAULT '',
+    lifted_at INTEGER,
+    lifted_because TEXT NOT NULL DEFAULT '',
+    PRIMARY KEY (space_id, id)
+) STRICT;
+
+CREATE INDEX legal_holds_standing ON legal_holds (space_id) WHERE lifted_at IS NULL;
 
 -- ---------------------------------------- the network
 

@@ -1,0 +1,202 @@
+"""People are found by speaker, name and entity in every space the caller may see, and forgotten with receipts."""
+
+import json
+
+import pytest
+
+import bethink
+from bethink.errors import Invalid
+from bethink.model.access import Caller, Door, KeyInfo, Scope, asked_by
+from bethink.model.documents import DocumentDraft
+from bethink.model.moments import from_micros
+from bethink.model.people import PersonWay
+from bethink.model.records import Fact, Message, Origin
+from bethink.model.working import Event, Mode
+from bethink.store import people
+from bethink.store.db import Database
+from tests.conftest import KEY, said
+from tests.rooms.stored_kit import stored
+
+
+async def furnished(memory: bethink.Memory) -> bethink.Session:
+    """A team that speaks of Kari and of others, and one that does not."""
+    team = memory.space("team")
+    session = await team.session(KEY)
+    await session.append(
+        [
+            Message(role="user", name="Kari Moe", content="I am allergic to nuts."),
+            Message(role="user", name="Ole", content="Kari Moe should not eat these."),
+            Message(role="user", name="Ole", content="I bought karikatures at Moen."),
+            Message(role="assistant", content="Noted.", tool_calls=[{"id": "c1", "args": {"to": "kari moe"}}]),
+        ]
+    )
+    await team.facts.save(
+        Fact(id="f1", content="She is allergic to nuts.", subject="Kari Moe", origin=Origin("user"), entities=("nuts",))
+    )
+    await team.facts.save(Fact(id="f2", content="They share an office.", entities=("Ole", "kari moe")))
+    await team.facts.save(Fact(id="f3", content="Ole likes tea.", subject="Ole"))
+    await team.documents.create(DocumentDraft(slug="people", title="People", body="Kari Moe: no nuts."))
+    await memory.space("other").remember("Ole likes tea.")
+    return session
+
+
+async def test_a_person_is_found_by_speaker_words_and_entities_each_counted(memory: bethink.Memory) -> None:
+    session = await furnished(memory)
+
+    found = await memory.find_person("kari moe")
+
+    [team] = found.spaces
+    assert (team.space, found.spaces_searched) == ("team", 2)
+    assert (team.messages, team.facts, team.documents, team.threads) == (3, 2, 1, 0)
+    assert (team.speaker, team.words, team.entities) == (1, 3, 2)
+    assert {str(ref) for ref in team.refs} >= {f"message:{session.id}:{number}" for number in (1, 2, 4)}
+    assert not any(str(ref) == f"message:{session.id}:3" for ref in team.refs), "a part of another word is no name"
+    assert found.looked == tuple(PersonWay)
+    assert any("pronouns" in each for each in found.not_claimed)
+    assert "nuts" not in json.dumps([str(ref) for ref in team.refs]), "a preview has no texts"
+
+
+async def test_it_looks_only_in_the_ways_that_are_asked_for_and_for_aliases(memory: bethink.Memory) -> None:
+    await furnished(memory)
+
+    speaker = (await memory.find_person("Kari Moe", by=[PersonWay.SPEAKER])).spaces[0]
+    assert (speaker.messages, speaker.facts, speaker.documents) == (1, 0, 0)
+    entities = (await memory.find_person("Kari Moe", by=[PersonWay.ENTITIES])).spaces[0]
+    assert (entities.messages, entities.facts) == (0, 2)
+    assert (await memory.find_person("K. M.")).spaces == ()
+    assert (await memory.find_person("K. M.", aliases=["Kari Moe"])).spaces[0].messages == 3
+    for wrong in ("!", ""):
+        with pytest.raises(Invalid):
+            await memory.find_person(wrong)
+    with pytest.raises(Invalid):
+        await memory.find_person("Kari", by=["magic"])  # pyright: ignore[reportArgumentType]
+
+
+async def test_an_export_has_the_texts_page_by_page(memory: bethink.Memory) -> None:
+    await furnished(memory)
+    await memory.space("zoo").remember(said("Kari Moe feeds the seals.", "Kari Moe is late."))
+
+    whole = (await memory.export_person("Kari Moe", limit=100)).items
+    pages: list[object] = []
+    after = ""
+    while True:
+        page = await memory.export_person("Kari Moe", limit=2, after=after)
+        pages += page.items
+        if page.next is None:
+            break
+        after = page.next
+
+    assert tuple(pages) == whole
+    assert [each.space for each in whole] == ["team"] * 6 + ["zoo"] * 2
+    assert {each.text for each in whole} >= {"I am allergic to nuts.", "Kari Moe feeds the seals."}
+    assert "Ole likes tea." not in {each.text for each in whole}
+    assert whole[0].speaker == "Kari Moe"
+    assert whole[0].ways == (PersonWay.SPEAKER,)
+
+
+async def test_a_person_is_forgotten_with_one_receipt_for_each_space(
+    memory: bethink.Memory, target: str, superuser_dsn: str
+) -> None:
+    session = await furnished(memory)
+    await memory.space("zoo").remember("Kari Moe feeds the seals.")
+    would = await memory.forget_person("Kari Moe", dry_run=True)
+    assert [(each.space, each.went.messages) for each in would.spaces] == [("team", 3), ("zoo", 1)]
+    assert len((await memory.find_person("Kari Moe")).spaces) == 2, "a dry run removes nothing"
+
+    done = await memory.forget_person("Kari Moe", reason="request 12")
+
+    assert [(each.space, each.went.messages, each.went.facts) for each in done.spaces] == [
+        ("team", 3, 2),
+        ("zoo", 1, 0),
+    ]
+    for each in done.spaces:
+        receipt = json.loads(each.went.receipt)["receipt"]
+        assert (receipt["space"], receipt["reason"]) == (each.space, "request 12")
+        assert "Kari" not in each.went.receipt
+    assert (await memory.find_person("Kari Moe")).spaces == ()
+    assert [each.message.content for each in await session.read()] == ["I bought karikatures at Moen."]
+    assert [each.id for each in await memory.space("team").facts.all()] == ["f3"]
+    assert len(await (await memory.space("other").session("notes")).read()) == 1
+    assert await memory.space("other").erasures() == []
+    for text in ("allergic", "seals", "no nuts"):
+        assert text not in stored(target, superuser_dsn)
+    assert any("nicknames" in each for each in done.not_claimed)
+    assert (await memory.forget_person("Kari Moe")).spaces == ()
+
+
+async def test_a_key_of_some_spaces_reaches_no_person_of_another(memory: bethink.Memory) -> None:
+    await furnished(memory)
+    await memory.space("zoo").remember("Kari Moe feeds the seals.")
+    key = KeyInfo(
+        prefix="000000000000", name="zoo", scopes=frozenset({Scope.READ, Scope.ERASE}), spaces=frozenset({"zoo"}),
+        created_at=from_micros(0),
+    )  # fmt: skip
+
+    with asked_by(Caller(door=Door.HTTP, key=key)):
+        assert [each.space for each in (await memory.find_person("Kari Moe")).spaces] == ["zoo"]
+        assert {each.space for each in (await memory.export_person("Kari Moe")).items} == {"zoo"}
+        done = await memory.forget_person("Kari Moe")
+
+    assert [each.space for each in done.spaces] == ["zoo"]
+    assert [each.space for each in (await memory.find_person("Kari Moe")).spaces] == ["team"]
+    assert (await memory.space("zoo").erasures())[0].key_prefix == "000000000000"
+
+
+async def test_a_held_space_is_left_and_named(memory: bethink.Memory) -> None:
+    await furnished(memory)
+    await memory.space("zoo").remember("Kari Moe feeds the seals.")
+    await memory.space("team").retention.hold("case 12")
+    await memory.space("other").retention.hold("case 13")
+
+    done = await memory.forget_person("Kari Moe")
+
+    assert [(each.space, each.went.messages) for each in done.spaces] == [("team", 0), ("zoo", 1)]
+    assert "case 12" in done.spaces[0].refused
+    assert [each.space for each in (await memory.find_person("Kari Moe")).spaces] == ["team"]
+
+
+async def test_what_a_thread_holds_of_a_person_is_found_and_goes(memory: bethink.Memory) -> None:
+    desk = memory.local().working("team")
+    thread = await desk.open_thread(mode=Mode.AUTO)
+    await desk.dispatch(thread.id, Event(type="USER_MESSAGE", payload={"text": "Call Kåri Moe."}))
+    await memory.space("team").remember("hello")
+
+    found = await memory.find_person("Kari Moe")
+    assert (found.spaces[0].threads, found.spaces[0].thread_ids) == (1, (thread.id,))
+    done = await memory.forget_person("Kari Moe")
+
+    assert done.spaces[0].went.threads == 1
+    assert (await memory.find_person("Kari Moe")).spaces == ()
+
+
+async def test_every_page_of_every_kind_is_read(memory: bethink.Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(people, "_PAGE", 2)
+    space = memory.space("team")
+    for number in range(5):
+        await space.remember(said("Kari was here.", "Ole was not."), conversation=f"c{number}")
+        await space.facts.save(Fact(id=f"f{number}", content="Kari was here."))
+        await space.correct(f"fact:f{number}:1", "Ole was here.")
+        await space.documents.create(DocumentDraft(slug=f"d{number}", title="Day", body="Kari was here."))
+        desk = memory.local().working("team")
+        thread = await desk.open_thread(mode=Mode.AUTO)
+        await desk.dispatch(thread.id, Event(type="USER_MESSAGE", payload={"text": "Kari!"}))
+
+    found = (await memory.find_person("Kari")).spaces[0]
+
+    assert (found.messages, found.facts, found.documents, found.threads) == (5, 5, 5, 5), "also in old versions"
+    assert (await memory.forget_person("Kari")).spaces[0].went.messages == 5
+    assert (await memory.find_person("Kari")).spaces == ()
+
+
+async def test_each_space_that_was_looked_at_is_in_the_access_record(
+    memory: bethink.Memory, database: Database
+) -> None:
+    session = await furnished(memory)
+
+    await memory.find_person("Kari Moe")
+
+    entries = [each for each in (await memory.access(limit=100)).items if each.verb == "space.find_person"]
+    assert {each.space for each in entries} == {"team", "other"}
+    named = next(each.refs for each in entries if each.space == "team")
+    assert f"message:{session.id}:1-2" in named
+    del database
