@@ -8,6 +8,7 @@ import anyio
 import psycopg
 import pytest
 from anyio import to_thread
+from psycopg.conninfo import conninfo_to_dict
 
 from bethink import Memory, Session
 from bethink.errors import Conflict, OutcomeUnknown, Unavailable
@@ -21,8 +22,10 @@ POOL = 3
 
 
 @pytest.fixture
-def proxy(clean_dsn: str) -> Iterator[CuttingProxy]:
-    with cutting_proxy(clean_dsn) as proxy:
+def proxy(superuser_dsn: str, clean_dsn: str) -> Iterator[CuttingProxy]:
+    # Straight to the server, also where tests take a pooler's road: it would share the connections counted here.
+    name = str(conninfo_to_dict(clean_dsn)["dbname"])
+    with cutting_proxy(postgres.in_database(superuser_dsn, name, user=postgres.APP_ROLE)) as proxy:
         yield proxy
 
 

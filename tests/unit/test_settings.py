@@ -146,7 +146,7 @@ def test_a_name_that_is_almost_a_setting_is_answered_with_what_it_may_be() -> No
         Misconfigured, match=r"unknown setting BETHINK_MODLE \(environment\)\. Did you mean .*BETHINK_MODEL\?"
     ):
         load_settings(environ={"BETHINK_MODLE": "x"})
-    with pytest.raises(Misconfigured, match="Did you mean postgres_dsn"):
+    with pytest.raises(Misconfigured, match=r"Did you mean postgres_dsn or postgres_deadline\?"):
         load_settings(environ={}, postgres_dns="x")
     with pytest.raises(Misconfigured, match="Known: enabled, data_dir"):
         load_settings(environ={}, colour="x")

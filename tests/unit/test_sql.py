@@ -12,6 +12,8 @@ def test_the_queries_that_differ_between_the_databases_are_few_and_known() -> No
     assert overrides() == [
         "describe_growth",
         "describe_role",
+        "describe_roles",
+        "describe_server",
         "facts_with_metadata",
         "insert_messages_together",
         "insert_terms",
@@ -82,6 +84,8 @@ def test_both_databases_have_the_same_queries_apart_from_the_server_checks() -> 
     assert missing == {
         "describe_growth",
         "describe_role",
+        "describe_roles",
+        "describe_server",
         "insert_messages_together",
         "insert_terms_fts",
         "insert_terms_together",

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from bethink.cli.checks import Check
 from bethink.cli.command import NO_SPACE, CommandContext, ExitCode, Failure, Result, command
 from bethink.cli.lists import MOST
 from bethink.cli.review import waiting
 from bethink.cli.terminal import OutputLine, many
 from bethink.errors import BethinkError
-from bethink.frozen import frozen
 
 if TYPE_CHECKING:
     from bethink.cli.target import Target
@@ -30,16 +30,6 @@ _FIRST_YEAR, _LAST_YEAR = 2026, 2100
 _NO_EMBEDDER = "none: recall searches by words; 'pip install bethink[local]' adds meaning"
 
 
-@frozen
-class Check:
-    """The result of one check, and how to fix what it found."""
-
-    name: str
-    ok: bool
-    found: str
-    fix: str = ""
-
-
 @command(app, opens=False, local=True, without=NO_SPACE)
 async def doctor(
     ctx: CommandContext,
@@ -47,9 +37,12 @@ async def doctor(
     online: Annotated[
         bool, typer.Option("--online", help="Also send a request to the model and to the embedder.")
     ] = False,
+    postgres: Annotated[
+        bool, typer.Option("--postgres", help="Also try what is relied on of PostgreSQL: roles, pooler, deadlines.")
+    ] = False,
 ) -> Result:
     """Check the installation and suggest fixes."""
-    checks = [check async for check in _checks(ctx, online=online)]
+    checks = [check async for check in _checks(ctx, online=online, postgres=postgres)]
     broken = [check for check in checks if not check.ok]
     lines: list[OutputLine] = []
     for check in checks:
@@ -67,7 +60,7 @@ async def doctor(
     return Result(data={"checks": checks}, lines=lines, code=code, failure=failure)
 
 
-async def _checks(ctx: CommandContext, *, online: bool) -> AsyncIterator[Check]:
+async def _checks(ctx: CommandContext, *, online: bool, postgres: bool) -> AsyncIterator[Check]:
     yield _clock()
     try:
         target = ctx.target
@@ -81,6 +74,9 @@ async def _checks(ctx: CommandContext, *, online: bool) -> AsyncIterator[Check]:
         yield _folder(target.settings.database_path)
     async for check in _database(target):
         yield check
+    if postgres:
+        async for check in _server(target):
+            yield check
     async for check in _providers(target, online=online):
         yield check
     for check in _agents():
@@ -150,6 +146,27 @@ async def _database(target: "Target") -> AsyncIterator[Check]:
             yield await _vectors(memory, target.settings)
     except (BethinkError, OSError) as error:
         yield _failed("database", error)
+
+
+async def _server(target: "Target") -> AsyncIterator[Check]:
+    """Try what is relied on of PostgreSQL; nothing to try on SQLite is a failure, because it was asked for."""
+    if target.settings.module != "memory.postgres":
+        yield Check(name="postgres", ok=False, found="this memory is a SQLite file", fix="Leave out --postgres.")
+        return
+    from bethink.build import database_from  # noqa: PLC0415
+    from bethink.cli.doctor_postgres import postgres_checks  # noqa: PLC0415
+    from bethink.store.engines.postgres import PostgresDatabase  # noqa: PLC0415
+
+    database = database_from(target.settings)
+    assert isinstance(database, PostgresDatabase)  # noqa: S101 - that module makes no other
+    try:
+        await database.open()
+        async for check in postgres_checks(database):
+            yield check
+    except BethinkError as error:
+        yield _failed("postgres", error)
+    finally:
+        await database.close()
 
 
 async def _whole(memory: "Memory", settings: "Settings") -> AsyncIterator[Check]:

@@ -8,6 +8,7 @@ from bethink.cli.command import NO_SPACE, CommandContext, ExitCode, Failure, Res
 from bethink.cli.terminal import OutputLine, many
 
 if TYPE_CHECKING:
+    from bethink.store.db import Database
     from bethink.store.migrate import Standing
     from bethink.store.migration_plan import PlannedStatement
 
@@ -24,6 +25,10 @@ async def migrate(
     plan: Annotated[
         bool, typer.Option("--plan", help="Change nothing; print what would run, and which locks it takes.")
     ] = False,
+    runner: Annotated[
+        str | None,
+        typer.Option("--runner", metavar="ROLE", help="Also let this PostgreSQL role work, without owning anything."),
+    ] = None,
 ) -> Result:
     """Bring the schema of the database up to date.
 
@@ -44,11 +49,25 @@ async def migrate(
     found.check()
     if plan:
         return _planned(found, planned(found, database.dialect))
-    await database.open()
-    await database.close()
+    await _applied(database, runner)
     done = many(len(found.missing), "migration") if found.version else "a new schema"
     line = f"schema {found.newest}: nothing to do" if found.is_current else f"schema {found.newest}: applied {done}"
     return Result(data={"version": found.newest, "applied": list(found.missing)}, lines=[OutputLine(line)])
+
+
+async def _applied(database: "Database", runner: str | None) -> None:
+    from bethink.store.sql import Dialect  # noqa: PLC0415 - as above
+
+    if runner and database.dialect is Dialect.SQLITE:
+        raise UsageError("--runner names a role of PostgreSQL, and this memory is a file.", hint="Leave it out.")
+    await database.open()
+    try:
+        if runner:
+            from bethink.store.engines.postgres_roles import grant_runner  # noqa: PLC0415 - the driver is an extra
+
+            await database.transact(lambda tx: grant_runner(tx, runner), repeatable=True)
+    finally:
+        await database.close()
 
 
 def _checked(found: "Standing") -> Result:

@@ -84,6 +84,11 @@ class PostgresTx(Tx):
         """
         _command(self._connection, b"ROLLBACK")
         _command(self._connection, self._opening)
+        if self.has_table("schema_version") and not (self.one("describe_roles", role="") or {})["owns"]:
+            raise Misconfigured(
+                "the schema of this database is behind, and this role does not own its tables.",
+                hint="Run 'bethink migrate' as the role that owns them.",
+            )
         self.lock_schema()
         if self.has_table("schema_now"):
             self._script("LOCK TABLE schema_now IN ACCESS EXCLUSIVE MODE")

@@ -31,3 +31,20 @@ WHERE c.relkind IN ('r', 'p') AND c.relnamespace = current_schema()::regnamespac
              CASE c.relname WHEN 'spaces' THEN '(id = current_setting(''bethink.space''::text, true))'
              ELSE '(space_id = current_setting(''bethink.space''::text, true))' END)))
 ORDER BY c.relname;
+
+-- name: describe_roles (postgres)
+-- A role, empty for the connected one: whether it passes row-level security (null if there is none), and owns our tables.
+SELECT COALESCE(NULLIF(:role, ''), current_user) AS name, current_schema() AS schema,
+    (SELECT r.rolsuper OR r.rolbypassrls FROM pg_roles r
+     WHERE r.rolname = COALESCE(NULLIF(:role, ''), current_user)) AS unbound,
+    EXISTS (SELECT 1 FROM pg_class c JOIN pg_roles r ON r.oid = c.relowner
+            WHERE c.oid = to_regclass('schema_version')
+              AND r.rolname = COALESCE(NULLIF(:role, ''), current_user)) AS owns;
+
+-- name: describe_server (postgres)
+-- What 'bethink doctor --postgres' looks at: the server, its locale, and the timeouts of this very transaction.
+SELECT current_setting('server_version_num') AS version, d.datcollate AS locale,
+    current_setting('server_encoding') AS encoding, (SELECT count(*) FROM messages) AS seen,
+    current_setting('statement_timeout') AS statement_timeout, current_setting('lock_timeout') AS lock_timeout,
+    current_setting('idle_in_transaction_session_timeout') AS idle_timeout
+FROM pg_database d WHERE d.datname = current_database();
