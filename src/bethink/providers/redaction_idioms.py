@@ -272,7 +272,9 @@ _DATABASES = [
     _rule(
         "password",
         "identified",
-        r"(?i:IDENTIFIED(?:\s+WITH\s+[\w'\"]{1,40})?\s+(?:BY|AS)(?:\s+PASSWORD)?)\s{1,8}" + _VALUE,
+        rf"(?i:IDENTIFIED(?:\s+WITH\s+[\w'\"]{{1,40}})?\s+(?:BY|AS)(?:\s+PASSWORD)?)\s{{1,8}}{_STRING}"
+        r"|(?i:\b(?:user|role|grant|create|alter)\b)[^;]{1,120}?\b(?:IDENTIFIED|identified)"
+        r"(?:\s+(?i:WITH)\s+[\w'\"]{1,40})?\s+(?i:BY|AS)(?:\s+(?i:PASSWORD))?\s{1,8}([^\s\"'`|;]{3,128})(?=\s*(?:;|$|\n))",
     ),
     _rule(
         "password",

@@ -193,6 +193,7 @@ _NOT_BEFORE = (
         "mask",
     ),
 )
+_NO_TOKEN_BEFORE = ("next", "starting", "resume", "publickey", "public_key", "public-key")
 _AFTER = re.compile(
     r"(?:[_-]?(?:key|token|secret|password|value|string|base|old|new|prod|production|live|test|dev|staging|main|primary|"
     r"secondary|default|b64|base64|hex|code|confirmation|confirm|repeat|again|[0-9]{1,3})){0,4}+(?![A-Za-z0-9])"
@@ -261,7 +262,10 @@ def names_in(text: str, lowered: str) -> Iterator[tuple[str, int, int]]:
             rest = _NOTHING.match(lowered, found.end())  # 密码 and its like stand directly before a value
         if name == "auth" and rest and rest.group():  # `auth0`, `auth_value`
             continue
-        if rest and not lowered[max(0, start - 16) : start].rstrip("_- ").endswith(_NOT_BEFORE):
+        before = lowered[max(0, start - 16) : start].rstrip("_- ")
+        if name == "token" and before.endswith(_NO_TOKEN_BEFORE):
+            continue
+        if rest and not before.endswith(_NOT_BEFORE):
             yield ("password" if "password" in rest.group() else name), start, rest.end()
 
 

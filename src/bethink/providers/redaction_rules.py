@@ -126,7 +126,7 @@ _CONTEXTS = [
             'variable "',
         ),
         re.compile(
-            r"variable \"[^\"\n]{0,60}(?:password|secret|token|key)[^\"\n]{0,20}\" \{[^{}]{0,300}?"
+            r"variable \"[^\"\n]{0,60}(?:pass|pwd|psk|secret|token|key|credential)[^\"\n]{0,20}\" \{[^{}]{0,300}?"
             r"\bdefault[ \t]{0,20}=[ \t]{0,20}\"([^\"\n]{4,512})\""
         ),
         _is_given,

@@ -210,7 +210,7 @@ _WITH_DIGIT = re.compile(_MIXED)
 _STRONG = re.compile(rf"{_MIXED}|[!@#$%^&*+~?](?<=[A-Za-z].)[!-~]|[A-Z](?:(?<=[a-z][A-Z])|(?<=[A-Z]{{2}})(?=[a-z]))")
 """What stands in a text with a word that must be a password."""
 _ACCOUNT = re.compile(
-    r"(?<![\w.+/-])(?!git@)[\w.+-]{1,64}@[\w-]{1,60}(?:\.[\w-]{1,60}){1,4}(?:[ \t]{0,2}[/|:][ \t]{0,2}"
+    r"(?<![\w.+/-])(?!git@)[\w.+-]{1,64}@[\w-]{1,60}(?:\.[\w-]{1,60}){1,4}(?:[ \t]{0,2}[/|][ \t]{0,2}|[ \t]{0,2}:[ \t]{0,2}(?![0-9]{2,5}[/\s])"
     r"|,?[ \t]{1,4}(?=\S{6,64}[ \t]*(?:\n|\Z)))"
     rf"{_WORD_OF}(?=[.,;!?)]{{0,2}}(?:\s|\Z))"
 )
@@ -227,6 +227,8 @@ _PAIR = re.compile(
     rf"|toegang|creds|credentials)(?: [^\s:/,]{{1,16}}){{0,5}}(?:[ \t]{{0,2}}[:：は是는은])[ \t]{{0,2}}"
     rf"[^\s,;/]{{2,60}}[ \t]{{0,2}}[/,|:、][ \t]{{0,2}}{_WORD_OF}(?=[.,;!?)。]{{0,2}}(?:\s|\Z))",
 )
+_PATH_PART = re.compile(r"(?:id|account|network|netzwerk|ssid|réseau|wifi|wlan)[^\n/]{0,80}(?<![ \t])/(?![ \t])")
+"""The name and the beginning of a path: `id: hosting/site-1`."""
 _ROOT = re.compile(
     r"(?<![\w./-])(?:admin|administrator|root|guest|gast|postgres|ubuntu)[ \t]{1,2}[/|,][ \t]{1,2}"
     rf"{_WORD_OF}(?=[.,;!?)]{{0,2}}(?:\s|\Z))"
@@ -272,6 +274,7 @@ _NO_LOGIN = re.compile(
 )
 
 
+_ARGUMENT = re.compile(r"[A-Za-z_]\w*=")
 _OPENERS = (
     (_OPENS, _OPENS_HINTS),
     (_OPENING, _OPENING_HINTS),
@@ -357,14 +360,16 @@ def _accounts(text: str, lowered: Lowered) -> Iterator[MatchSpan]:
     for pattern in patterns:
         for found in pattern.finditer(lowered.text):
             start, end = found.span(found.lastindex or 0)
-            if _is_strong(text[start:end], told=pattern is _PAIR):
+            path = pattern is _PAIR and _PATH_PART.match(lowered.text, found.start()) and text[start - 1] == "/"
+            if not path and _is_strong(text[start:end], told=pattern is _PAIR):
                 yield MatchSpan(start, end, "password")
 
 
 def _is_strong(value: str, *, told: bool = False) -> bool:
     """Return whether a word must be a password even where other names can stand, unless it is `told` to be one."""
-    if not any(map(str.isdigit, value)) and value.islower():
+    if (not any(map(str.isdigit, value)) and value.islower()) or _ARGUMENT.match(value):
         return False
+    value = value.rstrip("\"'`:")
     return (
         is_password(value)
         and (told or not (value[:-1].isalpha() and value[-1].isdigit()))

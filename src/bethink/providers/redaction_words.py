@@ -33,6 +33,12 @@ _CALLED = re.compile(
     r"""(?:\r?\n[ \t]{0,20})?(?=[rbuN]?["'`])"""
 )
 """`setPassword("…")`, `define('DB_PASSWORD', '…')`, `env.DB_PASS || '…'`, `PASSWORD '…'`."""
+_KEY_ENDS = re.compile(r"""["'`]\s{0,8}(?::(?!:)|=>)""")
+_NEXT_STRING = re.compile(r"""["'`],\s{0,40}["'`]""")
+_LAST_STRING = re.compile(r"""["'`],\s{0,40}["'`][\w.-]{0,40}\Z""")
+_LIST_ENDS = re.compile(r"""["'`],?\s{0,40}[\]}]""")
+_PASSED = re.compile(r"[ \t]{1,4}(?:to|its?|the|an?|this|that|these|them|through|by|along|into|via|all|any|each|both)\b")
+"""What stands behind "pass" where it is a verb."""
 _DEFINED = re.compile(
     r"(?:define|getenv|setenv|putenv|environ\.get|environ\.setdefault|add_argument|\bset|\bput|option"
     r"|setProperty|add|append"
@@ -53,7 +59,8 @@ _HEADING = re.compile(
 """The heading of a part of a settings file, with the lines above a name; or the beginning of a header."""
 _COMPOUND = re.compile(
     r"[ \t-](?:managers?|sync\w*|hash\w*|policy|policies|generators?|rotation|strength|length"
-    r"|checks?|checkers?|recovery)\b"
+    r"|checks?|checkers?|recovery|hints?|prompts?|fields?|inputs?|labels?|columns?|forms?|dialogs?|requirements?|rules?"
+    r"|expiry|expiration|attempts?|complexity|protection|authentication|history)\b"
 )
 """What makes "password" a part of another word."""
 _KEPT_IN = re.compile(r"\b(?:is|are|was|ist|sind|est|è|é|jest|staat|stored|saved) (?:in|im|dans|w|em|under|unter)\s+\Z")
@@ -152,13 +159,14 @@ def _found(text: str, start: int, end: int, name: str, limit: int) -> MatchSpan 
     if kind == "password" and _COMPOUND.match(text, end):
         return None
     called = _CALLED.match(text, end)
-    if called and not (name == "pass" and text[end] == " " and text[start:end].islower()):
+    if called and not (name == "pass" and text[end] == " " and not text[start:end].isupper()):
         span = _given(text, start, called.end(), kind)
         if span:
             return span
     gap = None if name == "pass" else _GAP.match(text, end)  # "pass" is also an ordinary verb
     said = _said(text, gap.end(), kind, limit, pin=name in PINS) if gap else None
-    if said is None and kind == "password" and limit - end > _NEAREST:
+    passed = name == "pass" and _PASSED.match(text, end)
+    if said is None and kind == "password" and limit - end > _NEAREST and not passed:
         said = told_without_verb(text, start, end)
     return said or _said_before(text, start, kind)
 
@@ -251,6 +259,8 @@ def _given(text: str, start: int, at: int, kind: str) -> MatchSpan | None:
     if quoted is None:
         return None
     begin, stop = quoted.span(quoted.lastindex or 0)
+    if _KEY_ENDS.match(text, stop) or (_is_listed(text, start, stop) and not is_password(text[begin:stop])):
+        return None
     sure = (
         text[start : start + 4].isupper()
         or text[start - 2 : start] in ('" ', "' ")  # between two strings, as in a command
@@ -258,6 +268,15 @@ def _given(text: str, start: int, at: int, kind: str) -> MatchSpan | None:
         or _DEFINED.search(text, max(0, start - 80), start) is not None
     )
     return _judged(text, _past_scheme(text, begin), stop, kind, quoted=sure)
+
+
+def _is_listed(text: str, start: int, stop: int) -> bool:
+    """Return whether a string is one of many, as in a list of names. Behind a flag it is the value of the flag."""
+    if text[start - 1 : start] == "-":
+        return False
+    if _NEXT_STRING.match(text, stop):
+        return True
+    return _LIST_ENDS.match(text, stop) is not None and _LAST_STRING.search(text, max(0, start - 60), start) is not None
 
 
 def _are_random(value: str) -> bool:
@@ -289,7 +308,7 @@ def _judged(text: str, start: int, stop: int, kind: str, *, quoted: bool) -> Mat
     elif kind == "key":
         good = _is_plain_token(value)
     elif kind == "authorization":
-        good = is_token(value, least=12) or (value.isalnum() and not value.islower() and is_password(value))
+        good = is_token(value, least=12) or (value.isalnum() and _digits(value) and not value.islower() and is_password(value))
     else:
         good = is_token(value) or _is_chosen(value, kind, quoted=quoted)
     return MatchSpan(start, stop, kind) if good else None
