@@ -84,14 +84,20 @@ _COMMANDS = [
     _flag("redis-cli", "-a |--pass "),
     _flag("smbclient|winexe|rpcclient|net rpc", "-U ?['\"]?[\\w\\\\.@-]{1,60}%"),
     _flag("lftp", "-u [\\w.@-]{1,60},"),
-    _flag("curl|wget|https?|xh|ab|siege", "(?:-u|--user|-a|--auth|-A|--proxy-user)[ =]?['\"]?[^\\s:\"'/]{1,64}:"),
+    _flag(
+        "curl|wget|https?|xh|ab|siege|etcdctl", "(?:-u|--user|-a|--auth|-A|--proxy-user)[ =]?['\"]?[^\\s:\"'/]{1,64}:"
+    ),
     _flag("xfreerdp|xfreerdp3|wfreerdp|rdesktop|mstsc|cmdkey|runas|psexec|schtasks", "/(?:p|pass|password):|/rp |-p "),
     _flag(
         "htpasswd|mosquitto_passwd",
         "-[a-zA-Z]{0,4}b[a-zA-Z]{0,4}(?: -[a-zA-Z0-9]+){0,3}(?: (?!-)\\S{1,120}){1,2} (?=\\S+\\s*$)",
     ),
     _flag("htpasswd", "-[a-zA-Z]{0,4}b[a-zA-Z]{0,4} (?:\\S{1,120} )?[\\w.@-]{1,60} (?=\\S+\\s*(?:$|\\n|[|>]))"),
-    _flag("rabbitmqctl", "(?:add_user|change_password|authenticate_user) [\\w.@-]{1,60} "),
+    _rule(
+        "password",
+        "rabbitmqctl",
+        rf"rabbitmqctl (?:add_user|change_password|authenticate_user) [\w.@-]{{1,60}} {_VALUE}",
+    ),
     _rule("password", "rclone obscure", rf"rclone obscure {_VALUE}"),
     _rule(
         "password", "wpa_passphrase ", rf"wpa_passphrase (?:\"[^\"\n]{{1,40}}\"|'[^'\n]{{1,40}}'|\S{{1,40}}) {_VALUE}"
@@ -189,6 +195,17 @@ _COMMANDS = [
     ),
     _rule("password", "psk", r"(?i:\bPSK|\bXAUTH|\bEAP)[ \t]{1,8}\"([^\"\n]{6,128})\""),
     _rule("password", "enable |username |neighbor ", r"\b(?:password|secret) [07] (\S{4,64})"),
+    _rule(
+        "password",
+        "username ",
+        r"(?m)^[ \t]{0,8}username \S{1,40} (?:privilege [0-9]{1,2} )?(?:password|secret) ([^\s:=]{6,64})[ \t]*$",
+    ),
+    _rule(
+        "password",
+        "]:",
+        r"(?m)^\[[\w.-]{1,80}\]:[0-9]{2,5}[ \t]{1,8}[\w.+-]{1,64}:([^\s:]{6,64})[ \t]*$",
+        is_password,
+    ),
     _rule("password", "snmp-server community", r"snmp-server community (\S{4,64})"),
     _rule(
         "token",
@@ -387,6 +404,19 @@ _SETTINGS = [
         r"(?:PHPSESSID|JSESSIONID|ASP\.NET_SessionId|connect\.sid|_session|csrftoken|remember_token"
         r"|\w{0,20}session\w{0,10})=([^\s;,\"']{16,512})",
         _is_random,
+    ),
+    _rule(
+        "token",
+        "_pat",
+        r"(?<![A-Z0-9_])[A-Z][A-Z0-9_]{1,40}_PAT[\"']?[ \t]?[=:][ \t]?[\"']?([\w.=/+-]{16,256})",
+        _is_random,
+    ),
+    _rule("api_key", "require(", rf"\brequire\([\"'][\w@/.-]{{1,60}}[\"']\)\({_STRING}", _is_random),
+    _rule(
+        "api_key",
+        "buildconfigfield|resvalue",
+        r"(?:buildConfigField|resValue)[^\n]{1,80}?(?i:key|token|secret|password|pass)[\"'],[ \t]{0,8}"
+        r"[\"']\\?[\"']([^\"'\\\n]{6,256})",
     ),
 ]
 IDIOMS = [*_COMMANDS, *_LINES, *_DATABASES, *_CODE, *_SETTINGS]

@@ -11,7 +11,7 @@ _WHAT = (
     r"(?:[^\W\d_]{2,16}-)?pin|passcode|(?:door|gate|alarm|garage|entry|entrance|safe|unlock|access|security|verification|confirmation|login"
     r"|log-in|one-time|one time|otp|2fa|sms|lock|locker|lockbox|building|elevator|voicemail|vault|keypad"
     r"|buzzer|gym|parking"
-    r"|wifi|wi-fi|burglar alarm|front door|lobby)[ -](?:pass)?codes?|combination"
+    r"|wifi|wi-fi|burglar alarm|front door|lobby)[ -](?:pass)?codes?|combination(?! of [0-9])"
     # German, Dutch, Nordic
     r"|geheimzahl|(?:zugangs|tür|tuer|tor|alarm|sicherheits|bestätigungs|freischalt|entsperr|haustür|garagen)-?code"
     r"|(?:pin|toegangs|deur|alarm|poort|verificatie|adgangs|dør|port|bekräftelse)-?(?:code|kode|kod)(?:en)?"

@@ -210,7 +210,8 @@ _WITH_DIGIT = re.compile(_MIXED)
 _STRONG = re.compile(rf"{_MIXED}|[!@#$%^&*+~?](?<=[A-Za-z].)[!-~]|[A-Z](?:(?<=[a-z][A-Z])|(?<=[A-Z]{{2}})(?=[a-z]))")
 """What stands in a text with a word that must be a password."""
 _ACCOUNT = re.compile(
-    r"(?<![\w.+/-])(?!git@)[\w.+-]{1,64}@[\w-]{1,60}(?:\.[\w-]{1,60}){1,4}(?:[ \t]{0,2}[/|][ \t]{0,2}|[ \t]{0,2}:[ \t]{0,2}(?![0-9]{2,5}[/\s])"
+    r"(?<![\w.+/-])(?!git@)[\w.+-]{1,64}@[\w-]{1,60}(?:\.[\w-]{1,60}){1,4}"
+    r"(?:[ \t]{0,2}[/|][ \t]{0,2}|[ \t]{0,2}:[ \t]{0,2}(?![0-9]{2,5}[/\s])"
     r"|,?[ \t]{1,4}(?=\S{6,64}[ \t]*(?:\n|\Z)))"
     rf"{_WORD_OF}(?=[.,;!?)]{{0,2}}(?:\s|\Z))"
 )
@@ -219,8 +220,8 @@ _PAIR = re.compile(
     r"|użytkownik|логин|kullanıcı(?: adı)?|gebruiker|network|netzwerk|ssid|réseau|wifi|wlan"
     r"|användare|bruger|账号|用户名?|帐号|アカウント|ユーザー名?|아이디|계정)(?:[ \t:=]{1,3}"
     r"|[は是为은는][ ：:]?)(?:is |ist |es |est |è |é |to )?"
-    r"[\"'`]?[^\s,;/\"'`，、]{1,60}[\"'`]?[ \t]{0,2}(?:[,;/，、|]|and|und|et|y|e|i|и|ve|en|och"
-    r"|og)?[ \t]{0,2}(?:and |und |et |y |e |i |и )?"
+    r"[\"'`]?[^\s,;/\"'`，、]{1,60}[\"'`]?[ \t]{0,2}(?:[,;/，、|]|and|with|und|mit|et|avec|con|com|y|e|i|и|ve|en"
+    r"|met|och|og)?[ \t]{0,2}(?:and |und |et |y |e |i |и )?"
     r"(?:(?:the |das |le |la )?(?:pass|pw|p|pwd|mdp|пасс)(?: is| ist|:|=)?[ \t]{1,2}|/[ \t]{0,2})[\"'`]?"
     rf"{_WORD_OF}(?=[\"'`)]{{0,2}}[.,;!?)。]{{0,2}}(?:\s|\Z))"
     rf"|(?:ログイン|登录|登入|로그인|zugang|accès|acceso|accesso|acesso|dostęp|доступ|вход|giriş|logowanie|inlog"
@@ -367,9 +368,9 @@ def _accounts(text: str, lowered: Lowered) -> Iterator[MatchSpan]:
 
 def _is_strong(value: str, *, told: bool = False) -> bool:
     """Return whether a word must be a password even where other names can stand, unless it is `told` to be one."""
-    if (not any(map(str.isdigit, value)) and value.islower()) or _ARGUMENT.match(value):
+    if (not any(map(str.isdigit, value)) and value.islower()) or _ARGUMENT.match(value) or "`" in value:
         return False
-    value = value.rstrip("\"'`:")
+    value = value.rstrip("\"'`:)")
     return (
         is_password(value)
         and (told or not (value[:-1].isalpha() and value[-1].isdigit()))

@@ -11,7 +11,7 @@ _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _ULID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
 _CODE = re.compile(
     r"[<{(\[]|\$[A-Z_][A-Z0-9_]*\Z|\$[a-z_]+\Z|\$[({]|\$[A-Za-z_]\w*(?:-\Z|->|\[)|#(?:[0-9a-fA-F]{3,4}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})\Z|%[A-Za-z_]\w*%\Z|%\(?\w*\)?[sdr]\Z|![A-Z][A-Za-z]+\Z|&'?[a-z_]+(?:\Z|[\[.(])"
-    r"|[A-Za-z_][\w.?=!&|]*[(\[]|[\w-]+\.(?:py|js|ts|go|rs|md|json|ya?ml|txt|html?)\Z|(?:sha[0-9]+|md5)[-:]|pk_|pk\.|phc_|PBKDF2\Z"
+    r"|[A-Za-z_][\w.?=!&|]*[(\[]|[\w-]+\.(?:py|js|ts|go|rs|md|json|ya?ml|txt|html?)\Z|(?:sha[0-9]+|md5)[-:]|pk_|pk\.|phc_|PBKDF2\Z|0x[0-9a-fA-F]{40}\Z|(?:qr|m)?/[\[(^\\]"
     r"|(?:SHA[0-9]+|MD5):|ssh-|AAAA[BCE]3Nza|pbkdf2|scrypt:|\$(?:2[aby]|argon2\w*|[156y])\$|\{S?SHA\}"
 )
 _CODE_INSIDE = re.compile(
@@ -74,7 +74,7 @@ _STAND_IN = re.compile(
     r"|(?:your|dummy|example)[a-z]*[0-9]{0,2}|\w{0,40}example"
     r"|(?:[\w.-]{0,60}[-_ ])?(?:here|placeholder|example|redacted|masked|hidden|hashed)"
     r"|change[-_]?(?:me|it|this)\W*|to[-_]?do|0?123456(?:7(?:8(?:90?)?)?)?"
-    r"|(?:test|foo|bar|baz|demo)(?:[-_]?(?:test|foo|bar|baz|demo|pass(?:word)?|token|key|[0-9]{1,3}))*",
+    r"|(?-i:Test[A-Z]\w*|test_[a-z]\w*)|(?:test|foo|bar|baz|demo)(?:[-_]?(?:test|foo|bar|baz|demo|pass(?:word)?|token|key|[0-9]{1,3}))*",
     re.IGNORECASE | re.DOTALL,
 )
 _NO_PASSWORDS = frozenset(
@@ -93,7 +93,21 @@ _NO_PASSWORDS = frozenset(
         *("needed", "mandatory", "visible", "sensitive", "random", "secure", "unknown", "auto", "automatic", "manual"),
         *("inherit", "inherited", "external", "internal", "global", "keyring", "keychain", "vault", "environment"),
         *("myuser", "myname", "anonymous", "nobody", "nothing", "something", "whatever", "hashed", "salted", "reset"),
-        *("passkey", "passkeys", "forgotten", "leaked", "compromised", "mismatch", "parole", "lösenord", "wachtwoord", "hasło", "parola"),
+        *(
+            "incomplete",
+            "sample",
+            "passkey",
+            "passkeys",
+            "forgotten",
+            "leaked",
+            "compromised",
+            "mismatch",
+            "parole",
+            "lösenord",
+            "wachtwoord",
+            "hasło",
+            "parola",
+        ),
     )
 )
 _WELL_KNOWN = frozenset(
@@ -104,7 +118,7 @@ _WELL_KNOWN = frozenset(
     )
 )
 _NAMES = re.compile(
-    r"(?i:password|passwd|passphrase|passkey|secret|token|pwd|credential)|(?<![A-Za-z])key(?![a-z])|Key(?![a-z])|KEY"
+    r"(?i:password|passwd|passphrase|passkey|secret|token|pwd|psk|credential)|(?<![A-Za-z])key(?![a-z])|Key(?![a-z])|KEY"
 )
 _NUMBERED = re.compile(
     r"(?i:[xe]d?(?:25519|448)|o?auth[12]|sha[0-9]{1,3}|base(?:32|58|64)|b64|utf_?(?:8|16)|ipv[46]|[ehpr]s(?:256|384|512)"
@@ -112,13 +126,16 @@ _NUMBERED = re.compile(
     r"|S3|EC2|K8s|V[1-9](?![0-9])"
 )
 """Technical terms with digits, which stand in names of programs: `X25519PrivateKey`."""
+_JOINED_WORDS = re.compile(r"(?:[A-Z]{2,5}(?=[A-Z][a-z]))?[A-Za-z][a-z]{2,}(?:[A-Z]{1,4}[a-z]{2,})+")
+"""`AddAuthFieldMask`. Few random values without a digit look like it."""
 _PROGRAM_NAME = re.compile(r"[A-Za-z_.]*")
 _CHOSEN = re.compile(
     r"(?:[A-Za-z0-9]+[!@#%^]+)+[A-Za-z0-9]*|(?!o?auth|base|python|postgres|redis)[a-z]{4,}[0-9][a-z]{3,}"
 )
 """Passwords that contain a word like "secret". Names have no such characters, and no digit between words."""
 _TECHNICAL = re.compile(
-    r"(?:sha|md|base|utf|ipv?|oauth|argon|python|postgres\w*|http|https?|tls|ssl|rsa|aes|ed|hs|rs|es|v|x|ec|h|p|s|web)[-_]?[0-9]+[\w.-]{0,4}"
+    r"(?:sha|md|base|utf|ipv?|oauth|argon|python|postgres\w*|http|https?|tls|ssl|rsa|aes|ed|hs|rs|es|v|x|ec|h|p|s|web|saml|wpa|ikev|erc|usb"
+    r"|chrome|firefox|safari|edge|ios|android|windows|ubuntu|debian|java|node|php|ruby)[-_]?[0-9]+[\w.-]{0,4}"
     r"|(?-i:[0-9]{1,4}[-_]?[a-z]+)|[1-9]password|auth0|k8s|i18n|w3c|v?[0-9]+(?:\.[0-9]+)+\S*|[0-9:.,/-]+[a-z]{0,3}",
     re.IGNORECASE,
 )
@@ -183,13 +200,15 @@ def _names_a_thing(value: str) -> bool:
 
 
 def _is_dotted_literal(value: str) -> bool:
-    return any(map(str.isdigit, value)) or (value.count(".") == 1 and value.partition(".")[0] not in _ROOTS)
+    first = value.partition(".")[0]
+    few = value.count(".") == 1 or (value.count(".") == 2 and first[:1].isupper())
+    return any(map(str.isdigit, value)) or (few and first.lower() not in _ROOTS)
 
 
 def is_token(value: str, *, least: int = 10) -> bool:
     """Return whether a value named token, key or secret is one. A long value is judged by its beginning."""
     value = value[:128]
-    if len(value) < least or stands_for_one(value):
+    if len(value) < least or value.count(" ") > 2 or _JOINED_WORDS.fullmatch(value) or stands_for_one(value):
         return False
     if is_digest(value) or scrambled(value, least=least):
         return True

@@ -35,9 +35,11 @@ _CALLED = re.compile(
 """`setPassword("…")`, `define('DB_PASSWORD', '…')`, `env.DB_PASS || '…'`, `PASSWORD '…'`."""
 _KEY_ENDS = re.compile(r"""["'`]\s{0,8}(?::(?!:)|=>)""")
 _NEXT_STRING = re.compile(r"""["'`],\s{0,40}["'`]""")
-_LAST_STRING = re.compile(r"""["'`],\s{0,40}["'`][\w.-]{0,40}\Z""")
-_LIST_ENDS = re.compile(r"""["'`],?\s{0,40}[\]}]""")
-_PASSED = re.compile(r"[ \t]{1,4}(?:to|its?|the|an?|this|that|these|them|through|by|along|into|via|all|any|each|both)\b")
+_LAST_STRING = re.compile(r"""(?:["'`],|\[)\s{0,40}["'`][\w.-]{0,40}\Z""")
+_LIST_ENDS = re.compile(r"""["'`],?(?:\s{0,40}[\]}]|[ \t]{0,8}\r?\n[ \t]{0,40}\))""")
+_PASSED = re.compile(
+    r"[ \t]{1,4}(?:to|its?|the|an?|this|that|these|them|through|by|along|into|via|all|any|each|both)\b"
+)
 """What stands behind "pass" where it is a verb."""
 _DEFINED = re.compile(
     r"(?:define|getenv|setenv|putenv|environ\.get|environ\.setdefault|add_argument|\bset|\bput|option"
@@ -65,7 +67,7 @@ _COMPOUND = re.compile(
 """What makes "password" a part of another word."""
 _KEPT_IN = re.compile(r"\b(?:is|are|was|ist|sind|est|è|é|jest|staat|stored|saved) (?:in|im|dans|w|em|under|unter)\s+\Z")
 """What stands between a name and the place where a secret is kept."""
-_NETWORK = re.compile(r"wi-?fi|wlan|ssid|hotspot|вайфа", re.IGNORECASE)
+_NETWORK = re.compile(r"(?<![a-z])(?:wi-?fi|wlan|[be]?ssid(?![a-z])|hotspot|вайфа)", re.IGNORECASE)
 _USER = re.compile(r"\b(?:user(?:name)?|login|benutzer|email|account|usuario)\b[\"']?\s{0,4}[:=]", re.IGNORECASE)
 _GAP = re.compile(
     r"""(?:['\u2019]s|["'`*)]{1,2}|[:=?])?(?=[ \t\r\n])|(?=[^\x00-\x7f])"""
@@ -111,6 +113,10 @@ _THEN = re.compile(
 )
 _FROM = ("from", "von", "van", "z", "с")
 """Words before the first of two passwords; else they stand before the account."""
+_NOT_IS = frozenset(
+    ("in", "with", "by", "on", "at", "from", "mit", "auf", "con", "avec", "com", "para", "for", "en", "op", "w")
+)
+"""Words that may stand before a password, but not tell that what stands in quotes is one."""
 _SAID_QUOTED = re.compile(r"""["“„«'`]([^"”“»'`\n]{4,60})["”“»'`]""")
 
 
@@ -259,7 +265,9 @@ def _given(text: str, start: int, at: int, kind: str) -> MatchSpan | None:
     if quoted is None:
         return None
     begin, stop = quoted.span(quoted.lastindex or 0)
-    if _KEY_ENDS.match(text, stop) or (_is_listed(text, start, stop) and not is_password(text[begin:stop])):
+    if _KEY_ENDS.match(text, stop) or (
+        _is_listed(text, start, stop) and not (_digits(text[begin:stop]) and is_password(text[begin:stop]))
+    ):
         return None
     sure = (
         text[start : start + 4].isupper()
@@ -308,7 +316,9 @@ def _judged(text: str, start: int, stop: int, kind: str, *, quoted: bool) -> Mat
     elif kind == "key":
         good = _is_plain_token(value)
     elif kind == "authorization":
-        good = is_token(value, least=12) or (value.isalnum() and _digits(value) and not value.islower() and is_password(value))
+        good = is_token(value, least=12) or (
+            value.isalnum() and _digits(value) and not value.islower() and is_password(value)
+        )
     else:
         good = is_token(value) or _is_chosen(value, kind, quoted=quoted)
     return MatchSpan(start, stop, kind) if good else None
@@ -334,14 +344,14 @@ def _said(text: str, end: int, kind: str, limit: int, *, pin: bool = False) -> M
         glued = _glued(text, end)
         if glued or _GLUES.match(text[end : end + 1]):
             return glued
-    led, before = True, end
+    led, before, last = True, end, ""
     least = 4 if pin else 6 if kind == "password" else 16
     for index, found in enumerate(_WORD.finditer(text, end)):
         word = found.group()
         broken = "\n" in text[before : found.start()] and text[before - 1] not in ":=?" and (not led or index == 0)
         if index > 8 or found.start() > limit or broken:
             return None
-        if index and led and kind == "password" and (said := _in_quotes(text, found.start())):
+        if index and led and last not in _NOT_IS and kind == "password" and (said := _in_quotes(text, found.start())):
             return said
         if least <= len(word) and not (kind == "password" and len(word) > 160):
             start = found.start() + len(word) - len(word.lstrip(_OPENING))
@@ -352,7 +362,8 @@ def _said(text: str, end: int, kind: str, limit: int, *, pin: bool = False) -> M
                 return MatchSpan(start, _end(_MORE.match(text, stop), stop) if len(word) == _LONGEST else stop, kind)
         if word[-1] in ".!" or (word[-1] == "?" and index):
             return None
-        led, before = word[-1] in ":=>?\uff1a" or (len(word) < 8 and word.lower() in LEADS), found.end()
+        last, before = word.lower(), found.end()
+        led = (word[-1] in ":=>?\uff1a" and word[0] != "!") or (len(word) < 8 and last in LEADS)
     return None
 
 
@@ -381,7 +392,7 @@ def _is_few_words(value: str) -> bool:
 
 
 def _is_said(value: str, kind: str, *, led: bool, pin: bool = False) -> bool:
-    if '"' in value:
+    if '"' in value or "`" in value:
         return False
     if kind == "password":
         digits = value.isdigit() and len(value) >= (4 if pin else 6)
