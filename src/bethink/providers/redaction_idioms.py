@@ -263,7 +263,7 @@ _LINES = [
         r"(?mi)^[ \t]{0,12}(?:user(?:name)?|login) \S{1,60}\r?\n[ \t]{0,12}pass(?:word|wd)? (\S{4,128})[ \t]*$",
     ),
     _rule("password", "//", r"(?:^|[\s\"'=(])//[\w.-]{1,40}:([^\s:@/\"'<>]{4,64})@(?=[\w-])"),
-    _rule("password", "auth", r"\s--[\w-]{0,20}auth[\w-]{0,12}[= ][\"']?[\w.@-]{1,60}:([^\s\"']{4,128})"),
+    _rule("password", "auth", r"\s--[\w-]{0,20}auth(?!or)[\w-]{0,12}[= ][\"']?[\w.@-]{1,60}:([^\s\"']{4,128})"),
     _rule("password", "encrypt_string", rf"encrypt_string {_VALUE}"),
     _rule("password", "iwconfig|ifconfig", r"(?:iwconfig|ifconfig)[^\n]{1,40} (?:key|wepkey) (?:s:)?(\S{5,64})"),
     _rule("password", "/user:", rf"(?i:net use)[^\n]{{1,120}} /user:\S{{1,60}} {_VALUE}"),

@@ -275,7 +275,7 @@ _NO_LOGIN = re.compile(
 )
 
 
-_ARGUMENT = re.compile(r"[A-Za-z_]\w*=")
+_ARGUMENT = re.compile(r"[A-Za-z_]\w{0,40}=")
 _OPENERS = (
     (_OPENS, _OPENS_HINTS),
     (_OPENING, _OPENING_HINTS),

@@ -84,6 +84,8 @@ _DENSE = re.compile(rf"""[^\s"'`<>;&,|]{{{_LONGEST}}}""")
 """Many names without a gap occur only in minified code or in an attack, so they are checked only once."""
 _CUT = re.compile(r""";|\|[\w.-]{1,40}[=:]|,[\w.-]{1,40}[=:]|\\|\)[;,]""")
 _CUT_QUERY = re.compile(r""";|\|[\w.-]{1,40}[=:]|,[\w.-]{1,40}[=:]|&[\w.-]{1,40}[=:]|\\|\)[;,]""")
+_CUT_CHOICE = re.compile(r"[;)|\\]")
+"""Behind `|` a choice of a pattern may stand: `(login|password|account)`."""
 _ELEMENT = re.compile(
     r"(?:(?: [\w:]{1,20}=[\"'][^\"'<>\n]{0,80}[\"']|[\"'])?>(?:\s{0,40}<[vV]alue>)?"
     r"|</\w{1,20}>\s{0,40}<\w{1,20}>)([^<\s]{1,512})</"
@@ -113,6 +115,13 @@ _THEN = re.compile(
 )
 _FROM = ("from", "von", "van", "z", "с")
 """Words before the first of two passwords; else they stand before the account."""
+_TO = ("to", "zu")
+_ACCOUNT = re.compile(r"[A-Z][A-Za-z]{1,20}[0-9]{0,3}")
+_CHANGED = re.compile(
+    r"\b(?:chang|set|reset|updat|switch|rotat|renew|made|make|chose|pick|ge?änder|ändere|gewechsel|wechs)\w{0,4}\b",
+    re.IGNORECASE,
+)
+"""What makes "password to …" the new password. Without it, "to" stands before the account."""
 _NOT_IS = frozenset(
     ("in", "with", "by", "on", "at", "from", "mit", "auf", "con", "avec", "com", "para", "for", "en", "op", "w")
 )
@@ -135,7 +144,7 @@ def named(text: str, lowered: str) -> Iterator[MatchSpan]:
             yield span
             if span.start > end and span.kind == "password":
                 yield from _another(text, span.end)
-        if KIND[name] == "password" and limit - end > _NEAREST:
+        if KIND[name] == "password" and limit - end > _NEAREST and not (name == "pass" and _PASSED.match(text, end)):
             yield from told_later(text, lowered, max(done, end), limit)
 
 
@@ -198,7 +207,8 @@ def _assigned(text: str, name: int, end: int, start: int, kind: str) -> MatchSpa
     plain = _PLAIN.match(text, start + (text[start : start + 1] in ("'", '"')))
     if plain is None:
         return None
-    cut = (_CUT_QUERY if text[end : end + 1] == "=" else _CUT).search(text, plain.start(), plain.end())
+    cuts = _CUT_QUERY if text[end : end + 1] == "=" else _CUT_CHOICE if text[start - 1] == "|" else _CUT
+    cut = cuts.search(text, plain.start(), plain.end())
     stop = _trimmed(text, plain.start(), cut.start() if cut else plain.end())
     span = _judged(text, plain.start(), stop, kind, quoted=_is_setting(text, name, end, stop))
     if span is None or stop - plain.start() < _LONGEST:
@@ -357,6 +367,11 @@ def _said(text: str, end: int, kind: str, limit: int, *, pin: bool = False) -> M
             start = found.start() + len(word) - len(word.lstrip(_OPENING))
             stop = _trimmed(text, start, found.end())
             other = text[before - 4 : before].lower().split(" ")[-1] in _FROM and not _THEN.match(text, stop)
+            other = other or (
+                last in _TO
+                and _ACCOUNT.fullmatch(text, start, stop)
+                and not _CHANGED.search(text, max(0, end - 80), end)
+            )
             other = other or _KEPT_IN.search(text, max(0, start - 20), start) is not None
             if stop > start and _is_said(text[start:stop], kind, led=led and not other, pin=pin):
                 return MatchSpan(start, _end(_MORE.match(text, stop), stop) if len(word) == _LONGEST else stop, kind)
