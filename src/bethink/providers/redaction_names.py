@@ -193,7 +193,10 @@ _NOT_BEFORE = (
         "mask",
     ),
 )
-_NO_TOKEN_BEFORE = ("next", "starting", "resume", "publickey", "public_key", "public-key")
+_NOT_BEFORE_THIS = {
+    "token": ("next", "starting", "resume", "publickey", "public_key", "public-key"),
+    "secret": ("existing",),
+}
 _AFTER = re.compile(
     r"(?:[_-]?(?:key|token|secret|password|value|string|base|old|new|prod|production|live|test|dev|staging|main|primary|"
     r"secondary|default|b64|base64|hex|code|confirmation|confirm|repeat|again|[0-9]{1,3})){0,4}+(?![A-Za-z0-9])"
@@ -263,7 +266,7 @@ def names_in(text: str, lowered: str) -> Iterator[tuple[str, int, int]]:
         if name == "auth" and rest and rest.group():  # `auth0`, `auth_value`
             continue
         before = lowered[max(0, start - 16) : start].rstrip("_- ")
-        if name == "token" and before.endswith(_NO_TOKEN_BEFORE):
+        if before.endswith(_NOT_BEFORE_THIS.get(name, ())):
             continue
         if rest and not before.endswith(_NOT_BEFORE):
             yield ("password" if "password" in rest.group() else name), start, rest.end()

@@ -56,9 +56,13 @@ NOUN = (
     r"|wpisać|wcisnąć|ввести|набрать|tuşla|intoetsen)\b)[^\W\d]"
 )
 """What stands behind a quantity, for a negative look ahead: a word other than these."""
+_NO_YEAR = "".join(
+    rf"(?<!\s{word})" for word in ("in", "im", "en", "of", "by", "since", "until", "before", "after", "from", "seit")
+)
+"""A number behind one of these is a year."""
 _SPOKEN = re.compile(
     rf"(?<![\w-])(?:{_WHAT})(?:[ \t]{{1,3}}[^\s.?!:=0-9]{{1,20}}){{0,6}}?"
-    rf"(?:[ \t]{{0,3}}{_LINK}[ \t]{{0,3}}|(?<!pin)(?<!PIN)[ \t]{{1,3}}(?=[0-9]{{4,8}}(?![0-9]{NOUN})"
+    rf"(?:[ \t]{{0,3}}{_LINK}[ \t]{{0,3}}|(?<!pin)(?<!PIN){_NO_YEAR}[ \t]{{1,3}}(?=[0-9]{{4,8}}(?![0-9]{NOUN})"
     rf"|[0-9]{{2,3}}[A-ZА-Я][0-9]{{3,5}}))[\"'`]?{_CODE}{_END}",
     re.IGNORECASE,
 )

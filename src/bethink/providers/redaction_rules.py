@@ -126,7 +126,8 @@ _CONTEXTS = [
             'variable "',
         ),
         re.compile(
-            r"variable \"[^\"\n]{0,60}(?:pass|pwd|psk|secret|token|key|credential)[^\"\n]{0,20}\" \{[^{}]{0,300}?"
+            r"variable \"[^\"\n]{0,60}(?:pass(?:word|wd|phrase)?|pwd|psk|secret|token|credentials?|(?<![a-z])key)"
+            r"(?:[_-](?:value|string|main|prod|dev|test|[0-9]{1,2}))?\" \{[^{}]{0,300}?"
             r"\bdefault[ \t]{0,20}=[ \t]{0,20}\"([^\"\n]{4,512})\""
         ),
         _is_given,

@@ -368,7 +368,12 @@ def _accounts(text: str, lowered: Lowered) -> Iterator[MatchSpan]:
 
 def _is_strong(value: str, *, told: bool = False) -> bool:
     """Return whether a word must be a password even where other names can stand, unless it is `told` to be one."""
-    if (not any(map(str.isdigit, value)) and value.islower()) or _ARGUMENT.match(value) or "`" in value:
+    if (
+        (not any(map(str.isdigit, value)) and value.islower())
+        or _ARGUMENT.match(value)
+        or "`" in value
+        or value.isalpha()
+    ):
         return False
     value = value.rstrip("\"'`:)")
     return (

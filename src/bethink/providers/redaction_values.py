@@ -11,7 +11,7 @@ _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _ULID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
 _CODE = re.compile(
     r"[<{(\[]|\$[A-Z_][A-Z0-9_]*\Z|\$[a-z_]+\Z|\$[({]|\$[A-Za-z_]\w*(?:-\Z|->|\[)|#(?:[0-9a-fA-F]{3,4}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})\Z|%[A-Za-z_]\w*%\Z|%\(?\w*\)?[sdr]\Z|![A-Z][A-Za-z]+\Z|&'?[a-z_]+(?:\Z|[\[.(])"
-    r"|[A-Za-z_][\w.?=!&|]*[(\[]|[\w-]+\.(?:py|js|ts|go|rs|md|json|ya?ml|txt|html?)\Z|(?:sha[0-9]+|md5)[-:]|pk_|pk\.|phc_|PBKDF2\Z|arn:|urn:|0x[0-9a-fA-F]{40}\Z|(?:qr|m)?/[\[(^\\]"
+    r"|[A-Za-z_][\w.?=!&|]*[(\[]|[\w-]+\.(?:py|js|ts|go|rs|md|json|ya?ml|txt|html?)\Z|(?:sha[0-9]+|md5)[-:]|pk_|pk\.|phc_|PBKDF2\Z|@[A-Z][A-Za-z]+\(|arn:|urn:|0x[0-9a-fA-F]{40}\Z|(?:qr|m)?/[\[(^\\]"
     r"|(?:SHA[0-9]+|MD5):|ssh-|AAAA[BCE]3Nza|pbkdf2|scrypt:|\$(?:2[aby]|argon2\w*|[156y])\$|\{S?SHA\}"
 )
 _CODE_INSIDE = re.compile(
@@ -94,6 +94,7 @@ _NO_PASSWORDS = frozenset(
         *("inherit", "inherited", "external", "internal", "global", "keyring", "keychain", "vault", "environment"),
         *("myuser", "myname", "anonymous", "nobody", "nothing", "something", "whatever", "hashed", "salted", "reset"),
         *(
+            "insecure",
             "incomplete",
             "sample",
             "passkey",
@@ -136,7 +137,7 @@ _CHOSEN = re.compile(
 _TECHNICAL = re.compile(
     r"(?:sha|md|base|utf|ipv?|oauth|argon|python|postgres\w*|http|https?|tls|ssl|rsa|aes|ed|hs|rs|es|v|x|ec|h|p|s|web|saml|wpa|ikev|erc|usb"
     r"|chrome|firefox|safari|edge|ios|android|windows|ubuntu|debian|java|node|php|ruby)[-_]?[0-9]+[\w.-]{0,4}"
-    r"|(?-i:[0-9]{1,4}[-_]?[a-z]+)|[1-9]password|auth0|k8s|i18n|w3c|v?[0-9]+(?:\.[0-9]+)+\S*|[0-9:.,/-]+[a-z]{0,3}"
+    r"|(?-i:[0-9]{1,4}[-_]?[a-z]+)|[1-9]password|auth0|k8s|i18n|w3c|v?[0-9]+(?:\.[0-9]+)+\S*|[a-z_]{2,20}=[0-9]+|[0-9:.,/-]+[a-z]{0,3}"
     r"|[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+(?:Z|[+-][0-9:]+)?|(?-i:[a-z][a-z0-9.-]*:[0-9]{2,5})",
     re.IGNORECASE,
 )

@@ -316,6 +316,8 @@ def _trimmed(text: str, start: int, stop: int) -> int:
 
 def _judged(text: str, start: int, stop: int, kind: str, *, quoted: bool) -> MatchSpan | None:
     value = text[start:stop]
+    if value.lower() in KIND:  # a label in another language
+        return None
     if kind == "password":
         good = is_assigned_password(value, quoted=quoted, words=quoted) or (
             quoted
