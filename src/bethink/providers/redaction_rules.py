@@ -4,6 +4,7 @@ import re
 from collections.abc import Collection, Iterator
 
 from bethink.providers.redaction_blocks import in_blocks
+from bethink.providers.redaction_calls import CALLS
 from bethink.providers.redaction_hints import Hints, Index, Lowered
 from bethink.providers.redaction_idioms import IDIOMS, Idiom
 from bethink.providers.redaction_names import HINTS
@@ -133,7 +134,7 @@ _CONTEXTS = [
         _is_given,
     ),
 ]
-_IDIOMS = [*(Idiom(*context) for context in _CONTEXTS), *IDIOMS]
+_IDIOMS = [*(Idiom(*context) for context in _CONTEXTS), *IDIOMS, *CALLS]
 _INDEX = Index(idiom.hints for idiom in _IDIOMS)
 _PHRASE = re.compile(
     r"(?:(?:seed|recovery|backup|secret|wallet)[ _-]?(?:phrase|words?)|mnemonic)(?:[ \t]+(?:is|are|words?))?"

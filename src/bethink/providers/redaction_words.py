@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 
 from bethink.providers.redaction_names import CAMEL, DETERMINERS, KIND, LEADS, PINS, limits_of, names_in
+from bethink.providers.redaction_places import is_flag, is_key, is_listed, is_setting
 from bethink.providers.redaction_telling import told_later, told_without_verb
 from bethink.providers.redaction_tokens import MatchSpan
 from bethink.providers.redaction_values import (
@@ -33,10 +34,6 @@ _CALLED = re.compile(
     r"""(?:\r?\n[ \t]{0,20})?(?=[rbuN]?["'`])"""
 )
 """`setPassword("…")`, `define('DB_PASSWORD', '…')`, `env.DB_PASS || '…'`, `PASSWORD '…'`."""
-_KEY_ENDS = re.compile(r"""["'`]\s{0,8}(?::(?!:)|=>)""")
-_NEXT_STRING = re.compile(r"""["'`],\s{0,40}["'`]""")
-_LAST_STRING = re.compile(r"""(?:["'`],|\[)\s{0,40}["'`][\w.-]{0,40}\Z""")
-_LIST_ENDS = re.compile(r"""["'`],?(?:\s{0,40}[\]}]|[ \t]{0,8}\r?\n[ \t]{0,40}\))""")
 _PASSED = re.compile(
     r"[ \t]{1,4}(?:to|its?|the|an?|this|that|these|them|through|by|along|into|via|all|any|each|both)\b"
 )
@@ -49,16 +46,6 @@ _DEFINED = re.compile(
     r"|(?:\.|\b)(?:set|with|change|update|auth)_?\Z|[({,][ ]?:?\Z|[ {(]:\Z|\A[\"']?\Z"
     r"|\n[ \t]{0,20}[\"']?[\w.-]{0,40}\Z|(?:\A|\n)[\w ./-]{0,60}[-_.][a-z]{0,12}\Z|[\w)\]]?\.\Z"
 )
-_BEFORE = re.compile(r"[\w.\s\"'-]{0,60}\Z")
-_FLAG = re.compile(r"(?:(?<=\s)|\A)--?(?:[A-Za-z][\w.]*[-_.])*+[a-z]{0,12}\Z")
-"""`--db-`, before `password`."""
-_ENTRY = re.compile(
-    r"[ \t]{2,40}(?:- )?[\w.-]{0,40}|[\w.-]{1,40}[_.](?=[a-z])[\w.]{0,40}|[a-z]{1,20}(?:[A-Z][a-z]{1,20}){1,4}"
-)
-_HEADING = re.compile(
-    r"^\[[\w .:-]{1,60}\]\r?\n(?:[\w.-]{1,60}[ \t]?=[^\n]{0,120}\n){0,8}[\w.-]{0,40}\Z|\bX-[\w-]{0,40}\Z", re.MULTILINE
-)
-"""The heading of a part of a settings file, with the lines above a name; or the beginning of a header."""
 _COMPOUND = re.compile(
     r"[ \t-](?:managers?|sync\w*|hash\w*|policy|policies|generators?|rotation|strength|length"
     r"|checks?|checkers?|recovery|hints?|prompts?|fields?|inputs?|labels?|columns?|forms?|dialogs?|requirements?|rules?"
@@ -68,7 +55,6 @@ _COMPOUND = re.compile(
 _KEPT_IN = re.compile(r"\b(?:is|are|was|ist|sind|est|è|é|jest|staat|stored|saved) (?:in|im|dans|w|em|under|unter)\s+\Z")
 """What stands between a name and the place where a secret is kept."""
 _NETWORK = re.compile(r"(?<![a-z])(?:wi-?fi|wlan|[be]?ssid(?![a-z])|hotspot|вайфа)", re.IGNORECASE)
-_USER = re.compile(r"\b(?:user(?:name)?|login|benutzer|email|account|usuario)\b[\"']?\s{0,4}[:=]", re.IGNORECASE)
 _GAP = re.compile(
     r"""(?:['\u2019]s|["'`*)]{1,2}|[:=?])?(?=[ \t\r\n])|(?=[^\x00-\x7f])"""
     r"""|(?<=[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7a3])"""
@@ -166,7 +152,7 @@ def _found(text: str, start: int, end: int, name: str, limit: int) -> MatchSpan 
     if kind == "key" and _NETWORK.search(text, max(0, start - 60), end + 24):
         kind = "password"
     assign = _ASSIGN.match(text, end)
-    flag = text[end : end + 1] == " " and text[end + 1 : end + 2] != "-" and _is_flag(text, start)
+    flag = text[end : end + 1] == " " and text[end + 1 : end + 2] != "-" and is_flag(text, start)
     if assign or flag or text[end : end + 1] in ("<", ">", '"', "'") or text[start - 1 : start] in ("<", ":"):
         span = _assigned(text, start, end, assign.end() if assign else end + 1 if flag else end, kind)
         if span:
@@ -198,7 +184,7 @@ def _assigned(text: str, name: int, end: int, start: int, kind: str) -> MatchSpa
         begin, stop = quoted.span(quoted.lastindex or 0)
         begin = _past_scheme(text, begin)
         stop = begin + len(text[begin:stop].rstrip("\\"))
-        if kind == "password" and _is_flag(text, name) and not stands_for_one(text[begin:stop]):
+        if kind == "password" and _is_sure(text, name, end, text[begin:stop]):
             return MatchSpan(begin, stop, kind)
         return _judged(text, begin, stop, kind, quoted=True)
     groups = _APP_PASSWORD.match(text, start) if kind == "password" else _GROUPS.match(text, start)
@@ -210,64 +196,17 @@ def _assigned(text: str, name: int, end: int, start: int, kind: str) -> MatchSpa
     cuts = _CUT_QUERY if text[end : end + 1] == "=" else _CUT_CHOICE if text[start - 1] == "|" else _CUT
     cut = cuts.search(text, plain.start(), plain.end())
     stop = _trimmed(text, plain.start(), cut.start() if cut else plain.end())
-    span = _judged(text, plain.start(), stop, kind, quoted=_is_setting(text, name, end, stop))
+    span = _judged(text, plain.start(), stop, kind, quoted=is_setting(text, name, end, stop))
     if span is None or stop - plain.start() < _LONGEST:
         return span
     return MatchSpan(span.start, _end(_MORE.match(text, stop), stop), kind)
 
 
-def _is_setting(text: str, name: int, end: int, stop: int) -> bool:
-    """Return whether a value stands in a shell or a settings file, and not in code."""
-    sign, after = text[end : end + 1], text[stop : stop + 1]
-    line = text.rfind("\n", max(0, name - 80), name) + 1 or max(0, name - 80)
-    if sign in ("=", ":", "\n", '"') and text[name:end].isupper():
-        return True
-    tight = sign == "=" and text[end + 1 : end + 2] not in (" ", "=")
-    if (sign == "=" and after == ";") or (tight and _is_literal(text, line, name, stop)):
-        return True
-    if text[name - 1 : name] == "," and "(" not in text[max(0, name - 80) : name]:
-        return True
-    return _is_given_apart(text, name, end) or (after in ("", "\n", "\r") and _is_entry(text, line, name, end, stop))
-
-
-def _is_given_apart(text: str, name: int, end: int) -> bool:
-    """Return whether a name is the flag of a command, a header, or stands under a heading."""
-    if text[end : end + 1] in (" ", "=") and _is_flag(text, name):
-        return True
-    if text.startswith(",ParameterValue=", end):
-        return True
-    first = max(0, name - 200)
-    headed = text.rfind("[", first, name) >= 0 or text.rfind("X-", first, name) >= 0
-    return headed and _HEADING.search(text, first, name) is not None
-
-
-def _is_flag(text: str, name: int) -> bool:
-    first = max(0, name - 40)
-    first = max(first, text.rfind(" ", first, name))
-    return text.rfind("-", first, name) >= 0 and _FLAG.search(text, first, name) is not None
-
-
-def _is_entry(text: str, line: int, name: int, end: int, stop: int) -> bool:
-    """Return whether a name and the value that ends its line are an entry of some settings."""
-    if not _BEFORE.match(text[line:name]):
-        return "(" not in text[line:name] and _USER.search(text, line, name) is not None
-    if text[end : end + 1] == "=" or _USER.search(text, max(0, name - 120), stop + 80) is not None:
-        return True
-    # A label that users read begins with a capital letter.
-    return _ENTRY.match(text, line, end) is not None and not text[end:stop].lstrip(": \t")[:1].isupper()
-
-
-def _is_literal(text: str, line: int, name: int, stop: int) -> bool:
-    """Return whether `name=value` stands in a command, an address or a string, and not in a call."""
-    after = text[stop : stop + 1]
-    if text[name - 2 : name] in ("--", " /", " -"):
-        return True
-    if after == "," and " --set" in text[line:name]:
-        return True
-    if after in ("&", '"', "'") or text[name - 1 : name] in ("&", "?"):
-        return True
-    before = text[line:name]
-    return (not after or after.isspace()) and ("(" not in before or before.count('"') % 2 == 1)
+def _is_sure(text: str, name: int, end: int, value: str) -> bool:
+    """Return whether some words in quotes are a password, because of a flag or a variable of a shell before them."""
+    if is_flag(text, name):
+        return not stands_for_one(value)
+    return text[end : end + 2] in ('="', "='") and text[name:end].isupper() and are_words(value, least=2)
 
 
 def _given(text: str, start: int, at: int, kind: str) -> MatchSpan | None:
@@ -275,8 +214,8 @@ def _given(text: str, start: int, at: int, kind: str) -> MatchSpan | None:
     if quoted is None:
         return None
     begin, stop = quoted.span(quoted.lastindex or 0)
-    if _KEY_ENDS.match(text, stop) or (
-        _is_listed(text, start, stop) and not (_digits(text[begin:stop]) and is_password(text[begin:stop]))
+    if is_key(text, stop) or (
+        is_listed(text, start, stop) and not (_digits(text[begin:stop]) and is_password(text[begin:stop]))
     ):
         return None
     sure = (
@@ -286,15 +225,6 @@ def _given(text: str, start: int, at: int, kind: str) -> MatchSpan | None:
         or _DEFINED.search(text, max(0, start - 80), start) is not None
     )
     return _judged(text, _past_scheme(text, begin), stop, kind, quoted=sure)
-
-
-def _is_listed(text: str, start: int, stop: int) -> bool:
-    """Return whether a string is one of many, as in a list of names. Behind a flag it is the value of the flag."""
-    if text[start - 1 : start] == "-":
-        return False
-    if _NEXT_STRING.match(text, stop):
-        return True
-    return _LIST_ENDS.match(text, stop) is not None and _LAST_STRING.search(text, max(0, start - 60), start) is not None
 
 
 def _are_random(value: str) -> bool:
@@ -341,7 +271,7 @@ def _is_chosen(value: str, kind: str, *, quoted: bool) -> bool:
     if kind == "token":
         return quoted and len(value) >= 12 and _digits(value) > 1 and " " not in value and is_password(value)
     if " " in value:
-        return quoted and kind == "secret" and (is_phrase(value) or are_words(value, least=2))
+        return quoted and kind in ("secret", "api_key") and (is_phrase(value) or are_words(value, least=2))
     if len(value) >= 8 and (quoted or value.isalnum()) and is_password(value):
         return True
     return quoted and len(value) >= 8 and value.isalpha() and is_assigned_password(value, quoted=True)
