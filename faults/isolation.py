@@ -204,10 +204,10 @@ class Campaign:
         whose = {f"space-{number.decode()}" for number in _SECRET.findall(answer.body)}
         if whose - ({space} if allowed else set()):
             found.foreign.append(f"{answer.status} {request}: content of {', '.join(sorted(whose - {space}))}")
-        # 400: a path that is no text is turned away before its key is looked at.
-        if not allowed and answer.status not in (400, 401, 403, 404):
+        # 400: a path that is no text is turned away before its key is looked at. 429: so are many wrong keys in a row.
+        if not allowed and answer.status not in (400, 401, 403, 404, 429):
             found.foreign.append(f"{answer.status} {request}: a key that opens nothing here was let in")
-        if self._strict and answer.status >= 500:
+        if self._strict and (answer.status >= 500 or (allowed and answer.status == 429)):
             found.failures.append(f"{answer.status} {request}")
         if allowed and answer.status < 300:
             for name in set(_ID.findall(answer.body)):
