@@ -63,7 +63,7 @@ _COMMANDS = [
     ),
     _flag("az login|docker login|podman login|oc login|helm registry login|nerdctl login|buildah login", "-p ?"),
     _flag("sshpass", "-p ?"),
-    _flag("useradd|usermod", "-p ", _is_user_password),
+    _flag("useradd|usermod", "-p ", is_password),
     _flag("7z|7za|7zr|rar|unrar", "-h?p(?!df\\b)", is_password),
     _flag("unzip|zip|sqlcmd|bcp|mosquitto_pub|mosquitto_sub|ipmitool", "-P ?", _is_user_password),
     _flag("ldapsearch|ldapmodify|ldapadd|ldapdelete|ldapwhoami|ldappasswd|security add-generic-password", "-w "),

@@ -2,6 +2,7 @@
 
 import re
 
+_COMMAND_GOES_ON = re.compile(r"""["'`]?[ \t]{0,8}(?:\Z|\r?\n|\\|[|;&<>)\]"'`]|--?\w|\w{1,40}\s*(?:\Z|\n))""")
 _KEY_ENDS = re.compile(r"""["'`]\s{0,8}(?::(?!:)|=>)""")
 _NEXT_STRING = re.compile(r"""["'`],\s{0,40}["'`]""")
 _LAST_STRING = re.compile(r"""(?:["'`],|\[)\s{0,40}["'`][\w.-]{0,40}\Z""")
@@ -81,6 +82,15 @@ def is_listed(text: str, start: int, stop: int) -> bool:
     if _NEXT_STRING.match(text, stop):
         return True
     return _LIST_ENDS.match(text, stop) is not None and _LAST_STRING.search(text, max(0, start - 60), start) is not None
+
+
+def is_told_about(text: str, start: int, stop: int) -> bool:
+    """Return whether the word behind a flag is no value: usage in capital letters, or the sentence goes on."""
+    value = text[start:stop]
+    if value.isupper() and not any(map(str.isdigit, value)):
+        return True
+    apart = text[start - 1] == " " and value.isalpha()
+    return apart and (not value.isascii() or _COMMAND_GOES_ON.match(text, stop) is None)
 
 
 def is_key(text: str, stop: int) -> bool:

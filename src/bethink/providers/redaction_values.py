@@ -15,7 +15,7 @@ _CODE = re.compile(
     r"|(?:SHA[0-9]+|MD5):|ssh-|AAAA[BCE]3Nza|pbkdf2|scrypt:|\$(?:2[aby]|argon2\w*|[156y])\$|\{S?SHA\}"
 )
 _CODE_INSIDE = re.compile(
-    r"\$\{|\{\{|\}\}|=\{|::|\?\.|=>|://|\.\.\.|…|\*\*\*|•••|xxxx|XXXX|EXAMPLE|(?:required|nullable|string)\||\|(?:min|max):"
+    r"\$\{|\{\{|\}\}|=\{|::|\?\.|=>|://|\.\.\.|…|\*\*\*|•••|%0A|%(?:[0-9]\$|\.[0-9]+)?[sd](?![A-Za-z0-9])|xxxx|XXXX|EXAMPLE|(?:required|nullable|string)\||\|(?:min|max):"
 )
 _DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
 _PATH = re.compile(r"(?:[.~]{0,2}/|[a-z][\w.-]{0,40}/)[\w./-]*")
@@ -137,7 +137,7 @@ _CHOSEN = re.compile(
 _TECHNICAL = re.compile(
     r"(?:sha|md|base|utf|ipv?|oauth|argon|python|postgres\w*|http|https?|tls|ssl|rsa|aes|ed|hs|rs|es|v|x|ec|h|p|s|web|saml|wpa|ikev|erc|usb"
     r"|chrome|firefox|safari|edge|ios|android|windows|ubuntu|debian|java|node|php|ruby)[-_]?[0-9]+[\w.-]{0,4}"
-    r"|(?-i:[0-9]{1,4}[-_]?[a-z]+)|[1-9]password|auth0|k8s|i18n|w3c|v?[0-9]+(?:\.[0-9]+)+\S*|[a-z_]{2,20}=[0-9]+|[0-9:.,/-]+[a-z]{0,3}"
+    r"|(?-i:[0-9]{1,4}[-_]?[a-z]+)|[1-9]password|auth0|k8s|i18n|w3c|v?[0-9]+(?:\.[0-9]+)+\S*|[a-z_]{2,20}=[0-9]+|(?:pkcs|socks|imap|ntlm)v?[-_#]?[0-9]+[-\w.]*|[0-9:.,/-]+[a-z]{0,3}"
     r"|[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+(?:Z|[+-][0-9:]+)?|(?-i:[a-z][a-z0-9.-]*:[0-9]{2,5})",
     re.IGNORECASE,
 )

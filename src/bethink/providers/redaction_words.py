@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from bethink.providers.redaction_names import CAMEL, DETERMINERS, KIND, LEADS, PINS, limits_of, names_in
-from bethink.providers.redaction_places import is_flag, is_key, is_listed, is_setting
+from bethink.providers.redaction_places import is_flag, is_key, is_listed, is_setting, is_told_about
 from bethink.providers.redaction_telling import told_later, told_without_verb
 from bethink.providers.redaction_tokens import MatchSpan
 from bethink.providers.redaction_values import (
@@ -196,7 +196,8 @@ def _assigned(text: str, name: int, end: int, start: int, kind: str) -> MatchSpa
     cuts = _CUT_QUERY if text[end : end + 1] == "=" else _CUT_CHOICE if text[start - 1] == "|" else _CUT
     cut = cuts.search(text, plain.start(), plain.end())
     stop = _trimmed(text, plain.start(), cut.start() if cut else plain.end())
-    span = _judged(text, plain.start(), stop, kind, quoted=is_setting(text, name, end, stop))
+    told = is_flag(text, name) and is_told_about(text, plain.start(), stop)
+    span = None if told else _judged(text, plain.start(), stop, kind, quoted=is_setting(text, name, end, stop))
     if span is None or stop - plain.start() < _LONGEST:
         return span
     return MatchSpan(span.start, _end(_MORE.match(text, stop), stop), kind)
