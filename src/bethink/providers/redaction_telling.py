@@ -299,7 +299,8 @@ def told_later(text: str, lowered: str, start: int, limit: int) -> Iterator[Matc
         return
     for found in _LATER.finditer(lowered, start, end):
         begin, stop = found.span(found.lastindex or 0)
-        if found.start() < limit and _is_strong(text[begin:stop]):
+        account = text[begin:stop].isalpha() and lowered.startswith("to ", found.start())  # "the password to LinkedIn"
+        if found.start() < limit and not account and _is_strong(text[begin:stop]):
             yield MatchSpan(begin, stop, "password")
             return
 
@@ -325,7 +326,12 @@ def told_without_verb(text: str, start: int, end: int) -> MatchSpan | None:
     if len(before) > 2:  # "I forgot the password …" tells none
         return None
     found = _WITHOUT_VERB.match(text, end)
-    if found is None or _LAST_PREPOSITION.search(text, end, found.start(1)) or not _is_strong(found[1]):
+    if (
+        found is None
+        or _LAST_PREPOSITION.search(text, end, found.start(1))
+        or found[1].isalpha()
+        or not _is_strong(found[1])
+    ):
         return None
     return MatchSpan(*found.span(1), "password")
 
@@ -368,12 +374,7 @@ def _accounts(text: str, lowered: Lowered) -> Iterator[MatchSpan]:
 
 def _is_strong(value: str, *, told: bool = False) -> bool:
     """Return whether a word must be a password even where other names can stand, unless it is `told` to be one."""
-    if (
-        (not any(map(str.isdigit, value)) and value.islower())
-        or _ARGUMENT.match(value)
-        or "`" in value
-        or value.isalpha()
-    ):
+    if (not any(map(str.isdigit, value)) and value.islower()) or _ARGUMENT.match(value) or "`" in value:
         return False
     value = value.rstrip("\"'`:)")
     return (

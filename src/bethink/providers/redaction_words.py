@@ -101,7 +101,7 @@ _THEN = re.compile(
 )
 _FROM = ("from", "von", "van", "z", "с")
 """Words before the first of two passwords; else they stand before the account."""
-_TO = ("to", "zu")
+_TO = re.compile(r"(?:pass\w{0,6}|pwd?|login|kennwort) (?:to|zu) \Z", re.IGNORECASE)
 _ACCOUNT = re.compile(r"[A-Z][A-Za-z]{1,20}[0-9]{0,3}")
 _CHANGED = re.compile(
     r"\b(?:chang|set|reset|updat|switch|rotat|renew|made|make|chose|pick|ge?änder|ändere|gewechsel|wechs)\w{0,4}\b",
@@ -300,11 +300,7 @@ def _said(text: str, end: int, kind: str, limit: int, *, pin: bool = False) -> M
             start = found.start() + len(word) - len(word.lstrip(_OPENING))
             stop = _trimmed(text, start, found.end())
             other = text[before - 4 : before].lower().split(" ")[-1] in _FROM and not _THEN.match(text, stop)
-            other = other or (
-                last in _TO
-                and _ACCOUNT.fullmatch(text, start, stop)
-                and not _CHANGED.search(text, max(0, end - 80), end)
-            )
+            other = other or _is_account(text, start, stop)
             other = other or _KEPT_IN.search(text, max(0, start - 20), start) is not None
             if stop > start and _is_said(text[start:stop], kind, led=led and not other, pin=pin):
                 return MatchSpan(start, _end(_MORE.match(text, stop), stop) if len(word) == _LONGEST else stop, kind)
@@ -313,6 +309,13 @@ def _said(text: str, end: int, kind: str, limit: int, *, pin: bool = False) -> M
         last, before = word.lower(), found.end()
         led = (word[-1] in ":=>?\uff1a" and word[0] != "!") or (len(word) < 8 and last in LEADS)
     return None
+
+
+def _is_account(text: str, start: int, stop: int) -> bool:
+    """Return whether a name such as "LinkedIn" stands behind "password to", and nobody changes the password to it."""
+    if _ACCOUNT.fullmatch(text, start, stop) is None or _TO.search(text, max(0, start - 24), start) is None:
+        return False
+    return _CHANGED.search(text, max(0, start - 80), start) is None
 
 
 def _glued(text: str, end: int) -> MatchSpan | None:
