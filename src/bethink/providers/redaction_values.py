@@ -15,7 +15,7 @@ _CODE = re.compile(
     r"|(?:SHA[0-9]+|MD5):|ssh-|AAAA[BCE]3Nza|pbkdf2|scrypt:|\$(?:2[aby]|argon2\w*|[156y])\$|\{S?SHA\}"
 )
 _CODE_INSIDE = re.compile(
-    r"\$\{|\{\{|\}\}|=\{|::|\?\.|=>|://|\.\.\.|…|\*\*\*|•••|%0A|%(?:[0-9]\$|\.[0-9]+)?[sd](?![A-Za-z0-9])|xxxx|XXXX|EXAMPLE|(?:required|nullable|string)\||\|(?:min|max):"
+    r"\$\{|\{\{|\}\}|=\{|::|\?\.|=>|://|\.\.\.|…|\*\*\*|•••|\(\?[=!:]|%0A|%(?:[0-9]\$|\.[0-9]+)?[sd](?![A-Za-z0-9])|xxxx|XXXX|EXAMPLE|(?:required|nullable|string)\||\|(?:min|max):"
 )
 _DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
 _PATH = re.compile(r"(?:[.~]{0,2}/|[a-z][\w.-]{0,40}/)[\w./-]*")
