@@ -10,7 +10,10 @@ _parser: Any = import_module("re._parser")  # not public, but nothing else reads
 _LETTERS = "a1A -.:='\"x_/@\n"
 _CATEGORIES = {"DIGIT": r"\d", "SPACE": r"\s", "WORD": r"\w", "NOT_DIGIT": r"\D", "NOT_SPACE": r"\S", "NOT_WORD": r"\W"}
 _OFTEN = 1000
-_MODULES = ("blocks", "idioms", "names", "personal", "prose", "rules", "telling", "tokens", "views", "words")
+_MODULES = (
+    *("blocks", "calls", "idioms", "names", "personal", "places"),
+    *("prose", "rules", "telling", "tokens", "views", "words"),
+)
 """Not `values`, whose patterns only read a single value of bounded length."""
 
 

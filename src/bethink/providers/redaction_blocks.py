@@ -16,6 +16,7 @@ _HEADER = re.compile(
     r"(?im)^[^\n]{0,200}\b(?:password|passwd|passwort|kennwort|pass|pwd|pw|contraseña|senha|mot de passe"
     r"|пароль)[^\n]{0,200}$|^[^\n]{0,200}密码[^\n]{0,200}$"
 )
+_COLUMN = re.compile(r"\s{0,8}[\"']?[\w*#-][\w .()/#-]{0,30}[\"']?\s{0,8}")
 _MOST_ROWS = 50
 _INSERT = re.compile(
     r"insert\s{1,8}into\s{1,8}[\w.\"`\[\]]{1,80}\s{0,8}\(([^()]{1,400})\)\s{0,8}values\s{0,8}", re.IGNORECASE
@@ -66,6 +67,8 @@ def _tables(text: str) -> Iterator[MatchSpan]:
         mark = next((mark for mark in "|\t,;" if line.count(mark) > (mark == "|")), None)
         columns = line.split(mark) if mark else []
         places = [place for place, cell in enumerate(columns) if _NAMED.fullmatch(cell.strip(" \"'*"))]
+        if mark in (",", ";") and not all(map(_COLUMN.fullmatch, columns)):  # a sentence, or one string of a list
+            places = []
         at = header.end() + 1
         for _ in range(_MOST_ROWS if places else 0):
             end = text.find("\n", at)

@@ -193,6 +193,10 @@ _NOT_BEFORE = (
         "mask",
     ),
 )
+_NOT_BEFORE_THIS = {
+    "token": ("next", "starting", "resume", "publickey", "public_key", "public-key"),
+    "secret": ("existing",),
+}
 _AFTER = re.compile(
     r"(?:[_-]?(?:key|token|secret|password|value|string|base|old|new|prod|production|live|test|dev|staging|main|primary|"
     r"secondary|default|b64|base64|hex|code|confirmation|confirm|repeat|again|[0-9]{1,3})){0,4}+(?![A-Za-z0-9])"
@@ -233,7 +237,7 @@ LEADS = frozenset(
         ),
         *("сейчас", "şimdi", "artık", "pra", "in", "con", "mit", "with", "avec", "com", "zu", "sarà", "sera", "być"),
         *("będzie", "будет", "inte", "currently", "aktuell", "actuellement", "actualmente", "może", "peut-être"),
-        *("på", "op", "w", "для", "hier", "here", "aquí", "aqui", "qui", "ici", "tutaj", "здесь", "dit", "det"),
+        *("su", "på", "op", "w", "для", "hier", "here", "aquí", "aqui", "qui", "ici", "tutaj", "здесь", "dit", "det"),
     )
 )
 """Words between a name and its value."""
@@ -261,7 +265,10 @@ def names_in(text: str, lowered: str) -> Iterator[tuple[str, int, int]]:
             rest = _NOTHING.match(lowered, found.end())  # 密码 and its like stand directly before a value
         if name == "auth" and rest and rest.group():  # `auth0`, `auth_value`
             continue
-        if rest and not lowered[max(0, start - 16) : start].rstrip("_- ").endswith(_NOT_BEFORE):
+        before = lowered[max(0, start - 16) : start].rstrip("_- ")
+        if before.endswith(_NOT_BEFORE_THIS.get(name, ())):
+            continue
+        if rest and not before.endswith(_NOT_BEFORE):
             yield ("password" if "password" in rest.group() else name), start, rest.end()
 
 

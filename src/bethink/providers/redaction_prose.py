@@ -11,7 +11,7 @@ _WHAT = (
     r"(?:[^\W\d_]{2,16}-)?pin|passcode|(?:door|gate|alarm|garage|entry|entrance|safe|unlock|access|security|verification|confirmation|login"
     r"|log-in|one-time|one time|otp|2fa|sms|lock|locker|lockbox|building|elevator|voicemail|vault|keypad"
     r"|buzzer|gym|parking"
-    r"|wifi|wi-fi|burglar alarm|front door|lobby)[ -](?:pass)?codes?|combination"
+    r"|wifi|wi-fi|burglar alarm|front door|lobby)[ -](?:pass)?codes?|combination(?! of [0-9])"
     # German, Dutch, Nordic
     r"|geheimzahl|(?:zugangs|tür|tuer|tor|alarm|sicherheits|bestätigungs|freischalt|entsperr|haustür|garagen)-?code"
     r"|(?:pin|toegangs|deur|alarm|poort|verificatie|adgangs|dør|port|bekräftelse)-?(?:code|kode|kod)(?:en)?"
@@ -40,7 +40,8 @@ _LINK = (
     r"(?:[ \t]{1,3}(?:the|der|die|das|le|la|el|now|still|jetzt|ora|il|:))?[ \t]{0,3}[:=]?"
 )
 _CODE = (
-    r"(?![0-9]{1,4}x[0-9])([0-9]{3}[ -][0-9]{3}|[0-9]{4,10}(?:[ -][0-9]{1,5}){0,5}|[0-9]{1,3}(?:-[0-9]{1,3}){2,4}"
+    r"(?![0-9]{1,4}x[0-9]|(?:19|20)[0-9]{2}-[01][0-9]-[0-3][0-9])"
+    r"([0-9]{3}[ -][0-9]{3}|[0-9]{4,10}(?:[ -][0-9]{1,5}){0,5}|[0-9]{1,3}(?:-[0-9]{1,3}){2,4}"
     r"|(?=[0-9]{0,6}[A-Za-zА-Я][0-9]"
     r"|[0-9]+[A-Za-zА-Я])[0-9A-Za-zА-Я]{4,10})"
 )
@@ -55,9 +56,13 @@ NOUN = (
     r"|wpisać|wcisnąć|ввести|набрать|tuşla|intoetsen)\b)[^\W\d]"
 )
 """What stands behind a quantity, for a negative look ahead: a word other than these."""
+_NO_YEAR = "".join(
+    rf"(?<!\s{word})" for word in ("in", "im", "en", "of", "by", "since", "until", "before", "after", "from", "seit")
+)
+"""A number behind one of these is a year."""
 _SPOKEN = re.compile(
     rf"(?<![\w-])(?:{_WHAT})(?:[ \t]{{1,3}}[^\s.?!:=0-9]{{1,20}}){{0,6}}?"
-    rf"(?:[ \t]{{0,3}}{_LINK}[ \t]{{0,3}}|(?<!pin)(?<!PIN)[ \t]{{1,3}}(?=[0-9]{{4,8}}(?![0-9]{NOUN})"
+    rf"(?:[ \t]{{0,3}}{_LINK}[ \t]{{0,3}}|(?<!pin)(?<!PIN){_NO_YEAR}[ \t]{{1,3}}(?=[0-9]{{4,8}}(?![0-9]{NOUN})"
     rf"|[0-9]{{2,3}}[A-ZА-Я][0-9]{{3,5}}))[\"'`]?{_CODE}{_END}",
     re.IGNORECASE,
 )

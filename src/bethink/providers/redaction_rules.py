@@ -4,6 +4,7 @@ import re
 from collections.abc import Collection, Iterator
 
 from bethink.providers.redaction_blocks import in_blocks
+from bethink.providers.redaction_calls import CALLS
 from bethink.providers.redaction_hints import Hints, Index, Lowered
 from bethink.providers.redaction_idioms import IDIOMS, Idiom
 from bethink.providers.redaction_names import HINTS
@@ -126,13 +127,14 @@ _CONTEXTS = [
             'variable "',
         ),
         re.compile(
-            r"variable \"[^\"\n]{0,60}(?:password|secret|token|key)[^\"\n]{0,20}\" \{[^{}]{0,300}?"
+            r"variable \"[^\"\n]{0,60}(?:pass(?:word|wd|phrase)?|pwd|psk|secret|token|credentials?|(?<![a-z])key)"
+            r"(?:[_-](?:value|string|main|prod|dev|test|[0-9]{1,2}))?\" \{[^{}]{0,300}?"
             r"\bdefault[ \t]{0,20}=[ \t]{0,20}\"([^\"\n]{4,512})\""
         ),
         _is_given,
     ),
 ]
-_IDIOMS = [*(Idiom(*context) for context in _CONTEXTS), *IDIOMS]
+_IDIOMS = [*(Idiom(*context) for context in _CONTEXTS), *IDIOMS, *CALLS]
 _INDEX = Index(idiom.hints for idiom in _IDIOMS)
 _PHRASE = re.compile(
     r"(?:(?:seed|recovery|backup|secret|wallet)[ _-]?(?:phrase|words?)|mnemonic)(?:[ \t]+(?:is|are|words?))?"

@@ -210,7 +210,8 @@ _WITH_DIGIT = re.compile(_MIXED)
 _STRONG = re.compile(rf"{_MIXED}|[!@#$%^&*+~?](?<=[A-Za-z].)[!-~]|[A-Z](?:(?<=[a-z][A-Z])|(?<=[A-Z]{{2}})(?=[a-z]))")
 """What stands in a text with a word that must be a password."""
 _ACCOUNT = re.compile(
-    r"(?<![\w.+/-])(?!git@)[\w.+-]{1,64}@[\w-]{1,60}(?:\.[\w-]{1,60}){1,4}(?:[ \t]{0,2}[/|:][ \t]{0,2}"
+    r"(?<![\w.+/-])(?!git@)[\w.+-]{1,64}@[\w-]{1,60}(?:\.[\w-]{1,60}){1,4}"
+    r"(?:[ \t]{0,2}[/|][ \t]{0,2}|[ \t]{0,2}:[ \t]{0,2}(?![0-9]{2,5}[/\s])"
     r"|,?[ \t]{1,4}(?=\S{6,64}[ \t]*(?:\n|\Z)))"
     rf"{_WORD_OF}(?=[.,;!?)]{{0,2}}(?:\s|\Z))"
 )
@@ -219,14 +220,16 @@ _PAIR = re.compile(
     r"|użytkownik|логин|kullanıcı(?: adı)?|gebruiker|network|netzwerk|ssid|réseau|wifi|wlan"
     r"|användare|bruger|账号|用户名?|帐号|アカウント|ユーザー名?|아이디|계정)(?:[ \t:=]{1,3}"
     r"|[は是为은는][ ：:]?)(?:is |ist |es |est |è |é |to )?"
-    r"[\"'`]?[^\s,;/\"'`，、]{1,60}[\"'`]?[ \t]{0,2}(?:[,;/，、|]|and|und|et|y|e|i|и|ve|en|och"
-    r"|og)?[ \t]{0,2}(?:and |und |et |y |e |i |и )?"
+    r"[\"'`]?[^\s,;/\"'`，、]{1,60}[\"'`]?[ \t]{0,2}(?:[,;/，、|]|and|with|und|mit|et|avec|con|com|y|e|i|и|ve|en"
+    r"|met|och|og)?[ \t]{0,2}(?:and |und |et |y |e |i |и )?"
     r"(?:(?:the |das |le |la )?(?:pass|pw|p|pwd|mdp|пасс)(?: is| ist|:|=)?[ \t]{1,2}|/[ \t]{0,2})[\"'`]?"
     rf"{_WORD_OF}(?=[\"'`)]{{0,2}}[.,;!?)。]{{0,2}}(?:\s|\Z))"
     rf"|(?:ログイン|登录|登入|로그인|zugang|accès|acceso|accesso|acesso|dostęp|доступ|вход|giriş|logowanie|inlog"
     rf"|toegang|creds|credentials)(?: [^\s:/,]{{1,16}}){{0,5}}(?:[ \t]{{0,2}}[:：は是는은])[ \t]{{0,2}}"
     rf"[^\s,;/]{{2,60}}[ \t]{{0,2}}[/,|:、][ \t]{{0,2}}{_WORD_OF}(?=[.,;!?)。]{{0,2}}(?:\s|\Z))",
 )
+_PATH_PART = re.compile(r"(?:id|account|network|netzwerk|ssid|réseau|wifi|wlan)[^\n/]{0,80}(?<![ \t])/(?![ \t])")
+"""The name and the beginning of a path: `id: hosting/site-1`."""
 _ROOT = re.compile(
     r"(?<![\w./-])(?:admin|administrator|root|guest|gast|postgres|ubuntu)[ \t]{1,2}[/|,][ \t]{1,2}"
     rf"{_WORD_OF}(?=[.,;!?)]{{0,2}}(?:\s|\Z))"
@@ -272,6 +275,7 @@ _NO_LOGIN = re.compile(
 )
 
 
+_ARGUMENT = re.compile(r"[A-Za-z_]\w{0,40}=")
 _OPENERS = (
     (_OPENS, _OPENS_HINTS),
     (_OPENING, _OPENING_HINTS),
@@ -295,7 +299,8 @@ def told_later(text: str, lowered: str, start: int, limit: int) -> Iterator[Matc
         return
     for found in _LATER.finditer(lowered, start, end):
         begin, stop = found.span(found.lastindex or 0)
-        if found.start() < limit and _is_strong(text[begin:stop]):
+        account = text[begin:stop].isalpha() and lowered.startswith("to ", found.start())  # "the password to LinkedIn"
+        if found.start() < limit and not account and _is_strong(text[begin:stop]):
             yield MatchSpan(begin, stop, "password")
             return
 
@@ -321,7 +326,12 @@ def told_without_verb(text: str, start: int, end: int) -> MatchSpan | None:
     if len(before) > 2:  # "I forgot the password …" tells none
         return None
     found = _WITHOUT_VERB.match(text, end)
-    if found is None or _LAST_PREPOSITION.search(text, end, found.start(1)) or not _is_strong(found[1]):
+    if (
+        found is None
+        or _LAST_PREPOSITION.search(text, end, found.start(1))
+        or found[1].isalpha()
+        or not _is_strong(found[1])
+    ):
         return None
     return MatchSpan(*found.span(1), "password")
 
@@ -357,14 +367,16 @@ def _accounts(text: str, lowered: Lowered) -> Iterator[MatchSpan]:
     for pattern in patterns:
         for found in pattern.finditer(lowered.text):
             start, end = found.span(found.lastindex or 0)
-            if _is_strong(text[start:end], told=pattern is _PAIR):
+            path = pattern is _PAIR and _PATH_PART.match(lowered.text, found.start()) and text[start - 1] == "/"
+            if not path and _is_strong(text[start:end], told=pattern is _PAIR):
                 yield MatchSpan(start, end, "password")
 
 
 def _is_strong(value: str, *, told: bool = False) -> bool:
     """Return whether a word must be a password even where other names can stand, unless it is `told` to be one."""
-    if not any(map(str.isdigit, value)) and value.islower():
+    if (not any(map(str.isdigit, value)) and value.islower()) or _ARGUMENT.match(value) or "`" in value:
         return False
+    value = value.rstrip("\"'`:)")
     return (
         is_password(value)
         and (told or not (value[:-1].isalpha() and value[-1].isdigit()))

@@ -10,12 +10,12 @@ _HEX = re.compile(r"(?:0x)?(?:[0-9a-f]{16,}|[0-9A-F]{16,})")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _ULID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
 _CODE = re.compile(
-    r"[<{(\[]|\$[A-Z_][A-Z0-9_]*\Z|\$[a-z_]+\Z|\$[({]|%[A-Za-z_]\w*%\Z|%\(?\w*\)?[sdr]\Z|![A-Z][A-Za-z]+\Z|&'?[a-z_]+(?:\Z|[\[.(])"
-    r"|[A-Za-z_][\w.?=!&|]*[(\[]|[\w-]+\.(?:py|js|ts|go|rs|md|json|ya?ml|txt|html?)\Z|(?:sha[0-9]+|md5)[-:]|pk_|pk\.|phc_"
+    r"[<{(\[]|\$[A-Z_][A-Z0-9_]*\Z|\$[a-z_]+\Z|\$[({]|\$[A-Za-z_]\w*(?:-\Z|->|\[)|#(?:[0-9a-fA-F]{3,4}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})\Z|%[A-Za-z_]\w*%\Z|%\(?\w*\)?[sdr]\Z|![A-Z][A-Za-z]+\Z|&'?[a-z_]+(?:\Z|[\[.(])"
+    r"|[A-Za-z_][\w.?=!&|]*[(\[]|[\w-]+\.(?:py|js|ts|go|rs|md|json|ya?ml|txt|html?)\Z|(?:sha[0-9]+|md5)[-:]|pk_|pk\.|phc_|PBKDF2\Z|@[A-Z][A-Za-z]+\(|arn:|urn:|0x[0-9a-fA-F]{40}\Z|(?:qr|m)?/[\[(^\\]"
     r"|(?:SHA[0-9]+|MD5):|ssh-|AAAA[BCE]3Nza|pbkdf2|scrypt:|\$(?:2[aby]|argon2\w*|[156y])\$|\{S?SHA\}"
 )
 _CODE_INSIDE = re.compile(
-    r"\$\{|\{\{|\}\}|=\{|::|\?\.|=>|://|\.\.\.|…|\*\*\*|•••|xxxx|XXXX|EXAMPLE|(?:required|nullable|string)\||\|(?:min|max):"
+    r"\$\{|\{\{|\}\}|=\{|::|\?\.|=>|://|\.\.\.|…|\*\*\*|•••|\(\?[=!:]|%0A|%(?:[0-9]\$|\.[0-9]+)?[sd](?![A-Za-z0-9])|xxxx|XXXX|EXAMPLE|(?:required|nullable|string)\||\|(?:min|max):"
 )
 _DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
 _PATH = re.compile(r"(?:[.~]{0,2}/|[a-z][\w.-]{0,40}/)[\w./-]*")
@@ -71,10 +71,10 @@ _ROOTS = frozenset(
 _STAND_IN = re.compile(
     r"(?:my|some)[-_ .](?:[^0-9]*|.*(?:key|token|secret|pass|pw|api).*)"
     r"|(?:your|insert|enter|replace|paste|put|dummy|fake|sample|example|mock)[-_ .].*"
-    r"|(?:your|dummy|example)[a-z]*"
+    r"|(?:your|dummy|example)[a-z]*[0-9]{0,2}|\w{0,40}example"
     r"|(?:[\w.-]{0,60}[-_ ])?(?:here|placeholder|example|redacted|masked|hidden|hashed)"
     r"|change[-_]?(?:me|it|this)\W*|to[-_]?do|0?123456(?:7(?:8(?:90?)?)?)?"
-    r"|(?:test|foo|bar|baz|demo)(?:[-_]?(?:test|foo|bar|baz|demo|pass(?:word)?|token|key|[0-9]{1,3}))*",
+    r"|(?-i:Test[A-Z]\w*|test_[a-z]\w*)|(?:test|foo|bar|baz|demo)(?:[-_]?(?:test|foo|bar|baz|demo|pass(?:word)?|token|key|[0-9]{1,3}))*",
     re.IGNORECASE | re.DOTALL,
 )
 _NO_PASSWORDS = frozenset(
@@ -93,7 +93,22 @@ _NO_PASSWORDS = frozenset(
         *("needed", "mandatory", "visible", "sensitive", "random", "secure", "unknown", "auto", "automatic", "manual"),
         *("inherit", "inherited", "external", "internal", "global", "keyring", "keychain", "vault", "environment"),
         *("myuser", "myname", "anonymous", "nobody", "nothing", "something", "whatever", "hashed", "salted", "reset"),
-        *("forgotten", "leaked", "compromised", "mismatch", "parole", "lösenord", "wachtwoord", "hasło", "parola"),
+        *(
+            "insecure",
+            "incomplete",
+            "sample",
+            "passkey",
+            "passkeys",
+            "forgotten",
+            "leaked",
+            "compromised",
+            "mismatch",
+            "parole",
+            "lösenord",
+            "wachtwoord",
+            "hasło",
+            "parola",
+        ),
     )
 )
 _WELL_KNOWN = frozenset(
@@ -104,18 +119,29 @@ _WELL_KNOWN = frozenset(
     )
 )
 _NAMES = re.compile(
-    r"(?i:password|passwd|passphrase|secret|token|pwd|credential)|(?<![A-Za-z])key(?![a-z])|Key(?![a-z])|KEY"
+    r"(?i:password|passwd|passphrase|passkey|secret|token|pwd|psk|credential)|(?<![A-Za-z])key(?![a-z])|Key(?![a-z])|KEY"
 )
+_NUMBERED = re.compile(
+    r"(?i:[xe]d?(?:25519|448)|o?auth[12]|sha[0-9]{1,3}|base(?:32|58|64)|b64|utf_?(?:8|16)|ipv[46]|[ehpr]s(?:256|384|512)"
+    r"|p(?:256|384|521)|pkcs[0-9]{1,2}|pbkdf2|x509|md5|aes(?:128|192|256)|rsa[0-9]{3,4}|rfc[0-9]{3,4}|argon2|http[23])"
+    r"|S3|EC2|K8s|V[1-9](?![0-9])"
+)
+"""Technical terms with digits, which stand in names of programs: `X25519PrivateKey`."""
+_JOINED_WORDS = re.compile(r"(?:[A-Z]{2,5}(?=[A-Z][a-z]))?[A-Za-z][a-z]{2,}(?:[A-Z]{1,4}[a-z]{2,})+")
+"""`AddAuthFieldMask`. Few random values without a digit look like it."""
+_PROGRAM_NAME = re.compile(r"[A-Za-z_.]*")
 _CHOSEN = re.compile(
     r"(?:[A-Za-z0-9]+[!@#%^]+)+[A-Za-z0-9]*|(?!o?auth|base|python|postgres|redis)[a-z]{4,}[0-9][a-z]{3,}"
 )
 """Passwords that contain a word like "secret". Names have no such characters, and no digit between words."""
 _TECHNICAL = re.compile(
-    r"(?:sha|md|base|utf|ipv?|oauth|argon|python|postgres\w*|http|https?|tls|ssl|rsa|aes|ed|hs|rs|es|v|x|ec|h|p|s|web)[-_]?[0-9]+[\w.-]{0,4}"
-    r"|(?-i:[0-9]{1,4}[-_]?[a-z]+)|[1-9]password|auth0|k8s|i18n|w3c|v?[0-9]+(?:\.[0-9]+)+\S*|[0-9:.,/-]+[a-z]{0,3}",
+    r"(?:sha|md|base|utf|ipv?|oauth|argon|python|postgres\w*|http|https?|tls|ssl|rsa|aes|ed|hs|rs|es|v|x|ec|h|p|s|web|saml|wpa|ikev|erc|usb"
+    r"|chrome|firefox|safari|edge|ios|android|windows|ubuntu|debian|java|node|php|ruby)[-_]?[0-9]+[\w.-]{0,4}"
+    r"|(?-i:[0-9]{1,4}[-_]?[a-z]+)|[1-9]password|auth0|k8s|i18n|w3c|v?[0-9]+(?:\.[0-9]+)+\S*|[a-z_]{2,20}=[0-9]+|(?:pkcs|socks|imap|ntlm)v?[-_#]?[0-9]+[-\w.]*|[0-9:.,/-]+[a-z]{0,3}"
+    r"|[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+(?:Z|[+-][0-9:]+)?|(?-i:[a-z][a-z0-9.-]*:[0-9]{2,5})",
     re.IGNORECASE,
 )
-_ADDRESS = re.compile(r"[^@\s]+@[\w-]+\.[\w.-]+|[\w-]+\.[a-z]{2,5}")
+_ADDRESS = re.compile(r"[^@\s]+@[\w-]+\.[\w.-]+(?:['\u2019]s)?|[\w-]+\.[a-z]{2,5}")
 _INNER = re.compile(r"[A-Za-z][!@#$%^&*+~?]+[A-Za-z]")
 _SPECIAL = re.compile(r"[!@#$%^&*+~?]")
 _CAMEL = re.compile(r"[A-Za-z]*[a-z][A-Z][A-Za-z]*[!@#$%^&*+~?]+")
@@ -162,19 +188,29 @@ def stands_for_one(value: str, *, literal: bool = False) -> bool:
     if (dotted or _PATH.fullmatch(value)) and not scrambled(value, least=16):
         return True
     digits = sum(map(str.isdigit, value))
+    if digits and _names_a_thing(value):
+        return True
     if digits > 1 or not _NAMES.search(value):
         return False
     return not (digits and (scrambled(value) or _CHOSEN.fullmatch(value)))
 
 
+def _names_a_thing(value: str) -> bool:
+    """Return whether only technical terms give a name its digits, and the rest of it is made of words."""
+    rest = _NUMBERED.sub("", value)
+    return len(rest) < len(value) and len(_RUN.findall(rest)) * 3 <= len(rest) and bool(_PROGRAM_NAME.fullmatch(rest))
+
+
 def _is_dotted_literal(value: str) -> bool:
-    return any(map(str.isdigit, value)) or (value.count(".") == 1 and value.partition(".")[0] not in _ROOTS)
+    first = value.partition(".")[0]
+    few = value.count(".") == 1 or (value.count(".") == 2 and first[:1].isupper())
+    return any(map(str.isdigit, value)) or (few and first.lower() not in _ROOTS)
 
 
 def is_token(value: str, *, least: int = 10) -> bool:
     """Return whether a value named token, key or secret is one. A long value is judged by its beginning."""
     value = value[:128]
-    if len(value) < least or stands_for_one(value):
+    if len(value) < least or value.count(" ") > 2 or _JOINED_WORDS.fullmatch(value) or stands_for_one(value):
         return False
     if is_digest(value) or scrambled(value, least=least):
         return True

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 
 from bethink.providers.redaction_names import CAMEL, DETERMINERS, KIND, LEADS, PINS, limits_of, names_in
+from bethink.providers.redaction_places import is_flag, is_key, is_listed, is_setting, is_told_about
 from bethink.providers.redaction_telling import told_later, told_without_verb
 from bethink.providers.redaction_tokens import MatchSpan
 from bethink.providers.redaction_values import (
@@ -33,6 +34,10 @@ _CALLED = re.compile(
     r"""(?:\r?\n[ \t]{0,20})?(?=[rbuN]?["'`])"""
 )
 """`setPassword("…")`, `define('DB_PASSWORD', '…')`, `env.DB_PASS || '…'`, `PASSWORD '…'`."""
+_PASSED = re.compile(
+    r"[ \t]{1,4}(?:to|its?|the|an?|this|that|these|them|through|by|along|into|via|all|any|each|both)\b"
+)
+"""What stands behind "pass" where it is a verb."""
 _DEFINED = re.compile(
     r"(?:define|getenv|setenv|putenv|environ\.get|environ\.setdefault|add_argument|\bset|\bput|option"
     r"|setProperty|add|append"
@@ -41,25 +46,15 @@ _DEFINED = re.compile(
     r"|(?:\.|\b)(?:set|with|change|update|auth)_?\Z|[({,][ ]?:?\Z|[ {(]:\Z|\A[\"']?\Z"
     r"|\n[ \t]{0,20}[\"']?[\w.-]{0,40}\Z|(?:\A|\n)[\w ./-]{0,60}[-_.][a-z]{0,12}\Z|[\w)\]]?\.\Z"
 )
-_BEFORE = re.compile(r"[\w.\s\"'-]{0,60}\Z")
-_FLAG = re.compile(r"(?:(?<=\s)|\A)--?(?:[A-Za-z][\w.]*[-_.])*+[a-z]{0,12}\Z")
-"""`--db-`, before `password`."""
-_ENTRY = re.compile(
-    r"[ \t]{2,40}(?:- )?[\w.-]{0,40}|[\w.-]{1,40}[_.](?=[a-z])[\w.]{0,40}|[a-z]{1,20}(?:[A-Z][a-z]{1,20}){1,4}"
-)
-_HEADING = re.compile(
-    r"^\[[\w .:-]{1,60}\]\r?\n(?:[\w.-]{1,60}[ \t]?=[^\n]{0,120}\n){0,8}[\w.-]{0,40}\Z|\bX-[\w-]{0,40}\Z", re.MULTILINE
-)
-"""The heading of a part of a settings file, with the lines above a name; or the beginning of a header."""
 _COMPOUND = re.compile(
     r"[ \t-](?:managers?|sync\w*|hash\w*|policy|policies|generators?|rotation|strength|length"
-    r"|checks?|checkers?|recovery)\b"
+    r"|checks?|checkers?|recovery|hints?|prompts?|fields?|inputs?|labels?|columns?|forms?|dialogs?|requirements?|rules?"
+    r"|expiry|expiration|attempts?|complexity|protection|authentication|history)\b"
 )
 """What makes "password" a part of another word."""
 _KEPT_IN = re.compile(r"\b(?:is|are|was|ist|sind|est|è|é|jest|staat|stored|saved) (?:in|im|dans|w|em|under|unter)\s+\Z")
 """What stands between a name and the place where a secret is kept."""
-_NETWORK = re.compile(r"wi-?fi|wlan|ssid|hotspot|вайфа", re.IGNORECASE)
-_USER = re.compile(r"\b(?:user(?:name)?|login|benutzer|email|account|usuario)\b[\"']?\s{0,4}[:=]", re.IGNORECASE)
+_NETWORK = re.compile(r"(?<![a-z])(?:wi-?fi|wlan|[be]?ssid(?![a-z])|hotspot|вайфа)", re.IGNORECASE)
 _GAP = re.compile(
     r"""(?:['\u2019]s|["'`*)]{1,2}|[:=?])?(?=[ \t\r\n])|(?=[^\x00-\x7f])"""
     r"""|(?<=[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7a3])"""
@@ -75,6 +70,8 @@ _DENSE = re.compile(rf"""[^\s"'`<>;&,|]{{{_LONGEST}}}""")
 """Many names without a gap occur only in minified code or in an attack, so they are checked only once."""
 _CUT = re.compile(r""";|\|[\w.-]{1,40}[=:]|,[\w.-]{1,40}[=:]|\\|\)[;,]""")
 _CUT_QUERY = re.compile(r""";|\|[\w.-]{1,40}[=:]|,[\w.-]{1,40}[=:]|&[\w.-]{1,40}[=:]|\\|\)[;,]""")
+_CUT_CHOICE = re.compile(r"[;)|\\]")
+"""Behind `|` a choice of a pattern may stand: `(login|password|account)`."""
 _ELEMENT = re.compile(
     r"(?:(?: [\w:]{1,20}=[\"'][^\"'<>\n]{0,80}[\"']|[\"'])?>(?:\s{0,40}<[vV]alue>)?"
     r"|</\w{1,20}>\s{0,40}<\w{1,20}>)([^<\s]{1,512})</"
@@ -104,6 +101,17 @@ _THEN = re.compile(
 )
 _FROM = ("from", "von", "van", "z", "с")
 """Words before the first of two passwords; else they stand before the account."""
+_TO = re.compile(r"(?:pass\w{0,6}|pwd?|login|kennwort) (?:to|zu) \Z", re.IGNORECASE)
+_ACCOUNT = re.compile(r"[A-Z][A-Za-z]{1,20}[0-9]{0,3}")
+_CHANGED = re.compile(
+    r"\b(?:chang|set|reset|updat|switch|rotat|renew|made|make|chose|pick|ge?änder|ändere|gewechsel|wechs)\w{0,4}\b",
+    re.IGNORECASE,
+)
+"""What makes "password to …" the new password. Without it, "to" stands before the account."""
+_NOT_IS = frozenset(
+    ("in", "with", "by", "on", "at", "from", "mit", "auf", "con", "avec", "com", "para", "for", "en", "op", "w")
+)
+"""Words that may stand before a password, but not tell that what stands in quotes is one."""
 _SAID_QUOTED = re.compile(r"""["“„«'`]([^"”“»'`\n]{4,60})["”“»'`]""")
 
 
@@ -122,7 +130,7 @@ def named(text: str, lowered: str) -> Iterator[MatchSpan]:
             yield span
             if span.start > end and span.kind == "password":
                 yield from _another(text, span.end)
-        if KIND[name] == "password" and limit - end > _NEAREST:
+        if KIND[name] == "password" and limit - end > _NEAREST and not (name == "pass" and _PASSED.match(text, end)):
             yield from told_later(text, lowered, max(done, end), limit)
 
 
@@ -144,7 +152,7 @@ def _found(text: str, start: int, end: int, name: str, limit: int) -> MatchSpan 
     if kind == "key" and _NETWORK.search(text, max(0, start - 60), end + 24):
         kind = "password"
     assign = _ASSIGN.match(text, end)
-    flag = text[end : end + 1] == " " and text[end + 1 : end + 2] != "-" and _is_flag(text, start)
+    flag = text[end : end + 1] == " " and text[end + 1 : end + 2] != "-" and is_flag(text, start)
     if assign or flag or text[end : end + 1] in ("<", ">", '"', "'") or text[start - 1 : start] in ("<", ":"):
         span = _assigned(text, start, end, assign.end() if assign else end + 1 if flag else end, kind)
         if span:
@@ -152,13 +160,14 @@ def _found(text: str, start: int, end: int, name: str, limit: int) -> MatchSpan 
     if kind == "password" and _COMPOUND.match(text, end):
         return None
     called = _CALLED.match(text, end)
-    if called and not (name == "pass" and text[end] == " " and text[start:end].islower()):
+    if called and not (name == "pass" and text[end] == " " and not text[start:end].isupper()):
         span = _given(text, start, called.end(), kind)
         if span:
             return span
     gap = None if name == "pass" else _GAP.match(text, end)  # "pass" is also an ordinary verb
     said = _said(text, gap.end(), kind, limit, pin=name in PINS) if gap else None
-    if said is None and kind == "password" and limit - end > _NEAREST:
+    passed = name == "pass" and _PASSED.match(text, end)
+    if said is None and kind == "password" and limit - end > _NEAREST and not passed:
         said = told_without_verb(text, start, end)
     return said or _said_before(text, start, kind)
 
@@ -175,7 +184,7 @@ def _assigned(text: str, name: int, end: int, start: int, kind: str) -> MatchSpa
         begin, stop = quoted.span(quoted.lastindex or 0)
         begin = _past_scheme(text, begin)
         stop = begin + len(text[begin:stop].rstrip("\\"))
-        if kind == "password" and _is_flag(text, name) and not stands_for_one(text[begin:stop]):
+        if kind == "password" and _is_sure(text, name, end, text[begin:stop]):
             return MatchSpan(begin, stop, kind)
         return _judged(text, begin, stop, kind, quoted=True)
     groups = _APP_PASSWORD.match(text, start) if kind == "password" else _GROUPS.match(text, start)
@@ -184,66 +193,21 @@ def _assigned(text: str, name: int, end: int, start: int, kind: str) -> MatchSpa
     plain = _PLAIN.match(text, start + (text[start : start + 1] in ("'", '"')))
     if plain is None:
         return None
-    cut = (_CUT_QUERY if text[end : end + 1] == "=" else _CUT).search(text, plain.start(), plain.end())
+    cuts = _CUT_QUERY if text[end : end + 1] == "=" else _CUT_CHOICE if text[start - 1] == "|" else _CUT
+    cut = cuts.search(text, plain.start(), plain.end())
     stop = _trimmed(text, plain.start(), cut.start() if cut else plain.end())
-    span = _judged(text, plain.start(), stop, kind, quoted=_is_setting(text, name, end, stop))
+    told = is_flag(text, name) and is_told_about(text, plain.start(), stop)
+    span = None if told else _judged(text, plain.start(), stop, kind, quoted=is_setting(text, name, end, stop))
     if span is None or stop - plain.start() < _LONGEST:
         return span
     return MatchSpan(span.start, _end(_MORE.match(text, stop), stop), kind)
 
 
-def _is_setting(text: str, name: int, end: int, stop: int) -> bool:
-    """Return whether a value stands in a shell or a settings file, and not in code."""
-    sign, after = text[end : end + 1], text[stop : stop + 1]
-    line = text.rfind("\n", max(0, name - 80), name) + 1 or max(0, name - 80)
-    if sign in ("=", ":", "\n", '"') and text[name:end].isupper():
-        return True
-    tight = sign == "=" and text[end + 1 : end + 2] not in (" ", "=")
-    if (sign == "=" and after == ";") or (tight and _is_literal(text, line, name, stop)):
-        return True
-    if text[name - 1 : name] == "," and "(" not in text[max(0, name - 80) : name]:
-        return True
-    return _is_given_apart(text, name, end) or (after in ("", "\n", "\r") and _is_entry(text, line, name, end, stop))
-
-
-def _is_given_apart(text: str, name: int, end: int) -> bool:
-    """Return whether a name is the flag of a command, a header, or stands under a heading."""
-    if text[end : end + 1] in (" ", "=") and _is_flag(text, name):
-        return True
-    if text.startswith(",ParameterValue=", end):
-        return True
-    first = max(0, name - 200)
-    headed = text.rfind("[", first, name) >= 0 or text.rfind("X-", first, name) >= 0
-    return headed and _HEADING.search(text, first, name) is not None
-
-
-def _is_flag(text: str, name: int) -> bool:
-    first = max(0, name - 40)
-    first = max(first, text.rfind(" ", first, name))
-    return text.rfind("-", first, name) >= 0 and _FLAG.search(text, first, name) is not None
-
-
-def _is_entry(text: str, line: int, name: int, end: int, stop: int) -> bool:
-    """Return whether a name and the value that ends its line are an entry of some settings."""
-    if not _BEFORE.match(text[line:name]):
-        return "(" not in text[line:name] and _USER.search(text, line, name) is not None
-    if text[end : end + 1] == "=" or _USER.search(text, max(0, name - 120), stop + 80) is not None:
-        return True
-    # A label that users read begins with a capital letter.
-    return _ENTRY.match(text, line, end) is not None and not text[end:stop].lstrip(": \t")[:1].isupper()
-
-
-def _is_literal(text: str, line: int, name: int, stop: int) -> bool:
-    """Return whether `name=value` stands in a command, an address or a string, and not in a call."""
-    after = text[stop : stop + 1]
-    if text[name - 2 : name] in ("--", " /", " -"):
-        return True
-    if after == "," and " --set" in text[line:name]:
-        return True
-    if after in ("&", '"', "'") or text[name - 1 : name] in ("&", "?"):
-        return True
-    before = text[line:name]
-    return (not after or after.isspace()) and ("(" not in before or before.count('"') % 2 == 1)
+def _is_sure(text: str, name: int, end: int, value: str) -> bool:
+    """Return whether some words in quotes are a password, because of a flag or a variable of a shell before them."""
+    if is_flag(text, name):
+        return not stands_for_one(value)
+    return text[end : end + 2] in ('="', "='") and text[name:end].isupper() and are_words(value, least=2)
 
 
 def _given(text: str, start: int, at: int, kind: str) -> MatchSpan | None:
@@ -251,6 +215,10 @@ def _given(text: str, start: int, at: int, kind: str) -> MatchSpan | None:
     if quoted is None:
         return None
     begin, stop = quoted.span(quoted.lastindex or 0)
+    if is_key(text, stop) or (
+        is_listed(text, start, stop) and not (_digits(text[begin:stop]) and is_password(text[begin:stop]))
+    ):
+        return None
     sure = (
         text[start : start + 4].isupper()
         or text[start - 2 : start] in ('" ', "' ")  # between two strings, as in a command
@@ -279,6 +247,8 @@ def _trimmed(text: str, start: int, stop: int) -> int:
 
 def _judged(text: str, start: int, stop: int, kind: str, *, quoted: bool) -> MatchSpan | None:
     value = text[start:stop]
+    if value.lower() in KIND:  # a label in another language
+        return None
     if kind == "password":
         good = is_assigned_password(value, quoted=quoted, words=quoted) or (
             quoted
@@ -289,7 +259,9 @@ def _judged(text: str, start: int, stop: int, kind: str, *, quoted: bool) -> Mat
     elif kind == "key":
         good = _is_plain_token(value)
     elif kind == "authorization":
-        good = is_token(value, least=12) or (value.isalnum() and not value.islower() and is_password(value))
+        good = is_token(value, least=12) or (
+            value.isalnum() and _digits(value) and not value.islower() and is_password(value)
+        )
     else:
         good = is_token(value) or _is_chosen(value, kind, quoted=quoted)
     return MatchSpan(start, stop, kind) if good else None
@@ -300,7 +272,7 @@ def _is_chosen(value: str, kind: str, *, quoted: bool) -> bool:
     if kind == "token":
         return quoted and len(value) >= 12 and _digits(value) > 1 and " " not in value and is_password(value)
     if " " in value:
-        return quoted and kind == "secret" and (is_phrase(value) or are_words(value, least=2))
+        return quoted and kind in ("secret", "api_key") and (is_phrase(value) or are_words(value, least=2))
     if len(value) >= 8 and (quoted or value.isalnum()) and is_password(value):
         return True
     return quoted and len(value) >= 8 and value.isalpha() and is_assigned_password(value, quoted=True)
@@ -315,26 +287,35 @@ def _said(text: str, end: int, kind: str, limit: int, *, pin: bool = False) -> M
         glued = _glued(text, end)
         if glued or _GLUES.match(text[end : end + 1]):
             return glued
-    led, before = True, end
+    led, before, last = True, end, ""
     least = 4 if pin else 6 if kind == "password" else 16
     for index, found in enumerate(_WORD.finditer(text, end)):
         word = found.group()
         broken = "\n" in text[before : found.start()] and text[before - 1] not in ":=?" and (not led or index == 0)
         if index > 8 or found.start() > limit or broken:
             return None
-        if index and led and kind == "password" and (said := _in_quotes(text, found.start())):
+        if index and led and last not in _NOT_IS and kind == "password" and (said := _in_quotes(text, found.start())):
             return said
         if least <= len(word) and not (kind == "password" and len(word) > 160):
             start = found.start() + len(word) - len(word.lstrip(_OPENING))
             stop = _trimmed(text, start, found.end())
             other = text[before - 4 : before].lower().split(" ")[-1] in _FROM and not _THEN.match(text, stop)
+            other = other or _is_account(text, start, stop)
             other = other or _KEPT_IN.search(text, max(0, start - 20), start) is not None
             if stop > start and _is_said(text[start:stop], kind, led=led and not other, pin=pin):
                 return MatchSpan(start, _end(_MORE.match(text, stop), stop) if len(word) == _LONGEST else stop, kind)
         if word[-1] in ".!" or (word[-1] == "?" and index):
             return None
-        led, before = word[-1] in ":=>?\uff1a" or (len(word) < 8 and word.lower() in LEADS), found.end()
+        last, before = word.lower(), found.end()
+        led = (word[-1] in ":=>?\uff1a" and word[0] != "!") or (len(word) < 8 and last in LEADS)
     return None
+
+
+def _is_account(text: str, start: int, stop: int) -> bool:
+    """Return whether a name such as "LinkedIn" stands behind "password to", and nobody changes the password to it."""
+    if _ACCOUNT.fullmatch(text, start, stop) is None or _TO.search(text, max(0, start - 24), start) is None:
+        return False
+    return _CHANGED.search(text, max(0, start - 80), start) is None
 
 
 def _glued(text: str, end: int) -> MatchSpan | None:
@@ -362,7 +343,7 @@ def _is_few_words(value: str) -> bool:
 
 
 def _is_said(value: str, kind: str, *, led: bool, pin: bool = False) -> bool:
-    if '"' in value:
+    if '"' in value or "`" in value:
         return False
     if kind == "password":
         digits = value.isdigit() and len(value) >= (4 if pin else 6)
