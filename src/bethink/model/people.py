@@ -22,7 +22,7 @@ class PersonWay(OpenEnum):
 NOT_CLAIMED = (
     "pronouns and descriptions, such as 'she' or 'my sister'",
     "nicknames, inflected forms and spellings that were not given as an alias",
-    "paraphrases that name nobody",
+    "paraphrases without a name",
     "names of conversations, agents and spaces",
     "pictures and files that messages only refer to",
 )

@@ -85,7 +85,7 @@ def is_listed(text: str, start: int, stop: int) -> bool:
 
 
 def is_told_about(text: str, start: int, stop: int) -> bool:
-    """Return whether the word behind a flag is no value: usage in capital letters, or the sentence goes on."""
+    """Return whether the word behind a flag is not a value: usage in capital letters, or the sentence goes on."""
     value = text[start:stop]
     if value.isupper() and not any(map(str.isdigit, value)):
         return True

@@ -312,7 +312,7 @@ def _said(text: str, end: int, kind: str, limit: int, *, pin: bool = False) -> M
 
 
 def _is_account(text: str, start: int, stop: int) -> bool:
-    """Return whether a name such as "LinkedIn" stands behind "password to", and nobody changes the password to it."""
+    """Return whether a name such as "LinkedIn" stands behind "password to", and is not a new password."""
     if _ACCOUNT.fullmatch(text, start, stop) is None or _TO.search(text, max(0, start - 24), start) is None:
         return False
     return _CHANGED.search(text, max(0, start - 80), start) is None

@@ -115,7 +115,7 @@ def migrate(tx: Tx) -> list[int]:
     """Bring the schema up to date and return the versions that were added. Raises `Misconfigured` if it cannot.
 
     A schema that is newer than this code, or older than the baseline, is left unchanged; so is one of which a migration
-    has another text by now. Whoever writes meanwhile waits until it is done, and is then refused.
+    has another text by now. A process that writes meanwhile waits until it is done, and is then refused.
     """
     found = standing(tx)
     found.check()

@@ -17,7 +17,7 @@ _LOCKS = (
     (r"DROP (?:TRIGGER|POLICY)\b.*?\bON (\w+)", "ACCESS EXCLUSIVE on {}: readers and writers wait"),
     (r"DROP (?:TABLE|INDEX|VIEW) (?:IF EXISTS )?(\w+)", "ACCESS EXCLUSIVE on {}: readers and writers wait"),
     (r"CREATE OR REPLACE VIEW (\w+)", "ACCESS EXCLUSIVE on {}: its readers wait"),
-    (r"(?:INSERT INTO|UPDATE|DELETE FROM) (?:ONLY )?(\w+)", "ROW EXCLUSIVE on {}: nobody waits but for the same rows"),
+    (r"(?:INSERT INTO|UPDATE|DELETE FROM) (?:ONLY )?(\w+)", "ROW EXCLUSIVE on {}: only writers of the same rows wait"),
     (r"DO\b", "those of what it executes"),
 )
 """What a statement locks on PostgreSQL until the migration is committed, by how it begins."""

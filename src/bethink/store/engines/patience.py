@@ -1,4 +1,4 @@
-"""Deadlines on our side: a server that is frozen answers nothing, so whoever waits for it is cut off in time."""
+"""Deadlines on our side: a server that is frozen answers nothing, so a call that waits for it is cut off in time."""
 
 import math
 import os
@@ -67,7 +67,7 @@ class Patience:
 
 
 class Guard:
-    """A thread that watches those who wait. It sleeps while nobody does."""
+    """A thread that watches those who wait. It sleeps while there are none."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
@@ -113,7 +113,7 @@ class Guard:
             for patience in list(self._waiting):
                 patience.cut_if_over()
             with self._state:
-                self._asleep = True  # before looking: whoever comes after the look wakes it
+                self._asleep = True  # before looking: a call that comes after the look wakes it
                 if self._closed:
                     return
                 if self._waiting:

@@ -27,7 +27,7 @@ from bethink.store.sql import Dialect, Query
 T = TypeVar("T")
 
 _LOOK = 1.0
-"""Seconds between two looks for work behind a pooler, which lets nobody listen."""
+"""Seconds between two looks for work behind a pooler, through which LISTEN does not work."""
 _SCHEMA_LOCK = 0x6265_7468  # "beth"
 RESTORING = "restoring"
 """The name under which a database says that it was restored, and that it must not be used before that is finished."""
@@ -80,7 +80,7 @@ class PostgresTx(Tx):
     def begin_migration(self) -> None:
         """Acquire the schema's lock, then the one that every writer shares by reading the version.
 
-        In this order and holding nothing else: whoever read versions before waiting would block whoever writes them.
+        In this order and holding nothing else: one that read versions before waiting would block one that writes them.
         """
         _command(self._connection, b"ROLLBACK")
         _command(self._connection, self._opening)
@@ -195,7 +195,7 @@ class PostgresDatabase(Database):
         self._bell.pull()
 
     async def _listen(self, seconds: float) -> bool:
-        if self.pooled:  # nobody can listen through a pooler: look as often as if something had been heard
+        if self.pooled:  # LISTEN does not work there: look as often as if something had been heard
             await anyio.sleep(seconds)
             self._unheard += seconds
             heard, self._unheard = self._unheard >= _LOOK, self._unheard % _LOOK

@@ -79,7 +79,7 @@ class Connector:
     """Opens connections, and finds out whether a pooler stands between.
 
     A pooler in transaction mode gives each transaction a session that others used before and will use after it. So
-    nothing may be left in a session there: no prepared statement, no setting, no lock, nobody who listens. One in
+    nothing may be left in a session there: no prepared statement, no setting, no lock, and no listening. One in
     session mode cannot be told from it, and is treated the same.
     """
 

@@ -12,7 +12,7 @@ GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA {schema} TO {role};
 ALTER DEFAULT PRIVILEGES IN SCHEMA {schema} GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO {role};
 ALTER DEFAULT PRIVILEGES IN SCHEMA {schema} GRANT USAGE, SELECT ON SEQUENCES TO {role};"""
 _MAKERS = ("make_vectors", "open_vector_index", "drop_vector_index")
-"""Functions that make and drop the tables of vectors: they do it as the owner, whoever registers an embedder."""
+"""Functions that make and drop the tables of vectors: as the owner, for any role that registers an embedder."""
 
 
 def grant_runner(tx: Tx, role: str) -> None:
