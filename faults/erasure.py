@@ -46,7 +46,13 @@ class Tally:
     unrecorded: int = 0
     searched: int = 0
     erased: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    standing: set[bytes] = field(default_factory=set[bytes])
+    """Pieces of words that nobody asked to forget: by chance a life says what another forgets."""
     violations: list[str] = field(default_factory=list[str])
+
+    def gone(self) -> dict[str, set[bytes]]:
+        """Return the pieces that must stand nowhere any more, by the space that forgot them."""
+        return {space: pieces(words) - self.standing for space, words in self.erased.items()}
 
 
 def campaign(where: Place, histories: int, kills: int, seed: int) -> tuple[str, Verdict]:
@@ -151,13 +157,17 @@ def _check(life: Life, where: Place, tally: Tally, *, killed: bool) -> None:
         tally.violations.append(f"{life.space}: the database could not be opened afterwards")
         return
     found = json.loads(result.read_text())
+    said = {word for words in json.loads(life.said.read_text()).values() for word in words}
     if not found["recorded"]:
+        tally.standing |= pieces(said)
         tally.unrecorded += 1
         if not killed:
             tally.violations.append(f"{life.space}: forgotten, and not recorded")
         return
     words = json.loads(life.asked.read_text())
     tally.erased[life.space] = words
+    kept = pieces(said - set(words))
+    tally.standing |= kept
     # A folder that a killed worker was writing to is cleared again once it must have ended. It is searched below.
     waiting = [sinks for sinks in found["waiting"] if sinks != ["files"]]
     tally.violations += [f"{life.space}: not settled: {sinks}" for sinks in waiting]
@@ -165,7 +175,7 @@ def _check(life: Life, where: Place, tally: Tally, *, killed: bool) -> None:
     held = {path: path.read_bytes().lower() for path in sorted(life.files.rglob("*")) if path.is_file()}
     if where.database == "sqlite":
         held |= {path: path.read_bytes().lower() for path in life.folder.glob("memory.db*")}
-    wanted = pieces(words)
+    wanted = pieces(words) - kept
     tally.searched += len(wanted)
     for path, data in held.items():
         if left := [piece.decode() for piece in sorted(wanted) if piece in data]:
@@ -174,11 +184,12 @@ def _check(life: Life, where: Place, tally: Tally, *, killed: bool) -> None:
 
 def _search_rows(where: Place, tally: Tally) -> None:
     """Search every row of every table, past row-level security."""
+    gone = tally.gone()
     with Raw(where.raw) as raw:
         for name, rows in raw.tables().items():
             text = repr(rows).lower().encode()
-            for space, words in tally.erased.items():
-                if any(piece in text for piece in pieces(words)):
+            for space, wanted in gone.items():
+                if any(piece in text for piece in wanted):
                     tally.violations.append(f"{space}: a row of {name} holds a piece")
 
 
@@ -189,10 +200,11 @@ def _search_data_folder(where: Place, tally: Tally) -> None:
         connection.execute("VACUUM (FULL) pg_statistic")
         connection.execute("CHECKPOINT")
         [(folder,)] = connection.execute("SELECT current_setting('data_directory')").fetchall()
+    gone = tally.gone()
     for path in sorted(Path(folder, "base").rglob("*")):
         data = path.read_bytes().lower() if path.is_file() else b""
-        for space, words in tally.erased.items():
-            if any(piece in data for piece in pieces(words)):
+        for space, wanted in gone.items():
+            if any(piece in data for piece in wanted):
                 tally.violations.append(f"{space}: {path.name} of the data folder holds a piece")
 
 

@@ -6,7 +6,7 @@ import os
 import random
 import re
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -67,7 +67,7 @@ class Life:
         )
 
 
-def pieces(words: list[str]) -> set[bytes]:
+def pieces(words: Iterable[str]) -> set[bytes]:
     """Every piece of six letters of some words."""
     return {word[at : at + PIECE].encode() for word in words for at in range(len(word) - PIECE + 1)}
 
