@@ -33,7 +33,8 @@ NAMELESS = {
     "Chunk", "StepResult", "FailedEvent", "State", "StateDiff", "Prompt", "Shown", "TokenUsage", "MemoryTestResult",
     "CameBack", "NewWebhook", "Delivery", "JobPage", "HeldPage", "Spending", "SettingEntry", "JobDetail",
     "FailedAttempt", "RecordedAnswer", "Audit", "NewKey", "AccessPage", "AccessEntry",
-    "Erasure", "OpenErasure",
+    "PersonErased", "PersonFound", "PersonInSpace", "PersonItems", "ErasedInSpace", "RetentionRule", "LegalHold",
+    "Swept", "Erasure", "OpenErasure",
     "Counters", "ShownPage", "ShownBlock", "ShownMemory", "SinkState", "OpenErasures", "SpacePage", "SpaceSummary",
 }  # fmt: skip
 """Records that name nothing themselves: what they hold does, or the request, or a ref among their fields."""

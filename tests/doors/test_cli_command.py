@@ -175,6 +175,7 @@ FAILING = {
     "backup": (["backup", "/dev/null/x"], 4),
     "restore": (["restore", "missing.backup", "--yes"], 3),
     "verify": (["verify", "missing.backup"], 3),
+    "migrate": (["migrate", "--check", "--plan"], 2),
     "forget": (["forget", "--session", "ses_none", "--yes"], 3),
     "erasures": (["erasures", "era_none"], 3),
     "verify-receipt": (["verify-receipt", "missing.json"], 2),

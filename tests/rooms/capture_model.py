@@ -37,6 +37,8 @@ class Model:
     conversations: dict[tuple[str, str, str], list[str]] = field(default_factory=dict[tuple[str, str, str], list[str]])
     summaries: dict[tuple[str, str, str], str] = field(default_factory=dict[tuple[str, str, str], str])
     keys: dict[tuple[str, str], tuple[str, int]] = field(default_factory=dict[tuple[str, str], tuple[str, int]])
+    erased: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
+    """Keys of messages that were purged: they stay refused."""
     moments: int = 0
 
     def active(self, key: tuple[str, str, str]) -> ModelSession | None:
@@ -68,6 +70,8 @@ class Model:
                 holder, number = self.sessions[known[key][0]], known[key][1]
                 if holder.key != session.key or holder.messages[number] != content:
                     raise Refused
+        if any(key is not None and (space, key) in self.erased for _, key in batch):
+            raise Refused
         fresh = [each for each in batch if each[1] not in known]
         if fresh and session.ended:
             raise Refused
@@ -109,6 +113,7 @@ class Model:
             for name, (holder, _) in list(self.keys.items()):
                 if holder == session_id:
                     del self.keys[name]
+                    self.erased.add(name)
             session.messages.clear()
             session.mark = session.marked_at = None
             session.processed = session.last or session.processed

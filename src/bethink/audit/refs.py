@@ -57,6 +57,7 @@ OWN: dict[str, Callable[[Any], str]] = {
     "WebhookInfo": _named("webhook"),
     "KeyInfo": _named("key", "prefix"),
     "DocumentSource": lambda each: f"{each.kind}:{each.id}:{each.number}",
+    "PersonItem": lambda each: f"{each.kind}:{each.id}:{each.number}",
     "TimelineEntry": lambda each: each.ref,
     "MemoryChange": lambda each: each.ref,
 }
