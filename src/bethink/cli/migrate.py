@@ -9,7 +9,7 @@ from bethink.cli.terminal import OutputLine, many
 
 if TYPE_CHECKING:
     from bethink.store.db import Database
-    from bethink.store.migrate import Standing
+    from bethink.store.migrate import SchemaStanding
     from bethink.store.migration_plan import PlannedStatement
 
 app = typer.Typer()
@@ -70,7 +70,7 @@ async def _applied(database: "Database", runner: str | None) -> None:
         await database.close()
 
 
-def _checked(found: "Standing") -> Result:
+def _checked(found: "SchemaStanding") -> Result:
     data = {"version": found.version, "newest": found.newest, "missing": found.missing, "altered": found.altered}
     if found.is_current:
         return Result(data=data, lines=[OutputLine(f"schema {found.version}: current")])
@@ -84,7 +84,7 @@ def _checked(found: "Standing") -> Result:
     return Result(data=data, lines=[OutputLine(failure.message)], code=ExitCode.FAILURE, failure=failure)
 
 
-def _planned(found: "Standing", steps: "list[PlannedStatement]") -> Result:
+def _planned(found: "SchemaStanding", steps: "list[PlannedStatement]") -> Result:
     lines: list[OutputLine] = []
     for step in steps:
         lines += [OutputLine(f"-- {step.version}: {step.locks}"), OutputLine(f"{step.statement};"), OutputLine("")]

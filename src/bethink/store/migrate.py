@@ -27,7 +27,7 @@ CREATE TABLE IF NOT EXISTS schema_version (
 
 
 @frozen
-class Standing:
+class SchemaStanding:
     """How the schema of a database compares with this code: what is missing, and what speaks against migrating it."""
 
     version: int
@@ -96,14 +96,14 @@ def newest_version(dialect: Dialect) -> int:
     return migrations(dialect)[-1][0]
 
 
-def standing(tx: Tx) -> Standing:
+def standing(tx: Tx) -> SchemaStanding:
     """Compare the schema of a database with this code. It changes nothing."""
     known = migrations(tx.dialect)
     rows = tx.all("list_versions") if tx.has_table("schema_version") else []
     applied = {row["version"]: "" for row in rows}
     if _CHECKSUMS in applied:
         applied = {row["version"]: row["checksum"] for row in tx.all("list_checksums")}
-    return Standing(
+    return SchemaStanding(
         version=max(applied, default=0),
         newest=known[-1][0],
         missing=tuple(version for version, _, _ in known if version not in applied),

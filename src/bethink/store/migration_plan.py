@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from bethink.frozen import frozen
-from bethink.store.migrate import Standing, migrations, schema
+from bethink.store.migrate import SchemaStanding, migrations, schema
 from bethink.store.sql import Dialect
 
 _TOKEN = re.compile(r"\$\$.*?\$\$|'(?:[^']|'')*'|--[^\n]*|\bBEGIN\b.*?\bEND(?=;)|;", re.DOTALL)
@@ -55,7 +55,7 @@ def locks(statement: str, dialect: Dialect) -> str:
     return f"SHARE ROW EXCLUSIVE on {', '.join(referred)}: writers wait" if referred else "none that others wait for"
 
 
-def plan(found: Standing, dialect: Dialect) -> list[PlannedStatement]:
+def plan(found: SchemaStanding, dialect: Dialect) -> list[PlannedStatement]:
     """Return what would be run to bring a schema up to date, in order; nothing for one that is current."""
     scripts = [(version, text) for version, _, text in migrations(dialect) if version in found.missing]
     if scripts and not found.version:

@@ -18,7 +18,7 @@ from bethink.store.db import Clock, Database, Row, Tx, checked_result, system_cl
 from bethink.store.engines.connection_thread import ConnectionThread, ThreadConnection
 from bethink.store.engines.notify import CHANNEL, NotifySender
 from bethink.store.engines.patience import Guard, Patience
-from bethink.store.engines.postgres_connections import Connection, Connector, PostgresOptions
+from bethink.store.engines.postgres_connections import Connection, PostgresConnector, PostgresOptions
 from bethink.store.engines.postgres_errors import brief, ends_connection, refused, translated
 from bethink.store.keys import deployment_key
 from bethink.store.migrate import migrate, newest_version, outdated
@@ -149,7 +149,7 @@ class PostgresDatabase(Database):
         """Whether it may be opened while a restore of it is not finished."""
         self._clock = clock
         self._guard = Guard(options.deadline / 1000)
-        self._connector = Connector(options, self._guard)
+        self._connector = PostgresConnector(options, self._guard)
         self._unheard = 0.0
 
     @property

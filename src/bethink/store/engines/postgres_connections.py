@@ -75,7 +75,7 @@ class PostgresOptions:
         }
 
 
-class Connector:
+class PostgresConnector:
     """Opens connections, and finds out whether a pooler stands between.
 
     A pooler in transaction mode gives each transaction a session that others used before and will use after it. So
