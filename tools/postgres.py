@@ -50,13 +50,16 @@ class Server:
 
     def freeze(self) -> None:
         """Stop it where it stands, with all that it started: connections stay open, and nothing is answered."""
-        for process in self._processes():
-            os.kill(process, signal.SIGSTOP)
+        self._send(signal.SIGSTOP)
 
     def thaw(self) -> None:
         """Let it go on."""
+        self._send(signal.SIGCONT)
+
+    def _send(self, what: signal.Signals) -> None:
         for process in self._processes():
-            os.kill(process, signal.SIGCONT)
+            with suppress(ProcessLookupError):  # one that ended since
+                os.kill(process, what)
 
     def _processes(self) -> list[int]:
         postmaster = int((self.root / "data" / "postmaster.pid").read_text().split()[0])
