@@ -58,7 +58,7 @@ class Server:
 
     def _send(self, what: signal.Signals) -> None:
         for process in self._processes():
-            with suppress(ProcessLookupError):  # one that ended since
+            with contextlib.suppress(ProcessLookupError):  # one that ended since
                 os.kill(process, what)
 
     def _processes(self) -> list[int]:

@@ -179,7 +179,7 @@ class Laptop:
     def bethink(self, *words: str) -> str:
         run = [sys.executable, "-m", "bethink", *words]
         done = subprocess.run(
-            run, env=self.environment, cwd=self.home, capture_output=True, text=True, timeout=120, check=False
+            run, env=self.environment, cwd=self.home, capture_output=True, text=True, timeout=300, check=False
         )
         assert done.returncode == 0, done.stderr
         return done.stdout
@@ -212,7 +212,7 @@ class Laptop:
     def claude_command(self, *words: str) -> str:
         """Run a command of Claude Code, and return what it prints."""
         run = [str(self.commands / "claude"), *words]
-        done = subprocess.run(run, env=self.environment, capture_output=True, text=True, timeout=120, check=False)
+        done = subprocess.run(run, env=self.environment, capture_output=True, text=True, timeout=300, check=False)
         return done.stdout + done.stderr
 
     def settle(self) -> None:

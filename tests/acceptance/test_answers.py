@@ -300,7 +300,7 @@ def test_it_runs_as_a_command_against_a_server(data: Path) -> None:
             capture_output=True,
             text=True,
             check=False,
-            timeout=100,
+            timeout=300,
             env={"PATH": "", "OPENAI_API_KEY": "none", "NO_PROXY": "*"},
         )
 

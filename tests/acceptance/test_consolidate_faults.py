@@ -21,7 +21,7 @@ from faults.signs import Signs
 
 def campaign(*arguments: str) -> "subprocess.CompletedProcess[str]":
     command = [sys.executable, "-m", "faults.consolidate", "--database", "sqlite", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=110)
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
 
 
 @pytest.mark.slow

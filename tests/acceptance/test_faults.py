@@ -16,7 +16,7 @@ from tests.conftest import KEY, Quiet
 
 def campaign(*arguments: str) -> "subprocess.CompletedProcess[str]":
     command = [sys.executable, "-m", "faults.capture", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=100)
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
 
 
 @pytest.mark.slow

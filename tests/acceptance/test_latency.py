@@ -20,7 +20,7 @@ FIGURE = re.compile(r"(PostgreSQL|SQLite), recall .*: \d+\.\d\d times \(goal: at
 def short(*more: str) -> list[str]:
     done = subprocess.run(
         [sys.executable, "-m", "benchmarks.latency", "--short", *more],
-        capture_output=True, text=True, check=False, timeout=110,
+        capture_output=True, text=True, check=False, timeout=300,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()

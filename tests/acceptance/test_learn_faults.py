@@ -27,7 +27,7 @@ from tests.conftest import memory_on
 
 def campaign(module: str, *arguments: str) -> "subprocess.CompletedProcess[str]":
     command = [sys.executable, "-m", f"faults.{module}", "--database", "sqlite", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=110)
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
 
 
 @pytest.mark.slow

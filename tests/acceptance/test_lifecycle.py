@@ -128,7 +128,7 @@ async def test_a_bug_made_on_purpose_is_noticed(
 @pytest.mark.slow
 def test_the_command_ends_with_its_seed_and_its_figure() -> None:
     command = [sys.executable, "-m", "benchmarks.lifecycle", "--database", "sqlite", "--sessions", "10", "--seed", "7"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=110)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
 
     assert done.returncode == 0, done.stdout + done.stderr
     assert "poisoning: texts that speak for the user                0 of     10     0.0 %  none" in done.stdout

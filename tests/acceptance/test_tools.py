@@ -12,7 +12,7 @@ from tools.postgres import in_database
 
 
 def run(*arguments: str) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run([sys.executable, *arguments], capture_output=True, text=True, check=False, timeout=100)
+    return subprocess.run([sys.executable, *arguments], capture_output=True, text=True, check=False, timeout=300)
 
 
 def test_the_checklist_has_its_268_statements() -> None:

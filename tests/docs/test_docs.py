@@ -36,7 +36,7 @@ class Runs:
     def _run(snippet: str, folder: Path) -> str:
         done = subprocess.run(
             [sys.executable, str(ROOT / "docs_src" / snippet)], cwd=folder, capture_output=True, text=True, check=False,
-            timeout=60, stdin=subprocess.DEVNULL,
+            timeout=300, stdin=subprocess.DEVNULL,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
         return done.stdout

@@ -10,7 +10,7 @@ import pytest
 
 def test_the_stepping_example_goes_through_every_rung_of_the_ladder() -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "examples.stepping"], capture_output=True, text=True, check=True, timeout=60
+        [sys.executable, "-m", "examples.stepping"], capture_output=True, text=True, check=True, timeout=300
     )
 
     lines = done.stdout.splitlines()
@@ -23,7 +23,7 @@ def test_the_stepping_example_goes_through_every_rung_of_the_ladder() -> None:
 
 def test_the_consolidation_example_shows_a_move_a_change_of_mind_an_end_and_a_forgotten_topic() -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "examples.consolidation"], capture_output=True, text=True, check=True, timeout=60
+        [sys.executable, "-m", "examples.consolidation"], capture_output=True, text=True, check=True, timeout=300
     )
 
     runs, _, tree = done.stdout.partition("== the tree after ninety days")
@@ -45,7 +45,7 @@ def _printed(name: str) -> str:
 
 def _run(name: str) -> str:
     return subprocess.run(
-        [sys.executable, "-m", f"examples.{name}"], capture_output=True, text=True, check=True, timeout=60
+        [sys.executable, "-m", f"examples.{name}"], capture_output=True, text=True, check=True, timeout=300
     ).stdout
 
 

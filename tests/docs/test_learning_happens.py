@@ -25,14 +25,16 @@ def learns(call: ModelCall) -> str:
 
 def run(snippet: str, folder: Path, typed: str = "") -> str:
     command = [sys.executable, str(ROOT / "docs_src" / snippet)]
-    done = subprocess.run(command, cwd=folder, input=typed, capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run(command, cwd=folder, input=typed, capture_output=True, text=True, check=True, timeout=300)
     return done.stdout
 
 
 def bethink_command(*words: str, folder: Path) -> subprocess.CompletedProcess[str]:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("BETHINK_")}
     command = [sys.executable, "-m", "bethink", *words]
-    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=60)
+    return subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=300
+    )
 
 
 def test_the_tutorial_with_a_worker_that_knows_no_model_loses_nothing(tmp_path: Path) -> None:

@@ -62,7 +62,7 @@ def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
 
     done = subprocess.run(
         [sys.executable, "-m", "zensical", "build", "-s", "-f", "mkdocs.yml"],
-        cwd=tmp_path, capture_output=True, text=True, check=False, timeout=100, stdin=subprocess.DEVNULL,
+        cwd=tmp_path, capture_output=True, text=True, check=False, timeout=300, stdin=subprocess.DEVNULL,
     )  # fmt: skip
 
     said = done.stdout + done.stderr
@@ -115,7 +115,7 @@ def test_no_page_names_a_machine_or_a_folder_of_somebodys(path: Path) -> None:
 def test_the_reference_of_python_is_what_the_source_says() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "tools.make_api_docs", "--check"],
-        cwd=ROOT, capture_output=True, text=True, check=False, timeout=60,
+        cwd=ROOT, capture_output=True, text=True, check=False, timeout=300,
     )  # fmt: skip
 
     assert done.returncode == 0, done.stdout + done.stderr

@@ -217,7 +217,7 @@ def test_an_import_that_is_killed_at_any_moment_is_resumed_without_loss(home: Pa
     words += ["--yes", "--quiet"]
     begun = time.monotonic()
     with process(home, *words, "--database", str(home / "timed.db")) as whole:
-        assert whole.wait(timeout=120) == 0
+        assert whole.wait(timeout=300) == 0
     longest = time.monotonic() - begun
 
     for _ in range(5):

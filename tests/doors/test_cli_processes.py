@@ -39,7 +39,7 @@ def test_a_worker_learns_until_it_is_told_to_stop_and_ends_cleanly(
         child.send_signal(number)
         assert child.stdout
         out = child.stdout.read()
-        code = child.wait(timeout=60)
+        code = child.wait(timeout=300)
 
     assert code == 0
     assert json.loads(out) == {"ok": True, "data": {"stopped_by": number.name}, "error": None}
@@ -64,7 +64,7 @@ def test_a_server_serves_until_it_is_told_to_stop(home: Path) -> None:
         child.send_signal(signal.SIGTERM)
         assert child.stdout
         out = child.stdout.read()
-        code = child.wait(timeout=60)
+        code = child.wait(timeout=300)
 
     assert code == 0
     assert json.loads(out)["ok"] is True
@@ -76,7 +76,7 @@ def test_a_server_whose_port_is_taken_fails_in_the_envelope(home: Path) -> None:
         taken.listen()
         port = taken.getsockname()[1]
         with process(home, "serve", "--port", str(port), "--json") as child:
-            out, errors = child.communicate(timeout=60)
+            out, errors = child.communicate(timeout=300)
 
     assert (child.returncode, errors) == (1, "")
     told = json.loads(out)["error"]
@@ -86,7 +86,7 @@ def test_a_server_whose_port_is_taken_fails_in_the_envelope(home: Path) -> None:
 
 def test_mcp_speaks_on_stdin_and_stdout_and_ends_with_them(home: Path) -> None:
     with process(home, "mcp", "--json") as child:
-        out, _ = child.communicate(timeout=60)
+        out, _ = child.communicate(timeout=300)
 
     assert child.returncode == 0
     assert out == ""
@@ -98,7 +98,7 @@ def test_somebody_who_is_asked_for_a_text_can_leave_with_an_interrupt(home: Path
         with process(home, "add", stdin=theirs) as child:
             wait_for(child, "Type the text")
             child.send_signal(signal.SIGINT)
-            code = child.wait(timeout=60)
+            code = child.wait(timeout=300)
     finally:
         os.close(ours)
         os.close(theirs)

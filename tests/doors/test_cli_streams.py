@@ -23,7 +23,7 @@ def test_a_reader_that_stops_reading_is_no_traceback(home: Path) -> None:
         child.stdout.read(10)
         child.stdout.close()
         errors = child.stderr.read()
-        code = child.wait(timeout=60)
+        code = child.wait(timeout=300)
 
     assert code == 0
     assert "Traceback" not in errors

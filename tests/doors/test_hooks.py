@@ -46,7 +46,7 @@ def folder(tmp_path: Path) -> AgentFolder:
 
 def hook(folder: AgentFolder, event: str, body: bytes, *, agent: str = "claude-code", **environment: str) -> str:
     script = [sys.executable, "-I", "-S", str(folder.path / "hook.py"), agent, event]
-    done = subprocess.run(script, input=body, capture_output=True, timeout=60, check=False, env=environment or None)
+    done = subprocess.run(script, input=body, capture_output=True, timeout=300, check=False, env=environment or None)
     assert (done.returncode, done.stderr) == (0, b"")
     return done.stdout.decode()
 
@@ -131,7 +131,7 @@ def start(folder: AgentFolder, home: Path) -> subprocess.Popen[bytes]:
 def stop(running: subprocess.Popen[bytes], number: int = signal.SIGTERM) -> None:
     with suppress(ProcessLookupError):
         running.send_signal(number)
-    running.communicate(timeout=60)
+    running.communicate(timeout=300)
 
 
 def test_what_was_spooled_is_shown_at_the_next_start(folder: AgentFolder, tmp_path: Path) -> None:
@@ -159,7 +159,7 @@ def test_only_one_process_serves_a_folder(
 ) -> None:
     second = subprocess.run(
         [sys.executable, "-m", "bethink", "serve", "--agents", str(folder.path), "--database", str(tmp_path / "m.db")],
-        capture_output=True, text=True, timeout=60, check=True,
+        capture_output=True, text=True, timeout=300, check=True,
     )  # fmt: skip
     assert "already" in second.stderr
     assert resident.poll() is None
