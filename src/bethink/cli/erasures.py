@@ -1,12 +1,12 @@
 """The commands about erasures: list them, and check a receipt."""
 
-import os
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from bethink.cli.command import NO_SPACE, CommandContext, Result, UsageError, command
+from bethink.cli.export import private
 from bethink.cli.lists import Limit
 from bethink.cli.terminal import OutputLine, when
 from bethink.errors import NotFound
@@ -87,6 +87,5 @@ def _read(file: str) -> str:
 
 def write_receipt(file: str, receipt: str) -> None:
     """Write a receipt to a file that only its owner can read."""
-    handle = os.open(file, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600)
-    with os.fdopen(handle, "w", encoding="utf-8") as sink:
+    with open(file, "w", encoding="utf-8", opener=private) as sink:
         sink.write(f"{receipt}\n")

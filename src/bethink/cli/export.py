@@ -114,11 +114,12 @@ async def is_empty(space: "Space") -> bool:
 
 
 def _sink(output: str) -> AbstractContextManager[TextIO]:
-    return nullcontext(sys.stdout) if output == "-" else open(output, "w", encoding="utf-8", opener=_private)
+    return nullcontext(sys.stdout) if output == "-" else open(output, "w", encoding="utf-8", opener=private)
 
 
-def _private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)  # conversations are private
+def private(path: str, flags: int) -> int:
+    """Open a file that only its owner can read: conversations are private."""
+    return os.open(path, flags, 0o600)
 
 
 async def _export_files(ctx: CommandContext, folder: Path) -> Result:

@@ -1,7 +1,6 @@
 """Commands about a person, in all spaces: find, export and forget what is held of them."""
 
 import json
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -9,7 +8,7 @@ import typer
 
 from bethink.cli.command import CommandContext, DryRun, Result, UsageError, Yes, command
 from bethink.cli.erasures import write_receipt
-from bethink.cli.export import note_written
+from bethink.cli.export import note_written, private
 from bethink.cli.forget import counted
 from bethink.cli.lists import Limit
 from bethink.cli.narrowing import repeatable
@@ -157,6 +156,6 @@ def _plain(value: Any) -> Any:
 def _write(path: Path, value: Any, *, force: bool) -> None:
     if path.exists() and not force:
         raise UsageError(f"{path} exists.", hint="Give another file, or --force.")
-    with os.fdopen(os.open(path, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+    with open(path, "w", encoding="utf-8", opener=private) as file:
         json.dump(value, file, ensure_ascii=False, indent=2)
         file.write("\n")

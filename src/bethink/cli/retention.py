@@ -83,7 +83,7 @@ async def sweep(ctx: CommandContext, *, dry_run: DryRun = False, yes: Yes = Fals
 
 @command(retention, effect="changes")
 async def hold(ctx: CommandContext, *, reason: Reason) -> Result:
-    """Place a legal hold on a space: nothing of it is erased until it is lifted, by no one."""
+    """Place a legal hold on a space: until it is lifted, nothing of it can be erased."""
     placed = await ctx.space.retention.hold(reason)
     return Result(data=placed, lines=[OutputLine(f"legal hold {placed.id} stands on space {one_line(placed.space)}")])
 

@@ -30,7 +30,7 @@ from bethink.store.db import Database, Tx, under_way
 _RECORDED = "It is recorded and will be finished: see 'bethink erasures'."
 
 
-class Undone(Exception):
+class _Undone(Exception):
     """Not an error: it carries the outcome out of a transaction that is rolled back."""
 
     def __init__(self, steps: Sequence[Step], forgotten: Forgotten) -> None:
@@ -63,13 +63,12 @@ class ForgetService:
     async def forget(self, space: str, request: ForgetRequest) -> Forgotten:
         """Forget what a request names. A dry run does all the work and rolls it back, so that its counts are exact."""
         if request.dry_run:
-            return (await self.tried(space, lambda tx: self._try(tx, request, space=space))).forgotten
+            return (await self._tried(space, lambda tx: self._try(tx, request, space=space))).forgotten
         fitting: Sequence[Step] | None = None
         if request.only is not None:
-            fitting = (await self.tried(space, lambda tx: self._try(tx, request, space=space))).steps
+            fitting = (await self._tried(space, lambda tx: self._try(tx, request, space=space))).steps
 
-        by, key = asker(request.by)
-        asked = AskedBy(by=by, key_prefix=key, reason=request.reason)
+        asked = asker(request.by, reason=request.reason)
 
         def choose(tx: Tx) -> tuple[Sequence[Step], AskedBy]:
             return self._resolved(tx, request, space=space) if fitting is None else fitting, asked
@@ -101,16 +100,27 @@ class ForgetService:
         with under_way(hint=_RECORDED):
             return await self._carry_out(space, erasure_id, steps[0] if steps else None)
 
-    async def tried(self, space: str, attempt: Callable[[Tx], tuple[Sequence[Step], Forgotten]]) -> Undone:
+    async def would(self, space: str, choose: Callable[[Tx], Sequence[Step]]) -> Forgotten:
+        """Return what would go of what is chosen, and remove nothing. Raises `UnderLegalHold`."""
+
+        def attempt(tx: Tx) -> tuple[Sequence[Step], Forgotten]:
+            retention.refuse_if_held(tx, space=space)
+            steps = choose(tx)
+            done = planning.carry_out(tx, steps, space=space) if steps else None
+            return steps, planning.named(tx, done or Forgotten(), space=space)
+
+        return (await self._tried(space, attempt)).forgotten
+
+    async def _tried(self, space: str, attempt: Callable[[Tx], tuple[Sequence[Step], Forgotten]]) -> _Undone:
         """Forget something, look at what went, and roll it back."""
 
         def body(tx: Tx) -> None:
             steps, forgotten = attempt(tx)
-            raise Undone(steps, replace(forgotten, dry_run=True))
+            raise _Undone(steps, replace(forgotten, dry_run=True))
 
         try:
             await self._database.transact(body, space=space)
-        except Undone as undone:
+        except _Undone as undone:
             return undone
         raise AssertionError  # the transaction never ends otherwise
 
@@ -193,7 +203,7 @@ class ForgetService:
         )
 
 
-def asker(by: str | None) -> tuple[str, str | None]:
+def asker(by: str | None, *, reason: str = "") -> AskedBy:
     """Return who asks, as they say or else as we know, and with which key."""
     who = caller.get()
     key = who.key
@@ -201,4 +211,4 @@ def asker(by: str | None) -> tuple[str, str | None]:
     if not name:
         with suppress(OSError, KeyError):
             name = getpass.getuser()
-    return name or "unknown", None if key is None else key.prefix
+    return AskedBy(by=name or "unknown", key_prefix=None if key is None else key.prefix, reason=reason)

@@ -1,13 +1,13 @@
 """Finds, exports and forgets a person: by speaker, by name as whole words, and by whom facts are about."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 from bethink.errors import NotFound, UnderLegalHold
 from bethink.extend import Redactor
-from bethink.forgetting import plan as planning
-from bethink.forgetting.forget import AskedBy, ForgetService, asker
+from bethink.forgetting.forget import ForgetService, asker
 from bethink.forgetting.plan import Step
 from bethink.language.names import Names
 from bethink.model.access import caller
@@ -25,12 +25,11 @@ from bethink.model.people import (
 from bethink.model.recall import Ref, RefKind
 from bethink.model.records import Forgotten
 from bethink.model.verbs import people as verbs
-from bethink.model.verbs.base import RequestT, ResultT, Verb
-from bethink.store import jobs, people, retention
-from bethink.store.db import Database, Tx
+from bethink.model.verbs.base import Verb
+from bethink.store import jobs, people
+from bethink.store.db import NO_LIMIT, Database, Tx
 from bethink.store.people import StoredText
 
-_SPACES = 1_000
 _COUNTED = {
     RefKind.MESSAGE: "messages", RefKind.FACT: "facts", RefKind.SESSION_MEMORY: "session_memories",
     RefKind.DOCUMENT: "documents", THREAD: "threads",
@@ -142,8 +141,7 @@ class PeopleService:
 
         def body(tx: Tx) -> list[PersonItem]:
             every = mentions(tx, request, space=space, redactor=self._redactor)
-            wanted = range(skip, skip + request.limit + 1)
-            return [_item(space, *each) for number, each in enumerate(every) if number in wanted]
+            return [_item(space, *each) for each in islice(every, skip, skip + request.limit + 1)]
 
         items = await self._database.transact(body, space=space, read=True)
         more = len(items) > request.limit
@@ -154,15 +152,8 @@ class PeopleService:
         """Erase what a space holds of a person: it is looked for first, and recorded as one erasure."""
         steps = steps_of(await self._found(space, request))
         if request.dry_run:
-
-            def attempt(tx: Tx) -> tuple[Sequence[Step], Forgotten]:
-                retention.refuse_if_held(tx, space=space)
-                done = planning.carry_out(tx, steps, space=space) if steps else None
-                return steps, planning.named(tx, done or Forgotten(), space=space)
-
-            return ErasedInSpace(space=space, went=(await self._forgetting.tried(space, attempt)).forgotten)
-        by, key = asker(None)
-        asked = AskedBy(by=by, key_prefix=key, reason=request.reason)
+            return ErasedInSpace(space=space, went=await self._forgetting.would(space, lambda _: steps))
+        asked = asker(None, reason=request.reason)
         try:
             went = await self._forgetting.erase(space, lambda _: (steps, asked) if steps else None)
         except NotFound:  # somebody else erased it meanwhile
@@ -172,7 +163,9 @@ class PeopleService:
     async def find(self, space: str, request: verbs.FindPersonRequest) -> PersonFound:
         """Look for a person in every space that the caller may see."""
         del space
-        found = [each async for each in self._each(verbs.FIND_IN_SPACE, request)]
+        found: list[PersonInSpace] = [
+            await self._run(verbs.FIND_IN_SPACE, name, request) for name in await self._spaces()
+        ]
         held = tuple(each for each in found if each.total)
         return PersonFound(spaces=held, looked=request.by, spaces_searched=len(found))
 
@@ -209,26 +202,11 @@ class PeopleService:
                 done.append(gone)
         return PersonErased(spaces=tuple(done), looked=request.by, spaces_searched=len(names), dry_run=request.dry_run)
 
-    async def _each(self, verb: Verb[RequestT, ResultT], request: RequestT) -> AsyncIterator[ResultT]:
-        for name in await self._spaces():
-            yield await self._run(verb, name, request)
-
     async def _spaces(self) -> list[str]:
         """Return the names of the spaces that the caller may see, in order."""
-        names: list[str] = []
-        while True:
-            after = names[-1] if names else ""
-            page = await self._database.transact(
-                lambda tx, after=after: jobs.spaces(tx, limit=_SPACES, after=after), read=True
-            )
-            names += page
-            if len(page) < _SPACES:
-                return list(_seen(names))
-
-
-def _seen(names: Iterable[str]) -> Iterable[str]:
-    key = caller.get().key
-    return names if key is None else (name for name in names if key.opens(name))
+        names = await self._database.transact(lambda tx: jobs.spaces(tx, limit=NO_LIMIT, after=""), read=True)
+        key = caller.get().key
+        return names if key is None else [name for name in names if key.opens(name)]
 
 
 def _item(space: str, each: StoredText, ways: tuple[PersonWay, ...]) -> PersonItem:

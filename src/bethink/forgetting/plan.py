@@ -89,10 +89,11 @@ def carry_out(tx: Tx, steps: Sequence[Step], *, space: str, again: bool = False)
     `UnderLegalHold` if one does.
     """
     if not again:
-        retention.refuse_if_held(tx, space=space)
+        retention.refuse_if_held(tx, space=space)  # this locks the space
     if steps and steps[0].kind == SPACE:
         return cascade.forget_space(tx, space=space)
-    facts.lock(tx, space=space)  # first: no source may be added to what is being forgotten
+    if again:
+        facts.lock(tx, space=space)  # first: no source may be added to what is being forgotten
     before = [test.id for test in memory_tests.page(tx, space=space)]
     done = [gone for gone in (_gone(tx, step, space=space) for step in steps) if gone is not None]
     return naming.settled(tx, added(done), before, space=space) if done else None

@@ -145,7 +145,7 @@ class RetentionService:
                 kind=request.kind,
                 older_than=request.older_than,
                 origin=request.origin,
-                set_by=self._redactor.redact(asker(None)[0]),
+                set_by=self._redactor.redact(asker(None).by),
                 set_at=tx.now,
             )
             retention.put(tx, rule, space=space)
@@ -169,7 +169,8 @@ class RetentionService:
     async def sweep(self, space: str, request: verbs.SweepRequest) -> Swept:
         """Erase what is due in a space, so much at a time, each time as a recorded erasure."""
         if request.dry_run:
-            return await self._would(space)
+            went = await self._forgetting.would(space, _Due(self._options, space).every)
+            return Swept(went=went, dry_run=True)
         due = _Due(self._options, space)
         done: list[Forgotten] = []
         while len(done) < _MOST:
@@ -179,7 +180,7 @@ class RetentionService:
             done.append(gone)
         return Swept(
             erasures=tuple(each.erasure_id for each in done if each.erasure_id),
-            went=_sum(done),
+            went=planning.added([*done, Forgotten()]),
             more=len(done) == _MOST,
         )
 
@@ -194,15 +195,6 @@ class RetentionService:
             gone = Forgotten()
         due.pass_over()
         return gone
-
-    async def _would(self, space: str) -> Swept:
-        def attempt(tx: Tx) -> tuple[Sequence[Step], Forgotten]:
-            retention.refuse_if_held(tx, space=space)
-            steps = _Due(self._options, space).every(tx)
-            done = planning.carry_out(tx, steps, space=space) if steps else None
-            return steps, planning.named(tx, done or Forgotten(), space=space)
-
-        return Swept(went=(await self._forgetting.tried(space, attempt)).forgotten, dry_run=True)
 
     async def tidy(self) -> None:
         """Finish erasures that were interrupted, and sweep the next spaces in turn. It never fails."""
@@ -249,7 +241,7 @@ class RetentionService:
                 space=space,
                 id=new_id("hld"),
                 reason=self._redactor.redact(request.reason),
-                placed_by=self._redactor.redact(asker(request.by)[0]),
+                placed_by=self._redactor.redact(asker(request.by).by),
                 placed_at=tx.now,
             )
             retention.place(tx, placed)
@@ -280,7 +272,7 @@ class RetentionService:
                 return found
             lifted = replace(
                 found,
-                lifted_by=self._redactor.redact(asker(request.by)[0]),
+                lifted_by=self._redactor.redact(asker(request.by).by),
                 lifted_at=tx.now,
                 lifted_because=self._redactor.redact(request.reason),
             )
@@ -290,7 +282,3 @@ class RetentionService:
         lifted = await self._database.transact(body, space=space)
         await finish_open(self._database)
         return lifted
-
-
-def _sum(done: Sequence[Forgotten]) -> Forgotten:
-    return planning.added([*done, Forgotten()])
