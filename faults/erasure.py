@@ -187,7 +187,7 @@ def _search_rows(where: Place, tally: Tally) -> None:
     gone = tally.gone()
     with Raw(where.raw) as raw:
         for name, rows in raw.tables().items():
-            text = repr(rows).lower().encode()
+            text = repr(rows).lower().replace("\\\\", "\\").encode()  # as repr writes one backslash
             for space, wanted in gone.items():
                 if any(piece in text for piece in wanted):
                     tally.violations.append(f"{space}: a row of {name} holds a piece")

@@ -22,8 +22,9 @@ from bethink.store.engines.sqlite import SqliteDatabase, SqliteTx
 from faults.scripted import answer, claim, claimed, judged, new_lines, quote
 
 PIECE = 6
-_LETTERS = "bdfgjkmpqvwxz"
-_VOWELS = "aeiou"
+_LETTERS = "бвгджзклмнпрстфх"
+_VOWELS = "аеиоу"
+"""Cyrillic: six letters of ASCII may stand in an id or a signature by chance, and among ten thousand lives they do."""
 _FACT = re.compile(r"^- (f[0-9]+) \w+ about [^:]+: (.+)$", re.MULTILINE)
 _LAST_STATEMENT = 130
 """One erasure takes about so many statements; a kill is aimed at one of them."""
@@ -68,8 +69,9 @@ class Life:
 
 
 def pieces(words: Iterable[str]) -> set[bytes]:
-    """Every piece of six letters of some words."""
-    return {word[at : at + PIECE].encode() for word in words for at in range(len(word) - PIECE + 1)}
+    """Every piece of six letters of some words, plain and as JSON may escape it."""
+    found = {word[at : at + PIECE] for word in words for at in range(len(word) - PIECE + 1)}
+    return {form.encode() for piece in found for form in (piece, json.dumps(piece)[1:-1])}
 
 
 def canary(dice: random.Random) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 import anyio
 import psycopg
 import pytest
+from hypothesis import settings
 from psycopg.conninfo import conninfo_to_dict
 
 import bethink
@@ -29,6 +30,11 @@ from tools import pgbouncer, postgres
 
 DATABASES = os.environ.get("BETHINK_TEST_DATABASES", "sqlite,postgres").split(",")
 """What the tests run on. BETHINK_TEST_DATABASES=sqlite leaves PostgreSQL out, and starts no server."""
+
+# A push is judged by its own change: it tries the same examples each time. The long run looks for new ones.
+settings.register_profile("push", derandomize=True, database=None)
+settings.register_profile("long", print_blob=True)
+settings.load_profile("long" if os.environ.get("BETHINK_TEST_LONG") else "push")
 
 _TABLES = """SELECT oid::regclass::text FROM pg_class WHERE relkind = 'r'
 AND relnamespace = current_schema()::regnamespace AND relname NOT IN ('schema_version', 'schema_now') ORDER BY oid"""

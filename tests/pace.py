@@ -7,7 +7,7 @@ from collections.abc import Callable
 _ROUNDS = 3
 _TRIES = 3
 _CLOCK = 0.002  # below this the clock says little: what is that quick may grow a little more
-_TICK = 0.00001
+_TICK = 0.0001  # a text that is read in less may take as long as this: caches and the clock say more than the work
 
 
 def seconds(work: Callable[[], object]) -> float:
@@ -42,11 +42,11 @@ def is_linear(work: Callable[[str], object], unit: str, *, size: int, times: int
     """Return whether `work` on `times` as much of a repeated unit takes at most `slack` times as much per letter.
 
     Both texts are whole repeats, so that what stands at their end is the same. `times` is large to notice a square that
-    is still small beside the linear part. Who seems to grow is measured again, and more carefully.
+    is still small beside the linear part. What seems to grow is measured again, and more carefully.
     """
     small = unit * -(-size // len(unit))
     large = small * times
-    for rounds in (2, 3, 5):
+    for rounds in (2, 4, 12):
         slow = _best(lambda: work(large), rounds // 2)
         if slow < slack * times * max(_best(lambda: work(small), rounds), _TICK):
             return True

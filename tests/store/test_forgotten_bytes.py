@@ -1,5 +1,6 @@
 """What was forgotten is in no byte of the SQLite file: searched by pieces, as FTS5 cuts off what words share."""
 
+import json
 import random
 import re
 import unicodedata
@@ -25,14 +26,14 @@ ENDINGS = ("mote", "xander", "nsson", "bryk", "lumpo", "quist", "ford")
 
 
 def pieces(*texts: str) -> set[bytes]:
-    """Every piece of six letters of every word, as written and without its accents, in small letters."""
-    found: set[bytes] = set()
+    """Every piece of six letters of every word, as written and without its accents, plain and as JSON may escape it."""
+    found: set[str] = set()
     for text in texts:
         folded = text.casefold()
         bare = "".join(sign for sign in unicodedata.normalize("NFKD", folded) if not unicodedata.combining(sign))
         for word in WORD.findall(f"{folded} {bare}"):
-            found |= {word[at : at + PIECE].encode() for at in range(len(word) - PIECE + 1)}
-    return found
+            found |= {word[at : at + PIECE] for at in range(len(word) - PIECE + 1)}
+    return {form.encode() for piece in found for form in (piece, json.dumps(piece)[1:-1])}
 
 
 def left_in(path: Path, wanted: set[bytes]) -> list[bytes]:
@@ -88,8 +89,8 @@ class History:
 
     def text(self) -> str:
         names = [self.draw.choice(BEGINNINGS) + self.draw.choice(ENDINGS) for _ in range(self.draw.choice((2, 9, 90)))]
-        # No digits: six of them may stand in a time or an id by chance, and were seen to.
-        self.texts.append(" ".join([*names, f"canary{''.join(self.draw.choices('ghjkmnpqrtvwxyz', k=6))}"]))
+        # Six letters or digits of ASCII may stand in a time, an id or a signature by chance, and were seen to.
+        self.texts.append(" ".join([*names, f"canary{''.join(self.draw.choices('бвгджзклмнпрстфхцчшщ', k=6))}"]))
         return self.texts[-1]
 
     async def live(self) -> None:
