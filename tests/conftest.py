@@ -25,16 +25,20 @@ from bethink.recall.search import Searcher
 from bethink.store.db import Database
 from bethink.store.engines.postgres import PostgresDatabase, PostgresOptions
 from bethink.store.engines.sqlite import SqliteDatabase, SqliteOptions
+from tests.length import LONG
 from tests.warm_connections import WarmConnection
 from tools import pgbouncer, postgres
 
 DATABASES = os.environ.get("BETHINK_TEST_DATABASES", "sqlite,postgres").split(",")
 """What the tests run on. BETHINK_TEST_DATABASES=sqlite leaves PostgreSQL out, and starts no server."""
 
+ON_ONE_DATABASE = pytest.mark.parametrize("target", DATABASES if LONG else DATABASES[:1], indirect=True)
+"""For what takes long and depends little on the database: on a push it runs on the first."""
+
 # A push is judged by its own change: it tries the same examples each time. The long run looks for new ones.
 settings.register_profile("push", derandomize=True, database=None)
 settings.register_profile("long", print_blob=True)
-settings.load_profile("long" if os.environ.get("BETHINK_TEST_LONG") else "push")
+settings.load_profile("long" if LONG else "push")
 
 _TABLES = """SELECT oid::regclass::text FROM pg_class WHERE relkind = 'r'
 AND relnamespace = current_schema()::regnamespace AND relname NOT IN ('schema_version', 'schema_now') ORDER BY oid"""

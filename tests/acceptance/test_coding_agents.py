@@ -10,13 +10,14 @@ import pytest
 
 from bethink.transcripts import claude_code, codex
 from tests.acceptance.agents_kit import Laptop, installed, laptop
+from tests.length import LONG
 
 pytestmark = [
     pytest.mark.agents,
     pytest.mark.slow,
     pytest.mark.timeout(900),
     pytest.mark.skipif(
-        not os.environ.get("BETHINK_TEST_LONG") or shutil.which("npm") is None,
+        not LONG or shutil.which("npm") is None,
         reason="installs 700 MB by npm: set BETHINK_TEST_LONG",
     ),
 ]

@@ -10,6 +10,7 @@ from bethink.model.access import EVERYWHERE, Scope
 from faults.isolation import try_walls
 from faults.places import Place
 from faults.walls import Wall, without_filters
+from tests.conftest import ON_ONE_DATABASE
 from tests.doors.server_kit import CANARY, Operation, Served, furnish, openapi, operations, serving
 from tools import postgres
 
@@ -37,6 +38,7 @@ def test_every_route_but_the_two_about_health_needs_a_key() -> None:
     assert all(each.scope not in EVERYWHERE for each in IN_SPACES)
 
 
+@ON_ONE_DATABASE
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda each: each.name)
 async def test_without_a_key_with_a_wrong_scope_or_for_another_space_there_is_not_a_row(
     served: Served, operation: Operation

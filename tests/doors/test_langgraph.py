@@ -1,6 +1,5 @@
 """An adapter does what LangGraph's own store in memory does: filters, namespaces, pages and search."""
 
-import os
 import random
 from typing import Any
 
@@ -10,8 +9,9 @@ from langgraph.store.memory import InMemoryStore
 
 import bethink
 from tests.doors.langgraph_store import BethinkStore
+from tests.length import often
 
-FILTERS = 2_000 if os.environ.get("BETHINK_TEST_LONG") else 100
+FILTERS = often(50, long=2_000)
 ITEMS: list[tuple[tuple[str, ...], str, dict[str, Any]]] = [
     (("docs",), "one", {"title": "A green tea", "rank": 2, "author": {"name": "Ann", "level": 3}, "open": True}),
     (("docs",), "two", {"title": "A black tea", "rank": 10, "author": {"name": "Bo"}, "labels": ["x", "y"]}),

@@ -8,6 +8,7 @@ from mcp.client.client import Client
 from mcp.shared.exceptions import MCPError
 
 import bethink
+from tests.conftest import ON_ONE_DATABASE
 from tests.doors.mcp_kit import READS, TOOLS, Checked, Seeded, Served, over_stdio, problem, seed, serving, structure
 
 PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
@@ -151,6 +152,7 @@ async def test_a_key_that_may_not_read_gets_no_resources_and_no_context(target: 
                 await client.get_prompt("load_context", {})
 
 
+@ON_ONE_DATABASE
 async def test_the_command_line_can_withhold_writing_and_erasing(target: str) -> None:
     await seed(target, "alice")
     for flag, withheld in [("--read-only", {"remember", "update_memory", "forget"}), ("--no-erase", {"forget"})]:

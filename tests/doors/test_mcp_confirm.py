@@ -16,7 +16,7 @@ from bethink.mcp.server import make_server
 from bethink.model.records import Evidence, Fact
 from bethink.model.reviews import ReviewStatus
 from bethink.providers.scripted_model import ScriptedModel
-from tests.conftest import Quiet
+from tests.conftest import ON_ONE_DATABASE, Quiet
 from tests.doors.mcp_kit import Checked, over_stdio, problem, serving
 from tests.rooms.learn_kit import a_fact, answer, quoting, willing
 
@@ -132,6 +132,7 @@ async def test_what_the_user_leaves_open_waits_in_the_inbox_and_is_stated_once_a
     assert [(fact.content, fact.evidence) for fact in await facts(memory)] == [(NOTE, Evidence.STATED)]
 
 
+@ON_ONE_DATABASE
 @pytest.mark.parametrize("mode", MODES)
 async def test_a_server_in_a_process_of_its_own_asks_the_user_of_a_client_that_can(target: str, mode: str) -> None:
     person = Person("accept")

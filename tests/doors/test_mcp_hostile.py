@@ -14,7 +14,7 @@ from bethink.handles import Backend
 from bethink.mcp import Grant, make_server, results
 from bethink.mcp.reading import Reading
 from bethink.model.verbs.base import RequestT, ResultT, Verb
-from tests.doors.mcp_kit import TOOLS, over_stdio, problem, seed, structure
+from tests.doors.mcp_kit import TOOLS, in_process, problem, seed, structure
 
 ALL = Grant(space="alice", may_write=True, may_erase=True)
 LONG = "x" * 70_000
@@ -34,7 +34,7 @@ REFS = [
 
 async def test_wrong_arguments_are_named_and_never_quoted(target: str) -> None:
     await seed(target, "alice")
-    async with over_stdio(target, "alice") as client:
+    async with in_process(target, "alice") as client:
         schemas = {tool.name: tool.input_schema for tool in (await client.list_tools()).tools}
         for arguments in WRONG:
             for name in TOOLS:
@@ -48,7 +48,7 @@ async def test_wrong_arguments_are_named_and_never_quoted(target: str) -> None:
 
 
 async def test_an_argument_that_is_not_taken_is_told_those_that_are(target: str) -> None:
-    async with over_stdio(target, "alice") as client:
+    async with in_process(target, "alice") as client:
         wrong = problem(await client.call_tool("recall", {"query": "cello"}))
         elsewhere = problem(await client.call_tool("recall", {"question": "cello", "user_id": "bob"}))
 
@@ -59,7 +59,7 @@ async def test_an_argument_that_is_not_taken_is_told_those_that_are(target: str)
 
 async def test_names_that_name_nothing_are_refused(target: str) -> None:
     await seed(target, "alice")
-    async with over_stdio(target, "alice") as client:
+    async with in_process(target, "alice") as client:
         for ref in REFS:
             for name, arguments in [
                 ("read_memory", {"ref": ref}),
@@ -77,7 +77,7 @@ async def test_names_that_name_nothing_are_refused(target: str) -> None:
 
 async def test_odd_texts_are_answered_or_refused_and_never_crash(target: str) -> None:
     odd = ["\0", "\x1b[31m", '" OR 1=1 --', "((((((", "NEAR(a b)", "%", "*", "\u202e\u200b", "🙂" * 1_000, "a " * 2_000]
-    async with over_stdio(target, "alice") as client:
+    async with in_process(target, "alice") as client:
         for text in odd:
             for name, argument in [("recall", "question"), ("search", "query"), ("remember", "text")]:
                 answer = await client.call_tool(name, {argument: text})

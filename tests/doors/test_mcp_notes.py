@@ -9,7 +9,7 @@ from bethink.mcp.grant import Grant
 from bethink.mcp.server import make_server
 from bethink.providers.scripted_model import ScriptedModel
 from tests.conftest import Quiet
-from tests.doors.mcp_kit import Checked, over_stdio
+from tests.doors.mcp_kit import Checked, in_process
 from tests.rooms.learn_kit import a_fact, answer, quoting, willing
 
 
@@ -19,7 +19,7 @@ async def load_context(client: Client, **arguments: str) -> str:
 
 
 async def test_a_note_is_listed_shown_and_found_at_once_and_after_a_new_connection(target: str) -> None:
-    async with over_stdio(target, "alice") as client:
+    async with in_process(target, "alice") as client:
         call = await Checked.of(client)
         stored = await call("remember", text="Alice prefers pnpm over npm.")
 
@@ -33,7 +33,7 @@ async def test_a_note_is_listed_shown_and_found_at_once_and_after_a_new_connecti
             assert "(note, assistant" in found["memory"]
             text = await load_context(client)
             assert "## Notes of the assistant\n- Alice prefers pnpm over npm. (assistant" in text
-    async with over_stdio(target, "alice") as client:
+    async with in_process(target, "alice") as client:
         assert "Alice prefers pnpm" in await load_context(client)
 
 

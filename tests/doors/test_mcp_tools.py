@@ -1,4 +1,4 @@
-"""The official client drives every tool, over both transports, on both databases."""
+"""The official client drives every tool, in one process and over HTTP, on both databases."""
 
 import json
 from collections.abc import AsyncIterator
@@ -11,7 +11,7 @@ from mcp_types import TextContent, TextResourceContents
 
 import bethink
 from bethink.model.framing import unframed
-from tests.doors.mcp_kit import HOSTILE, TOOLS, Checked, Seeded, over_stdio, problem, seed, serving, structure
+from tests.doors.mcp_kit import HOSTILE, TOOLS, Checked, Seeded, in_process, problem, seed, serving, structure
 
 
 class Door:
@@ -24,12 +24,12 @@ class Door:
         self.target = target
 
 
-@pytest.fixture(params=["stdio", "http", "http 2025"])
+@pytest.fixture(params=["in process", "http", "http 2025"])
 async def door(request: pytest.FixtureRequest, target: str) -> AsyncIterator[Door]:
     seeded = await seed(target, "alice")
     async with AsyncExitStack() as stack:
-        if request.param == "stdio":
-            client = await stack.enter_async_context(over_stdio(target, "alice"))
+        if request.param == "in process":
+            client = await stack.enter_async_context(in_process(target, "alice"))
         else:
             served = stack.enter_context(serving(target))
             key = await served.key("read", "write", "erase", spaces=["alice"])
@@ -165,7 +165,7 @@ async def test_an_index_keeps_to_its_budget_and_goes_on_where_it_stopped(target:
         for number in range(30):
             fact = bethink.Fact(id=f"fact-{number:02}", content=f"cello number {number} " + "is very dear " * 20)
             await memory.space("alice").facts.save(fact)
-    async with over_stdio(target, "alice") as client:
+    async with in_process(target, "alice") as client:
         call = await Checked.of(client)
         small = await call("recall", question="cello dear", budget=400, limit=30)
         assert 1 <= len(small["items"]) < 10

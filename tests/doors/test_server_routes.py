@@ -8,6 +8,7 @@ import pytest
 from bethink.model.access import Scope
 from bethink.model.recall import Ref
 from bethink.model.verbs import VERBS
+from tests.conftest import ON_ONE_DATABASE
 from tests.doors.server_kit import CANARY, METRICS, Operation, Served, Things, furnish, operations, serving
 
 S = "/v1/spaces/alice"
@@ -307,6 +308,7 @@ WITH_A_MODEL = {"space.relearn", "space.preview"}
 """What cannot be done without a model, and says so."""
 
 
+@ON_ONE_DATABASE
 @pytest.mark.parametrize("operation", operations(), ids=lambda each: each.name)
 async def test_every_route_answers_as_its_openapi_says(served: Served, operation: Operation) -> None:
     things: Things = await furnish(served.memory, "alice")

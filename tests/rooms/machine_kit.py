@@ -1,20 +1,16 @@
 """What the state machines share: how long they run, and how a query is made wrong on purpose."""
 
-import os
-
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
 from bethink.store import sql
-
-LONG = bool(os.environ.get("BETHINK_TEST_LONG"))
-"""Whether there is time: `.ci/run --long` says so, a push does not."""
+from tests.length import often
 
 RUNS, STEPS = 300, 40
 _EVERY_CHECK = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
 
 THOROUGH = settings(
-    max_examples=RUNS if LONG else 40,
+    max_examples=often(20, long=RUNS),
     stateful_step_count=STEPS,
     deadline=None,
     print_blob=True,

@@ -18,8 +18,8 @@ from bethink.model.jobs import JobKind
 from bethink.store import archived
 from bethink.store.db import Database
 from tests.conftest import FakeClock, memory_on, said
+from tests.length import LONG
 from tests.rooms.archive_kit import SPACE, Life, opened
-from tests.rooms.machine_kit import LONG
 
 LIVES, STEPS = (40, 120) if LONG else (2, 60)
 

@@ -22,10 +22,10 @@ from bethink.errors import Corrupt
 from bethink.store import archived
 from bethink.store.db import Database
 from tests.conftest import memory_on
+from tests.length import often
 from tests.rooms.archive_kit import SPACE, opened
-from tests.rooms.machine_kit import LONG
 
-FLIPS = 2_000 if LONG else 150
+FLIPS = often(150, long=2_000)
 _NASTY = '<script>alert("x")</script><img src=x onerror=alert(1)> & "quoted"'
 
 _FORGED: list[tuple[Callable[[list[bytes]], list[bytes]], str]] = [

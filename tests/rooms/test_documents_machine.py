@@ -213,6 +213,8 @@ MUTANTS = {
 }
 
 
+@pytest.mark.mutant
+@pytest.mark.slow
 @pytest.mark.parametrize("mutant", MUTANTS)
 def test_the_machine_finds_each_seeded_bug(
     machine: type[Library], mutant: str, monkeypatch: pytest.MonkeyPatch

@@ -23,14 +23,15 @@ from bethink.store import jobs, learning, vectors
 from bethink.store.db import Database, Tx
 from bethink.store.vectors import Embedded, Near, Unembedded, VectorIndex
 from tests.conftest import DATABASES, database_at, said
-from tests.rooms.machine_kit import LONG, QUICK, THOROUGH
+from tests.length import often
+from tests.rooms.machine_kit import QUICK, THOROUGH
 from tests.rooms.vector_kit import hashed, index_all, index_of, left_out, remembering
 
 T = TypeVar("T")
 WORDS = ["tea", "rain", "snow", "dog", "Rex", "Bergen", "Ana", "green", "falls", "barks"]
 TEXT = st.lists(st.sampled_from(WORDS), min_size=1, max_size=4).map(" ".join)
 NAME = st.sampled_from(["a", "b", "c"])
-FEWER = settings(THOROUGH, max_examples=60 if LONG else 20, stateful_step_count=30)
+FEWER = settings(THOROUGH, max_examples=often(15, long=60), stateful_step_count=30)
 
 
 class Space(RuleBasedStateMachine):

@@ -24,6 +24,7 @@ from bethink.store import search
 from bethink.store.db import Database, Tx
 from bethink.store.facts import lock
 from tests.conftest import DATABASES, FakeClock, database_at, memory_on
+from tests.length import often
 from tests.rooms.machine_kit import spoil
 from tests.rooms.recall_kit import assistant, learnt, message, tell, texts, user, with_vectors, written
 from tests.rooms.vector_kit import index_all
@@ -211,7 +212,9 @@ STEP = st.one_of(
 )
 STEPS = st.lists(STEP, min_size=1, max_size=14)
 MOMENTS = st.lists(st.tuples(st.integers(0, 20), st.integers(-2, 2)), min_size=1, max_size=6)
-SOUND = settings(max_examples=60, deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow])
+SOUND = settings(
+    max_examples=often(20, long=60), deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
+)
 SPOILT = settings(SOUND, max_examples=200, phases=[Phase.generate], database=None)
 
 

@@ -20,6 +20,7 @@ from bethink.model.records import FactKind, Origin, Quote
 from bethink.model.reviews import ClaimedFact
 from bethink.store.db import Database, Tx
 from tests.conftest import DATABASES, database_at, memory_on
+from tests.length import often
 
 HOME = "Where do I live?"
 FIRST_DAY = datetime(2023, 1, 1, tzinfo=UTC)
@@ -162,7 +163,7 @@ def test_whatever_was_said_corrected_and_forgotten_what_stands_comes_first(
     portal, memory, database = world
     runs = iter(range(10_000))
 
-    @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    @settings(max_examples=often(20, long=60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
     @given(STEPS)
     @example(SAID_AGAIN_BY_HAND)
     def holds(steps: list[Step]) -> None:

@@ -15,8 +15,8 @@ from bethink.model.documents import DocumentDraft
 from bethink.model.records import Fact, Message, Origin
 from bethink.model.retention import RetentionKind
 from tests.conftest import FakeClock
+from tests.length import often
 from tests.page_kit import EVERY_CHECK
-from tests.rooms.machine_kit import LONG
 
 DAY = timedelta(days=1)
 MESSAGE, FACT, DOCUMENT, THREAD = (
@@ -86,7 +86,7 @@ async def kept(space: bethink.Space) -> set[tuple[RetentionKind, str]]:
     return found | {(THREAD, each.id) for each in await space.threads.all()}
 
 
-@settings(max_examples=300 if LONG else 40, deadline=None, suppress_health_check=EVERY_CHECK)
+@settings(max_examples=often(15, long=300), deadline=None, suppress_health_check=EVERY_CHECK)
 @given(
     life=st.lists(st.tuples(st.integers(0, 2), KINDS, st.sampled_from(ORIGINS)), min_size=3, max_size=8),
     rules=RULES,

@@ -16,10 +16,10 @@ from bethink.forgetting.replay import replay
 from bethink.store import chain
 from bethink.store.db import Database
 from tests.conftest import FakeClock, memory_on, said
+from tests.length import often
 from tests.rooms.archive_kit import SPACE, Life, opened
-from tests.rooms.machine_kit import LONG
 
-LIVES = 20 if LONG else 2
+LIVES = often(1, long=20)
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ async def test_both_are_equal_whatever_each_did(database: Database, other: Datab
 async def test_both_are_equal_after_many_things_on_each_side(
     database: Database, other: Database, tmp_path: Path
 ) -> None:
-    await _live(database, other, 77, 2_000 if LONG else 300, tmp_path)
+    await _live(database, other, 77, often(300, long=2_000), tmp_path)
 
 
 async def test_it_makes_no_difference_which_memory_is_named_first(

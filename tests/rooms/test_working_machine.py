@@ -264,6 +264,8 @@ def test_working_memory_loses_and_doubles_nothing_wherever_it_dies(machine: type
     run_state_machine_as_test(machine, settings=THOROUGH)
 
 
+@pytest.mark.mutant
+@pytest.mark.slow
 def test_the_machine_finds_events_that_are_popped_before_they_are_processed(
     machine: type[Working], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -283,6 +285,8 @@ def test_the_machine_finds_events_that_are_popped_before_they_are_processed(
         run_state_machine_as_test(machine, settings=QUICK)
 
 
+@pytest.mark.mutant
+@pytest.mark.slow
 def test_the_machine_finds_a_truncation_of_ids_from_an_older_state(
     machine: type[Working], monkeypatch: pytest.MonkeyPatch
 ) -> None:

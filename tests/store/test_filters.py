@@ -1,6 +1,5 @@
 """Filters run inside the databases: the same on both, and the same as plain Python."""
 
-import os
 import random
 from dataclasses import replace
 from datetime import timedelta
@@ -20,6 +19,7 @@ from bethink.store.facts import Support
 from bethink.store.filters import narrowed
 from bethink.store.sql import Dialect, queries
 from tests.conftest import FakeClock
+from tests.length import often
 from tests.store.filter_model import (
     AGENTS,
     BEGIN,
@@ -33,7 +33,7 @@ from tests.store.filter_model import (
     metadata,
 )
 
-FILTERS = 10_000 if os.environ.get("BETHINK_TEST_LONG") else 300
+FILTERS = often(100, long=10_000)
 HELD = 14
 """How many of each kind are stored."""
 SPACE = "alice"

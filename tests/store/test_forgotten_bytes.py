@@ -16,6 +16,7 @@ from bethink.model.access import Door
 from bethink.model.verbs import VERBS
 from bethink.model.words import WORD
 from tests.conftest import whole_tree
+from tests.length import often
 from tests.store.test_sqlite import opened
 
 ID = re.compile(r"\b[a-z]{3}_[0-9a-z]{26}\b")
@@ -139,7 +140,7 @@ class History:
                 sessions.clear()
 
 
-@pytest.mark.parametrize("seeded", range(15))
+@pytest.mark.parametrize("seeded", range(often(3, long=15)))
 async def test_no_piece_of_any_history_is_left_once_all_of_it_is_forgotten(
     tmp_path: Path, empty: bytes, seeded: int
 ) -> None:

@@ -13,11 +13,11 @@ from bethink.model.records import Fact
 from bethink.store.engines.postgres import PostgresDatabase, PostgresOptions
 from bethink.store.engines.sqlite import SqliteDatabase, SqliteOptions
 from tests.conftest import DATABASES, KEY, FakeClock, memory_on, said
-from tests.rooms.machine_kit import LONG
+from tests.length import often
 from tests.store.languages_kit import LANGUAGES, questions, statements
 from tools import postgres
 
-EACH = 1_000 if LONG else 8
+EACH = often(3, long=1_000)
 """How many questions of a language: all 84, and so 1,008 in total, or a few."""
 
 pytestmark = pytest.mark.skipif("postgres" not in DATABASES, reason="compares both databases")

@@ -10,6 +10,7 @@ from bethink.recall.calendars import calendar
 from bethink.recall.dates import may_name_a_time
 from bethink.recall.duplicates import opening_of
 from bethink.recall.question import _names
+from tests.length import often
 
 _ROOTS = "bee agree walk bake tree free e ee eel passe Straße café gym 7 x1 Stockholm 苹果 我喜欢吃苹果"
 ENDINGS = ("", "s", "es", "ed", "ing", "e", "ee", "d")
@@ -35,7 +36,7 @@ def dressed(draw: st.DrawFn, words: list[str]) -> str:
     return draw(st.sampled_from((" ", "  ", ", ", " - "))).join(parts)
 
 
-@settings(max_examples=2_000, deadline=None)
+@settings(max_examples=often(200, long=2_000), deadline=None)
 @given(st.data())
 def test_texts_that_say_the_same_begin_alike(data: st.DataObject) -> None:
     words = data.draw(said)
@@ -49,7 +50,7 @@ def test_texts_that_begin_in_other_words_are_told_apart() -> None:
     assert opening_of("We MOVE, to Bergen") == opening_of("And then we moved to Bergen, too") != ""
 
 
-@settings(max_examples=2_000)
+@settings(max_examples=often(300, long=2_000))
 @given(st.lists(st.sampled_from(_TIMES.split()), max_size=6).map(" ".join))
 @example("the other day")
 @example("Thurs")

@@ -15,10 +15,10 @@ from bethink.model.access import Scope
 from bethink.web import add_window
 from tests.conftest import DATABASES
 from tests.doors.client_kit import Served, aside, connected, serving
+from tests.length import LONG
 from tests.web.kit import CHROMIUM, SPACE, Story, Watched, browser, furnish, operate, pages_of, token, watched
 from tools import postgres
 
-LONG = bool(os.environ.get("BETHINK_TEST_LONG"))
 AXE = (Path(__file__).parent / "axe.min.js").read_text(encoding="utf-8")
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 LOOKS = [(1280, "light"), (400, "dark"), (1280, "dark"), (400, "light")]
