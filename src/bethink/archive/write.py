@@ -40,11 +40,11 @@ def _to_file(tx: Tx, path: Path, *, space: str, whole: bool = False) -> ArchiveM
 
 def _written(tx: Tx, sink: BinaryIO, *, space: str, whole: bool) -> ArchiveManifest:
     created_at = archived.created_at(tx, space=space)
-    if created_at is None:
+    if created_at is None and not whole:  # of a space that was forgotten, its erasures move along
         raise NotFound(f"no space {space!r}.", hint="Run 'bethink spaces' to list the spaces.")
     writing = _Writing(tx, sink, space=space, whole=whole)
     try:
-        return writing.run(created_at)
+        return writing.run(created_at or 0)
     finally:
         writing.close()
 

@@ -23,6 +23,21 @@ class SpaceRow:
     key: bytes
 
 
+@frozen
+class TableStand:
+    """How a table of a space stands: how many rows, a digest of their keys in any order, and how many changed."""
+
+    rows: int
+    digest: str
+    changed: int = 0
+
+    def same_keys(self, other: "TableStand") -> bool:
+        """Return whether both hold the same keys."""
+        return (self.rows, self.digest) == (other.rows, other.digest)
+
+
+_CHANGED = "age(xmin) <= age(CAST(CAST(CAST(:since AS bigint) AS text) AS xid))"
+"""By age, as numbers of transactions wrap around. What is frozen counts as older than anything."""
 _HORIZON = spelt(
     "horizon", "SELECT CAST(CAST(pg_snapshot_xmin(pg_current_snapshot()) AS text) AS bigint) AS horizon",
     Dialect.POSTGRES,
@@ -48,6 +63,14 @@ _PUT_JOBS = spelt(
 )
 
 
+_NOT_HERE = spelt("not_here", "SELECT space_id FROM moves WHERE state <> 'leaving'", Dialect.POSTGRES)
+
+
+def not_here(tx: Tx) -> set[str]:
+    """Return the spaces that have left this database, or are still arriving."""
+    return {row["space_id"] for row in tx.all(_NOT_HERE)}
+
+
 def horizon(tx: Tx) -> int:
     """Return the number of the oldest transaction that had not ended when this one first looked."""
     return tx.all(_HORIZON)[0]["horizon"]
@@ -69,10 +92,13 @@ def changed(tx: Tx, table: Table, *, space: str, since: int) -> list[Row]:
     return tx.all(_changed(table), space=space, since=since % 2**32)
 
 
-def digest(tx: Tx, table: Table, *, space: str) -> tuple[int, str]:
-    """Return how many rows there are, and a digest of their keys in any order."""
-    [row] = tx.all(_digest(table), space=space)
-    return row["count"], row["digest"]
+def stands(tx: Tx, *, space: str, since: int = 0) -> dict[str, TableStand]:
+    """Look at every table of a space with one query: writers may wait for it."""
+    rows = tx.all(_stands(), space=space, since=since % 2**32)
+    return {
+        row["name"]: TableStand(rows=row["rows"], digest=row["digest"], changed=row["changed"] if since else 0)
+        for row in rows
+    }
 
 
 def keys(tx: Tx, table: Table, *, space: str) -> set[Values]:
@@ -117,23 +143,22 @@ def put_jobs(tx: Tx, rows: Sequence[Row], *, space: str) -> None:
 
 @cache
 def _changed(table: Table) -> Query:
-    # By age: numbers of transactions wrap around. What is frozen counts as older than anything.
     text = (
-        f"SELECT {', '.join(table.names)} FROM {table.name} WHERE space_id = :space "
-        "AND age(xmin) <= age(CAST(CAST(CAST(:since AS bigint) AS text) AS xid)) "
+        f"SELECT {', '.join(table.names)} FROM {table.name} WHERE space_id = :space AND {_CHANGED} "
         f"ORDER BY {', '.join(table.key)}"
     )
     return spelt(f"changed_{table.name}", text, Dialect.POSTGRES)
 
 
 @cache
-def _digest(table: Table) -> Query:
-    key = ", ".join(table.key)
-    text = (
-        f"SELECT count(*) AS count, CAST(COALESCE(sum(hashtextextended(concat_ws(chr(31), {key}), 0)), 0) AS text) "
-        f"AS digest FROM {table.name} WHERE space_id = :space"
+def _stands() -> Query:
+    each = (
+        f"SELECT '{table.name}' AS name, count(*) AS rows, "
+        f"CAST(COALESCE(sum(hashtextextended(concat_ws(chr(31), {', '.join(table.key)}), 0)), 0) AS text) AS digest, "
+        f"count(*) FILTER (WHERE {_CHANGED}) AS changed FROM {table.name} WHERE space_id = :space"
+        for table in tables(whole=True)
     )
-    return spelt(f"digest_{table.name}", text, Dialect.POSTGRES)
+    return spelt("stands", " UNION ALL ".join(each), Dialect.POSTGRES)
 
 
 @cache

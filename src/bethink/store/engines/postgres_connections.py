@@ -158,9 +158,7 @@ def _begin(
         pgsql.SQL(" ISOLATION LEVEL REPEATABLE READ READ ONLY" if read else ""),
         pgsql.SQL("" if synced else "SET LOCAL synchronous_commit = off; "),
         pgsql.SQL("version" if asks_version else "NULL"),
-        pgsql.SQL("(SELECT state || ' ' || token FROM moves WHERE space_id = {})").format(pgsql.Literal(space))
-        if asks_move
-        else pgsql.SQL("NULL"),
+        pgsql.SQL("moving({})").format(pgsql.Literal(space)) if asks_move else pgsql.SQL("NULL"),
         pgsql.SQL(", ").join(
             pgsql.SQL("set_config({}, {}, true)").format(pgsql.Literal(name), pgsql.Literal(value))
             for name, value in values

@@ -10,3 +10,10 @@ CREATE TABLE moves (
     version bigint NOT NULL,
     until bigint NOT NULL
 );
+
+-- What moves says of a space. A function keeps its plan: planning the query each time would take longer than running it.
+CREATE FUNCTION moving(asked text) RETURNS text LANGUAGE plpgsql STABLE AS $$
+BEGIN
+    RETURN (SELECT state || ' ' || token FROM moves WHERE space_id = asked);
+END
+$$;
