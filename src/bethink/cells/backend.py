@@ -135,13 +135,13 @@ class Cells(Backend):
             return place
         if mark.state is MoveState.LEAVING:
             if await database.transact(lambda tx: moves.lift(tx, space=space, overdue=True), repeatable=True):
-                _log.warning("lifted the fence of a move that did not end it", extra={"cell": place.cell})
+                _log.info("lifted the fence of a move that did not end it", extra={"cell": place.cell})
                 return place
         elif mark.state is MoveState.GONE and waited > _GRACE:
             target = (await self.cell(mark.cell)).parts.database
             if await open_arrived(target, space=space, token=mark.token):
                 await switch(self.directory, space=space, source=place.cell, mark=mark)
-                _log.warning("finished the switch of a move that did not end it", extra={"cell": mark.cell})
+                _log.info("finished the switch of a move that did not end it", extra={"cell": mark.cell})
         await anyio.sleep(random.uniform(0.5, 1.5) * _PAUSE)  # noqa: S311 - spreading clients, not a secret
         return place
 

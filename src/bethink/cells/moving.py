@@ -11,7 +11,7 @@ not end is lifted by the clients: its row in the old cell is either removed or m
 import random
 import tempfile
 import time
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from enum import StrEnum
 from pathlib import Path
@@ -33,9 +33,9 @@ from bethink.store.db import Database, Row, Tx
 from bethink.store.engines.postgres import PostgresDatabase
 from bethink.store.moves import MoveMark, MoveState
 
-FENCE = 1.5
+FENCE = 1.0
 """Seconds after which anyone may lift a fence; a mover that takes longer tries again."""
-_DRAIN = 1.0
+_DRAIN = 0.6
 """Seconds to wait for transactions that began before the fence."""
 _FEW = 100
 """So few rows to catch up with are left for the fence."""
@@ -66,6 +66,13 @@ class MoveStep(StrEnum):
     ENDED = "ended"
 
 
+OnStep = Callable[[MoveStep], Awaitable[None]]
+
+
+async def _nothing(step: MoveStep) -> None:
+    """Be told of a step, and do nothing."""
+
+
 @frozen
 class MoveReport:
     """What a move did. `rows`: how many were copied; `paused`: for how many seconds writers were kept out."""
@@ -90,11 +97,11 @@ class SpaceMove:
         directory: Directory,
         database: Callable[[str], Database],
         *,
-        at: Callable[[MoveStep], None] = lambda _: None,
+        at: OnStep | None = None,
     ) -> None:
         self._directory = directory
         self._database = database
-        self._at = at
+        self._at = at or _nothing
 
     async def run(self, space: str, to: str) -> MoveReport:
         """Move a space, or finish, or take back, a move that was interrupted.
@@ -106,7 +113,7 @@ class SpaceMove:
         plan = await self._directory.begin_move(space, to, token=token)
         if plan is None:
             return MoveReport(space=space, source=to, target=to)
-        self._at(MoveStep.BEGUN)
+        await self._at(MoveStep.BEGUN)
         async with self._opened(plan.source) as source, self._opened(plan.target) as target:
             source.move = target.move = token
             run = _Run(self._directory, plan, source, target, at=self._at)
@@ -134,7 +141,7 @@ class _Run:
         source: PostgresDatabase,
         target: PostgresDatabase,
         *,
-        at: Callable[[MoveStep], None],
+        at: OnStep,
     ) -> None:
         self._directory, self._plan = directory, plan
         self._source, self._target = source, target
@@ -148,7 +155,7 @@ class _Run:
         decided = await self._claim()
         if decided is None:
             await self._clear()
-            self._at(MoveStep.CLEARED)
+            await self._at(MoveStep.CLEARED)
             decided = await self._decide(await self._copy())
         await self._finish(decided)
         return self._report()
@@ -231,7 +238,7 @@ class _Run:
                 return space_rows.horizon(tx), space_rows.space_row(tx, space=space)
 
             since, row = await self._source.transact(export, space=space, read=True)
-            self._at(MoveStep.EXPORTED)
+            await self._at(MoveStep.EXPORTED)
             known = await self._source.transact(erasures.digests, repeatable=True)
 
             def begin(tx: Tx) -> None:
@@ -242,14 +249,14 @@ class _Run:
 
             await self._target.transact(begin, space=space, repeatable=True)
             self._rows = await load_whole(self._target, path)
-        self._at(MoveStep.LOADED)
+        await self._at(MoveStep.LOADED)
         return since
 
     async def _decide(self, since: int) -> MoveMark:
         """Catch up until little is left, then with the fence up. Returns what the old cell says from then on."""
         for attempt in range(_TRIES):
             since = await self._catch_up(since)
-            self._at(MoveStep.CAUGHT_UP)
+            await self._at(MoveStep.CAUGHT_UP)
             try:
                 return await self._fenced(since)
             except _Lifted:
@@ -272,14 +279,14 @@ class _Run:
         await self._source.transact(lambda tx: moves.mark(tx, fence, space=space, seconds=FENCE), repeatable=True)
         decided = False
         try:
-            self._at(MoveStep.FENCED)
+            await self._at(MoveStep.FENCED)
             await self._quiet(self._source, seconds=_DRAIN)
-            self._at(MoveStep.QUIET)
+            await self._at(MoveStep.QUIET)
             await self._round(since)
             found = await self._target.transact(lambda tx: moves.find(tx, space=space), read=True)
             if found is None or found.token != self._token:
                 raise Conflict(f"another run has taken over the move of space {space!r}.", hint="Let it finish.")
-            self._at(MoveStep.EQUAL)
+            await self._at(MoveStep.EQUAL)
             version = plan.version + 1
             decided = await self._source.transact(
                 lambda tx: moves.leave(tx, space=space, token=self._token, version=version)
@@ -291,7 +298,7 @@ class _Run:
                 with anyio.CancelScope(shield=True):
                     await self._lift_own()
         self._paused = time.monotonic() - began
-        self._at(MoveStep.DECIDED)
+        await self._at(MoveStep.DECIDED)
         return MoveMark(state=MoveState.GONE, token=self._token, cell=plan.target.name, version=version)
 
     async def _lift_own(self) -> None:
@@ -375,10 +382,10 @@ class _Run:
         space, began = self._space, time.monotonic()
         if not await open_arrived(self._target, space=space, token=mark.token):
             raise Conflict(f"another run has taken over the move of space {space!r}.", hint="Run this again.")
-        self._at(MoveStep.OPENED)
+        await self._at(MoveStep.OPENED)
         await switch(self._directory, space=space, source=self._plan.source.name, mark=mark)
         self._paused += time.monotonic() - began if self._paused else 0.0
-        self._at(MoveStep.SWITCHED)
+        await self._at(MoveStep.SWITCHED)
         waiting = await self._source.transact(lambda tx: space_rows.jobs_of(tx, space=space), read=True)
 
         def queue(tx: Tx) -> None:
@@ -387,11 +394,11 @@ class _Run:
             tx.queued.update(JobKind(row["kind"]) for row in waiting)
 
         await self._target.transact(queue, space=space, repeatable=True)
-        self._at(MoveStep.QUEUED)
+        await self._at(MoveStep.QUEUED)
         await self._erase(self._source)
-        self._at(MoveStep.ERASED)
+        await self._at(MoveStep.ERASED)
         await self._directory.end_move(space)
-        self._at(MoveStep.ENDED)
+        await self._at(MoveStep.ENDED)
 
     async def _erase(self, database: PostgresDatabase) -> None:
         """Remove the rows of a copy that nobody uses, some at a time. Nothing is buried: the space is elsewhere."""

@@ -2,7 +2,7 @@
 
 from importlib import resources
 
-from bethink.errors import Misconfigured
+from bethink.errors import BethinkError, Misconfigured
 from bethink.store.db import Tx
 from bethink.store.engines.postgres import PostgresDatabase
 from bethink.store.sql import Dialect, spelt
@@ -23,6 +23,9 @@ class DirectoryDatabase(PostgresDatabase):
     def _start(self) -> None:
         super()._start()
         self._knows = len(schemas())
+
+    async def _name_restore(self, error: BethinkError) -> None:
+        """Add nothing: a directory does not know of restores."""
 
     def _prepare(self, tx: Tx) -> None:
         if tx.has_table("schema_version"):
