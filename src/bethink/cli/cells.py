@@ -85,7 +85,7 @@ async def drain(
 @command(cells, effect="changes", local=True, without=NO_SPACE)
 async def move(
     ctx: CommandContext,
-    space: Annotated[str, typer.Argument(help="The space to move.")],
+    moved: Annotated[str, typer.Argument(metavar="SPACE", help="The space to move.")],
     *,
     to: Annotated[str, typer.Option("--to", metavar="NAME", help="The cell to move it to.")],
 ) -> Result:
@@ -96,7 +96,7 @@ async def move(
     """
     from bethink.cells.operating import move_space  # noqa: PLC0415 - as above
 
-    report = await move_space(_cells(ctx), space, to)
+    report = await move_space(_cells(ctx), moved, to)
     return Result(data=_data(report), lines=[OutputLine(_told(report))])
 
 
