@@ -48,3 +48,5 @@ def test_wrong_use_of_cells_is_told(addresses: dict[str, str]) -> None:
     assert run("cells", "drain", "nowhere", "--yes", *at).code == 3
     migrate = run("migrate", "--check", *at)
     assert (migrate.code, "one cell" in migrate.err) == (4, True)
+    backup = run("backup", "all.backup", *at)
+    assert (backup.code, "each cell" in backup.err) == (4, True)

@@ -53,7 +53,7 @@ async def load_archive(database: Database, path: Path, *, space: str | None = No
 
 
 async def load_whole(database: Database, path: Path) -> int:
-    """Store the rows of a space that moves, which nobody else uses yet, and return how many. Nothing is queued."""
+    """Store the rows of a space that moves, which no other process uses yet, and return how many. Nothing is queued."""
     with ArchiveReader(path, whole=True) as archive:
         manifest = await to_thread.run_sync(archive.check)
         return await _Loading(database, archive, manifest.space).store()

@@ -401,7 +401,7 @@ class _Run:
         await self._at(MoveStep.ENDED)
 
     async def _erase(self, database: PostgresDatabase) -> None:
-        """Remove the rows of a copy that nobody uses, some at a time. Nothing is buried: the space is elsewhere."""
+        """Remove the rows of a copy that is not in use, some at a time. Nothing is buried: the space is elsewhere."""
         space = self._space
         for table in reversed(self._tables):
             while await database.transact(

@@ -1,4 +1,4 @@
-"""The last steps of a move, once it is decided. Whoever finds them undone may take them: the mover, or a client."""
+"""The last steps of a move, once it is decided. Both the mover and a client that finds them undone take them."""
 
 from bethink.cells.directory import Directory
 from bethink.store import moves

@@ -1,8 +1,8 @@
 """What a cell knows of spaces that move: which are arriving, leaving or gone. Cells are PostgreSQL databases.
 
 A transaction reads the row of its space in the statement that begins it. That statement also takes a shared lock on
-`schema_now` before it looks, so a move that has put up its fence waits for those who hold this lock: whoever begins
-later has seen the fence, and whoever began before has ended.
+`schema_now` before it looks, so a move that has put up its fence waits for those who hold this lock: a writer that
+begins later sees the fence, and those that began before have ended.
 """
 
 from enum import StrEnum
@@ -13,7 +13,7 @@ from bethink.store.db import Tx
 from bethink.store.sql import Dialect, Query, spelt
 
 _NOW = "CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS bigint)"
-"""The clock of the database: the only one that whoever sets and lifts a fence share."""
+"""The clock of the database: the only one that those who set and lift a fence share."""
 
 
 class MoveState(StrEnum):
@@ -103,7 +103,7 @@ def settle(tx: Tx, *, space: str, token: str) -> None:
 
 
 def lift(tx: Tx, *, space: str, overdue: bool = False) -> bool:
-    """Take a fence down, or only one that nobody has ended in time. Returns whether there was one."""
+    """Take a fence down, or only one that was not ended in time. Returns whether there was one."""
     return tx.run(_LIFT_OVERDUE if overdue else _LIFT, space=space) == 1
 
 

@@ -6,7 +6,7 @@ number from its horizon on. What is gone is found by a digest of the keys, and b
 
 import json
 from collections.abc import Iterable, Sequence
-from functools import cache
+from functools import cache, reduce
 
 from bethink.frozen import frozen
 from bethink.model.ids import shard_for
@@ -28,7 +28,7 @@ class TableStand:
     """How a table of a space stands: how many rows, a digest of their keys in any order, and how many changed."""
 
     rows: int
-    digest: str
+    digest: int
     changed: int = 0
 
     def same_keys(self, other: "TableStand") -> bool:
@@ -150,11 +150,17 @@ def _changed(table: Table) -> Query:
     return spelt(f"changed_{table.name}", text, Dialect.POSTGRES)
 
 
+def _hash(table: Table) -> str:
+    # Each column seeds the next: to join them into one text takes twice as long.
+    kinds = {column.name: column.integer for column in table.columns}
+    return reduce(lambda seed, name: f"hash{'int8' if kinds[name] else 'text'}extended({name}, {seed})", table.key, "0")
+
+
 @cache
 def _stands() -> Query:
     each = (
         f"SELECT '{table.name}' AS name, count(*) AS rows, "
-        f"CAST(COALESCE(sum(hashtextextended(concat_ws(chr(31), {', '.join(table.key)}), 0)), 0) AS text) AS digest, "
+        f"COALESCE(bit_xor({_hash(table)}), 0) AS digest, "
         f"count(*) FILTER (WHERE {_CHANGED}) AS changed FROM {table.name} WHERE space_id = :space"
         for table in tables(whole=True)
     )

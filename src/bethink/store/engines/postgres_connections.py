@@ -151,7 +151,7 @@ def _begin(
 ) -> bytes:
     # One string, one round trip: begin the transaction and set the only space it may see. To read the version is to
     # share a lock on its table until the commit, so no migration comes between; and one that runs is waited for. A move
-    # of a space waits for those who hold that lock, so that nobody writes who has not seen its fence.
+    # of a space waits for those who hold that lock, so that every writer has seen its fence.
     values = [("bethink.space", space or ""), *((name, str(value)) for name, value in timeouts)]
     text = pgsql.SQL("BEGIN{}; {}SELECT {}, {}, {}{}")
     return text.format(
