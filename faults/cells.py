@@ -27,8 +27,9 @@ import anyio
 
 import bethink
 from bethink.cells.backend import Cells
-from bethink.cells.moving import MoveStep, SpaceMove
+from bethink.cells.moving import SpaceMove
 from bethink.cells.operating import add_cell
+from bethink.cells.steps import MoveStep
 from bethink.errors import OutcomeUnknown, Unavailable
 from bethink.store import archived, chain, moves
 from bethink.store.engines import postgres as engine

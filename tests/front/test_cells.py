@@ -14,8 +14,9 @@ from bethink.cells import backend as backend_module
 from bethink.cells import moving
 from bethink.cells.backend import Cells
 from bethink.cells.directory import CellState, Place
-from bethink.cells.moving import MoveStep, OnStep, SpaceMove
+from bethink.cells.moving import SpaceMove
 from bethink.cells.operating import add_cell, drain_cell, move_space
+from bethink.cells.steps import MoveStep, OnStep
 from bethink.errors import Conflict, Duplicate, Invalid, Misconfigured, Moved, NotFound, OutcomeUnknown, Unavailable
 from bethink.store import archived, chain, moves, space_rows
 from bethink.store.db import Tx

@@ -11,9 +11,8 @@ not end is lifted by the clients: its row in the old cell is either removed or m
 import random
 import tempfile
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
-from enum import StrEnum
 from pathlib import Path
 
 import anyio
@@ -22,9 +21,9 @@ from bethink.archive.load import load_whole
 from bethink.archive.sync import Change
 from bethink.archive.write import write_whole
 from bethink.cells.directory import Cell, Directory, MovePlan
+from bethink.cells.steps import MoveReport, MoveStep, OnStep, nothing
 from bethink.cells.switching import open_arrived, switch
 from bethink.errors import Busy, Conflict, Misconfigured
-from bethink.frozen import frozen
 from bethink.model.ids import new_id
 from bethink.model.jobs import JobKind
 from bethink.store import archived, erasures, jobs, moves, space_rows
@@ -47,44 +46,6 @@ Delta = dict[str, dict[Values, Row]]
 Stands = dict[str, space_rows.TableStand]
 
 
-class MoveStep(StrEnum):
-    """What a move has done last. Killed after any of them, it is run again."""
-
-    BEGUN = "begun"
-    CLEARED = "cleared"
-    EXPORTED = "exported"
-    LOADED = "loaded"
-    CAUGHT_UP = "caught up"
-    FENCED = "fenced"
-    QUIET = "quiet"
-    EQUAL = "equal"
-    DECIDED = "decided"
-    OPENED = "opened"
-    SWITCHED = "switched"
-    QUEUED = "queued"
-    ERASED = "erased"
-    ENDED = "ended"
-
-
-OnStep = Callable[[MoveStep], Awaitable[None]]
-
-
-async def _nothing(step: MoveStep) -> None:
-    """Be told of a step, and do nothing."""
-
-
-@frozen
-class MoveReport:
-    """What a move did. `rows`: how many were copied; `paused`: for how many seconds writers were kept out."""
-
-    space: str
-    source: str
-    target: str
-    rows: int = 0
-    rounds: int = 0
-    paused: float = 0.0
-
-
 class _Lifted(Exception):
     """The fence did not hold until everything was over there: try again."""
 
@@ -101,7 +62,7 @@ class SpaceMove:
     ) -> None:
         self._directory = directory
         self._database = database
-        self._at = at or _nothing
+        self._at = at or nothing
 
     async def run(self, space: str, to: str) -> MoveReport:
         """Move a space, or finish, or take back, a move that was interrupted.

@@ -4,7 +4,8 @@ from collections.abc import AsyncGenerator
 
 from bethink.cells.backend import Cells
 from bethink.cells.directory import CellState
-from bethink.cells.moving import MoveReport, SpaceMove
+from bethink.cells.moving import SpaceMove
+from bethink.cells.steps import MoveReport
 from bethink.errors import Conflict, Misconfigured
 from bethink.store import jobs, space_rows
 from bethink.store.db import NO_LIMIT, Tx

@@ -9,7 +9,7 @@ from bethink.cli.terminal import OutputLine, many
 
 if TYPE_CHECKING:
     from bethink.cells.backend import Cells
-    from bethink.cells.moving import MoveReport
+    from bethink.cells.steps import MoveReport
 
 app = typer.Typer()
 cells = typer.Typer(help="List, add and drain cells, and move a space to another one.")
