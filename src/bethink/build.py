@@ -5,6 +5,7 @@ import os
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -66,22 +67,42 @@ def _open_postgres(settings: Settings, clock: Clock = system_clock) -> Database:
             "PostgreSQL needs a driver.", hint="pip install 'bethink[postgres]', or '.[postgres]' from a clone."
         ) from error
 
-    return PostgresDatabase(
-        PostgresOptions(
-            dsn=settings.postgres.dsn,
-            pool_size=settings.postgres.pool_size,
-            connect_timeout=settings.postgres.connect_timeout,
-            statement_timeout=settings.postgres.statement_timeout,
-            lock_timeout=settings.postgres.lock_timeout,
-            idle_timeout=settings.postgres.idle_timeout,
-            tcp_timeout=settings.postgres.tcp_timeout,
-            deadline=settings.postgres.deadline,
-            pooler=settings.postgres.pooler,
-        ),
-        clock=clock,
+    options = PostgresOptions(
+        dsn=settings.postgres.dsn,
+        pool_size=settings.postgres.pool_size,
+        connect_timeout=settings.postgres.connect_timeout,
+        statement_timeout=settings.postgres.statement_timeout,
+        lock_timeout=settings.postgres.lock_timeout,
+        idle_timeout=settings.postgres.idle_timeout,
+        tcp_timeout=settings.postgres.tcp_timeout,
+        deadline=settings.postgres.deadline,
+        pooler=settings.postgres.pooler,
+    )
+    if settings.module == CELLS:
+        from bethink.store.engines.directory import DirectoryDatabase  # noqa: PLC0415 - few fleets have one
+
+        return DirectoryDatabase(options, clock=clock)
+    return PostgresDatabase(options, clock=clock)
+
+
+def _cells(settings: Settings, make: "Callable[[Settings], Memory]", clock: Clock) -> Memory:
+    """Return the Memory of a directory of cells; `make` returns that of one cell."""
+    from bethink.cells.backend import Cells  # noqa: PLC0415 - as above
+    from bethink.cells.directory import Directory  # noqa: PLC0415
+
+    def of_cell(dsn: str) -> Settings:
+        return replace(settings, module="memory.postgres", postgres=replace(settings.postgres, dsn=dsn))
+
+    return Memory(
+        Cells(
+            Directory(_open_postgres(settings, clock)),
+            lambda dsn: make(of_cell(dsn)).local(),
+            database=lambda dsn: database_from(of_cell(dsn), clock),
+        )
     )
 
 
+CELLS = "memory.cells"
 MODULES: dict[str, Callable[[Settings, Clock], Database]] = {
     "memory.sqlite": _open_sqlite,
     "memory.postgres": _open_postgres,
@@ -207,8 +228,13 @@ def database_from(settings: Settings, clock: Clock = system_clock) -> Database:
     if settings.module == "memory.sqlite" and not settings.database_path:
         settings = replace(settings, data_dir=str(data_folder()))
     open_database = MODULES.get(settings.module)
+    if settings.module == CELLS:
+        raise Misconfigured(
+            "this needs one database, and a directory of cells has many.",
+            hint="Give the address of one cell; 'bethink cells list' shows them.",
+        )
     if open_database is None:
-        raise Misconfigured(f"unknown module {settings.module!r}.", hint=f"Use one of {', '.join(MODULES)}.")
+        raise Misconfigured(f"unknown module {settings.module!r}.", hint=f"Use one of {', '.join((*MODULES, CELLS))}.")
     database = open_database(settings, clock)
     database.tombstones_path = settings.tombstones_path
     database.keys_refused = timedelta(days=settings.retention.key_days)
@@ -236,6 +262,12 @@ def memory_from(  # noqa: PLR0913 - each is a part that can be passed in
     if not settings.enabled:
         _log.warning("memory is switched off: nothing will be stored")
         return Memory(Off())
+    if settings.module == CELLS and database is None:
+        make = partial(
+            memory_from, redactor=redactor, engine=engine, compactor=compactor, model=model, embedder=embedder,
+            tokens=tokens, clock=clock, prompt=prompt,
+        )  # fmt: skip
+        return _cells(settings, make, clock)
     database = database or database_from(settings, clock)
     providers = Providers(settings, model=model, embedder=embedder, tokens=tokens)
     cut = redactor or redactor_from(settings, database)
@@ -396,8 +428,9 @@ def connect(  # noqa: PLR0913 - each is a choice of its own, and all are named
     """Return a Memory. Open it with `async with`.
 
     Args:
-        target: A file, `:memory:`, a `postgresql://` address, or the `https://` address of a server. Without one, the
-            settings decide; where they name no database either, it is the file that the command line uses.
+        target: A file, `:memory:`, a `postgresql://` address, the `cells://` address of a directory of cells, or the
+            `https://` address of a server. Without one, the settings decide; where they name no database either, it is
+            the file that the command line uses.
         key: The key for a server; the setting `key` (BETHINK_KEY), if left out.
         timeout: Seconds to wait for a server: to connect, and then for each part of its answer. `learn` waits longer.
         retries: How many times to send a request to a server again where that is safe; 0 for never.

@@ -20,7 +20,8 @@ BethinkError
     ├── Corrupt        what is stored cannot be read
     ├── OutcomeUnknown the connection was lost while committing: the change may or may not be stored
     └── Unavailable    the database cannot be used right now, and nothing was written
-        └── Busy       another writer locked it for too long
+        ├── Busy       another writer locked it for too long
+        └── Moved      the space is in another cell, or on its way there
 """
 
 
@@ -138,6 +139,12 @@ class Unavailable(StoreError):
 
 class Busy(Unavailable):
     """Another writer locked the database for too long."""
+
+
+class Moved(Unavailable):
+    """The space is in another cell, or on its way there. Nothing was written."""
+
+    default_hint = "Retry the call in a moment; connect with 'cells://…', which finds the cell of each space."
 
 
 class OutcomeUnknown(StoreError):

@@ -71,7 +71,7 @@ class Settings:
     key: str = field(default="", repr=False)
     """The API key for a server, used by the command line."""
     module: str = "memory.sqlite"
-    """The database: `memory.sqlite` or `memory.postgres`."""
+    """The database: `memory.sqlite`, `memory.postgres`, or `memory.cells` with a directory at `postgres_dsn`."""
     tombstones_file: str = ""
     """Where erasures are noted outside of the database; empty for a file beside a SQLite one, or none on PostgreSQL."""
     max_history_len: int = 100
@@ -304,9 +304,11 @@ def settings_of(target: str) -> dict[str, str]:
         return {}
     if _POSTGRES.search(target):
         return {"module": "memory.postgres", "postgres_dsn": target}
-    scheme, is_address, _ = target.partition("://")  # the rest may hold a password
+    scheme, is_address, rest = target.partition("://")  # the rest may hold a password
+    if scheme == "cells" and is_address:
+        return {"module": "memory.cells", "postgres_dsn": f"postgresql://{rest}"}
     if is_address:
-        hint = "Use a path, a postgresql:// address, or the https:// address of a server."
+        hint = "Use a path, a postgresql:// or cells:// address, or the https:// address of a server."
         raise Misconfigured(f"unknown kind of address {scheme}://.", hint=hint)
     return {"module": "memory.sqlite", "sqlite_path": target}
 

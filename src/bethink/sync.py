@@ -114,8 +114,9 @@ def connect(
     """Return a Memory. Open it with `with`.
 
     Args:
-        target: A file, `:memory:`, a `postgresql://` address, or the `https://` address of a server. Without one, the
-            settings decide; where they name no database either, it is the file that the command line uses.
+        target: A file, `:memory:`, a `postgresql://` address, the `cells://` address of a directory of cells, or the
+            `https://` address of a server. Without one, the settings decide; where they name no database either, it is
+            the file that the command line uses.
         key: The key for a server; the setting `key` (BETHINK_KEY), if left out.
         timeout: Seconds to wait for a server: to connect, and then for each part of its answer. `learn` waits longer.
         retries: How many times to send a request to a server again where that is safe; 0 for never.

@@ -18,7 +18,7 @@ def made(kind: type[errors.BethinkError]) -> errors.BethinkError:
 
 EXPECTED = {
     "Invalid": 422, "NotFound": 404, "Conflict": 409, "Duplicate": 409, "LostClaim": 409, "SessionEnded": 409,
-    "ErasedKey": 409, "UnderLegalHold": 409, "Stale": 409, "Unavailable": 503, "Busy": 503,
+    "ErasedKey": 409, "UnderLegalHold": 409, "Stale": 409, "Unavailable": 503, "Busy": 503, "Moved": 503,
     "OutcomeUnknown": 503, "ModelUnavailable": 503, "ModelError": 502,
     "ModelTimeout": 502, "BadAnswer": 502, "Misconfigured": 500, "StoreError": 500, "Corrupt": 500,
     "BethinkError": 500, "Denied": 500,

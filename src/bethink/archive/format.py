@@ -204,8 +204,11 @@ def is_sealed(path: Path) -> bool:
         return source.read(SEAL) == found.encode()
 
 
-def read_manifest(archive: zipfile.ZipFile, path: Path) -> ArchiveManifest:
-    """Read the manifest, and check that the zip holds exactly what it names. Raises `Corrupt`."""
+def read_manifest(archive: zipfile.ZipFile, path: Path, *, whole: bool = False) -> ArchiveManifest:
+    """Read the manifest, and check that the zip holds exactly what it names. Raises `Corrupt`.
+
+    `whole`: it is that of a space that moves, with more tables.
+    """
     infos = archive.infolist()
     names = Counter(info.filename for info in infos)
     for name, times in names.items():
@@ -225,7 +228,7 @@ def read_manifest(archive: zipfile.ZipFile, path: Path) -> ArchiveManifest:
     manifest = _manifest(found, path)
     if manifest.text() != archive.read(MANIFEST):
         raise damaged(path, MANIFEST, "it is not written as Bethink writes it")
-    _check_files(manifest, {info.filename: info for info in infos}, path)
+    _check_files(manifest, {info.filename: info for info in infos}, path, whole=whole)
     return manifest
 
 
@@ -267,8 +270,8 @@ def _typed(value: Any, kind: type) -> Any:
     return value
 
 
-def _check_files(manifest: ArchiveManifest, infos: Mapping[str, zipfile.ZipInfo], path: Path) -> None:
-    known = {table.name: table for table in tables()}
+def _check_files(manifest: ArchiveManifest, infos: Mapping[str, zipfile.ZipInfo], path: Path, *, whole: bool) -> None:
+    known = {table.name: table for table in tables(whole=whole)}
     wanted = {MANIFEST, *(each.name for each in manifest.files)}
     strange = sorted(wanted ^ set(infos))
     if strange or len(wanted) <= len(manifest.files):

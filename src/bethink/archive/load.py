@@ -52,6 +52,13 @@ async def load_archive(database: Database, path: Path, *, space: str | None = No
             raise Corrupt(f"{path.name} contradicts itself: {loading.place}: {_said(error)}", hint=_HINT) from error
 
 
+async def load_whole(database: Database, path: Path) -> int:
+    """Store the rows of a space that moves, which no other process uses yet, and return how many. Nothing is queued."""
+    with ArchiveReader(path, whole=True) as archive:
+        manifest = await to_thread.run_sync(archive.check)
+        return await _Loading(database, archive, manifest.space).store()
+
+
 _HINT = "Nothing of it is stored. Its digests are right, so it was written by something else than Bethink."
 
 
@@ -84,7 +91,14 @@ class _Loading:
     async def run(self) -> Loaded:
         """Store the rows step by step, then what follows from them."""
         await self._database.transact(self._begin, space=self.space, repeatable=True)
-        for table in archived.tables():
+        await self.store()
+        self.place = "the end"
+        await self._database.transact(lambda tx: follow_up(tx, space=self.space), space=self.space, repeatable=True)
+        return Loaded(space=self.space, stored=self._stored, known=self._known)
+
+    async def store(self) -> int:
+        """Store the rows step by step, and return how many were new."""
+        for table in self._archive.tables:
             for first, rows in self._archive.pages(table, _STEP):
                 self.place = f"rows/{table.name}.jsonl, lines {first} to {first + len(rows) - 1}"
                 new = await self._database.transact(
@@ -92,9 +106,7 @@ class _Loading:
                 )
                 self._stored += new
                 self._known += len(rows) - new
-        self.place = "the end"
-        await self._database.transact(lambda tx: follow_up(tx, space=self.space), space=self.space, repeatable=True)
-        return Loaded(space=self.space, stored=self._stored, known=self._known)
+        return self._stored
 
     def undo(self, tx: Tx) -> None:
         """Remove what was stored of an archive that contradicts itself, in a space that was empty before."""

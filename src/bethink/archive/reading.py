@@ -37,10 +37,12 @@ _SMALLEST, _LARGEST = -(2**63), 2**63 - 1
 
 
 class ArchiveReader:
-    """An archive on disk. Use it in a `with` block; it holds one line at a time."""
+    """An archive on disk, for a `with` block; it holds one line at a time. `whole`: that of a space that moves."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, whole: bool = False) -> None:
         self.path = path
+        self.tables = tables(whole=whole)
+        self._whole = whole
         try:
             self._zip = zipfile.ZipFile(path)
         except (zipfile.BadZipFile, NotImplementedError, ValueError) as error:
@@ -87,7 +89,7 @@ class ArchiveReader:
 
     def _checked_manifest(self) -> ArchiveManifest:
         try:
-            manifest = read_manifest(self._zip, self.path)
+            manifest = read_manifest(self._zip, self.path, whole=self._whole)
             checked_name(manifest.space, "a space")
         except Invalid as error:
             raise damaged(self.path, MANIFEST, "no space can have this name") from error
@@ -138,7 +140,7 @@ class ArchiveReader:
             raise damaged(self.path, entry.name, "its digest is not that of the manifest")
 
     def _check_table(self, entry: FileEntry) -> None:
-        table = next(each for each in tables() if each.name == entry.table)
+        table = next(each for each in self.tables if each.name == entry.table)
         whole, blocks, before = hashlib.sha256(), Blocks(), None
         with self._lines(entry) as lines:
             for line in lines:

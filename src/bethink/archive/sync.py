@@ -76,12 +76,22 @@ async def sync_space(
                 sides = differing(ours, theirs)
             result = merged(*sides)
             for place, (database, side) in enumerate(zip(pair, sides, strict=True)):
-                change = _Change(side, result, made, space)
+                change = Change(side, result, space=space)
                 try:
-                    counts[place] += await database.transact(change.apply, space=space)
+                    counts[place] += await database.transact(
+                        lambda tx, change=change, made=made: _applied(tx, change, made, space=space), space=space
+                    )
                 except Conflict:
                     continue  # someone wrote meanwhile: the next round sees it
     raise Busy(f"space {space!r} kept changing while it was synced.", hint="Run it again when less is written.")
+
+
+def _applied(tx: Tx, change: "Change", created_at: int, *, space: str) -> int:
+    count = change.apply(tx)
+    archived.set_created_at(tx, created_at, space=space)
+    if count:
+        follow_up(tx, space=space)
+    return count
 
 
 async def _share_tombstones(of: Database, to: Database, *, space: str) -> None:
@@ -138,31 +148,29 @@ def _unequal(table: Table, ours: ArchiveReader, theirs: ArchiveReader) -> Iterat
                 yield side, row
 
 
-class _Change:
+class Change:
     """What makes one side what both are to become: rows to change, to add and to remove."""
 
-    def __init__(self, side: Rows, result: Rows, created_at: int, space: str) -> None:
+    def __init__(self, side: Rows, result: Rows, *, space: str, whole: bool = False) -> None:
         self._side, self._result = side, result
-        self._created_at, self._space = created_at, space
+        self._space = space
+        self._tables = archived.tables(whole=whole)
 
     def apply(self, tx: Tx) -> int:
         """Change the space in one transaction, and return how many rows that took."""
         tx.one("lock_space", space=self._space)
         count = 0
-        for table in archived.tables():
+        for table in self._tables:
             self._must_be_as_read(tx, table)
-        for table in archived.tables():
+        for table in self._tables:
             self._give_up(tx, table)
-        for table in archived.tables():
+        for table in self._tables:
             count += self._put(tx, table)
-        for table in reversed(archived.tables()):
+        for table in reversed(self._tables):
             for key in self._gone(table):
                 self._must_be_alone(tx, table, key)
                 archived.delete(tx, table, key, space=self._space)
                 count += 1
-        archived.set_created_at(tx, self._created_at, space=self._space)
-        if count:
-            follow_up(tx, space=self._space)
         return count
 
     def _must_be_as_read(self, tx: Tx, table: Table) -> None:

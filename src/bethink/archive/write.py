@@ -28,18 +28,23 @@ async def write_archive(database: Database, path: Path, *, space: str) -> Archiv
     return await database.transact(lambda tx: _to_file(tx, path, space=space), space=space, read=True)
 
 
-def _to_file(tx: Tx, path: Path, *, space: str) -> ArchiveManifest:
+def write_whole(tx: Tx, path: Path, *, space: str) -> ArchiveManifest:
+    """Write a space that moves to another cell: an archive without pages, with what else goes along."""
+    return _to_file(tx, path, space=space, whole=True)
+
+
+def _to_file(tx: Tx, path: Path, *, space: str, whole: bool = False) -> ArchiveManifest:
     with appearing(path) as sink:
-        return _written(tx, sink, space=space)
+        return _written(tx, sink, space=space, whole=whole)
 
 
-def _written(tx: Tx, sink: BinaryIO, *, space: str) -> ArchiveManifest:
+def _written(tx: Tx, sink: BinaryIO, *, space: str, whole: bool) -> ArchiveManifest:
     created_at = archived.created_at(tx, space=space)
-    if created_at is None:
+    if created_at is None and not whole:  # of a space that was forgotten, its erasures move along
         raise NotFound(f"no space {space!r}.", hint="Run 'bethink spaces' to list the spaces.")
-    writing = _Writing(tx, sink, space=space)
+    writing = _Writing(tx, sink, space=space, whole=whole)
     try:
-        return writing.run(created_at)
+        return writing.run(created_at or 0)
     finally:
         writing.close()
 
@@ -47,17 +52,17 @@ def _written(tx: Tx, sink: BinaryIO, *, space: str) -> ArchiveManifest:
 class _Writing:
     """One pass over the tables of a space."""
 
-    def __init__(self, tx: Tx, sink: BinaryIO, *, space: str) -> None:
-        self._tx, self._space = tx, space
+    def __init__(self, tx: Tx, sink: BinaryIO, *, space: str, whole: bool) -> None:
+        self._tx, self._space, self._whole = tx, space, whole
         self._zip = ZipWriter(sink)
         self._newest = 0
         self.copy = ReadableCopy(space, self._conversation_of)
 
     def run(self, created_at: int) -> ArchiveManifest:
         self._newest = created_at
-        for table in archived.tables():
+        for table in archived.tables(whole=self._whole):
             self._zip.add_table(table.name, table.names, self._lines(table))
-        for name, chunks in self.copy.files():
+        for name, chunks in () if self._whole else self.copy.files():
             self._zip.add(name, chunks)
         manifest = ArchiveManifest(
             space=self._space,
@@ -79,7 +84,8 @@ class _Writing:
         for page in archived.pages(self._tx, table, space=self._space, size=_PAGE):
             for row in page:
                 self._newest = max(self._newest, *(row[name] or 0 for name in times), 0)
-                self.copy.take(table.name, row)
+                if not self._whole:
+                    self.copy.take(table.name, row)
                 yield _line(table, row)
 
     def _conversation_of(self, session_id: str) -> str:

@@ -70,7 +70,7 @@ async def _checks(ctx: CommandContext, *, online: bool, postgres: bool) -> Async
     origins = sorted(target.settings.origins.items())
     given = [f"{name} ({origin})" for name, origin in origins if origin != "default"]
     yield Check(name="settings", ok=True, found=f"{target.file or 'no file'}; set: {', '.join(given) or 'nothing'}")
-    if target.settings.module != "memory.postgres" and target.settings.database_path != ":memory:":
+    if target.settings.module == "memory.sqlite" and target.settings.database_path != ":memory:":
         yield _folder(target.settings.database_path)
     async for check in _database(target):
         yield check
@@ -151,7 +151,8 @@ async def _database(target: "Target") -> AsyncIterator[Check]:
 async def _server(target: "Target") -> AsyncIterator[Check]:
     """Try what is relied on of PostgreSQL; nothing to try on SQLite is a failure, because it was asked for."""
     if target.settings.module != "memory.postgres":
-        yield Check(name="postgres", ok=False, found="this memory is a SQLite file", fix="Leave out --postgres.")
+        found = "this memory is a SQLite file" if target.settings.module == "memory.sqlite" else "these are many cells"
+        yield Check(name="postgres", ok=False, found=found, fix="Leave out --postgres, or give the address of a cell.")
         return
     from bethink.build import database_from  # noqa: PLC0415
     from bethink.cli.doctor_postgres import postgres_checks  # noqa: PLC0415

@@ -63,6 +63,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "backup": ("backups", "Copy the whole memory into a file, while others use it."),
     "restore": ("backups", "Replace the whole memory by a backup."),
     "verify": ("backups", "Check that the memory, or a backup of it, is whole."),
+    "cells": ("cells", "List, add and drain cells, and move a space to another one."),
     "migrate": ("migrate", "Bring the schema of the database up to date."),
     "sync": ("sync", "Let two memories exchange what each lacks."),
     "export": ("export", "Export the messages or the documents of a space, or everything in it."),

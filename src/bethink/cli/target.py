@@ -31,14 +31,14 @@ class Target:
         """The database or server, without its password."""
         if self.server:
             return masked(self.server)
-        postgres = self.settings.module == "memory.postgres"
-        return masked(self.settings.postgres.dsn) if postgres else self.settings.database_path
+        on_server = self.settings.module != "memory.sqlite"
+        return masked(self.settings.postgres.dsn) if on_server else self.settings.database_path
 
     def must_exist(self) -> None:
         """Raise `NotFound` if the database file is missing, so that a command that only reads creates none."""
         path = self.settings.database_path
-        postgres = self.settings.module == "memory.postgres"
-        if self.server or not self.settings.enabled or postgres or path == ":memory:":
+        on_server = self.settings.module != "memory.sqlite"
+        if self.server or not self.settings.enabled or on_server or path == ":memory:":
             return
         if Path(path).expanduser().exists():
             return
@@ -64,8 +64,8 @@ class Target:
             raise Misconfigured("memory is switched off.", hint=f"Set enabled = true ({settings.origins['enabled']}).")
         if self.server:
             return self._remote()
-        if settings.module == "memory.postgres" and not settings.postgres.dsn:
-            raise Misconfigured("memory.postgres has no address.", hint="Set postgres_dsn, or pass --database.")
+        if settings.module != "memory.sqlite" and not settings.postgres.dsn:
+            raise Misconfigured(f"{settings.module} has no address.", hint="Set postgres_dsn, or pass --database.")
         if self.named_by == _DEFAULT:
             check_folder(Path(settings.database_path).parent)
         # Most commands end at once: learning is left to `worker`, not to a thread that would be cut off.
@@ -88,7 +88,7 @@ def find_target(config: str | None, database: str | None, key: str | None = None
     settings = load_settings(file, **given)  # pyright: ignore[reportArgumentType]
     if database is not None and is_server(database):
         return Target(settings=settings, file=file, named_by="argument", server=database)
-    if settings.module == "memory.postgres":
+    if settings.module != "memory.sqlite":
         return Target(settings=settings, file=file, named_by=settings.origins["postgres_dsn"])
     if settings.database_path:
         name = "sqlite_path" if settings.sqlite.path else "data_dir"

@@ -39,6 +39,7 @@ LEFT_OUT: Mapping[str, str] = {
     "space_spending": "the bill of one installation",
     "deployment_keys": "keys of one installation, which must not travel",
     "schema_now": "the version of one installation's schema",
+    "moves": "where a space is while it moves between the cells of one installation",
     "held": "made from reviews and change sets by triggers",
     "changes": "the outbox of one installation: its numbers mean something to its followers only",
     "webhooks": "where one installation sends changes",
@@ -62,6 +63,12 @@ LEFT_OUT: Mapping[str, str] = {
     "written_files": "files of one machine",
 }
 """The tables that are not archived, and why."""
+
+MOVED_TOO = (
+    "chain_links", "changes", "erasures", "erasure_sinks", "tombstones", "written_files", "retention_rules",
+    "legal_holds", "space_spending",
+)  # fmt: skip
+"""What is not archived, and goes along when the space itself moves to another cell, with its key."""
 
 _NOT_OURS = {("messages", "seal"), ("sessions", "sealed_from")}
 """Columns that mean nothing in another space: seals are made with its key."""
@@ -105,13 +112,14 @@ def table_names() -> list[str]:
 
 
 @cache
-def tables() -> tuple[Table, ...]:
-    """Return the tables of an archive, each after those it refers to."""
-    found = {each["name"]: _table(each["name"], each["body"]) for each in _TABLE.finditer(schema(Dialect.SQLITE))}
-    return tuple(found[name] for name in ARCHIVED if name in found)
+def tables(*, whole: bool = False) -> tuple[Table, ...]:
+    """Return the tables of an archive, each after those it refers to; with `whole`, those of a space that moves."""
+    texts = {each["name"]: each["body"] for each in _TABLE.finditer(schema(Dialect.SQLITE))}
+    names = (*ARCHIVED, *MOVED_TOO) if whole else ARCHIVED
+    return tuple(_table(name, texts[name], whole=whole) for name in names if name in texts)
 
 
-def _table(name: str, body: str) -> Table:
+def _table(name: str, body: str, *, whole: bool) -> Table:
     columns = tuple(
         TableColumn(
             name=each["name"],
@@ -120,7 +128,9 @@ def _table(name: str, body: str) -> Table:
             json="json_valid" in each["rest"],
         )
         for each in _COLUMN.finditer(body)
-        if each["name"] != "space_id" and "GENERATED" not in each["rest"] and (name, each["name"]) not in _NOT_OURS
+        if each["name"] != "space_id"
+        and "GENERATED" not in each["rest"]
+        and (whole or (name, each["name"]) not in _NOT_OURS)
     )
     key = _KEY.search(body)
     names = () if key is None else tuple(each for each in key["names"].split(", ") if each != "space_id")

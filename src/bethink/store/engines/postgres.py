@@ -22,6 +22,7 @@ from bethink.store.engines.postgres_connections import Connection, PostgresConne
 from bethink.store.engines.postgres_errors import brief, ends_connection, refused, translated
 from bethink.store.keys import deployment_key
 from bethink.store.migrate import migrate, newest_version, outdated
+from bethink.store.moves import refuse_if_elsewhere
 from bethink.store.sql import Dialect, Query
 
 T = TypeVar("T")
@@ -42,6 +43,7 @@ _SHARED_TABLES = (
     "erasure_sinks",
     "access_log",
     "legal_holds",
+    "moves",
 )
 
 
@@ -59,8 +61,10 @@ class PostgresTx(Tx):
         clock: Clock,
         repeatable: bool,
         knows: int | None = None,
+        admit: Callable[[str], None] | None = None,
     ) -> None:
         super().__init__(clock=clock, repeatable=repeatable)
+        self._admit = admit
         self._patience = patience.on(connection.pgconn)
         self._knows = knows
         self._connection = connection
@@ -106,6 +110,9 @@ class PostgresTx(Tx):
             found = int(result.get_value(0, 0) or b"0")
             if found != self._knows:
                 raise outdated(found, known=self._knows)
+        moving = result.get_value(0, 1)
+        if moving is not None and self._admit is not None:
+            self._admit(moving.decode())
 
     def _insert(self, name: str, rows: Iterable[Sequence[object]]) -> None:
         query, values = self._queries[name], list(rows)
@@ -147,6 +154,8 @@ class PostgresDatabase(Database):
         self.options = options
         self.finishes_restore = False
         """Whether it may be opened while a restore of it is not finished."""
+        self.move = ""
+        """The token of the move that is carried out here: it may use a space where others are refused."""
         self._clock = clock
         self._guard = Guard(options.deadline / 1000)
         self._connector = PostgresConnector(options, self._guard)
@@ -269,8 +278,14 @@ class PostgresDatabase(Database):
                 holder.current = self._connector.connect(patience)
             connection = holder.current
             knows = self._knows if self._ready and not read else None
-            begin = self._connector.begin(space, read=read, synced=synced, asks_version=knows is not None)
-            tx = PostgresTx(connection, patience, begin=begin, clock=self._clock, repeatable=repeatable, knows=knows)
+            begin = self._connector.begin(
+                space, read=read, synced=synced, asks_version=knows is not None,
+                asks_move=self._ready and space is not None,
+            )  # fmt: skip
+            tx = PostgresTx(
+                connection, patience, begin=begin, clock=self._clock, repeatable=repeatable, knows=knows,
+                admit=lambda moving: refuse_if_elsewhere(moving, space=space or "", read=read, own=self.move),
+            )  # fmt: skip
             tx.keys_refused = self.keys_refused
             result = checked_result(body(tx))
             if tx.begun:

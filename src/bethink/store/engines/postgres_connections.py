@@ -112,10 +112,13 @@ class PostgresConnector:
         connection.adapters.register_loader("json", TextLoader)
         return connection
 
-    def begin(self, space: str | None, *, read: bool, synced: bool, asks_version: bool) -> bytes:
-        """Return what begins a transaction that sees one space only, and may ask for the version of the schema."""
+    def begin(self, space: str | None, *, read: bool, synced: bool, asks_version: bool, asks_move: bool) -> bytes:
+        """Return what begins a transaction that sees one space only, and answers with two values.
+
+        They are the version of the schema and what `moves` says of the space, each if it is asked for.
+        """
         timeouts = tuple(self.options.timeouts().items()) if self.pooled else ()
-        return _begin(space, timeouts, read=read, synced=synced, asks_version=asks_version)
+        return _begin(space, timeouts, read=read, synced=synced, asks_version=asks_version, asks_move=asks_move)
 
     def _opened(self, patience: Patience) -> Connection:
         parameters = self.options.parameters(pooled=self.pooled)
@@ -138,16 +141,24 @@ def _is_pooled(connection: Connection) -> bool:
 
 @lru_cache(maxsize=4096)
 def _begin(
-    space: str | None, timeouts: tuple[tuple[str, int], ...], *, read: bool, synced: bool, asks_version: bool
+    space: str | None,
+    timeouts: tuple[tuple[str, int], ...],
+    *,
+    read: bool,
+    synced: bool,
+    asks_version: bool,
+    asks_move: bool,
 ) -> bytes:
     # One string, one round trip: begin the transaction and set the only space it may see. To read the version is to
-    # share a lock on its table until the commit, so no migration comes between; and one that runs is waited for.
+    # share a lock on its table until the commit, so no migration comes between; and one that runs is waited for. A move
+    # of a space waits for those who hold that lock, so that every writer has seen its fence.
     values = [("bethink.space", space or ""), *((name, str(value)) for name, value in timeouts)]
-    text = pgsql.SQL("BEGIN{}; {}SELECT {}{}{}")
+    text = pgsql.SQL("BEGIN{}; {}SELECT {}, {}, {}{}")
     return text.format(
         pgsql.SQL(" ISOLATION LEVEL REPEATABLE READ READ ONLY" if read else ""),
         pgsql.SQL("" if synced else "SET LOCAL synchronous_commit = off; "),
-        pgsql.SQL("version, " if asks_version else ""),
+        pgsql.SQL("version" if asks_version else "NULL"),
+        pgsql.SQL("moving({})").format(pgsql.Literal(space)) if asks_move else pgsql.SQL("NULL"),
         pgsql.SQL(", ").join(
             pgsql.SQL("set_config({}, {}, true)").format(pgsql.Literal(name), pgsql.Literal(value))
             for name, value in values

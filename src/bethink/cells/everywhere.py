@@ -1,0 +1,195 @@
+"""Verbs that concern all spaces: asked of each cell at once, or of each space where it is, and put together."""
+
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import reduce
+from typing import Any
+
+import anyio
+
+from bethink.backend import Local
+from bethink.errors import Unavailable, UnderLegalHold
+from bethink.model.jobs import Audit, JobKind, JobStatus, RunReport, Spending, SpendingBy
+from bethink.model.people import ErasedInSpace, PersonErased, PersonFound, PersonInSpace, PersonItem, PersonItems
+from bethink.model.summaries import Counters
+from bethink.model.verbs import erasures, operations, people, retention, service
+from bethink.model.verbs.base import RequestT, ResultT, Verb
+from bethink.model.verbs.service import ListSpacesRequest
+
+Run = Callable[[Verb[Any, Any], str, Any], Awaitable[Any]]
+Merge = Callable[[Any, Sequence[Any]], Any]
+Counts = Mapping[JobKind, Mapping[JobStatus, int]]
+_PAGE = 1_000
+
+
+async def ask_everywhere(
+    verb: Verb[RequestT, ResultT], request: RequestT, cells: Mapping[str, Local], *, run: Run
+) -> ResultT:
+    """Carry out a verb that concerns all spaces. `run` carries one out in the cell of its space.
+
+    Raises `Unavailable` for a verb whose answers cannot be put together.
+    """
+    if verb.name in _BY_SPACE:
+        return await _BY_SPACE[verb.name](run, await _spaces(cells), request)
+    if len(cells) == 1:
+        [only] = cells.values()
+        return await only.run(verb, "", request)
+    merge = _MERGED.get(verb.name)
+    if merge is None:
+        raise Unavailable(
+            f"{verb.name} cannot be asked of several cells together.", hint="Connect to the address of one cell."
+        )
+    return merge(request, await _each(verb, request, cells))
+
+
+async def _each(verb: Verb[Any, Any], request: Any, cells: Mapping[str, Local]) -> list[Any]:
+    answers: dict[str, Any] = {}
+
+    async def ask(name: str) -> None:
+        answers[name] = await cells[name].run(verb, "", request)
+
+    try:
+        async with anyio.create_task_group() as tasks:
+            for name in cells:
+                tasks.start_soon(ask, name)
+    except ExceptionGroup as failed:
+        raise failed.exceptions[0] from failed
+    return [answers[name] for name in cells]
+
+
+async def _spaces(cells: Mapping[str, Local]) -> list[str]:
+    names: set[str] = set()
+    for local in cells.values():
+        after = ""
+        while page := await local.run(service.LIST_SPACES, "", ListSpacesRequest(limit=_PAGE, after=after)):
+            names.update(page)
+            after = page[-1]
+    return sorted(names)
+
+
+async def _find_person(run: Run, names: list[str], request: people.FindPersonRequest) -> PersonFound:
+    found: list[PersonInSpace] = [await run(people.FIND_IN_SPACE, name, request) for name in names]
+    return PersonFound(
+        spaces=tuple(each for each in found if each.total), looked=request.by, spaces_searched=len(found)
+    )
+
+
+async def _export_person(run: Run, names: list[str], request: people.ExportPersonRequest) -> PersonItems:
+    if request.after:
+        raise Unavailable("a person's texts in several cells have no pages.", hint="Give a larger limit.")
+    items: list[PersonItem] = []
+    for name in names:
+        page: PersonItems = await run(people.EXPORT_FROM_SPACE, name, replace(request, limit=request.limit))
+        items += page.items
+        if page.next is not None or len(items) > request.limit:
+            raise Unavailable(f"there are more than {request.limit} texts.", hint="Ask for one space at a time.")
+    return PersonItems(items=tuple(items))
+
+
+async def _forget_person(run: Run, names: list[str], request: people.ForgetPersonRequest) -> PersonErased:
+    done: list[ErasedInSpace] = []
+    for name in names:
+        look = people.FindPersonRequest(name=request.name, aliases=request.aliases, by=request.by)
+        found: PersonInSpace = await run(people.FIND_IN_SPACE, name, look)
+        if not found.total:
+            continue
+        try:
+            done.append(await run(people.FORGET_IN_SPACE, name, request))
+        except UnderLegalHold as error:
+            done.append(ErasedInSpace(space=name, refused=str(error)))
+    return PersonErased(spaces=tuple(done), looked=request.by, spaces_searched=len(names), dry_run=request.dry_run)
+
+
+async def _lift_hold(run: Run, names: list[str], request: retention.LiftRequest) -> Any:
+    del names
+    return await run(retention.LIFT, request.space, request)
+
+
+_BY_SPACE: dict[str, Callable[[Run, list[str], Any], Awaitable[Any]]] = {
+    people.FIND_PERSON.name: _find_person,
+    people.EXPORT_PERSON.name: _export_person,
+    people.FORGET_PERSON.name: _forget_person,
+    retention.LIFT.name: _lift_hold,
+}
+
+
+def _names(request: ListSpacesRequest, answers: Sequence[list[str]]) -> list[str]:
+    return sorted({name for each in answers for name in each})[: request.limit]
+
+
+def _learnt(request: object, answers: Sequence[RunReport]) -> RunReport:
+    del request
+    report = RunReport()
+    for each in answers:
+        held = report.held
+        report.add(each)
+        report.held = report.held or held
+    return report
+
+
+def _counted(every: Sequence[Counts]) -> dict[JobKind, dict[JobStatus, int]]:
+    found: dict[JobKind, Counter[JobStatus]] = {}
+    for counts in every:
+        for kind, statuses in counts.items():
+            found.setdefault(kind, Counter()).update(statuses)
+    return {kind: dict(statuses) for kind, statuses in found.items()}
+
+
+def _audited(request: object, answers: Sequence[Audit]) -> Audit:
+    del request
+    return Audit(
+        counts=_counted([each.counts for each in answers]),
+        overdue=sum(each.overdue for each in answers),
+        abandoned=sum(each.abandoned for each in answers),
+        facts_without_source=sum(each.facts_without_source for each in answers),
+        broken_sessions=sum(each.broken_sessions for each in answers),
+        spaces_checked=sum(each.spaces_checked for each in answers),
+        spent_today=reduce(lambda one, other: one + other, (each.spent_today for each in answers)),
+        daily_cap=answers[0].daily_cap,
+        violations=sum(each.violations for each in answers),
+    )
+
+
+def _counters(request: object, answers: Sequence[Counters]) -> Counters:
+    del request
+    return Counters(jobs=_counted([each.jobs for each in answers]), held=min(1_000, sum(each.held for each in answers)))
+
+
+def _spent(request: operations.SpendingRequest, answers: Sequence[list[Spending]]) -> list[Spending]:
+    found: dict[tuple[Any, str], Spending] = {}
+    order: list[tuple[Any, str]] = []
+    for each in (entry for answer in answers for entry in answer):
+        key = (each.day, each.name)
+        before = found.get(key)
+        found[key] = each if before is None else replace(each, usage=before.usage + each.usage)
+        order += [] if before is not None else [key]
+    by_day = sorted((found[key] for key in order), key=lambda each: (each.day, -each.usage.cost, each.name))
+    if request.by is not SpendingBy.SPACE:
+        return by_day
+    taken: Counter[Any] = Counter()
+    kept: list[Spending] = []
+    for each in by_day:
+        taken[each.day] += 1
+        kept += [each] if taken[each.day] <= request.limit else []
+    return kept
+
+
+def _holds(request: retention.HoldsRequest, answers: Sequence[list[Any]]) -> list[Any]:
+    every = {(hold.space, hold.id): hold for each in answers for hold in each}
+    return sorted(every.values(), key=lambda hold: hold.placed_at, reverse=True)[: request.limit]
+
+
+_MERGED: dict[str, Merge] = {
+    service.LIST_SPACES.name: _names,
+    service.LEARN.name: _learnt,
+    service.AUDIT.name: _audited,
+    operations.COUNTERS.name: _counters,
+    operations.SPENDING.name: _spent,
+    operations.SETTINGS.name: lambda _, answers: answers[0],
+    retention.ALL_HOLDS.name: _holds,
+    erasures.OPEN_ERASURES.name: lambda _, answers: replace(
+        answers[0], waiting=tuple(each for answer in answers for each in answer.waiting)
+    ),
+}
+"""How the answers of all cells become one."""

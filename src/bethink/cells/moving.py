@@ -1,0 +1,378 @@
+"""Moves a space to another cell while it is in use.
+
+It is copied by its archive, then caught up with what was written meanwhile, round by round. Then a fence in the old
+cell refuses writers, the last rows follow, and the fence becomes final: that is the moment of decision. What comes
+after it (opening the new copy, the directory, erasing the old copy) only has to be done, by anyone.
+
+Killed before the decision, a second run starts over; killed after it, a second run finishes. A fence that its mover did
+not end is lifted by the clients: its row in the old cell is either removed or made final, never both.
+"""
+
+import random
+import tempfile
+import time
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import anyio
+
+from bethink.archive.load import load_whole
+from bethink.archive.sync import Change
+from bethink.archive.write import write_whole
+from bethink.cells.directory import Cell, Directory, MovePlan
+from bethink.cells.steps import MoveReport, MoveStep, OnStep, nothing
+from bethink.cells.switching import open_arrived, switch
+from bethink.errors import Busy, Conflict, Misconfigured
+from bethink.model.ids import new_id
+from bethink.model.jobs import JobKind
+from bethink.store import archived, erasures, jobs, moves, space_rows
+from bethink.store.archived import Values
+from bethink.store.db import Database, Row, Tx
+from bethink.store.engines.postgres import PostgresDatabase
+from bethink.store.moves import MoveMark, MoveState
+
+FENCE = 1.0
+"""Seconds after which anyone may lift a fence; a mover that takes longer tries again."""
+_DRAIN = 0.6
+"""Seconds to wait for transactions that began before the fence."""
+_FEW = 100
+"""So few rows to catch up with are left for the fence."""
+_ROUNDS = 20
+_TRIES = 10
+_ERASED_AT_ONCE = 2_000
+
+Delta = dict[str, dict[Values, Row]]
+Stands = dict[str, space_rows.TableStand]
+
+
+class _Lifted(Exception):
+    """The fence did not hold until everything was over there: try again."""
+
+
+class SpaceMove:
+    """Moves spaces between the cells of a directory. `at` is told of each step."""
+
+    def __init__(
+        self,
+        directory: Directory,
+        database: Callable[[str], Database],
+        *,
+        at: OnStep | None = None,
+    ) -> None:
+        self._directory = directory
+        self._database = database
+        self._at = at or nothing
+
+    async def run(self, space: str, to: str) -> MoveReport:
+        """Move a space, or finish, or take back, a move that was interrupted.
+
+        Raises `NotFound` for an unknown space or cell, `Conflict` if it cannot go there, and `Busy` if it is written to
+        faster than it can be caught up with: nothing has moved then, and the command can be run again.
+        """
+        token = new_id("mov")
+        plan = await self._directory.begin_move(space, to, token=token)
+        if plan is None:
+            return MoveReport(space=space, source=to, target=to)
+        await self._at(MoveStep.BEGUN)
+        async with self._opened(plan.source) as source, self._opened(plan.target) as target:
+            source.move = target.move = token
+            run = _Run(self._directory, plan, source, target, at=self._at)
+            return await (run.take_back() if to == plan.source.name else run.carry_out())
+
+    @asynccontextmanager
+    async def _opened(self, cell: Cell) -> AsyncGenerator[PostgresDatabase]:
+        database = self._database(cell.dsn)
+        if not isinstance(database, PostgresDatabase):
+            raise Misconfigured(f"cell {cell.name!r} is not on PostgreSQL.", hint="Cells are PostgreSQL databases.")
+        await database.open()
+        try:
+            yield database
+        finally:
+            await database.close()
+
+
+class _Run:
+    """One run of a move."""
+
+    def __init__(
+        self,
+        directory: Directory,
+        plan: MovePlan,
+        source: PostgresDatabase,
+        target: PostgresDatabase,
+        *,
+        at: OnStep,
+    ) -> None:
+        self._directory, self._plan = directory, plan
+        self._source, self._target = source, target
+        self._space, self._token, self._at = plan.space, source.move, at
+        self._tables = archived.tables(whole=True)
+        self._rows = self._rounds = 0
+        self._paused = 0.0
+
+    async def carry_out(self) -> MoveReport:
+        """Move the space, or finish what is decided."""
+        decided = await self._claim()
+        if decided is None:
+            await self._clear()
+            await self._at(MoveStep.CLEARED)
+            decided = await self._decide(await self._copy())
+        await self._finish(decided)
+        return self._report()
+
+    async def take_back(self) -> MoveReport:
+        """Leave the space where it is, and remove what is in the other cell. Raises `Conflict` if it is decided."""
+        source, target = self._plan.source.name, self._plan.target.name
+        if await self._claim() is not None:
+            raise Conflict(
+                f"space {self._space!r} has left cell {source!r}.",
+                hint=f"Finish the move with '--to {target}', then move it back.",
+            )
+        await self._erase(self._target)
+        gone = MoveMark(state=MoveState.GONE, token=self._token, cell=source, version=self._plan.version)
+        await self._target.transact(lambda tx: moves.mark(tx, gone, space=self._space), repeatable=True)
+        await self._directory.end_move(self._space)
+        return MoveReport(space=self._space, source=target, target=source)
+
+    def _report(self) -> MoveReport:
+        plan = self._plan
+        return MoveReport(
+            space=self._space, source=plan.source.name, target=plan.target.name, rows=self._rows,
+            rounds=self._rounds, paused=self._paused,
+        )  # fmt: skip
+
+    async def _claim(self) -> MoveMark | None:
+        """Take the move over from any earlier run. Returns what the old cell says if the move is decided.
+
+        The new cell first: an earlier run looks there between its fence and its decision, so that it either finds its
+        token gone, or has its fence lifted here, or has decided.
+        """
+        space, plan = self._space, self._plan
+        arriving = MoveMark(state=MoveState.ARRIVING, token=self._token, cell=plan.source.name, version=plan.version)
+
+        def arrive(tx: Tx, *, empty: bool) -> bool:
+            closed = empty or moves.find(tx, space=space) is not None
+            if closed:
+                moves.mark(tx, arriving, space=space)
+            return closed
+
+        def arrive_if_empty(tx: Tx) -> bool:
+            return arrive(tx, empty=not space_rows.holds_any(tx, space=space))
+
+        closed = await self._target.transact(lambda tx: arrive(tx, empty=False), repeatable=True)
+        if not closed:
+            closed = await self._target.transact(arrive_if_empty, space=space, repeatable=True)
+
+        def look(tx: Tx) -> MoveMark | None:
+            moves.lift(tx, space=space)
+            return moves.find(tx, space=space)
+
+        found = await self._source.transact(look, repeatable=True)
+        if found is None or found.state is not MoveState.GONE:
+            if not closed:
+                raise Conflict(
+                    f"cell {plan.target.name!r} holds a space {space!r} that the directory does not know of.",
+                    hint="Export and forget it there, then run this again.",
+                )
+            return None
+        if closed and found.cell == plan.target.name:
+            # Its own token again: clients open the new cell by the token that the old one names.
+            same = MoveMark(state=MoveState.ARRIVING, token=found.token, cell=plan.source.name, version=plan.version)
+            await self._target.transact(lambda tx: moves.mark(tx, same, space=space), repeatable=True)
+        self._token = self._source.move = self._target.move = found.token
+        return found
+
+    async def _clear(self) -> None:
+        """Remove what an earlier run left in the new cell, once nothing of it writes there any more."""
+        await self._quiet(self._target, seconds=60)
+        await self._erase(self._target)
+
+    async def _copy(self) -> int:
+        """Copy everything by an archive, and return the horizon of what it holds."""
+        space = self._space
+        with tempfile.TemporaryDirectory(prefix="bethink-") as folder:
+            path = Path(folder) / "space.zip"
+
+            def export(tx: Tx) -> tuple[int, space_rows.SpaceRow | None]:
+                write_whole(tx, path, space=space)
+                return space_rows.horizon(tx), space_rows.space_row(tx, space=space)
+
+            since, row = await self._source.transact(export, space=space, read=True)
+            await self._at(MoveStep.EXPORTED)
+            known = await self._source.transact(erasures.digests, repeatable=True)
+
+            def begin(tx: Tx) -> None:
+                if row is not None:
+                    space_rows.put_space(tx, row, space=space)
+                for key in (known.own, *known.others):
+                    erasures.add_key(tx, key)
+
+            await self._target.transact(begin, space=space, repeatable=True)
+            self._rows = await load_whole(self._target, path)
+        await self._at(MoveStep.LOADED)
+        return since
+
+    async def _decide(self, since: int) -> MoveMark:
+        """Catch up until little is left, then with the fence up. Returns what the old cell says from then on."""
+        for attempt in range(_TRIES):
+            since = await self._catch_up(since)
+            await self._at(MoveStep.CAUGHT_UP)
+            try:
+                return await self._fenced(since)
+            except _Lifted:
+                await anyio.sleep(random.uniform(0.2, 0.4) * 2 ** min(attempt, 4))  # noqa: S311 - not a secret
+        raise Busy(
+            f"space {self._space!r} could not be caught up with within {FENCE:g} seconds.",
+            hint="Nothing has moved. Run it again when less is written, or no long transaction runs in the old cell.",
+        )
+
+    async def _catch_up(self, since: int) -> int:
+        for _ in range(_ROUNDS):
+            since, count = await self._round(since)
+            if count <= _FEW:
+                break
+        return since
+
+    async def _fenced(self, since: int) -> MoveMark:
+        space, plan, began = self._space, self._plan, time.monotonic()
+        fence = MoveMark(state=MoveState.LEAVING, token=self._token, cell=plan.target.name, version=plan.version)
+        await self._source.transact(lambda tx: moves.mark(tx, fence, space=space, seconds=FENCE), repeatable=True)
+        decided = False
+        try:
+            await self._at(MoveStep.FENCED)
+            await self._quiet(self._source, seconds=_DRAIN)
+            await self._at(MoveStep.QUIET)
+            await self._round(since)
+            found = await self._target.transact(lambda tx: moves.find(tx, space=space), read=True)
+            if found is None or found.token != self._token:
+                raise Conflict(f"another run has taken over the move of space {space!r}.", hint="Let it finish.")
+            await self._at(MoveStep.EQUAL)
+            version = plan.version + 1
+            decided = await self._source.transact(
+                lambda tx: moves.leave(tx, space=space, token=self._token, version=version)
+            )
+            if not decided:
+                raise _Lifted
+        finally:
+            if not decided:
+                with anyio.CancelScope(shield=True):
+                    await self._lift_own()
+        self._paused = time.monotonic() - began
+        await self._at(MoveStep.DECIDED)
+        return MoveMark(state=MoveState.GONE, token=self._token, cell=plan.target.name, version=version)
+
+    async def _lift_own(self) -> None:
+        def lift(tx: Tx) -> None:
+            found = moves.find(tx, space=self._space)
+            if found is not None and found.token == self._token:
+                moves.lift(tx, space=self._space)
+
+        await self._source.transact(lift, repeatable=True)
+
+    async def _quiet(self, database: PostgresDatabase, *, seconds: float) -> None:
+        """Wait until every transaction that may not have seen the mark has ended. Raises `_Lifted` if one does not."""
+        until = time.monotonic() + seconds
+        before = await database.transact(moves.writers, read=True)
+        while before:
+            if time.monotonic() > until:
+                raise _Lifted
+            await anyio.sleep(0.005)
+            before &= await database.transact(moves.writers, read=True)
+
+    async def _round(self, since: int) -> tuple[int, int]:
+        """Bring over what was written since a horizon; return the next horizon, and how many rows it took."""
+        space = self._space
+
+        def read(tx: Tx) -> tuple[int, space_rows.SpaceRow | None, Delta, Stands]:
+            stands = space_rows.stands(tx, space=space, since=since)
+            found = {
+                table.name: {table.key_of(row): row for row in space_rows.changed(tx, table, space=space, since=since)}
+                for table in self._tables
+                if stands[table.name].changed
+            }
+            return space_rows.horizon(tx), space_rows.space_row(tx, space=space), found, stands
+
+        following, row, delta, there = await self._source.transact(read, space=space, read=True)
+
+        def write(tx: Tx) -> tuple[int, list[str]]:
+            side: Delta = {}
+            if row is not None:
+                space_rows.put_space(tx, row, space=space)
+            for table in (each for each in self._tables if each.name in delta):
+                found, wanted = space_rows.at_keys(tx, table, delta[table.name], space=space), delta[table.name]
+                for key in [key for key, known in found.items() if wanted[key] == known]:
+                    del wanted[key]
+                side[table.name] = {key: known for key, known in found.items() if key in wanted}
+            result = {table.name: delta.get(table.name, {}) for table in self._tables}
+            count = Change(_rows(side), _rows(result), space=space, whole=True).apply(tx)
+            here = space_rows.stands(tx, space=space)
+            return count, [name for name, stand in here.items() if not stand.same_keys(there[name])]
+
+        count, unequal = await self._target.transact(write, space=space, repeatable=True)
+        if unequal:
+            count += await self._remove_gone(unequal)
+        self._rows += count
+        self._rounds += 1
+        return following, count
+
+    async def _remove_gone(self, names: list[str]) -> int:
+        """Remove the rows that the old cell no longer has."""
+        space, wanted = self._space, [table for table in reversed(self._tables) if table.name in names]
+
+        def read(tx: Tx) -> dict[str, set[Values]]:
+            return {table.name: space_rows.keys(tx, table, space=space) for table in wanted}
+
+        there = await self._source.transact(read, space=space, read=True)
+        [links] = [table for table in self._tables if table.name == "chain_links"]
+
+        def remove(tx: Tx) -> int:
+            count = 0
+            for table in wanted:
+                for key in space_rows.keys(tx, table, space=space) - there[table.name]:
+                    if table.name == "messages":  # its trigger writes the link of the message anew
+                        archived.delete(tx, links, key, space=space)
+                    archived.delete(tx, table, key, space=space)
+                    count += 1
+            return count
+
+        return await self._target.transact(remove, space=space, repeatable=True)
+
+    async def _finish(self, mark: MoveMark) -> None:
+        """Do what is left to do after the decision. Every step may be done again."""
+        space, began = self._space, time.monotonic()
+        if not await open_arrived(self._target, space=space, token=mark.token):
+            raise Conflict(f"another run has taken over the move of space {space!r}.", hint="Run this again.")
+        await self._at(MoveStep.OPENED)
+        await switch(self._directory, space=space, source=self._plan.source.name, mark=mark)
+        self._paused += time.monotonic() - began if self._paused else 0.0
+        await self._at(MoveStep.SWITCHED)
+        waiting = await self._source.transact(lambda tx: space_rows.jobs_of(tx, space=space), read=True)
+
+        def queue(tx: Tx) -> None:
+            space_rows.put_jobs(tx, waiting, space=space)
+            jobs.queue(tx, space=space, kind=JobKind.INDEX, key=jobs.SPACE_KEY, watermark=0)
+            tx.queued.update(JobKind(row["kind"]) for row in waiting)
+
+        await self._target.transact(queue, space=space, repeatable=True)
+        await self._at(MoveStep.QUEUED)
+        await self._erase(self._source)
+        await self._at(MoveStep.ERASED)
+        await self._directory.end_move(space)
+        await self._at(MoveStep.ENDED)
+
+    async def _erase(self, database: PostgresDatabase) -> None:
+        """Remove the rows of a copy that is not in use, some at a time. Nothing is buried: the space is elsewhere."""
+        space = self._space
+        for table in reversed(self._tables):
+            while await database.transact(
+                lambda tx, table=table: space_rows.erase(tx, table, space=space, limit=_ERASED_AT_ONCE),
+                space=space,
+                repeatable=True,
+            ):
+                pass
+        await database.transact(lambda tx: tx.run("forget_space", space=space), space=space, repeatable=True)
+
+
+def _rows(delta: Delta) -> dict[str, dict[Values, dict[str, object]]]:
+    return {name: {key: dict(row) for key, row in rows.items()} for name, rows in delta.items()}

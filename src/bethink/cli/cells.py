@@ -1,0 +1,123 @@
+"""Commands for the cells of a directory: list, add, drain and move."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bethink.cli.command import NO_SPACE, CommandContext, Result, UsageError, Yes, command
+from bethink.cli.terminal import OutputLine, many
+
+if TYPE_CHECKING:
+    from bethink.cells.backend import Cells
+    from bethink.cells.steps import MoveReport
+
+app = typer.Typer()
+cells = typer.Typer(help="List, add and drain cells, and move a space to another one.")
+app.add_typer(cells, name="cells")
+
+_HINT = "Pass --database cells://user:password@host/directory, or set module = 'memory.cells' and postgres_dsn."
+
+
+@command(cells, "list", local=True, without=NO_SPACE)
+async def list_cells(ctx: CommandContext) -> Result:
+    """List the cells of the directory with their spaces, and the moves that have not ended."""
+    from bethink.settings import masked  # noqa: PLC0415 - like every import here, for a quick --help
+
+    directory = _cells(ctx).directory
+    found, moves = await directory.cells(), await directory.moves()
+    rows = [
+        [each.name, each.state, str(each.spaces), str(each.weight), masked(each.dsn)] for each in found.values()
+    ]  # fmt: skip
+    lines = ctx.table(rows, head=("CELL", "STATE", "SPACES", "WEIGHT", "ADDRESS"))
+    lines += [OutputLine(f"{space} is on its way from {source} to {target}") for space, source, target in moves]
+    data = {
+        "cells": [
+            {
+                "name": each.name, "state": each.state, "spaces": each.spaces, "weight": each.weight,
+                "address": masked(each.dsn),
+            }
+            for each in found.values()
+        ],
+        "moves": [{"space": space, "source": source, "target": target} for space, source, target in moves],
+    }  # fmt: skip
+    return Result(data=data, lines=lines)
+
+
+@command(cells, effect="creates", local=True, without=NO_SPACE)
+async def add(
+    ctx: CommandContext,
+    name: Annotated[str, typer.Argument(help="What to call the cell.")],
+    dsn: Annotated[str, typer.Argument(metavar="DSN", help="Its postgresql:// address, as every process reaches it.")],
+    *,
+    weight: Annotated[int, typer.Option(metavar="N", help="How many spaces it takes beside a cell of 1.")] = 1,
+) -> Result:
+    """Add a PostgreSQL database as a cell, with the spaces that it holds. Its schema is brought up to date.
+
+    The directory keeps the address as it is given: leave the password out where PGPASSWORD or a .pgpass file has it.
+    """
+    from bethink.cells.operating import add_cell  # noqa: PLC0415 - as above
+
+    if not dsn.startswith(("postgresql://", "postgres://")):
+        raise UsageError("a cell is a PostgreSQL database.", hint="Give a postgresql:// address.")
+    held = await add_cell(_cells(ctx), name, dsn, weight=weight)
+    line = OutputLine(f"added {name} with {many(held, 'space')}")
+    return Result(data={"name": name, "weight": weight, "spaces": held}, lines=[line])
+
+
+@command(cells, effect="changes", local=True, without=NO_SPACE)
+async def drain(
+    ctx: CommandContext, name: Annotated[str, typer.Argument(help="The cell to empty.")], *, yes: Yes = False
+) -> Result:
+    """Give a cell no more spaces, and move those that it has to the emptiest others. If interrupted, run it again."""
+    from bethink.cells.operating import drain_cell  # noqa: PLC0415 - as above
+
+    found = _cells(ctx)
+    known = await found.directory.cells()
+    count = known[name].spaces if name in known else 0
+    ctx.confirm(f"Move {many(count, 'space')} out of {name}?", yes=yes)
+    done: list[MoveReport] = []
+    async for report in drain_cell(found, name):
+        ctx.note(_told(report))
+        done.append(report)
+    return Result(data=[_data(each) for each in done], lines=[OutputLine(f"{name}: {many(len(done), 'space')} moved")])
+
+
+@command(cells, effect="changes", local=True, without=NO_SPACE)
+async def move(
+    ctx: CommandContext,
+    moved: Annotated[str, typer.Argument(metavar="SPACE", help="The space to move.")],
+    *,
+    to: Annotated[str, typer.Option("--to", metavar="NAME", help="The cell to move it to.")],
+) -> Result:
+    """Move a space to another cell while it is in use. If interrupted, run it again.
+
+    Writers wait for a moment at its end, and nothing is lost or stored twice. A move that was interrupted before its
+    end can also be taken back: name the cell that the space was to leave.
+    """
+    from bethink.cells.operating import move_space  # noqa: PLC0415 - as above
+
+    report = await move_space(_cells(ctx), moved, to)
+    return Result(data=_data(report), lines=[OutputLine(_told(report))])
+
+
+def _cells(ctx: CommandContext) -> "Cells":
+    from bethink.cells.backend import Cells  # noqa: PLC0415 - as above
+
+    backend = ctx.memory.backend
+    if not isinstance(backend, Cells):
+        raise UsageError("this command needs a directory of cells.", hint=_HINT)
+    return backend
+
+
+def _told(report: "MoveReport") -> str:
+    if report.source == report.target:
+        return f"{report.space} is in {report.target}"
+    told = f"{report.space}: {report.source} to {report.target}"
+    return f"{told}, {many(report.rows, 'row')}, writers waited {report.paused:.1f} s" if report.rows else told
+
+
+def _data(report: "MoveReport") -> dict[str, object]:
+    return {
+        "space": report.space, "source": report.source, "target": report.target, "rows": report.rows,
+        "rounds": report.rounds, "paused": round(report.paused, 3),
+    }  # fmt: skip

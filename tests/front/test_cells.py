@@ -1,0 +1,486 @@
+"""Many PostgreSQL databases as one memory: each space is in one cell, and moves to another while it is in use."""
+
+import uuid
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import anyio
+import psycopg
+import pytest
+
+import bethink
+from bethink.backend import Local
+from bethink.cells import backend as backend_module
+from bethink.cells import moving
+from bethink.cells.backend import Cells
+from bethink.cells.directory import CellState, Place
+from bethink.cells.moving import SpaceMove
+from bethink.cells.operating import add_cell, drain_cell, move_space
+from bethink.cells.steps import MoveStep, OnStep
+from bethink.errors import Conflict, Duplicate, Invalid, Misconfigured, Moved, NotFound, OutcomeUnknown, Unavailable
+from bethink.store import archived, chain, moves, space_rows
+from bethink.store.db import Tx
+from bethink.store.moves import MoveMark, MoveState
+from tests.conftest import said
+from tests.rooms.archive_kit import SPACE, Life
+from tools import postgres
+
+STEPS = [step for step in MoveStep if step is not MoveStep.ENDED]
+
+
+class Killed(BaseException):
+    """The mover ends here, as by SIGKILL."""
+
+
+@pytest.fixture(scope="module")
+def dsns(superuser_dsn: str) -> dict[str, str]:
+    """Three databases for all tests of this file: a directory and two cells."""
+    end = uuid.uuid4().hex[:12]
+    return {name: postgres.create_database(superuser_dsn, f"{name}_{end}") for name in ("directory", "a", "b")}
+
+
+def address(dsns: dict[str, str]) -> str:
+    return "cells" + dsns["directory"].removeprefix("postgresql")
+
+
+def connected(dsns: dict[str, str]) -> tuple[bethink.Memory, Cells]:
+    memory = bethink.connect(address(dsns), learn=False, redact=False, postgres_pool_size=3)
+    assert isinstance(memory.backend, Cells)
+    return memory, memory.backend
+
+
+@pytest.fixture
+async def fleet(dsns: dict[str, str]) -> AsyncIterator[tuple[bethink.Memory, Cells]]:
+    """A memory in two cells."""
+    memory, cells = connected(dsns)
+    async with memory:
+        if not await cells.directory.cells():
+            for name in ("a", "b"):
+                await add_cell(cells, name, dsns[name])
+        yield memory, cells
+
+
+@pytest.fixture
+def name() -> str:
+    """A space that no other test uses."""
+    return f"space-{uuid.uuid4().hex[:12]}"
+
+
+async def other_than(cells: Cells, space: str) -> str:
+    place = await cells.directory.find(space, anew=True)
+    assert place is not None
+    return "b" if place.cell == "a" else "a"
+
+
+async def texts(memory: bethink.Memory, space: str) -> list[str]:
+    session = await memory.space(space).session("chat")
+    return [record.message.content for record in await session.read(limit=1_000)]
+
+
+async def rows_left(local: Local, space: str) -> list[str]:
+    """The tables of a cell that hold anything of a space, past the mark that says it is gone."""
+    database = local.parts.database
+    mark = await database.transact(lambda tx: moves.find(tx, space=space), read=True)
+    assert mark is not None
+
+    def look(tx: Tx) -> list[str]:
+        return [name for name, stand in space_rows.stands(tx, space=space).items() if stand.rows]
+
+    database.move = mark.token  # pyright: ignore[reportAttributeAccessIssue]
+    try:
+        return await database.transact(look, space=space, read=True)
+    finally:
+        database.move = ""  # pyright: ignore[reportAttributeAccessIssue]
+
+
+async def test_a_new_space_goes_to_the_emptiest_cell_and_every_verb_follows_it(
+    fleet: tuple[bethink.Memory, Cells], name: str
+) -> None:
+    memory, cells = fleet
+    before = {cell.name: cell.spaces for cell in (await cells.directory.cells()).values()}
+    spaces = [f"{name}-{number}" for number in range(4)]
+    for space in spaces:
+        await memory.space(space).remember(f"I live in Lisbon, says {space}.")
+
+    after = {cell.name: cell.spaces for cell in (await cells.directory.cells()).values()}
+    assert sum(after.values()) == sum(before.values()) + 4
+    assert abs(after["a"] - after["b"]) <= 1
+    for space in spaces:
+        assert space in (await memory.space(space).recall("Where do I live?")).items[0].text
+    assert set(spaces) <= set(await memory.list_spaces(limit=1_000))
+    found = await memory.spaces(*spaces).recall("Where do I live?", limit=10)
+    assert {item.space for item in found.items} == set(spaces)
+
+
+async def test_a_heavier_cell_takes_more_spaces(fleet: tuple[bethink.Memory, Cells], superuser_dsn: str) -> None:
+    dsn = postgres.create_database(superuser_dsn, f"directory_{uuid.uuid4().hex[:12]}")
+    memory, cells = connected({"directory": dsn})
+    async with memory:
+        await cells.directory.add("small", "postgresql:///small", weight=1)
+        await cells.directory.add("large", "postgresql:///large", weight=3)
+        places = [(await cells.directory.assign(f"space {number}")).cell for number in range(8)]
+
+    assert (places.count("small"), places.count("large")) == (2, 6)
+
+
+async def test_to_read_a_space_that_is_nowhere_places_nothing(fleet: tuple[bethink.Memory, Cells], name: str) -> None:
+    memory, cells = fleet
+
+    assert not (await memory.space(name).recall("Where do I live?")).items
+    assert await cells.directory.find(name) is None
+
+
+async def test_verbs_over_all_spaces_are_asked_of_every_cell(fleet: tuple[bethink.Memory, Cells], name: str) -> None:
+    memory, _ = fleet
+    spaces = [f"{name}-{number}" for number in range(2)]
+    for space in spaces:
+        await memory.space(space).remember("Zerlina plays the oboe.")
+        await memory.space(space).retention.hold("a lawsuit", by="Mira")
+
+    held = await memory.legal_holds(limit=1_000)
+    assert {hold.space for hold in held} >= set(spaces)
+    found = await memory.find_person("Zerlina")
+    assert {each.space for each in found.spaces} >= set(spaces)
+    erased = await memory.forget_person("Zerlina")
+    assert {each.space for each in erased.spaces if each.refused} >= set(spaces)
+    for hold in held:
+        await memory.lift_legal_hold(hold.space, hold.id, reason="it is over")
+    assert len((await memory.forget_person("Zerlina")).spaces) >= 2
+    with pytest.raises(Unavailable, match="several cells"):
+        await memory.page_jobs()
+
+
+async def test_a_cache_that_is_stale_is_noticed_by_readers_and_writers(
+    fleet: tuple[bethink.Memory, Cells], dsns: dict[str, str], name: str
+) -> None:
+    memory, cells = fleet
+    await (await memory.space(name).session("chat")).append(said("one"))
+    stale, others = connected(dsns)
+    async with stale:
+        assert await texts(stale, name) == ["one"]
+        before = await others.directory.find(name)
+        await move_space(cells, name, await other_than(cells, name))
+        assert await others.directory.find(name) == before  # it has not asked since
+
+        assert await texts(stale, name) == ["one"]
+        await (await stale.space(name).session("chat")).append(said("two"))
+
+        assert await others.directory.find(name) == await cells.directory.find(name, anew=True)
+        assert before is not None
+        assert (await others.directory.find(name)) == Place(cell="b" if before.cell == "a" else "a", version=2)
+    assert await texts(memory, name) == ["one", "two"]
+
+
+async def test_a_space_that_left_cannot_be_used_by_the_address_of_its_old_cell(
+    fleet: tuple[bethink.Memory, Cells], dsns: dict[str, str], name: str
+) -> None:
+    memory, cells = fleet
+    await memory.space(name).remember("I live in Lisbon.")
+    new = await other_than(cells, name)
+    await move_space(cells, name, new)
+
+    async with bethink.connect(dsns["b" if new == "a" else "a"], learn=False) as old:
+        with pytest.raises(Moved, match="has moved"):
+            await old.space(name).recall("Where do I live?")
+        with pytest.raises(Moved):
+            await old.space(name).remember("I live in Porto.")
+
+
+async def test_a_move_carries_everything_that_changes_meanwhile(
+    fleet: tuple[bethink.Memory, Cells], tmp_path: Path
+) -> None:
+    memory, cells = fleet
+    place = await cells.directory.assign(SPACE)
+    database = (await cells.cell(place.cell)).parts.database
+    life = Life(database, 5)
+    await life.go_on(60)
+    await memory.space(SPACE).forget(everything=True)  # a tombstone, a receipt, and numbers of changes that go on
+    await life.go_on(60)
+    seen: dict[str, object] = {}
+
+    async def at(step: MoveStep) -> None:
+        if step in (MoveStep.EXPORTED, MoveStep.LOADED):
+            await life.go_on(40)
+        if step is MoveStep.QUIET:
+            await memory.space(SPACE).export_archive(tmp_path / "old.zip")
+            seen["stands"] = await database.transact(
+                lambda tx: space_rows.stands(tx, space=SPACE), space=SPACE, read=True
+            )
+            seen["changes"] = await memory.space(SPACE).changes(after=0, limit=1_000)
+            seen["erasures"] = await memory.space(SPACE).erasures()
+
+    new = await other_than(cells, SPACE)
+    await SpaceMove(cells.directory, cells.database, at=at).run(SPACE, new)
+
+    await memory.space(SPACE).export_archive(tmp_path / "new.zip")
+    assert (tmp_path / "new.zip").read_bytes() == (tmp_path / "old.zip").read_bytes()
+    target = (await cells.cell(new)).parts.database
+    assert (
+        await target.transact(lambda tx: space_rows.stands(tx, space=SPACE), space=SPACE, read=True) == seen["stands"]
+    )
+    assert await memory.space(SPACE).changes(after=0, limit=1_000) == seen["changes"]
+    assert await memory.space(SPACE).erasures() == seen["erasures"]
+    report = await target.transact(lambda tx: chain.check(tx, space=SPACE), space=SPACE, read=True)
+    assert (report.broken, report.unsealed) == ((), 0)
+    assert await rows_left(await cells.cell(place.cell), SPACE) == []
+
+
+async def test_writers_lose_and_double_nothing_while_their_space_moves_to_and_fro(
+    fleet: tuple[bethink.Memory, Cells], dsns: dict[str, str], name: str
+) -> None:
+    memory, cells = fleet
+    sent: list[str] = []
+    over = anyio.Event()
+
+    async def write(of: bethink.Memory, who: str) -> None:
+        session = await of.space(name).session("chat")
+        while not over.is_set():
+            text = f"{who}-{len(sent)}"
+            await session.append(said(text))
+            sent.append(text)
+
+    await (await memory.space(name).session("chat")).append(said("first"))
+    second, _ = connected(dsns)
+    async with second, anyio.create_task_group() as tasks:
+        tasks.start_soon(write, memory, "one")
+        tasks.start_soon(write, second, "two")
+        for _ in range(2):
+            await move_space(cells, name, await other_than(cells, name))
+        over.set()
+
+    place = await cells.directory.find(name, anew=True)
+    assert place is not None
+    database = (await cells.cell(place.cell)).parts.database
+    [messages] = [table for table in archived.tables() if table.name == "messages"]
+    rows = await database.transact(
+        lambda tx: [row for page in archived.pages(tx, messages, space=name, size=500) for row in page],
+        space=name, read=True,
+    )  # fmt: skip
+    assert sorted(row["content"] for row in rows) == sorted(["first", *sent])
+
+
+async def test_a_key_of_before_the_move_stores_nothing_twice_after_it(
+    fleet: tuple[bethink.Memory, Cells], name: str
+) -> None:
+    memory, cells = fleet
+    session = await memory.space(name).session("chat")
+    await session.append(said("once"), idempotency_key="k")
+    await move_space(cells, name, await other_than(cells, name))
+    await session.append(said("once"), idempotency_key="k")
+
+    assert await texts(memory, name) == ["once"]
+
+
+@pytest.fixture
+def killed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a mover that ends leave everything as it is, as a process does that is killed."""
+
+    async def nothing(self: object) -> None:
+        del self
+
+    monkeypatch.setattr(moving._Run, "_lift_own", nothing)
+    monkeypatch.setattr(moving, "FENCE", 0.1)
+    monkeypatch.setattr(backend_module, "_GRACE", 0.0)
+
+
+def killing(at: MoveStep) -> OnStep:
+    async def told(step: MoveStep) -> None:
+        if step is at:
+            raise Killed
+
+    return told
+
+
+@pytest.mark.usefixtures("killed")
+@pytest.mark.parametrize("step", STEPS)
+async def test_a_move_that_was_killed_pauses_writers_only_for_a_moment_and_is_finished_by_a_second_run(
+    fleet: tuple[bethink.Memory, Cells], name: str, step: MoveStep
+) -> None:
+    memory, cells = fleet
+    session = await memory.space(name).session("chat")
+    await session.append(said("before"), idempotency_key="before")
+    old, new = (await cells.directory.find(name)), await other_than(cells, name)
+    assert old is not None
+
+    with pytest.raises(Killed):
+        await SpaceMove(cells.directory, cells.database, at=killing(step)).run(name, new)
+    await session.append(said("between"))  # nobody has run it again yet
+    await session.append(said("before"), idempotency_key="before")
+    report = await move_space(cells, name, new)
+    await session.append(said("after"))
+
+    assert (report.source, report.target) == (old.cell, new)
+    assert await texts(memory, name) == ["before", "between", "after"]
+    assert await cells.directory.find(name, anew=True) == Place(cell=new, version=2)
+    assert await cells.directory.moves() == []
+    assert await rows_left(await cells.cell(old.cell), name) == []
+    target = (await cells.cell(new)).parts.database
+    assert await target.transact(lambda tx: moves.find(tx, space=name), read=True) is None
+
+
+@pytest.mark.usefixtures("killed")
+@pytest.mark.parametrize("step", [MoveStep.LOADED, MoveStep.EQUAL, MoveStep.DECIDED])
+async def test_a_move_can_be_taken_back_until_it_is_decided(
+    fleet: tuple[bethink.Memory, Cells], name: str, step: MoveStep
+) -> None:
+    memory, cells = fleet
+    await (await memory.space(name).session("chat")).append(said("one"))
+    old, new = (await cells.directory.find(name)), await other_than(cells, name)
+    assert old is not None
+    with pytest.raises(Killed):
+        await SpaceMove(cells.directory, cells.database, at=killing(step)).run(name, new)
+
+    if step is MoveStep.DECIDED:
+        with pytest.raises(Conflict, match="has left cell"):
+            await move_space(cells, name, old.cell)
+        await move_space(cells, name, new)
+    else:
+        await move_space(cells, name, old.cell)
+        assert await cells.directory.find(name, anew=True) == old
+        assert await rows_left(await cells.cell(new), name) == []
+    assert await texts(memory, name) == ["one"]
+    assert await cells.directory.moves() == []
+
+
+async def test_a_run_that_was_overtaken_by_another_decides_nothing(
+    fleet: tuple[bethink.Memory, Cells], name: str
+) -> None:
+    memory, cells = fleet
+    await (await memory.space(name).session("chat")).append(said("one"))
+    new = await other_than(cells, name)
+
+    async def overtaken(step: MoveStep) -> None:
+        if step is MoveStep.FENCED:
+            await move_space(cells, name, new)
+
+    with pytest.raises((Conflict, Moved)):
+        await SpaceMove(cells.directory, cells.database, at=overtaken).run(name, new)
+
+    assert await texts(memory, name) == ["one"]
+    assert await cells.directory.find(name, anew=True) == Place(cell=new, version=2)
+
+
+async def test_the_fence_waits_for_a_writer_that_began_before_it(
+    fleet: tuple[bethink.Memory, Cells], dsns: dict[str, str], name: str
+) -> None:
+    memory, cells = fleet
+    await (await memory.space(name).session("chat")).append(said("one"))
+    place, new = await cells.directory.find(name), await other_than(cells, name)
+    assert place is not None
+    writer = psycopg.connect(dsns[place.cell])
+    writer.execute("SELECT version FROM schema_now")  # as every transaction that writes
+    writer.execute("SELECT set_config('bethink.space', %s, true)", [name])
+    steps: list[MoveStep] = []
+
+    async def at(step: MoveStep) -> None:
+        steps.append(step)
+        if step is MoveStep.CAUGHT_UP and steps.count(step) == 2:  # one fence was lifted, as the writer went on
+            writer.execute("UPDATE messages SET content = 'late' WHERE space_id = %s", [name])
+            writer.commit()
+
+    with writer:
+        await SpaceMove(cells.directory, cells.database, at=at).run(name, new)
+
+    assert steps.count(MoveStep.FENCED) >= 2
+    assert await texts(memory, name) == ["late"]
+
+
+async def test_a_fence_that_nobody_ended_is_lifted_only_when_its_time_is_over(
+    fleet: tuple[bethink.Memory, Cells], name: str
+) -> None:
+    memory, cells = fleet
+    await memory.space(name).remember("I live in Lisbon.")
+    place = await cells.directory.find(name)
+    assert place is not None
+    database = (await cells.cell(place.cell)).parts.database
+    fence = MoveMark(state=MoveState.LEAVING, token="mov_x", cell="b", version=1)
+    await database.transact(lambda tx: moves.mark(tx, fence, space=name, seconds=60))
+
+    assert not await database.transact(lambda tx: moves.lift(tx, space=name, overdue=True))
+    with pytest.raises(Moved, match="is moving"):
+        await database.transact(lambda tx: tx.one("lock_space", space=name), space=name)
+    assert (await memory.space(name).recall("Where do I live?")).items  # it may be read
+    await database.transact(lambda tx: moves.mark(tx, fence, space=name, seconds=0))
+    await memory.space(name).remember("I live in Porto.")
+
+
+async def test_a_call_that_was_half_done_when_its_space_moved_says_so(
+    fleet: tuple[bethink.Memory, Cells], name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory, _ = fleet
+    await memory.space(name).remember("I live in Lisbon.")
+
+    async def half(*given: object) -> None:
+        raise OutcomeUnknown("part of it is stored.") from Moved("it moves.")
+
+    monkeypatch.setattr(Local, "run", half)
+    with pytest.raises(OutcomeUnknown):
+        await memory.space(name).remember("I live in Porto.")
+
+
+async def test_a_drained_cell_is_empty_and_takes_nothing_new(fleet: tuple[bethink.Memory, Cells], name: str) -> None:
+    memory, cells = fleet
+    for number in range(2):
+        await memory.space(f"{name}-{number}").remember("I live in Lisbon.")
+    try:
+        async for report in drain_cell(cells, "a"):
+            assert (report.source, report.target) == ("a", "b")
+        found = await cells.directory.cells()
+        assert (found["a"].state, found["a"].spaces) == (CellState.DRAINING, 0)
+        await memory.space(f"{name}-new").remember("I live in Lisbon.")
+        place = await cells.directory.find(f"{name}-new")
+        assert place is not None
+        assert place.cell == "b"
+        with pytest.raises(Conflict, match="drained"):
+            await move_space(cells, f"{name}-new", "a")
+    finally:
+        await cells.directory.set_state("a", CellState.OPEN)
+
+
+async def test_wrong_use_is_refused_with_what_to_do(
+    fleet: tuple[bethink.Memory, Cells], dsns: dict[str, str], name: str
+) -> None:
+    memory, cells = fleet
+    await memory.space(name).remember("I live in Lisbon.")
+    with pytest.raises(NotFound, match="no space"):
+        await move_space(cells, f"{name}-none", "a")
+    with pytest.raises(NotFound, match="no cell"):
+        await move_space(cells, name, "c")
+    with pytest.raises(Conflict, match="is a cell already"):
+        await add_cell(cells, "c", dsns["a"])
+    with pytest.raises(Duplicate, match="a cell 'a' already"):
+        await add_cell(cells, "a", dsns["a"])
+    with pytest.raises(Misconfigured, match="is a directory"):
+        await add_cell(cells, "c", dsns["directory"])
+    with pytest.raises(Invalid, match="weight"):
+        await cells.directory.add("c", dsns["a"], weight=0)
+    with pytest.raises(Misconfigured, match="is a memory, not a directory"):
+        await bethink.connect("cells" + dsns["a"].removeprefix("postgresql")).open()
+    with pytest.raises(Unavailable, match="many cells"):
+        memory.local()
+    place = await cells.directory.find(name)
+    assert place is not None
+    report = await move_space(cells, name, place.cell)  # it is there
+    assert report.rows == 0
+
+
+async def test_a_directory_without_a_cell_says_how_to_add_one(superuser_dsn: str) -> None:
+    dsn = postgres.create_database(superuser_dsn, f"directory_{uuid.uuid4().hex[:12]}")
+    async with bethink.connect("cells" + dsn.removeprefix("postgresql"), learn=False) as memory:
+        with pytest.raises(Misconfigured, match="no open cell"):
+            await memory.space("mira").remember("I live in Lisbon.")
+
+
+async def test_a_cell_joins_with_the_spaces_that_it_holds(
+    fleet: tuple[bethink.Memory, Cells], superuser_dsn: str, name: str
+) -> None:
+    memory, cells = fleet
+    dsn = postgres.create_database(superuser_dsn, f"cell_{uuid.uuid4().hex[:12]}")
+    async with bethink.connect(dsn, learn=False) as alone:
+        await alone.space(name).remember("I live in Lisbon.")
+    assert await add_cell(cells, name, dsn) == 1
+    try:
+        assert (await memory.space(name).recall("Where do I live?")).items
+        assert await cells.directory.find(name) == Place(cell=name, version=1)
+    finally:
+        await cells.directory.set_state(name, CellState.DRAINING)
