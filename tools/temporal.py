@@ -37,7 +37,7 @@ def temporal() -> Generator[TemporalServer]:
     with tempfile.TemporaryDirectory(prefix="bethink-temporal-") as folder:
         port = _free_port()
         command = [binary(), "server", "start-dev", "--headless", "--ip", "127.0.0.1", "--port", str(port)]
-        command += ["--log-level", "error"]
+        command += ["--log-level", "error", "--db-filename", str(Path(folder) / "temporal.db")]
         with (Path(folder) / "log").open("wb") as log:
             process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         server = TemporalServer(address=f"127.0.0.1:{port}", folder=Path(folder))

@@ -55,8 +55,8 @@ class Activities:
 
         async def beating() -> None:
             while True:
+                await anyio.sleep(beat)  # first: most jobs end before, and a heartbeat is a call
                 activity.heartbeat()
-                await anyio.sleep(beat)
 
         async def both() -> T:
             done: list[T] = []
