@@ -29,7 +29,7 @@ from tools.temporal import TemporalServer, temporal
 _MOST_PRINTED = 20
 _BESIDE, _MOST_BESIDE = 10, 500
 """One session in so many, and at most so many, are drained in each way for the comparison."""
-_STALLED, _STALLED_MUTANT = 90.0, 15.0
+_STALLED, _STALLED_MUTANT = 300.0, 40.0
 """Seconds without any session learnt after which the rest counts as lost."""
 _STOPS = 0.25
 """How many of the faults are stops, and not kills."""

@@ -27,7 +27,7 @@ from faults.mutants import mutated
 from faults.places import AsItIs, Place
 from faults.signs import Signs
 
-LEASE = 4.0
+LEASE = 8.0
 WORKERS = 3
 _SPACES = 50
 _LONGER = 0.2

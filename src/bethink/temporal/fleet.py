@@ -19,7 +19,6 @@ from temporalio.service import RPCError
 from temporalio.worker import Worker as Runner
 
 from bethink.errors import Unavailable
-from bethink.logs import logger
 from bethink.settings import Settings
 from bethink.store.db import Database
 from bethink.temporal.activities import Activities
@@ -30,7 +29,8 @@ from bethink.worker import Worker
 
 _TAKE_OVER = 10.0
 """Seconds of silence at most, after which another worker relays."""
-_log = logger("worker")
+_DECISIONS = 8
+"""Workflows that decide at once. With many on a busy machine each would outlast its time, and all would begin again."""
 
 
 async def connected(settings: Settings, *, identity: str | None = None) -> Client:
@@ -99,6 +99,8 @@ class Fleet:
             task_queue=self._queues.main,
             workflows=WORKFLOWS,
             activities=[self._activities.relay, self._activities.sweep],
+            max_concurrent_workflow_tasks=_DECISIONS,
+            debug_mode=True,  # ours cannot block, so one that is slow has found a busy machine, and must not be cut off
             graceful_shutdown_timeout=timedelta(seconds=self._settings.temporal.drain),
         )
 

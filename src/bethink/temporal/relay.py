@@ -6,7 +6,6 @@ from collections.abc import Callable
 import anyio
 from temporalio.client import Client
 
-from bethink.logs import logger
 from bethink.model.jobs import JobKind
 from bethink.store import jobs
 from bethink.store.db import Database
@@ -14,13 +13,12 @@ from bethink.temporal.names import JobName, Queues
 from bethink.temporal.workflows import JobWorkflow
 from bethink.worker import Worker
 
-_AHEAD = 500
+_AHEAD = 200
 """How many jobs of a kind Temporal is told of before they are claimed: the others wait in the table."""
 _AT_ONCE = 16
 _GLANCE, _WAIT = 0.2, 1.0
 _FORGET = 60.0
 """Seconds after which a job that is still due is told of again; its workflow ignores what it knew."""
-_log = logger("worker")
 
 
 class Relay:
