@@ -17,7 +17,7 @@ _AHEAD = 200
 """How many jobs of a kind Temporal is told of before they are claimed: the others wait in the table."""
 _AT_ONCE = 16
 _GLANCE, _WAIT = 0.2, 1.0
-_FORGET = 60.0
+_FORGET = 30.0
 """Seconds after which a job that is still due is told of again; its workflow ignores what it knew."""
 
 

@@ -13,8 +13,11 @@ from temporalio.exceptions import ActivityError, is_cancelled_exception
 from bethink.temporal.names import JobName, Ran, RelayPlan
 
 RUN_JOB, RELAY, SWEEP = "bethink.run_job", "bethink.relay", "bethink.sweep"
-_ONCE = RetryPolicy(maximum_attempts=1)
-"""What failed or died is due again in the database, which counts the attempts; the relay brings it back."""
+_HANDED = RetryPolicy(initial_interval=timedelta(seconds=1), maximum_attempts=3)
+"""How often a job is handed to workers that never answer: they may have died before they claimed it.
+
+The database alone counts attempts. What failed there, or was claimed by one who died, is due again later, and told again.
+"""
 _LONGEST = timedelta(hours=6)
 _UNTAKEN = timedelta(minutes=10)
 """After this, nobody may be working on a queue any more, as after a change of provider."""
@@ -53,7 +56,7 @@ class JobWorkflow:
                 start_to_close_timeout=_LONGEST,
                 schedule_to_start_timeout=_UNTAKEN,
                 heartbeat_timeout=timedelta(seconds=job.lease),
-                retry_policy=_ONCE,
+                retry_policy=_HANDED,
             )
         except ActivityError as error:
             if is_cancelled_exception(error):
@@ -116,7 +119,7 @@ class SweepWorkflow:
             result_type=int,
             start_to_close_timeout=_LONGEST,
             heartbeat_timeout=timedelta(seconds=plan.lease),
-            retry_policy=_ONCE,
+            retry_policy=RetryPolicy(maximum_attempts=1),
         )
 
 
