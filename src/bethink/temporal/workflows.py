@@ -16,7 +16,7 @@ RUN_JOB, RELAY, SWEEP = "bethink.run_job", "bethink.relay", "bethink.sweep"
 _HANDED = RetryPolicy(initial_interval=timedelta(seconds=1), maximum_attempts=3)
 """How often a job is handed to workers that never answer: they may have died before they claimed it.
 
-The database alone counts attempts. What failed there, or was claimed by one who died, is due again later, and told again.
+The database alone counts attempts. What failed there, or was claimed by one who died, is due later, and told of again.
 """
 _LONGEST = timedelta(hours=6)
 _UNTAKEN = timedelta(minutes=10)
