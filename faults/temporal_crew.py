@@ -6,18 +6,13 @@ from enum import StrEnum
 from typing import Any
 from zlib import crc32
 
-from temporalio import activity
-
 import bethink
 from bethink.model.jobs import JobKind
 from bethink.providers.estimated_tokens import EstimatedTokens
 from bethink.settings import load_settings
 from bethink.store.db import Database
-from bethink.temporal import fleet
-from bethink.temporal.activities import Activities
-from bethink.temporal.names import JobName, Ran
+from bethink.temporal import activities, fleet
 from bethink.temporal.relay import Relay
-from bethink.temporal.workflows import RUN_JOB
 from bethink.worker import Worker, WorkerOptions
 from faults.learners import Thinking, database_at, noting, said
 from faults.ledger import Ledger
@@ -95,7 +90,7 @@ async def work_in_fleet(
     if mutant is Mutant.FORGETFUL:
         Relay._tell = _forget_some(Relay._tell)
     if mutant is Mutant.LEAKS:
-        Activities.run_job = _tell_what_was_said(Activities.run_job, database)
+        activities._outcome = lambda report: f"{report.claimed} {said(1)}"
     client = await fleet.connected(settings)
     await worker.run(fleet.Fleet(client, database, worker, settings).run)
 
@@ -109,15 +104,3 @@ def _forget_some(tell: Any) -> Any:
             await tell(self, kind, space, key, token)
 
     return forgetful
-
-
-def _tell_what_was_said(run: Any, database: Database) -> Any:
-    @activity.defn(name=RUN_JOB)
-    async def leaking(self: Activities, job: JobName) -> Ran:
-        ran: Ran = await run(self, job)
-        rows = await database.transact(
-            lambda tx: tx.all("read_messages", space=job.space, session_id=job.key, after=0, limit=1), space=job.space
-        )
-        return Ran(outcome=str(rows[0]["content"]), token=ran.token)
-
-    return leaking
