@@ -124,9 +124,7 @@ class Campaign:
         return rate
 
     def _disturb(self, crew: Crew) -> None:
-        slot = self._dice.randrange(WORKERS)
-        if slot in crew.stopped:
-            return
+        slot = self._dice.choice([slot for slot in range(WORKERS) if slot not in crew.stopped])
         deadline = time.monotonic() + 0.3
         while not crew.signs.busy(slot) and time.monotonic() < deadline:
             time.sleep(0.001)
