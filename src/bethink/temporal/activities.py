@@ -29,7 +29,7 @@ class Activities:
 
     @activity.defn(name=RUN_JOB)
     async def run_job(self, job: JobName) -> Ran:
-        """Run a job if it is due: whoever comes second finds it done."""
+        """Run a job if it is due: a second run finds it done."""
         report, token = await self._heard(
             lambda: self._worker.run_job(space=job.space, kind=JobKind(job.kind), key=job.key), beat=job.lease / 4
         )
@@ -70,7 +70,7 @@ class Activities:
 
 
 async def _without_content(work: Callable[[], Awaitable[T]]) -> T:
-    """Let an error leave this process by its name only: what it says may quote what someone said."""
+    """Let an error leave this process by its name only: its text may quote a message."""
     try:
         return await work()
     except Exception as error:  # noqa: BLE001 - the last place before it is kept in a history

@@ -92,7 +92,7 @@ def _rates(text: str) -> dict[str, float]:
             found[provider.strip()] = 0.0
         if not 0.0 < found[provider.strip()] < float("inf"):
             raise Misconfigured(
-                f"temporal_rates has {each!r}, which is no provider with its rate.",
+                f"temporal_rates has {each!r}, but needs a provider with its rate.",
                 hint="Give jobs a second for each provider, as openai=5,voyage=0.5.",
             )
     return found

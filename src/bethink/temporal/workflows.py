@@ -20,7 +20,7 @@ The database alone counts attempts. What failed there, or was claimed by one who
 """
 _LONGEST = timedelta(hours=6)
 _UNTAKEN = timedelta(minutes=10)
-"""After this, nobody may be working on a queue any more, as after a change of provider."""
+"""After this, perhaps no worker serves the queue any more, as after a change of provider."""
 
 
 @workflow.defn(name="bethink.job", sandboxed=False)
