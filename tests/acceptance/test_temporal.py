@@ -75,7 +75,7 @@ async def job_of(database: Database, session: Session) -> Job:
 
 async def learnt(database: Database, sessions: list[Session]) -> None:
     """Wait until all of them are."""
-    with anyio.fail_after(60):
+    with anyio.fail_after(180):
         while {(await job_of(database, each)).status for each in sessions} - {JobStatus.WAITING, JobStatus.DONE}:  # noqa: ASYNC110
             await anyio.sleep(0.05)
 
