@@ -29,6 +29,7 @@ from bethink.setting_groups import (
     ScanSettings,
     ServerSettings,
     SqliteSettings,
+    TemporalSettings,
     WebhookSettings,
     WorkerSettings,
 )
@@ -90,6 +91,8 @@ class Settings:
     """How quiet sessions are found."""
     worker: WorkerSettings = field(default_factory=WorkerSettings)
     """How the worker runs jobs."""
+    temporal: TemporalSettings = field(default_factory=TemporalSettings)
+    """A Temporal cluster that drives the workers."""
     changes: ChangesSettings = field(default_factory=ChangesSettings)
     """How long changes are kept."""
     access: AccessSettings = field(default_factory=AccessSettings)
@@ -161,6 +164,7 @@ _GROUPS: dict[str, type[Any]] = {
     "learning": LearningSettings,
     "scan": ScanSettings,
     "worker": WorkerSettings,
+    "temporal": TemporalSettings,
     "changes": ChangesSettings,
     "access": AccessSettings,
     "retention": RetentionSettings,

@@ -5,20 +5,19 @@ import random
 import socket
 import time
 from collections.abc import Awaitable, Callable, Collection, Mapping
-from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import anyio
 
 from bethink.errors import BethinkError, LostClaim, ModelError, ModelTimeout, ModelUnavailable, StoreError
-from bethink.frozen import frozen
 from bethink.learning.learner import LEARNING, Learner, start_over
 from bethink.logs import logger
 from bethink.model.ids import new_id
-from bethink.model.jobs import Audit, Claim, JobKind, JobStatus, Learnt, RunReport, Usage
+from bethink.model.jobs import Audit, Claim, JobKind, JobStatus, RunReport, Usage
 from bethink.store import jobs, learning
 from bethink.store.db import Database, Tx
+from bethink.worker_parts import Handler, Rest, Tally, WorkerOptions
 
 if TYPE_CHECKING:
     from bethink.telling.teller import Teller
@@ -27,77 +26,6 @@ _AHEAD = 2
 _TURNS = 4
 _Held = dict[Claim, anyio.CancelScope]
 _log = logger("worker")
-
-
-class Handler(Protocol):
-    """Does one kind of job. `process` ends the claim itself, in the transaction that stores the result."""
-
-    async def process(self, claim: Claim) -> Learnt:
-        """Do the job. Any exception except `LostClaim` is a failed attempt."""
-        ...
-
-    async def fail(
-        self, claim: Claim, *, status: JobStatus, delay: timedelta, attempts: int | None, error: str
-    ) -> None:
-        """End a failed claim if it is still valid, and retry after `delay`."""
-        ...
-
-    def look(self, tx: Tx, *, space: str, key: str) -> bool:
-        """Check a session that has no queued job, and return whether there is work after all."""
-        ...
-
-
-@frozen
-class WorkerOptions:
-    """The options of a worker. Times are seconds; the spend cap is in millionths of a dollar, None for no cap."""
-
-    interval: float = 30.0
-    batch: int = 10
-    concurrency: int = 8
-    lease: float = 60.0
-    max_attempts: int = 5
-    retry_first: float = 60.0
-    retry_longest: float = 6 * 3600.0
-    scan_limit: int = 5_000
-    scan_claims: int = 16
-    daily_cap: int | None = 5_000_000
-
-
-@dataclass(slots=True)
-class Rest:
-    """Until when an unavailable model or embedder is not called; workers of one process may share it."""
-
-    until: dict[bool, float] = field(default_factory=dict[bool, float])
-
-    def rests(self, kind: JobKind) -> bool:
-        """Return whether jobs of a kind are paused now."""
-        return time.monotonic() < self.until.get(kind is JobKind.INDEX, 0.0)
-
-    def begin(self, kind: JobKind, seconds: float) -> None:
-        """Pause jobs of a kind: an unavailable embedder does not stop learning, and the other way round."""
-        embeds = kind is JobKind.INDEX
-        self.until[embeds] = max(self.until.get(embeds, 0.0), time.monotonic() + seconds)
-
-
-class Tally(dict[str, RunReport]):
-    """What a run did, by space. The empty name has what concerns no single space."""
-
-    def __init__(self, only: str | None = None) -> None:
-        super().__init__()
-        self.only = only
-        self.anywhere = self[""]
-
-    def __missing__(self, space: str) -> RunReport:
-        self[space] = made = RunReport()
-        return made
-
-    def total(self) -> RunReport:
-        """Return the report of the whole run."""
-        report = RunReport()
-        for each in self.values():
-            report.add(each)
-        report.held = self.anywhere.held
-        return report
 
 
 class Worker:
@@ -133,14 +61,17 @@ class Worker:
         self._turn = 0
         self._capped_on: int | None = None
 
-    async def run(self) -> None:
-        """Work until stopped or cancelled: about every 30 seconds, and at once when a job is queued."""
+    async def run(self, work: Callable[[], Awaitable[None]] | None = None) -> None:
+        """Work until stopped or cancelled: about every 30 seconds, and at once when a job is queued.
+
+        With `work`, something else says which jobs to run when; changes are told either way.
+        """
         failed: BethinkError | None = None
         async with anyio.create_task_group() as tasks:
             if self._teller is not None:
                 tasks.start_soon(self._teller.run)
             try:
-                await self._run_jobs()
+                await (work or self._run_jobs)()
             except BethinkError as error:  # raised below, where no group wraps it
                 failed = error
             tasks.cancel_scope.cancel()
@@ -201,7 +132,7 @@ class Worker:
     async def run_and_tally(self, *, only: Collection[JobKind] | None = None, space: str | None = None) -> Tally:
         """Do the same, and return a report for each space."""
         tally = Tally(space)
-        unfit = {**self._unfit, **await self._left_to_another()}
+        unfit = await self.unfit()
         asked = [kind for kind in JobKind if only is None or kind in only]
         for kind in asked:
             handler = self._handlers.get(kind)
@@ -218,9 +149,54 @@ class Worker:
                 raise unfit[kind]
         return tally
 
-    async def _left_to_another(self) -> Mapping[JobKind, BethinkError]:
+    async def run_job(self, *, space: str, kind: JobKind, key: str) -> tuple[RunReport, int]:
+        """Claim one job and do it if it is due: it may be done or claimed already. Return its token, or 0 if it is not.
+
+        Where something prevents it, nothing is claimed and `held` says what.
+        """
+        tally = Tally(space)
+        held = await self.hindrance(kind)
+        if held is not None:
+            tally.anywhere.held = held
+            return tally.total(), 0
+        claims = await self._claimed(
+            lambda tx, lease: jobs.claim_one(tx, space=space, kind=kind, key=key, worker=self.name, lease=lease)
+        )
+        await self._do(self._handlers[kind], claims, tally)
+        report = tally.total()
+        self._has_more(report)
+        return report, max((claim.token for claim in claims), default=0)
+
+    async def sweep(self) -> int:
+        """Mark the sessions that went quiet or were only quoted, and tidy up. Returns how many were marked."""
+        tally = Tally()
+        unfit = await self.unfit()
+        for kind, handler in self._handlers.items():
+            if kind in unfit:
+                continue
+            if kind is JobKind.EXTRACT and self.has_model:
+                tally.anywhere.marked += await start_over(self._database)
+            while await self._scan(kind, handler, tally):
+                pass
+        if self.tidy is not None:
+            await self.tidy()
+        return tally.anywhere.marked
+
+    @property
+    def kinds(self) -> tuple[JobKind, ...]:
+        """The kinds of jobs that are done here."""
+        return tuple(self._handlers)
+
+    async def hindrance(self, kind: JobKind) -> str | None:
+        """Say in a word why jobs of a kind cannot be done now, if they cannot."""
+        if kind not in self._handlers or kind in await self.unfit():
+            return "unfit"
+        return await self._hindrance(kind)
+
+    async def unfit(self) -> Mapping[JobKind, BethinkError]:
+        """Return why some kinds of jobs cannot be done here."""
         why = None if self._learner is None else await self._learner.hindrance()
-        return {} if why is None else dict.fromkeys(LEARNING, why)
+        return {**self._unfit, **({} if why is None else dict.fromkeys(LEARNING, why))}
 
     async def tell(self) -> None:
         """Send every change that is due to its webhooks."""
@@ -263,18 +239,26 @@ class Worker:
         if held is not None:
             tally.anywhere.held = held
             return None
-        lease = timedelta(seconds=self.options.lease)
         self._turn += 1
         tried = self._turn % _TURNS == 0  # retries must not wait forever behind new jobs
+        claims = await self._claimed(
+            lambda tx, lease: jobs.claim(
+                tx, kind=kind, worker=self.name, lease=lease, limit=limit, tried_first=tried, space=tally.only
+            )
+        )
+        await self._do(handler, claims, tally)
+        return len(claims)
+
+    async def _claimed(self, claim: Callable[[Tx, timedelta], list[Claim]]) -> list[Claim]:
+        lease = timedelta(seconds=self.options.lease)
         claims: list[Claim] = []
         with anyio.CancelScope(shield=True):  # when cancelled here, the claims must still be known to be released
-            claims = await self._database.transact(
-                lambda tx: jobs.claim(
-                    tx, kind=kind, worker=self.name, lease=lease, limit=limit, tried_first=tried, space=tally.only
-                )
-            )
+            claims += await self._database.transact(lambda tx: claim(tx, lease))
+        return claims
+
+    async def _do(self, handler: Handler, claims: list[Claim], tally: Tally) -> None:
         if not claims:
-            return 0
+            return
         held = {claim: anyio.CancelScope() for claim in claims}
         try:
             async with anyio.create_task_group() as tasks:
@@ -285,7 +269,6 @@ class Worker:
                 tasks.cancel_scope.cancel()
         finally:
             await self._release(list(held))
-        return len(claims)
 
     async def _attempt(self, handler: Handler, claim: Claim, report: RunReport, held: _Held) -> None:
         scope = held[claim]

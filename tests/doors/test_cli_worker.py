@@ -46,3 +46,17 @@ def test_what_a_worker_quoted_before_any_model_was_named_is_learnt_with_the_mode
 
     assert made is not None
     assert not made.made_by.quotes
+
+
+def test_a_pause_needs_a_temporal_cluster(place: list[str]) -> None:
+    refused = run("worker", "--pause", *place)
+
+    assert refused.code == 4
+    assert "Add --temporal HOST:PORT" in refused.err
+
+
+def test_a_temporal_cluster_that_does_not_answer_is_named(place: list[str]) -> None:
+    refused = run("worker", "--temporal", "127.0.0.1:1", *place)
+
+    assert refused.code != 0
+    assert "Temporal does not answer at 127.0.0.1:1" in refused.err

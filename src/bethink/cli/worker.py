@@ -10,11 +10,16 @@ import typer
 from bethink.cli.command import NO_SPACE, CommandContext, DryRun, Result, Yes, command
 from bethink.cli.serve import missing_extra
 from bethink.cli.terminal import OutputLine, many
+from bethink.errors import Misconfigured
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
     from bethink.api.space import Space
     from bethink.memory import Memory
     from bethink.model.jobs import RunReport
+    from bethink.settings import Settings
+    from bethink.worker import Worker
 
 app = typer.Typer()
 
@@ -60,43 +65,83 @@ async def worker(
             metavar="HOST:PORT", help="Answer /healthz, /readyz and /metrics there.  [default: from the settings]"
         ),
     ] = None,
+    temporal: Annotated[
+        str | None,
+        typer.Option(
+            metavar="HOST:PORT", help="Run the jobs that Temporal hands out there.  [default: from the settings]"
+        ),
+    ] = None,
+    task_queue: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The task queue there.  [default: from the settings]")
+    ] = None,
+    pause: Annotated[bool, typer.Option("--pause", help="Let all workers on Temporal rest, and exit.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Let them go on, and exit.")] = False,
 ) -> Result:
     """Run background jobs until stopped. It works on all spaces. Stop it with SIGINT or SIGTERM.
 
     Where a model learns from the database, the worker needs a model, too: without one it refuses to quote instead.
     """
+    from bethink.settings import with_values  # noqa: PLC0415
     from bethink.waiting import wait_for_database  # noqa: PLC0415 - it loads the databases
 
+    given = {"worker_listen": listen, "temporal_address": temporal, "temporal_task_queue": task_queue}
+    settings = with_values(ctx.target.settings, {name: value for name, value in given.items() if value is not None})
+    if pause or resume:
+        return await _pause(ctx, settings, resume=resume)
     if not once:
         ctx.log_as_service()
     memory = ctx.target.make()
-    await wait_for_database(ctx.target.settings)
+    await wait_for_database(settings)
     async with memory:
         if once:
             report = await learn_all(memory)
             return Result(data=report, lines=run_lines(report))
         ctx.note("working; stop with Ctrl-C")
-        stopped_by = await until_signal(partial(_work, ctx, memory, listen))
+        stopped_by = await until_signal(partial(_work, ctx, memory, settings))
         ctx.note("stopped; unfinished jobs were released")
         return Result(data={"stopped_by": stopped_by})
 
 
-async def _work(ctx: CommandContext, memory: "Memory", listen: str | None) -> None:
+async def _work(ctx: CommandContext, memory: "Memory", settings: "Settings") -> None:
     """Run jobs until cancelled, and answer probes meanwhile if there is an address for them."""
-    settings = ctx.target.settings
-    address = settings.worker.listen if listen is None else listen
-    if not address:
-        await memory.work()
+    runner = memory.local().worker()
+    if not settings.worker.listen:
+        await _run(memory, runner, settings)
         return
     try:
         from bethink.server.beside import answering_probes  # noqa: PLC0415 - an extra
         from bethink.server.options import options_from  # noqa: PLC0415
     except ImportError as error:
         raise missing_extra("server", error) from error
-    runner = memory.local().worker()
-    async with answering_probes(memory, runner, address, options=options_from(settings)) as place:
+    async with answering_probes(memory, runner, settings.worker.listen, options=options_from(settings)) as place:
         ctx.note(f"health and metrics at {place}")
+        await _run(memory, runner, settings)
+
+
+async def _run(memory: "Memory", runner: "Worker", settings: "Settings") -> None:
+    if not settings.temporal.address:
         await runner.run()
+        return
+    fleet = _fleet()
+    client = await fleet.connected(settings, identity=runner.name)
+    await runner.run(fleet.Fleet(client, memory.local().parts.database, runner, settings).run)
+
+
+async def _pause(ctx: CommandContext, settings: "Settings", *, resume: bool) -> Result:
+    fleet = _fleet()
+    if not settings.temporal.address:
+        raise Misconfigured("no Temporal cluster is named.", hint="Add --temporal HOST:PORT, or set temporal_address.")
+    await fleet.pause(await fleet.connected(settings), settings, resume=resume)
+    ctx.note("jobs are relayed again" if resume else "nothing more is relayed; what runs is finished")
+    return Result(data={"task_queue": settings.temporal.task_queue, "paused": not resume})
+
+
+def _fleet() -> "ModuleType":
+    try:
+        from bethink.temporal import fleet  # noqa: PLC0415 - an extra
+    except ImportError as error:
+        raise missing_extra("temporal", error) from error
+    return fleet
 
 
 async def learn_all(learner: "Memory | Space") -> "RunReport":

@@ -62,19 +62,19 @@ def claim(
             kind=kind, worker=worker, now=tx.now, lease=tx.now + lease, limit=1 if tried else limit, tried=int(tried),
             space=space,
         )  # fmt: skip
-    claims = [
-        Claim(
-            space=row["space_id"],
-            kind=JobKind(row["kind"]),
-            key=row["key"],
-            token=row["token"],
-            attempts=row["attempts"],
-            input_watermark=row["input_watermark"],
-            queued_at=from_micros(row["queued_at"]),
-        )
-        for row in rows
-    ]
-    return sorted(claims, key=lambda each: (each.queued_at, each.space, each.key))
+    return sorted(map(_claim_of, rows), key=lambda each: (each.queued_at, each.space, each.key))
+
+
+def claim_one(tx: Tx, *, space: str, kind: JobKind, key: str, worker: str, lease: timedelta) -> list[Claim]:
+    """Claim one job by its name, as `claim` does. Returns nothing if it is done, claimed or not yet due."""
+    row = tx.one("claim_job", space=space, kind=kind, key=key, worker=worker, now=tx.now, lease=tx.now + lease)
+    return [] if row is None else [_claim_of(row)]
+
+
+def due(tx: Tx, *, kind: JobKind, limit: int) -> list[tuple[str, str, int]]:
+    """Return space, key and last token of jobs that could be claimed, the longest due first."""
+    rows = tx.all("list_due", kind=kind, now=tx.now, limit=limit)
+    return [(row["space_id"], row["key"], row["token"]) for row in rows]
 
 
 def any_due(tx: Tx, *, kind: JobKind) -> bool:
@@ -278,6 +278,18 @@ def spent(tx: Tx) -> Usage:
 def day_of(at: datetime) -> int:
     """Return the number of a day, for counting against the spend cap."""
     return to_micros(at) // DAY
+
+
+def _claim_of(row: Row) -> Claim:
+    return Claim(
+        space=row["space_id"],
+        kind=JobKind(row["kind"]),
+        key=row["key"],
+        token=row["token"],
+        attempts=row["attempts"],
+        input_watermark=row["input_watermark"],
+        queued_at=from_micros(row["queued_at"]),
+    )
 
 
 def _held(held: Claim) -> dict[str, object]:

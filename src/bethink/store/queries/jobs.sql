@@ -53,6 +53,18 @@ FROM picked
 WHERE jobs.space_id = picked.space_id AND jobs.kind = picked.kind AND jobs.key = picked.key
 RETURNING jobs.space_id, jobs.kind, jobs.key, jobs.token, jobs.attempts, jobs.input_watermark, jobs.queued_at;
 
+-- name: claim_job
+-- Claim one job by its name, if it is due.
+UPDATE jobs SET status = 'running', token = token + 1, worker = :worker, attempts = attempts + 1,
+    started_at = :now, finished_at = NULL, due_at = :lease
+WHERE space_id = :space AND kind = :kind AND key = :key AND due_at <= :now AND status <> 'waiting'
+RETURNING space_id, kind, key, token, attempts, input_watermark, queued_at;
+
+-- name: list_due
+-- What there is to claim, the longest due first, without claiming it.
+SELECT space_id, key, token FROM jobs
+WHERE kind = :kind AND due_at <= :now AND status <> 'waiting' ORDER BY due_at LIMIT :limit;
+
 -- name: any_due
 -- Whether there is anything to claim.
 SELECT key FROM jobs WHERE kind = :kind AND due_at <= :now AND status <> 'waiting' LIMIT 1;
