@@ -53,6 +53,23 @@ async def test_wal_synchronous_and_busy_timeout_can_be_set(tmp_path: Path) -> No
     await database.close()
 
 
+async def test_without_a_log_the_folder_is_synced_after_each_commit_too(tmp_path: Path) -> None:
+    database = await opened(tmp_path / "m.db", wal=False)
+
+    assert await pragma(database, "synchronous") == 3
+    await database.close()
+
+
+async def test_a_new_folder_is_synced_into_the_one_above_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    synced: list[int] = []
+    monkeypatch.setattr(os, "fsync", lambda file: synced.append(os.fstat(file).st_ino))
+
+    database = await opened(tmp_path / "a" / "b" / "m.db")
+
+    await database.close()
+    assert {tmp_path.stat().st_ino, (tmp_path / "a").stat().st_ino} <= set(synced)
+
+
 @pytest.mark.parametrize(("option", "value"), [("synchronous", "MAYBE"), ("busy_timeout", -1), ("readers", -1)])
 def test_options_that_make_no_sense_are_refused(option: str, value: object) -> None:
     with pytest.raises(Misconfigured, match=option):

@@ -1,0 +1,50 @@
+"""The campaigns on power cuts and failing disks find what they look for."""
+
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from faults.power import Mutant, campaign
+from faults.recorded_disk import Act, Disk, Event, Left, Replay
+
+
+@pytest.mark.mutant
+@pytest.mark.slow
+@pytest.mark.parametrize("mutant", Mutant)
+def test_a_bug_on_purpose_is_found(mutant: Mutant) -> None:
+    _, verdict = campaign(200, 7, mutant)
+
+    assert verdict.violations
+
+
+def test_what_was_synced_is_left_and_the_rest_only_by_chance(tmp_path: Path) -> None:
+    disk = Disk(tmp_path)
+    kept = disk.opened("kept")
+    disk.add(Event(Act.WRITE, kept, 0, b"synced--" * 200))
+    disk.add(Event(Act.SYNC, kept, len(disk.events)))
+    disk.add(Event(Act.SYNC_FOLDER, at=len(disk.events)))
+    disk.add(Event(Act.WRITE, kept, 0, b"written-" * 200))
+    disk.add(Event(Act.WRITE, disk.opened("new"), 0, b"written-"))
+    replay = Replay(disk)
+    replay.go(len(disk.events))
+
+    torn = {replay.cut(Left.TORN, Random(seed))["kept"] for seed in range(20)}
+
+    assert replay.cut(Left.NOTHING, Random(1)) == {"kept": b"synced--" * 200}
+    assert replay.cut(Left.EVERYTHING, Random(1)) == {"kept": b"written-" * 200, "new": b"written-"}
+    assert any(b"synced--" in each and b"written-" in each for each in torn)
+
+
+def test_a_deleted_file_may_come_back_until_its_folder_is_synced(tmp_path: Path) -> None:
+    (tmp_path / "journal").write_bytes(b"old")
+    disk = Disk(tmp_path)
+    disk.deleted("journal", synced=False)
+    replay = Replay(disk)
+    replay.go(len(disk.events))
+    before = replay.cut(Left.NOTHING, Random(1))
+    disk.add(Event(Act.SYNC_FOLDER, at=len(disk.events)))
+    replay.go(len(disk.events))
+
+    assert before == {"journal": b"old"}
+    assert replay.cut(Left.NOTHING, Random(1)) == {}
