@@ -94,7 +94,7 @@ def _life(course: Course, folder: Path, known: Known, cuts: int) -> tuple[dict[s
     life.synchronous = "NORMAL" if course.mutant is Mutant.NORMAL else "FULL"
     with recording(disk), folding_early():
         anyio.run(_live, life, course)
-    replay, chosen = Replay(disk), _moments(disk, cuts, course.dice)
+    replay, chosen = Replay(disk, course.dice), _moments(disk, cuts, course.dice)
     go_on = course.dice.choice(chosen)
     kept: tuple[dict[str, bytes], Known] = ({}, Known())
     heard, now = 0, known.copy()

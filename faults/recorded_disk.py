@@ -21,6 +21,7 @@ import apsw
 _BASE = "unix"
 _NAME = "bethink-recorded"
 _SECTOR = 512
+_HALF = 0.5
 _MEMORY = "-shm"
 _WITH_FOLDER = apsw.SQLITE_OPEN_WAL | apsw.SQLITE_OPEN_MAIN_JOURNAL | apsw.SQLITE_OPEN_SUPER_JOURNAL
 
@@ -31,6 +32,7 @@ class Act(StrEnum):
     WRITE = "write"
     TRUNCATE = "truncate"
     SYNC = "sync"
+    SYNC_FAILED = "sync failed"
     LINK = "link"
     DELETE = "delete"
     SYNC_FOLDER = "sync folder"
@@ -127,7 +129,11 @@ class _File(apsw.VFSFile):
 
     def xSync(self, flags: int) -> None:  # noqa: N802
         began = len(self._disk.events)
-        self._disk.failing(Act.SYNC, self._name)
+        try:
+            self._disk.failing(Act.SYNC, self._name)
+        except apsw.Error:
+            self._disk.add(Event(Act.SYNC_FAILED, self._number, began))
+            raise
         # The files are in memory or will be thrown away: only the order counts, so the real disk is left alone.
         del flags
         if self._disk.lies:
@@ -185,8 +191,9 @@ class Left(StrEnum):
 class Replay:
     """Goes through what happened to a disk, and says at any moment what a cut would leave."""
 
-    def __init__(self, disk: Disk) -> None:
+    def __init__(self, disk: Disk, dice: Random) -> None:
         self._events = disk.events
+        self._dice = dice
         self._next = 0
         self._synced: dict[int, bytearray] = {}
         self._names: dict[str, int] = {}
@@ -211,11 +218,13 @@ class Replay:
                 self._waiting.setdefault(event.file, []).append((index, event))
             case Act.LINK | Act.DELETE:
                 self._renamed.append((index, event))
-            case Act.SYNC:
+            case Act.SYNC | Act.SYNC_FAILED:
                 waiting = self._waiting.pop(event.file, [])
                 content = self._synced.setdefault(event.file, bytearray())
                 for _, each in filter(lambda entry: entry[0] < event.at, waiting):
-                    _apply(content, each)
+                    # When a sync fails, some of it is written, and nobody tries again with the rest.
+                    if event.act is Act.SYNC or self._dice.random() < _HALF:
+                        _apply(content, each)
                 self._waiting[event.file] = [entry for entry in waiting if entry[0] >= event.at]
             case Act.SYNC_FOLDER:
                 for _, each in filter(lambda entry: entry[0] < event.at, self._renamed):
@@ -263,12 +272,13 @@ def _apply(content: bytearray, event: Event) -> None:
 
 
 def _tear(content: bytearray, event: Event, dice: Random) -> None:
-    """Write some sectors of it, and let others be rubbish, as a sector in the middle of being written is."""
+    """Write some sectors of it, and let others be rubbish, as one that is being changed may be."""
     at, end = event.at, event.at + len(event.data)
     while at < end:
         until = min(end, (at // _SECTOR + 1) * _SECTOR)
-        fate = dice.random()
-        if fate < 0.6:
-            data = event.data[at - event.at : until - event.at] if fate < 0.5 else dice.randbytes(until - at)
+        fate, data = dice.random(), event.data[at - event.at : until - event.at]
+        if fate < 0.5:
             _apply(content, Event(Act.WRITE, event.file, at, data))
+        elif fate < 0.6 and bytes(content[at:until]) != data:
+            _apply(content, Event(Act.WRITE, event.file, at, dice.randbytes(until - at)))
         at = until

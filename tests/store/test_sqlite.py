@@ -15,8 +15,10 @@ from bethink import Fact
 from bethink.errors import Busy, Conflict, Corrupt, Misconfigured, OutcomeUnknown, StoreError, Unavailable
 from bethink.store.db import Tx
 from bethink.store.engines import checkpoint
+from bethink.store.engines.checkpoint import Checkpointer
 from bethink.store.engines.connection_thread import ThreadConnection
 from bethink.store.engines.sqlite import SqliteDatabase, SqliteOptions, SqliteTx, translated
+from bethink.store.engines.sqlite_log import write_log_again
 from bethink.store.sql import Dialect, queries
 from tests.conftest import KEY, many, memory_on
 
@@ -62,7 +64,11 @@ async def test_without_a_log_the_folder_is_synced_after_each_commit_too(tmp_path
 
 async def test_a_new_folder_is_synced_into_the_one_above_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     synced: list[int] = []
-    monkeypatch.setattr(os, "fsync", lambda file: synced.append(os.fstat(file).st_ino))
+
+    def note(file: int) -> None:
+        synced.append(os.fstat(file).st_ino)
+
+    monkeypatch.setattr(os, "fsync", note)
 
     database = await opened(tmp_path / "a" / "b" / "m.db")
 
@@ -376,15 +382,15 @@ async def test_a_long_log_is_folded_beside_the_writer_and_a_too_long_one_by_it(
 ) -> None:
     folded: list[str] = []
     done = threading.Event()
-    real = checkpoint._fold
+    real = Checkpointer._fold
 
-    def fold(connection: apsw.Connection) -> None:
-        real(connection)
+    def fold(checkpointer: Checkpointer, connection: apsw.Connection) -> None:
+        real(checkpointer, connection)
         folded.append(threading.current_thread().name)
         done.set()
 
     monkeypatch.setattr(checkpoint, limit, 5)
-    monkeypatch.setattr(checkpoint, "_fold", fold)
+    monkeypatch.setattr(Checkpointer, "_fold", fold)
     database = await opened(tmp_path / "m.db")
     memory = memory_on(database)
     session = await memory.space("alice").session(KEY)
@@ -408,9 +414,68 @@ def test_a_fold_that_fails_never_fails_the_commit(
         def wal_checkpoint(self, **_: object) -> None:
             raise error
 
-    checkpoint._fold(Broken())  # pyright: ignore[reportArgumentType]
+    checkpointer = Checkpointer(Broken, busy_timeout=0)  # pyright: ignore[reportArgumentType]
+    checkpointer._fold(Broken())  # pyright: ignore[reportArgumentType]
 
     assert ("could not checkpoint the write-ahead log" in caplog.text) is said
+
+
+async def test_a_log_that_the_disk_failed_to_sync_is_written_again_before_anything_is_built_on_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written: list[bytes] = []
+
+    def fails(path: str) -> None:
+        written.append(Path(f"{path}-wal").read_bytes())
+        raise apsw.IOError("eio")
+
+    database = await opened(tmp_path / "m.db")
+    session = await memory_on(database).space("alice").session(KEY)
+    await session.append(many(30))
+    database._checkpointer.doubt_log()
+    monkeypatch.setattr(checkpoint, "write_log_again", fails)
+    with pytest.raises(Unavailable, match="Nothing was written"):
+        await session.append(many(1))
+    assert not await database.empty_log()
+    assert len(written[0]) > 0
+    monkeypatch.undo()
+
+    await session.append(many(1))
+
+    assert not database._checkpointer.log_in_doubt
+    assert len(await session.read()) == 31
+    await database.close()
+
+
+async def test_a_log_is_written_again_byte_for_byte(tmp_path: Path) -> None:
+    database = await opened(tmp_path / "m.db")
+    session = await memory_on(database).space("alice").session(KEY)
+    await session.append(many(300))
+    before = (tmp_path / "m.db-wal").read_bytes()
+
+    write_log_again(str(tmp_path / "m.db"))
+
+    assert (tmp_path / "m.db-wal").read_bytes() == before
+    assert len(before) > 128 * 1024
+    await database.close()
+
+
+async def test_a_log_that_stays_in_doubt_is_left_to_whoever_opens_it_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    database = await opened(tmp_path / "m.db")
+    session = await memory_on(database).space("alice").session(KEY)
+    await session.append(many(1))
+    database._checkpointer.doubt_log()
+    monkeypatch.setattr(checkpoint, "write_log_again", partial(_raise, apsw.IOError("eio")))
+
+    await database.close()
+
+    assert (tmp_path / "m.db-wal").stat().st_size > 0
+
+
+def _raise(error: Exception, _: str) -> None:
+    raise error
 
 
 @pytest.mark.parametrize("count", [1, 9, 10, 11, 20, 25])

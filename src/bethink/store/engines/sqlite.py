@@ -155,6 +155,8 @@ class SqliteDatabase(Database):
         await self._watcher.close()
         await self._readers.close()
         await to_thread.run_sync(self._checkpointer.close)
+        if self._checkpointer.log_in_doubt:
+            await self._writer.run(lambda holder: self._checkpointer.leave_log(holder.connection()))
         await self._writer.close()
 
     async def empty_log(self) -> bool:
@@ -182,7 +184,9 @@ class SqliteDatabase(Database):
     ) -> T:
         del space, repeatable  # one file is one trust domain, and its commits have known outcomes
         lane, begin = (self._readers, "BEGIN") if read else (self._writer, _WRITE)
-        attempt = self._attempt if synced or self.options.synchronous.upper() not in _SYNCED else self._attempt_unsynced
+        # Without a log NORMAL may leave a broken file, not only lose the last commits.
+        waits = synced or not self.options.wal or self.options.synchronous.upper() not in _SYNCED
+        attempt = self._attempt if waits else self._attempt_unsynced
         return await lane.run(lambda holder: attempt(holder, body, begin=begin))
 
     def _attempt_unsynced(self, holder: ThreadConnection[apsw.Connection], body: Callable[[Tx], T], *, begin: str) -> T:
@@ -196,6 +200,8 @@ class SqliteDatabase(Database):
         committing = False
         try:
             connection = holder.connection()
+            if begin == _WRITE:
+                self._checkpointer.restore_log(connection)
             knows = self._knows if self._ready and begin == _WRITE else None
             tx = SqliteTx(connection, begin=begin, clock=self._clock, knows=knows)
             tx.keys_refused = self.keys_refused
@@ -212,6 +218,8 @@ class SqliteDatabase(Database):
                     connection.execute("ROLLBACK")
                 raise
         except apsw.Error as error:
+            if isinstance(error, apsw.IOError):
+                self._checkpointer.doubt_log()
             if committing and isinstance(error, apsw.IOError):
                 # The log may already contain the complete commit, which would be recovered after a crash.
                 raise OutcomeUnknown(f"the disk failed while committing: {error}.") from error
