@@ -30,7 +30,7 @@ from bethink.errors import BethinkError, Busy, OutcomeUnknown, Unavailable
 from bethink.store.db import system_clock
 from bethink.store.engines import checkpoint, sqlite
 from faults.ledger import Verdict
-from faults.power import folding_early, put
+from faults.power import folding_early, moments, put
 from faults.power_life import FILE, SPACE, Known, chat, connect, look
 from faults.recorded_disk import Act, Disk, Left, Replay, recording
 
@@ -203,7 +203,7 @@ async def _run(each: Round, wal: bool) -> None:  # noqa: FBT001 - anyio passes p
 
 def _cut(course: Course, disk: Disk, where: str) -> None:
     replay, known, heard = Replay(disk, course.dice), Known(), 0
-    for moment in sorted(course.dice.choices(range(len(disk.events) + 1), k=_CUTS)):
+    for moment in moments(disk, _CUTS, course.dice):
         replay.go(moment)
         known.hear(replay.told[heard:])
         heard = len(replay.told)

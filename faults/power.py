@@ -94,7 +94,7 @@ def _life(course: Course, folder: Path, known: Known, cuts: int) -> tuple[dict[s
     life.synchronous = "NORMAL" if course.mutant is Mutant.NORMAL else "FULL"
     with recording(disk), folding_early():
         anyio.run(_live, life, course)
-    replay, chosen = Replay(disk, course.dice), _moments(disk, cuts, course.dice)
+    replay, chosen = Replay(disk, course.dice), moments(disk, cuts, course.dice)
     go_on = course.dice.choice(chosen)
     kept: tuple[dict[str, bytes], Known] = ({}, Known())
     heard, now = 0, known.copy()
@@ -111,7 +111,7 @@ def _life(course: Course, folder: Path, known: Known, cuts: int) -> tuple[dict[s
     return kept
 
 
-def _moments(disk: Disk, cuts: int, dice: Random) -> list[int]:
+def moments(disk: Disk, cuts: int, dice: Random) -> list[int]:
     """Choose when to cut: half of them right after somebody was answered, when most is at stake."""
     answers = [index + 1 for index, event in enumerate(disk.events) if event.act is Act.TELL]
     return sorted(

@@ -37,8 +37,10 @@ Migration = tuple[int, str, str]
 _FILL = """
 SET session_replication_role = replica;
 INSERT INTO spaces (id, shard, created_at) SELECT 's' || n, -1, 1 FROM generate_series(1, {spaces}) n;
-INSERT INTO agents (space_id, id, name, kind, created_at) SELECT id, 'a', 'assistant', 'primary', 1 FROM spaces WHERE shard < 0;
-INSERT INTO conversations (space_id, id, agent_id, key, created_at) SELECT id, 'c', 'a', 'k', 1 FROM spaces WHERE shard < 0;
+INSERT INTO agents (space_id, id, name, kind, created_at)
+SELECT id, 'a', 'assistant', 'primary', 1 FROM spaces WHERE shard < 0;
+INSERT INTO conversations (space_id, id, agent_id, key, created_at)
+SELECT id, 'c', 'a', 'k', 1 FROM spaces WHERE shard < 0;
 INSERT INTO sessions (space_id, id, conversation_id, agent_id, ordinal, learns, created_at, last_number)
 SELECT id, 'x', 'c', 'a', 1, 1, 1, {each} FROM spaces WHERE shard < 0;
 INSERT INTO messages (space_id, session_id, number, role, content, tool_calls, is_error, metadata, origin, said_at,
