@@ -38,6 +38,15 @@ def binaries() -> Path:
     raise SystemExit("no PostgreSQL found: install the dev dependencies, or set BETHINK_TEST_DSN")
 
 
+def has_pgvector() -> bool:
+    """Say whether that server can have vectors."""
+    program = binaries() / "pg_config"
+    if not program.exists():
+        return True
+    shared = subprocess.run([program, "--sharedir"], capture_output=True, text=True, check=True).stdout.strip()
+    return (Path(shared) / "extension" / "vector.control").exists()
+
+
 def _named(wanted: str) -> Path:
     return _DEBIAN / wanted / "bin" if wanted.isdecimal() else Path(wanted)
 
