@@ -7,6 +7,7 @@ the disk is well again nobody hears an error, and nothing is started anew.
 
 import argparse
 import contextlib
+import re
 import secrets
 import shutil
 import sys
@@ -14,7 +15,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Generator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
@@ -27,14 +28,21 @@ import apsw
 
 import bethink
 from bethink.errors import BethinkError, Busy, OutcomeUnknown, Unavailable
+from bethink.model.jobs import JobKind
+from bethink.store import jobs
 from bethink.store.db import system_clock
 from bethink.store.engines import checkpoint, sqlite
+from bethink.store.sql import Dialect, queries
 from faults.ledger import Verdict
 from faults.power import folding_early, moments, put
 from faults.power_life import FILE, SPACE, Known, chat, connect, look
 from faults.recorded_disk import Act, Disk, Left, Replay, recording
 
 _STEPS = 14
+_CHATS = 3
+_ENOUGH = 6
+"""Messages after which a session is marked to be learnt from."""
+_LEASE = timedelta(minutes=1)
 _AFTER = 4
 _CUTS = 12
 _MOST_PRINTED = 20
@@ -57,6 +65,8 @@ class Mutant(StrEnum):
     """A commit that the disk did not confirm is said to have written nothing."""
     TRUSTING = "trusting"
     """After a sync that failed, the log is trusted and written on."""
+    WAITS = "waits"
+    """A job waits for the time of a clock that was ahead."""
 
 
 @dataclass(slots=True)
@@ -113,6 +123,10 @@ def mutated(mutant: Mutant | None) -> Generator[None]:
             stack.enter_context(patch.object(sqlite, "OutcomeUnknown", Unavailable))
         if mutant is Mutant.TRUSTING:
             stack.enter_context(patch.object(checkpoint.Checkpointer, "restore_log"))
+        if mutant is Mutant.WAITS:
+            query = queries(Dialect.SQLITE)["queue_job"]
+            text = re.sub(r"AND jobs.due_at <= .*", "", query.text)
+            stack.enter_context(patch.dict(queries(Dialect.SQLITE), queue_job=replace(query, text=text)))
         yield
 
 
@@ -139,11 +153,28 @@ class Round:
                     self.clock.by = dice.choice(_JUMPS)
                 await self._use(memory, 1)
             self.ailment.ill = False
+            if self.ailment.fault is Fault.CLOCK:
+                self.clock.by = timedelta()
             await self._use(memory, _AFTER)
+            if self.ailment.fault is Fault.CLOCK:
+                await self._claimable(memory)
+
+    async def _claimable(self, memory: bethink.Memory) -> None:
+        """Hold every session that has something to learn from against the jobs that a worker would get now."""
+        for number in range(_CHATS):
+            for _ in range(_ENOUGH):
+                self._sent += 1
+                await self._append(memory, f"{self.name}-{self._sent}", number)
+        database = memory.local().parts.database
+        claims = await database.transact(
+            lambda tx: jobs.claim(tx, kind=JobKind.EXTRACT, limit=100, lease=_LEASE, worker="faults")
+        )
+        if len(claims) != _CHATS:
+            self.course.violations.append(f"round {self.name}: {len(claims)} of {_CHATS} sessions can be learnt from")
 
     async def _use(self, memory: bethink.Memory, steps: int) -> None:
         for _ in range(steps):
-            number = self.course.dice.randrange(3)
+            number = self.course.dice.randrange(_CHATS)
             self._sent += 1
             key = f"{self.name}-{self._sent}"
             try:
