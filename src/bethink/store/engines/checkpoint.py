@@ -88,7 +88,7 @@ class Checkpointer:
             self._answered = failures
 
     def leave_log(self, connection: apsw.Connection) -> None:
-        """Before the last connection is closed: a log that cannot be restored stays for whoever opens it next."""
+        """Leave a log that cannot be restored to the next process, before the last connection is closed."""
         try:
             self.restore_log(connection)
         except apsw.Error:

@@ -10,7 +10,7 @@ _LOG = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_WAL
 
 
 def write_log_again(path: str) -> None:
-    """Write what the log of a database holds in its place once more, and sync it. Nobody else may be writing.
+    """Write what the log of a database holds in its place once more, and sync it. No other connection may write.
 
     When a sync fails, Linux forgets which pages it still had to write: they are read as if all were well, the next sync
     succeeds, and they are not on the disk. The log may begin with commits that were not synced, such as records of
