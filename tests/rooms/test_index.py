@@ -29,6 +29,8 @@ from tests.conftest import KEY, FakeClock, said
 from tests.rooms.recall_kit import with_vectors
 from tests.rooms.vector_kit import DIMENSION, Hashed, index_all, index_of, left_out, nearest, refs
 
+pytestmark = pytest.mark.pgvector
+
 HOUR = timedelta(hours=1)
 
 

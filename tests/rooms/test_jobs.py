@@ -138,6 +138,25 @@ async def test_something_new_ends_a_rest(database: Database, memory: Memory, mar
     assert len(await claim(database)) == 1
 
 
+@pytest.mark.parametrize("claimed", [False, True])
+async def test_a_job_from_a_clock_that_was_ahead_is_due_with_something_new(
+    database: Database, memory: Memory, clock: FakeClock, claimed: bool
+) -> None:
+    now = clock.time
+    clock.time += timedelta(days=400)
+    session = await memory.space("alice").session(KEY)
+    await session.append(many(6))
+    ahead = await claim(database) if claimed else []
+    clock.time = now
+    assert await claim(database) == []
+
+    await session.append(said("one more"))
+
+    [held] = await claim(database)
+    assert held.key == session.id
+    assert all(held.token > each.token for each in ahead)
+
+
 async def test_a_job_that_fails_while_something_new_was_marked_is_tried_at_once(
     database: Database, memory: Memory, session: Session
 ) -> None:

@@ -69,6 +69,7 @@ async def test_a_narrow_search_is_not_starved_by_better_matches(memory: bethink.
     assert texts(await memory.space("alice").recall("tea", limit=1, tags=["rare"])) == ["A cup of tea"]
 
 
+@pytest.mark.pgvector
 async def test_vectors_are_compared_only_within_what_a_search_is_narrowed_to(database: Database) -> None:
     memory = with_vectors(database)
     session = await memory.space("alice").session("desk")

@@ -319,6 +319,7 @@ async def test_nothing_relevant_is_an_empty_answer_that_says_why(memory: Memory,
     assert (await memory.space("alice").recall("kind")).missing is None
 
 
+@pytest.mark.pgvector
 async def test_a_vector_finds_what_shares_no_word_that_counts(memory: Memory, database: Database) -> None:
     session = await tell(memory, "What is it that he has with her?")
     remembering = with_vectors(database)

@@ -14,6 +14,8 @@ from tests.conftest import FakeClock, said
 from tests.rooms.recall_kit import message, tell, texts, with_vectors
 from tests.rooms.vector_kit import DIMENSION, Hashed, index_all
 
+pytestmark = pytest.mark.pgvector
+
 QUESTION = "What about crimson things?"
 _COLOURS = {"crimson": 0, "scarlet": 0, "azure": 1, "cobalt": 1}
 

@@ -15,6 +15,7 @@ from bethink import Fact
 from bethink.errors import Busy, Conflict, Corrupt, Misconfigured, OutcomeUnknown, StoreError, Unavailable
 from bethink.store.db import Tx
 from bethink.store.engines import checkpoint
+from bethink.store.engines.checkpoint import Checkpointer
 from bethink.store.engines.connection_thread import ThreadConnection
 from bethink.store.engines.sqlite import SqliteDatabase, SqliteOptions, SqliteTx, translated
 from bethink.store.sql import Dialect, queries
@@ -359,15 +360,15 @@ async def test_a_long_log_is_folded_beside_the_writer_and_a_too_long_one_by_it(
 ) -> None:
     folded: list[str] = []
     done = threading.Event()
-    real = checkpoint._fold
+    real = Checkpointer._fold
 
-    def fold(connection: apsw.Connection) -> None:
-        real(connection)
+    def fold(checkpointer: Checkpointer, connection: apsw.Connection) -> None:
+        real(checkpointer, connection)
         folded.append(threading.current_thread().name)
         done.set()
 
     monkeypatch.setattr(checkpoint, limit, 5)
-    monkeypatch.setattr(checkpoint, "_fold", fold)
+    monkeypatch.setattr(Checkpointer, "_fold", fold)
     database = await opened(tmp_path / "m.db")
     memory = memory_on(database)
     session = await memory.space("alice").session(KEY)
@@ -391,7 +392,8 @@ def test_a_fold_that_fails_never_fails_the_commit(
         def wal_checkpoint(self, **_: object) -> None:
             raise error
 
-    checkpoint._fold(Broken())  # pyright: ignore[reportArgumentType]
+    checkpointer = Checkpointer(Broken, busy_timeout=0)  # pyright: ignore[reportArgumentType]
+    checkpointer._fold(Broken())  # pyright: ignore[reportArgumentType]
 
     assert ("could not checkpoint the write-ahead log" in caplog.text) is said
 

@@ -125,7 +125,8 @@ def take_numbers(tx: Tx, *, space: str, session_id: str, count: int) -> Reserved
     row = tx.one("take_numbers", space=space, id=session_id, count=count, threshold=TURN_THRESHOLD, now=tx.now)
     if row is None:
         return None
-    if row["marked_at"] == to_micros(tx.now) or row["rests"]:
+    # Marked just now, or by a clock that was ahead, whose job would wait for it.
+    if (row["marked_at"] or 0) >= to_micros(tx.now) or row["rests"]:
         _queue_extraction(tx, space=space, session_id=session_id, number=row["last_number"])
         if row["rests"]:
             tx.run("wake_session", space=space, session=session_id)

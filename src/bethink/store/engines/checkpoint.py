@@ -1,5 +1,7 @@
 """Checkpoints SQLite's write-ahead log on a thread of its own, so that an append does not wait for it."""
 
+# pyright: reportUnknownMemberType=false
+
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -8,6 +10,7 @@ import apsw
 
 from bethink.errors import BethinkError
 from bethink.logs import logger
+from bethink.store.engines.sqlite_log import write_log_again
 from bethink.store.sql import Dialect, queries
 
 _WORTH_IT = 1000
@@ -39,6 +42,8 @@ class Checkpointer:
         self._wake = threading.Event()
         self._closing = False
         self._unclean = False
+        self._failures = self._answered = 0
+        self._restoring = threading.Lock()
         self._thread = threading.Thread(target=self._serve, name="bethink-checkpoint", daemon=True)
 
     def start(self) -> None:
@@ -60,6 +65,35 @@ class Checkpointer:
             self._wake.set()
         return emptied
 
+    def doubt_log(self) -> None:
+        """Take note that the disk failed: parts of the log may not be on it."""
+        self._failures += 1
+
+    @property
+    def log_in_doubt(self) -> bool:
+        """Whether the disk failed since the log was last restored; a database without a log has nothing to doubt."""
+        return self._failures != self._answered and self._file is not None
+
+    def restore_log(self, connection: apsw.Connection) -> None:
+        """Make sure that all of the log is on the disk, before anything is built on it. Raises what SQLite raises."""
+        if not self.log_in_doubt:
+            return
+        with self._restoring:
+            failures = self._failures
+            connection.execute("BEGIN IMMEDIATE")  # keeps every other writer out
+            try:
+                write_log_again(connection.filename)
+            finally:
+                connection.execute("ROLLBACK")
+            self._answered = failures
+
+    def leave_log(self, connection: apsw.Connection) -> None:
+        """Leave a log that cannot be restored to the next process, before the last connection is closed."""
+        try:
+            self.restore_log(connection)
+        except apsw.Error:
+            connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+
     def close(self) -> None:
         """Let the running checkpoint finish. The last connection to close runs the final one."""
         self._closing = True
@@ -69,8 +103,8 @@ class Checkpointer:
 
     def _committed(self, writer: apsw.Connection, _: str, pages: int) -> int:
         # Called after the commit: nothing here may raise, or a stored message would look refused.
-        if pages >= _TOO_MANY:
-            _fold(writer)
+        if pages >= _TOO_MANY and not self.log_in_doubt:
+            self._fold(writer)
         elif pages >= _WORTH_IT:
             self._wake.set()
         return apsw.SQLITE_OK
@@ -91,7 +125,7 @@ class Checkpointer:
                 _log.warning("cannot checkpoint the write-ahead log: %s", type(error).__name__)
             else:
                 if woken:
-                    _fold(connection)
+                    self._fold(connection)
                 self._empty_again(connection)
         if connection is not None:
             connection.close()
@@ -112,28 +146,33 @@ class Checkpointer:
         """Checkpoint the entire log and truncate it. Returns whether no reader prevented that."""
         connection.set_busy_timeout(min(_PATIENCE, self._busy_timeout))
         try:
+            self.restore_log(connection)
             connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
-        except apsw.Error:
+        except apsw.Error as error:
+            if isinstance(error, apsw.IOError):
+                self.doubt_log()
             return False
         finally:
             connection.set_busy_timeout(self._busy_timeout)
         return True
+
+    def _fold(self, connection: apsw.Connection) -> None:
+        # Commits are safe in the log: if this fails, or another one is running, the log only stays longer.
+        try:
+            self.restore_log(connection)
+            connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+        except apsw.BusyError:
+            return
+        except apsw.Error as error:
+            if isinstance(error, apsw.IOError):
+                self.doubt_log()
+            _log.warning("could not checkpoint the write-ahead log: %s", type(error).__name__)
 
 
 def _is_waited_for(connection: apsw.Connection) -> bool:
     """Return whether an erasure waits until the log is empty."""
     query = queries(Dialect.SQLITE)["any_open_log"]
     try:
-        return any(True for _ in connection.execute(query.text))  # pyright: ignore[reportUnknownMemberType]
+        return any(True for _ in connection.execute(query.text))
     except apsw.Error:  # the schema is older, or being migrated
         return False
-
-
-def _fold(connection: apsw.Connection) -> None:
-    # Commits are safe in the log: if this fails, or another one is running, the log only stays longer.
-    try:
-        connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
-    except apsw.BusyError:
-        return
-    except apsw.Error as error:
-        _log.warning("could not checkpoint the write-ahead log: %s", type(error).__name__)

@@ -4,9 +4,11 @@
 # apsw annotates its values with a Buffer type that Python 3.11 does not have.
 
 import json
+import os
 import re
 import time
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from functools import cache
 from itertools import chain, islice
 from pathlib import Path
@@ -153,6 +155,8 @@ class SqliteDatabase(Database):
         await self._watcher.close()
         await self._readers.close()
         await to_thread.run_sync(self._checkpointer.close)
+        if self._checkpointer.log_in_doubt:
+            await self._writer.run(lambda holder: self._checkpointer.leave_log(holder.connection()))
         await self._writer.close()
 
     async def empty_log(self) -> bool:
@@ -180,7 +184,9 @@ class SqliteDatabase(Database):
     ) -> T:
         del space, repeatable  # one file is one trust domain, and its commits have known outcomes
         lane, begin = (self._readers, "BEGIN") if read else (self._writer, _WRITE)
-        attempt = self._attempt if synced or self.options.synchronous.upper() not in _SYNCED else self._attempt_unsynced
+        # Without a log NORMAL may leave a broken file, not only lose the last commits.
+        waits = synced or not self.options.wal or self.options.synchronous.upper() not in _SYNCED
+        attempt = self._attempt if waits else self._attempt_unsynced
         return await lane.run(lambda holder: attempt(holder, body, begin=begin))
 
     def _attempt_unsynced(self, holder: ThreadConnection[apsw.Connection], body: Callable[[Tx], T], *, begin: str) -> T:
@@ -188,12 +194,14 @@ class SqliteDatabase(Database):
         try:
             return self._attempt(holder, body, begin=begin)
         finally:
-            holder.connection().pragma("synchronous", self.options.synchronous)
+            holder.connection().pragma("synchronous", self._synchronous())
 
     def _attempt(self, holder: ThreadConnection[apsw.Connection], body: Callable[[Tx], T], *, begin: str) -> T:
         committing = False
         try:
             connection = holder.connection()
+            if begin == _WRITE:
+                self._checkpointer.restore_log(connection)
             knows = self._knows if self._ready and begin == _WRITE else None
             tx = SqliteTx(connection, begin=begin, clock=self._clock, knows=knows)
             tx.keys_refused = self.keys_refused
@@ -210,6 +218,8 @@ class SqliteDatabase(Database):
                     connection.execute("ROLLBACK")
                 raise
         except apsw.Error as error:
+            if isinstance(error, apsw.IOError):
+                self._checkpointer.doubt_log()
             if committing and isinstance(error, apsw.IOError):
                 # The log may already contain the complete commit, which would be recovered after a crash.
                 raise OutcomeUnknown(f"the disk failed while committing: {error}.") from error
@@ -221,7 +231,7 @@ class SqliteDatabase(Database):
         if path != _MEMORY:
             file = Path(path).expanduser()
             try:
-                file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                _make_folder(file.parent)
             except OSError as error:
                 raise Misconfigured(f"cannot create {file.parent}: {error}.", hint="Check the path.") from error
             if not file.exists():
@@ -244,7 +254,13 @@ class SqliteDatabase(Database):
         connection.pragma("trusted_schema", False)  # noqa: FBT003
         connection.pragma("journal_size_limit", 64 * 1024 * 1024)
         self._set_journal(connection)
-        connection.pragma("synchronous", options.synchronous)
+        connection.pragma("synchronous", self._synchronous())
+
+    def _synchronous(self) -> str:
+        # Without a log a commit deletes the journal, and only EXTRA syncs the folder after that: with FULL the journal
+        # could come back after a power cut, and undo what was acknowledged.
+        asked = self.options.synchronous.upper()
+        return "EXTRA" if asked == "FULL" and not self.options.wal else asked
 
     def _connect_writer(self) -> apsw.Connection:
         connection = self._connect()
@@ -270,6 +286,19 @@ class SqliteDatabase(Database):
                 time.sleep(0.005)
             else:
                 return
+
+
+def _make_folder(folder: Path) -> None:
+    """Create a folder and those above it, so that a power cut takes none of them along with what is in them."""
+    missing = [each for each in (folder, *folder.parents) if not each.exists()]
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for each in missing:
+        with suppress(OSError):  # some systems cannot open a folder
+            opened = os.open(each.parent, os.O_RDONLY)
+            try:
+                os.fsync(opened)
+            finally:
+                os.close(opened)
 
 
 def _check_ours(connection: apsw.Connection, path: str) -> None:

@@ -2,11 +2,13 @@
 -- Queue a job, in the transaction that makes it necessary. Newer work ends a pause and revives a dead job.
 -- Queueing always raises the watermark, even for something older: there is new work to do.
 -- Tokens start at the current time, so that none is reused when a space is forgotten and created again.
+-- No rest and no lease lasts a week: what is due later than that is from a clock that was ahead, and is due now.
 INSERT INTO jobs (space_id, kind, key, queued_at, status, due_at, input_watermark, token)
 VALUES (:space, :kind, :key, :now, 'queued', :now, :watermark, :now)
 ON CONFLICT (space_id, kind, key) DO UPDATE SET
     queued_at = CASE WHEN jobs.status IN ('waiting', 'done') THEN excluded.queued_at ELSE jobs.queued_at END,
-    due_at = CASE WHEN jobs.status IN ('queued', 'running') THEN jobs.due_at ELSE excluded.due_at END,
+    due_at = CASE WHEN jobs.status IN ('queued', 'running') AND jobs.due_at <= excluded.due_at + 604800000000
+        THEN jobs.due_at ELSE excluded.due_at END,
     attempts = CASE WHEN jobs.status IN ('queued', 'running') THEN jobs.attempts ELSE 0 END,
     status = CASE WHEN jobs.status = 'running' THEN 'running' ELSE 'queued' END,
     input_watermark = CASE
