@@ -146,6 +146,8 @@ BODIES: dict[str, dict[str, Any]] = {
     "reviews.reject_all": {"review_ids": ["rev_1"]},
     "space.forget": {"everything": True, "dry_run": True},
     "space.session": {"conversation": "cli:desk:"},
+    "space.find_session": {"conversation": "cli:desk:"},
+    "session.retract": {"number": 1},
     "session.append": {"messages": [{"role": "user", "content": "figs"}]},
     "session.cited": {"answer": "figs"},
     "facts.search": {"query": "figs"},
