@@ -1,6 +1,7 @@
 """Finding things by their names: nothing is created by looking, lists begin with a prefix, writes can be sent again."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -46,7 +47,7 @@ async def test_sessions_are_listed_by_the_beginning_of_their_names(memory: bethi
 async def test_the_last_messages_are_read_in_order(session: bethink.Session) -> None:
     await session.append(said("one", "two", "three", "four"))
 
-    async def read(**more: int) -> list[str]:
+    async def read(**more: Any) -> list[str]:
         return [record.message.content for record in await session.read(**more)]
 
     assert await read(last=2) == ["three", "four"]

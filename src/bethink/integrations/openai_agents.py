@@ -6,19 +6,12 @@
 It imports nothing of the SDK: a session there is whatever has these methods.
 """
 
-import json
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from anyio import CancelScope
 
 from bethink import Message, Record, Role, Session, Space
-
-if TYPE_CHECKING:
-    from agents import SessionSettings
-
-Item = dict[str, Any]
-"""An item of a conversation, as the SDK has it: a message, a call of a tool, its output, and so on."""
 
 _ITEM, _PLAIN = "openai_agents", {"role", "content"}
 _PAGE = 1_000
@@ -39,7 +32,7 @@ class BethinkSession:
         space: Space,
         *,
         agent: str = "assistant",
-        session_settings: "SessionSettings | None" = None,
+        session_settings: Any = None,
         tokens: int = 2_000,
     ) -> None:
         """Name a conversation. Nothing is created before something is said.
@@ -48,7 +41,7 @@ class BethinkSession:
             session_id: The name of the conversation.
             space: The space of the end user.
             agent: The name of the agent, for spaces that several agents share.
-            session_settings: How many items a run reads, as the SDK has it.
+            session_settings: The `SessionSettings` of the SDK: how many items a run reads.
             tokens: How much memory `recall_first` may add to a turn.
         """
         self.session_id = session_id
@@ -119,14 +112,14 @@ class BethinkSession:
 
 
 def _message(item: Any, *, repeats: bool) -> Message:
-    plain = isinstance(item, Mapping) and set(cast("Item", item)) == _PLAIN and isinstance(item["content"], str)
+    fields, role, text = _fields(item), _role(item), _text(item)
+    plain = set(fields) == _PLAIN and isinstance(fields["content"], str)
     about: dict[str, object] = {} if plain else {_ITEM: item}
-    role, text = _role(item), _text(item)
     if repeats:
         return Message(role=role, content=text, origin="memory", metadata=about)
     if role is Role.TOOL:
-        name = str(cast("Item", item).get("name") or "tool")
-        return Message(role=role, content=text, name=name, tool_call_id=item.get("call_id"), metadata=about)
+        name, call = str(fields.get("name") or "tool"), fields.get("call_id")
+        return Message(role=role, content=text, name=name, tool_call_id=call and str(call), metadata=about)
     return Message(role=role, content=text, metadata=about)
 
 
@@ -135,13 +128,17 @@ def _item(record: Record) -> Any:
     return message.metadata.get(_ITEM, {"role": str(message.role), "content": message.content})
 
 
+def _fields(item: Any) -> Mapping[str, Any]:
+    return cast("Mapping[str, Any]", item) if isinstance(item, Mapping) else {}
+
+
 def _kind(item: Any) -> str:
-    return str(cast("Item", item).get("type", "")) if isinstance(item, Mapping) else ""
+    return str(_fields(item).get("type", ""))
 
 
 def _role(item: Any) -> Role:
     """Return who said an item: only what has the role of the user is the user's."""
-    named = cast("Item", item).get("role") if isinstance(item, Mapping) else None
+    named = _fields(item).get("role")
     if named in ("user", "assistant"):
         return Role(named)
     if named in ("system", "developer"):
@@ -151,17 +148,9 @@ def _role(item: Any) -> Role:
 
 def _text(item: Any) -> str:
     """Return what an item says in words; nothing for reasoning, images and calls."""
-    if not isinstance(item, Mapping):
-        return ""
-    fields = cast("Item", item)
+    fields = _fields(item)
     content: Any = fields.get("content", fields.get("output", ""))
     if isinstance(content, str):
         return content
-    if not isinstance(content, list):
-        return "" if content is None else json.dumps(content, ensure_ascii=False, default=str)
-    parts = cast("list[Any]", content)
-    return "\n".join(
-        str(part["text"])
-        for part in parts
-        if isinstance(part, Mapping) and part.get("type") in _TEXTS and part.get("text")
-    )
+    parts = map(_fields, cast("list[Any]", content)) if isinstance(content, list) else ()
+    return "\n".join(str(part["text"]) for part in parts if part.get("type") in _TEXTS and part.get("text"))
