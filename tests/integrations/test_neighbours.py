@@ -70,7 +70,6 @@ class Neighbours:
         assert counts, done.stdout[-3_000:] + done.stderr[-3_000:]
         found: dict[str, int] = json.loads(counts[-1].removeprefix("counted: "))
         assert done.returncode == 0, done.stdout[-6_000:]
-        print(f"{folder.name}: {found}")
         return found
 
 
@@ -127,3 +126,12 @@ def test_the_session_tests_of_the_openai_agents_sdk_pass(neighbours: Neighbours,
 
     assert found["passed"] >= 200
     assert found["deselected"] <= 25, "only what is about the insides of SQLite"
+
+
+def test_the_store_tests_of_langgraph_pass(neighbours: Neighbours, target: str) -> None:
+    source = neighbours.source("langgraph-checkpoint")
+
+    found = neighbours.pytest("swap_langgraph", target, source, "-o", "asyncio_mode=auto", "tests/test_store.py")
+
+    assert found["passed"] >= 100
+    assert found["deselected"] + found["skipped"] == 0
