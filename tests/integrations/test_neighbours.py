@@ -135,3 +135,13 @@ def test_the_store_tests_of_langgraph_pass(neighbours: Neighbours, target: str) 
 
     assert found["passed"] >= 100
     assert found["deselected"] + found["skipped"] == 0
+
+
+def test_the_contracts_of_the_claude_agent_sdk_hold(neighbours: Neighbours, target: str) -> None:
+    given = {**_plain(), "SWAP_TARGET": target}
+    script = str(HERE / "swaps" / "claude_contracts.py")
+
+    done = subprocess.run([str(neighbours.python), script], env=given, capture_output=True, text=True, check=False)
+
+    assert done.returncode == 0, done.stderr[-3_000:]
+    assert done.stdout.splitlines()[-1] == "all contracts hold"
