@@ -188,6 +188,7 @@ FULL: list[tuple[Verb[Any, Any], Request]] = [
         draft=DRAFT, agent="scout", idempotency_key="k", **_DOCUMENT)),
     (documents.UPDATE_DOCUMENT, documents.UpdateDocumentRequest(
         draft=DRAFT, expected=1, reason="She moved.", agent="scout", idempotency_key="k", **_DOCUMENT)),
+    (documents.WRITTEN, documents.WrittenRequest(key="k")),
     (documents.DELETE_DOCUMENT, documents.DeleteDocumentRequest(
         expected=1, missing_ok=True, idempotency_key="k", **_DOCUMENT)),
     (documents.RESTORE_DOCUMENT, documents.RestoreDocumentRequest(version=1, expected=None, **_DOCUMENT)),

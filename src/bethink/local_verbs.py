@@ -203,6 +203,7 @@ def _documents(local: "Local") -> Handlers:
         .on(documents.GET_DOCUMENT, found.get)
         .on(documents.CREATE_DOCUMENT, found.create)
         .on(documents.UPDATE_DOCUMENT, found.update)
+        .on(documents.WRITTEN, found.written)
         .on(documents.DELETE_DOCUMENT, found.delete)
         .on(documents.RESTORE_DOCUMENT, found.restore)
         .on(documents.DOCUMENT_VERSIONS, found.versions)

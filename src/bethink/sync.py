@@ -997,6 +997,14 @@ class Documents(Blocking[AsyncDocuments]):
             )
         )
 
+    def written(self, key: str) -> Document | None:
+        """Return the version that was written or deleted with an idempotency key, or None.
+
+        Args:
+            key: The idempotency key that it was sent with.
+        """
+        return self._run(lambda: self._inner.written(key))
+
     def delete(
         self, document_id: str, expected: int, *, idempotency_key: str | None = None, missing_ok: bool = False
     ) -> None:

@@ -163,6 +163,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "retention.hold": {"reason": "case 12"},
     "memory.lift_legal_hold": {"space": "alice", "reason": "closed"},
     "documents.search": {"query": "figs"},
+    "documents.written": {"key": "k"},
     "documents.find": {"path": "~/parrot"},
     "documents.create": {"draft": {"slug": "new", "title": "New"}},
     "documents.update": {"draft": {"slug": "parrot", "title": "Parrot"}, "expected": 1},

@@ -90,6 +90,8 @@ async def test_a_write_that_is_sent_again_is_done_once(memory: bethink.Memory) -
         await docs.delete(made[0].id, expected=2, idempotency_key="k3")
     assert await docs.find("~/tea") is None
     assert (await docs.create(draft, idempotency_key="k1")).version == 1, "what was written, not what is there now"
+    written = [await docs.written(key) for key in ("k1", "k2", "k3", "none")]
+    assert [each and each.version for each in written] == [1, 2, 2, None]
     with pytest.raises(Conflict):
         await docs.update(made[0].id, draft, expected=2, idempotency_key="k1")
     with pytest.raises(NotFound):

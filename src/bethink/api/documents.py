@@ -33,6 +33,7 @@ from bethink.model.verbs.documents import (
     TREE,
     UNDO,
     UPDATE_DOCUMENT,
+    WRITTEN,
     ApproveChangeRequest,
     BlameRequest,
     ChangeRequest,
@@ -51,6 +52,7 @@ from bethink.model.verbs.documents import (
     RestoreDocumentRequest,
     SearchDocumentsRequest,
     UpdateDocumentRequest,
+    WrittenRequest,
 )
 
 
@@ -206,6 +208,14 @@ class Documents(Handle):
                 by=by,
             ),
         )
+
+    async def written(self, key: str) -> Document | None:
+        """Return the version that was written or deleted with an idempotency key, or None.
+
+        Args:
+            key: The idempotency key that it was sent with.
+        """
+        return await self._run(WRITTEN, WrittenRequest(key=key))
 
     async def delete(
         self, document_id: str, expected: int, *, idempotency_key: str | None = None, missing_ok: bool = False

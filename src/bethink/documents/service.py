@@ -40,6 +40,7 @@ from bethink.model.verbs.documents import (
     RestoreDocumentRequest,
     SearchDocumentsRequest,
     UpdateDocumentRequest,
+    WrittenRequest,
 )
 from bethink.model.verbs.memory import CorrectRequest
 from bethink.store import consolidation, document_pages, documents, facts
@@ -105,6 +106,16 @@ class DocumentService:
             return tree.update(tx, cut, space=space, document_id=request.document_id, expected=request.expected, by=by)
 
         return await self._once(space, request, "update", request.document_id, body)
+
+    async def written(self, space: str, request: WrittenRequest) -> Document | None:
+        """Return what was written with an idempotency key."""
+        key = self._redactor.redact(request.key)
+
+        def body(tx: Tx) -> Document | None:
+            done = documents.operation(tx, space=space, key=key)
+            return None if done is None else _version(tx, done, space=space)
+
+        return await self._read(space, body)
 
     async def correct(self, space: str, request: CorrectRequest) -> Corrected:
         """Write the next version of a document with another text."""
@@ -270,8 +281,7 @@ class DocumentService:
             if before.kind != kind or document_id not in (None, before.document_id):
                 hint = "Use a new key for a new write; repeat a key only with the write it was made for."
                 raise Conflict(f"the idempotency key {key!r} already belongs to another write.", hint=hint)
-            versions = documents.versions(tx, space=space, document_id=before.document_id)
-            return next(each for each in versions if each.version == before.version)
+            return _version(tx, before, space=space)
 
         try:
             return await self._write(space, keyed)
@@ -314,6 +324,13 @@ class DocumentService:
 
     async def _read(self, space: str, body: Callable[[Tx], T]) -> T:
         return await self._database.transact(body, space=space, read=True)
+
+
+def _version(tx: Tx, done: documents.DocumentOperation, *, space: str) -> Document:
+    found = document_pages.some_versions(tx, space=space, document_id=done.document_id, versions={done.version})
+    if done.version not in found:
+        raise NotFound(f"version {done.version} of document {done.document_id!r} is gone.")
+    return found[done.version]
 
 
 def written_by(agent: str | None) -> Provenance:

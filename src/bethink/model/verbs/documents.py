@@ -15,6 +15,7 @@ from bethink.model.pages import HistoryPage, OutlinePage
 from bethink.model.verbs.base import (
     Cursor,
     Empty,
+    IdempotencyKey,
     KeyedRequest,
     Limit,
     LocalOnly,
@@ -116,6 +117,14 @@ class GetDocumentRequest(DocumentRequest):
 
     as_of: Moment | None = None
     """The document as it stood at this time. A day means its end."""
+
+
+@frozen
+class WrittenRequest(Request):
+    """A write to look for."""
+
+    key: IdempotencyKey
+    """The idempotency key that it was sent with."""
 
 
 @frozen
@@ -276,6 +285,10 @@ UPDATE_DOCUMENT: Verb[UpdateDocumentRequest, Document] = Verb(
     operation=MemoryOperation.UPDATE,
     raises=f"{_STALE} Conflict: if the key belongs to another write.",
 )  # fmt: skip
+WRITTEN: Verb[WrittenRequest, Document | None] = Verb(
+    "documents.written", WrittenRequest, Document | None, f"POST {_SPACE}/documents/written", READ, Retry.SAFE,
+    "Return the version that was written or deleted with an idempotency key, or None.",
+)  # fmt: skip
 DELETE_DOCUMENT: Verb[DeleteDocumentRequest, None] = Verb(
     "documents.delete", DeleteDocumentRequest, None, f"DELETE {_DOCUMENT}", ERASE, Retry.IDEMPOTENT,
     "End a document that has no children and that no other links to.",
@@ -341,6 +354,6 @@ UNDO: Verb[ChangeRequest, None] = Verb(
 
 VERBS = (
     TREE, SEARCH_DOCUMENTS, FIND_DOCUMENT, CHILDREN, OUTLINE, GET_DOCUMENT, CREATE_DOCUMENT, UPDATE_DOCUMENT,
-    DELETE_DOCUMENT, RESTORE_DOCUMENT, DOCUMENT_VERSIONS, DOCUMENT_HISTORY, BLAME, DIFF_DOCUMENT, DOCUMENT_SOURCES,
-    FILES, LIST_CHANGES, APPROVE, REJECT, UNDO,
+    WRITTEN, DELETE_DOCUMENT, RESTORE_DOCUMENT, DOCUMENT_VERSIONS, DOCUMENT_HISTORY, BLAME, DIFF_DOCUMENT,
+    DOCUMENT_SOURCES, FILES, LIST_CHANGES, APPROVE, REJECT, UNDO,
 )  # fmt: skip
