@@ -64,7 +64,7 @@ class BethinkSessionStore:
         for name, at, metadata in await self._listed(project_key):
             key: Any = {"project_key": project_key, "session_id": name}
             sessions = await self._sessions(_name(key))
-            # What is noted is the fold of a beginning of the log: right, whoever wrote it when.
+            # The note is the fold of the first lines of the log, so it is right even if two processes write it.
             known: Mapping[str, Any] = metadata.get(_SUMMARY, {}) if len(sessions) == 1 else {}
             summary: Any = {"session_id": name, "mtime": at, "data": known["data"]} if known else None
             records = [each for session in sessions for each in await _read(session, after=known.get("until", 0))]
