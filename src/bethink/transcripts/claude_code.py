@@ -58,7 +58,7 @@ def read(path: Path, *, start: int = 0) -> Iterator[TranscriptLine]:
 
 
 def spoken(tree: Mapping[str, Any], *, subagent: bool = False) -> tuple[str, str] | None:
-    """Return the role and the words of one line, as `read` does. Returns None for what neither a person nor a model said."""
+    """Return the role and the words of one line; None for what neither a person nor a model said."""
     if tree.get("type") == "assistant":
         said = _answered(tree)
     elif tree.get("type") == "user":
