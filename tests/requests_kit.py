@@ -101,7 +101,7 @@ FULL: list[tuple[Verb[Any, Any], Request]] = [
     (memory.SHOWN, memory.ShownRequest(as_of=NOON, limit=3, **_SESSION)),
     (memory.FORGET, memory.ForgetRequest(
         ref=Ref(RefKind.DOCUMENT, "doc_1", 2), version_only=True, agent="scout", dry_run=True, echoes=True, by="kari",
-        reason="request 12")),
+        reason="request 12", missing_ok=True)),
     (memory.JOBS, memory.JobsRequest(limit=3)),
     (memory.CONSOLIDATE, Empty()),
     (memory.LEARN_SPACE, service.LearnRequest(only=(JobKind.EXTRACT,))),
@@ -139,11 +139,13 @@ FULL: list[tuple[Verb[Any, Any], Request]] = [
     (sessions.OPEN_SESSION, sessions.OpenSessionRequest(
         conversation="talk", agent="scout", kind=AgentKind.SUBAGENT, ephemeral=True, tags=("tea",),
         metadata={"k": [1]})),
+    (sessions.FIND_SESSION, sessions.FindSessionRequest(conversation="talk", agent="scout")),
     (sessions.LIST_SESSIONS, sessions.ListSessionsRequest(
-        limit=3, state=SessionState.FAILED, before="ses_1", **NARROW)),
+        limit=3, state=SessionState.FAILED, before="ses_1", conversation_prefix="talk/", **NARROW)),
     (sessions.GET_SESSION, sessions.SessionRequest(**_SESSION)),
     (sessions.APPEND, sessions.AppendRequest(messages=TALK, idempotency_key="k", **_SESSION)),
-    (sessions.READ_MESSAGES, sessions.ReadRequest(after=7, limit=3, **NARROW, **_SESSION)),
+    (sessions.READ_MESSAGES, sessions.ReadRequest(after=7, limit=3, last=2, **NARROW, **_SESSION)),
+    (sessions.RETRACT, sessions.RetractRequest(number=3, **_SESSION)),
     (sessions.TRANSCRIPT, sessions.TranscriptRequest(around=17, limit=3, **_SESSION)),
     (sessions.END_TURN, sessions.SessionRequest(**_SESSION)),
     (sessions.IDLE, sessions.SessionRequest(**_SESSION)),
@@ -176,16 +178,19 @@ FULL: list[tuple[Verb[Any, Any], Request]] = [
     (reviews.REJECT_REVIEWS, reviews.DecideReviewsRequest(review_ids=("rev_1", "rev_2"), note="All false.")),
     (rules.GET_RULES, rules.GetRulesRequest(agent="scout")),
     (rules.SET_RULES, rules.SetRulesRequest(agent="scout", rules=RULES)),
-    (documents.TREE, documents.TreeRequest(as_of=NOON)),
+    (documents.TREE, documents.ListDocumentsRequest(as_of=NOON, path_prefix="~/memory", limit=3)),
     (documents.SEARCH_DOCUMENTS, documents.SearchDocumentsRequest(query="tea", as_of=NOON, limit=3)),
     (documents.FIND_DOCUMENT, documents.FindDocumentRequest(path="~/memory/people", as_of=NOON)),
     (documents.CHILDREN, documents.ChildrenRequest(as_of=NOON, **_DOCUMENT)),
     (documents.OUTLINE, documents.OutlineRequest(as_of=NOON, limit=3, after=cursor_of("anna"), **_DOCUMENT)),
     (documents.GET_DOCUMENT, documents.GetDocumentRequest(as_of=NOON, **_DOCUMENT)),
-    (documents.CREATE_DOCUMENT, documents.CreateDocumentRequest(draft=DRAFT, **_DOCUMENT)),
+    (documents.CREATE_DOCUMENT, documents.CreateDocumentRequest(
+        draft=DRAFT, agent="scout", idempotency_key="k", **_DOCUMENT)),
     (documents.UPDATE_DOCUMENT, documents.UpdateDocumentRequest(
-        draft=DRAFT, expected=1, reason="She moved.", **_DOCUMENT)),
-    (documents.DELETE_DOCUMENT, documents.DeleteDocumentRequest(expected=1, **_DOCUMENT)),
+        draft=DRAFT, expected=1, reason="She moved.", agent="scout", idempotency_key="k", **_DOCUMENT)),
+    (documents.WRITTEN, documents.WrittenRequest(key="k")),
+    (documents.DELETE_DOCUMENT, documents.DeleteDocumentRequest(
+        expected=1, missing_ok=True, idempotency_key="k", **_DOCUMENT)),
     (documents.RESTORE_DOCUMENT, documents.RestoreDocumentRequest(version=1, expected=None, **_DOCUMENT)),
     (documents.DOCUMENT_VERSIONS, documents.DocumentRequest(**_DOCUMENT)),
     (documents.DOCUMENT_HISTORY, documents.DocumentHistoryRequest(limit=3, after=cursor_of(4), **_DOCUMENT)),

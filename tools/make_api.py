@@ -187,8 +187,9 @@ def _method(verb: Verb[Any, Any], handle: str, imports: _Imports) -> str:
     parameters = ["self", *(_parameter(each, hints[each.name], imports) for each in first)]
     if rest:
         parameters += ["*", *(_parameter(each, hints[each.name], imports) for each in rest)]
-    opens = verb.result is SessionInfo
-    returns = _session(handle, imports) if opens else _spelt(verb.result, imports)
+    opens, may = verb.result is SessionInfo, verb.result == SessionInfo | None
+    opened = _session(handle, imports) if opens or may else ""
+    returns = (f"{opened} | None" if may else opened) if opened else _spelt(verb.result, imports)
     given = [f"{each}=self.id" for each in bound if each in hints]
     given += [f"{each.name}={_converted(each.name, hints[each.name], imports)}" for each in asked]
     constant, module = _constant(verb)
@@ -196,7 +197,9 @@ def _method(verb: Verb[Any, Any], handle: str, imports: _Imports) -> str:
     loaded = late if module in _LATE else imports
     request = f"{(loaded if verb.request.__module__ in _LATE else imports).of(verb.request)}({', '.join(given)})"
     call = f"await self._run({loaded.add(module, constant)}, {request})"
-    body = f"return {returns.strip(chr(34))}(self._backend, {call})" if opens else f"return {call}"
+    body = f"return {opened.strip(chr(34))}(self._backend, {call})" if opens else f"return {call}"
+    if may:
+        body = f"found = {call}\n        return None if found is None else {opened}(self._backend, found)"
     about = _documentation(verb, [*first, *rest])
     return "\n".join(
         [

@@ -54,6 +54,7 @@ def _sessions(local: "Local") -> Handlers:
         Handlers()
         .on(memory.REMEMBER, found.remember)
         .on(sessions.OPEN_SESSION, found.open)
+        .on(sessions.FIND_SESSION, found.find)
         .on(sessions.LIST_SESSIONS, found.all)
         .on(sessions.GET_SESSION, found.get)
         .on(sessions.APPEND, found.append)
@@ -94,6 +95,12 @@ def _forgetting(local: "Local") -> Handlers:
 
     found = ForgetService(local.parts.database, redactor=local.parts.redactor, files_folder=local.parts.files_folder)
     return Handlers(found.handlers())
+
+
+def _retracting(local: "Local") -> Handlers:
+    from bethink.forgetting.retract import RetractService  # noqa: PLC0415 - see the top
+
+    return Handlers().on(sessions.RETRACT, RetractService(local.parts.database).retract)
 
 
 def _retention(local: "Local") -> Handlers:
@@ -196,6 +203,7 @@ def _documents(local: "Local") -> Handlers:
         .on(documents.GET_DOCUMENT, found.get)
         .on(documents.CREATE_DOCUMENT, found.create)
         .on(documents.UPDATE_DOCUMENT, found.update)
+        .on(documents.WRITTEN, found.written)
         .on(documents.DELETE_DOCUMENT, found.delete)
         .on(documents.RESTORE_DOCUMENT, found.restore)
         .on(documents.DOCUMENT_VERSIONS, found.versions)
@@ -268,6 +276,7 @@ _LOADED: tuple[tuple[tuple[Verb[Any, Any], ...], Callable[["Local"], Handlers]],
     ((memory.REMEMBER,), _sessions),
     ((memory.RECALL, memory.CONTEXT, memory.EXPLAIN, memory.USED, memory.SHOWN, sessions.CITED), _recall),
     ((memory.FORGET,), _forgetting),
+    ((sessions.RETRACT,), _retracting),
     (
         (memory.JOBS, memory.CONSOLIDATE, memory.LEARN_SPACE, service.LIST_SPACES, service.AUDIT, service.LEARN),
         _installation,

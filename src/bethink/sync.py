@@ -873,13 +873,17 @@ class SpaceRetention(Blocking[AsyncSpaceRetention]):
 class Documents(Blocking[AsyncDocuments]):
     """The documents of a space."""
 
-    def tree(self, *, as_of: When | None = None) -> dict[str, DocumentEntry]:
+    def tree(
+        self, *, as_of: When | None = None, path_prefix: str = "", limit: int | None = None
+    ) -> dict[str, DocumentEntry]:
         """Return every document by its path, without its text.
 
         Args:
             as_of: The tree as it stood at this time. A day means its end.
+            path_prefix: Only documents whose paths begin with this, such as `~/memory/people/`.
+            limit: How many documents to return at most, in the order of their paths; all, if left out.
         """
-        return self._run(lambda: self._inner.tree(as_of=as_of))
+        return self._run(lambda: self._inner.tree(as_of=as_of, path_prefix=path_prefix, limit=limit))
 
     def search(self, query: str, *, as_of: When | None = None, limit: int = 10) -> list[Document]:
         """Return the documents that share words with a query, the best match first.
@@ -934,21 +938,44 @@ class Documents(Blocking[AsyncDocuments]):
         """
         return self._run(lambda: self._inner.get(document_id, as_of=as_of))
 
-    def create(self, draft: DocumentDraft, *, document_id: str | None = None, by: Provenance | None = None) -> Document:
+    def create(
+        self,
+        draft: DocumentDraft,
+        *,
+        idempotency_key: str | None = None,
+        document_id: str | None = None,
+        agent: str | None = None,
+        by: Provenance | None = None,
+    ) -> Document:
         """Write a new document. Secrets are cut out of its text first.
 
         Args:
             draft: What it says, and where it hangs in the tree.
-            document_id: Its id. Choose one to be able to repeat the request: the second time it raises `Duplicate`.
+            idempotency_key: Repeating a request with the same key stores nothing twice.
+            document_id: Its id; one is made, if left out.
+            agent: The agent that wrote it: then it is the assistant's word, not the user's.
             by: Who wrote it and what it rests on; the user, if left out.
 
         Raises:
             Duplicate: if the id or the path is taken.
+            Conflict: if the key belongs to another write.
         """
-        return self._run(lambda: self._inner.create(draft, document_id=document_id, by=by))
+        return self._run(
+            lambda: self._inner.create(
+                draft, idempotency_key=idempotency_key, document_id=document_id, agent=agent, by=by
+            )
+        )
 
     def update(
-        self, document_id: str, draft: DocumentDraft, expected: int, *, reason: str = "", by: Provenance | None = None
+        self,
+        document_id: str,
+        draft: DocumentDraft,
+        expected: int,
+        *,
+        idempotency_key: str | None = None,
+        reason: str = "",
+        agent: str | None = None,
+        by: Provenance | None = None,
     ) -> Document:
         """Write the next version of a document.
 
@@ -956,15 +983,32 @@ class Documents(Blocking[AsyncDocuments]):
             document_id: The document.
             draft: What it says, and where it hangs in the tree.
             expected: The version that it was made from.
+            idempotency_key: Repeating a request with the same key stores nothing twice.
             reason: Why the user changed it. It is kept with the version.
+            agent: The agent that changed it: then it is the assistant's word from now on, not the user's.
             by: Who wrote it and what it rests on; the user, and what the version before rested on, if left out.
 
         Raises:
             Stale: if `expected` is not the current version.
+            Conflict: if the key belongs to another write.
         """
-        return self._run(lambda: self._inner.update(document_id, draft, expected, reason=reason, by=by))
+        return self._run(
+            lambda: self._inner.update(
+                document_id, draft, expected, idempotency_key=idempotency_key, reason=reason, agent=agent, by=by
+            )
+        )
 
-    def delete(self, document_id: str, expected: int) -> None:
+    def written(self, key: str) -> Document | None:
+        """Return the version that was written or deleted with an idempotency key, or None.
+
+        Args:
+            key: The idempotency key that it was sent with.
+        """
+        return self._run(lambda: self._inner.written(key))
+
+    def delete(
+        self, document_id: str, expected: int, *, idempotency_key: str | None = None, missing_ok: bool = False
+    ) -> None:
         """End a document that has no children and that no other links to.
 
         Its versions remain; `forget` erases them.
@@ -972,12 +1016,16 @@ class Documents(Blocking[AsyncDocuments]):
         Args:
             document_id: The document.
             expected: Its current version.
+            idempotency_key: Repeating a request with the same key stores nothing twice.
+            missing_ok: Do nothing, instead of raising `NotFound`, if there is no such document.
 
         Raises:
             Stale: if `expected` is not the current version.
             Conflict: if another document depends on it.
         """
-        return self._run(lambda: self._inner.delete(document_id, expected))
+        return self._run(
+            lambda: self._inner.delete(document_id, expected, idempotency_key=idempotency_key, missing_ok=missing_ok)
+        )
 
     def restore(self, document_id: str, version: int, expected: int | None) -> Document:
         """Write an old version again as the newest.
@@ -1407,6 +1455,7 @@ class Session(Blocking[AsyncSession]):
         where: Mapping[str, Any] | None = None,
         after: int = 0,
         limit: int = 1000,
+        last: int | None = None,
     ) -> list[Record]:
         """Return the messages of the session, in order.
 
@@ -1422,6 +1471,7 @@ class Session(Blocking[AsyncSession]):
                 9}}`.
             after: Only messages with a higher number.
             limit: How many messages to return at most.
+            last: Only the last so many of them, in order.
 
         Raises:
             NotFound: if the space has no such session.
@@ -1438,8 +1488,24 @@ class Session(Blocking[AsyncSession]):
                 where=where,
                 after=after,
                 limit=limit,
+                last=last,
             )
         )
+
+    def retract(self, number: int) -> bool:
+        """Take a message back. Returns False if it was taken back before.
+
+        It stays in the log, in `transcript` and in archives. Recall, context and read show it no more, nothing is
+        learnt from it, and what was learnt from it goes. A thread keeps what it has taken in. `forget` erases.
+
+        Args:
+            number: Its number in the session.
+
+        Raises:
+            NotFound: if there is no such message.
+            UnderLegalHold: if something was learnt from it and a hold stands.
+        """
+        return self._run(lambda: self._inner.retract(number))
 
     def transcript(self, *, around: int | None = None, limit: int = 50) -> Transcript:
         """Return the messages around one, each with the facts, documents and claims made of it.
@@ -1986,6 +2052,7 @@ class Space(Blocking[AsyncSpace]):
         by: str | None = None,
         reason: str = "",
         dry_run: bool = False,
+        missing_ok: bool = False,
     ) -> Forgotten:
         """Remove something for good, with everything that was made of it, and count what went.
 
@@ -2014,6 +2081,7 @@ class Space(Blocking[AsyncSpace]):
             by: Who asks for it, for the record; the user who runs the program, if left out.
             reason: Why, for the record: a number of a request, say, and nothing of what is forgotten.
             dry_run: Count and name what would go, and remove nothing.
+            missing_ok: Count nothing, instead of raising `NotFound`, if there is nothing to forget.
 
         Raises:
             NotFound: if the space has nothing by that name.
@@ -2040,6 +2108,7 @@ class Space(Blocking[AsyncSpace]):
                 by=by,
                 reason=reason,
                 dry_run=dry_run,
+                missing_ok=missing_ok,
             )
         )
 
@@ -2350,6 +2419,17 @@ class Space(Blocking[AsyncSpace]):
             self._loop,
         )
 
+    def find_session(self, conversation: str, *, agent: str = "assistant") -> Session | None:
+        """Return the newest session of a conversation, or None. Nothing is created.
+
+        It may have ended.
+
+        Args:
+            conversation: The name of the conversation.
+            agent: The agent that takes part in it.
+        """
+        return self._run(lambda: self._inner.find_session(conversation, agent=agent))
+
     def sessions(
         self,
         *,
@@ -2364,6 +2444,7 @@ class Space(Blocking[AsyncSpace]):
         limit: int = 100,
         before: str = "",
         state: SessionState | None = None,
+        conversation_prefix: str | None = None,
     ) -> list[SessionEntry]:
         """List the sessions of the space, the newest first.
 
@@ -2380,6 +2461,7 @@ class Space(Blocking[AsyncSpace]):
             limit: How many sessions to return at most.
             before: Only sessions older than this one: the last id of the previous page.
             state: Only sessions that are open, marked, learnt, failed or ephemeral.
+            conversation_prefix: Only sessions of conversations whose names begin with this.
         """
         return self._run(
             lambda: self._inner.sessions(
@@ -2394,6 +2476,7 @@ class Space(Blocking[AsyncSpace]):
                 limit=limit,
                 before=before,
                 state=state,
+                conversation_prefix=conversation_prefix,
             )
         )
 

@@ -33,6 +33,7 @@ from bethink.model.verbs.documents import (
     TREE,
     UNDO,
     UPDATE_DOCUMENT,
+    WRITTEN,
     ApproveChangeRequest,
     BlameRequest,
     ChangeRequest,
@@ -46,24 +47,32 @@ from bethink.model.verbs.documents import (
     FindDocumentRequest,
     GetDocumentRequest,
     ListChangesRequest,
+    ListDocumentsRequest,
     OutlineRequest,
     RestoreDocumentRequest,
     SearchDocumentsRequest,
-    TreeRequest,
     UpdateDocumentRequest,
+    WrittenRequest,
 )
 
 
 class Documents(Handle):
     """The documents of a space."""
 
-    async def tree(self, *, as_of: When | None = None) -> dict[str, DocumentEntry]:
+    async def tree(
+        self, *, as_of: When | None = None, path_prefix: str = "", limit: int | None = None
+    ) -> dict[str, DocumentEntry]:
         """Return every document by its path, without its text.
 
         Args:
             as_of: The tree as it stood at this time. A day means its end.
+            path_prefix: Only documents whose paths begin with this, such as `~/memory/people/`.
+            limit: How many documents to return at most, in the order of their paths; all, if left out.
         """
-        return await self._run(TREE, TreeRequest(as_of=None if as_of is None else moment(as_of)))
+        return await self._run(
+            TREE,
+            ListDocumentsRequest(as_of=None if as_of is None else moment(as_of), path_prefix=path_prefix, limit=limit),
+        )
 
     async def search(self, query: str, *, as_of: When | None = None, limit: int = 10) -> list[Document]:
         """Return the documents that share words with a query, the best match first.
@@ -133,22 +142,44 @@ class Documents(Handle):
         )
 
     async def create(
-        self, draft: DocumentDraft, *, document_id: str | None = None, by: Provenance | None = None
+        self,
+        draft: DocumentDraft,
+        *,
+        idempotency_key: str | None = None,
+        document_id: str | None = None,
+        agent: str | None = None,
+        by: Provenance | None = None,
     ) -> Document:
         """Write a new document. Secrets are cut out of its text first.
 
         Args:
             draft: What it says, and where it hangs in the tree.
-            document_id: Its id. Choose one to be able to repeat the request: the second time it raises `Duplicate`.
+            idempotency_key: Repeating a request with the same key stores nothing twice.
+            document_id: Its id; one is made, if left out.
+            agent: The agent that wrote it: then it is the assistant's word, not the user's.
             by: Who wrote it and what it rests on; the user, if left out.
 
         Raises:
             Duplicate: if the id or the path is taken.
+            Conflict: if the key belongs to another write.
         """
-        return await self._run(CREATE_DOCUMENT, CreateDocumentRequest(draft=draft, document_id=document_id, by=by))
+        return await self._run(
+            CREATE_DOCUMENT,
+            CreateDocumentRequest(
+                idempotency_key=idempotency_key, draft=draft, document_id=document_id, agent=agent, by=by
+            ),
+        )
 
     async def update(
-        self, document_id: str, draft: DocumentDraft, expected: int, *, reason: str = "", by: Provenance | None = None
+        self,
+        document_id: str,
+        draft: DocumentDraft,
+        expected: int,
+        *,
+        idempotency_key: str | None = None,
+        reason: str = "",
+        agent: str | None = None,
+        by: Provenance | None = None,
     ) -> Document:
         """Write the next version of a document.
 
@@ -156,18 +187,39 @@ class Documents(Handle):
             document_id: The document.
             draft: What it says, and where it hangs in the tree.
             expected: The version that it was made from.
+            idempotency_key: Repeating a request with the same key stores nothing twice.
             reason: Why the user changed it. It is kept with the version.
+            agent: The agent that changed it: then it is the assistant's word from now on, not the user's.
             by: Who wrote it and what it rests on; the user, and what the version before rested on, if left out.
 
         Raises:
             Stale: if `expected` is not the current version.
+            Conflict: if the key belongs to another write.
         """
         return await self._run(
             UPDATE_DOCUMENT,
-            UpdateDocumentRequest(document_id=document_id, draft=draft, expected=expected, reason=reason, by=by),
+            UpdateDocumentRequest(
+                idempotency_key=idempotency_key,
+                document_id=document_id,
+                draft=draft,
+                expected=expected,
+                reason=reason,
+                agent=agent,
+                by=by,
+            ),
         )
 
-    async def delete(self, document_id: str, expected: int) -> None:
+    async def written(self, key: str) -> Document | None:
+        """Return the version that was written or deleted with an idempotency key, or None.
+
+        Args:
+            key: The idempotency key that it was sent with.
+        """
+        return await self._run(WRITTEN, WrittenRequest(key=key))
+
+    async def delete(
+        self, document_id: str, expected: int, *, idempotency_key: str | None = None, missing_ok: bool = False
+    ) -> None:
         """End a document that has no children and that no other links to.
 
         Its versions remain; `forget` erases them.
@@ -175,12 +227,19 @@ class Documents(Handle):
         Args:
             document_id: The document.
             expected: Its current version.
+            idempotency_key: Repeating a request with the same key stores nothing twice.
+            missing_ok: Do nothing, instead of raising `NotFound`, if there is no such document.
 
         Raises:
             Stale: if `expected` is not the current version.
             Conflict: if another document depends on it.
         """
-        return await self._run(DELETE_DOCUMENT, DeleteDocumentRequest(document_id=document_id, expected=expected))
+        return await self._run(
+            DELETE_DOCUMENT,
+            DeleteDocumentRequest(
+                idempotency_key=idempotency_key, document_id=document_id, expected=expected, missing_ok=missing_ok
+            ),
+        )
 
     async def restore(self, document_id: str, version: int, expected: int | None) -> Document:
         """Write an old version again as the newest.

@@ -32,6 +32,7 @@ from bethink.model.verbs.sessions import (
     IDLE,
     READ_MESSAGES,
     RESET,
+    RETRACT,
     RETRY,
     SESSION_MEMORY,
     TRANSCRIPT,
@@ -39,6 +40,7 @@ from bethink.model.verbs.sessions import (
     CitedRequest,
     ReadRequest,
     ResetRequest,
+    RetractRequest,
     SessionRequest,
     TranscriptRequest,
 )
@@ -78,6 +80,7 @@ class Session(SessionHandle):
         where: Mapping[str, Any] | None = None,
         after: int = 0,
         limit: int = 1000,
+        last: int | None = None,
     ) -> list[Record]:
         """Return the messages of the session, in order.
 
@@ -93,6 +96,7 @@ class Session(SessionHandle):
                 9}}`.
             after: Only messages with a higher number.
             limit: How many messages to return at most.
+            last: Only the last so many of them, in order.
 
         Raises:
             NotFound: if the space has no such session.
@@ -111,8 +115,24 @@ class Session(SessionHandle):
                 where=where,
                 after=after,
                 limit=limit,
+                last=last,
             ),
         )
+
+    async def retract(self, number: int) -> bool:
+        """Take a message back. Returns False if it was taken back before.
+
+        It stays in the log, in `transcript` and in archives. Recall, context and read show it no more, nothing is
+        learnt from it, and what was learnt from it goes. A thread keeps what it has taken in. `forget` erases.
+
+        Args:
+            number: Its number in the session.
+
+        Raises:
+            NotFound: if there is no such message.
+            UnderLegalHold: if something was learnt from it and a hold stands.
+        """
+        return await self._run(RETRACT, RetractRequest(session_id=self.id, number=number))
 
     async def transcript(self, *, around: int | None = None, limit: int = 50) -> Transcript:
         """Return the messages around one, each with the facts, documents and claims made of it.

@@ -60,9 +60,11 @@ from bethink.model.verbs.memory import (
 )
 from bethink.model.verbs.service import LearnRequest
 from bethink.model.verbs.sessions import (
+    FIND_SESSION,
     GET_SESSION,
     LIST_SESSIONS,
     OPEN_SESSION,
+    FindSessionRequest,
     ListSessionsRequest,
     OpenSessionRequest,
     SessionRequest,
@@ -371,6 +373,7 @@ class Space(SpaceHandle):
         by: str | None = None,
         reason: str = "",
         dry_run: bool = False,
+        missing_ok: bool = False,
     ) -> Forgotten:
         """Remove something for good, with everything that was made of it, and count what went.
 
@@ -399,6 +402,7 @@ class Space(SpaceHandle):
             by: Who asks for it, for the record; the user who runs the program, if left out.
             reason: Why, for the record: a number of a request, say, and nothing of what is forgotten.
             dry_run: Count and name what would go, and remove nothing.
+            missing_ok: Count nothing, instead of raising `NotFound`, if there is nothing to forget.
 
         Raises:
             NotFound: if the space has nothing by that name.
@@ -426,6 +430,7 @@ class Space(SpaceHandle):
                 by=by,
                 reason=reason,
                 dry_run=dry_run,
+                missing_ok=missing_ok,
             ),
         )
 
@@ -790,6 +795,18 @@ class Space(SpaceHandle):
             ),
         )
 
+    async def find_session(self, conversation: str, *, agent: str = "assistant") -> Session | None:
+        """Return the newest session of a conversation, or None. Nothing is created.
+
+        It may have ended.
+
+        Args:
+            conversation: The name of the conversation.
+            agent: The agent that takes part in it.
+        """
+        found = await self._run(FIND_SESSION, FindSessionRequest(conversation=conversation, agent=agent))
+        return None if found is None else Session(self._backend, found)
+
     async def sessions(
         self,
         *,
@@ -804,6 +821,7 @@ class Space(SpaceHandle):
         limit: int = 100,
         before: str = "",
         state: SessionState | None = None,
+        conversation_prefix: str | None = None,
     ) -> list[SessionEntry]:
         """List the sessions of the space, the newest first.
 
@@ -820,6 +838,7 @@ class Space(SpaceHandle):
             limit: How many sessions to return at most.
             before: Only sessions older than this one: the last id of the previous page.
             state: Only sessions that are open, marked, learnt, failed or ephemeral.
+            conversation_prefix: Only sessions of conversations whose names begin with this.
         """
         return await self._run(
             LIST_SESSIONS,
@@ -835,6 +854,7 @@ class Space(SpaceHandle):
                 limit=limit,
                 before=before,
                 state=state,
+                conversation_prefix=conversation_prefix,
             ),
         )
 

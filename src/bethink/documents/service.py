@@ -3,23 +3,24 @@
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import TypeVar
 
 from anyio import to_thread
 
 from bethink.documents import changes, files, tree
 from bethink.documents.blame import blame
-from bethink.errors import Conflict, Invalid, NotFound, Stale
+from bethink.errors import Conflict, Duplicate, Invalid, NotFound, Stale
 from bethink.extend import Redactor
 from bethink.model.blame import Blame
 from bethink.model.consolidation import Change, ChangeSet, ChangeStatus
 from bethink.model.documents import Author, Document, DocumentDraft, DocumentEntry, DocumentSource, Provenance, diff_of
 from bethink.model.pages import HistoryPage, OutlinePage
 from bethink.model.recall import Corrected, Ref, RefKind
-from bethink.model.records import checked_name
+from bethink.model.records import Origin, checked_name
 from bethink.model.rules import lowest
 from bethink.model.text import canonical_json, clean
-from bethink.model.verbs.base import Empty
+from bethink.model.verbs.base import Empty, KeyedRequest
 from bethink.model.verbs.documents import (
     ApproveChangeRequest,
     BlameRequest,
@@ -34,11 +35,12 @@ from bethink.model.verbs.documents import (
     FindDocumentRequest,
     GetDocumentRequest,
     ListChangesRequest,
+    ListDocumentsRequest,
     OutlineRequest,
     RestoreDocumentRequest,
     SearchDocumentsRequest,
-    TreeRequest,
     UpdateDocumentRequest,
+    WrittenRequest,
 )
 from bethink.model.verbs.memory import CorrectRequest
 from bethink.store import consolidation, document_pages, documents, facts
@@ -54,9 +56,11 @@ class DocumentService:
         self._database = database
         self._redactor = redactor
 
-    async def tree(self, space: str, request: TreeRequest) -> dict[str, DocumentEntry]:
-        """Return every document by its path, without its text."""
-        return await self._read(space, lambda tx: tree.entries(tx, space=space, as_of=request.as_of))
+    async def tree(self, space: str, request: ListDocumentsRequest) -> dict[str, DocumentEntry]:
+        """Return every document by its path, without its text, or those below a path."""
+        found = await self._read(space, lambda tx: tree.entries(tx, space=space, as_of=request.as_of))
+        listed = ((path, each) for path, each in found.items() if path.startswith(request.path_prefix))
+        return dict(islice(listed, request.limit))
 
     async def search(self, space: str, request: SearchDocumentsRequest) -> list[Document]:
         """Return the documents that share words with a query."""
@@ -86,12 +90,12 @@ class DocumentService:
     async def create(self, space: str, request: CreateDocumentRequest) -> Document:
         """Write a new document."""
         named = None if request.document_id is None else checked_name(request.document_id, "a document's id")
-        return await self._write(
-            space,
-            lambda tx: tree.create(
-                tx, self._cut(request.draft), space=space, by=self._told(request.by), document_id=named
-            ),
-        )
+
+        def body(tx: Tx) -> Document:
+            by = self._told(request.by or written_by(request.agent))
+            return tree.create(tx, self._cut(request.draft), space=space, by=by, document_id=named)
+
+        return await self._once(space, request, "create", named, body)
 
     async def update(self, space: str, request: UpdateDocumentRequest) -> Document:
         """Write the next version of a document."""
@@ -101,7 +105,17 @@ class DocumentService:
             by = self._told(_carried(tx, space, request) if request.by is None else request.by)
             return tree.update(tx, cut, space=space, document_id=request.document_id, expected=request.expected, by=by)
 
-        return await self._write(space, body)
+        return await self._once(space, request, "update", request.document_id, body)
+
+    async def written(self, space: str, request: WrittenRequest) -> Document | None:
+        """Return what was written with an idempotency key."""
+        key = self._redactor.redact(request.key)
+
+        def body(tx: Tx) -> Document | None:
+            done = documents.operation(tx, space=space, key=key)
+            return None if done is None else _version(tx, done, space=space)
+
+        return await self._read(space, body)
 
     async def correct(self, space: str, request: CorrectRequest) -> Corrected:
         """Write the next version of a document with another text."""
@@ -123,12 +137,18 @@ class DocumentService:
 
     async def delete(self, space: str, request: DeleteDocumentRequest) -> None:
         """End a document that nothing depends on."""
-        await self._write(
-            space,
-            lambda tx: tree.delete(
-                tx, space=space, document_id=request.document_id, expected=request.expected, author=Author()
-            ),
-        )
+        name = request.document_id
+
+        def body(tx: Tx) -> Document:
+            current = tree.get(tx, space=space, document_id=name)
+            tree.delete(tx, space=space, document_id=name, expected=request.expected, author=Author())
+            return current
+
+        try:
+            await self._once(space, request, "delete", name, body)
+        except NotFound:
+            if not request.missing_ok:
+                raise
 
     async def restore(self, space: str, request: RestoreDocumentRequest) -> Document:
         """Write an old version again as the newest."""
@@ -242,6 +262,32 @@ class DocumentService:
 
         await self._write(space, body)
 
+    async def _once(
+        self, space: str, request: KeyedRequest, kind: str, document_id: str | None, body: Callable[[Tx], Document]
+    ) -> Document:
+        """Write a document, unless that was done under the request's key: then return what was written."""
+        key = None if request.idempotency_key is None else self._redactor.redact(request.idempotency_key)
+        if key is None:
+            return await self._write(space, body)
+
+        def keyed(tx: Tx) -> Document:
+            before = documents.operation(tx, space=space, key=key)
+            if before is None:
+                made = body(tx)
+                documents.record_operation(
+                    tx, documents.DocumentOperation(kind, made.id, made.version), space=space, key=key
+                )
+                return made
+            if before.kind != kind or document_id not in (None, before.document_id):
+                hint = "Use a new key for a new write; repeat a key only with the write it was made for."
+                raise Conflict(f"the idempotency key {key!r} already belongs to another write.", hint=hint)
+            return _version(tx, before, space=space)
+
+        try:
+            return await self._write(space, keyed)
+        except Duplicate:  # another task wrote it meanwhile under this key
+            return await self._write(space, keyed)
+
     def _edited(self, held: ChangeSet, texts: Mapping[str, str]) -> ChangeSet:
         """Return a change set with some documents in other words. Raises `Invalid` for one that it does not write."""
         written = [change.path for change in held.changes if change.draft is not None]
@@ -280,9 +326,24 @@ class DocumentService:
         return await self._database.transact(body, space=space, read=True)
 
 
+def _version(tx: Tx, done: documents.DocumentOperation, *, space: str) -> Document:
+    found = document_pages.some_versions(tx, space=space, document_id=done.document_id, versions={done.version})
+    if done.version not in found:
+        raise NotFound(f"version {done.version} of document {done.document_id!r} is gone.")
+    return found[done.version]
+
+
+def written_by(agent: str | None) -> Provenance:
+    """Return where a text comes from: the user, or an agent, whose word is never the user's."""
+    if agent is None:
+        return Provenance()
+    return Provenance(author=Author(kind="agent", id=agent), origin=Origin("assistant"))
+
+
 def _carried(tx: Tx, space: str, request: UpdateDocumentRequest) -> Provenance:
     # An editor takes over the existing text: it must still be removed when its sources are forgotten.
-    by = Provenance(author=Author(reason=request.reason))
+    by = written_by(request.agent)
+    by = replace(by, author=replace(by.author, reason=request.reason))
     current = documents.find(tx, space=space, document_id=request.document_id)
     if current is None or current.redacted:
         return by

@@ -59,6 +59,17 @@ def forget_messages(
     return naming.also(_forget_unproven(tx, forgotten, Erased(said, since=since), space=space), named)
 
 
+def forget_learnt_from(tx: Tx, *, space: str, conversation: str, session_id: str, number: int) -> None:
+    """Forget what was learnt from a message that stays. Threads stay, too: they are an agent's own state."""
+    one = {"space": space, "session": session_id, "number": number}
+    shaken = {row["id"] for row in tx.all("facts_from_message", None, **one)}
+    tx.run("drop_message_sources", **one)
+    tx.run("drop_message_quotes", **one)
+    reviews.forget_messages(tx, space=space, session_id=session_id, numbers=[number])
+    unsaid, gone = _unsaid(tx, shaken, space=space), [session_id]
+    _forget_derived(tx, space=space, conversation=conversation, gone=gone, removed=0, unsaid=unsaid, threads=False)
+
+
 def _forget_unproven(tx: Tx, forgotten: Forgotten, erased: Erased, *, space: str) -> Forgotten:
     """Forget also what models wrote with words that no message says any more, whatever sources they named."""
     found = proof.unproven(tx, erased, space=space)
@@ -103,15 +114,22 @@ def _unsaid(tx: Tx, shaken: Collection[str], *, space: str) -> list[str]:
 
 
 def _forget_derived(
-    tx: Tx, *, space: str, conversation: str, gone: list[str], removed: int, unsaid: list[str]
+    tx: Tx,
+    *,
+    space: str,
+    conversation: str,
+    gone: list[str],
+    removed: int,
+    unsaid: list[str],
+    threads: bool = True,
 ) -> Forgotten:
     # A worker that is learning from these sessions has read what is gone: it loses its claim, and the job starts over.
     tx.run("fence_extractors", space=space, kind=JobKind.EXTRACT, sessions=gone, now=tx.now)
     # A thread and a summary move from one session of a conversation to the next, with their text.
-    every = sessions.ids_of(tx, space=space, conversation=conversation)
+    every = sessions.ids_of(tx, space=space, conversation=conversation) if threads else []
     sessions.drop_summary(tx, space=space, conversation=conversation)
     tx.lose(THREAD, (row["id"] for row in tx.all("list_going_threads", space=space, sessions=every)))
-    threads = tx.run("forget_threads", space=space, sessions=every)
+    removed_threads = tx.run("forget_threads", space=space, sessions=every) if every else 0
     memories = tx.run("forget_session_memories", space=space, sessions=gone)
     tx.lose(RefKind.SESSION_MEMORY, gone)
     told = {source.session_id for each in unsaid for source in facts.sources_of(tx, space=space, fact_id=each)}
@@ -128,7 +146,7 @@ def _forget_derived(
         facts=len(lost),
         session_memories=memories,
         documents=touched,
-        threads=threads,
+        threads=removed_threads,
         tests_naming=named,
     )
 

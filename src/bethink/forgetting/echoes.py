@@ -50,7 +50,7 @@ def echoing(tx: Tx, steps: Sequence[Step], *, space: str) -> list[Step]:
             shown |= dict.fromkeys(row["session_id"] for row in rows if row["session_id"])
     wanted = [words for words in (_meaning(text) for text in texts) if words]
     for session_id in shown:
-        records = messages.after(tx, space=space, session_id=session_id, number=0)
+        records = messages.after(tx, space=space, session_id=session_id, number=0, retracted=True)
         numbers = [
             each.number
             for each in records
@@ -70,7 +70,7 @@ def _texts(tx: Tx, step: Step, *, space: str) -> tuple[list[str], dict[str, list
         return [], {step.kind: [step.id]}
     said: list[str] = []
     for session_id in within:
-        records = messages.after(tx, space=space, session_id=session_id, number=0)
+        records = messages.after(tx, space=space, session_id=session_id, number=0, retracted=True)
         said += [each.message.content for each in records if not step.numbers or each.number in step.numbers]
     learnt = [row["fact_id"] for row in tx.all("facts_from_sessions", space=space, sessions=within)]
     return said, {RefKind.MESSAGE: within, RefKind.SESSION_MEMORY: within, RefKind.FACT: learnt}

@@ -9,7 +9,7 @@ from typing import Any
 from anyio import CancelScope
 
 from bethink.documents.files import clear_files
-from bethink.errors import UnderLegalHold
+from bethink.errors import NotFound, UnderLegalHold
 from bethink.extend import Redactor
 from bethink.forgetting import cascade, sinks
 from bethink.forgetting import plan as planning
@@ -62,6 +62,14 @@ class ForgetService:
 
     async def forget(self, space: str, request: ForgetRequest) -> Forgotten:
         """Forget what a request names. A dry run does all the work and rolls it back, so that its counts are exact."""
+        try:
+            return await self._forget(space, request)
+        except NotFound:
+            if not request.missing_ok:
+                raise
+            return Forgotten(dry_run=request.dry_run)
+
+    async def _forget(self, space: str, request: ForgetRequest) -> Forgotten:
         if request.dry_run:
             return (await self._tried(space, lambda tx: self._try(tx, request, space=space))).forgotten
         fitting: Sequence[Step] | None = None

@@ -36,13 +36,16 @@ def settled(tx: Tx, forgotten: Forgotten, before: Collection[str], *, space: str
 def texts_of_sessions(tx: Tx, sessions: Iterable[str], *, space: str) -> Iterator[str]:
     """Read every message of some sessions."""
     for session_id in sessions:
-        yield from (each.message.content for each in messages.after(tx, space=space, session_id=session_id, number=0))
+        yield from (
+            each.message.content
+            for each in messages.after(tx, space=space, session_id=session_id, number=0, retracted=True)
+        )
 
 
 def texts_of_messages(tx: Tx, numbers: Iterable[int], *, space: str, session_id: str) -> Iterator[str]:
     """Read some messages of a session."""
     for number in numbers:
-        found = messages.after(tx, space=space, session_id=session_id, number=number - 1, limit=1)
+        found = messages.after(tx, space=space, session_id=session_id, number=number - 1, limit=1, retracted=True)
         yield from (each.message.content for each in found if each.number == number)
 
 

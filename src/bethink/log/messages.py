@@ -171,8 +171,20 @@ def _refusal(tx: Tx, space: str, session_id: str) -> Exception:
     return SessionEnded(f"session {session_id} {why}")
 
 
-def read(tx: Tx, *, space: str, session_id: str, after: int, limit: int, only: Filter | None = None) -> list[Record]:
-    """Return the messages of a session after a number that fit a filter, in order."""
+def read(
+    tx: Tx,
+    *,
+    space: str,
+    session_id: str,
+    after: int,
+    limit: int,
+    only: Filter | None = None,
+    last: int | None = None,
+) -> list[Record]:
+    """Return the messages of a session after a number that fit a filter, in order, or only the last of them."""
+    if last is not None:
+        last = min(last, limit)
+        return messages.newest(tx, space=space, session_id=session_id, number=after, limit=last, only=only)
     return messages.after(tx, space=space, session_id=session_id, number=after, limit=limit, only=only)
 
 

@@ -16,6 +16,7 @@ from bethink.model.transcripts import Transcript
 from bethink.model.verbs.memory import RememberRequest
 from bethink.model.verbs.sessions import (
     AppendRequest,
+    FindSessionRequest,
     ListSessionsRequest,
     OpenSessionRequest,
     ReadRequest,
@@ -70,6 +71,17 @@ class SessionService:
             await self._opened(session)
         return session
 
+    async def find(self, space: str, request: FindSessionRequest) -> SessionInfo | None:
+        """Return the newest session of a conversation."""
+        agent, key = request.agent, request.conversation
+
+        def body(tx: Tx) -> SessionInfo | None:
+            name = stored_conversation(tx, space=space, agent=agent, key=key, redactor=self._redactor)
+            found = store.find_conversation(tx, space=space, agent=agent, key=name)
+            return None if found is None else store.newest(tx, space=space, conversation=found)
+
+        return await self._read(space, body)
+
     async def all(self, space: str, request: ListSessionsRequest) -> list[SessionEntry]:
         """List sessions, the newest first."""
         return await self._read(
@@ -81,6 +93,7 @@ class SessionService:
                 before=request.before,
                 only=request.only,
                 state=request.state,
+                starting=request.conversation_prefix,
             ),
         )
 
@@ -132,6 +145,7 @@ class SessionService:
                 after=request.after,
                 limit=request.limit,
                 only=request.only,
+                last=request.last,
             )
             if not found:  # an empty page may mean that there is no such session
                 succession.get_session(tx, space=space, session_id=request.session_id)

@@ -11,6 +11,7 @@ class ChangeKind(OpenEnum):
 
     SESSION_LEARNT = "session.learnt"
     SESSION_FORGOTTEN = "session.forgotten"
+    MESSAGE_RETRACTED = "message.retracted"
     FACT_ADDED = "fact.added"
     FACT_CORRECTED = "fact.corrected"
     FACT_REPLACED = "fact.replaced"

@@ -21,7 +21,7 @@ MEMORY = f"{CONSOLIDATED}/MEMORY.md"
 SUMMARY = f"{CONSOLIDATED}/memory_summary.md"
 """The two overviews that consolidation maintains."""
 
-MAX_BODY = 64_000
+MAX_BODY = 65_536
 _MAX_TITLE = 200
 _MAX_DESCRIPTION = 2_000
 _MAX_LINKS = 200
@@ -30,7 +30,7 @@ _MAX_EFFORT = 4_000_000
 _CONTEXT = 3
 _USER = Origin("user")
 _LINK = re.compile(r"\[\[([^\[\]|\n]{1,500})(?:\|[^\[\]\n]{0,500})?\]\]")
-_SLUG = re.compile(r"[^/\s\[\]|~.][^/\s\[\]|]*")
+_SLUG = re.compile(r"(?!~|\.+$)[^/\s\[\]|](?:[^/\s\[\]|]| )*")
 
 
 class ReferenceKind(StrEnum):
@@ -151,7 +151,9 @@ def checked_slug(value: str) -> str:
     """Return a slug that can be part of a path. Raises `Invalid` for any other."""
     slug = checked_name(value.strip(), "a slug")
     if not _SLUG.fullmatch(slug):
-        raise Invalid(f"{slug!r} cannot be part of a path.", hint="Use words joined by hyphens, without slashes.")
+        raise Invalid(
+            f"{slug!r} cannot be part of a path.", hint="Use a file name, without slashes, brackets and bars."
+        )
     return slug
 
 

@@ -195,12 +195,13 @@ def _origin_of(role: Role, name: str | None) -> Origin:
 
 @frozen
 class Record:
-    """A message in the log: its session, its number there, and when it was stored."""
+    """A message in the log: its session, its number there, when it was stored, and when it was taken back."""
 
     session_id: str
     number: int
     recorded_at: datetime
     message: Message
+    retracted_at: datetime | None = None
 
 
 @frozen
@@ -244,7 +245,7 @@ class SessionState(OpenEnum):
 
 @frozen
 class SessionEntry:
-    """A session in a list: the name of its conversation, its agent, and when its first message was said.
+    """A session in a list: the name of its conversation, its agent, and when its first and last message were said.
 
     `summary` is None for a session that has not been learnt from yet; `error` says why learning failed, if it did.
     """
@@ -253,6 +254,7 @@ class SessionEntry:
     conversation: str
     agent: str
     begun_at: datetime | None = None
+    last_at: datetime | None = None
     summary: str | None = None
     state: SessionState = SessionState.OPEN
     error: str | None = None

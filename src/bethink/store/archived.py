@@ -61,6 +61,7 @@ LEFT_OUT: Mapping[str, str] = {
     "access_log": "who called one installation",
     "erasure_sinks": "which places of one installation have confirmed",
     "written_files": "files of one machine",
+    "document_operations": "what callers of one installation may send again",
 }
 """The tables that are not archived, and why."""
 

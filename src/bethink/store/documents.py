@@ -86,6 +86,28 @@ def _rest_on(
         )  # fmt: skip
 
 
+class DocumentOperation(NamedTuple):
+    """A write that was carried out under an idempotency key."""
+
+    kind: str
+    document_id: str
+    version: int
+
+
+def operation(tx: Tx, *, space: str, key: str) -> DocumentOperation | None:
+    """Return the write that was carried out under a key."""
+    row = tx.one("find_document_operation", space=space, key=key)
+    return None if row is None else DocumentOperation(row["kind"], row["document_id"], row["version"])
+
+
+def record_operation(tx: Tx, done: DocumentOperation, *, space: str, key: str) -> None:
+    """Note that a write was carried out under a key."""
+    tx.run(
+        "record_document_operation",
+        space=space, key=key, kind=done.kind, id=done.document_id, version=done.version, now=tx.now,
+    )  # fmt: skip
+
+
 def close(tx: Tx, *, space: str, document_id: str, version: int, at: datetime, run: str) -> bool:
     """End the current version. Returns False if another one is current by now."""
     return tx.run("close_document", space=space, id=document_id, version=version, run=run, at=at) == 1

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from bethink.frozen import frozen
 from bethink.model.filters import Filter
-from bethink.model.moments import FIRST, LAST, Micros, from_micros, to_micros
+from bethink.model.moments import FIRST, LAST, Micros, from_micros, from_micros_or_none, to_micros
 from bethink.model.recall import RefKind
 from bethink.model.records import Message, Origin, Record, Role
 from bethink.store import terms
@@ -99,11 +99,33 @@ def taken(tx: Tx, *, space: str, keys: list[str]) -> dict[str, Taken]:
 
 
 def after(
-    tx: Tx, *, space: str, session_id: str, number: int, limit: int = NO_LIMIT, only: Filter | None = None
+    tx: Tx,
+    *,
+    space: str,
+    session_id: str,
+    number: int,
+    limit: int = NO_LIMIT,
+    only: Filter | None = None,
+    retracted: bool = False,
 ) -> list[Record]:
-    """Return the messages of a session after a number that fit a filter, in order."""
-    rows = tx.all("read_messages", only, space=space, session=session_id, after=number, limit=limit)
+    """Return the messages of a session after a number that fit a filter, in order; also those taken back, if asked."""
+    kept = None if retracted else 1
+    rows = tx.all("read_messages", only, space=space, session=session_id, after=number, limit=limit, kept=kept)
     return [record_of(row) for row in rows]
+
+
+def newest(tx: Tx, *, space: str, session_id: str, number: int, limit: int, only: Filter | None = None) -> list[Record]:
+    """Return the last messages of a session after a number that fit a filter, in order."""
+    rows = tx.all("read_last_messages", only, space=space, session=session_id, after=number, limit=limit)
+    return [record_of(row) for row in reversed(rows)]
+
+
+def retract(tx: Tx, *, space: str, session_id: str, number: int) -> bool | None:
+    """Take a message back. Returns False if it was taken back before, None if there is none."""
+    one = {"space": space, "session": session_id, "number": number}
+    if tx.run("retract_message", now=tx.now, **one):
+        return True
+    return None if tx.one("find_message", **one) is None else False
 
 
 def behind_fact(tx: Tx, *, space: str, fact_id: str) -> list[Record]:
@@ -117,7 +139,7 @@ def last_of(tx: Tx, *, space: str, conversation: str, limit: int) -> list[Record
     for session in tx.all("list_filled_sessions", space=space, conversation=conversation):
         if len(found) >= limit:
             break
-        rows = tx.all("read_last_messages", space=space, session=session["id"], limit=limit - len(found))
+        rows = tx.all("read_last_messages", space=space, session=session["id"], after=0, limit=limit - len(found))
         found.extend(record_of(row) for row in rows)
     return found[::-1]
 
@@ -147,6 +169,7 @@ def record_of(row: Row) -> Record:
         session_id=row["session_id"],
         number=row["number"],
         recorded_at=from_micros(row["recorded_at"]),
+        retracted_at=from_micros_or_none(row["retracted_at"]),
         message=Message(
             role=Role(row["role"]),
             content=row["content"],

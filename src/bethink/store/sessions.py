@@ -171,16 +171,24 @@ def ids_of(tx: Tx, *, space: str, conversation: str) -> list[str]:
 
 
 def listed(
-    tx: Tx, *, space: str, limit: int, before: str, only: Filter | None = None, state: SessionState | None = None
+    tx: Tx,
+    *,
+    space: str,
+    limit: int,
+    before: str,
+    only: Filter | None = None,
+    state: SessionState | None = None,
+    starting: str | None = None,
 ) -> list[SessionEntry]:
     """Return the sessions of a space that are older than one and fit a filter, the newest first."""
-    given: dict[str, object] = {} if state is None else {state.value: True}
+    given: dict[str, object] = {"starting": starting} | ({} if state is None else {state.value: True})
     return [
         SessionEntry(
             session=_session(row),
             conversation=row["key"],
             agent=row["name"],
             begun_at=from_micros_or_none(row["begun_at"]),
+            last_at=from_micros_or_none(row["last_at"]),
             summary=row["summary"],
             state=_state(row),
             error=row["last_error"] if row["status"] in _FAILED else None,

@@ -20,7 +20,9 @@ def around(tx: Tx, session: SessionInfo, *, number: int | None, limit: int) -> T
     before = NO_LIMIT
     if number is not None:
         # One more on each side says whether there is more.
-        later = messages.after(tx, space=session.space, session_id=session.id, number=number - 1, limit=limit + 1)
+        later = messages.after(
+            tx, space=session.space, session_id=session.id, number=number - 1, limit=limit + 1, retracted=True
+        )
         before = number
     rows = tx.all("messages_before", before=before, limit=limit + 1, **place)
     earlier = [messages.record_of(row) for row in rows]

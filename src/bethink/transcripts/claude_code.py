@@ -57,6 +57,18 @@ def read(path: Path, *, start: int = 0) -> Iterator[TranscriptLine]:
             yield TranscriptLine(**line, offset=raw.end if place == len(lines) else raw.start)
 
 
+def spoken(tree: Mapping[str, Any], *, subagent: bool = False) -> tuple[str, str] | None:
+    """Return the role and the words of one line; None for what neither a person nor a model said."""
+    if tree.get("type") == "assistant":
+        said = _answered(tree)
+    elif tree.get("type") == "user":
+        aside = subagent or tree.get("isSidechain") is True or id_at(tree, "agentId") is not None
+        said = _Transcript(Path())._said(tree, "subagent" if aside else None)  # noqa: SLF001 - it is ours
+    else:
+        said = None
+    return None if said is None else (said["role"], said["content"])
+
+
 @dataclass(slots=True)
 class _Transcript:
     path: Path

@@ -15,6 +15,8 @@ from bethink.model.pages import HistoryPage, OutlinePage
 from bethink.model.verbs.base import (
     Cursor,
     Empty,
+    IdempotencyKey,
+    KeyedRequest,
     Limit,
     LocalOnly,
     MemoryOperation,
@@ -35,6 +37,16 @@ class TreeRequest(Request):
 
     as_of: Moment | None = None
     """The tree as it stood at this time. A day means its end."""
+
+
+@frozen
+class ListDocumentsRequest(TreeRequest):
+    """The whole tree, or a part of it."""
+
+    path_prefix: Annotated[str, Length(0, 10_000)] = ""
+    """Only documents whose paths begin with this, such as `~/memory/people/`."""
+    limit: Limit | None = None
+    """How many documents to return at most, in the order of their paths; all, if left out."""
 
 
 @frozen
@@ -108,13 +120,23 @@ class GetDocumentRequest(DocumentRequest):
 
 
 @frozen
-class CreateDocumentRequest(Request):
+class WrittenRequest(Request):
+    """A write to look for."""
+
+    key: IdempotencyKey
+    """The idempotency key that it was sent with."""
+
+
+@frozen
+class CreateDocumentRequest(KeyedRequest):
     """A document to write."""
 
     draft: DocumentDraft
     """What it says, and where it hangs in the tree."""
     document_id: Name | None = None
-    """Its id. Choose one to be able to repeat the request: the second time it raises `Duplicate`."""
+    """Its id; one is made, if left out."""
+    agent: Name | None = None
+    """The agent that wrote it: then it is the assistant's word, not the user's."""
     by: Annotated[Provenance | None, LocalOnly()] = None
     """Who wrote it and what it rests on; the user, if left out."""
 
@@ -124,15 +146,19 @@ class CreateDocumentRequest(Request):
 
 
 @frozen
-class UpdateDocumentRequest(DocumentRequest):
+class UpdateDocumentRequest(KeyedRequest):
     """The next version of a document."""
 
+    document_id: Name
+    """The document."""
     draft: DocumentDraft
     """What it says, and where it hangs in the tree."""
     expected: Number
     """The version that it was made from."""
     reason: Annotated[str, Length(0, 200)] = ""
     """Why the user changed it. It is kept with the version."""
+    agent: Name | None = None
+    """The agent that changed it: then it is the assistant's word from now on, not the user's."""
     by: Annotated[Provenance | None, LocalOnly()] = None
     """Who wrote it and what it rests on; the user, and what the version before rested on, if left out."""
 
@@ -142,11 +168,15 @@ class UpdateDocumentRequest(DocumentRequest):
 
 
 @frozen
-class DeleteDocumentRequest(DocumentRequest):
+class DeleteDocumentRequest(KeyedRequest):
     """A document to end."""
 
+    document_id: Name
+    """The document."""
     expected: Number
     """Its current version."""
+    missing_ok: bool = False
+    """Do nothing, instead of raising `NotFound`, if there is no such document."""
 
 
 @frozen
@@ -215,8 +245,8 @@ _MISSING = "NotFound: if the space has no such document."
 _STALE = "Stale: if `expected` is not the current version."
 _UNHELD = "NotFound: if there is no such change set. Conflict: if it is not held."
 
-TREE: Verb[TreeRequest, dict[str, DocumentEntry]] = Verb(
-    "documents.tree", TreeRequest, dict[str, DocumentEntry], f"GET {_SPACE}/documents", READ, Retry.SAFE,
+TREE: Verb[ListDocumentsRequest, dict[str, DocumentEntry]] = Verb(
+    "documents.tree", ListDocumentsRequest, dict[str, DocumentEntry], f"GET {_SPACE}/documents", READ, Retry.SAFE,
     "Return every document by its path, without its text.",
 )  # fmt: skip
 SEARCH_DOCUMENTS: Verb[SearchDocumentsRequest, list[Document]] = Verb(
@@ -244,19 +274,23 @@ GET_DOCUMENT: Verb[GetDocumentRequest, Document] = Verb(
     raises=_MISSING,
 )  # fmt: skip
 CREATE_DOCUMENT: Verb[CreateDocumentRequest, Document] = Verb(
-    "documents.create", CreateDocumentRequest, Document, f"POST {_SPACE}/documents", WRITE, Retry.ONCE,
+    "documents.create", CreateDocumentRequest, Document, f"POST {_SPACE}/documents", WRITE, Retry.IDEMPOTENT,
     "Write a new document. Secrets are cut out of its text first.",
     status=201, operation=MemoryOperation.CREATE,
-    raises="Duplicate: if the id or the path is taken.",
+    raises="Duplicate: if the id or the path is taken. Conflict: if the key belongs to another write.",
 )  # fmt: skip
 UPDATE_DOCUMENT: Verb[UpdateDocumentRequest, Document] = Verb(
-    "documents.update", UpdateDocumentRequest, Document, f"PUT {_DOCUMENT}", WRITE, Retry.ONCE,
+    "documents.update", UpdateDocumentRequest, Document, f"PUT {_DOCUMENT}", WRITE, Retry.IDEMPOTENT,
     "Write the next version of a document.",
     operation=MemoryOperation.UPDATE,
-    raises=_STALE,
+    raises=f"{_STALE} Conflict: if the key belongs to another write.",
+)  # fmt: skip
+WRITTEN: Verb[WrittenRequest, Document | None] = Verb(
+    "documents.written", WrittenRequest, Document | None, f"POST {_SPACE}/documents/written", READ, Retry.SAFE,
+    "Return the version that was written or deleted with an idempotency key, or None.",
 )  # fmt: skip
 DELETE_DOCUMENT: Verb[DeleteDocumentRequest, None] = Verb(
-    "documents.delete", DeleteDocumentRequest, None, f"DELETE {_DOCUMENT}", ERASE, Retry.ONCE,
+    "documents.delete", DeleteDocumentRequest, None, f"DELETE {_DOCUMENT}", ERASE, Retry.IDEMPOTENT,
     "End a document that has no children and that no other links to.",
     status=204, operation=MemoryOperation.DELETE,
     raises=f"{_STALE} Conflict: if another document depends on it.",
@@ -320,6 +354,6 @@ UNDO: Verb[ChangeRequest, None] = Verb(
 
 VERBS = (
     TREE, SEARCH_DOCUMENTS, FIND_DOCUMENT, CHILDREN, OUTLINE, GET_DOCUMENT, CREATE_DOCUMENT, UPDATE_DOCUMENT,
-    DELETE_DOCUMENT, RESTORE_DOCUMENT, DOCUMENT_VERSIONS, DOCUMENT_HISTORY, BLAME, DIFF_DOCUMENT, DOCUMENT_SOURCES,
-    FILES, LIST_CHANGES, APPROVE, REJECT, UNDO,
+    WRITTEN, DELETE_DOCUMENT, RESTORE_DOCUMENT, DOCUMENT_VERSIONS, DOCUMENT_HISTORY, BLAME, DIFF_DOCUMENT,
+    DOCUMENT_SOURCES, FILES, LIST_CHANGES, APPROVE, REJECT, UNDO,
 )  # fmt: skip

@@ -186,6 +186,8 @@ class ForgetRequest(Narrowed):
     """Why, for the record: a number of a request, say, and nothing of what is forgotten."""
     dry_run: bool = False
     """Count and name what would go, and remove nothing."""
+    missing_ok: bool = False
+    """Count nothing, instead of raising `NotFound`, if there is nothing to forget."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "kinds", any_of("kinds", self.kinds, RefKind))

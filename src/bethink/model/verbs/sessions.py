@@ -44,6 +44,16 @@ class OpenSessionRequest(Request):
 
 
 @frozen
+class FindSessionRequest(Request):
+    """A conversation to look for."""
+
+    conversation: Conversation
+    """The name of the conversation."""
+    agent: Name = "assistant"
+    """The agent that takes part in it."""
+
+
+@frozen
 class ListSessionsRequest(Narrowed):
     """A page of sessions."""
 
@@ -53,6 +63,8 @@ class ListSessionsRequest(Narrowed):
     """Only sessions older than this one: the last id of the previous page."""
     state: Annotated[SessionState, KnownWord()] | None = None
     """Only sessions that are open, marked, learnt, failed or ephemeral."""
+    conversation_prefix: Conversation | None = None
+    """Only sessions of conversations whose names begin with this."""
 
     def __post_init__(self) -> None:
         if self.state is not None:
@@ -88,6 +100,16 @@ class ReadRequest(Narrowed):
     """Only messages with a higher number."""
     limit: Limit = 1_000
     """How many messages to return at most."""
+    last: Limit | None = None
+    """Only the last so many of them, in order."""
+
+
+@frozen
+class RetractRequest(SessionRequest):
+    """A message to take back."""
+
+    number: Number
+    """Its number in the session."""
 
 
 @frozen
@@ -126,6 +148,11 @@ OPEN_SESSION: Verb[OpenSessionRequest, SessionInfo] = Verb(
     status=201,
     details="The space, the agent and the conversation are created at first use.",
 )  # fmt: skip
+FIND_SESSION: Verb[FindSessionRequest, SessionInfo | None] = Verb(
+    "space.find_session", FindSessionRequest, SessionInfo | None, f"POST {_SESSIONS}/find", READ, Retry.SAFE,
+    "Return the newest session of a conversation, or None. Nothing is created.",
+    details="It may have ended.",
+)  # fmt: skip
 LIST_SESSIONS: Verb[ListSessionsRequest, list[SessionEntry]] = Verb(
     "space.sessions", ListSessionsRequest, list[SessionEntry], f"GET {_SESSIONS}", READ, Retry.SAFE,
     "List the sessions of the space, the newest first.",
@@ -149,6 +176,15 @@ READ_MESSAGES: Verb[ReadRequest, list[Record]] = Verb(
     "session.read", ReadRequest, list[Record], f"GET {_SESSION}/messages", READ, Retry.SAFE,
     "Return the messages of the session, in order.",
     raises=_MISSING,
+)  # fmt: skip
+RETRACT: Verb[RetractRequest, bool] = Verb(
+    "session.retract", RetractRequest, bool, f"POST {_SESSION}/retract", WRITE, Retry.IDEMPOTENT,
+    "Take a message back. Returns False if it was taken back before.",
+    raises="NotFound: if there is no such message. UnderLegalHold: if something was learnt from it and a hold stands.",
+    details=(
+        "It stays in the log, in `transcript` and in archives. Recall, context and read show it no more, nothing is "
+        "learnt from it, and what was learnt from it goes. A thread keeps what it has taken in. `forget` erases."
+    ),
 )  # fmt: skip
 TRANSCRIPT: Verb[TranscriptRequest, Transcript] = Verb(
     "session.transcript", TranscriptRequest, Transcript, f"GET {_SESSION}/transcript", READ, Retry.SAFE,
@@ -199,6 +235,6 @@ CITED: Verb[CitedRequest, str] = Verb(
 )  # fmt: skip
 
 VERBS = (
-    OPEN_SESSION, LIST_SESSIONS, GET_SESSION, APPEND, READ_MESSAGES, TRANSCRIPT, END_TURN, IDLE, RESET, COMPACTED, END,
-    RETRY, SESSION_MEMORY, CITED,
+    OPEN_SESSION, FIND_SESSION, LIST_SESSIONS, GET_SESSION, APPEND, READ_MESSAGES, RETRACT, TRANSCRIPT, END_TURN,
+    IDLE, RESET, COMPACTED, END, RETRY, SESSION_MEMORY, CITED,
 )  # fmt: skip

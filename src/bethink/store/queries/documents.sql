@@ -13,6 +13,15 @@ INSERT INTO documents (space_id, id, version, valid_from, parent_id, slug, title
 VALUES (:space, :id, :version, :at, :parent, :slug, :title, :description, :body, :created_at,
         :author_kind, :author_id, :reason, :token, :run, :origin, :tags, :metadata);
 
+-- name: record_document_operation
+-- Note that a write was carried out.
+INSERT INTO document_operations (space_id, key, kind, document_id, version, at)
+VALUES (:space, :key, :kind, :id, :version, :now);
+
+-- name: find_document_operation
+-- The write that was carried out under an idempotency key.
+SELECT kind, document_id, version FROM document_operations WHERE space_id = :space AND key = :key;
+
 -- name: close_document
 -- End the current version, if it is the one that was read.
 UPDATE documents SET valid_to = :at, closed_run = :run

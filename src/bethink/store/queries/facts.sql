@@ -167,6 +167,14 @@ SELECT count(*) AS count FROM facts WHERE space_id = :space AND retired_at IS NU
 INSERT INTO fact_sources (space_id, fact_id, session_id, number) VALUES (:space, :fact, :session, :number)
 ON CONFLICT (space_id, fact_id, session_id, number) DO NOTHING;
 
+-- name: drop_message_sources
+-- Nothing rests on a message any more.
+DELETE FROM fact_sources WHERE space_id = :space AND session_id = :session AND number = :number;
+
+-- name: drop_message_quotes
+-- Nothing quotes a message any more.
+DELETE FROM fact_quotes WHERE space_id = :space AND session_id = :session AND number = :number;
+
 -- name: fact_sources
 -- The source messages of a fact, in order.
 SELECT session_id, number FROM fact_sources WHERE space_id = :space AND fact_id = :id ORDER BY session_id, number;

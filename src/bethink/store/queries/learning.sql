@@ -66,8 +66,9 @@ SELECT id FROM sessions WHERE space_id = :space AND conversation_id = :conversat
 SELECT id FROM spaces WHERE id = :space /*for_update*/;
 
 -- name: existing_numbers
--- Which of these messages exist.
-SELECT number FROM messages WHERE space_id = :space AND session_id = :session AND number in_list(:numbers);
+-- Which of these messages exist, and were not taken back.
+SELECT number FROM messages WHERE space_id = :space AND session_id = :session AND number in_list(:numbers)
+  AND retracted_at IS NULL;
 
 -- name: advance_session
 -- Record how far was learnt, if no other worker did; the mark is cleared unless it is higher.

@@ -10,7 +10,7 @@ SELECT DISTINCT fact_id FROM fact_sources WHERE space_id = :space AND session_id
 -- name: messages_behind_fact
 -- The messages a fact rests on, in order.
 SELECT m.session_id, m.number, m.role, m.content, m.name, m.tool_calls, m.tool_call_id, m.is_error, m.metadata,
-       m.origin, m.idempotency_key, m.trace_parent, m.said_at, m.recorded_at, m.tags
+       m.origin, m.idempotency_key, m.trace_parent, m.said_at, m.recorded_at, m.tags, m.retracted_at
 FROM fact_sources s
 JOIN messages m ON m.space_id = s.space_id AND m.session_id = s.session_id AND m.number = s.number
 WHERE s.space_id = :space AND s.fact_id = :id ORDER BY m.session_id, m.number;

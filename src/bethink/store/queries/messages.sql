@@ -25,17 +25,19 @@ FROM messages m JOIN sessions s ON s.space_id = m.space_id AND s.id = m.session_
 WHERE m.space_id = :space AND m.idempotency_key in_list(:keys);
 
 -- name: read_messages
--- Messages of a session after a number, in order.
+-- Messages of a session after a number, in order; without those that were taken back, unless all are asked for.
 SELECT session_id, number, role, content, name, tool_calls, tool_call_id, is_error, metadata, origin,
-       idempotency_key, trace_parent, said_at, recorded_at, tags
-FROM messages WHERE space_id = :space AND session_id = :session AND number > :after /*only(message messages)*/
+       idempotency_key, trace_parent, said_at, recorded_at, tags, retracted_at
+FROM messages WHERE space_id = :space AND session_id = :session AND number > :after
+  /*given kept*/ AND retracted_at IS NULL /*end*/ /*only(message messages)*/
 ORDER BY number LIMIT :limit;
 
 -- name: read_last_messages
--- The newest messages of a session, newest first.
+-- The newest messages of a session after a number, newest first, without those that were taken back.
 SELECT session_id, number, role, content, name, tool_calls, tool_call_id, is_error, metadata, origin,
-       idempotency_key, trace_parent, said_at, recorded_at, tags
-FROM messages WHERE space_id = :space AND session_id = :session
+       idempotency_key, trace_parent, said_at, recorded_at, tags, retracted_at
+FROM messages WHERE space_id = :space AND session_id = :session AND number > :after AND retracted_at IS NULL
+  /*only(message messages)*/
 ORDER BY number DESC LIMIT :limit;
 
 -- name: count_since
@@ -49,7 +51,16 @@ SELECT max(number) AS number FROM messages WHERE space_id = :space AND session_i
 -- name: count_conversation
 -- The number of messages of a conversation across its sessions.
 SELECT count(*) AS count FROM messages m JOIN sessions s ON s.space_id = m.space_id AND s.id = m.session_id
-WHERE m.space_id = :space AND s.conversation_id = :conversation;
+WHERE m.space_id = :space AND s.conversation_id = :conversation AND m.retracted_at IS NULL;
+
+-- name: retract_message
+-- Take a message back.
+UPDATE messages SET retracted_at = :now
+WHERE space_id = :space AND session_id = :session AND number = :number AND retracted_at IS NULL;
+
+-- name: find_message
+-- Whether there is a message.
+SELECT retracted_at FROM messages WHERE space_id = :space AND session_id = :session AND number = :number;
 
 -- name: forget_messages
 -- Remove every message of some sessions.

@@ -2,7 +2,7 @@
 -- Some messages that were said by a time, with their terms.
 SELECT t.id, t.number, m.role, m.name, m.origin, m.said_at AS at, t.length, t.asks, packed(t.terms) AS terms, t.hits
 FROM terms t JOIN messages m ON m.space_id = :space AND m.session_id = t.id AND m.number = t.number
-WHERE t.doc in_list(:docs) AND m.said_at <= :at
+WHERE t.doc in_list(:docs) AND m.said_at <= :at AND (m.retracted_at IS NULL OR m.retracted_at > :at)
 ORDER BY t.doc;
 
 -- name: match_facts
@@ -39,7 +39,7 @@ ORDER BY t.doc;
 SELECT m.session_id AS id, m.number, m.role, m.name, m.origin, m.said_at AS at, m.content, m.tags, m.metadata
 FROM pairs(:ids, :numbers)
 JOIN messages m ON m.space_id = :space AND m.session_id = pairs.id AND m.number = pairs.number
-WHERE m.said_at <= :at /*only(message m)*/;
+WHERE m.said_at <= :at AND (m.retracted_at IS NULL OR m.retracted_at > :at) /*only(message m)*/;
 
 -- name: read_facts_at
 -- Some versions of facts.
@@ -67,7 +67,7 @@ WHERE d.valid_from <= :at AND d.redacted = 0 /*only(document d)*/;
 SELECT s.fact_id, s.session_id, s.number, m.content, m.origin, m.said_at
 FROM fact_sources s
 JOIN messages m ON m.space_id = s.space_id AND m.session_id = s.session_id AND m.number = s.number
-WHERE s.space_id = :space AND s.fact_id in_list(:ids) AND m.said_at <= :at
+WHERE s.space_id = :space AND s.fact_id in_list(:ids) AND m.said_at <= :at AND (m.retracted_at IS NULL OR m.retracted_at > :at)
 ORDER BY s.fact_id, s.session_id, s.number;
 
 -- name: survey_space
@@ -101,9 +101,10 @@ SELECT name FROM found WHERE name IS NOT NULL
   AND (SELECT m.role FROM messages m WHERE m.space_id = :space AND m.name = found.name LIMIT 1) <> 'tool' LIMIT 50;
 
 -- name: gone_messages
--- Those of some messages that were not said by a time.
+-- Those of some messages that were not said by a time, or were taken back by then.
 SELECT m.session_id AS id, m.number FROM pairs(:ids, :numbers)
-JOIN messages m ON m.space_id = :space AND m.session_id = pairs.id AND m.number = pairs.number WHERE m.said_at > :at;
+JOIN messages m ON m.space_id = :space AND m.session_id = pairs.id AND m.number = pairs.number
+WHERE m.said_at > :at OR m.retracted_at <= :at;
 
 -- name: gone_session_memories
 -- Those of some session memories that were not made by a time.
@@ -126,6 +127,7 @@ WHERE d.valid_from > :at OR d.valid_to <= :at;
 -- The newest messages of a period, without its end.
 SELECT session_id AS id, number, role, name, origin, said_at AS at, octet_length(content) AS length FROM messages
 WHERE space_id = :space AND said_at >= :start AND said_at < :end AND said_at <= :at
+  AND (retracted_at IS NULL OR retracted_at > :at)
   AND role <> 'system' AND origin <> 'memory' /*only(message messages)*/
 ORDER BY said_at DESC, session_id DESC, number DESC LIMIT :limit;
 
@@ -174,6 +176,7 @@ FROM conversations c
 JOIN sessions s ON s.space_id = c.space_id AND s.conversation_id = c.id
 JOIN messages m ON m.space_id = s.space_id AND m.session_id = s.id
 WHERE c.space_id = :space AND c.key = :conversation AND m.origin = 'assistant' AND m.said_at <= :at
+  AND (m.retracted_at IS NULL OR m.retracted_at > :at)
   AND NOT EXISTS (SELECT 1 FROM fact_sources f
                   WHERE f.space_id = m.space_id AND f.session_id = m.session_id AND f.number = m.number)
   /*only(message m)*/

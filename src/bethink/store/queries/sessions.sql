@@ -67,7 +67,9 @@ WHERE space_id = :space AND id in_list(:ids) AND invalidated_at IS NOT NULL;
 -- The sessions of a space with their agents and conversations, the newest first.
 SELECT session_columns(s), c.key, a.name,
        (SELECT m.said_at FROM messages m WHERE m.space_id = s.space_id AND m.session_id = s.id
-        ORDER BY m.number LIMIT 1) AS begun_at, l.summary, j.status, j.last_error
+        ORDER BY m.number LIMIT 1) AS begun_at,
+       (SELECT m.said_at FROM messages m WHERE m.space_id = s.space_id AND m.session_id = s.id
+        AND m.retracted_at IS NULL ORDER BY m.number DESC LIMIT 1) AS last_at, l.summary, j.status, j.last_error
 FROM sessions s
 LEFT JOIN jobs j ON j.space_id = s.space_id AND j.kind = 'extract' AND j.key = s.id
 LEFT JOIN session_memories l ON l.space_id = s.space_id AND l.session_id = s.id
@@ -83,6 +85,7 @@ WHERE s.space_id = :space /*given before*/ AND s.id < :before /*end*/
   /*given open*/ AND s.invalidated_at IS NULL AND s.learns = 1 AND COALESCE(s.processed_until, -1) < s.last_number
       AND COALESCE(j.status, '') NOT IN ('failed', 'dead') /*end*/
   /*given ephemeral*/ AND s.learns = 0 /*end*/
+  /*given starting*/ AND substr(c.key, 1, length(:starting)) = :starting /*end*/
   /*only(session s)*/
 ORDER BY s.id DESC LIMIT :limit;
 

@@ -1,7 +1,7 @@
 -- name: messages_before
 -- Messages of a session before a number, the last first.
 SELECT session_id, number, role, content, name, tool_calls, tool_call_id, is_error, metadata, origin,
-       idempotency_key, trace_parent, said_at, recorded_at, tags
+       idempotency_key, trace_parent, said_at, recorded_at, tags, retracted_at
 FROM messages WHERE space_id = :space AND session_id = :session AND number < :before
 ORDER BY number DESC LIMIT :limit;
 

@@ -81,7 +81,7 @@ CREATE INDEX sessions_marked ON sessions (space_id, id) WHERE invalidated_at IS 
 CREATE INDEX sessions_ephemeral ON sessions (space_id, id) WHERE learns = 0;
 
 -- Every message, numbered within its session. Rows are only added, or forgotten. seal: a salt, and a digest of the
--- message and the seal before it.
+-- message and the seal before it. retracted_at: when it was taken back; it stays, and is shown no more.
 CREATE TABLE messages (
     space_id text COLLATE "C" NOT NULL,
     session_id text COLLATE "C" NOT NULL,
@@ -100,6 +100,7 @@ CREATE TABLE messages (
     recorded_at bigint NOT NULL,
     tags json NOT NULL DEFAULT '[]',
     seal text COLLATE "C",
+    retracted_at bigint,
     PRIMARY KEY (space_id, session_id, number),
     FOREIGN KEY (space_id, session_id) REFERENCES sessions (space_id, id) ON DELETE CASCADE
 ) PARTITION BY HASH (space_id);
@@ -547,6 +548,17 @@ CREATE TABLE document_sources (
 );
 
 CREATE INDEX document_sources_source ON document_sources (space_id, kind, source_id, number);
+
+-- Which writes were carried out under which idempotency key, so that a write that is sent again is not done again.
+CREATE TABLE document_operations (
+    space_id text COLLATE "C" NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
+    key text COLLATE "C" NOT NULL,
+    kind text NOT NULL CHECK (kind IN ('create', 'update', 'delete')),
+    document_id text COLLATE "C" NOT NULL,
+    version bigint NOT NULL,
+    at bigint NOT NULL,
+    PRIMARY KEY (space_id, key)
+);
 
 -- What one run changed in the tree, or would change once it is approved.
 CREATE TABLE change_sets (
@@ -1152,7 +1164,7 @@ BEGIN
         'document_references', 'document_sources', 'change_sets', 'threads', 'events', 'chunks', 'placements',
         'states', 'ledger', 'ledger_items', 'usage', 'term_counts', 'memory_tests', 'changes',
         'feedback', 'chain_links', 'erasures', 'tombstones', 'written_files',
-        'retention_rules'
+        'retention_rules', 'document_operations'
     ] LOOP
         EXECUTE format(
             'CREATE POLICY own_space ON %I USING (space_id = current_setting(''bethink.space'', true))', name

@@ -86,7 +86,7 @@ CREATE INDEX sessions_marked ON sessions (space_id, id) WHERE invalidated_at IS 
 CREATE INDEX sessions_ephemeral ON sessions (space_id, id) WHERE learns = 0;
 
 -- Every message, numbered within its session. Rows are only added, or forgotten. seal: a salt, and a digest of the
--- message and the seal before it.
+-- message and the seal before it. retracted_at: when it was taken back; it stays, and is shown no more.
 CREATE TABLE messages (
     space_id TEXT NOT NULL,
     session_id TEXT NOT NULL,
@@ -105,6 +105,7 @@ CREATE TABLE messages (
     recorded_at INTEGER NOT NULL,
     tags TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(tags)),
     seal TEXT,
+    retracted_at INTEGER,
     PRIMARY KEY (space_id, session_id, number),
     FOREIGN KEY (space_id, session_id) REFERENCES sessions (space_id, id) ON DELETE CASCADE
 ) STRICT;
@@ -533,6 +534,17 @@ CREATE TABLE document_sources (
 ) STRICT;
 
 CREATE INDEX document_sources_source ON document_sources (space_id, kind, source_id, number);
+
+-- Which writes were carried out under which idempotency key, so that a write that is sent again is not done again.
+CREATE TABLE document_operations (
+    space_id TEXT NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
+    key TEXT NOT NULL,
+    kind TEXT NOT NULL CHECK (kind IN ('create', 'update', 'delete')),
+    document_id TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    at INTEGER NOT NULL,
+    PRIMARY KEY (space_id, key)
+) STRICT;
 
 -- What one run changed in the tree, or would change once it is approved.
 CREATE TABLE change_sets (

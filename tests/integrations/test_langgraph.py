@@ -1,14 +1,18 @@
 """An adapter does what LangGraph's own store in memory does: filters, namespaces, pages and search."""
 
 import random
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
+import anyio
 import pytest
 from langgraph.store.base import BaseStore
 from langgraph.store.memory import InMemoryStore
 
 import bethink
-from tests.doors.langgraph_store import BethinkStore
+from bethink.integrations.langgraph import BethinkStore
 from tests.length import often
 
 FILTERS = often(50, long=2_000)
@@ -123,3 +127,92 @@ async def test_a_search_is_ranked_within_its_namespace_and_its_filter(stores: tu
     assert [item.key for item in narrow] == ["two"]
     rest = await store.asearch(("docs",), query="tea", limit=1, offset=1)
     assert len(rest) == 1
+
+
+async def test_what_a_graph_stores_is_never_the_users_word(memory: bethink.Memory) -> None:
+    space = memory.space("alice")
+    await BethinkStore(space).aput(("docs",), "one", {"text": "The user is an admin."})
+
+    [fact] = await space.facts.all()
+    assert fact.origin == "assistant"
+
+
+async def test_keys_and_namespaces_that_look_alike_are_different_items(memory: bethink.Memory) -> None:
+    store = BethinkStore(memory.space("alice"))
+    names = [
+        (("a/b",), "c"),
+        (("a",), "b/c"),
+        (("a", "b"), "c"),
+        (("a%2Fb",), "c"),
+        (("a",), "x" * 500),
+        (("a",), "\n"),
+    ]
+    for place, (namespace, key) in enumerate(names):
+        await store.aput(namespace, key, {"n": place})
+
+    for place, (namespace, key) in enumerate(names):
+        found = await store.aget(namespace, key)
+        assert found is not None
+        assert (found.value, found.namespace, found.key) == ({"n": place}, namespace, key)
+
+
+async def test_other_facts_of_the_space_are_no_items(memory: bethink.Memory) -> None:
+    space = memory.space("alice")
+    await space.facts.save(bethink.Fact(id="f1", content="User likes tea."))
+    store = BethinkStore(space)
+
+    assert await store.alist_namespaces() == []
+    assert await store.asearch((), query="tea") == []
+    assert await store.asearch(()) == []
+
+
+async def test_items_that_expire_are_gone_and_reading_lets_them_live_on(memory: bethink.Memory) -> None:
+    space = memory.space("alice")
+    store = BethinkStore(space)
+    await store.aput(("docs",), "past", {"text": "tea"}, ttl=-1)
+    await store.aput(("docs",), "soon", {"text": "tea"}, ttl=60)
+    await store.aput(("docs",), "always", {"text": "tea"})
+
+    assert await store.aget(("docs",), "past") is None
+    assert sorted(item.key for item in await store.asearch(("docs",))) == ["always", "soon"]
+    assert "past" not in [item.key for item in await store.asearch(("docs",), query="tea")]
+    before = await space.facts.get("docs/soon")
+    assert before.expires_at is not None
+    await space.facts.save(replace(before, expires_at=before.expires_at - timedelta(minutes=30)))
+    await store.aget(("docs",), "soon", refresh_ttl=False)
+    kept = (await space.facts.get("docs/soon")).expires_at
+    await store.aget(("docs",), "soon")
+    longer = (await space.facts.get("docs/soon")).expires_at
+    assert kept is not None
+    assert longer is not None
+    assert longer - kept > timedelta(minutes=29)
+
+
+def lengths(texts: Sequence[str]) -> list[list[float]]:
+    """Embed texts by how many letters of two kinds they have."""
+    return [[1.0 + text.count("a"), 1.0 + text.count("z")] for text in texts]
+
+
+async def test_with_an_embedder_searches_compare_vectors(memory: bethink.Memory) -> None:
+    store = BethinkStore(memory.space("alice"), index={"dims": 2, "embed": lengths, "fields": ["text"]})
+    for key, text in (("a", "aaaa"), ("z", "zzzz"), ("both", "azaz")):
+        await store.aput(("docs",), key, {"text": text})
+    await store.aput(("docs",), "unseen", {"text": "zzzzzz"}, index=False)
+
+    found = await store.asearch(("docs",), query="zzz")
+
+    assert [item.key for item in found] == ["z", "both", "a", "unseen"]
+    assert [item.score is None for item in found] == [False, False, False, True]
+
+
+def test_it_can_be_called_without_await(target: str) -> None:
+    memory = bethink.connect(target, learn=False)
+    anyio.run(memory.open)
+    store = BethinkStore(memory.space("alice"))
+    store.put(("docs",), "one", {"text": "tea"})
+
+    async def within() -> object:
+        return store.get(("docs",), "one")
+
+    assert store.get(("docs",), "one") == anyio.run(within)
+    anyio.run(memory.close)

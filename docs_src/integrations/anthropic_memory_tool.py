@@ -1,0 +1,21 @@
+"""Claude's memory tool, with its files kept in a space."""
+
+import asyncio
+
+import bethink
+from bethink.integrations.anthropic import BethinkMemoryTool
+
+
+async def main() -> None:
+    async with bethink.connect("claude.db") as memory:
+        mira = memory.space("mira")
+        tool = BethinkMemoryTool(mira)
+        # With a client: client.beta.messages.tool_runner(model=…, messages=…, tools=[tool]). Claude then calls it so:
+        await tool.clear_all_memory()
+        text = "Allergic to peanuts.\nLikes green tea.\n"
+        print(await tool.call({"command": "create", "path": "/memories/mira.md", "file_text": text}))
+        print(await tool.call({"command": "view", "path": "/memories"}))
+        print((await mira.recall("What is Mira allergic to?")).items[0].origin)
+
+
+asyncio.run(main())

@@ -1,0 +1,53 @@
+"""Takes messages back: they stay in the log, and nothing shows them or rests on them any more."""
+
+from bethink.errors import NotFound
+from bethink.forgetting import cascade
+from bethink.model.changes import ChangeKind
+from bethink.model.jobs import JobKind
+from bethink.model.recall import Ref, RefKind
+from bethink.model.verbs.sessions import RetractRequest
+from bethink.store import changes, messages, retention, sessions
+from bethink.store.db import Database, Tx
+
+
+class RetractService:
+    """Takes messages back, in every space of one database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def retract(self, space: str, request: RetractRequest) -> bool:
+        """Take a message back. Returns False if it was taken back before."""
+        return await self._database.transact(
+            lambda tx: retract(tx, space=space, session_id=request.session_id, number=request.number),
+            space=space,
+            repeatable=True,
+        )
+
+
+def retract(tx: Tx, *, space: str, session_id: str, number: int) -> bool:
+    """Take a message back, with what was learnt from it.
+
+    Raises:
+        NotFound: if there is no such message.
+        UnderLegalHold: if something was learnt from it, which would go, and a hold stands on the space.
+    """
+    session = sessions.find(tx, space=space, session_id=session_id)
+    if session is not None:
+        sessions.lock_conversation(tx, space=space, conversation=session.conversation_id)
+        session = sessions.find(tx, space=space, session_id=session_id, lock=True)
+    done = messages.retract(tx, space=space, session_id=session_id, number=number)
+    if session is None or done is None:
+        raise NotFound(f"no message {number} in session {session_id!r} of space {space!r}.")
+    if not done:
+        return False
+    # A worker that is learning from the session has read it: it loses its claim, and the job starts over.
+    tx.run("fence_extractors", space=space, kind=JobKind.EXTRACT, sessions=[session_id], now=tx.now)
+    if number <= (session.processed_until or 0):
+        retention.refuse_if_held(tx, space=space)
+        cascade.forget_learnt_from(
+            tx, space=space, conversation=session.conversation_id, session_id=session_id, number=number
+        )
+    ref = Ref(RefKind.MESSAGE, session_id, number)
+    changes.record(tx, space=space, kind=ChangeKind.MESSAGE_RETRACTED, ref=ref)
+    return True

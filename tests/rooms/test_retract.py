@@ -1,0 +1,147 @@
+"""A message that was taken back: nothing shows it or learns from it, and the log keeps it."""
+
+from datetime import timedelta
+
+import pytest
+
+import bethink
+from bethink.errors import NotFound, UnderLegalHold
+from bethink.model.calls import ModelCall
+from bethink.model.changes import ChangeKind
+from bethink.model.documents import DocumentDraft, DocumentSource, Provenance, SourceKind
+from bethink.store.db import Database
+from tests.conftest import KEY, FakeClock, said
+from tests.rooms.learn_kit import DONE, a_fact, a_note, answer, worker
+from tests.rooms.stored_kit import stored
+
+BIRD = "zebrafinch"
+
+
+def clever(call: ModelCall) -> str:
+    """Learn what each message says, and nothing about a bird where none is spoken of."""
+    if call.schema_name == "document_calls":
+        return DONE
+    if BIRD not in call.prompt.partition("<messages>")[2]:
+        return answer(a_note("likes tea"))
+    return answer(a_fact(f"The user keeps a {BIRD}.", 1), a_fact("The user likes tea.", 2))
+
+
+async def shown(space: bethink.Space, **more: object) -> str:
+    found = await space.recall(f"Do I keep a {BIRD}?", **more)  # pyright: ignore[reportArgumentType]
+    return str([item.text for item in found.items])
+
+
+async def test_what_was_taken_back_is_shown_nowhere_and_stays_in_the_log(
+    memory: bethink.Memory, clock: FakeClock, target: str, superuser_dsn: str
+) -> None:
+    space = memory.space("alice")
+    session = await space.session(KEY)
+    await session.append(said(f"I keep a {BIRD}.", "I like tea."))
+    before = clock.time
+    clock.time += timedelta(minutes=1)
+
+    assert BIRD in await shown(space)
+    assert await session.retract(1)
+
+    assert BIRD not in await shown(space)
+    assert BIRD not in (await space.context(f"the {BIRD}")).text
+    assert [record.number for record in await session.read()] == [2]
+    assert [each.message.content for each in await memory.local().history("alice").all(KEY)] == ["I like tea."]
+    assert await memory.local().history("alice").length(KEY) == 1
+    kept = (await session.transcript()).lines
+    assert [(line.record.number, line.record.retracted_at is None) for line in kept] == [(1, False), (2, True)]
+    assert BIRD in await shown(space, as_of=before), "at that time it had been said"
+    assert BIRD in stored(target, superuser_dsn)
+
+
+async def test_it_is_taken_back_once_and_only_what_is_there(session: bethink.Session) -> None:
+    await session.append(said("one"))
+
+    assert [await session.retract(1), await session.retract(1)] == [True, False]
+    with pytest.raises(NotFound):
+        await session.retract(2)
+    assert await session.append(said("two")) == [2], "its number is not given again"
+
+
+async def test_the_last_that_stand_are_taken_back_one_after_the_other(session: bethink.Session) -> None:
+    await session.append(said("one", "two", "three"))
+
+    popped: list[str] = []
+    while last := await session.read(last=1):
+        assert await session.retract(last[0].number)
+        popped.append(last[0].message.content)
+
+    assert popped == ["three", "two", "one"]
+
+
+async def test_nothing_is_learnt_from_what_was_taken_back(memory: bethink.Memory, database: Database) -> None:
+    space = memory.space("alice")
+    session = await space.session(KEY)
+    await session.append(said(f"I keep a {BIRD}.", "I like tea."))
+    await session.retract(1)
+    await session.idle()
+    asked: list[str] = []
+
+    def watched(call: ModelCall) -> str:
+        asked.append(call.prompt)
+        return clever(call)
+
+    await worker(database, watched).run_once()
+
+    assert asked
+    assert BIRD not in "".join(asked)
+    assert (await space.get_session(session.id)).info.processed_until == 2
+
+
+async def test_what_was_learnt_from_it_goes_with_it(memory: bethink.Memory, database: Database) -> None:
+    space = memory.space("alice")
+    session = await space.session(KEY)
+    await session.append(said(f"I keep a {BIRD}.", "I like tea."))
+    await session.idle()
+    await worker(database, clever).run_once()
+    source = DocumentSource(kind=SourceKind.SESSION_MEMORY, id=session.id)
+    page = await space.documents.create(
+        DocumentDraft(slug="pets", title="Pets", body=f"There is a {BIRD}."), by=Provenance(sources=(source,))
+    )
+    assert sorted(fact.content for fact in await space.facts.all()) == [
+        f"The user keeps a {BIRD}.",
+        "The user likes tea.",
+    ]
+
+    await session.retract(1)
+
+    assert [fact.content for fact in await space.facts.all()] == ["The user likes tea."]
+    assert await session.summary() is None
+    assert (await space.documents.get(page.id)).redacted
+    assert BIRD not in await shown(space)
+    told = [change.kind for change in await space.changes(after=0)]
+    assert ChangeKind.MESSAGE_RETRACTED in told
+
+
+async def test_a_legal_hold_keeps_what_was_learnt(memory: bethink.Memory, database: Database) -> None:
+    space = memory.space("alice")
+    session = await space.session(KEY)
+    await session.append(said(f"I keep a {BIRD}.", "I like tea."))
+    await session.idle()
+    await worker(database, clever).run_once()
+    await session.append(said("a slip"))
+    await space.retention.hold("case 12")
+
+    with pytest.raises(UnderLegalHold):
+        await session.retract(1)
+
+    assert BIRD in await shown(space)
+    assert await session.retract(3), "nothing was learnt from it, so nothing goes"
+
+
+async def test_forgetting_erases_also_what_was_taken_back(
+    memory: bethink.Memory, target: str, superuser_dsn: str
+) -> None:
+    session = await memory.space("alice").session(KEY)
+    await session.append(said(f"I keep a {BIRD}."))
+    await session.retract(1)
+
+    gone = await memory.space("alice").forget(f"message:{session.id}:1")
+
+    assert gone.messages == 1
+    assert BIRD not in stored(target, superuser_dsn)
