@@ -142,8 +142,12 @@ def _method(node: _Function) -> str:
         call, returns = f"self._each({call})", returns.removeprefix("Async")
     elif isinstance(node, ast.AsyncFunctionDef):
         call = f"self._run(lambda: {call})"
-    body = f"{returns}({call}, self._loop)" if returns in _CLASSES else call
-    returns = f"'{returns}'" if returns in _CLASSES else returns
+    made, body = returns.removesuffix(" | None"), call
+    if made in _CLASSES:
+        found = call if made == returns else "found"
+        body = f"{made}({found}, self._loop)"
+        body = body if made == returns else f"None if (found := {call}) is None else {body}"
+        returns = f"'{returns}'"
     head = f"    def {node.name}({ast.unparse(node.args)}) -> {returns}:"
     return "\n".join([*decorators, head, f"        {_doc(node)}", f"        return {body}"])
 

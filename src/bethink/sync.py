@@ -2419,7 +2419,7 @@ class Space(Blocking[AsyncSpace]):
             self._loop,
         )
 
-    def find_session(self, conversation: str, *, agent: str = "assistant") -> Session | None:
+    def find_session(self, conversation: str, *, agent: str = "assistant") -> "Session | None":
         """Return the newest session of a conversation, or None. Nothing is created.
 
         It may have ended.
@@ -2428,7 +2428,11 @@ class Space(Blocking[AsyncSpace]):
             conversation: The name of the conversation.
             agent: The agent that takes part in it.
         """
-        return self._run(lambda: self._inner.find_session(conversation, agent=agent))
+        return (
+            None
+            if (found := self._run(lambda: self._inner.find_session(conversation, agent=agent))) is None
+            else Session(found, self._loop)
+        )
 
     def sessions(
         self,

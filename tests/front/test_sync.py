@@ -107,6 +107,17 @@ def test_two_handles_on_one_session_are_equal(tmp_path: Path) -> None:
         assert repr(memory.space("alice")) == "Space('alice')"
 
 
+def test_a_session_that_is_found_is_a_blocking_one(tmp_path: Path) -> None:
+    with bethink.sync.connect(tmp_path / "memory.db") as memory:
+        alice = memory.space("alice")
+        assert alice.find_session(KEY) is None
+        opened = alice.session(KEY)
+        found = alice.find_session(KEY)
+
+        assert found == opened
+        assert isinstance(found, bethink.sync.Session)
+
+
 def test_a_blocking_memory_that_is_not_open_says_so(tmp_path: Path) -> None:
     memory = bethink.sync.connect(":memory:", redactor=Quiet())
 

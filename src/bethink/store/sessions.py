@@ -181,7 +181,7 @@ def listed(
     starting: str | None = None,
 ) -> list[SessionEntry]:
     """Return the sessions of a space that are older than one and fit a filter, the newest first."""
-    given: dict[str, object] = {"starting": starting} | ({} if state is None else {state.value: True})
+    given: dict[str, object] = {"starting": starting, **({} if state is None else {state.value: True})}
     return [
         SessionEntry(
             session=_session(row),
