@@ -57,10 +57,16 @@ def test_the_list_of_commands_says_what_their_modules_say() -> None:
 
 IN_A_PROCESS = {"serve", "mcp", "ui"}  # they serve until they are told to stop: see test_cli_processes
 WITH_A_MODEL = {"relearn", "preview"}  # they learn: see test_cli_relearn
+WITH_A_DIRECTORY = {  # of cells, on PostgreSQL: see test_cli_cells
+    "cells list": ["cells", "list"],
+    "cells add": ["cells", "add", "north", "postgresql://north.internal/bethink"],
+    "cells drain": ["cells", "drain", "north", "--yes"],
+    "cells move": ["cells", "move", "mira", "--to", "south"],
+}
 
 
 def test_no_command_is_left_out_here() -> None:
-    assert set(SUCCEEDING) | IN_A_PROCESS | WITH_A_MODEL == set(LEAVES)
+    assert set(SUCCEEDING) | IN_A_PROCESS | WITH_A_MODEL | set(WITH_A_DIRECTORY) == set(LEAVES)
 
 
 OFFERED = [
@@ -73,7 +79,7 @@ OFFERED = [
 
 @pytest.mark.parametrize(("name", "option"), OFFERED)
 def test_an_option_without_a_value_does_not_mean_the_default(name: str, option: str) -> None:
-    done = run(*SUCCEEDING.get(name, [name]), option, " " if option == "--space" else "")
+    done = run(*{**WITH_A_DIRECTORY, **SUCCEEDING}.get(name, [name]), option, " " if option == "--space" else "")
 
     assert done.code == 2
     assert f"{option} is empty" in done.err
@@ -233,6 +239,7 @@ FAILING = {
     "preview": (["preview", "missing.jsonl"], 2),
     "import archive": (["import", "archive", "missing.zip", "--yes"], 3),
     "sync": (["sync", "missing.db", "other.db", "--yes"], 3),
+    **{name: (words, 2) for name, words in WITH_A_DIRECTORY.items()},
 }
 
 

@@ -25,7 +25,6 @@ from bethink.errors import (
     Unavailable,
 )
 from bethink.model.access import Scope
-from bethink.model.documents import DocumentDraft
 from bethink.model.moments import from_micros
 from bethink.model.records import SessionInfo
 from bethink.model.verbs.base import Request, Retry, Verb
@@ -104,7 +103,6 @@ ONLY_ONCE: list[Call] = [
     lambda client: session_of(client).recall("q"),
     lambda client: session_of(client).context(),
     lambda client: client.space("alice").forget("fact:f:0"),
-    lambda client: client.space("alice").documents.create(DocumentDraft(slug="a", title="A")),
     lambda client: client.keys.create("n", [Scope.READ]),
 ]
 

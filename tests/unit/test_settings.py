@@ -40,6 +40,7 @@ server_max_body server_max_message server_max_messages server_max_depth server_r
 server_max_concurrency
 changes_keep_days access_keep_days webhooks_allow_private webhooks_timeout webhooks_give_up_days server_max_wait
 worker_listen log_level log_format start_timeout tombstones_file
+temporal_address temporal_namespace temporal_task_queue temporal_rates temporal_drain
 retention_message_days retention_expired_days retention_key_days
 """
 

@@ -76,7 +76,7 @@ async def sync_space(
                 sides = differing(ours, theirs)
             result = merged(*sides)
             for place, (database, side) in enumerate(zip(pair, sides, strict=True)):
-                change = Change(side, result, space=space)
+                change = RowChanges(side, result, space=space)
                 try:
                     counts[place] += await database.transact(
                         lambda tx, change=change, made=made: _applied(tx, change, made, space=space), space=space
@@ -86,7 +86,7 @@ async def sync_space(
     raise Busy(f"space {space!r} kept changing while it was synced.", hint="Run it again when less is written.")
 
 
-def _applied(tx: Tx, change: "Change", created_at: int, *, space: str) -> int:
+def _applied(tx: Tx, change: "RowChanges", created_at: int, *, space: str) -> int:
     count = change.apply(tx)
     archived.set_created_at(tx, created_at, space=space)
     if count:
@@ -148,7 +148,7 @@ def _unequal(table: Table, ours: ArchiveReader, theirs: ArchiveReader) -> Iterat
                 yield side, row
 
 
-class Change:
+class RowChanges:
     """What makes one side what both are to become: rows to change, to add and to remove."""
 
     def __init__(self, side: Rows, result: Rows, *, space: str, whole: bool = False) -> None:

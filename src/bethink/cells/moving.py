@@ -18,7 +18,7 @@ from pathlib import Path
 import anyio
 
 from bethink.archive.load import load_whole
-from bethink.archive.sync import Change
+from bethink.archive.sync import RowChanges
 from bethink.archive.write import write_whole
 from bethink.cells.directory import Cell, Directory, MovePlan
 from bethink.cells.steps import MoveReport, MoveStep, OnStep, nothing
@@ -305,7 +305,7 @@ class _Run:
                     del wanted[key]
                 side[table.name] = {key: known for key, known in found.items() if key in wanted}
             result = {table.name: delta.get(table.name, {}) for table in self._tables}
-            count = Change(_rows(side), _rows(result), space=space, whole=True).apply(tx)
+            count = RowChanges(_rows(side), _rows(result), space=space, whole=True).apply(tx)
             here = space_rows.stands(tx, space=space)
             return count, [name for name, stand in here.items() if not stand.same_keys(there[name])]
 
