@@ -22,6 +22,7 @@ from bethink.store.engines.sqlite import SqliteDatabase, SqliteOptions
 DAY = timedelta(days=1)
 _START = from_micros(1_767_258_000_000_000)
 _ROUNDS = 100
+_PATIENCE = 25_000
 _MOST_FAILURES = 50
 
 
@@ -179,10 +180,12 @@ class Names:
 async def staged(target: str, dice: random.Random) -> AsyncGenerator[Stage]:
     """Open a memory on a file or an address, wired as `bethink.connect` wires it, but for the clock and the model."""
     clock = Calendar()
+    # Jobs of one space wait for each other, on a busy machine longer than the default; one that gave up would count.
     if target.startswith("postgresql:"):
-        database: Database = PostgresDatabase(PostgresOptions(dsn=target), clock=clock)
+        options = PostgresOptions(dsn=target, lock_timeout=_PATIENCE)
+        database: Database = PostgresDatabase(options, clock=clock)
     else:
-        database = SqliteDatabase(SqliteOptions(path=target), clock=clock)
+        database = SqliteDatabase(SqliteOptions(path=target, busy_timeout=_PATIENCE), clock=clock)
     settings = load_settings(
         environ={}, embedder="none", daily_spend_cap="inf", worker_batch=200, learn_in_background=False
     )
