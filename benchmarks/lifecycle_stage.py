@@ -23,6 +23,7 @@ DAY = timedelta(days=1)
 _START = from_micros(1_767_258_000_000_000)
 _ROUNDS = 100
 _PATIENCE = 25_000
+"""Milliseconds: jobs of one space wait for each other, on a busy machine long, and one that gave up would count."""
 _MOST_FAILURES = 50
 
 
@@ -180,7 +181,6 @@ class Names:
 async def staged(target: str, dice: random.Random) -> AsyncGenerator[Stage]:
     """Open a memory on a file or an address, wired as `bethink.connect` wires it, but for the clock and the model."""
     clock = Calendar()
-    # Jobs of one space wait for each other, on a busy machine longer than the default; one that gave up would count.
     if target.startswith("postgresql:"):
         options = PostgresOptions(dsn=target, lock_timeout=_PATIENCE)
         database: Database = PostgresDatabase(options, clock=clock)

@@ -15,6 +15,7 @@ from bethink.recall.context import NOTE
 from bethink.recall.tuning import TUNING
 from bethink.store.db import Database
 from tests.conftest import KEY, FakeClock
+from tests.length import LONG
 from tests.rooms.learn_kit import a_fact, answer, worker
 from tests.rooms.recall_kit import DAY, assistant, tell, user, written
 from tests.rooms.test_consolidate import Life
@@ -138,7 +139,7 @@ async def test_one_more_fact_adds_lines_and_moves_none(
         assert after.text.startswith(before.text[: before.text.index("\n\n## Documents")])
 
 
-@pytest.mark.parametrize("budget", [None, 1, 60, 100, 300, 5_000])
+@pytest.mark.parametrize("budget", [None, 1, 60, 100, 300, 5_000, *((5, 90, 150, 700) if LONG else ())])
 async def test_a_block_stays_below_its_budget_whatever_is_known(
     memory: Memory, database: Database, clock: FakeClock, budget: int | None
 ) -> None:

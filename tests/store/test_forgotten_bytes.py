@@ -1,6 +1,5 @@
 """What was forgotten is in no byte of the SQLite file: searched by pieces, as FTS5 cuts off what words share."""
 
-import json
 import random
 import re
 import unicodedata
@@ -15,12 +14,12 @@ from bethink.cli.demo_data import story
 from bethink.model.access import Door
 from bethink.model.verbs import VERBS
 from bethink.model.words import WORD
+from faults import erasure_life
 from tests.conftest import whole_tree
 from tests.length import often
 from tests.store.test_sqlite import opened
 
 ID = re.compile(r"\b[a-z]{3}_[0-9a-z]{26}\b")
-PIECE = 6
 STEPS = 60
 BEGINNINGS = ("kavuri", "kavuro", "dopali", "dopalu", "zem", "wyst")
 ENDINGS = ("mote", "xander", "nsson", "bryk", "lumpo", "quist", "ford")
@@ -28,13 +27,12 @@ ENDINGS = ("mote", "xander", "nsson", "bryk", "lumpo", "quist", "ford")
 
 def pieces(*texts: str) -> set[bytes]:
     """Every piece of six letters of every word, as written and without its accents, plain and as JSON may escape it."""
-    found: set[str] = set()
+    words: set[str] = set()
     for text in texts:
         folded = text.casefold()
         bare = "".join(sign for sign in unicodedata.normalize("NFKD", folded) if not unicodedata.combining(sign))
-        for word in WORD.findall(f"{folded} {bare}"):
-            found |= {word[at : at + PIECE] for at in range(len(word) - PIECE + 1)}
-    return {form.encode() for piece in found for form in (piece, json.dumps(piece)[1:-1])}
+        words.update(WORD.findall(f"{folded} {bare}"))
+    return erasure_life.pieces(words)
 
 
 def left_in(path: Path, wanted: set[bytes]) -> list[bytes]:
