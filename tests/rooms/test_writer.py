@@ -102,7 +102,7 @@ def test_documents_are_read_and_written_through_the_two_tools(bench: SandboxedTr
         (write("~/memory/a/b", "x", "ses_1"), "no document ~/memory/a"),
         (write("~/memory/x", "x", "ses_of_another_space"), "None of these sources is known"),
         (write("~/memory/x", "x"), "None of these sources is known"),
-        (write("~/memory/a\tb", "x", "ses_1"), "cannot be part of a path"),
+        (write("~/memory/a|b", "x", "ses_1"), "cannot be part of a path"),
         (write("~/memory/x", "x" * 70_000, "ses_1"), "longer than"),
         (write("~/memory/x", "x", "ses_1", title="t" * 300), "longer than"),
     ],

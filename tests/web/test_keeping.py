@@ -172,6 +172,13 @@ async def test_a_change_to_what_was_edited_since_says_so_before_it_is_applied(wi
     assert page.count('form="apply-run_spring" checked') == 1
 
 
+async def test_a_prompt_says_when_pinned_text_needs_more_than_the_budget(window: Window, story: Story) -> None:
+    page = f"{HERE}/threads/{story.thread}/prompt?budget="
+
+    assert "What is pinned needs more than the budget." in await window.page(f"{page}120")
+    assert "What is pinned needs more than the budget." not in await window.page(f"{page}400")
+
+
 async def test_a_long_thread_is_read_around_one_state_only(window: Window, story: Story) -> None:
     working = window.memory.local().working(SPACE)
     thread = await working.open_thread("long", mode=Mode.AUTO)

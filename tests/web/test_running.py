@@ -132,6 +132,12 @@ async def test_hostile_names_errors_and_models_are_shown_as_text(window: Window)
             assert (await window(link.replace("&amp;", "&"))).status in (200, 303), link
 
 
+async def test_the_tail_and_the_timeline_show_a_tools_text_as_data(window: Window, story: Story) -> None:
+    for page in ("tail?paused=1", "timeline"):
+        boxed = re.findall(r'class="said data"[^>]*>(?:<a[^>]*>)?([^<]*)', await window.page(f"/ui/s/{SPACE}/{page}"))
+        assert [each[:21] for each in boxed] == ["Sandviken, 2 rooms. I"], page
+
+
 async def test_the_tail_answers_when_something_was_said(window: Window, story: Story) -> None:
     page = await window.page(f"/ui/s/{SPACE}/tail")
     renewed = re.search(r'hx-get="([^"]+)"', page)
