@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Callable, Collection, Generator, Iter
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import anyio
 import psycopg
@@ -42,6 +43,9 @@ settings.register_profile("push", derandomize=True, database=None)
 settings.register_profile("long", print_blob=True)
 settings.load_profile("long" if LONG else "push")
 
+_TESTS = Path(__file__).parent
+_ABOVE_THE_VERBS = frozenset({"acceptance", "doors", "integrations", "web"})
+
 _TABLES = """SELECT oid::regclass::text FROM pg_class WHERE relkind = 'r'
 AND relnamespace = current_schema()::regnamespace AND relname NOT IN ('schema_version', 'schema_now') ORDER BY oid"""
 
@@ -52,14 +56,32 @@ Connection = psycopg.Connection[tuple[Any, ...]]
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what is about PostgreSQL alone where the tests do not run on it, and vectors where it has none."""
+    without: set[pytest.Item] = set()
     if "postgres" not in DATABASES:
-        without = [item for item in items if _needs_server(getattr(item, "fixturenames", ()))]
+        without |= {item for item in items if _needs_server(getattr(item, "fixturenames", ()))}
     elif os.environ.get("BETHINK_TEST_POSTGRES") and not postgres.has_pgvector():
-        without = [item for item in items if item.get_closest_marker("pgvector") and "[postgres" in item.name]
-    else:
-        return
-    config.hook.pytest_deselected(items=without)
+        without |= {item for item in items if item.get_closest_marker("pgvector") and "[postgres" in item.name}
+    if not LONG:
+        without |= _on_the_other_database(items)
+    config.hook.pytest_deselected(items=list(without))
     items[:] = [item for item in items if item not in without]
+
+
+def _on_the_other_database(items: list[pytest.Item]) -> set[pytest.Item]:
+    """Return the tests above the verbs that a push runs on the other database only.
+
+    Nothing up there knows which database it is, and the verbs below are tested on both. Half of these tests run on one
+    of them and half on the other, always the same half; the long run has all of them on both.
+    """
+    twins: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        database = getattr(getattr(item, "callspec", None), "params", {}).get("target")
+        if database in DATABASES and item.path.relative_to(_TESTS).parts[0] in _ABOVE_THE_VERBS:
+            twins.setdefault(item.nodeid.replace(database, "*"), []).append(item)
+    found: set[pytest.Item] = set()
+    for name, both in twins.items():
+        found.update(each for place, each in enumerate(both) if place != crc32(name.encode()) % len(both))
+    return found
 
 
 @pytest.hookimpl(wrapper=True)
