@@ -22,6 +22,7 @@ from bethink.store import archived, chain, moves, space_rows
 from bethink.store.db import Tx
 from bethink.store.moves import MoveMark, MoveState
 from tests.conftest import said
+from tests.length import often
 from tests.rooms.archive_kit import SPACE, Life
 from tools import postgres
 
@@ -193,14 +194,14 @@ async def test_a_move_carries_everything_that_changes_meanwhile(
     place = await cells.directory.assign(SPACE)
     database = (await cells.cell(place.cell)).parts.database
     life = Life(database, 5)
-    await life.go_on(60)
+    await life.go_on(often(20, long=60))
     await memory.space(SPACE).forget(everything=True)  # a tombstone, a receipt, and numbers of changes that go on
-    await life.go_on(60)
+    await life.go_on(often(20, long=60))
     seen: dict[str, object] = {}
 
     async def at(step: MoveStep) -> None:
         if step in (MoveStep.EXPORTED, MoveStep.LOADED):
-            await life.go_on(40)
+            await life.go_on(often(15, long=40))
         if step is MoveStep.QUIET:
             await memory.space(SPACE).export_archive(tmp_path / "old.zip")
             seen["stands"] = await database.transact(
@@ -407,13 +408,14 @@ async def test_a_fence_that_nobody_ended_is_lifted_only_when_its_time_is_over(
 async def test_a_call_that_was_half_done_when_its_space_moved_says_so(
     fleet: tuple[bethink.Memory, Cells], name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    memory, _ = fleet
+    memory, cells = fleet
     await memory.space(name).remember("I live in Lisbon.")
 
     async def half(*given: object) -> None:
         raise OutcomeUnknown("part of it is stored.") from Moved("it moves.")
 
     monkeypatch.setattr(Local, "run", half)
+    monkeypatch.setattr(cells, "_patience", 0.1)
     with pytest.raises(OutcomeUnknown):
         await memory.space(name).remember("I live in Porto.")
 
