@@ -195,7 +195,8 @@ class Audit:
     """How learning stands: what waits, what was given up, what was spent, and what must never be.
 
     `counts` has the jobs of each kind by status, except those that are done: it costs the same however many there
-    are. `violations` must be 0; `overdue` is small as long as a worker runs, and counted up to 1,000 of each kind.
+    are. `violations` must be 0 and are looked for in a sample: the newest 1,000 facts and sessions of
+    up to 40 spaces in use; `overdue` is small as long as a worker runs, and counted up to 1,000 of each kind.
     """
 
     counts: Mapping[JobKind, Mapping[JobStatus, int]]

@@ -10,6 +10,9 @@ from bethink.model.records import Agent, AgentKind, Maker, SessionInfo, SessionM
 from bethink.store import jobs, sessions, terms
 from bethink.store.db import NO_LIMIT, Row, Tx
 
+_CHECKED = 1_000
+"""How many facts and sessions of a space are looked into for what must never be: a space may hold any number."""
+
 
 class Advanced(NamedTuple):
     """What remains after a session was learnt from: a later mark, or the time the session ended."""
@@ -133,10 +136,10 @@ def writer_for(tx: Tx, *, space: str, agent_id: str) -> Agent:
 
 
 def broken(tx: Tx, *, space: str) -> tuple[int, int]:
-    """Count learnt facts without a source, and sessions with an impossible mark or watermark."""
-    unsupported = len(tx.all("list_unsupported_facts", space=space))
-    wrong = tx.one("broken_sessions", space=space, kind=JobKind.EXTRACT)
-    return unsupported, 0 if wrong is None else wrong["count"]
+    """Count learnt facts without a source, and sessions with an impossible mark or watermark, among the newest ones."""
+    [unsupported] = tx.all("count_newest_unsupported", space=space, limit=_CHECKED)
+    [wrong] = tx.all("broken_sessions", space=space, kind=JobKind.EXTRACT, limit=_CHECKED)
+    return unsupported["count"], wrong["count"]
 
 
 def memory_of(row: Row) -> SessionMemory:

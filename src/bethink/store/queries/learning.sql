@@ -92,17 +92,23 @@ UPDATE sessions SET rests = 0 WHERE space_id = :space AND id = :session;
 SELECT recorded_at FROM messages WHERE space_id = :space AND session_id = :session ORDER BY number DESC LIMIT 1;
 
 -- name: broken_sessions
--- Sessions of a space that are processed beyond their last record, or are marked without a job to learn from them.
-SELECT count(*) AS count FROM sessions s WHERE s.space_id = :space AND (
+-- Of the newest sessions of a space: those processed beyond their last record, or marked without a job to learn from them.
+SELECT count(*) AS count FROM (SELECT * FROM sessions WHERE space_id = :space ORDER BY id DESC LIMIT :limit) s WHERE
     s.processed_until > s.last_number OR s.invalidated_at > s.last_number OR (
         s.ended_at IS NULL AND s.learns = 1 AND s.rests = 0 AND NOT EXISTS (
-            SELECT 1 FROM jobs j WHERE j.space_id = s.space_id AND j.kind = :kind AND j.key = s.id
-              AND j.status <> 'done'
+            SELECT 1 FROM jobs j WHERE j.space_id = :space AND j.kind = :kind AND j.key = s.id AND j.status <> 'done'
         )
     ) OR (
         s.invalidated_at IS NOT NULL AND NOT EXISTS (
-            SELECT 1 FROM jobs j WHERE j.space_id = s.space_id AND j.kind = :kind AND j.key = s.id
+            SELECT 1 FROM jobs j WHERE j.space_id = :space AND j.kind = :kind AND j.key = s.id
               AND j.status IN ('queued', 'running', 'failed', 'dead')
         )
-    )
+    );
+
+-- name: count_newest_unsupported
+-- How many of the newest facts of a space were learnt and have no source message left.
+SELECT count(DISTINCT f.id) AS count FROM (
+    SELECT id, effect FROM facts WHERE space_id = :space ORDER BY recorded_at DESC, id DESC, version DESC LIMIT :limit
+) f WHERE f.effect IS NOT NULL AND NOT EXISTS (
+    SELECT 1 FROM fact_sources s WHERE s.space_id = :space AND s.fact_id = f.id
 );
