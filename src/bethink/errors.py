@@ -5,7 +5,7 @@ BethinkError
 ├── NotFound           nothing with that name exists
 ├── Conflict           the request contradicts what is stored
 │   ├── Duplicate      a key that must be unique is taken
-│   ├── ErasedKey      the message with this idempotency key was erased
+│   ├── ErasedKey      what was written with this idempotency key was erased
 │   ├── LostClaim      another worker has claimed the job
 │   ├── SessionEnded   the session no longer takes messages
 │   ├── Stale          someone else wrote a newer version
@@ -58,9 +58,9 @@ class Duplicate(Conflict):
 
 
 class ErasedKey(Conflict):
-    """The message with this idempotency key was erased: a late retry must not bring it back. Nothing was stored."""
+    """What this idempotency key was used for was erased: a late retry must not bring it back. Nothing was stored."""
 
-    default_hint = "Do not send it again. If it is a new message, give it a new key."
+    default_hint = "Do not send it again. If it is something new, give it a new key."
 
 
 class LostClaim(Conflict):

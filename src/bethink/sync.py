@@ -959,6 +959,7 @@ class Documents(Blocking[AsyncDocuments]):
         Raises:
             Duplicate: if the id or the path is taken.
             Conflict: if the key belongs to another write.
+            ErasedKey: if what was written with it was erased in the last 30 days.
         """
         return self._run(
             lambda: self._inner.create(
@@ -991,6 +992,7 @@ class Documents(Blocking[AsyncDocuments]):
         Raises:
             Stale: if `expected` is not the current version.
             Conflict: if the key belongs to another write.
+            ErasedKey: if what was written with it was erased in the last 30 days.
         """
         return self._run(
             lambda: self._inner.update(

@@ -18,6 +18,7 @@ from bethink.cells.moving import SpaceMove
 from bethink.cells.operating import add_cell, drain_cell, move_space
 from bethink.cells.steps import MoveStep, OnStep
 from bethink.errors import Conflict, Duplicate, Invalid, Misconfigured, Moved, NotFound, OutcomeUnknown, Unavailable
+from bethink.model.documents import DocumentDraft
 from bethink.store import archived, chain, moves, space_rows
 from bethink.store.db import Tx
 from bethink.store.moves import MoveMark, MoveState
@@ -266,10 +267,30 @@ async def test_a_key_of_before_the_move_stores_nothing_twice_after_it(
     memory, cells = fleet
     session = await memory.space(name).session("chat")
     await session.append(said("once"), idempotency_key="k")
+    documents, draft = memory.space(name).documents, DocumentDraft(slug="tea", title="Tea")
+    made = await documents.create(draft, idempotency_key="k")
     await move_space(cells, name, await other_than(cells, name))
     await session.append(said("once"), idempotency_key="k")
 
     assert await texts(memory, name) == ["once"]
+    assert await documents.create(draft, idempotency_key="k") == made
+
+
+async def test_a_person_is_forgotten_in_spaces_too_that_the_directory_does_not_know_or_has_elsewhere(
+    fleet: tuple[bethink.Memory, Cells], name: str
+) -> None:
+    memory, cells = fleet
+    stray, twice = f"{name}-stray", f"{name}-twice"
+    await memory.space(twice).remember("Ottilie Quast called.")
+    for space, cell in ((stray, "a"), (twice, await other_than(cells, twice))):
+        async with bethink.connect((await cells.directory.cells())[cell].dsn, learn=False) as past:
+            await past.space(space).remember("Ottilie Quast called again.")
+
+    found = await memory.find_person("Ottilie Quast")
+    assert sorted(each.space for each in found.spaces) == [stray, twice, twice]
+    await memory.forget_person("Ottilie Quast")
+
+    assert (await memory.find_person("Ottilie Quast")).spaces == ()
 
 
 @pytest.fixture

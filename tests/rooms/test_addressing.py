@@ -3,11 +3,14 @@
 from datetime import timedelta
 from typing import Any
 
+import anyio
 import pytest
 
 import bethink
-from bethink.errors import Conflict, Invalid, NotFound, Stale
+from bethink.errors import Conflict, ErasedKey, Invalid, NotFound, Stale
 from bethink.model.documents import DocumentDraft
+from bethink.model.recall import Ref, RefKind
+from bethink.store.db import Database
 from tests.conftest import FakeClock, said
 
 
@@ -96,6 +99,41 @@ async def test_a_write_that_is_sent_again_is_done_once(memory: bethink.Memory) -
         await docs.update(made[0].id, draft, expected=2, idempotency_key="k1")
     with pytest.raises(NotFound):
         await docs.update(made[0].id, draft, expected=2, idempotency_key="new")
+
+
+async def test_a_write_that_is_sent_twice_at_a_time_is_done_once(memory: bethink.Memory) -> None:
+    docs = memory.space("alice").documents
+    tea = await docs.create(DocumentDraft(slug="tea", title="Tea"))
+    answers: list[int] = []
+
+    async def send() -> None:
+        draft = DocumentDraft(slug="tea", title="Tea", body="green")
+        answers.append((await docs.update(tea.id, draft, expected=1, idempotency_key="k")).version)
+
+    async with anyio.create_task_group() as tasks:
+        for _ in range(5):
+            tasks.start_soon(send)
+
+    assert answers == [2] * 5
+
+
+@pytest.mark.parametrize("everything", [False, True])
+async def test_the_key_of_a_document_goes_with_it_and_brings_nothing_back(
+    memory: bethink.Memory, database: Database, everything: bool
+) -> None:
+    space = memory.space("alice")
+    draft = DocumentDraft(slug="tea", title="Tea", body="black")
+    made = await space.documents.create(draft, idempotency_key="my-secret-key")
+
+    if everything:
+        await space.forget(everything=True)
+    else:
+        await space.forget(ref=Ref(RefKind.DOCUMENT, made.id, 1))
+
+    with pytest.raises(ErasedKey, match="the document with the idempotency key"):
+        await space.documents.create(draft, idempotency_key="my-secret-key")
+    kept = await database.transact(lambda tx: tx.all("list_document_keys", space="alice"), space="alice", read=True)
+    assert kept == []
 
 
 async def test_a_write_that_was_refused_can_be_sent_again_with_its_key(memory: bethink.Memory) -> None:

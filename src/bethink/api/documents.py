@@ -162,6 +162,7 @@ class Documents(Handle):
         Raises:
             Duplicate: if the id or the path is taken.
             Conflict: if the key belongs to another write.
+            ErasedKey: if what was written with it was erased in the last 30 days.
         """
         return await self._run(
             CREATE_DOCUMENT,
@@ -195,6 +196,7 @@ class Documents(Handle):
         Raises:
             Stale: if `expected` is not the current version.
             Conflict: if the key belongs to another write.
+            ErasedKey: if what was written with it was erased in the last 30 days.
         """
         return await self._run(
             UPDATE_DOCUMENT,

@@ -71,7 +71,7 @@ class Cells(Backend):
         if not space:
             self._cells = await self.directory.cells()
             cells = {name: await self.cell(name) for name in self._cells}
-            return await ask_everywhere(verb, request, cells, run=self.run)
+            return await ask_everywhere(verb, request, cells, run=self.run, place=self.directory.find)
         repeats = request.retry(verb.retry) is not Retry.ONCE
         until, place = time.monotonic() + self._patience, await self._place(space, reads=verb.retry is Retry.SAFE)
         since = time.monotonic()

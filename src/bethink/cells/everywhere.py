@@ -9,7 +9,9 @@ from typing import Any
 import anyio
 
 from bethink.backend import Local
-from bethink.errors import Unavailable, UnderLegalHold
+from bethink.cells.directory import Place
+from bethink.errors import Moved, Unavailable, UnderLegalHold
+from bethink.frozen import frozen
 from bethink.model.jobs import Audit, JobKind, JobStatus, RunReport, Spending, SpendingBy
 from bethink.model.people import ErasedInSpace, PersonErased, PersonFound, PersonInSpace, PersonItem, PersonItems
 from bethink.model.summaries import Counters
@@ -20,18 +22,29 @@ from bethink.model.verbs.service import ListSpacesRequest
 Run = Callable[[Verb[Any, Any], str, Any], Awaitable[Any]]
 Merge = Callable[[Any, Sequence[Any]], Any]
 Counts = Mapping[JobKind, Mapping[JobStatus, int]]
+FindPlace = Callable[[str], Awaitable[Place | None]]
 _PAGE = 1_000
 
 
+@frozen
+class Held:
+    """A space as one cell holds it, and how to ask it there."""
+
+    space: str
+    run: Run
+
+
 async def ask_everywhere(
-    verb: Verb[RequestT, ResultT], request: RequestT, cells: Mapping[str, Local], *, run: Run
+    verb: Verb[RequestT, ResultT], request: RequestT, cells: Mapping[str, Local], *, run: Run, place: FindPlace
 ) -> ResultT:
-    """Carry out a verb that concerns all spaces. `run` carries one out in the cell of its space.
+    """Carry out a verb that concerns all spaces. `run` carries one out in the cell where `place` finds its space.
 
     Raises `Unavailable` for a verb whose answers cannot be put together.
     """
+    if isinstance(request, retention.LiftRequest):
+        return await run(verb, request.space, request)
     if verb.name in _BY_SPACE:
-        return await _BY_SPACE[verb.name](run, await _spaces(cells), request)
+        return await _BY_SPACE[verb.name](await _spaces(cells, run, place), request)
     if len(cells) == 1:
         [only] = cells.values()
         return await only.run(verb, "", request)
@@ -58,60 +71,80 @@ async def _each(verb: Verb[Any, Any], request: Any, cells: Mapping[str, Local]) 
     return [answers[name] for name in cells]
 
 
-async def _spaces(cells: Mapping[str, Local]) -> list[str]:
-    names: set[str] = set()
-    for local in cells.values():
+async def _spaces(cells: Mapping[str, Local], run: Run, place: FindPlace) -> list[Held]:
+    """Return every space of every cell, and how to ask it there.
+
+    A cell may hold a space that the directory does not know, or knows elsewhere: a program wrote it on the address of
+    the cell. It is asked as well, or what it holds of a person would stay unseen.
+    """
+    held: list[Held] = []
+    for cell, local in cells.items():
         after = ""
-        while page := await local.run(service.LIST_SPACES, "", ListSpacesRequest(limit=_PAGE, after=after)):
-            names.update(page)
-            after = page[-1]
-    return sorted(names)
+        while names := await local.run(service.LIST_SPACES, "", ListSpacesRequest(limit=_PAGE, after=after)):
+            after = names[-1]
+            for name in names:
+                found = await place(name)
+                known = found is not None and found.cell == cell
+                held.append(Held(space=name, run=run if known else _unless_moving(local.run)))
+    return sorted(held, key=lambda each: each.space)
 
 
-async def _find_person(run: Run, names: list[str], request: people.FindPersonRequest) -> PersonFound:
-    found: list[PersonInSpace] = [await run(people.FIND_IN_SPACE, name, request) for name in names]
+def _unless_moving(run: Run) -> Run:
+    """Ask a space that is not where the directory has it; if it moves from or to there, its own cell answers for it."""
+
+    async def asked(verb: Verb[Any, Any], space: str, request: Any) -> Any:
+        try:
+            return await run(verb, space, request)
+        except Moved:
+            return _NOTHING[verb.name](space)
+
+    return asked
+
+
+async def _find_person(held: list[Held], request: people.FindPersonRequest) -> PersonFound:
+    found: list[PersonInSpace] = [await each.run(people.FIND_IN_SPACE, each.space, request) for each in held]
     return PersonFound(
         spaces=tuple(each for each in found if each.total), looked=request.by, spaces_searched=len(found)
     )
 
 
-async def _export_person(run: Run, names: list[str], request: people.ExportPersonRequest) -> PersonItems:
+async def _export_person(held: list[Held], request: people.ExportPersonRequest) -> PersonItems:
     if request.after:
         raise Unavailable("a person's texts in several cells have no pages.", hint="Give a larger limit.")
     items: list[PersonItem] = []
-    for name in names:
-        page: PersonItems = await run(people.EXPORT_FROM_SPACE, name, replace(request, limit=request.limit))
+    for each in held:
+        page: PersonItems = await each.run(people.EXPORT_FROM_SPACE, each.space, replace(request, limit=request.limit))
         items += page.items
         if page.next is not None or len(items) > request.limit:
             raise Unavailable(f"there are more than {request.limit} texts.", hint="Ask for one space at a time.")
     return PersonItems(items=tuple(items))
 
 
-async def _forget_person(run: Run, names: list[str], request: people.ForgetPersonRequest) -> PersonErased:
+async def _forget_person(held: list[Held], request: people.ForgetPersonRequest) -> PersonErased:
     done: list[ErasedInSpace] = []
-    for name in names:
+    for each in held:
         look = people.FindPersonRequest(name=request.name, aliases=request.aliases, by=request.by)
-        found: PersonInSpace = await run(people.FIND_IN_SPACE, name, look)
+        found: PersonInSpace = await each.run(people.FIND_IN_SPACE, each.space, look)
         if not found.total:
             continue
         try:
-            done.append(await run(people.FORGET_IN_SPACE, name, request))
+            done.append(await each.run(people.FORGET_IN_SPACE, each.space, request))
         except UnderLegalHold as error:
-            done.append(ErasedInSpace(space=name, refused=str(error)))
-    return PersonErased(spaces=tuple(done), looked=request.by, spaces_searched=len(names), dry_run=request.dry_run)
+            done.append(ErasedInSpace(space=each.space, refused=str(error)))
+    return PersonErased(spaces=tuple(done), looked=request.by, spaces_searched=len(held), dry_run=request.dry_run)
 
 
-async def _lift_hold(run: Run, names: list[str], request: retention.LiftRequest) -> Any:
-    del names
-    return await run(retention.LIFT, request.space, request)
-
-
-_BY_SPACE: dict[str, Callable[[Run, list[str], Any], Awaitable[Any]]] = {
+_BY_SPACE: dict[str, Callable[[list[Held], Any], Awaitable[Any]]] = {
     people.FIND_PERSON.name: _find_person,
     people.EXPORT_PERSON.name: _export_person,
     people.FORGET_PERSON.name: _forget_person,
-    retention.LIFT.name: _lift_hold,
 }
+_NOTHING: dict[str, Callable[[str], Any]] = {
+    people.FIND_IN_SPACE.name: lambda space: PersonInSpace(space=space),
+    people.EXPORT_FROM_SPACE.name: lambda _: PersonItems(items=()),
+    people.FORGET_IN_SPACE.name: lambda space: ErasedInSpace(space=space),
+}
+"""What a space answers that has nothing of a person."""
 
 
 def _names(request: ListSpacesRequest, answers: Sequence[list[str]]) -> list[str]:

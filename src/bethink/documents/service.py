@@ -15,6 +15,7 @@ from bethink.extend import Redactor
 from bethink.model.blame import Blame
 from bethink.model.consolidation import Change, ChangeSet, ChangeStatus
 from bethink.model.documents import Author, Document, DocumentDraft, DocumentEntry, DocumentSource, Provenance, diff_of
+from bethink.model.erasures import DOCUMENT_KEY
 from bethink.model.pages import HistoryPage, OutlinePage
 from bethink.model.recall import Corrected, Ref, RefKind
 from bethink.model.records import Origin, checked_name
@@ -43,7 +44,7 @@ from bethink.model.verbs.documents import (
     WrittenRequest,
 )
 from bethink.model.verbs.memory import CorrectRequest
-from bethink.store import consolidation, document_pages, documents, facts
+from bethink.store import consolidation, document_pages, documents, erasures, facts
 from bethink.store.db import Database, Tx
 
 T = TypeVar("T")
@@ -271,8 +272,10 @@ class DocumentService:
             return await self._write(space, body)
 
         def keyed(tx: Tx) -> Document:
+            facts.lock(tx, space=space)  # or the same write, sent twice at a time, would find itself overtaken
             before = documents.operation(tx, space=space, key=key)
             if before is None:
+                erasures.check_keys(tx, DOCUMENT_KEY, [key], space=space)
                 made = body(tx)
                 documents.record_operation(
                     tx, documents.DocumentOperation(kind, made.id, made.version), space=space, key=key

@@ -7,7 +7,7 @@ from bethink.facts import revive
 from bethink.forgetting import naming, proof
 from bethink.forgetting.proof import Erased
 from bethink.forgetting.sinks import names_in
-from bethink.model.erasures import IDEMPOTENCY_KEY, SPACE, THREAD
+from bethink.model.erasures import DOCUMENT_KEY, IDEMPOTENCY_KEY, SPACE, THREAD
 from bethink.model.jobs import JobKind
 from bethink.model.recall import RefKind
 from bethink.model.records import Forgotten
@@ -209,6 +209,8 @@ def forget_document(tx: Tx, *, space: str, document_id: str) -> Forgotten | None
     tx.forgets = True
     changes.record_forgotten(tx, RefKind.DOCUMENT, space=space, ids=[document_id])
     tx.lose(RefKind.DOCUMENT, [document_id])
+    tx.lose(DOCUMENT_KEY, (row["key"] for row in tx.all("list_document_operations", space=space, id=document_id)))
+    tx.run("delete_document_operations", space=space, id=document_id)
     for run in runs:
         tx.run("drop_change_set", space=space, run=run)
     forget_resting_on(tx, space=space, gone=[document_id], again=True)
@@ -221,6 +223,7 @@ def forget_space(tx: Tx, *, space: str) -> Forgotten | None:
     if held is None:
         return None
     tx.lose(IDEMPOTENCY_KEY, (row["key"] for row in tx.all("list_idempotency_keys", space=space)))
+    tx.lose(DOCUMENT_KEY, (row["key"] for row in tx.all("list_document_keys", space=space)))
     tx.lose(SPACE, [space])
     if not tx.run("forget_space", space=space):
         return None

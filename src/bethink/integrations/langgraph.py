@@ -8,6 +8,7 @@ import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
@@ -32,7 +33,7 @@ from langgraph.store.base import (
 )
 
 from bethink import Fact, Origin, Ref, RefKind, Space
-from bethink.errors import NotFound
+from bethink.errors import NotFound, Stale
 
 _VALUE, _NAMESPACE, _KEY, _TTL, _VECTORS = "#value", "#namespace", "#key", "#ttl", "#vectors"
 _OWN = "langgraph:"
@@ -174,7 +175,8 @@ class BethinkStore(BaseStore):
             ttl = float(fact.metadata.get(_TTL) or 0)
             end = _expiry(ttl)
             if fact.expires_at is not None and end is not None and end - fact.expires_at > timedelta(minutes=ttl / 10):
-                await self._space.facts.save(replace(fact, expires_at=end), expected=fact.version)
+                with suppress(Stale):  # another reader was quicker, and it lives on
+                    await self._space.facts.save(replace(fact, expires_at=end), expected=fact.version)
 
     async def _all(self, only: Mapping[str, Any]) -> list[Fact]:
         found: list[Fact] = []

@@ -113,7 +113,8 @@ class BethinkSession:
 
 def _message(item: Any, *, repeats: bool) -> Message:
     fields, role, text = _fields(item), _role(item), _text(item)
-    plain = set(fields) == _PLAIN and isinstance(fields["content"], str)
+    # What a record holds apart from it is the role as it was given: a developer's is stored as the system's.
+    plain = set(fields) == _PLAIN and isinstance(fields["content"], str) and fields["role"] == role
     about: dict[str, object] = {} if plain else {_ITEM: item}
     if repeats:
         return Message(role=role, content=text, origin="memory", metadata=about)

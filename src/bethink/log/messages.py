@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple, TypeVar
 
-from bethink.errors import Conflict, Duplicate, ErasedKey, Invalid, NotFound, SessionEnded
+from bethink.errors import Conflict, Duplicate, Invalid, NotFound, SessionEnded
 from bethink.extend import Redactor
 from bethink.log.names import stored_name
 from bethink.model.erasures import IDEMPOTENCY_KEY
@@ -146,10 +146,7 @@ def _check_same(tx: Tx, space: str, session_id: str, rows: list[Prepared], known
 def _check_not_erased(tx: Tx, space: str, rows: list[Prepared]) -> None:
     """Refuse a late retry of a message that was erased not long ago."""
     keys = [row.idempotency_key for row in rows if row.idempotency_key is not None]
-    since = tx.now - tx.keys_refused
-    for key, stone in erasures.buried(tx, IDEMPOTENCY_KEY, keys, space=space).items():
-        if stone.at > since:
-            raise ErasedKey(f"the message with the idempotency key {key!r} was erased on {stone.at:%Y-%m-%d}.")
+    erasures.check_keys(tx, IDEMPOTENCY_KEY, keys, space=space)
 
 
 def _sources(session_id: str, rows: list[Prepared], known: Known, first: int) -> list[SourceMessage]:

@@ -67,7 +67,7 @@ LEFT_OUT: Mapping[str, str] = {
 
 MOVED_TOO = (
     "chain_links", "changes", "erasures", "erasure_sinks", "tombstones", "written_files", "retention_rules",
-    "legal_holds", "space_spending",
+    "legal_holds", "space_spending", "document_operations",
 )  # fmt: skip
 """What is not archived, and goes along when the space itself moves to another cell, with its key."""
 

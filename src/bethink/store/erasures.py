@@ -10,8 +10,9 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
+from bethink.errors import ErasedKey
 from bethink.frozen import frozen
-from bethink.model.erasures import Erasure, SinkState, Tombstone
+from bethink.model.erasures import DOCUMENT_KEY, Erasure, SinkState, Tombstone
 from bethink.model.moments import from_micros, from_micros_or_none, to_micros
 from bethink.model.text import canonical_json
 from bethink.store.db import Row, Tx
@@ -154,6 +155,15 @@ def buried(tx: Tx, kind: str, names: Iterable[str], *, space: str) -> dict[str, 
     named = {digest: name for name in names for digest in made.every(space, kind, name)}
     rows = tx.all("find_tombstones", space=space, kind=kind, digests=list(named)) if named else []
     return {named[row["digest"]]: _stone(row) for row in rows}
+
+
+def check_keys(tx: Tx, kind: str, keys: Iterable[str], *, space: str) -> None:
+    """Refuse a late retry of what was erased not long ago. Raises `ErasedKey`."""
+    since = tx.now - tx.keys_refused
+    for key, stone in buried(tx, kind, keys, space=space).items():
+        if stone.at > since:
+            what = "document" if kind == DOCUMENT_KEY else "message"
+            raise ErasedKey(f"the {what} with the idempotency key {key!r} was erased on {stone.at:%Y-%m-%d}.")
 
 
 def note_written(tx: Tx, *, space: str, host: str, path: str, kind: str) -> None:

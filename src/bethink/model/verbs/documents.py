@@ -242,6 +242,10 @@ _SPACE = "/spaces/{space}"
 _DOCUMENT = f"{_SPACE}/documents/{{document_id}}"
 _CHANGE = f"{_SPACE}/change_sets/{{run}}"
 _MISSING = "NotFound: if the space has no such document."
+_KEY_TAKEN = (
+    "Conflict: if the key belongs to another write. "
+    "ErasedKey: if what was written with it was erased in the last 30 days."
+)
 _STALE = "Stale: if `expected` is not the current version."
 _UNHELD = "NotFound: if there is no such change set. Conflict: if it is not held."
 
@@ -277,13 +281,13 @@ CREATE_DOCUMENT: Verb[CreateDocumentRequest, Document] = Verb(
     "documents.create", CreateDocumentRequest, Document, f"POST {_SPACE}/documents", WRITE, Retry.IDEMPOTENT,
     "Write a new document. Secrets are cut out of its text first.",
     status=201, operation=MemoryOperation.CREATE,
-    raises="Duplicate: if the id or the path is taken. Conflict: if the key belongs to another write.",
+    raises=f"Duplicate: if the id or the path is taken. {_KEY_TAKEN}",
 )  # fmt: skip
 UPDATE_DOCUMENT: Verb[UpdateDocumentRequest, Document] = Verb(
     "documents.update", UpdateDocumentRequest, Document, f"PUT {_DOCUMENT}", WRITE, Retry.IDEMPOTENT,
     "Write the next version of a document.",
     operation=MemoryOperation.UPDATE,
-    raises=f"{_STALE} Conflict: if the key belongs to another write.",
+    raises=f"{_STALE} {_KEY_TAKEN}",
 )  # fmt: skip
 WRITTEN: Verb[WrittenRequest, Document | None] = Verb(
     "documents.written", WrittenRequest, Document | None, f"POST {_SPACE}/documents/written", READ, Retry.SAFE,

@@ -22,6 +22,14 @@ VALUES (:space, :key, :kind, :id, :version, :now);
 -- The write that was carried out under an idempotency key.
 SELECT kind, document_id, version FROM document_operations WHERE space_id = :space AND key = :key;
 
+-- name: list_document_operations
+-- The idempotency keys of what was written to a document.
+SELECT key FROM document_operations WHERE space_id = :space AND document_id = :id ORDER BY key;
+
+-- name: delete_document_operations
+-- Remove the idempotency keys of what was written to a document.
+DELETE FROM document_operations WHERE space_id = :space AND document_id = :id;
+
 -- name: close_document
 -- End the current version, if it is the one that was read.
 UPDATE documents SET valid_to = :at, closed_run = :run

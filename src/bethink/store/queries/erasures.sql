@@ -104,6 +104,10 @@ WHERE space_id = :space AND session_id = :session AND number = :number;
 -- The keys under which the messages of a space were sent.
 SELECT idempotency_key AS key FROM messages WHERE space_id = :space AND idempotency_key IS NOT NULL;
 
+-- name: list_document_keys
+-- The keys under which the documents of a space were written.
+SELECT key FROM document_operations WHERE space_id = :space;
+
 -- name: list_going_threads
 -- The threads that go with some sessions.
 SELECT id FROM threads WHERE space_id = :space AND (
