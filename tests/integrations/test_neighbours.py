@@ -28,7 +28,7 @@ INSIDE = sorted((HERE / "inside").glob("with_*.py"))
 """Our own tests of adapters that cannot be loaded without their framework."""
 
 EXTRAS = (
-    "openai-agents", "langgraph", "claude-agent-sdk", "anthropic", "pydantic-ai", "pydantic-ai-harness",
+    "openai-agents", "langgraph", "claude-agent-sdk", "anthropic", "pydantic-ai", "pydantic-ai-harness", "google-adk",
 )  # fmt: skip
 """The extras that adapters are written for."""
 
@@ -40,6 +40,7 @@ VERSIONS = {
     "anthropic": "2.8.0",
     "pydantic-ai-slim": "2.62.0",
     "pydantic-ai-harness": "0.62.0",
+    "google-adk": "2.13.0",
 }
 """What the adapters are tested with. To move on, run `just lock` and change this table."""
 
