@@ -15,7 +15,7 @@ from bethink.integrations.google_adk import BethinkMemoryService
 
 
 class Scripted(BaseLlm):  # yours is a real model
-    async def generate_content_async(self, llm_request: LlmRequest, *_: object) -> AsyncGenerator[LlmResponse, None]:
+    async def generate_content_async(self, llm_request: LlmRequest, **_: object) -> AsyncGenerator[LlmResponse, None]:
         print("what the model was shown:", [part.text for each in llm_request.contents for part in each.parts])
         yield LlmResponse(content=Content(role="model", parts=[Part(text="Noted.")]))
 

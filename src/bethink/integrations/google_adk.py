@@ -180,7 +180,7 @@ def _said(event: Event) -> Iterator[Message]:
     for part in parts:
         answer = part.function_response
         if answer is not None and answer.name != _RECALLED:
-            told = answer.model_dump(mode="json")["response"] or {}
+            told: dict[str, object] = answer.model_dump(mode="json")["response"] or {}
             yield Message(
                 role=Role.TOOL,
                 content="\n".join(str(value) for value in told.values()),
