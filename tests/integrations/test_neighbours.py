@@ -29,7 +29,7 @@ INSIDE = sorted((HERE / "inside").glob("with_*.py"))
 
 EXTRAS = (
     "openai-agents", "langgraph", "claude-agent-sdk", "anthropic", "pydantic-ai", "pydantic-ai-harness", "google-adk",
-    "llama-index",
+    "llama-index", "agent-framework",
 )  # fmt: skip
 """The extras that adapters are written for."""
 
@@ -43,6 +43,7 @@ VERSIONS = {
     "pydantic-ai-harness": "0.62.0",
     "google-adk": "2.13.0",
     "llama-index-core": "0.14.25",
+    "agent-framework-core": "1.23.0",
 }
 """What the adapters are tested with. To move on, run `just lock` and change this table."""
 

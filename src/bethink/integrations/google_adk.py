@@ -111,7 +111,7 @@ class BethinkMemoryService(BaseMemoryService):
         memories: Sequence[MemoryEntry],
         custom_metadata: Mapping[str, object] | None = None,
     ) -> None:
-        """Store statements as facts. They are the assistant's word, whoever their author is said to be."""
+        """Store statements as facts. They are the assistant's word, whatever their author is said to be."""
         space = await self._of(app_name, user_id)
         for entry in memories:
             text = _text(entry.content.parts)

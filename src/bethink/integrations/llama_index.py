@@ -26,7 +26,7 @@ _ROLES = {
     MessageRole.TOOL: Role.TOOL,
     MessageRole.FUNCTION: Role.TOOL,
 }
-"""Whose words are kept: what the application instructs the model to do is not said by anybody."""
+"""Whose words are kept: instructions of the application are not part of what was said."""
 
 
 class BethinkMemoryBlock(BaseMemoryBlock[str]):
