@@ -24,7 +24,13 @@ pytestmark = [
 ROOT = Path(__file__).parents[2]
 HERE = Path(__file__).parent
 EXAMPLES = sorted((ROOT / "docs_src" / "integrations").glob("*.py"))
-EXTRAS = ("openai-agents", "langgraph", "claude-agent-sdk", "anthropic")
+INSIDE = sorted((HERE / "inside").glob("with_*.py"))
+"""Our own tests of adapters that cannot be loaded without their framework."""
+
+EXTRAS = (
+    "openai-agents", "langgraph", "claude-agent-sdk", "anthropic", "pydantic-ai", "pydantic-ai-harness", "google-adk",
+    "llama-index", "agent-framework",
+)  # fmt: skip
 """The extras that adapters are written for."""
 
 VERSIONS = {
@@ -33,6 +39,11 @@ VERSIONS = {
     "langgraph-checkpoint": "4.3.1",
     "claude-agent-sdk": "0.2.182",
     "anthropic": "2.8.0",
+    "pydantic-ai-slim": "2.62.0",
+    "pydantic-ai-harness": "0.62.0",
+    "google-adk": "2.13.0",
+    "llama-index-core": "0.14.25",
+    "agent-framework-core": "1.23.0",
 }
 """What the adapters are tested with. To move on, run `just lock` and change this table."""
 
@@ -62,7 +73,7 @@ class Neighbours:
         return self.folder / packed.name.removesuffix(".tar.gz")
 
     def pytest(self, swap: str, target: str, folder: Path, *files: str) -> dict[str, int]:
-        """Run tests of a vendor with a plugin that puts our class in place of theirs. Returns how many ended how."""
+        """Run tests with a plugin, say one that puts our class in place of a vendor's. Returns how many ended how."""
         given = {**_plain(), "PYTHONPATH": f"{HERE / 'swaps'}:.", "SWAP_TARGET": target, "OPENAI_API_KEY": "none"}
         command = [str(self.python), "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", swap, "-p", "counting"]
         done = subprocess.run([*command, *files], cwd=folder, env=given, capture_output=True, text=True, check=False)
@@ -148,3 +159,30 @@ def test_the_contracts_of_the_claude_agent_sdk_hold(neighbours: Neighbours, targ
 
     assert done.returncode == 0, done.stderr[-3_000:]
     assert done.stdout.splitlines()[-1] == "all contracts hold"
+
+
+@pytest.mark.parametrize("tests", INSIDE, ids=lambda path: path.stem)
+def test_an_adapter_passes_its_tests_beside_its_framework(tests: Path, neighbours: Neighbours, target: str) -> None:
+    alone = ("-c", os.devnull, "--confcutdir", str(tests.parent), "-o", "anyio_mode=auto")
+
+    found = neighbours.pytest("anyio", target, tests.parent, *alone, tests.name)
+
+    assert found["passed"] >= 5
+    assert found["deselected"] + found["skipped"] == 0
+
+
+def test_adapters_keep_to_the_types_of_their_frameworks(neighbours: Neighbours, tmp_path: Path) -> None:
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["pyright"]
+    left_out = [os.path.relpath(ROOT / each, tmp_path) for each in declared["exclude"] if each.startswith("src/")]
+    rules = {name: value for name, value in declared.items() if name not in ("venv", "venvPath", "exclude")}
+    config = tmp_path / "pyrightconfig.json"
+    config.write_text(json.dumps({**rules, "include": left_out}), encoding="utf-8")
+
+    pyright = str(Path(sys.executable).parent / "pyright")
+    done = subprocess.run(
+        [pyright, "-p", str(config), "--pythonpath", str(neighbours.python), "--outputjson"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+    assert done.returncode == 0, done.stdout[-3_000:]
+    assert json.loads(done.stdout)["summary"]["filesAnalyzed"] == len(left_out) > 0

@@ -51,8 +51,10 @@ class Files:
             for path, each in found.items()
         }
 
-    async def create(self, path: str, text: str, *, key: str | None = None) -> Document:
-        """Write a new file, and the folders that it stands in.
+    async def create(
+        self, path: str, text: str, *, key: str | None = None, about: Mapping[str, object] | None = None
+    ) -> Document:
+        """Write a new file, and the folders that it stands in. `about` is metadata of this version.
 
         Raises:
             Duplicate: if there is something with this name.
@@ -60,12 +62,16 @@ class Files:
         """
         *above, name = _steps(path)
         parent = await self._folder(above)
-        draft = self._draft(name, text, parent.id)
+        draft = DocumentDraft(
+            slug=escaped(name), title=_title(name), body=text, parent=parent.id, metadata=_about(text, about)
+        )
         return await self._space.documents.create(draft, agent=self._agent, idempotency_key=key)
 
-    async def update(self, file: Document, text: str, *, key: str | None = None) -> Document:
+    async def update(
+        self, file: Document, text: str, *, key: str | None = None, about: Mapping[str, object] | None = None
+    ) -> Document:
         """Write the next version of a file. Raises `Stale` if it is no longer the version that was read."""
-        draft = replace(file.draft(), body=text, metadata=_about(text))
+        draft = replace(file.draft(), body=text, metadata=_about(text, about))
         return await self._space.documents.update(
             file.id, draft, expected=file.version, agent=self._agent, idempotency_key=key
         )
@@ -109,9 +115,6 @@ class Files:
                 raise Conflict(f"the folder {path!r} is being moved.", hint="Try again.") from None
             return found
 
-    def _draft(self, name: str, text: str, parent: str) -> DocumentDraft:
-        return DocumentDraft(slug=escaped(name), title=_title(name), body=text, parent=parent, metadata=_about(text))
-
     def _address(self, path: str) -> str:
         return "/".join(("~", self._root, *map(escaped, _steps(path, empty=True))))
 
@@ -145,5 +148,5 @@ def _title(name: str) -> str:
     return (" ".join(name.split()) or "file")[:200]
 
 
-def _about(text: str) -> dict[str, object]:
-    return {_KIND: _FILE, _SIZE: len(text.encode("utf-8", "replace"))}
+def _about(text: str, more: Mapping[str, object] | None) -> dict[str, object]:
+    return {**(more or {}), _KIND: _FILE, _SIZE: len(text.encode("utf-8", "replace"))}

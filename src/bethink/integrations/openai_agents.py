@@ -11,7 +11,8 @@ from typing import Any, cast
 
 from anyio import CancelScope
 
-from bethink import Message, Record, Role, Session, Space
+from bethink import Message, Record, Role, Space
+from bethink.integrations.turns import Turns
 
 _ITEM, _PLAIN = "openai_agents", {"role", "content"}
 _PAGE = 1_000
@@ -46,15 +47,13 @@ class BethinkSession:
         """
         self.session_id = session_id
         self.session_settings = session_settings
-        self._space = space
-        self._agent = agent
-        self._tokens = tokens
+        self._turns = Turns(space, session_id, agent=agent, tokens=tokens)
         self._shown: set[str] = set()
 
     async def get_items(self, limit: int | None = None) -> list[Any]:
         """Return the items since the conversation was last cleared, or the last of them, in order."""
         wanted = limit if limit is not None else getattr(self.session_settings, "limit", None)
-        session = await self._active()
+        session = await self._turns.active()
         if session is None or (wanted is not None and wanted < 1):
             return []
         if wanted is not None and wanted <= _PAGE:
@@ -69,16 +68,12 @@ class BethinkSession:
         # A compacted history repeats what the log has already: it is kept for the model, and not learnt from again.
         repeats = any(_kind(item) in _COMPACTED for item in items)
         told = [_message(item, repeats=repeats) for item in items if _text(item) not in self._shown]
-        if not told:
-            return
-        with CancelScope(shield=True):  # the SDK counts on an item that was begun to be there
-            session = await self._space.session(self.session_id, agent=self._agent)
-            await session.append(told)
+        await self._turns.keep(told)
 
     async def pop_item(self) -> Any:
         """Take the last item back, and return it; None if there is none."""
         with CancelScope(shield=True):
-            session = await self._active()
+            session = await self._turns.active()
             while session is not None and (last := await session.read(last=1)):
                 if await session.retract(last[0].number):  # else another task took it
                     return _item(last[0])
@@ -87,7 +82,7 @@ class BethinkSession:
     async def clear_session(self) -> None:
         """Begin the conversation anew. What was said so far is learnt from, and stays in the log."""
         with CancelScope(shield=True):
-            session = await self._active()
+            session = await self._turns.active()
             if session is not None:
                 await session.reset()
 
@@ -97,18 +92,10 @@ class BethinkSession:
         It is shown to the model and not stored, so that memory does not learn from itself.
         """
         question = "\n".join(text for item in new if _role(item) == "user" and (text := _text(item)))
-        if not question:
-            return [*history, *new]
-        session = await self._active()
-        ask = self._space.context if session is None else session.context
-        block = await ask(question, budget=self._tokens)
+        block = await self._turns.recalled(question)
         if block:
             self._shown.add(block.text)
         return [*history, *block.to_openai(), *new]
-
-    async def _active(self) -> Session | None:
-        found = await self._space.find_session(self.session_id, agent=self._agent)
-        return None if found is None or found.info.ended_at is not None else found
 
 
 def _message(item: Any, *, repeats: bool) -> Message:

@@ -1,0 +1,37 @@
+"""An agent of Google's ADK that knows on Tuesday what it was told on Monday."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+
+from google.adk.agents import LlmAgent
+from google.adk.models import BaseLlm, LlmRequest, LlmResponse
+from google.adk.runners import Runner
+from google.adk.sessions import InMemorySessionService
+from google.adk.tools import preload_memory
+from google.genai.types import Content, Part
+
+import bethink
+from bethink.integrations.google_adk import BethinkMemoryService
+
+
+class Scripted(BaseLlm):  # yours is a real model
+    async def generate_content_async(self, llm_request: LlmRequest, **_: object) -> AsyncGenerator[LlmResponse, None]:
+        print("what the model was shown:", [part.text for each in llm_request.contents for part in each.parts])
+        yield LlmResponse(content=Content(role="model", parts=[Part(text="Noted.")]))
+
+
+async def main() -> None:
+    async with bethink.connect("agents.db") as memory:
+        service, sessions = BethinkMemoryService(memory), InMemorySessionService()
+        agent = LlmAgent(name="desk", model=Scripted(model="scripted"), tools=[preload_memory])
+        runner = Runner(app_name="desk", agent=agent, session_service=sessions, memory_service=service)
+        for day, text in (("monday", "I am allergic to peanuts."), ("tuesday", "What am I allergic to?")):
+            await sessions.create_session(app_name="desk", user_id="mira", session_id=day)
+            said = Content(role="user", parts=[Part(text=text)])
+            async for _ in runner.run_async(user_id="mira", session_id=day, new_message=said):
+                pass
+            session = await sessions.get_session(app_name="desk", user_id="mira", session_id=day)
+            await service.add_session_to_memory(session)
+
+
+asyncio.run(main())
