@@ -65,9 +65,9 @@ def served() -> Generator[str]:
 class Filled:
     """A database and the spaces that were copied into it."""
 
-    def __init__(self, superuser: str, *, seed: int, size: int) -> None:
-        self.dsn = postgres.create_database(superuser, "scale")
-        self.superuser = postgres.in_database(superuser, "scale")
+    def __init__(self, superuser: str, *, seed: int, size: int, name: str = "scale") -> None:
+        self.dsn = postgres.create_database(superuser, name)
+        self.superuser = postgres.in_database(superuser, name)
         self.size = size // SESSION * SESSION
         self.seed = seed
         self.names: list[str] = []
