@@ -16,7 +16,7 @@ from pathlib import Path
 
 from benchmarks.latency import Figure, verdict
 from benchmarks.scale_fill import TEMPLATES, Filled, served, told
-from benchmarks.scale_measure import OPERATIONS, RECALL_LARGE, Cost, Issued, Measurement
+from benchmarks.scale_measure import OPERATIONS, RECALL_LARGE, Cost, Measurement, Profile
 
 GROWTH_GOAL = 1.3
 LARGE_GOAL = 3.0
@@ -31,7 +31,7 @@ class Stage:
 
     messages: int
     costs: Mapping[str, Cost]
-    issued: Mapping[str, Sequence[Issued]]
+    profiles: Mapping[str, Profile]
     sizes: Mapping[str, int]
 
     @property
@@ -61,7 +61,7 @@ def grown(options: argparse.Namespace) -> list[Stage]:
             started = time.monotonic()
             measurement = Measurement(filled, seed=options.seed, spaces=options.spaces)
             costs = measurement.costs(options.rounds)
-            stage = Stage(messages=filled.messages, costs=costs, issued=measurement.profile(), sizes=sizes)
+            stage = Stage(messages=filled.messages, costs=costs, profiles=measurement.profile(), sizes=sizes)
             told(f"measured in {time.monotonic() - started:.0f} s")
             found.append(stage)
             show(stage)
@@ -77,7 +77,12 @@ def show(stage: Stage) -> None:
             f" of {cost.bare:.3f} ms (the first in a space {cost.first_ratio:.1f}); wall {cost.wall:.1f} ms,"
             f" {cost.wall_ratio:.1f}"
         )
-        for issued in stage.issued[name][:_SHOWN]:
+        profile = stage.profiles[name]
+        print(
+            f"      {profile.blocks:.0f} blocks, {profile.transactions:.1f} transactions that write,"
+            f" {profile.log:,.0f} bytes of log"
+        )
+        for issued in profile.issued[:_SHOWN]:
             print(f"      {issued}")
     largest = ", ".join(f"{name} {size / stage.messages:,.0f}" for name, size in [*stage.sizes.items()][:8])
     print(f"  bytes for each message: {largest}", flush=True)

@@ -105,12 +105,15 @@ class Filled:
     def _read(self, connection: "psycopg.Connection[Any]", name: str) -> Template:
         rows: dict[str, tuple[Sequence[str], Sequence[str]]] = {}
         for table in self._tables:
-            query = sql.SQL("COPY (SELECT {} FROM {} WHERE space_id = {}) TO STDOUT").format(
-                sql.SQL(", ").join(map(sql.Identifier, self._columns[table])), sql.Identifier(table), sql.Literal(name)
-            )
+            columns = self._columns[table]
+            order = next(each for each in ("doc", "number", "space_id") if each in columns)
+            query = sql.SQL("COPY (SELECT {} FROM {} WHERE space_id = {} ORDER BY {}) TO STDOUT").format(
+                sql.SQL(", ").join(map(sql.Identifier, columns)), sql.Identifier(table), sql.Literal(name),
+                sql.Identifier(order),
+            )  # fmt: skip
             with connection.cursor().copy(query) as copy:
                 text = b"".join(bytes(part) for part in copy).decode()
-            rows[table] = (self._columns[table], text.splitlines())
+            rows[table] = (columns, text.splitlines())
         key = _one(connection, "SELECT key FROM spaces WHERE id = %s", name)
         return template_of(name, bytes(key), rows, list(talk(f"{self.seed}/{_number(name)}", self.size)))
 
@@ -196,7 +199,7 @@ class Filled:
                     await _compared(memory, self.names[number], copy, text, chance)
                 report = await database.transact(lambda tx, copy=copy: chain.check(tx, space=copy), space=copy)
                 if report.broken or report.messages != self.size:
-                    raise SystemExit(f"the chain of {copy} is not that of a written space: {report}")
+                    raise SystemExit(f"the chain of {copy} is not that of a written space: {report.broken[:1]}")
         told("copies answer as the spaces that the product wrote, and their chains hold")
 
     def sizes(self) -> dict[str, int]:

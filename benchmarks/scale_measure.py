@@ -80,6 +80,20 @@ class Issued:
         return f"{self.name}, {self.calls:.3g} times: {blocks}, {self.milliseconds:.3f} ms"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Profile:
+    """What an operation does to the server: its statements, its transactions that write, and bytes of log."""
+
+    issued: Sequence[Issued]
+    transactions: float
+    log: float
+
+    @property
+    def blocks(self) -> float:
+        """How many blocks it touches."""
+        return sum(each.hit for each in self.issued)
+
+
 @dataclass(slots=True)
 class _Taken:
     ours: list[Spent] = field(default_factory=list[Spent])
@@ -139,8 +153,8 @@ class Measurement:
         """Carry out every operation in every space, round after round."""
         return anyio.run(self._costs, rounds)
 
-    def profile(self) -> Mapping[str, Sequence[Issued]]:
-        """Return the statements of each operation, those with most blocks first."""
+    def profile(self) -> Mapping[str, Profile]:
+        """Return what each operation does to the server, statements with most blocks first."""
         return anyio.run(self._profile)
 
     async def _costs(self, rounds: int) -> Mapping[str, Cost]:
@@ -163,18 +177,21 @@ class Measurement:
         bare.close()
         return {name: each.cost() for name, each in taken.items()}
 
-    async def _profile(self) -> Mapping[str, Sequence[Issued]]:
-        found: dict[str, Sequence[Issued]] = {}
+    async def _profile(self) -> Mapping[str, Profile]:
+        found: dict[str, Profile] = {}
         async with memory_on(_database(self._filled.dsn)) as memory:
             await self._open(memory)
             with psycopg.connect(self._filled.superuser, autocommit=True) as connection:
                 for name in [*OPERATIONS, *([RECALL_LARGE] if self._filled.large else [])]:
                     works = [await self._ready(memory, name, space) for space in self.spaces]
                     connection.execute("SELECT pg_stat_statements_reset()")
+                    before = _written(connection)
                     for work in works:
                         await work()
+                    written = [after - was for after, was in zip(_written(connection), before, strict=True)]
                     rows = connection.execute(_ISSUED, [APP_ROLE]).fetchall()
-                    found[name] = _issued(rows, len(works))
+                    transactions, log = (each / len(works) for each in written)
+                    found[name] = Profile(issued=_issued(rows, len(works)), transactions=transactions, log=log)
         return found
 
     async def _open(self, memory: bethink.Memory) -> None:
@@ -231,6 +248,14 @@ class Measurement:
                 raise SystemExit(f"nothing was learnt: {report}")
 
         return learn
+
+
+def _written(connection: "psycopg.Connection[Any]") -> tuple[int, int]:
+    """Return how many transactions have written so far, and how many bytes of log."""
+    row = connection.execute(
+        "SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint, pg_current_wal_insert_lsn() - '0/0'::pg_lsn"
+    ).fetchone()
+    return (0, 0) if row is None else (int(row[0]), int(row[1]))
 
 
 _ISSUED = b"""

@@ -109,7 +109,7 @@ def stage(messages: int, cpu: float, bare: float, large: float = 1.0) -> Stage:
         return Cost(cpu=value, server=value / 2, wall=value, bare=bare, bare_wall=bare, first=value)
 
     costs: Mapping[str, Cost] = {name: cost(cpu) for name in OPERATIONS} | {RECALL_LARGE: cost(large)}
-    return Stage(messages=messages, costs=costs, issued={}, sizes={"messages": 3_000, "of terms: words": 500})
+    return Stage(messages=messages, costs=costs, profiles={}, sizes={"messages": 3_000, "of terms: words": 500})
 
 
 def test_cost_is_compared_over_that_of_a_bare_statement() -> None:
