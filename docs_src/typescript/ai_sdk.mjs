@@ -10,7 +10,7 @@ const model = new MockLanguageModelV4({ doGenerate }); // yours is a real one
 
 const space = new Bethink({ url: process.env.MEMORY_URL, key: process.env.MEMORY_KEY }).space("mira");
 for (const [conversation, prompt] of [["monday", "I am allergic to peanuts."], ["tuesday", "What am I allergic to?"]]) {
-    const middleware = bethinkMiddleware({ space, conversation });
+    const middleware = bethinkMiddleware({ space, conversation, budget: 1_000, patience: 20 });
     await generateText({ model: wrapLanguageModel({ model, middleware }), prompt });
 }
 console.log("what the model was shown:", model.doGenerateCalls[1].prompt[0].content);

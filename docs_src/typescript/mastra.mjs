@@ -10,7 +10,7 @@ const model = new MockLanguageModelV4({ doGenerate }); // yours is a real one
 
 const space = new Bethink({ url: process.env.MEMORY_URL, key: process.env.MEMORY_KEY }).space("mira");
 for (const [conversation, prompt] of [["monday", "I am allergic to peanuts."], ["tuesday", "What am I allergic to?"]]) {
-    const memory = new BethinkProcessor({ space, conversation });
+    const memory = new BethinkProcessor({ space, conversation, budget: 1_000, patience: 20 });
     const processors = { inputProcessors: [memory], outputProcessors: [memory] };
     const agent = new Agent({ id: "helper", name: "helper", instructions: "Be brief.", model, ...processors });
     await agent.generate(prompt);

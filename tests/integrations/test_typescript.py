@@ -44,7 +44,8 @@ slow = [pytest.mark.slow, pytest.mark.timeout(1_800), needs_node]
 
 
 def _run(*command: str, folder: Path = CLIENT, **more: str) -> str:
-    given = {**os.environ, "BETHINK_PYTHON": sys.executable, "CI": "1", **more}
+    plain = {name: value for name, value in os.environ.items() if not name.startswith("BETHINK_")}
+    given = {**plain, "PYTHON": sys.executable, "CI": "1", "MASTRA_TELEMETRY_DISABLED": "1", **more}
     done = subprocess.run(command, cwd=folder, env=given, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-6_000:] + done.stderr[-3_000:]
     return done.stdout

@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 
-const PYTHON = process.env.BETHINK_PYTHON ?? "python3";
+const PYTHON = process.env.PYTHON ?? "python3";
 const SCOPES = ["read", "write", "steer", "erase", "keys", "operate"];
 
 function python(home, ...words) {
