@@ -7,10 +7,8 @@ what may be sent again, comes from the table of verbs, as it does in Python.
 import argparse
 import inspect
 import json
-import re
 import sys
 import textwrap
-from collections.abc import Iterable
 from dataclasses import fields
 from pathlib import Path
 from types import SimpleNamespace
@@ -22,15 +20,24 @@ from bethink.model.records import SessionInfo
 from bethink.model.verbs import VERBS
 from bethink.model.verbs.base import KeyedRequest, Request, Retry, Verb
 from tools.make_api import ALSO, CLASSES, parameters_of
+from tools.typescript_types import (
+    ROOT,
+    WIDTH,
+    Document,
+    about,
+    camel,
+    component,
+    dated,
+    holds_texts,
+    is_text,
+    ref,
+    type_of,
+)
 
-_ROOT = Path(__file__).resolve().parent.parent
-_OPENAPI = _ROOT / "docs" / "reference" / "openapi.json"
-_TARGET = _ROOT / "clients" / "typescript" / "src"
+_TARGET = ROOT / "clients" / "typescript" / "src"
 _HEAD = (
     "// Written by tools/make_typescript.py from the table of verbs and the OpenAPI document; run it again instead.\n"
 )
-_WIDTH = 116
-_REF = re.compile('"#/components/schemas/([^"]+)"')
 
 HANDLES = [handle for handle in CLASSES if handle != "spaces"]
 """Several spaces asked together are merged in the Python client, which has the weights of recall."""
@@ -52,131 +59,6 @@ _CURSORS = {
 """Lists that go on: the field that says where, and what of the last item it holds."""
 
 
-class Document:
-    """The OpenAPI document, and what is asked of it here."""
-
-    def __init__(self) -> None:
-        self.whole: dict[str, Any] = json.loads(_OPENAPI.read_text(encoding="utf-8"))
-        self.schemas: dict[str, Any] = self.whole["components"]["schemas"]
-
-    def operation(self, verb: Verb[Any, Any]) -> dict[str, Any]:
-        return self.whole["paths"]["/v1" + verb.path][verb.http_method.lower()]
-
-    def fields(self, verb: Verb[Any, Any]) -> dict[str, Any]:
-        """Return the schemas of what a caller may send, by name."""
-        operation = self.operation(verb)
-        found = {
-            each["name"]: {"description": each.get("description", ""), **_schema_of(each)}
-            for each in operation.get("parameters", [])
-        }
-        if "requestBody" in operation:
-            body = operation["requestBody"]["content"]["application/json"]["schema"]
-            found |= self.schemas[_ref(body)]["properties"]
-        return found
-
-    def result(self, verb: Verb[Any, Any]) -> dict[str, Any] | None:
-        """Return the schema of a result, without what it is wrapped in."""
-        content = self.operation(verb)["responses"][str(verb.status)].get("content")
-        if content is None:
-            return None
-        schema = content["application/json"]["schema"]
-        name = codec.wrapper_of(verb)
-        return schema["properties"][name] if name else schema
-
-    def used(self, trees: Iterable[object]) -> dict[str, Any]:
-        """Return the schemas that these refer to, also by way of others."""
-        found: set[str] = set()
-        rest = list(trees)
-        while rest:
-            named = set(_REF.findall(json.dumps(rest.pop()))) - found
-            found |= named
-            rest += [self.schemas[name] for name in named]
-        return {name: self.schemas[name] for name in sorted(found)}
-
-
-def _schema_of(parameter: dict[str, Any]) -> dict[str, Any]:
-    return parameter["schema"] if "schema" in parameter else parameter["content"]["application/json"]["schema"]
-
-
-def _ref(schema: dict[str, Any]) -> str:
-    return str(schema.get("$ref", "")).rpartition("/")[2]
-
-
-def camel(name: str) -> str:
-    """Spell a name as JavaScript does."""
-    first, *rest = name.split("_")
-    return first + "".join(each.capitalize() for each in rest)
-
-
-def _named(name: str) -> str:
-    return name.removesuffix("-Output").replace("-", "")
-
-
-def _type(schema: dict[str, Any], *, given: bool) -> str:
-    """Spell a schema as a type: of what is given to the client, or of what it returns."""
-    if "$ref" in schema:
-        return _named(_ref(schema))
-    if "const" in schema or "enum" in schema:
-        return " | ".join(json.dumps(each) for each in schema.get("enum", [schema.get("const")]))
-    if "anyOf" in schema:
-        return " | ".join(dict.fromkeys(_type(each, given=given) for each in schema["anyOf"]))
-    return _plain(schema, given=given)
-
-
-def _plain(schema: dict[str, Any], *, given: bool) -> str:
-    match schema.get("type"):
-        case "string":
-            return ("When" if given else "Date") if schema.get("format") == "date-time" else "string"
-        case "integer" | "number":
-            return "number"
-        case "boolean" | "null" as name:
-            return name
-        case "array":
-            inner = _type(schema.get("items", {}), given=given)
-            return f"{'readonly ' if given else ''}{f'({inner})' if ' ' in inner else inner}[]"
-        case "object":
-            return _object(schema, given=given)
-        case _:
-            return "unknown"
-
-
-def _object(schema: dict[str, Any], *, given: bool) -> str:
-    if "properties" in schema:
-        known = " ".join(f"{name}: {_type(each, given=given)};" for name, each in schema["properties"].items())
-        return f"{{ {known} [more: string]: unknown }}"
-    more = schema.get("additionalProperties", True)
-    return f"{{ [name: string]: {_type({} if more is True else more, given=given)} }}"
-
-
-_WORDS = {"None": "null", "True": "true", "False": "false"}
-
-
-def _about(text: str, indent: str) -> list[str]:
-    words = re.sub(r"\b(None|True|False)\b", lambda found: _WORDS[found[0]], " ".join(text.split()))
-    lines = textwrap.wrap(words, _WIDTH - len(indent) - 7)
-    if not lines:
-        return []
-    if len(lines) == 1:
-        return [f"{indent}/** {lines[0]} */"]
-    return [f"{indent}/**", *(f"{indent} * {line}" for line in lines), f"{indent} */"]
-
-
-def _component(name: str, schema: dict[str, Any], *, given: bool) -> list[str]:
-    head = _about(schema.get("description", "").partition("\n\n")[0], "")
-    if "properties" not in schema:
-        return [*head, f"export type {_named(name)} = {_type(schema, given=given)};", ""]
-    required = schema.get("required", []) if given else schema["properties"]
-    lines = [*head, f"export interface {_named(name)} {{"]
-    for field, each in schema["properties"].items():
-        lines += _about(each.get("description", ""), "    ")
-        lines.append(f"    {field}{'' if field in required else '?'}: {_type(each, given=given)};")
-    return [*lines, "}", ""]
-
-
-def _dated(schema: Any) -> bool:
-    return '"date-time"' in json.dumps(schema)
-
-
 def verbs_of(handle: str) -> list[Verb[Any, Any]]:
     """Return the verbs that a handle has, and those that it shares with a space."""
     return [verb for verb in VERBS if verb.handle == handle or verb.name in ALSO.get(handle, ())]
@@ -186,7 +68,7 @@ def _types(document: Document) -> str:
     results = document.used([*filter(None, map(document.result, VERBS)), {"$ref": "#/components/schemas/Problem"}])
     given = document.used([document.fields(verb) for verb in VERBS])
     both = [name for name in given if name in results]
-    unclear = [name for name in both if _dated(given[name])]
+    unclear = [name for name in both if dated(given[name])]
     if unclear:
         raise SystemExit(f"make_typescript: with a time, both given and returned: {', '.join(unclear)}")
     lines = [
@@ -196,16 +78,16 @@ def _types(document: Document) -> str:
         "export type When = Date | string;\n",
     ]
     for name, schema in results.items():
-        lines += _component(name, schema, given=False)
+        lines += component(name, schema, given=False)
     for name, schema in given.items():
-        lines += [] if name in both else _component(name, schema, given=True)
+        lines += [] if name in both else component(name, schema, given=True)
     for handle in HANDLES:
         lines += _handle(document, handle)
     return "\n".join(lines)
 
 
 def _handle(document: Document, handle: str) -> list[str]:
-    name, _, about = CLASSES[handle]
+    name, _, said = CLASSES[handle]
     options: list[str] = []
     methods: list[str] = []
     for verb in verbs_of(handle):
@@ -213,7 +95,7 @@ def _handle(document: Document, handle: str) -> list[str]:
         options += more
         methods += method
     verbs = name.removesuffix("Verbs") + "Verbs"
-    return [*options, *_about(about, ""), f"export interface {verbs} {{", *methods, "}", ""]
+    return [*options, *about(said, ""), f"export interface {verbs} {{", *methods, "}", ""]
 
 
 def _method(document: Document, handle: str, verb: Verb[Any, Any]) -> tuple[list[str], list[str]]:
@@ -223,7 +105,8 @@ def _method(document: Document, handle: str, verb: Verb[Any, Any]) -> tuple[list
     first, rest = ([each for each in part if each.name not in hidden] for part in parameters_of(verb, handle))
     required = [each for each in first if each.name not in verb.positional]
     parameters = [
-        f"{camel(each.name)}{'' if each in required else '?'}: {_type(known[each.name], given=True)}" for each in first
+        f"{camel(each.name)}{'' if each in required else '?'}: {type_of(known[each.name], given=True)}"
+        for each in first
     ]
     lines: list[str] = []
     options = "CallOptions"
@@ -231,13 +114,13 @@ def _method(document: Document, handle: str, verb: Verb[Any, Any]) -> tuple[list
         options = f"{CLASSES[handle][0].removesuffix('Verbs')}{camel(f'_{verb.method_name}')}Options"
         lines.append(f"export interface {options} extends CallOptions {{")
         for each in rest:
-            lines += _about(known[each.name].get("description", ""), "    ")
-            lines.append(f"    {each.name}?: {_type(known[each.name], given=True)};")
+            lines += about(known[each.name].get("description", ""), "    ")
+            lines.append(f"    {each.name}?: {type_of(known[each.name], given=True)};")
         lines += ["}", ""]
     parameters.append(f"options?: {options}")
-    about = " ".join(filter(None, (verb.summary, verb.details)))
+    said = " ".join(filter(None, (verb.summary, verb.details)))
     return lines, [
-        *_about(about, "    "),
+        *about(said, "    "),
         f"    {camel(verb.method_name)}({', '.join(parameters)}): {_returned(document, verb)};",
     ]
 
@@ -246,11 +129,11 @@ def _returned(document: Document, verb: Verb[Any, Any]) -> str:
     schema = document.result(verb)
     if schema is None:
         return "Promise<void>"
-    result = _type(schema, given=False).replace("SessionInfo", "Session" if _opens(verb) else "SessionInfo")
+    result = type_of(schema, given=False).replace("SessionInfo", "Session" if _opens(verb) else "SessionInfo")
     if not _page(document, verb):
         return f"Promise<{result}>"
-    items = schema if schema.get("type") == "array" else document.schemas[_ref(schema)]["properties"]["items"]
-    return f"Paged<{result}, {_type(items['items'], given=False)}>"
+    items = schema if schema.get("type") == "array" else document.schemas[ref(schema)]["properties"]["items"]
+    return f"Paged<{result}, {type_of(items['items'], given=False)}>"
 
 
 def _opens(verb: Verb[Any, Any]) -> bool:
@@ -260,7 +143,7 @@ def _opens(verb: Verb[Any, Any]) -> bool:
 def _page(document: Document, verb: Verb[Any, Any]) -> str:
     """Return how the next page is asked for; empty for what comes whole."""
     known, schema = document.fields(verb), document.result(verb) or {}
-    pages = "next" in document.schemas.get(_ref(schema), {}).get("properties", {})
+    pages = "next" in document.schemas.get(ref(schema), {}).get("properties", {})
     if not pages and {"limit", "after"} <= known.keys() and verb.name not in _CURSORS:
         raise SystemExit(f"make_typescript: say in _CURSORS how {verb.name} goes on")
     return "next" if pages else _CURSORS.get(verb.name, "")
@@ -320,7 +203,7 @@ def _row(document: Document, handle: str, verb: Verb[Any, Any], base: str) -> st
         codec.wrapper_of(verb) if schema is not None else "": True,
         "untimed": not verb.timed,
         "opens": _opens(verb),
-        "plain": _holds_texts(schema),
+        "plain": holds_texts(schema),
     }
     row = [camel(verb.method_name), verb.http_method, path, ",".join(first) or "-"]
     row += [f"{name}={value}" for name, value in more.items() if value]
@@ -357,32 +240,18 @@ def _times(document: Document) -> tuple[list[str], list[str]]:
     results = document.used([*filter(None, map(document.result, VERBS)), {"$ref": "#/components/schemas/MemoryChange"}])
     for schema in results.values():
         for name, each in schema.get("properties", {}).items():
-            if _dated(each):
+            if dated(each):
                 dates.add(name)
-            elif _is_text(each):
+            elif is_text(each):
                 texts.add(name)
-            if _holds_texts(each):
+            if holds_texts(each):
                 free.add(name)
-            elif _dated(list(document.used([each]).values())):
+            elif dated(list(document.used([each]).values())):
                 ours.add(name)
     unclear = {each for each in texts if each in dates or each.endswith("_at")} | (free & (ours | dates))
     if unclear:
         raise SystemExit(f"make_typescript: in one result a time or ours, in another not: {', '.join(sorted(unclear))}")
     return sorted(dates), sorted(free)
-
-
-def _holds_texts(schema: dict[str, Any] | None) -> bool:
-    """Return whether a caller's own words may stand in it under names that are not ours."""
-    if schema is None:
-        return False
-    more = schema.get("additionalProperties", False)
-    if isinstance(more, bool):
-        return more or any(map(_holds_texts, [*schema.get("anyOf", []), schema.get("items")]))
-    return more.get("type") == "string" or _holds_texts(more)
-
-
-def _is_text(schema: dict[str, Any]) -> bool:
-    return any(each.get("type") == "string" or _ref(each) for each in schema.get("anyOf", [schema]))
 
 
 _BASE = """\
@@ -423,14 +292,14 @@ def _errors() -> str:
     kinds.sort(key=lambda each: len(each.__mro__))  # a class comes after what it is made from
     lines = [_HEAD, _BASE]
     for kind in kinds:
-        lines += _about((kind.__doc__ or "").partition("\n")[0].partition(". `")[0], "")
+        lines += about((kind.__doc__ or "").partition("\n")[0].partition(". `")[0], "")
         body = _STALE if kind is Stale else "{}"
         lines.append(f"export class {kind.__name__} extends {kind.__bases__[0].__name__} {body}")
     names = ", ".join(["BethinkError", *(kind.__name__ for kind in kinds)])
     lines += ["", "/** Every error by its code. */"]
     lines += [
         "export const ERRORS = {",
-        *textwrap.wrap(f"{names},", _WIDTH, initial_indent="    ", subsequent_indent="    "),
+        *textwrap.wrap(f"{names},", WIDTH, initial_indent="    ", subsequent_indent="    "),
         "};",
     ]
     lines += ["for (const [name, kind] of Object.entries(ERRORS)) kind.prototype.name = name;", ""]
@@ -456,7 +325,7 @@ def main() -> int:
     }
     if options.check:
         for path in stale:
-            print(f"{path.relative_to(_ROOT)} is out of date: run python -m tools.make_typescript")
+            print(f"{path.relative_to(ROOT)} is out of date: run python -m tools.make_typescript")
         return 1 if stale else 0
     for path, text in stale.items():
         path.write_text(text, encoding="utf-8")

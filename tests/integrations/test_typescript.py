@@ -19,7 +19,8 @@ import pytest
 from bethink.model.verbs import VERBS
 from tests.service_kit import service
 from tools.make_api import ALSO
-from tools.make_typescript import HANDLES, camel, made
+from tools.make_typescript import HANDLES, made
+from tools.typescript_types import camel
 
 ROOT = Path(__file__).parents[2]
 CLIENT = ROOT / "clients" / "typescript"

@@ -1,7 +1,7 @@
 // The client of a Bethink server: `new Bethink({ url, key }).space("mira").recall("Where does she live?")`.
 
 import { type BethinkOptions, Calls, clean, pauseAfter, sleep, written } from "./calls.js";
-import { BethinkError, Invalid } from "./errors.js";
+import { BethinkError, Invalid, Misconfigured } from "./errors.js";
 import { FREE, TABLE, TIMES } from "./table.js";
 import type * as types from "./types.js";
 
@@ -97,7 +97,7 @@ export class Space extends Handle {
      */
     async *follow(options: CallOptions & { after?: number } = {}): AsyncGenerator<types.MemoryChange, void, void> {
         let last = options.after;
-        for (let silent = 0; ; silent++) {
+        for (let silent = 0; !options.signal?.aborted; silent++) {
             const stop = new AbortController();
             const signal = AbortSignal.any([stop.signal, ...(options.signal ? [options.signal] : [])]);
             let timer = setTimeout(() => stop.abort(), SILENCE);
@@ -106,17 +106,16 @@ export class Space extends Handle {
                     clearTimeout(timer);
                     timer = setTimeout(() => stop.abort(), SILENCE);
                     if (event.id) last = Number(event.id);
-                    if (event.data) yield dated(JSON.parse(event.data)) as types.MemoryChange;
+                    if (event.data) yield dated(parsed(event.data)) as types.MemoryChange;
                     if (event.id) silent = 0;
                 }
             } catch (error) {
-                if (options.signal?.aborted) return;
                 if (error instanceof BethinkError) throw error;
             } finally {
                 clearTimeout(timer);
                 stop.abort();
             }
-            await sleep(pauseAfter(silent), options.signal);
+            await sleep(pauseAfter(silent), options.signal).catch(() => {});
         }
     }
 
@@ -214,9 +213,18 @@ async function send(handle: Handle, verb: Verb, asked: Given, signal?: AbortSign
         (response) => response.text(),
     );
     if (!text) return undefined;
-    const whole: unknown = flags.plain ? JSON.parse(text) : dated(JSON.parse(text));
-    const found = flags.items ? (whole as Given).items : flags.result ? (whole as Given).result : whole;
+    const whole = parsed(text);
+    const part = flags.items ? whole.items : flags.result ? whole.result : whole;
+    const found = flags.plain ? part : dated(part);
     return flags.opens && found ? new Session(handle._calls, found as types.SessionInfo) : found;
+}
+
+function parsed(text: string): Given {
+    try {
+        return JSON.parse(text);
+    } catch (cause) {
+        throw new Misconfigured("cannot read what the server answered.", { hint: "Check the address of the server.", cause });
+    }
 }
 
 function retried({ method, flags }: Verb, given: Given): string {

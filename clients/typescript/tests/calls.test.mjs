@@ -114,6 +114,7 @@ test("statuses without a code of ours mean what they mean to Python", async () =
     assert.ok((await told(302, recall)) instanceof Misconfigured);
     assert.ok((await told(502, recall)) instanceof Unavailable);
     assert.ok((await told(502, used)) instanceof OutcomeUnknown);
+    assert.ok((await told(200, recall)) instanceof Misconfigured);
     const once = await asking([plain(500), STORED], remember);
     assert.ok(once.result.error instanceof OutcomeUnknown);
     assert.equal(once.seen.length, 1, "a server that failed inside is not asked again");
@@ -220,6 +221,8 @@ test("following goes on where it was cut off", async () => {
     assert.deepEqual(seen.map((each) => each.headers["last-event-id"]), [undefined, "1", "1", "2"]);
     const refused = await asking([problem(409, "Stale", {}, { current: 9 })], (space) => space.follow({ after: 1 }).next());
     assert.ok(refused.result.error instanceof Stale);
+    const ended = await asking([cut], (space) => space.follow({ signal: AbortSignal.timeout(50) }).next());
+    assert.deepEqual(ended.result.value, { value: undefined, done: true });
 });
 
 test("options that cannot work are refused at once", () => {
