@@ -20,6 +20,7 @@ from bethink.model.verbs import VERBS
 from tests.service_kit import service
 from tools.make_api import ALSO
 from tools.make_typescript import HANDLES, made
+from tools.node import environment, missing
 from tools.typescript_types import camel
 
 ROOT = Path(__file__).parents[2]
@@ -32,21 +33,19 @@ VERSIONS = {"ai": "7.0.169", "@mastra/core": "1.71.0", "typescript": "7.0.2", "t
 """What it is tested with."""
 
 
-def _missing() -> str:
-    if not shutil.which("npm") or not (node := shutil.which("node")):
-        return "no node: apt-get install nodejs npm"
-    version = subprocess.run([node, "--version"], capture_output=True, text=True, check=True).stdout
-    return "" if int(version[1:].partition(".")[0]) >= 20 else f"node {version.strip()} is older than 20"
+OURS, MACHINES = environment()["PATH"], os.environ.get("PATH", "")
+PATHS = {"ours": OURS} if missing(MACHINES) else {"ours": OURS, "the machine's": MACHINES}
+"""Where there is a node: that of the development environment, and what the machine has."""
 
-
-MISSING = _missing()
+MISSING = missing(OURS)
 needs_node = pytest.mark.skipif(bool(MISSING), reason=MISSING)
 slow = [pytest.mark.slow, pytest.mark.timeout(1_800), needs_node]
 
 
-def _run(*command: str, folder: Path = CLIENT, **more: str) -> str:
+def _run(program: str, *words: str, folder: Path = CLIENT, path: str = OURS, **more: str) -> str:
     plain = {name: value for name, value in os.environ.items() if not name.startswith("BETHINK_")}
-    given = {**plain, "PYTHON": sys.executable, "CI": "1", "MASTRA_TELEMETRY_DISABLED": "1", **more}
+    given = {**plain, "PYTHON": sys.executable, "MASTRA_TELEMETRY_DISABLED": "1", "PATH": path, **more}
+    command = [shutil.which(program, path=path) or program, *words]
     done = subprocess.run(command, cwd=folder, env=given, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-6_000:] + done.stderr[-3_000:]
     return done.stdout
@@ -171,9 +170,10 @@ class TestWithNode:
         _run("npm", "run", "build", folder=client)
         _run("npm", "run", "check", folder=client)
 
-    def test_every_verb_and_every_fault(self, client: Path) -> None:
+    @pytest.mark.parametrize("node", PATHS)
+    def test_every_verb_and_every_fault(self, client: Path, node: str) -> None:
         _run("npm", "run", "build", folder=client)
-        said = _run("npm", "test", folder=client)
+        said = _run("npm", "test", folder=client, path=PATHS[node])
 
         assert re.search(r"# fail 0\n|ℹ fail 0\n", said), said[-3_000:]
         assert re.search(r"(?:#|ℹ) pass (3[6-9]|[4-9]\d)\n", said), said[-3_000:]
