@@ -85,6 +85,8 @@ test("an earlier attempt is not forgotten by what the last one was told", async 
     const { result } = await asking([cut, problem(422, "Invalid")], remember);
     assert.ok(result.error instanceof OutcomeUnknown);
     assert.match(result.error.message, /earlier attempt/);
+    const { result: busy } = await asking([cut, problem(503, "Busy")], remember, { retries: 1 });
+    assert.ok(busy.error instanceof OutcomeUnknown);
     const { result: read } = await asking([cut, problem(422, "Invalid")], recall);
     assert.ok(read.error instanceof Invalid);
 });
