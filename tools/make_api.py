@@ -29,10 +29,10 @@ _TARGET = _ROOT / "src" / "bethink" / "api"
 _WIDTH = 116
 _MADE = "Written by tools/make_api.py from the table of verbs; change a request there and run it again."
 
-_BOUND = {"session": ("session_id",)}
+BOUND = {"session": ("session_id",)}
 """What a handle knows itself, so that its methods do not ask for it."""
 
-_CLASSES = {
+CLASSES = {
     "memory": ("MemoryVerbs", "Handle", "What can be asked of a memory as a whole."),
     "space": ("Space", "SpaceHandle", "One space: the memory of an end user, a project or a team."),
     "session": ("Session", "SessionHandle", "One session of a conversation."),
@@ -47,7 +47,7 @@ _CLASSES = {
     "keys": ("Keys", "Handle", "The keys that open this memory to callers of a server."),
     "webhooks": ("Webhooks", "Handle", "The webhooks that are told of changes."),
 }
-_ALSO = {
+ALSO = {
     "session": ("space.recall", "space.context", "space.shown", "space.forget"),
     "spaces": ("space.recall", "space.context"),
 }
@@ -144,7 +144,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="fail if bethink/api is not what would be written")
     options = parser.parse_args()
-    wanted = {_TARGET / f"{handle}.py": _formatted(_module(handle)) for handle in _CLASSES}
+    wanted = {_TARGET / f"{handle}.py": _formatted(_module(handle)) for handle in CLASSES}
     wanted[_TARGET / "__init__.py"] = '"""The API: one method for each verb. Written by tools/make_api.py."""\n'
     stale = [path for path, text in wanted.items() if not path.exists() or path.read_text(encoding="utf-8") != text]
     if options.check:
@@ -159,31 +159,37 @@ def main() -> int:
 
 
 def _module(handle: str) -> str:
-    name, base, about = _CLASSES[handle]
+    name, base, about = CLASSES[handle]
     imports = _Imports()
     imports.add(_BASES.get(base, "bethink.handles"), base)
     verbs = [verb for verb in VERBS if verb.handle == handle]
-    verbs += [verb for verb in VERBS if verb.name in _ALSO.get(handle, ())]
+    verbs += [verb for verb in VERBS if verb.name in ALSO.get(handle, ())]
     methods = [_method(verb, handle, imports) for verb in verbs]
     head = [f'"""{about}\n\n{_MADE}\n"""\n']
     lines = [f"class {name}({base}):", f'    """{about}"""', _EXTRA.get(handle, ""), *methods]
     checked = _CHECKED.get(handle, ())
     if checked:
         imports.add("typing", "TYPE_CHECKING")
-        late = "".join(f"\n    from bethink.api.{each} import {_CLASSES[each][0]}" for each in checked)
+        late = "".join(f"\n    from bethink.api.{each} import {CLASSES[each][0]}" for each in checked)
         lines.insert(0, f"if TYPE_CHECKING:{late}\n\n")
     return "\n".join([*head, imports.text(), "\n", *lines])
 
 
-def _method(verb: Verb[Any, Any], handle: str, imports: _Imports) -> str:
-    bound = _BOUND.get(handle, ())
-    hints = get_type_hints(verb.request, include_extras=True)
-    only = _ONLY.get((handle, verb.name), hints)
-    left_out = {*bound, *_WITHOUT.get(handle, ())}
+def parameters_of(verb: Verb[Any, Any], handle: str) -> tuple[list[Field[Any]], list[Field[Any]]]:
+    """Return the fields that a handle's method takes by position, and those that it takes by name."""
+    only = _ONLY.get((handle, verb.name), get_type_hints(verb.request))
+    left_out = {*BOUND.get(handle, ()), *_WITHOUT.get(handle, ())}
     asked = [each for each in fields(verb.request) if each.name in only and each.name not in left_out]
     first = [each for each in asked if _required(each)]
     first += [each for each in asked if each.name in verb.positional and not _required(each)]
-    rest = [each for each in asked if each not in first]
+    return first, [each for each in asked if each not in first]
+
+
+def _method(verb: Verb[Any, Any], handle: str, imports: _Imports) -> str:
+    bound = BOUND.get(handle, ())
+    hints = get_type_hints(verb.request, include_extras=True)
+    first, rest = parameters_of(verb, handle)
+    asked = [each for each in fields(verb.request) if each in first or each in rest]
     parameters = ["self", *(_parameter(each, hints[each.name], imports) for each in first)]
     if rest:
         parameters += ["*", *(_parameter(each, hints[each.name], imports) for each in rest)]
