@@ -80,8 +80,14 @@ def whole(wire: str, text: str = ANSWER) -> dict[str, Any]:
         usage = {"input_tokens": 1, "output_tokens": 1}
         about = {"id": "msg_1", "type": "message", "role": "assistant", "model": "m", "stop_sequence": None}
         return {**about, "content": [{"type": "text", "text": text}], "stop_reason": "end_turn", "usage": usage}
-    part = {"type": "output_text", "text": text, "annotations": [], "logprobs": []}
-    item = {"type": "message", "id": "msg_1", "role": "assistant", "status": "completed", "content": [part]}
+    part: dict[str, Any] = {"type": "output_text", "text": text, "annotations": [], "logprobs": []}
+    item: dict[str, Any] = {
+        "type": "message",
+        "id": "msg_1",
+        "role": "assistant",
+        "status": "completed",
+        "content": [part],
+    }
     return {
         "id": "resp_1", "object": "response", "created_at": 1, "model": "m", "status": "completed", "output": [item],
         "parallel_tool_calls": True, "tool_choice": "auto", "tools": [], "error": None, "incomplete_details": None,

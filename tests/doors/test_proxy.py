@@ -66,7 +66,7 @@ def file(tmp_path: Path) -> str:
 
 def asking(wire: str, *messages: Any, **more: Any) -> dict[str, Any]:
     """A call in the shape of its protocol. A text is a message of the user, a pair a role and its content."""
-    listed = [{"role": "user", "content": each} if isinstance(each, str) else each for each in messages]
+    listed: list[Any] = [{"role": "user", "content": each} if isinstance(each, str) else each for each in messages]
     listed = [{"role": each[0], "content": each[1]} if isinstance(each, tuple) else each for each in listed]
     name = "input" if wire == "responses" else "messages"
     limit = {"max_tokens": 100} if wire == "messages" else {}
@@ -85,7 +85,7 @@ def test_an_answer_comes_back_byte_for_byte_and_both_sides_are_captured_once(pro
         came = proxy.post(wire, body)
 
         assert (came.status_code, came.content) == (200, b"".join(streamed(wire)))
-    assert came.headers["content-type"] == "text/event-stream"
+        assert came.headers["content-type"] == "text/event-stream"
     plain = proxy.post(wire, asking(wire, HOME))
     assert plain.json() == whole(wire)
 
@@ -115,7 +115,7 @@ def test_memory_is_added_to_the_last_message_only_and_all_before_it_stays_the_sa
 def test_memory_is_a_part_of_its_own_where_a_message_has_parts(proxy: Proxy, wire: str) -> None:
     proxy.remember(HOME)
     kind = "input_text" if wire == "responses" else "text"
-    part = {"type": kind, "text": QUESTION}
+    part: dict[str, Any] = {"type": kind, "text": QUESTION}
     if wire == "messages":
         part["cache_control"] = {"type": "ephemeral"}
 

@@ -119,7 +119,7 @@ def proxy_doors(settings: "Settings") -> "Sequence[Door]":
     """Return the proxy as a door of the server."""
     from bethink.server.proxy import add_proxy  # noqa: PLC0415 - few run a proxy
 
-    return (partial(add_proxy, settings.proxy, learns_freely=not settings.model.name),)
+    return (partial(add_proxy, settings.proxy),)
 
 
 def _exit(number: int, frame: object) -> None:

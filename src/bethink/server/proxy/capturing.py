@@ -13,11 +13,9 @@ from bethink.frozen import frozen
 from bethink.logs import logger
 from bethink.model.access import asked_by
 from bethink.model.records import Message
-from bethink.model.verbs.base import Verb
 from bethink.model.verbs.sessions import (
     APPEND,
     END_TURN,
-    IDLE,
     OPEN_SESSION,
     AppendRequest,
     OpenSessionRequest,
@@ -49,9 +47,8 @@ class Captured:
 class Capturing:
     """Queues of what is to be stored. What a space is told stays in order, and few wait for another space."""
 
-    def __init__(self, context: Context, *, learns_freely: bool) -> None:
+    def __init__(self, context: Context) -> None:
         self._context = context
-        self._over: Verb[SessionRequest, bool] = IDLE if learns_freely else END_TURN
         self._queues = [_Queue() for _ in range(_QUEUES)]
         self._ending = False
 
@@ -109,7 +106,7 @@ class Capturing:
             session = await run(OPEN_SESSION, use.space, opening)
             await self._append(use.space, session.id, captured.messages)
             if captured.ends_turn:
-                await run(self._over, use.space, SessionRequest(session_id=session.id))
+                await run(END_TURN, use.space, SessionRequest(session_id=session.id))
 
     async def _append(self, space: str, session_id: str, messages: Sequence[Message]) -> None:
         try:

@@ -54,10 +54,10 @@ class Turn:
 class Remembering:
     """What memory does for calls. Nothing of it is waited for beyond the deadline, and nothing of it fails a call."""
 
-    def __init__(self, context: Context, settings: ProxySettings, tasks: TaskGroup, *, learns_freely: bool) -> None:
+    def __init__(self, context: Context, settings: ProxySettings, tasks: TaskGroup) -> None:
         self._context = context
         self._budget = settings.budget
-        self._capturing = Capturing(context, learns_freely=learns_freely)
+        self._capturing = Capturing(context)
         self._blocks = Memo()
         self.answers = Memo()
         """The conversations of answers, for calls that only name the answer they follow."""

@@ -28,7 +28,7 @@ _log = logger("server")
 
 
 def add_proxy(
-    settings: ProxySettings, app: FastAPI, context: Context, memory: Memory, *, learns_freely: bool = False
+    settings: ProxySettings, app: FastAPI, context: Context, memory: Memory
 ) -> AbstractAsyncContextManager[None]:
     """Pass calls to models on at the paths that their clients use. What is returned must be entered while it serves.
 
@@ -38,7 +38,7 @@ def add_proxy(
     del memory
     route = ProxyRoute(context, Upstream(settings), settings)
     app.router.routes.insert(0, route)
-    return route.running(learns_freely=learns_freely)
+    return route.running()
 
 
 class ProxyRoute(BaseRoute):
@@ -51,10 +51,10 @@ class ProxyRoute(BaseRoute):
         self._remembering: Remembering | None = None
 
     @asynccontextmanager
-    async def running(self, *, learns_freely: bool) -> AsyncGenerator[None]:
+    async def running(self) -> AsyncGenerator[None]:
         """Remember what is said while the block runs."""
         async with anyio.create_task_group() as tasks:
-            self._remembering = Remembering(self._context, self._settings, tasks, learns_freely=learns_freely)
+            self._remembering = Remembering(self._context, self._settings, tasks)
             try:
                 yield
             finally:
