@@ -23,7 +23,26 @@ from tests.doors.client_kit import Served, aside, connected, serving
 BEFORE = "before"
 """The conversation of what was said before."""
 ANSWER = "Lisbon it is, with café and 🐦."
+HOME = "I live in Lisbon, near the river."
+QUESTION = "Where do I live?"
+FRAME = "<bethink-memory>"
 PATHS = {"chat": "/v1/chat/completions", "responses": "/v1/responses", "messages": "/v1/messages"}
+
+
+WIRES = sorted(PATHS)
+
+
+def asking(wire: str, *messages: Any, **more: Any) -> dict[str, Any]:
+    """A call in the shape of its protocol. A text is a message of the user, a pair a role and its content."""
+    listed: list[Any] = [{"role": "user", "content": each} if isinstance(each, str) else each for each in messages]
+    listed = [{"role": each[0], "content": each[1]} if isinstance(each, tuple) else each for each in listed]
+    name = "input" if wire == "responses" else "messages"
+    limit = {"max_tokens": 100} if wire == "messages" else {}
+    return {"model": "m", **limit, name: listed, **more}
+
+
+def items(wire: str, sent: "Sent") -> list[Any]:
+    return sent.json["input" if wire == "responses" else "messages"]
 
 
 def sse(*events: Any) -> list[bytes]:

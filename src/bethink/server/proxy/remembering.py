@@ -6,7 +6,6 @@ from collections.abc import Mapping
 
 from anyio.abc import TaskGroup
 
-from bethink.errors import BethinkError
 from bethink.logs import logger
 from bethink.model.access import asked_by
 from bethink.model.records import Message
@@ -76,13 +75,13 @@ class Remembering:
         key = turn.key(last)
         # While a model uses tools, each of its calls has the same question: the same bytes keep its cache warm.
         block = self._blocks.get(key) if last.place < turn.call.first_new else None
-        if block is None:
-            try:
+        try:
+            if block is None:
                 block = await self.in_time(lambda: self._recalled(turn, last, key))
-            except (BethinkError, TimeoutError) as error:
-                _log.warning("a call goes on without memory: %s", type(error).__name__)
-                return None
-        return turn.call.with_memory(block) if block else None
+            return turn.call.with_memory(block) if block else None
+        except Exception as error:  # noqa: BLE001 - whatever it is, the call goes on
+            _log.warning("a call goes on without memory: %s", type(error).__name__)
+            return None
 
     async def _recalled(self, turn: Turn, last: TypedLine, key: str) -> str:
         began, run, use = time.perf_counter(), self._context.backend.run, turn.use

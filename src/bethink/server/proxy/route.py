@@ -18,7 +18,7 @@ from bethink.server.limits import read_body
 from bethink.server.middleware import HANDLED
 from bethink.server.problems import Refused, refused
 from bethink.server.proxy.answers import AnswerReader, unpacked
-from bethink.server.proxy.callers import agent_of, conversation_for, is_subagent, key_for, memory_for
+from bethink.server.proxy.callers import MemoryUse, agent_of, conversation_for, is_subagent, key_for, memory_for
 from bethink.server.proxy.calls import read_call
 from bethink.server.proxy.remembering import Remembering, Turn
 from bethink.server.proxy.upstream import Passage, RawHeaders, Upstream, passage_of, passed_on
@@ -84,12 +84,7 @@ class ProxyRoute(BaseRoute):
         with context.concurrency.reading(found.info.prefix):
             body = await read_body(receive, headers, self._settings.max_body)
         raw: RawHeaders = list(scope["headers"])
-        turn = None
-        if passage.wire is not None and not is_subagent(headers):
-            plain = unpacked(body, headers.get("content-encoding", ""), most=self._settings.max_body)
-            call = None if plain is None else read_call(passage.wire, plain, agent=agent_of(headers))
-            if call is not None:
-                turn = Turn(use, conversation_for(headers, call, remembering.answers), call)
+        turn = self._turn(passage, headers, body, use)
         if turn is not None:
             changed = await remembering.added(turn) if found.reachable else None
             remembering.said(turn)
@@ -98,6 +93,20 @@ class ProxyRoute(BaseRoute):
                 raw = [(name, value) for name, value in raw if name != b"content-encoding"]
         with context.concurrency.waiting(found.info.prefix):  # a model takes its time, and this server only waits
             await self._pass(passage, scope, receive, send, raw=raw, body=body, turn=turn)
+
+    def _turn(self, passage: Passage, headers: Headers, body: bytes, use: MemoryUse) -> Turn | None:
+        """Return what a call says, and in which conversation; None for one that memory has no part in."""
+        if passage.wire is None or self._remembering is None or is_subagent(headers):
+            return None
+        try:
+            plain = unpacked(body, headers.get("content-encoding", ""), most=self._settings.max_body)
+            call = None if plain is None else read_call(passage.wire, plain, agent=agent_of(headers))
+            if call is None:
+                return None
+            return Turn(use, conversation_for(headers, call, self._remembering.answers), call)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the call goes on
+            _log.warning("a call could not be read: %s", type(error).__name__)
+            return None
 
     async def _pass(
         self,
