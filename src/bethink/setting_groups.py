@@ -226,6 +226,28 @@ class ServerSettings:
 
 
 @frozen
+class ProxySettings:
+    """Calls to models that `bethink serve --proxy` passes on."""
+
+    openai_url: str = field(default="https://api.openai.com/v1", repr=False)
+    """The address of OpenAI's API, or of a server that speaks it; for /v1/chat/completions and /v1/responses."""
+    openai_key: str = field(default="", repr=False)
+    """The key that is sent there; empty to pass on the caller's own."""
+    anthropic_url: str = field(default="https://api.anthropic.com", repr=False)
+    """The address of Anthropic's API, or of a server that speaks it; for /v1/messages."""
+    anthropic_key: str = field(default="", repr=False)
+    """The key that is sent there; empty to pass on the caller's own."""
+    budget: int = 1_000
+    """Tokens of memory that may be added to a call."""
+    deadline: float = 0.5
+    """Seconds that memory has to answer; after them the call goes on without it."""
+    timeout: float = 600.0
+    """Seconds that a model may be silent."""
+    max_body: int = 32_000_000
+    """Bytes of a call."""
+
+
+@frozen
 class LogSettings:
     """What is logged on stderr, and how."""
 

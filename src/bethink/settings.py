@@ -24,6 +24,7 @@ from bethink.setting_groups import (
     LogSettings,
     ModelSettings,
     PostgresSettings,
+    ProxySettings,
     RedactionSettings,
     RetentionSettings,
     ScanSettings,
@@ -50,7 +51,7 @@ _POSITIVE = (
     "scan_idle_hours", "scan_age_days", "scan_limit", "scan_claims", "learn_after", "max_unused_days",
     "max_consolidated", "server_max_body", "server_max_message", "server_max_messages", "server_max_depth",
     "server_rate", "server_burst", "server_max_concurrency", "server_max_wait", "changes_keep_days", "webhooks_timeout",
-    "webhooks_give_up_days",
+    "webhooks_give_up_days", "proxy_budget", "proxy_deadline", "proxy_timeout", "proxy_max_body",
 )  # fmt: skip
 
 
@@ -107,6 +108,8 @@ class Settings:
     """The PostgreSQL database."""
     server: ServerSettings = field(default_factory=ServerSettings)
     """The HTTP server."""
+    proxy: ProxySettings = field(default_factory=ProxySettings)
+    """Calls to models that the server passes on."""
     log: LogSettings = field(default_factory=LogSettings)
     """What is logged, and how."""
     agents: Mapping[str, AgentSettings] = field(default_factory=dict[str, AgentSettings])
@@ -172,6 +175,7 @@ _GROUPS: dict[str, type[Any]] = {
     "sqlite": SqliteSettings,
     "postgres": PostgresSettings,
     "server": ServerSettings,
+    "proxy": ProxySettings,
     "log": LogSettings,
 }
 
@@ -207,7 +211,7 @@ def flat_values(settings: Settings) -> dict[str, object]:
     }
 
 
-SECRETS = ("embedder_api_key", "key", "model_api_key", "redaction_key")
+SECRETS = ("embedder_api_key", "key", "model_api_key", "proxy_anthropic_key", "proxy_openai_key", "redaction_key")
 _PASSWORD = re.compile(r"(?<=://)([^/@\s:]*):[^/\s]*@")
 _QUERY = re.compile(r"([?&][^=&\s]*(?:key|token|secret|pass|sig|auth)[^=&\s]*=)[^&\s]+", re.IGNORECASE)
 _PASSWORD_WORD = re.compile(r"(password\s*=\s*)('(?:[^'\\]|\\.)*'|\S+)", re.IGNORECASE)
@@ -248,7 +252,7 @@ _POSTGRES = re.compile(r"^postgres(ql)?://|(^|\s)(host|dbname|service)=\S")
 _NUMBER = re.compile(r"-?\d+")
 _AMOUNT = re.compile(r"-?\d+(?:\.\d+)?|inf")
 _SECRET = (
-    "embedder_api_key", "key", "model_api_key", "redaction_key", "postgres_dsn", "model_base_url", "embedder_base_url",
+    *SECRETS, "postgres_dsn", "model_base_url", "embedder_base_url", "proxy_anthropic_url", "proxy_openai_url",
 )  # fmt: skip
 _WORDS = {
     "true": True,

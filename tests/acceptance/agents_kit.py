@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, cast
@@ -141,6 +141,10 @@ class Laptop:
     home: Path
     commands: Path
     models: ModelStandIn
+    front: str = ""
+    """Where the models are called, if something stands before them."""
+    headers: dict[str, str] = field(default_factory=dict[str, str])
+    """What is sent there with each call."""
 
     @property
     def environment(self) -> dict[str, str]:
@@ -149,7 +153,8 @@ class Laptop:
             **kept,
             "PATH": f"{self.commands}:{kept['PATH']}",
             "HOME": str(self.home),
-            "ANTHROPIC_BASE_URL": self.models.address,
+            "ANTHROPIC_BASE_URL": self.front or self.models.address,
+            "ANTHROPIC_CUSTOM_HEADERS": "\n".join(f"{name}: {value}" for name, value in self.headers.items()),
             "ANTHROPIC_API_KEY": "none",
             "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
             "DISABLE_AUTOUPDATER": "1",
@@ -160,13 +165,23 @@ class Laptop:
     def state(self) -> Path:
         return self.home / ".local" / "share" / "bethink" / "agents"
 
+    def call_models_at(self, address: str, headers: dict[str, str]) -> None:
+        """Let both programs call their models somewhere else."""
+        self.front, self.headers = address, headers
+        self._set_up_codex()
+
+    def _set_up_codex(self) -> None:
+        sent = ", ".join(f'"{name}" = "{value}"' for name, value in self.headers.items())
+        (self.home / ".codex" / "config.toml").write_text(
+            'model = "stand-in"\nmodel_provider = "stand-in"\n\n[model_providers.stand-in]\nname = "Stand-in"\n'
+            f'base_url = "{self.front or self.models.address}/v1"\nenv_key = "STAND_IN_KEY"\nwire_api = "responses"\n'
+            + (f"http_headers = {{ {sent} }}\n" if sent else "")
+        )
+
     def set_up(self) -> None:
         (self.home / ".codex").mkdir(parents=True)
         (self.home / ".claude").mkdir()
-        (self.home / ".codex" / "config.toml").write_text(
-            'model = "stand-in"\nmodel_provider = "stand-in"\n\n[model_providers.stand-in]\nname = "Stand-in"\n'
-            f'base_url = "{self.models.address}/v1"\nenv_key = "STAND_IN_KEY"\nwire_api = "responses"\n'
-        )
+        self._set_up_codex()
         (self.home / ".claude" / "settings.json").write_text('{\n  "cleanupPeriodDays": 99\n}\n')
 
     def project(self, name: str) -> Path:

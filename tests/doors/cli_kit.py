@@ -88,5 +88,6 @@ def environment(home: Path, **more: str) -> dict[str, str]:
 def process(home: Path, *words: str, **more: Any) -> "subprocess.Popen[str]":
     """Start the command line in a process of its own."""
     given: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "stdin": subprocess.DEVNULL} | more
+    given.setdefault("env", environment(home))
     command = [sys.executable, "-m", "bethink", *words]
-    return subprocess.Popen(command, text=True, cwd=ROOT, env=environment(home), **given)
+    return subprocess.Popen(command, text=True, cwd=ROOT, **given)

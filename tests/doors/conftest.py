@@ -1,8 +1,9 @@
 """Fixtures of the doors: a home, where commands work, keys, and a timer that only a test moves."""
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+import uuid
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -11,8 +12,10 @@ from bethink.api.keys import Keys
 from bethink.audit.keys import KeyService
 from bethink.model.access import KeyInfo
 from bethink.store.db import Database
-from tests.conftest import memory_on
+from tests.conftest import DATABASES, memory_on
 from tests.doors.cli_kit import at_home
+from tests.doors.proxy_kit import Proxy, answer, proxying
+from tools import postgres
 
 
 @dataclass
@@ -57,3 +60,29 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def on(target: str) -> list[str]:
     """What names the database and the space in every call."""
     return ["--database", target, "--space", "alice"]
+
+
+@pytest.fixture(scope="module", params=DATABASES)
+def shared_proxy(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Proxy]:
+    """One server for many tests: it takes longer to start than they take."""
+    target = str(tmp_path_factory.mktemp("proxy") / "memory.db")
+    if request.param == "postgres":
+        superuser, road = request.getfixturevalue("superuser_dsn"), request.getfixturevalue("road")
+        target = road(postgres.create_database(superuser, f"proxy_{uuid.uuid4().hex[:12]}"))
+    with proxying(target) as found:
+        yield found
+
+
+@pytest.fixture
+def proxy(shared_proxy: Proxy) -> Proxy:
+    """The server, with a space of the test's own."""
+    del shared_proxy.models.sent[:]
+    shared_proxy.models.reply = answer
+    shared_proxy.models.broken_off.clear()
+    return replace(shared_proxy, space=f"space-{uuid.uuid4().hex[:8]}")
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> str:
+    """Memory for tests that are about what stands before it."""
+    return str(tmp_path / "memory.db")

@@ -9,9 +9,11 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
+import httpx2
 import pytest
 
-from tests.doors.cli_kit import ok, process, run
+from tests.doors.cli_kit import environment, ok, process, run
+from tests.doors.proxy_kit import Models
 
 pytestmark = pytest.mark.usefixtures("home")
 
@@ -105,3 +107,30 @@ def test_somebody_who_is_asked_for_a_text_can_leave_with_an_interrupt(home: Path
 
     assert code == 130
     assert ok("spaces") == []
+
+
+def test_a_server_with_the_proxy_keeps_secrets_out_of_memory_and_out_of_its_log(home: Path) -> None:
+    secret = "sk-proj-4f9Kd2LmQ8rTzX1vB7nY3wHc6JpEa5Gs"
+    made = ok("keys", "create", "proxy", "--scope", "read", "--scope", "write", "--for-space", "mira")
+    models = Models()
+    more = {"BETHINK_PROXY_OPENAI_URL": f"{models.url}/v1", "BETHINK_PROXY_OPENAI_KEY": "sk-of-the-settings"}
+    more["BETHINK_LOG_LEVEL"] = "debug"
+    with process(home, "serve", "--proxy", "--port", "0", "--workers", "2", env={**environment(home), **more}) as child:
+        assert child.stderr
+        said = next(line for line in child.stderr if "serving at" in line)
+        assert "proxy: /v1" in said
+        url = said.split("serving at ")[1].split()[0].rstrip(";")
+        body = {"model": "m", "messages": [{"role": "user", "content": f"My key is {secret} and I like figs."}]}
+        came = httpx2.post(f"{url}/v1/chat/completions", json=body, headers={"x-bethink-key": made["key"]}, timeout=60)
+        child.send_signal(signal.SIGTERM)
+        log = child.stderr.read()
+        assert child.wait(timeout=300) == 0
+    models.shutdown()
+    models.server_close()
+
+    assert came.status_code == 200
+    assert models.sent[0].json == body  # nothing was remembered yet, and what is sent to the model stays as it is
+    stored = json.dumps(ok("sessions", "--space", "mira")) + run("export", "--jsonl", "--space", "mira").out
+    assert "figs" in stored
+    assert secret not in stored
+    assert not [each for each in (secret, made["key"], "sk-of-the-settings", "figs") if each in said + log]

@@ -42,6 +42,8 @@ changes_keep_days access_keep_days webhooks_allow_private webhooks_timeout webho
 worker_listen log_level log_format start_timeout tombstones_file
 temporal_address temporal_namespace temporal_task_queue temporal_rates temporal_drain
 retention_message_days retention_expired_days retention_key_days
+proxy_openai_url proxy_openai_key proxy_anthropic_url proxy_anthropic_key proxy_budget proxy_deadline proxy_timeout
+proxy_max_body
 """
 
 

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from hashlib import blake2b, sha256
 from typing import NamedTuple
 
@@ -109,6 +109,17 @@ class KeyService:
     def was_valid(self, key: str) -> bool:
         """Return whether this process has let a key in before. It may have ended since."""
         return blake2b(key.encode(), key=self._salt, digest_size=32).digest() in self._seen
+
+    def last_known(self, key: str, *, within: float) -> KeyInfo | None:
+        """Return what a key allowed when it was last looked up, up to `within` seconds ago; None without that.
+
+        For a time in which it cannot be looked up, and for what does not touch memory.
+        """
+        seen = self._seen.get(blake2b(key.encode(), key=self._salt, digest_size=32).digest())
+        if seen is None or self._timer() > seen.until + within:
+            return None
+        ends = seen.info.expires_at
+        return None if ends is not None and ends <= datetime.now(UTC) else seen.info
 
     async def all(self, space: str, request: Empty) -> list[KeyInfo]:
         """List all keys, the oldest first, with those that are no longer valid."""

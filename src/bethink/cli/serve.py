@@ -4,6 +4,7 @@ import os
 import signal
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -28,6 +29,9 @@ def serve(
         int | None, typer.Option(help="The port to listen on.  [default: from the settings]", min=0, max=65535)
     ] = None,
     workers: Annotated[int, typer.Option(help="Processes that share the address.", min=1, max=64)] = 1,
+    proxy: Annotated[
+        bool, typer.Option("--proxy", help="Pass calls to models on, too, and remember what is said in them.")
+    ] = False,
     agents: Annotated[
         str | None,
         typer.Option(metavar="FOLDER", help="Serve only hooks of coding agents, with their state in this folder."),
@@ -44,12 +48,12 @@ def serve(
     given: dict[str, Any] = {"host": host, "port": port}
     settings = ctx.target.settings
     server = replace(settings.server, **{name: value for name, value in given.items() if value is not None})
-    doors = window_doors()
-    beside = " (window: /ui)" if doors else ""
+    window, passing = window_doors(), proxy_doors(settings) if proxy else ()
+    beside = ", ".join([*(["window: /ui"] if window else []), *(["proxy: /v1"] if passing else [])])
     return run_server(
         replace(settings, server=server),
-        ready=lambda address: ctx.note(f"serving at {address}{beside}; stop with Ctrl-C"),
-        doors=doors,
+        ready=lambda address: ctx.note(f"serving at {address}{f' ({beside})' if beside else ''}; stop with Ctrl-C"),
+        doors=[*window, *passing],
         workers=workers,
     )
 
@@ -109,6 +113,13 @@ def window_doors() -> "Sequence[Door]":
             raise
         return ()
     return (add_window,)
+
+
+def proxy_doors(settings: "Settings") -> "Sequence[Door]":
+    """Return the proxy as a door of the server."""
+    from bethink.server.proxy import add_proxy  # noqa: PLC0415 - few run a proxy
+
+    return (partial(add_proxy, settings.proxy),)
 
 
 def _exit(number: int, frame: object) -> None:

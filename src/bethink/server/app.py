@@ -1,7 +1,14 @@
 """Puts the server together, and runs it."""
 
 from collections.abc import AsyncGenerator, Callable, Generator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, nullcontext, suppress
+from contextlib import (
+    AbstractAsyncContextManager,
+    AsyncExitStack,
+    asynccontextmanager,
+    contextmanager,
+    nullcontext,
+    suppress,
+)
 from functools import partial
 from http import HTTPStatus
 from importlib.metadata import version
@@ -53,8 +60,8 @@ _ABOUT = (
 )
 
 
-Door = Callable[[FastAPI, Context, Memory], None]
-"""Adds routes of its own to a server, such as `bethink.web.add_window`."""
+Door = Callable[[FastAPI, Context, Memory], AbstractAsyncContextManager[None] | None]
+"""Adds routes of its own to a server, such as `bethink.web.add_window`. What it returns is entered while it serves."""
 
 
 def create_app(
@@ -74,6 +81,7 @@ def create_app(
     options = options or ServerOptions()
     context = _context(memory, options, tracer_provider)
     mcp = mcp_route(memory, context) if options.mcp else None
+    running: list[AbstractAsyncContextManager[None]] = []
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncGenerator[None]:
@@ -82,6 +90,8 @@ def create_app(
             await stack.enter_async_context(memory)
             if mcp is not None:
                 await stack.enter_async_context(mcp[1])
+            for each in running:
+                await stack.enter_async_context(each)
             yield
 
     app = _bare(context, lifespan=lifespan)
@@ -91,8 +101,7 @@ def create_app(
     add_health(app, context)
     if mcp is not None:
         app.router.routes.append(mcp[0])
-    for add in doors:
-        add(app, context, memory)
+    running += filter(None, [add(app, context, memory) for add in doors])
     app.openapi = lambda: document(app)
     return app
 

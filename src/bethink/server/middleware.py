@@ -66,7 +66,9 @@ class RequestMiddleware:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                message["headers"] = [*message.get("headers", ()), (b"x-request-id", request_id.encode())]
+                given = message.get("headers", ())
+                if not any(name == b"x-request-id" for name, _ in given):  # one that a model answered with stays
+                    message["headers"] = [*given, (b"x-request-id", request_id.encode())]
             await send(message)
 
         self._concurrency.active += 1

@@ -178,12 +178,10 @@ class _Rollout:
         role = _SPOKEN.get(str(item.get("role")))
         if item.get("type") != "message" or role is None:
             return None
-        texts = [text.strip() for part in objects(item.get("content")) if (text := _text(part))]
         if role == "user":
-            texts = [text for text in texts if not text.startswith(_NOT_SAID)]
             # What a sub-agent is told comes from the agent that started it.
-            role = "assistant" if self._is_subagent else "user"
-        return {"role": role, "content": "\n".join(filter(None, texts))}
+            return {"role": "assistant" if self._is_subagent else "user", "content": typed(item.get("content"))}
+        return {"role": role, "content": "\n".join(filter(None, _texts(item.get("content"))))}
 
     def _note_call(self, item: Mapping[str, Any]) -> None:
         if item.get("type") in _CALLS:
@@ -203,6 +201,15 @@ class _Rollout:
         output, failed = _output(item.get("output"))
         told = "\n".join(each for each in (given, shortened(output.strip())) if each)
         return {"role": "tool", "name": name, "content": told, "is_error": failed}
+
+
+def typed(content: Any) -> str:
+    """Return what the user typed of the parts of a message, without what the program wrote in the user's place."""
+    return "\n".join(text for text in _texts(content) if text and not text.startswith(_NOT_SAID))
+
+
+def _texts(content: Any) -> list[str]:
+    return [text.strip() for part in objects(content) if (text := _text(part))]
 
 
 def _text(part: Mapping[str, Any]) -> str:
