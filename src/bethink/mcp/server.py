@@ -168,6 +168,7 @@ def _tools(memory: Memory, grant: Callable[[], Grant]) -> list[_ToolSpec]:
     erases = ToolAnnotations(read_only_hint=False, idempotent_hint=True, destructive_hint=True, open_world_hint=False)
     return [
         _ToolSpec(reading.recall, results.MemoryIndex, "Recall", Scope.READ, reads),
+        _ToolSpec(reading.ask, results.CitedAnswer, "Ask", Scope.READ, reads),
         _ToolSpec(writing.remember, results.StoredNote, "Remember", Scope.WRITE, adds),
         _ToolSpec(reading.read_memory, results.MemoryText, "Read a memory", Scope.READ, reads),
         _ToolSpec(reading.list_memories, results.MemoryIndex, "List memories", Scope.READ, reads),
