@@ -1,6 +1,6 @@
 """Memories that read like orders to the model that answers: it is not given them.
 
-What a memory orders is no evidence of anything. Code cannot know every way to put it: a model that follows an order in
+What a memory orders proves nothing. Code cannot know every way to put it: a model that follows an order in
 other words still has to prove each sentence.
 """
 

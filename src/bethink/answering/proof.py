@@ -56,7 +56,7 @@ class Proof:
         year = max(item.at.year for item in cited)
         if foreign_numbers(claim, numbers, dates=dates, year=year):
             return SentenceFault.FOREIGN_NUMBER
-        # Names in the question prove nothing: whoever asks may be wrong.
+        # Names in the question prove nothing: the one who asks may be wrong.
         names = Ground([*texts, self._space]).foreign_names(claim)
         return SentenceFault.FOREIGN_NAME if names else None
 

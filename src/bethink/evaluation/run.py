@@ -87,7 +87,7 @@ class Evaluation:
     evidence: dict[int, float]
     figures: tuple[EvalFigures, ...]
     judge: Usage
-    """What judging took, which is no part of the figures."""
+    """What judging took. The figures do not contain it."""
     results: tuple[EvalResult, ...]
 
     def right(self, context: str = MEMORY) -> float | None:
