@@ -294,7 +294,7 @@ def memory_from(  # noqa: PLR0913 - each is a part that can be passed in
         background=background,
         engine=engine,
         compactor=compactor or _compactor(settings, database, providers),
-        answering=_answering(settings, database, providers),
+        answering=_answering(settings, database, providers) if providers.has_model else None,
         max_history_len=settings.max_history_len,
         files_folder=settings.learning.artefacts_dir,
         allow_private=settings.webhooks.allow_private,
