@@ -15,7 +15,7 @@ import pytest
 import bethink
 from benchmarks.ask_cases import given, honest
 from bethink import AnswerSentence, Message, ScriptedModel, streaming
-from bethink.errors import Invalid, ModelUnavailable
+from bethink.errors import BethinkError, Invalid, ModelUnavailable
 from bethink.extend import Model
 from bethink.mcp import Grant, make_server
 from bethink.model.access import Scope
@@ -96,9 +96,9 @@ def test_what_is_streamed_is_on_record_under_the_key(target: str, reader: tuple[
 def test_a_key_asks_only_where_it_may_read(reader: tuple[str, str]) -> None:
     url, key = reader
     with connect(url, key=key) as memory:
-        with pytest.raises(bethink.errors.BethinkError):
+        with pytest.raises(BethinkError):
             memory.space("bob").ask(QUESTION)
-        with streaming(lambda _: None), pytest.raises(bethink.errors.BethinkError):
+        with streaming(lambda _: None), pytest.raises(BethinkError):
             memory.space("bob").ask(QUESTION)
 
 

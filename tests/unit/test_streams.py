@@ -24,13 +24,15 @@ def events(api: Api, stop: str | None) -> list[dict[str, Any]]:
     """The answer in three pieces, as the API sends it."""
     if isinstance(api, OpenAIApi):
         deltas: list[dict[str, Any]] = [{"role": "assistant", "content": ""}, *({"content": each} for each in PIECES)]
-        found = [{"model": "tiny-0726", "choices": [{"index": 0, "delta": each}]} for each in deltas]
+        found: list[dict[str, Any]] = [
+            {"model": "tiny-0726", "choices": [{"index": 0, "delta": each}]} for each in deltas
+        ]
         if stop is not None:
             found.append({"model": "tiny-0726", "choices": [{"index": 0, "delta": {}, "finish_reason": stop}]})
         usage = {"prompt_tokens": 21, "completion_tokens": 8}
         return [*found, {"model": "tiny-0726", "choices": [], "usage": usage}]
     begun = {"model": "tiny-0726", "usage": {"input_tokens": 15, "cache_read_input_tokens": 6, "output_tokens": 1}}
-    found = [{"type": "message_start", "message": begun}]
+    found: list[dict[str, Any]] = [{"type": "message_start", "message": begun}]
     found.append({"type": "content_block_delta", "index": 0, "delta": {"type": "thinking_delta", "thinking": "hm"}})
     for each in PIECES:
         found.append({"type": "content_block_delta", "index": 1, "delta": {"type": "text_delta", "text": each}})

@@ -67,7 +67,9 @@ def _object(number: int, line: str) -> Mapping[str, object]:
 
 
 def _texts(number: int, name: str, given: object) -> tuple[str, ...]:
-    values = [] if given is None else cast("Sequence[object]", given if isinstance(given, list) else [given])
+    values: Sequence[object] = () if given is None else (given,)
+    if isinstance(given, list):
+        values = cast("Sequence[object]", given)
     texts = [each.strip() for each in values if isinstance(each, str)]
     if len(texts) != len(values) or not all(texts):
         raise Invalid(f"line {number}: {name} is not a text or a list of texts.", hint=_LINE)
