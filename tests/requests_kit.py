@@ -94,6 +94,9 @@ FULL: list[tuple[Verb[Any, Any], Request]] = [
         question="tea?", budget=100, as_of=NOON, limit=3, kinds=(RefKind.FACT,), explain=True, least=Level.FAIR,
         **NARROW,
         **_SESSION)),
+    (memory.ASK, memory.AskRequest(
+        question="tea?", budget=100, as_of=NOON, limit=3, kinds=(RefKind.FACT,), least=Level.FAIR,
+        without=(Ref(RefKind.FACT, "f1", 1),), deadline=5.0, **NARROW, **_SESSION)),
     (memory.CONTEXT, memory.ContextRequest(question="tea?", budget=100, as_of=NOON, **NARROW, **_SESSION)),
     (memory.EXPLAIN, memory.ExplainRequest(ref=Ref(RefKind.MESSAGE, "ses_1", 7), depth=3)),
     (memory.CORRECT, memory.CorrectRequest(ref=Ref(RefKind.FACT, "f1", 1), text="Anna drinks mate.", expires_at=NOON)),

@@ -29,7 +29,7 @@ This page is made by `python -m tools.make_api_docs`.
 _FOOT = "What to do about each: [Mend what is broken](../howto/troubleshooting.md#errors).\n"
 
 _GROUPS = {
-    "Open a memory": ("connect", "load_settings", "Settings", "acting_for"),
+    "Open a memory": ("connect", "load_settings", "Settings", "acting_for", "streaming"),
     "Use it": ("Memory", "Space", "Session", "Facts", "Reviews", "Rules", "SpaceRetention", "Documents", "Threads",
                 "MemoryTests", "Keys", "Webhooks"),
     "With a database in this process": ("History", "LiveHistory", "WorkingMemory"),
@@ -39,7 +39,8 @@ _GROUPS = {
     ),
     "What comes out": (
         "SessionInfo", "Record", "Remembered", "Recall", "Recalled", "Ref", "RefKind", "Block", "Lineage", "Forgotten",
-        "Document", "MemoryTestResult", "MemoryChange", "verify_webhook", "Evidence", "Quote", "Review", "ReviewStatus",
+        "Document", "MemoryTestResult", "MemoryAnswer", "AnswerSentence", "MemoryChange",
+        "verify_webhook", "Evidence", "Quote", "Review", "ReviewStatus",
         "RetentionKind",
     ),
     "Extend it": ("Backend", "ModelCall", "ModelAnswer", "ScriptedModel"),

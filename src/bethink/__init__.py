@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from bethink.log.live import LiveHistory
     from bethink.memory import Memory
     from bethink.model.access import acting_for
+    from bethink.model.answers import AnswerSentence, MemoryAnswer, streaming
     from bethink.model.calls import ModelAnswer, ModelCall
     from bethink.model.changes import MemoryChange
     from bethink.model.documents import Document, DocumentDraft
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AgentKind",
+    "AnswerSentence",
     "Backend",
     "Block",
     "Document",
@@ -68,6 +70,7 @@ __all__ = [
     "Lineage",
     "LiveHistory",
     "Memory",
+    "MemoryAnswer",
     "MemoryChange",
     "MemoryTest",
     "MemoryTestResult",
@@ -104,6 +107,7 @@ __all__ = [
     "conversation_key",
     "load_settings",
     "moment",
+    "streaming",
     "verify_webhook",
 ]
 
@@ -123,6 +127,7 @@ _HOMES = {
     "bethink.log.live": ("LiveHistory",),
     "bethink.memory": ("Memory",),
     "bethink.model.access": ("acting_for",),
+    "bethink.model.answers": ("AnswerSentence", "MemoryAnswer", "streaming"),
     "bethink.model.calls": ("ModelAnswer", "ModelCall"),
     "bethink.model.changes": ("MemoryChange",),
     "bethink.model.documents": ("Document", "DocumentDraft"),

@@ -19,6 +19,7 @@ from bethink.store import jobs
 from bethink.store.db import Database
 
 if TYPE_CHECKING:  # each is loaded by the first request that needs it, as most processes use few of them
+    from bethink.answering.service import Answerer
     from bethink.audit.access import AccessRecord
     from bethink.audit.keys import KeyService
     from bethink.background import Background
@@ -49,6 +50,7 @@ class Parts:
     relearning: "Callable[[], RelearnService] | None" = None
     engine: "Engine | None" = None
     compactor: "Compactor | None" = None
+    answering: "Callable[[], Answerer] | None" = None
     max_history_len: int = 100
     files_folder: str = ""
     allow_private: bool = False

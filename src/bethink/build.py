@@ -25,12 +25,14 @@ from bethink.settings import Settings, data_folder, load_settings, settings_of, 
 from bethink.store.db import Clock, Database, system_clock
 
 if TYPE_CHECKING:  # each is loaded by the first use
+    from bethink.answering.service import Answerer
     from bethink.model.verbs.relearning import RelearnRequest
     from bethink.recall.search import Searcher
     from bethink.relearn import RelearnService
     from bethink.telling.teller import Teller
     from bethink.worker import Rest, Worker
     from bethink.working.ladder import Compactor
+    from bethink.working.model_compactor import Budget
     from bethink.working.process import Engine
 
 _log = logger("memory")
@@ -292,6 +294,7 @@ def memory_from(  # noqa: PLR0913 - each is a part that can be passed in
         background=background,
         engine=engine,
         compactor=compactor or _compactor(settings, database, providers),
+        answering=_answering(settings, database, providers) if providers.has_model else None,
         max_history_len=settings.max_history_len,
         files_folder=settings.learning.artefacts_dir,
         allow_private=settings.webhooks.allow_private,
@@ -328,10 +331,25 @@ def _compactor(settings: Settings, database: Database, providers: Providers) -> 
     """Return what compacts with the model, if there is one and learning is on."""
     if not (settings.learning.enabled and providers.has_model):
         return None
-    from bethink.working.model_compactor import Budget, DefaultCompactor  # noqa: PLC0415 - it needs a model
+    from bethink.working.model_compactor import DefaultCompactor  # noqa: PLC0415 - it needs a model
 
-    budget = Budget(database=database, prices=_prices(settings), daily_cap=_cap(settings, free=False), slot=_slot())
-    return DefaultCompactor(providers.model, budget)
+    return DefaultCompactor(providers.model, _budget(settings, database))
+
+
+def _budget(settings: Settings, database: Database) -> "Budget":
+    from bethink.working.model_compactor import Budget  # noqa: PLC0415 - as above
+
+    return Budget(database=database, prices=_prices(settings), daily_cap=_cap(settings, free=False), slot=_slot())
+
+
+def _answering(settings: Settings, database: Database, providers: Providers) -> "Callable[[], Answerer]":
+    def make() -> "Answerer":
+        from bethink.answering.service import Answerer  # noqa: PLC0415 - most processes never answer
+
+        searcher, budget = _searcher(database, providers)(), _budget(settings, database)
+        return Answerer(database, searcher=searcher, model=providers.model(), budget=budget)
+
+    return make
 
 
 def _searcher(database: Database, providers: Providers) -> "Callable[[], Searcher]":

@@ -3,7 +3,7 @@
 Pass an object to `connect`, or register a factory as an entry point; see docs/reference/extend.md.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple, Protocol
 
 from bethink.model.calls import ModelAnswer, ModelCall
@@ -43,6 +43,14 @@ class Model(Protocol):
 
     async def answer(self, call: ModelCall) -> ModelAnswer:
         """Ask once, without retrying. Raises `ModelUnavailable` or `ModelTimeout`; never judges the text."""
+        ...
+
+
+class StreamingModel(Model, Protocol):
+    """A model that can also be heard while it writes. `ask` tells sentences earlier with one; nothing else needs it."""
+
+    async def stream(self, call: ModelCall, heard: Callable[[str], None]) -> ModelAnswer:
+        """Ask once, as `answer` does, and call `heard` with each piece of the text as it comes."""
         ...
 
 

@@ -84,6 +84,12 @@ def _recall(local: "Local") -> Handlers:
     )
 
 
+def _asking(local: "Local") -> Handlers:
+    from bethink.services import asking_handlers  # noqa: PLC0415 - see the top
+
+    return Handlers(asking_handlers(local.parts.answering))
+
+
 def _pages(local: "Local") -> Handlers:
     from bethink.services import page_handlers  # noqa: PLC0415 - see the top
 
@@ -286,6 +292,7 @@ _LOADED: tuple[tuple[tuple[Verb[Any, Any], ...], Callable[["Local"], Handlers]],
 )
 _SERVICES: dict[str, Callable[["Local"], Handlers]] = {
     **{verb.name: load for verbs, load in _LOADED for verb in verbs},
+    "space.ask": _asking,
     "facts": _facts,
     "reviews": _reviews,
     "rules": _rules,

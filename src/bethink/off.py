@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, get_origin
 
 from bethink.errors import NotFound, Unavailable
 from bethink.handles import Backend
+from bethink.model.answers import MemoryAnswer, Refusal
 from bethink.model.changes import SessionLearnt
 from bethink.model.ids import new_id
 from bethink.model.recall import Block, Recall, Remembered
@@ -80,6 +81,9 @@ def _same(space: str, request: sessions.SessionRequest) -> SessionInfo:
 _RESULTS: dict[str, Callable[[str, Any], Any]] = {
     memory.REMEMBER.name: _remembered,
     memory.RECALL.name: lambda _, request: Recall(question=request.question, missing=_WHY),
+    memory.ASK.name: lambda _, request: MemoryAnswer(
+        question=request.question, refused=Refusal.NOTHING_FOUND, missing=_WHY
+    ),
     memory.CONTEXT.name: lambda _, __: Block(),
     memory.FORGET.name: lambda _, request: Forgotten(dry_run=request.dry_run),
     sessions.OPEN_SESSION.name: lambda space, request: _session(

@@ -11,11 +11,13 @@ from bethink.extend import Redactor
 from bethink.facts.opinions import OpinionService
 from bethink.learning.extraction.extract import Extractor
 from bethink.learning.extraction.preview import Previewer
+from bethink.model.answers import MemoryAnswer, no_model
 from bethink.model.jobs import JobKind
 from bethink.model.preview import Preview
 from bethink.model.setting_entries import SettingEntry
 from bethink.model.verbs import access, operations, pages, relearning, steering, threads
 from bethink.model.verbs.base import Empty
+from bethink.model.verbs.memory import ASK, AskRequest
 from bethink.model.verbs.steering import PreviewRequest
 from bethink.settings import Settings, setting_entries
 from bethink.store.db import Database
@@ -23,6 +25,7 @@ from bethink.worker import Worker
 from bethink.working.service import ThreadService
 
 if TYPE_CHECKING:
+    from bethink.answering.service import Answerer
     from bethink.forgetting.people import Run
     from bethink.forgetting.retention import RetentionService
     from bethink.relearn import RelearnService
@@ -51,6 +54,17 @@ def thread_handlers(working: "Callable[[str], WorkingMemory]") -> Handlers:
         threads.FORK.name: found.fork,
         threads.REPLAY.name: found.replay,
     }
+
+
+def asking_handlers(answering: "Callable[[], Answerer] | None") -> Handlers:
+    """Return the function that answers questions. It is made for each request: a model may be there by now."""
+
+    async def ask(space: str, request: AskRequest) -> MemoryAnswer:
+        if answering is None:
+            raise no_model()
+        return await answering().ask(space, request)
+
+    return {ASK.name: ask}
 
 
 def page_handlers(database: Database, settings: Settings | None) -> Handlers:

@@ -129,6 +129,7 @@ def test_the_cost_of_a_session_is_what_the_page_says(runs: Runs) -> None:
 @pytest.mark.parametrize(
     ("page", "snippet"),
     [
+        ("howto/ask.md", "ask.py"),
         ("howto/forget.md", "forget.py"),
         ("howto/memory-tests.md", "memory_tests.py"),
         ("howto/recall.md", "recall.py"),

@@ -50,6 +50,8 @@ SUCCEEDING = {
     "import archive": ["import", "archive", "ARCHIVE", "--space", "copy", "--yes"],
     "sync": ["sync", "MEMORY", "OTHER", "--yes"],
     "recall": ["recall", "tea", "--explain"],
+    "ask": ["ask", "xylophone?", "--config", "MODEL"],
+    "eval": ["eval", "QUESTIONS", "--no-answers", "--goal", "1"],
     "context": ["context", "tea", "--space", "default", "--space", "other"],
     "show": ["show", "MESSAGE"],
     "log": ["log"],

@@ -134,6 +134,7 @@ async def furnish(memory: bethink.Memory, space: str, word: str = CANARY) -> Thi
 BODIES: dict[str, dict[str, Any]] = {
     "space.remember": {"messages": "figs"},
     "space.recall": {"question": "what does the parrot like?"},
+    "space.ask": {"question": "what does the parrot like?"},
     "space.context": {"question": "parrot figs"},
     "space.correct": {"ref": "fact:fact-alice:1", "text": "the parrot likes figs"},
     "space.used": {"refs": []},

@@ -90,13 +90,17 @@ def test_every_command_answers_in_the_envelope(name: str, home: Path) -> None:
     message = ok("add", "green tea")["refs"][0]
     ok("worker", "--once")
     prefix = ok("keys", "create", "old")["info"]["prefix"]
+    with_model = home / "model.toml"
+    with_model.write_text('model = "openai:tiny"\nmodel_base_url = "http://127.0.0.1:9/v1"\n', encoding="utf-8")
     settings = home / "settings.toml"
     settings.write_text(f'embedder = "static:{static(home / "tiny")}"\n', encoding="utf-8")
     places = {each.upper(): str(write(home / each, spoken(4))) for each, write in WRITERS.items()}
     for agent in ("claude-code", "codex"):
         transcripts(home, 4, agent=agent, sessions=1)
-    places |= {"MESSAGE": message, "PREFIX": prefix, "SETTINGS": str(settings)}
+    places |= {"MESSAGE": message, "PREFIX": prefix, "SETTINGS": str(settings), "MODEL": str(with_model)}
     places |= {"TEST": ok("test", "add", "tea?", "--must", "tea")["id"], "TESTS": str(home / "tests.jsonl")}
+    places |= {"QUESTIONS": str(home / "questions.jsonl")}
+    Path(places["QUESTIONS"]).write_text('{"question": "tea?", "evidence": "green tea"}\n', encoding="utf-8")
     Path(places["TESTS"]).write_text('{"question": "tea?", "must": ["tea"]}\n', encoding="utf-8")
     places["CATALOGUE"] = str(_downloaded(home))
     places |= {"MEMORY": str(home / ".local/share/bethink/memory.db"), "OTHER": str(home / "other.db")}
@@ -171,6 +175,8 @@ FAILING = {
     "add": (["add", "  "], 2),
     **{f"import {each}": (["import", each, "missing", "--yes"], 3) for each in (*WRITERS, "claude-code", "codex")},
     "recall": (["recall", "tea", "--as-of", "yesterday"], 2),
+    "ask": (["ask", "tea"], 2),
+    "eval": (["eval", "missing.jsonl"], 3),
     "context": (["context", "tea", "--where", "nonsense"], 2),
     "facts": (["facts", "--where", "rank>=true"], 2),
     "show": (["show", "message:ses_none:1"], 3),

@@ -17,6 +17,7 @@ from bethink import errors
 def test_the_public_names_are_these_and_no_others() -> None:
     assert sorted(bethink.__all__) == [
         "AgentKind",
+        "AnswerSentence",
         "Backend",
         "Block",
         "Document",
@@ -34,6 +35,7 @@ def test_the_public_names_are_these_and_no_others() -> None:
         "Lineage",
         "LiveHistory",
         "Memory",
+        "MemoryAnswer",
         "MemoryChange",
         "MemoryTest",
         "MemoryTestResult",
@@ -70,6 +72,7 @@ def test_the_public_names_are_these_and_no_others() -> None:
         "conversation_key",
         "load_settings",
         "moment",
+        "streaming",
         "verify_webhook",
     ]
 

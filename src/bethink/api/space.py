@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from bethink.api.session import Session
 from bethink.handles import SpaceHandle, tuple_of
+from bethink.model.answers import MemoryAnswer
 from bethink.model.changes import MemoryChange
 from bethink.model.erasures import Erasure
 from bethink.model.jobs import Job, JobDetail, JobKind, JobPage, JobStatus, RunReport, Spending
@@ -37,6 +38,7 @@ from bethink.model.timeline import TimelineKind, TimelinePage
 from bethink.model.verbs.base import Empty
 from bethink.model.verbs.erasures import ERASURES, ErasuresRequest
 from bethink.model.verbs.memory import (
+    ASK,
     CONSOLIDATE,
     CONTEXT,
     CORRECT,
@@ -48,6 +50,7 @@ from bethink.model.verbs.memory import (
     REMEMBER,
     SHOWN,
     USED,
+    AskRequest,
     ContextRequest,
     CorrectRequest,
     ExplainRequest,
@@ -237,6 +240,82 @@ class Space(SpaceHandle):
                 kinds=tuple_of(kinds),
                 least=least,
                 explain=explain,
+            ),
+        )
+
+    async def ask(
+        self,
+        question: str,
+        *,
+        origins: Iterable[str] | None = None,
+        tags: Iterable[str] = (),
+        agent: str | None = None,
+        conversation: str | None = None,
+        speaker: str | None = None,
+        since: When | None = None,
+        until: When | None = None,
+        where: Mapping[str, Any] | None = None,
+        budget: int | None = None,
+        as_of: When | None = None,
+        session_id: str | None = None,
+        limit: int = 20,
+        kinds: Iterable[RefKind] = tuple(RefKind),
+        least: Level | None = None,
+        without: Iterable[Ref | str] = (),
+        deadline: float = 60.0,
+    ) -> MemoryAnswer:
+        """Answer a question from memory with the model, each sentence with the memories that say so.
+
+        A sentence that no memory proves is dropped, and without one left the answer is `refused`. What is cited
+        counts as used. `budget` is for the memories that the model reads: 4,000 tokens, if left out.
+
+        Args:
+            question: What to answer, in plain words.
+            origins: Only what came from one of these: user, assistant, document, import, memory, tool or tool:NAME.
+            tags: Only what has all of these tags.
+            agent: Only what comes from sessions with this agent.
+            conversation: Only what comes from this conversation.
+            speaker: Only what the speaker with this name said, and facts that rest on it.
+            since: Only what was said or written at this time or later. A day means its beginning.
+            until: Only what was said or written by this time. A day means its end.
+            where: Only what has such metadata: `{"key": value}`, `{"key": [values]}`, or `{"key": {"gte": 3, "lt":
+                9}}`.
+            budget: How many tokens the result may take.
+            as_of: Answer from what had been said, and was believed, at this time. A day means its end.
+            session_id: The session that asks. What it is shown goes into the ledger, and its own question is not an
+                answer.
+            limit: How many memories the model is given at most.
+            kinds: Which kinds of memory to answer from.
+            least: Only from memories that are at least this certain: high, fair or weak.
+            without: Answer as if these memories, and what rests on them alone, were not there. Nothing counts as
+                used then.
+            deadline: After how many seconds to give up.
+
+        Raises:
+            Invalid: if there is no model.
+            ModelUnavailable: if the model is away, or the daily budget is spent.
+            ModelTimeout: if there is no answer by the deadline.
+        """
+        return await self._run(
+            ASK,
+            AskRequest(
+                origins=None if origins is None else tuple_of(origins),
+                tags=tuple_of(tags),
+                agent=agent,
+                conversation=conversation,
+                speaker=speaker,
+                since=None if since is None else beginning(since),
+                until=None if until is None else moment(until),
+                where=where,
+                budget=budget,
+                as_of=None if as_of is None else moment(as_of),
+                session_id=session_id,
+                question=question,
+                limit=limit,
+                kinds=tuple_of(kinds),
+                least=least,
+                without=tuple(map(Ref.read, without)),
+                deadline=deadline,
             ),
         )
 

@@ -11,7 +11,8 @@ from bethink.model.recall import Ref, RefKind
 _ASKED = {
     "session_id": "session", "thread_id": "thread", "into": "thread", "fact_id": "fact", "document_id": "document",
     "review_id": "review", "review_ids": "review", "run": "change_set", "test_id": "test", "webhook_id": "webhook",
-    "prefix": "key", "relearning_id": "relearning", "ref": "", "refs": "", "about": "", "fact": "", "key": "job",
+    "prefix": "key", "relearning_id": "relearning", "ref": "", "refs": "", "without": "", "about": "", "fact": "",
+    "key": "job",
 }  # fmt: skip
 """The fields of requests that name something, and what; a ref says so itself."""
 

@@ -3,7 +3,7 @@
 import json
 import math
 import random
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, BinaryIO, cast
 from urllib.parse import quote, urlencode
 
@@ -140,6 +140,30 @@ class Calls:
             raise Unavailable(
                 f"the connection to {self._told} was lost.", hint="Nothing was changed; retry."
             ) from error
+
+    async def events(self, asked: HttpCall) -> AsyncIterator[tuple[str, bytes]]:
+        """Send a request and yield the events of its answer as they come. It is not sent again."""
+        if self._http is None:
+            raise Unavailable("the client is not open.", hint="Use it inside an async with block.")
+        import httpx2  # noqa: PLC0415 - as above
+
+        timeout = httpx2.Timeout(self._timeout, read=None)
+        headers = {"content-type": "application/json"}
+        body, name = _body(asked.body or {}), ""
+        try:
+            async with self._http.stream(
+                asked.method, self._url + asked.path, content=body, headers=headers, timeout=timeout
+            ) as response:
+                if not response.is_success:
+                    raise error_for(response.status_code, await response.aread(), reads=asked.reads)[0]
+                async for line in response.aiter_lines():
+                    field, _, value = line.partition(": ")
+                    if field == "event":
+                        name = value
+                    elif field == "data":
+                        yield name, value.encode()
+        except httpx2.TransportError as error:
+            raise lost(f"the connection to {self._told} was lost.", reads=asked.reads) from error
 
     async def _once(self, asked: HttpCall) -> "httpx2.Response":
         if self._http is None:

@@ -1,16 +1,22 @@
 """Remote: carries out requests on a server."""
 
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from bethink import codec
 from bethink.client.calls import Calls, HttpCall, path_of, queried
+from bethink.client.problems import error_for
+from bethink.errors import OutcomeUnknown
 from bethink.handles import Backend
+from bethink.model.answers import AnswerSentence, listener
 from bethink.model.verbs.base import RequestT, ResultT, Retry, Verb
 
 if TYPE_CHECKING:
     from bethink.archive.format import ArchiveManifest
 
+_ASK = "space.ask"
 _WITHOUT_BODY = ("GET", "DELETE")
 
 
@@ -47,7 +53,21 @@ class Remote(Backend):
             timed=verb.timed,
             waits=getattr(request, "wait", 0.0),
         )
+        tell = listener.get()
+        if verb.name == _ASK and tell is not None:
+            return codec.decode_result(verb, await self._heard(asked, tell))
         return codec.decode_result(verb, await self._calls.answered(asked))
+
+    async def _heard(self, asked: HttpCall, tell: Callable[[AnswerSentence], None]) -> bytes:
+        """Tell each sentence of an answer as it comes, and return the answer as it was sent."""
+        async for name, data in self._calls.events(replace(asked, path=f"{asked.path}/stream")):
+            if name == "answer":
+                return data
+            if name == "problem":
+                raise error_for(502, data, reads=False)[0]
+            if name == "sentence":
+                tell(codec.adapter(AnswerSentence).validate_json(data))
+        raise OutcomeUnknown("the answer broke off.", hint="Ask again.")
 
     async def export_archive(self, space: str, path: Path) -> "ArchiveManifest":
         """Download the archive of a space, and check that all of it arrived."""

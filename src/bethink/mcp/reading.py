@@ -11,6 +11,7 @@ from bethink.codec import adapter
 from bethink.errors import Invalid, NotFound
 from bethink.mcp import find
 from bethink.mcp.results import (
+    CitedAnswer,
     Explanation,
     FetchedMemory,
     MemoryIndex,
@@ -41,6 +42,7 @@ from bethink.model.recall import Ref, RefKind
 from bethink.model.verbs.narrowing import NARROWING, Narrowed
 
 _BUDGET = 1_500
+_ASK_BUDGET = 4_000
 _MOST = 8_000
 _FETCHED = 64_000
 _REFS = 20
@@ -96,6 +98,22 @@ class Reading:
         sessions = await find.note_sessions(self._space()) if noted else ()
         lines = [recalled_line(item, is_note=item.ref.id in sessions) for item in found.items]
         return index(lines, budget=budget, missing=found.missing)
+
+    async def ask(
+        self, question: Ask, budget: Budget = _ASK_BUDGET, as_of: AsOf = None, *, only: Only = ALL
+    ) -> CitedAnswer:
+        """Have a question answered from memory, each sentence with the refs that say so; refused if memory lacks it.
+
+        Another model reads what recall finds, so it costs more. Call recall to read it yourself.
+        """
+        answer = await self._space().ask(question, budget=budget, as_of=as_of, **narrowed(only))
+        lines = [f"- {inert(each.text)} ({', '.join(each.refs)})" for each in answer.sentences]
+        return CitedAnswer(
+            memory=framed("\n".join(lines), note=BODY_NOTE),
+            cited=[item.ref for item in answer.cited],
+            refused=answer.refused,
+            missing=answer.missing,
+        )
 
     async def read_memory(self, ref: Name, offset: Annotated[int, Field(ge=0)] = 0) -> MemoryText:
         """Read one memory in full, by its ref, or a document by its path, such as ~/memory/people.

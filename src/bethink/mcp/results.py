@@ -44,6 +44,16 @@ class MemoryIndex:
 
 
 @frozen
+class CitedAnswer:
+    """An answer from memory, each sentence with the refs that say so; or why there is none."""
+
+    memory: Framed
+    cited: list[Named]
+    refused: str | None = None
+    missing: str | None = None
+
+
+@frozen
 class MemoryText:
     """The text of one memory, or a part of it that `next_offset` continues."""
 

@@ -24,6 +24,7 @@ from pydantic import Field, RootModel, ValidationError
 
 from bethink.api.space import Space
 from bethink.codec import adapter
+from bethink.errors import Unavailable
 from bethink.mcp import find, guard, results
 from bethink.mcp.grant import Grant
 from bethink.mcp.reading import Reading
@@ -168,6 +169,7 @@ def _tools(memory: Memory, grant: Callable[[], Grant]) -> list[_ToolSpec]:
     erases = ToolAnnotations(read_only_hint=False, idempotent_hint=True, destructive_hint=True, open_world_hint=False)
     return [
         _ToolSpec(reading.recall, results.MemoryIndex, "Recall", Scope.READ, reads),
+        *([_ToolSpec(reading.ask, results.CitedAnswer, "Ask", Scope.READ, reads)] if _answers(memory) else []),
         _ToolSpec(writing.remember, results.StoredNote, "Remember", Scope.WRITE, adds),
         _ToolSpec(reading.read_memory, results.MemoryText, "Read a memory", Scope.READ, reads),
         _ToolSpec(reading.list_memories, results.MemoryIndex, "List memories", Scope.READ, reads),
@@ -178,6 +180,14 @@ def _tools(memory: Memory, grant: Callable[[], Grant]) -> list[_ToolSpec]:
         _ToolSpec(reading.search, results.SearchHits, "Search", Scope.READ, reads),
         _ToolSpec(reading.fetch, results.FetchedMemory, "Fetch", Scope.READ, reads),
     ]
+
+
+def _answers(memory: Memory) -> bool:
+    """Return whether a memory may have a model to answer with: a model pays for every tool that it is offered."""
+    try:
+        return memory.local().parts.answering is not None
+    except Unavailable:
+        return True
 
 
 def _add_resource(server: Server, space: Callable[[], Space]) -> None:

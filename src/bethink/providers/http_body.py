@@ -8,6 +8,7 @@ from bethink.errors import ModelUnavailable
 
 MAX_BODY = 16 * 1024 * 1024
 _MAX_NAME = 200
+_DATA = b"data:"
 
 
 async def read_json(model: str, chunks: AsyncIterator[bytes], *, limit: int = MAX_BODY) -> object:
@@ -17,8 +18,33 @@ async def read_json(model: str, chunks: AsyncIterator[bytes], *, limit: int = MA
         body += chunk
         if len(body) > limit:
             raise ModelUnavailable(f"{model} sent more than {limit} bytes.", hint="Check the address of the model.")
+    return _parsed(model, bytes(body))
+
+
+async def read_events(model: str, chunks: AsyncIterator[bytes], *, limit: int = MAX_BODY) -> AsyncIterator[object]:
+    """Yield the parsed data of each Server-Sent Event. A server that does not stream yields its whole answer."""
+    rest, total = b"", 0
+    async for chunk in chunks:
+        total += len(chunk)
+        if total > limit:
+            raise ModelUnavailable(f"{model} sent more than {limit} bytes.", hint="Check the address of the model.")
+        rest += chunk
+        if rest.lstrip().startswith(b"{"):  # it does not stream: JSON may have lines of its own
+            continue
+        *lines, rest = rest.split(b"\n")
+        for line in filter(_is_data, lines):
+            yield _parsed(model, line[len(_DATA) :])
+    if rest.lstrip().startswith(b"{"):
+        yield _parsed(model, rest)
+
+
+def _is_data(line: bytes) -> bool:
+    return line.startswith(_DATA) and line[len(_DATA) :].strip() != b"[DONE]"
+
+
+def _parsed(model: str, data: bytes) -> object:
     try:
-        return json.loads(body)
+        return json.loads(data)
     except (ValueError, RecursionError):
         raise not_an_answer(model) from None
 

@@ -7,6 +7,7 @@ from anyio.lowlevel import checkpoint
 from bethink.errors import Misconfigured
 from bethink.model.calls import ModelAnswer, ModelCall
 
+_PIECE = 7
 Line = str | ModelAnswer | Exception
 
 
@@ -39,6 +40,14 @@ class ScriptedModel:
             input_tokens=(len(call.system) + len(call.prompt)) // 4,
             output_tokens=len(line) // 4,
         )
+
+    async def stream(self, call: ModelCall, heard: Callable[[str], None]) -> ModelAnswer:
+        """Return the next answer, after it was told in pieces of a few characters."""
+        said = await self.answer(call)
+        for place in range(0, len(said.text), _PIECE):
+            heard(said.text[place : place + _PIECE])
+            await checkpoint()
+        return said
 
 
 def _reader(script: Iterable[Line]) -> Callable[[ModelCall], Line]:

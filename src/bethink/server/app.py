@@ -27,6 +27,7 @@ from bethink.memory import Memory
 from bethink.providers.default_redactor import redactor_for
 from bethink.server import problems
 from bethink.server.address import listen, open_files
+from bethink.server.answers import add_answers
 from bethink.server.archives import add_archives
 from bethink.server.concurrency import Concurrency
 from bethink.server.context import Context
@@ -97,6 +98,7 @@ def create_app(
     app = _bare(context, lifespan=lifespan)
     add_verbs(app, context)
     add_stream(app, context)
+    add_answers(app, context)
     add_archives(app, context)
     add_health(app, context)
     if mcp is not None:

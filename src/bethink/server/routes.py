@@ -43,7 +43,7 @@ def add_verbs(app: FastAPI, context: Context) -> None:
 
 
 def _endpoint(verb: Verb[Any, Any], context: Context) -> Callable[[Request], Awaitable[Response]]:
-    read = _read_query if verb.http_method in _WITHOUT_BODY else _read_body
+    read = _read_query if verb.http_method in _WITHOUT_BODY else read_posted
     media_type = None if verb.result is None else "application/json"
     noted = {"route": PREFIX + verb.path, "verb": verb.name}
 
@@ -77,7 +77,8 @@ async def _read_query(verb: Verb[Any, Any], request: Request, names: dict[str, s
     return codec.decode_query(verb, names, _query(request.scope["query_string"]))
 
 
-async def _read_body(verb: Verb[Any, Any], request: Request, names: dict[str, str], context: Context) -> Any:
+async def read_posted(verb: Verb[Any, Any], request: Request, names: dict[str, str], context: Context) -> Any:
+    """Read a request from its body and the names in its path."""
     if request.scope["query_string"]:
         raise Invalid("this path takes no query parameters.", hint="Put them into the JSON body.")
     headers, options = request.headers, context.options

@@ -9,6 +9,7 @@ from bethink.extend import Model
 from bethink.frozen import frozen
 from bethink.logs import logger
 from bethink.model.calls import ModelAnswer, ModelCall
+from bethink.model.jobs import Usage
 from bethink.model.prices import Prices
 from bethink.store import jobs
 from bethink.store.db import Database
@@ -65,6 +66,18 @@ class Budget:
         """Return the model, with every call charged to the day."""
         return _ChargedModel(model, self)
 
+    async def check(self) -> None:
+        """Raise `ModelUnavailable` if the cap is reached."""
+        if self.daily_cap is not None and (await self.database.transact(jobs.spent, read=True)).cost >= self.daily_cap:
+            raise ModelUnavailable(
+                "the daily spend cap is reached.", hint="Raise daily_spend_cap, or wait for midnight."
+            )
+
+    async def charge(self, used: Usage, **what: str) -> None:
+        """Count a call for the day, even if no caller waits for it any more: it was paid for."""
+        with CancelScope(shield=True):
+            await self.database.transact(lambda tx: jobs.spend(tx, used, slot=self.slot, **what))
+
 
 class _ChargedModel:
     """A model whose calls count for the day, and which is away once the cap is reached."""
@@ -76,15 +89,9 @@ class _ChargedModel:
         self._budget = budget
 
     async def answer(self, call: ModelCall) -> ModelAnswer:
-        database, cap = self._budget.database, self._budget.daily_cap
-        if cap is not None and (await database.transact(jobs.spent, read=True)).cost >= cap:
-            raise ModelUnavailable(
-                "the daily spend cap is reached.", hint="Raise daily_spend_cap, or wait for midnight."
-            )
+        await self._budget.check()
         answer = await self._model.answer(call)
-        used = self._budget.prices.usage(call, answer)
-        with CancelScope(shield=True):  # it was paid for, even if no caller waits for it any more
-            await database.transact(lambda tx: jobs.spend(tx, used, slot=self._budget.slot))
+        await self._budget.charge(self._budget.prices.usage(call, answer))
         return answer
 
 

@@ -1,4 +1,4 @@
-"""The verbs of a space: remember, recall, context, explain, forget."""
+"""The verbs of a space: remember, recall, ask, context, explain, forget."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -7,6 +7,7 @@ from typing import Annotated
 from bethink.errors import Invalid
 from bethink.frozen import frozen
 from bethink.model.access import Scope
+from bethink.model.answers import MemoryAnswer
 from bethink.model.checks import Between, Cleaned, Length, any_of
 from bethink.model.filters import Filter
 from bethink.model.jobs import Job, RunReport
@@ -91,6 +92,32 @@ class RecallRequest(_Shown):
         if self.least is not None:
             object.__setattr__(self, "least", any_of("least", (self.least,), Level)[0])
         Narrowed.__post_init__(self)
+
+
+@frozen
+class AskRequest(_Shown):
+    """A question for the model to answer from memory."""
+
+    question: Question
+    """What to answer, in plain words."""
+    limit: Limit = 20
+    """How many memories the model is given at most."""
+    kinds: tuple[RefKind, ...] = tuple(RefKind)
+    """Which kinds of memory to answer from."""
+    least: Level | None = None
+    """Only from memories that are at least this certain: high, fair or weak."""
+    without: Annotated[tuple[Ref, ...], Length(0, 100)] = ()
+    """Answer as if these memories, and what rests on them alone, were not there. Nothing counts as used then."""
+    deadline: Annotated[float, Between(0, 600)] = 60.0
+    """After how many seconds to give up."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "kinds", any_of("kinds", self.kinds, RefKind))
+        if self.least is not None:
+            object.__setattr__(self, "least", any_of("least", (self.least,), Level)[0])
+        Narrowed.__post_init__(self)
+        if not self.question.strip():
+            raise Invalid("there is no question.", hint="Ask something.")
 
 
 @frozen
@@ -248,6 +275,19 @@ RECALL: Verb[RecallRequest, Recall] = Verb(
     operation=MemoryOperation.SEARCH,
     details="If nothing answers it, `missing` says why.",
 )  # fmt: skip
+ASK: Verb[AskRequest, MemoryAnswer] = Verb(
+    "space.ask", AskRequest, MemoryAnswer, f"POST {_SPACE}/ask", READ, Retry.ONCE,
+    "Answer a question from memory with the model, each sentence with the memories that say so.",
+    operation=MemoryOperation.SEARCH, timed=False,
+    raises=(
+        "Invalid: if there is no model. ModelUnavailable: if the model is away, or the daily budget is spent. "
+        "ModelTimeout: if there is no answer by the deadline."
+    ),
+    details=(
+        "A sentence that no memory proves is dropped, and without one left the answer is `refused`. What is cited "
+        "counts as used. `budget` is for the memories that the model reads: 4,000 tokens, if left out."
+    ),
+)  # fmt: skip
 CONTEXT: Verb[ContextRequest, Block] = Verb(
     "space.context", ContextRequest, Block, f"POST {_SPACE}/context", READ, Retry.SAFE,
     "Return a block of memory to begin a prompt with.",
@@ -302,4 +342,4 @@ LEARN_SPACE: Verb[LearnRequest, RunReport] = Verb(
     ),
 )  # fmt: skip
 
-VERBS = (REMEMBER, RECALL, CONTEXT, EXPLAIN, CORRECT, USED, SHOWN, FORGET, JOBS, CONSOLIDATE, LEARN_SPACE)
+VERBS = (REMEMBER, RECALL, ASK, CONTEXT, EXPLAIN, CORRECT, USED, SHOWN, FORGET, JOBS, CONSOLIDATE, LEARN_SPACE)

@@ -1,0 +1,91 @@
+"""The proof of a sentence: it cites memories that the model was given, and they have its names, numbers and words.
+
+The checks are those of learning. They read words, not meanings: they stop what stands in no memory, and what denies
+one.
+"""
+
+import re
+from collections.abc import Sequence
+from datetime import datetime
+
+from bethink.answering.prompt import about
+from bethink.answering.sentences import Sentence
+from bethink.language.numbers import numbers_in
+from bethink.learning.extraction.grounding import Ground, foreign_numbers
+from bethink.model.answers import AnswerSentence, SentenceFault
+from bethink.model.recall import Recalled
+from bethink.model.words import key_words, negated, stem
+
+_OPENING = re.compile(
+    r"(?:yes|no|yeah|nope|currently|now|recently|today|previously|originally|apparently|since|before|after|until"
+    r"|according to memory|ja|nein|oui|non|s[ií])\b[,.:;!]?\s+",
+    re.IGNORECASE,
+)
+"""How an answer may begin without a memory that has the word."""
+_CLAUSE = re.compile(r"[.!?;\n\u3002\uff01\uff1f]+|,\s|\b(?:but|and|although|while)\b")
+_MOST = 0.5
+
+
+class Proof:
+    """Checks sentences against the memories that the model was given."""
+
+    def __init__(self, items: Sequence[Recalled], *, question: str, space: str) -> None:
+        self._items = {item.label: item for item in items} | {str(item.ref): item for item in items}
+        self._asked = _stems(question)
+        self._space = space
+
+    def check(self, sentence: Sentence) -> AnswerSentence | SentenceFault:
+        """Return a sentence with the memories that prove it, or what is wrong with it."""
+        if not sentence.labels:
+            return SentenceFault.UNCITED
+        if any(label not in self._items for label in sentence.labels):
+            return SentenceFault.UNKNOWN_REF
+        cited = list({item.ref: item for item in map(self._items.__getitem__, sentence.labels)}.values())
+        claim = _OPENING.sub("", sentence.text, count=1)
+        fault = self._foreign(claim, cited) or self._unheld(claim, cited)
+        if fault is not None:
+            return fault
+        wanted = _stems(claim)
+        refs = tuple(item.ref for item in cited if not wanted.isdisjoint(_stems(_shown(item))))
+        return AnswerSentence(text=sentence.text, refs=refs)
+
+    def _foreign(self, claim: str, cited: Sequence[Recalled]) -> SentenceFault | None:
+        texts = [_shown(item) for item in cited]
+        numbers = {number for text in texts for number in numbers_in(text)}
+        dates = [date for item in cited for date in _dates(item)]
+        year = max(item.at.year for item in cited)
+        if foreign_numbers(claim, numbers, dates=dates, year=year):
+            return SentenceFault.FOREIGN_NUMBER
+        # Names in the question prove nothing: the one who asks may be wrong.
+        names = Ground([*texts, self._space]).foreign_names(claim)
+        return SentenceFault.FOREIGN_NAME if names else None
+
+    def _unheld(self, claim: str, cited: Sequence[Recalled]) -> SentenceFault | None:
+        wanted = _stems(claim)
+        said = {stem for item in cited for stem in _stems(_shown(item))}
+        if wanted.isdisjoint(said) or len(wanted & (said | self._asked)) <= _MOST * len(wanted):
+            return SentenceFault.OTHER_WORDS
+        denied = [negated(_nearest(wanted, item.text)) for item in cited]
+        turned = not any(denied) if negated(claim) else all(denied)
+        return SentenceFault.DENIED if turned else None
+
+
+def _shown(item: Recalled) -> str:
+    """Return what the model was shown of a memory."""
+    return f"{item.text} ({', '.join(about(item))})"
+
+
+def _dates(item: Recalled) -> list[datetime | None]:
+    fact = item.fact
+    return (
+        [item.at] if fact is None else [item.at, fact.happened_from, fact.happened_to, fact.valid_from, fact.valid_to]
+    )
+
+
+def _nearest(wanted: set[str], text: str) -> str:
+    """Return the clause of a memory that shares most words with a sentence."""
+    return max(_CLAUSE.split(text), key=lambda clause: len(wanted & _stems(clause)), default="")
+
+
+def _stems(text: str) -> set[str]:
+    return {stem(word) for word in key_words(text)}

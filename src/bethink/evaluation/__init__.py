@@ -1,0 +1,1 @@
+"""Evaluate a memory on questions of your own: `run.py` first."""

@@ -1,0 +1,216 @@
+"""Ask through every door: HTTP as a whole and as a stream, the client, the blocking API, MCP and the command line."""
+
+import json
+import socket
+import threading
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+import bethink
+from benchmarks.ask_cases import given, honest
+from bethink import AnswerSentence, Message, ScriptedModel, streaming
+from bethink.errors import BethinkError, Invalid, ModelUnavailable
+from bethink.extend import Model
+from bethink.mcp import Grant, make_server
+from bethink.model.access import Scope
+from bethink.model.answers import Refusal
+from bethink.model.calls import ModelCall
+from bethink.server import ServerOptions, create_app
+from bethink.server.app import uvicorn_server
+from bethink.sync import connect
+from tests.conftest import Quiet
+from tests.doors.cli_kit import at_home, run
+from tests.unit.model_server import OpenAIApi, sends, serving
+
+PATIENCE = 30.0
+SAID = [
+    Message(role="user", content="Ada moved to Bergen in spring."),
+    Message(role="user", content="Ada plays the cello on Sundays."),
+]
+QUESTION = "Where did Ada move to?"
+
+
+@contextmanager
+def served(target: str, model: Model | None) -> Generator[tuple[str, str]]:
+    """A server on a thread; its address and a key that may only read."""
+    more: dict[str, Any] = {} if model is None else {"model": model}
+    memory = bethink.connect(target, redactor=Quiet(), learn_in_background=False, **more)
+    app = create_app(memory, options=ServerOptions(mcp=False))
+    key = anyio.run(_seeded, target)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        server = uvicorn_server(app, host="127.0.0.1", port=0)
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{listener.getsockname()[1]}", key
+        finally:
+            server.should_exit = True
+            thread.join(PATIENCE)
+            assert not thread.is_alive()
+
+
+async def _seeded(target: str) -> str:
+    async with bethink.connect(target, learn_in_background=False) as memory:
+        await memory.space("alice").remember(SAID)
+        return (await memory.keys.create("reader", [Scope.READ], spaces=["alice"])).key
+
+
+@pytest.fixture
+def reader(target: str) -> Iterator[tuple[str, str]]:
+    with served(target, ScriptedModel(honest)) as found:
+        yield found
+
+
+def test_a_client_asks_and_hears_each_sentence(reader: tuple[str, str]) -> None:
+    url, key = reader
+    heard: list[AnswerSentence] = []
+
+    with connect(url, key=key) as memory:
+        whole = memory.space("alice").ask(QUESTION)
+        with streaming(heard.append):
+            streamed = memory.space("alice").ask(QUESTION)
+
+    assert whole.text == "Ada moved to Bergen in spring."
+    assert (streamed.text, streamed.given, tuple(heard)) == (whole.text, whole.given, whole.sentences)
+
+
+def test_what_is_streamed_is_on_record_under_the_key(target: str, reader: tuple[str, str]) -> None:
+    url, key = reader
+    with connect(url, key=key) as memory, streaming(lambda _: None):
+        answer = memory.space("alice").ask(QUESTION)
+
+    with connect(target, learn_in_background=False) as memory:
+        entries = memory.access(verb="space.ask").items
+    assert {entry.door for entry in entries} == {"http"}
+    assert all(entry.key and key.startswith(f"bt_{entry.key}") for entry in entries)
+    named = {ref for entry in entries for ref in entry.refs}
+    assert named == {f"message:{answer.cited[0].ref.id}:1-2"}
+
+
+def test_a_key_asks_only_where_it_may_read(reader: tuple[str, str]) -> None:
+    url, key = reader
+    with connect(url, key=key) as memory:
+        with pytest.raises(BethinkError):
+            memory.space("bob").ask(QUESTION)
+        with streaming(lambda _: None), pytest.raises(BethinkError):
+            memory.space("bob").ask(QUESTION)
+
+
+@pytest.mark.parametrize("aloud", [False, True])
+def test_without_a_model_a_client_is_told_the_next_step(target: str, *, aloud: bool) -> None:
+    with served(target, None) as (url, key), connect(url, key=key) as memory:
+        if not aloud:
+            with pytest.raises(Invalid, match=r"no model.*openai:NAME"):
+                memory.space("alice").ask(QUESTION)
+            return
+        with streaming(lambda _: None), pytest.raises(Invalid, match=r"no model.*openai:NAME"):
+            memory.space("alice").ask(QUESTION)
+
+
+def test_a_model_that_fails_halfway_ends_the_stream_with_its_error(target: str) -> None:
+    class Fails(ScriptedModel):
+        async def stream(self, call: ModelCall, heard: Any) -> Any:
+            line = next(each for each in given(call) if "Bergen" in each.text)
+            heard(f"{line.text} [^{line.label}] And ")
+            raise ModelUnavailable("gone")
+
+    heard: list[AnswerSentence] = []
+    with (
+        served(target, Fails([])) as (url, key),
+        connect(url, key=key) as memory,
+        streaming(heard.append),
+        pytest.raises(ModelUnavailable),
+    ):
+        memory.space("alice").ask(QUESTION)
+    assert [each.text for each in heard] == ["Ada moved to Bergen in spring."]
+
+
+async def test_the_tool_answers_in_a_frame_with_refs(target: str) -> None:
+    model = ScriptedModel(honest)
+    async with bethink.connect(target, model=model, redactor=Quiet(), learn_in_background=False) as memory:
+        kept = await memory.space("alice").remember(SAID)
+        server = make_server(memory, grant=lambda: Grant(space="alice"))
+
+        found: Any = await server.call_tool("ask", {"question": QUESTION})
+        unknown: Any = await server.call_tool("ask", {"question": "Which car does Ada drive?"})
+
+    answer = found.structured_content
+    assert answer["cited"] == [str(kept.refs[0])]
+    assert answer["memory"].startswith("<bethink-memory>")
+    assert "Ada moved to Bergen" in answer["memory"]
+    assert unknown.structured_content["refused"] == Refusal.NOT_HELD
+
+
+def test_the_command_prints_sentences_with_their_sources(
+    target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def replies(handler: BaseHTTPRequestHandler) -> None:
+        body = server.requests[-1].body
+        call = ModelCall(system="", prompt=body["messages"][-1]["content"])
+        sends(OpenAIApi().reply(str(honest(call))))(handler)
+
+    at_home(tmp_path, monkeypatch)
+    monkeypatch.setenv("NO_PROXY", "*")
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    anyio.run(_seeded, target)
+    with serving(replies) as server:
+        settings = tmp_path / "settings.toml"
+        settings.write_text(f'model = "openai:tiny"\nmodel_base_url = "{server.url}/v1"\n', encoding="utf-8")
+        words = ["--database", target, "--space", "alice", "--config", str(settings)]
+        shown = run("ask", QUESTION, *words)
+        data = run("ask", QUESTION, "--json", *words).data
+        none = run("ask", "Which car does Ada drive?", *words)
+        without = run("ask", QUESTION, "--without", data["cited"][0]["ref"], "--json", *words).data
+
+    assert shown.code == 0, shown.err
+    lines = shown.out.splitlines()
+    assert lines[0] == "Ada moved to Bergen in spring. [1]"
+    assert lines[1].startswith("  [1] ")
+    assert lines[2].strip() == data["cited"][0]["ref"]
+    assert "memory does not hold the answer" in none.err
+    assert (none.code, none.out) == (0, "")
+    assert without["refused"] == "not_held"
+
+
+def test_the_command_evaluates_a_file_of_questions(
+    target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def replies(handler: BaseHTTPRequestHandler) -> None:
+        body = server.requests[-1].body
+        said = honest(ModelCall(system="", prompt=body["messages"][-1]["content"]))
+        sends(OpenAIApi().reply(str(said)))(handler)
+
+    at_home(tmp_path, monkeypatch)
+    monkeypatch.setenv("NO_PROXY", "*")
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    anyio.run(_seeded, target)
+    asked = [
+        {"question": QUESTION, "answer": "Bergen", "evidence": "Ada moved to Bergen"},
+        {"question": "Which car does Ada drive?", "answer": None},
+        {"question": "What does Ada play?", "answer": "the harp"},
+    ]
+    file = tmp_path / "questions.jsonl"
+    file.write_text("\n".join(map(json.dumps, asked)), encoding="utf-8")
+    with serving(replies) as server:
+        settings = tmp_path / "settings.toml"
+        settings.write_text(f'model = "openai:tiny"\nmodel_base_url = "{server.url}/v1"\n', encoding="utf-8")
+        words = ["eval", str(file), "--database", target, "--space", "alice", "--config", str(settings)]
+        shown = run(*words, "--price-input", "3", "--price-output", "0")
+        short = run(*words, "--goal", "0.9", "--json")
+
+    assert shown.code == 0, shown.err
+    out = shown.out.splitlines()
+    assert out[0] == "3 questions"
+    assert out[1].startswith("evidence found: ")
+    memory = next(line for line in out if line.startswith("memory"))
+    assert "0.667" in memory
+    assert memory.endswith(f"{3 * 21 * 3 / 1_000_000:.4f}")
+    assert "wrong: What does Ada play?" in out
+    assert (short.code, short.envelope["error"]["code"]) == (1, "failed")
+    assert short.envelope["data"]["figures"][0]["context"] == "memory"

@@ -1,0 +1,25 @@
+"""A memory that answers with a scripted model; the questions are those of the benchmark."""
+
+from collections.abc import Callable
+
+from bethink import Memory, ScriptedModel
+from bethink.answering.service import Answerer
+from bethink.model.calls import ModelCall
+from bethink.model.prices import Prices
+from bethink.providers.estimated_tokens import EstimatedTokens
+from bethink.providers.scripted_model import Line
+from bethink.recall.search import Searcher
+from bethink.store.db import Database
+from bethink.working.model_compactor import Budget
+from tests.conftest import memory_on
+
+
+def answering(database: Database, model: ScriptedModel | Callable[[ModelCall], Line], **more: object) -> Memory:
+    """Return a memory that answers with a model."""
+    scripted = model if isinstance(model, ScriptedModel) else ScriptedModel(model)
+
+    def make() -> Answerer:
+        budget = Budget(database=database, prices=Prices(), daily_cap=None, **more)  # pyright: ignore[reportArgumentType]
+        return Answerer(database, searcher=Searcher(database, tokens=EstimatedTokens()), model=scripted, budget=budget)
+
+    return memory_on(database, answering=make)
