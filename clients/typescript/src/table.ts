@@ -27,6 +27,7 @@ learn POST /learn - untimed
 = space ~
 remember POST ./remember messages fill=idempotency_key idempotent
 recall POST ./recall question safe!session_id
+ask POST ./ask question untimed
 context POST ./context question safe!session_id
 explain GET ./memories/{ref} ref
 correct POST ./correct ref,text

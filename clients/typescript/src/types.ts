@@ -23,6 +23,12 @@ export interface AccessPage {
     next: string | null;
 }
 
+/** One sentence of an answer, and the memories that say so. */
+export interface AnswerSentence {
+    text: string;
+    refs: string[];
+}
+
 /** How learning stands: what waits, what was given up, what was spent, and what must never be. */
 export interface Audit {
     counts: { [name: string]: { [name: string]: number } };
@@ -561,6 +567,24 @@ export interface Maker {
     extractor: string;
 }
 
+/** An answer from memory, as far as memories prove it. Without a sentence it is `refused`, and false. */
+export interface MemoryAnswer {
+    question: string;
+    text: string;
+    sentences: AnswerSentence[];
+    refused: Refusal | null;
+    cited: Recalled[];
+    given: string[];
+    withheld: string[];
+    without: string[];
+    dropped: SentenceFault[];
+    certainty: Certainty | null;
+    model: string | null;
+    usage: Usage | null;
+    as_of: Date | null;
+    missing: string | null;
+}
+
 /** One change of a space. It says what changed, never what it says: follow the ref to read that. */
 export interface MemoryChange {
     space: string;
@@ -854,6 +878,9 @@ export interface RecordedAnswer {
 /** The kinds of memory that can be recalled. */
 export type RefKind = "message" | "fact" | "session_memory" | "document";
 
+/** Why there is no answer. */
+export type Refusal = "nothing_found" | "not_held" | "not_proven" | "declined";
+
 /** What would change if everything were learnt again: `same` counts the facts that would stay as they are. */
 export interface Relearning {
     id: string;
@@ -935,6 +962,9 @@ export interface RunReport {
  * were two.
  */
 export type Scope = "read" | "write" | "steer" | "erase" | "keys" | "operate" | "admin";
+
+/** Why a sentence of the model was dropped. */
+export type SentenceFault = "uncited" | "unknown_ref" | "foreign_name" | "foreign_number" | "other_words" | "denied";
 
 /** A session in a list: the name of its conversation, its agent, and when its first and last message were said. */
 export interface SessionEntry {
@@ -1584,6 +1614,30 @@ export interface SpaceRecallOptions extends CallOptions {
     explain?: boolean;
 }
 
+export interface SpaceAskOptions extends CallOptions {
+    origins?: readonly string[] | null;
+    tags?: readonly string[];
+    agent?: string | null;
+    conversation?: string | null;
+    speaker?: string | null;
+    since?: When | null;
+    until?: When | null;
+    where?: { [name: string]: unknown } | null;
+    budget?: number | null;
+    as_of?: When | null;
+    session_id?: string | null;
+    /** How many memories the model is given at most. */
+    limit?: number;
+    /** Which kinds of memory to answer from. */
+    kinds?: readonly RefKind[];
+    /** Only from memories that are at least this certain: high, fair or weak. */
+    least?: Level | null;
+    /** Answer as if these memories, and what rests on them alone, were not there. Nothing counts as used then. */
+    without?: readonly string[];
+    /** After how many seconds to give up. */
+    deadline?: number;
+}
+
 export interface SpaceContextOptions extends CallOptions {
     origins?: readonly string[] | null;
     tags?: readonly string[];
@@ -1828,6 +1882,12 @@ export interface SpaceVerbs {
     remember(messages: string | readonly MessageInput[], options?: SpaceRememberOptions): Promise<Remembered>;
     /** Find what answers a question, the best first. If nothing answers it, `missing` says why. */
     recall(question: string, options?: SpaceRecallOptions): Promise<Recall>;
+    /**
+     * Answer a question from memory with the model, each sentence with the memories that say so. A sentence
+     * that no memory proves is dropped, and without one left the answer is `refused`. What is cited counts as
+     * used. `budget` is for the memories that the model reads: 4,000 tokens, if left out.
+     */
+    ask(question: string, options?: SpaceAskOptions): Promise<MemoryAnswer>;
     /**
      * Return a block of memory to begin a prompt with. It stays the same, byte for byte, until memory changes.
      * Make one when a session starts or was compacted.
