@@ -9,7 +9,7 @@ import { serve } from "./kit.mjs";
 
 const { Bethink, Session } = bethink;
 const OPENAPI = JSON.parse(await readFile(new URL("../../../docs/reference/openapi.json", import.meta.url)));
-const NOT_VERBS = ["healthz", "readyz", "metrics"];
+const NOT_VERBS = ["healthz", "readyz", "metrics", "ask_stream"]; // ask answers whole here
 const answered = new Map(); // what the server said to each operation: a status
 
 let server, memory, alice;
@@ -265,6 +265,7 @@ test("keys and webhooks are made and ended", async () => {
 });
 
 test("what needs a model says so", async () => {
+    await assert.rejects(alice.ask("What do I drink?"), bethink.BethinkError);
     await assert.rejects(alice.preview("I like tea."), bethink.BethinkError);
     await assert.rejects(alice.relearn(), bethink.BethinkError);
     await assert.rejects(alice.applyRelearning("rel_1"), bethink.NotFound);
@@ -281,6 +282,7 @@ test("every operation of the server was asked for, and all but a few were done",
     assert.deepEqual(wanted.filter((id) => !answered.has(id)), []);
     const refused = [...answered].filter(([, status]) => status >= 300).map(([id]) => id).sort();
     assert.deepEqual(refused, [
-        "apply_relearning", "documents_approve", "documents_reject", "documents_undo", "preview", "relearn", "undo_relearning",
+        "apply_relearning", "ask", "documents_approve", "documents_reject", "documents_undo", "preview", "relearn",
+        "undo_relearning",
     ]);
 });
