@@ -7,7 +7,7 @@ from bethink.cells.directory import CellState
 from bethink.cells.moving import SpaceMove
 from bethink.cells.steps import MoveReport
 from bethink.errors import Conflict, Misconfigured
-from bethink.store import jobs, space_rows
+from bethink.store import jobs
 from bethink.store.db import NO_LIMIT, Tx
 
 _MEMBER = "cell"
@@ -35,8 +35,7 @@ async def add_cell(cells: Cells, name: str, dsn: str, *, weight: int = 1) -> int
                     f"this database is a cell already, under the name {known!r}.", hint="'bethink cells list' shows it."
                 )
             tx.run("set_deployment_value", name=_MEMBER, value=mine)
-            gone = space_rows.not_here(tx)
-            return [space for space in jobs.spaces(tx, limit=NO_LIMIT, after="") if space not in gone]
+            return jobs.spaces(tx, limit=NO_LIMIT, after="")
 
         held = await database.transact(join, repeatable=True)
         await directory.add(name, dsn, weight=weight, spaces=held)

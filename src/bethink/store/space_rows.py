@@ -63,14 +63,6 @@ _PUT_JOBS = spelt(
 )
 
 
-_NOT_HERE = spelt("not_here", "SELECT space_id FROM moves WHERE state <> 'leaving'", Dialect.POSTGRES)
-
-
-def not_here(tx: Tx) -> set[str]:
-    """Return the spaces that have left this database, or are still arriving."""
-    return {row["space_id"] for row in tx.all(_NOT_HERE)}
-
-
 def horizon(tx: Tx) -> int:
     """Return the number of the oldest transaction that had not ended when this one first looked."""
     return tx.all(_HORIZON)[0]["horizon"]
@@ -129,10 +121,13 @@ def jobs_of(tx: Tx, *, space: str) -> list[Row]:
 
 
 def put_jobs(tx: Tx, rows: Sequence[Row], *, space: str) -> None:
-    """Add jobs as they were elsewhere; one that was running there is queued again, and one that is here stays."""
-    again = {"status": "queued", "due_at": None}
+    """Add jobs as they were elsewhere; one that was running there starts over, and one that is here stays.
+
+    Its attempts are forgotten: the move ended one of them, and a worker there may have begun more and ended none.
+    """
+    again = {"status": "queued", "attempts": 0}
     given = [
-        {**row, **(again | {"due_at": row["queued_at"]}), "token": row["token"] + 1}
+        {**row, **again, "due_at": row["queued_at"], "token": row["token"] + 1}
         if row["status"] == "running"
         else dict(row)
         for row in rows
