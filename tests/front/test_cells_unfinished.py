@@ -1,6 +1,7 @@
 """A move that was decided and not finished: the workers of both cells go on with everything else."""
 
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
 
 import psycopg
 import pytest
@@ -12,8 +13,10 @@ from bethink.cells.steps import MoveStep
 from bethink.forgetting.retention import RetentionOptions, RetentionService
 from bethink.learning.learner import start_over
 from bethink.model.jobs import JobKind, JobStatus
-from bethink.store import jobs
+from bethink.model.webhooks import WebhookInfo
+from bethink.store import jobs, webhooks
 from bethink.store.db import Database
+from bethink.store.engines.postgres import PostgresDatabase
 from bethink.telling.deliver import Deliverer
 from bethink.telling.teller import Teller
 from tests.conftest import Quiet, said
@@ -41,8 +44,9 @@ async def alone(fleet: Fleet, dsns: dict[str, str], name: str) -> AsyncIterator[
 
 def change(alone: bethink.Memory, text: str, *given: object) -> None:
     """Change rows of the queue of a cell, whatever its space."""
-    options = alone.local().parts.database.options  # pyright: ignore[reportAttributeAccessIssue]
-    with psycopg.connect(options.dsn) as connection:
+    database = alone.local().parts.database
+    assert isinstance(database, PostgresDatabase)
+    with psycopg.connect(database.options.dsn) as connection:
         connection.execute(text.encode(), given)
 
 
@@ -99,3 +103,27 @@ async def test_a_job_whose_space_leaves_meanwhile_is_given_back_untried(alone: b
     change(alone, "UPDATE moves SET state = 'gone' WHERE space_id = %s", name)
     assert report.lost >= 1
     assert await job(alone.local().parts.database, name) == (JobStatus.QUEUED, 0)
+
+
+async def test_changes_that_no_webhook_was_told_of_are_told_by_those_of_the_new_cell(fleet: Fleet, name: str) -> None:
+    memory, cells = fleet
+    await (await memory.space(name).session("chat")).append(said("one"))
+    place, new = await cells.directory.find(name), await other_than(cells, name)
+    assert place is not None
+    at = datetime(2026, 1, 1, tzinfo=UTC)
+    databases = [(await cells.cell(each)).parts.database for each in (place.cell, new)]
+    for database in databases:
+        hook = WebhookInfo(id=f"whk_{name}", url="https://example.com/hook", space=name, created_at=at)
+        await database.transact(lambda tx, hook=hook: webhooks.insert(tx, hook))
+    await memory.space(name).facts.save(bethink.Fact(id="tea", content="Tea."))
+    before = [change.number for change in await memory.space(name).changes(after=0)]
+
+    await move_space(cells, name, new)
+    await memory.space(name).facts.save(bethink.Fact(id="rice", content="Rice."))
+
+    old, there = [
+        await database.transact(lambda tx: webhooks.claim(tx, lease=timedelta(minutes=1), limit=100))
+        for database in databases
+    ]
+    assert [queue for queue in old if queue.space == name] == []
+    assert [queue.delivered for queue in there if queue.space == name] == [before[0] - 1]

@@ -384,18 +384,25 @@ class _Run:
         self._paused += time.monotonic() - began if self._paused else 0.0
         await self._at(MoveStep.SWITCHED)
 
-        def read(tx: Tx) -> list[Row]:
+        def read(tx: Tx) -> tuple[list[Row], tuple[int, int] | None]:
             self._check(tx, MoveState.GONE)
-            return space_rows.jobs_of(tx, space=space)
+            return space_rows.jobs_of(tx, space=space), space_rows.pending_changes(tx, space=space)
 
-        waiting = await self._source.transact(read, space=space)
+        waiting, pending = await self._source.transact(read, space=space)
 
         def queue(tx: Tx) -> None:
             space_rows.put_jobs(tx, waiting, space=space)
             jobs.queue(tx, space=space, kind=JobKind.INDEX, key=jobs.SPACE_KEY, watermark=0)
             tx.queued.update(JobKind(row["kind"]) for row in waiting)
+            if pending is not None:
+                space_rows.put_queues(tx, pending, space=space)
+
+        def drop(tx: Tx) -> None:
+            self._check(tx, MoveState.GONE)
+            space_rows.drop_queues(tx, space=space)
 
         await self._target.transact(queue, space=space, repeatable=True)
+        await self._source.transact(drop, space=space, repeatable=True)
         await self._at(MoveStep.QUEUED)
         await self._erase(self._source, MoveState.GONE)
         await self._at(MoveStep.ERASED)

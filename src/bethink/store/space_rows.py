@@ -63,6 +63,25 @@ _PUT_JOBS = spelt(
 )
 
 
+_PENDING = spelt(
+    "pending_changes",
+    "SELECT MIN(delivered) AS after, MAX(recorded) AS last FROM webhook_queues "
+    "WHERE space_id = :space AND due_at IS NOT NULL",
+    Dialect.POSTGRES,
+)
+_PUT_QUEUES = spelt(
+    "put_queues",
+    """INSERT INTO webhook_queues (space_id, webhook_id, recorded, delivered, due_at)
+    SELECT :space, w.id, CAST(:last AS bigint), CAST(:after AS bigint), CAST(:now AS bigint) FROM webhooks w
+    WHERE w.disabled_at IS NULL AND (w.only_space IS NULL OR w.only_space = :space)
+    ON CONFLICT (space_id, webhook_id) DO UPDATE SET due_at = COALESCE(webhook_queues.due_at, excluded.due_at),
+    recorded = GREATEST(webhook_queues.recorded, excluded.recorded),
+    delivered = LEAST(webhook_queues.delivered, excluded.delivered)""",
+    Dialect.POSTGRES,
+)
+_DROP_QUEUES = spelt("drop_queues", "DELETE FROM webhook_queues WHERE space_id = :space", Dialect.POSTGRES)
+
+
 def horizon(tx: Tx) -> int:
     """Return the number of the oldest transaction that had not ended when this one first looked."""
     return tx.all(_HORIZON)[0]["horizon"]
@@ -134,6 +153,24 @@ def put_jobs(tx: Tx, rows: Sequence[Row], *, space: str) -> None:
     ]
     if given:
         tx.run(_PUT_JOBS, space=space, rows=json.dumps(given, ensure_ascii=False))
+
+
+def pending_changes(tx: Tx, *, space: str) -> tuple[int, int] | None:
+    """Return after which change of a space some webhook is still to be told, and up to which one; None if all are."""
+    [row] = tx.all(_PENDING, space=space)
+    return None if row["after"] is None else (row["after"], row["last"])
+
+
+def put_queues(tx: Tx, pending: tuple[int, int], *, space: str) -> None:
+    """Let every webhook of this database be told of changes that those elsewhere were not told of, or some twice."""
+    after, last = pending
+    tx.run(_PUT_QUEUES, space=space, after=after, last=last, now=tx.now)
+    tx.tells = True
+
+
+def drop_queues(tx: Tx, *, space: str) -> None:
+    """Tell no webhook of this database of a space any more."""
+    tx.run(_DROP_QUEUES, space=space)
 
 
 @cache
