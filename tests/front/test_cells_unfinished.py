@@ -1,7 +1,9 @@
 """A move that was decided and not finished: the workers of both cells go on with everything else."""
 
+import tempfile
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import psycopg
 import pytest
@@ -127,3 +129,20 @@ async def test_changes_that_no_webhook_was_told_of_are_told_by_those_of_the_new_
     ]
     assert [queue for queue in old if queue.space == name] == []
     assert [queue.delivered for queue in there if queue.space == name] == [before[0] - 1]
+
+
+async def test_a_mover_that_is_killed_leaves_no_copy_of_the_space_on_disk(
+    fleet: Fleet, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory, cells = fleet
+    await (await memory.space(name).session("chat")).append(said("one"))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    left: list[Path] = []
+
+    async def at(step: MoveStep) -> None:
+        if step is MoveStep.EXPORTED:
+            left.extend(tmp_path.rglob("*"))
+
+    await SpaceMove(cells.directory, cells.database, at=at).run(name, await other_than(cells, name))
+
+    assert left == []

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import BinaryIO
 
 from anyio import to_thread
 
@@ -53,12 +54,12 @@ async def load_archive(database: Database, path: Path, *, space: str | None = No
             raise Corrupt(f"{path.name} contradicts itself: {loading.place}: {_said(error)}", hint=_HINT) from error
 
 
-async def load_whole(database: Database, path: Path, *, check: Callable[[Tx], None]) -> int:
+async def load_whole(database: Database, file: BinaryIO, *, check: Callable[[Tx], None]) -> int:
     """Store the rows of a space that moves, which no other process uses yet, and return how many. Nothing is queued.
 
     `check` is called in each of its transactions, and raises if it may no longer write there.
     """
-    with ArchiveReader(path, whole=True) as archive:
+    with ArchiveReader(Path("the copy"), file=file, whole=True) as archive:
         manifest = await to_thread.run_sync(archive.check)
         return await _Loading(database, archive, manifest.space, check=check).store()
 

@@ -16,7 +16,7 @@ import tempfile
 import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
-from pathlib import Path
+from typing import BinaryIO, cast
 
 import anyio
 
@@ -223,11 +223,11 @@ class _Run:
     async def _copy(self) -> int:
         """Copy everything by an archive, and return the horizon of what it holds."""
         space = self._space
-        with tempfile.TemporaryDirectory(prefix="bethink-") as folder:
-            path = Path(folder) / "space.zip"
+        with tempfile.TemporaryFile() as unnamed:  # so that nothing of it is left if this process is killed
+            copy = cast("BinaryIO", unnamed)
 
             def export(tx: Tx) -> tuple[int, space_rows.SpaceRow | None]:
-                write_whole(tx, path, space=space)
+                write_whole(tx, copy, space=space)
                 return space_rows.horizon(tx), space_rows.space_row(tx, space=space)
 
             since, row = await self._source.transact(export, space=space, read=True)
@@ -242,7 +242,7 @@ class _Run:
                     erasures.add_key(tx, key)
 
             await self._target.transact(begin, space=space, repeatable=True)
-            self._rows = await load_whole(self._target, path, check=self._check_target)
+            self._rows = await load_whole(self._target, copy, check=self._check_target)
         await self._at(MoveStep.LOADED)
         return since
 
