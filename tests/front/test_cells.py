@@ -361,3 +361,24 @@ async def test_a_cell_joins_with_the_spaces_that_it_holds(fleet: Fleet, superuse
         assert await cells.directory.find(name) == Place(cell=name, version=1)
     finally:
         await cells.directory.set_state(name, CellState.DRAINING)
+
+
+async def test_a_database_that_was_refused_as_a_cell_is_none_and_can_become_one(
+    fleet: Fleet, superuser_dsn: str, name: str
+) -> None:
+    memory, cells = fleet
+    await memory.space(name).remember("I live in Lisbon.")
+    dsn = postgres.create_database(superuser_dsn, f"cell_{uuid.uuid4().hex[:12]}")
+    async with bethink.connect(dsn, learn=False) as alone:
+        await alone.space(name).remember("I live in Porto.")
+    with pytest.raises(Duplicate, match="a cell 'a' already"):
+        await add_cell(cells, "a", dsn)
+    with pytest.raises(Invalid, match="weight"):
+        await add_cell(cells, f"{name}-1", dsn, weight=0)
+    with pytest.raises(Duplicate, match="in this database and in cell"):
+        await add_cell(cells, f"{name}-2", dsn)
+    async with bethink.connect(dsn, learn=False) as alone:
+        await alone.space(name).forget(everything=True)
+
+    await add_cell(cells, f"{name}-3", dsn)
+    await cells.directory.set_state(f"{name}-3", CellState.DRAINING)

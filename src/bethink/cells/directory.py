@@ -126,16 +126,16 @@ class Directory:
         """Return every cell by its name."""
         return await self._read(_cells)
 
+    async def check_new(self, name: str, *, weight: int) -> None:
+        """Raise `Invalid` or `Duplicate` if no cell can be added with this name and weight."""
+        await self._read(lambda tx: _check_new(tx, name, weight=weight))
+
     async def add(self, name: str, dsn: str, *, weight: int, spaces: Iterable[str] = ()) -> None:
         """Add a cell with the spaces that it holds. Raises `Duplicate` if the name or a space is taken."""
-        checked_name(name, "a cell")
-        if weight < 1:
-            raise Invalid(f"a cell cannot have the weight {weight}.", hint="Give 1 or more.")
         held = list(spaces)
 
         def body(tx: Tx) -> None:
-            if name in _cells(tx):
-                raise Duplicate(f"there is a cell {name!r} already.", hint="'bethink cells list' shows them.")
+            _check_new(tx, name, weight=weight)
             taken = tx.all(_TAKEN, spaces=held)
             if taken:
                 raise Duplicate(
@@ -241,6 +241,14 @@ class Directory:
 
 def _cells(tx: Tx) -> dict[str, Cell]:
     return {row["name"]: _cell(row) for row in tx.all(_CELLS)}
+
+
+def _check_new(tx: Tx, name: str, *, weight: int) -> None:
+    checked_name(name, "a cell")
+    if weight < 1:
+        raise Invalid(f"a cell cannot have the weight {weight}.", hint="Give 1 or more.")
+    if name in _cells(tx):
+        raise Duplicate(f"there is a cell {name!r} already.", hint="'bethink cells list' shows them.")
 
 
 def _cell(row: Row) -> Cell:
