@@ -5,12 +5,13 @@ import random
 import socket
 import time
 from collections.abc import Awaitable, Callable, Collection, Mapping
+from contextlib import suppress
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import anyio
 
-from bethink.errors import BethinkError, LostClaim, ModelError, ModelTimeout, ModelUnavailable, StoreError
+from bethink.errors import BethinkError, LostClaim, ModelError, ModelTimeout, ModelUnavailable, Moved, StoreError
 from bethink.learning.learner import LEARNING, Learner, start_over
 from bethink.logs import logger
 from bethink.model.ids import new_id
@@ -290,6 +291,9 @@ class Worker:
                     report.lost += 1
             except LostClaim:
                 report.lost += 1
+            except Moved:  # its failure cannot be recorded in its space, and it did not fail
+                report.lost += 1
+                await self._release([claim], delay=self.options.retry_first * _jitter())
             except Exception as error:  # noqa: BLE001 - the worker's loop: one job must not stop the others
                 report.outcomes["failed"] += 1
                 await self._failed(handler, claim, error, started)
@@ -347,16 +351,15 @@ class Worker:
                 if not ours and claim in held:
                     held[claim].cancel()
 
-    async def _release(self, left: list[Claim]) -> None:
+    async def _release(self, left: list[Claim], *, delay: float = 0.0) -> None:
         """Release claims that were not ended, as when the worker is stopped. This does not count as a failure."""
         if not left:
             return
 
         def body(tx: Tx) -> None:
+            due = tx.now + timedelta(seconds=delay)
             for claim in left:
-                jobs.finish(
-                    tx, claim, status=JobStatus.QUEUED, outcome=None, due=tx.now, attempts=claim.attempts - 1
-                )  # fmt: skip
+                jobs.finish(tx, claim, status=JobStatus.QUEUED, outcome=None, due=due, attempts=claim.attempts - 1)
 
         with anyio.CancelScope(shield=True):
             try:
@@ -374,9 +377,12 @@ class Worker:
             if found >= self.options.scan_claims or self._stopped:
                 break
             report.scanned += 1
-            found += await self._database.transact(
-                lambda tx, space=space, key=key: handler.look(tx, space=space, key=key), space=space, repeatable=True
-            )
+            with suppress(Moved):  # the others do not wait for it
+                found += await self._database.transact(
+                    lambda tx, space=space, key=key: handler.look(tx, space=space, key=key),
+                    space=space,
+                    repeatable=True,
+                )
         report.marked += found
         return found
 

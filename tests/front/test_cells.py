@@ -1,7 +1,6 @@
 """Many PostgreSQL databases as one memory: each space is in one cell, and moves to another while it is in use."""
 
 import uuid
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import anyio
@@ -10,94 +9,22 @@ import pytest
 
 import bethink
 from bethink.backend import Local
-from bethink.cells import backend as backend_module
-from bethink.cells import moving
-from bethink.cells.backend import Cells
 from bethink.cells.directory import CellState, Place
 from bethink.cells.moving import SpaceMove
 from bethink.cells.operating import add_cell, drain_cell, move_space
-from bethink.cells.steps import MoveStep, OnStep
+from bethink.cells.steps import MoveStep
 from bethink.errors import Conflict, Duplicate, Invalid, Misconfigured, Moved, NotFound, OutcomeUnknown, Unavailable
 from bethink.model.documents import DocumentDraft
 from bethink.store import archived, chain, moves, space_rows
-from bethink.store.db import Tx
 from bethink.store.moves import MoveMark, MoveState
 from tests.conftest import said
+from tests.front.cells_kit import STEPS, Fleet, Killed, connected, killing, other_than, rows_left, texts
 from tests.length import often
 from tests.rooms.archive_kit import SPACE, Life
 from tools import postgres
 
-STEPS = [step for step in MoveStep if step is not MoveStep.ENDED]
 
-
-class Killed(BaseException):
-    """The mover ends here, as by SIGKILL."""
-
-
-@pytest.fixture(scope="module")
-def dsns(superuser_dsn: str) -> dict[str, str]:
-    """Three databases for all tests of this file: a directory and two cells."""
-    end = uuid.uuid4().hex[:12]
-    return {name: postgres.create_database(superuser_dsn, f"{name}_{end}") for name in ("directory", "a", "b")}
-
-
-def address(dsns: dict[str, str]) -> str:
-    return "cells" + dsns["directory"].removeprefix("postgresql")
-
-
-def connected(dsns: dict[str, str]) -> tuple[bethink.Memory, Cells]:
-    memory = bethink.connect(address(dsns), learn=False, redact=False, postgres_pool_size=3)
-    assert isinstance(memory.backend, Cells)
-    return memory, memory.backend
-
-
-@pytest.fixture
-async def fleet(dsns: dict[str, str]) -> AsyncIterator[tuple[bethink.Memory, Cells]]:
-    """A memory in two cells."""
-    memory, cells = connected(dsns)
-    async with memory:
-        if not await cells.directory.cells():
-            for name in ("a", "b"):
-                await add_cell(cells, name, dsns[name])
-        yield memory, cells
-
-
-@pytest.fixture
-def name() -> str:
-    """A space that no other test uses."""
-    return f"space-{uuid.uuid4().hex[:12]}"
-
-
-async def other_than(cells: Cells, space: str) -> str:
-    place = await cells.directory.find(space, anew=True)
-    assert place is not None
-    return "b" if place.cell == "a" else "a"
-
-
-async def texts(memory: bethink.Memory, space: str) -> list[str]:
-    session = await memory.space(space).session("chat")
-    return [record.message.content for record in await session.read(limit=1_000)]
-
-
-async def rows_left(local: Local, space: str) -> list[str]:
-    """The tables of a cell that hold anything of a space, past the mark that says it is gone."""
-    database = local.parts.database
-    mark = await database.transact(lambda tx: moves.find(tx, space=space), read=True)
-    assert mark is not None
-
-    def look(tx: Tx) -> list[str]:
-        return [name for name, stand in space_rows.stands(tx, space=space).items() if stand.rows]
-
-    database.move = mark.token  # pyright: ignore[reportAttributeAccessIssue]
-    try:
-        return await database.transact(look, space=space, read=True)
-    finally:
-        database.move = ""  # pyright: ignore[reportAttributeAccessIssue]
-
-
-async def test_a_new_space_goes_to_the_emptiest_cell_and_every_verb_follows_it(
-    fleet: tuple[bethink.Memory, Cells], name: str
-) -> None:
+async def test_a_new_space_goes_to_the_emptiest_cell_and_every_verb_follows_it(fleet: Fleet, name: str) -> None:
     memory, cells = fleet
     before = {cell.name: cell.spaces for cell in (await cells.directory.cells()).values()}
     spaces = [f"{name}-{number}" for number in range(4)]
@@ -114,7 +41,7 @@ async def test_a_new_space_goes_to_the_emptiest_cell_and_every_verb_follows_it(
     assert {item.space for item in found.items} == set(spaces)
 
 
-async def test_a_heavier_cell_takes_more_spaces(fleet: tuple[bethink.Memory, Cells], superuser_dsn: str) -> None:
+async def test_a_heavier_cell_takes_more_spaces(fleet: Fleet, superuser_dsn: str) -> None:
     dsn = postgres.create_database(superuser_dsn, f"directory_{uuid.uuid4().hex[:12]}")
     memory, cells = connected({"directory": dsn})
     async with memory:
@@ -125,14 +52,14 @@ async def test_a_heavier_cell_takes_more_spaces(fleet: tuple[bethink.Memory, Cel
     assert (places.count("small"), places.count("large")) == (2, 6)
 
 
-async def test_to_read_a_space_that_is_nowhere_places_nothing(fleet: tuple[bethink.Memory, Cells], name: str) -> None:
+async def test_to_read_a_space_that_is_nowhere_places_nothing(fleet: Fleet, name: str) -> None:
     memory, cells = fleet
 
     assert not (await memory.space(name).recall("Where do I live?")).items
     assert await cells.directory.find(name) is None
 
 
-async def test_verbs_over_all_spaces_are_asked_of_every_cell(fleet: tuple[bethink.Memory, Cells], name: str) -> None:
+async def test_verbs_over_all_spaces_are_asked_of_every_cell(fleet: Fleet, name: str) -> None:
     memory, _ = fleet
     spaces = [f"{name}-{number}" for number in range(2)]
     for space in spaces:
@@ -153,7 +80,7 @@ async def test_verbs_over_all_spaces_are_asked_of_every_cell(fleet: tuple[bethin
 
 
 async def test_a_cache_that_is_stale_is_noticed_by_readers_and_writers(
-    fleet: tuple[bethink.Memory, Cells], dsns: dict[str, str], name: str
+    fleet: Fleet, dsns: dict[str, str], name: str
 ) -> None:
     memory, cells = fleet
     await (await memory.space(name).session("chat")).append(said("one"))
@@ -174,7 +101,7 @@ async def test_a_cache_that_is_stale_is_noticed_by_readers_and_writers(
 
 
 async def test_a_space_that_left_cannot_be_used_by_the_address_of_its_old_cell(
-    fleet: tuple[bethink.Memory, Cells], dsns: dict[str, str], name: str
+    fleet: Fleet, dsns: dict[str, str], name: str
 ) -> None:
     memory, cells = fleet
     await memory.space(name).remember("I live in Lisbon.")
@@ -188,9 +115,7 @@ async def test_a_space_that_left_cannot_be_used_by_the_address_of_its_old_cell(
             await old.space(name).remember("I live in Porto.")
 
 
-async def test_a_move_carries_everything_that_changes_meanwhile(
-    fleet: tuple[bethink.Memory, Cells], tmp_path: Path
-) -> None:
+async def test_a_move_carries_everything_that_changes_meanwhile(fleet: Fleet, tmp_path: Path) -> None:
     memory, cells = fleet
     place = await cells.directory.assign(SPACE)
     database = (await cells.cell(place.cell)).parts.database
@@ -228,7 +153,7 @@ async def test_a_move_carries_everything_that_changes_meanwhile(
 
 
 async def test_writers_lose_and_double_nothing_while_their_space_moves_to_and_fro(
-    fleet: tuple[bethink.Memory, Cells], dsns: dict[str, str], name: str
+    fleet: Fleet, dsns: dict[str, str], name: str
 ) -> None:
     memory, cells = fleet
     sent: list[str] = []
@@ -261,9 +186,7 @@ async def test_writers_lose_and_double_nothing_while_their_space_moves_to_and_fr
     assert sorted(row["content"] for row in rows) == sorted(["first", *sent])
 
 
-async def test_a_key_of_before_the_move_stores_nothing_twice_after_it(
-    fleet: tuple[bethink.Memory, Cells], name: str
-) -> None:
+async def test_a_key_of_before_the_move_stores_nothing_twice_after_it(fleet: Fleet, name: str) -> None:
     memory, cells = fleet
     session = await memory.space(name).session("chat")
     await session.append(said("once"), idempotency_key="k")
@@ -293,30 +216,10 @@ async def test_a_person_is_forgotten_in_spaces_too_that_the_directory_does_not_k
     assert (await memory.find_person("Ottilie Quast")).spaces == ()
 
 
-@pytest.fixture
-def killed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let a mover that ends leave everything as it is, as a process does that is killed."""
-
-    async def nothing(self: object) -> None:
-        del self
-
-    monkeypatch.setattr(moving._Run, "_lift_own", nothing)
-    monkeypatch.setattr(moving, "FENCE", 0.1)
-    monkeypatch.setattr(backend_module, "_GRACE", 0.0)
-
-
-def killing(at: MoveStep) -> OnStep:
-    async def told(step: MoveStep) -> None:
-        if step is at:
-            raise Killed
-
-    return told
-
-
 @pytest.mark.usefixtures("killed")
 @pytest.mark.parametrize("step", STEPS)
 async def test_a_move_that_was_killed_pauses_writers_only_for_a_moment_and_is_finished_by_a_second_run(
-    fleet: tuple[bethink.Memory, Cells], name: str, step: MoveStep
+    fleet: Fleet, name: str, step: MoveStep
 ) -> None:
     memory, cells = fleet
     session = await memory.space(name).session("chat")
@@ -342,9 +245,7 @@ async def test_a_move_that_was_killed_pauses_writers_only_for_a_moment_and_is_fi
 
 @pytest.mark.usefixtures("killed")
 @pytest.mark.parametrize("step", [MoveStep.LOADED, MoveStep.EQUAL, MoveStep.DECIDED])
-async def test_a_move_can_be_taken_back_until_it_is_decided(
-    fleet: tuple[bethink.Memory, Cells], name: str, step: MoveStep
-) -> None:
+async def test_a_move_can_be_taken_back_until_it_is_decided(fleet: Fleet, name: str, step: MoveStep) -> None:
     memory, cells = fleet
     await (await memory.space(name).session("chat")).append(said("one"))
     old, new = (await cells.directory.find(name)), await other_than(cells, name)
@@ -364,27 +265,7 @@ async def test_a_move_can_be_taken_back_until_it_is_decided(
     assert await cells.directory.moves() == []
 
 
-async def test_a_run_that_was_overtaken_by_another_decides_nothing(
-    fleet: tuple[bethink.Memory, Cells], name: str
-) -> None:
-    memory, cells = fleet
-    await (await memory.space(name).session("chat")).append(said("one"))
-    new = await other_than(cells, name)
-
-    async def overtaken(step: MoveStep) -> None:
-        if step is MoveStep.FENCED:
-            await move_space(cells, name, new)
-
-    with pytest.raises((Conflict, Moved)):
-        await SpaceMove(cells.directory, cells.database, at=overtaken).run(name, new)
-
-    assert await texts(memory, name) == ["one"]
-    assert await cells.directory.find(name, anew=True) == Place(cell=new, version=2)
-
-
-async def test_the_fence_waits_for_a_writer_that_began_before_it(
-    fleet: tuple[bethink.Memory, Cells], dsns: dict[str, str], name: str
-) -> None:
+async def test_the_fence_waits_for_a_writer_that_began_before_it(fleet: Fleet, dsns: dict[str, str], name: str) -> None:
     memory, cells = fleet
     await (await memory.space(name).session("chat")).append(said("one"))
     place, new = await cells.directory.find(name), await other_than(cells, name)
@@ -407,9 +288,7 @@ async def test_the_fence_waits_for_a_writer_that_began_before_it(
     assert await texts(memory, name) == ["late"]
 
 
-async def test_a_fence_that_nobody_ended_is_lifted_only_when_its_time_is_over(
-    fleet: tuple[bethink.Memory, Cells], name: str
-) -> None:
+async def test_a_fence_that_nobody_ended_is_lifted_only_when_its_time_is_over(fleet: Fleet, name: str) -> None:
     memory, cells = fleet
     await memory.space(name).remember("I live in Lisbon.")
     place = await cells.directory.find(name)
@@ -427,7 +306,7 @@ async def test_a_fence_that_nobody_ended_is_lifted_only_when_its_time_is_over(
 
 
 async def test_a_call_that_was_half_done_when_its_space_moved_says_so(
-    fleet: tuple[bethink.Memory, Cells], name: str, monkeypatch: pytest.MonkeyPatch
+    fleet: Fleet, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     memory, cells = fleet
     await memory.space(name).remember("I live in Lisbon.")
@@ -441,7 +320,7 @@ async def test_a_call_that_was_half_done_when_its_space_moved_says_so(
         await memory.space(name).remember("I live in Porto.")
 
 
-async def test_a_drained_cell_is_empty_and_takes_nothing_new(fleet: tuple[bethink.Memory, Cells], name: str) -> None:
+async def test_a_drained_cell_is_empty_and_takes_nothing_new(fleet: Fleet, name: str) -> None:
     memory, cells = fleet
     for number in range(2):
         await memory.space(f"{name}-{number}").remember("I live in Lisbon.")
@@ -460,9 +339,7 @@ async def test_a_drained_cell_is_empty_and_takes_nothing_new(fleet: tuple[bethin
         await cells.directory.set_state("a", CellState.OPEN)
 
 
-async def test_wrong_use_is_refused_with_what_to_do(
-    fleet: tuple[bethink.Memory, Cells], dsns: dict[str, str], name: str
-) -> None:
+async def test_wrong_use_is_refused_with_what_to_do(fleet: Fleet, dsns: dict[str, str], name: str) -> None:
     memory, cells = fleet
     await memory.space(name).remember("I live in Lisbon.")
     with pytest.raises(NotFound, match="no space"):
@@ -494,9 +371,7 @@ async def test_a_directory_without_a_cell_says_how_to_add_one(superuser_dsn: str
             await memory.space("mira").remember("I live in Lisbon.")
 
 
-async def test_a_cell_joins_with_the_spaces_that_it_holds(
-    fleet: tuple[bethink.Memory, Cells], superuser_dsn: str, name: str
-) -> None:
+async def test_a_cell_joins_with_the_spaces_that_it_holds(fleet: Fleet, superuser_dsn: str, name: str) -> None:
     memory, cells = fleet
     dsn = postgres.create_database(superuser_dsn, f"cell_{uuid.uuid4().hex[:12]}")
     async with bethink.connect(dsn, learn=False) as alone:
@@ -507,3 +382,24 @@ async def test_a_cell_joins_with_the_spaces_that_it_holds(
         assert await cells.directory.find(name) == Place(cell=name, version=1)
     finally:
         await cells.directory.set_state(name, CellState.DRAINING)
+
+
+async def test_a_database_that_was_refused_as_a_cell_is_none_and_can_become_one(
+    fleet: Fleet, superuser_dsn: str, name: str
+) -> None:
+    memory, cells = fleet
+    await memory.space(name).remember("I live in Lisbon.")
+    dsn = postgres.create_database(superuser_dsn, f"cell_{uuid.uuid4().hex[:12]}")
+    async with bethink.connect(dsn, learn=False) as alone:
+        await alone.space(name).remember("I live in Porto.")
+    with pytest.raises(Duplicate, match="a cell 'a' already"):
+        await add_cell(cells, "a", dsn)
+    with pytest.raises(Invalid, match="weight"):
+        await add_cell(cells, f"{name}-1", dsn, weight=0)
+    with pytest.raises(Duplicate, match="in this database and in cell"):
+        await add_cell(cells, f"{name}-2", dsn)
+    async with bethink.connect(dsn, learn=False) as alone:
+        await alone.space(name).forget(everything=True)
+
+    await add_cell(cells, f"{name}-3", dsn)
+    await cells.directory.set_state(f"{name}-3", CellState.DRAINING)

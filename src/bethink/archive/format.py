@@ -193,15 +193,17 @@ def _digest(source: BinaryIO, size: int) -> str:
     return digest.hexdigest()
 
 
-def is_sealed(path: Path) -> bool:
+def is_sealed(source: Path | BinaryIO) -> bool:
     """Return whether every byte of an archive is as it was written."""
-    with path.open("rb") as source:
-        size = source.seek(0, 2) - SEAL
-        if size <= 0:
-            return False
-        source.seek(0)
-        found = _digest(source, size)
-        return source.read(SEAL) == found.encode()
+    if isinstance(source, Path):
+        with source.open("rb") as opened:
+            return is_sealed(opened)
+    size = source.seek(0, 2) - SEAL
+    if size <= 0:
+        return False
+    source.seek(0)
+    found = _digest(source, size)
+    return source.read(SEAL) == found.encode()
 
 
 def read_manifest(archive: zipfile.ZipFile, path: Path, *, whole: bool = False) -> ArchiveManifest:

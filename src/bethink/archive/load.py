@@ -1,6 +1,8 @@
 """Reads an archive into a space: checked as a whole first, then stored in steps that can be taken up again."""
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import BinaryIO
 
 from anyio import to_thread
 
@@ -52,11 +54,14 @@ async def load_archive(database: Database, path: Path, *, space: str | None = No
             raise Corrupt(f"{path.name} contradicts itself: {loading.place}: {_said(error)}", hint=_HINT) from error
 
 
-async def load_whole(database: Database, path: Path) -> int:
-    """Store the rows of a space that moves, which no other process uses yet, and return how many. Nothing is queued."""
-    with ArchiveReader(path, whole=True) as archive:
+async def load_whole(database: Database, file: BinaryIO, *, check: Callable[[Tx], None]) -> int:
+    """Store the rows of a space that moves, which no other process uses yet, and return how many. Nothing is queued.
+
+    `check` is called in each of its transactions, and raises if it may no longer write there.
+    """
+    with ArchiveReader(Path("the copy"), file=file, whole=True) as archive:
         manifest = await to_thread.run_sync(archive.check)
-        return await _Loading(database, archive, manifest.space).store()
+        return await _Loading(database, archive, manifest.space, check=check).store()
 
 
 _HINT = "Nothing of it is stored. Its digests are right, so it was written by something else than Bethink."
@@ -67,8 +72,11 @@ def _said(error: BethinkError) -> str:
 
 
 class _Loading:
-    def __init__(self, database: Database, archive: ArchiveReader, space: str) -> None:
+    def __init__(
+        self, database: Database, archive: ArchiveReader, space: str, *, check: Callable[[Tx], None] | None = None
+    ) -> None:
         self._database = database
+        self._check = check
         self._archive = archive
         self.space = space
         self.place = ""
@@ -118,6 +126,8 @@ class _Loading:
         archived.set_created_at(tx, self._archive.manifest.created_at, space=self.space)
 
     def _store(self, tx: Tx, table: Table, rows: list[RowDict]) -> int:
+        if self._check is not None:
+            self._check(tx)
         there = archived.between(tx, table, table.key_of(rows[0]), table.key_of(rows[-1]), space=self.space)
         new = [row for row in rows if table.key_of(row) not in there]
         archived.insert(tx, table, new, space=self.space)

@@ -37,14 +37,18 @@ _SMALLEST, _LARGEST = -(2**63), 2**63 - 1
 
 
 class ArchiveReader:
-    """An archive on disk, for a `with` block; it holds one line at a time. `whole`: that of a space that moves."""
+    """An archive on disk, for a `with` block; it holds one line at a time.
 
-    def __init__(self, path: Path, *, whole: bool = False) -> None:
+    `file`: it is open already, and `path` is only what errors call it. `whole`: that of a space that moves.
+    """
+
+    def __init__(self, path: Path, *, file: BinaryIO | None = None, whole: bool = False) -> None:
         self.path = path
+        self._source = path if file is None else file
         self.tables = tables(whole=whole)
         self._whole = whole
         try:
-            self._zip = zipfile.ZipFile(path)
+            self._zip = zipfile.ZipFile(self._source)
         except (zipfile.BadZipFile, NotImplementedError, ValueError) as error:
             raise damaged(path, "the end of the file", f"it is not a complete zip ({told(error)})") from error
         try:
@@ -62,7 +66,7 @@ class ArchiveReader:
 
     def check(self) -> ArchiveManifest:
         """Read everything once, and return the manifest. Raises `Corrupt` with the file and the line."""
-        sealed = is_sealed(self.path)
+        sealed = is_sealed(self._source)
         for each in self.manifest.files:
             if each.table:
                 self._check_table(each)

@@ -28,14 +28,16 @@ async def write_archive(database: Database, path: Path, *, space: str) -> Archiv
     return await database.transact(lambda tx: _to_file(tx, path, space=space), space=space, read=True)
 
 
-def write_whole(tx: Tx, path: Path, *, space: str) -> ArchiveManifest:
+def write_whole(tx: Tx, sink: BinaryIO, *, space: str) -> ArchiveManifest:
     """Write a space that moves to another cell: an archive without pages, with what else goes along."""
-    return _to_file(tx, path, space=space, whole=True)
+    sink.seek(0)
+    sink.truncate()
+    return _written(tx, sink, space=space, whole=True)
 
 
-def _to_file(tx: Tx, path: Path, *, space: str, whole: bool = False) -> ArchiveManifest:
+def _to_file(tx: Tx, path: Path, *, space: str) -> ArchiveManifest:
     with appearing(path) as sink:
-        return _written(tx, sink, space=space, whole=whole)
+        return _written(tx, sink, space=space, whole=False)
 
 
 def _written(tx: Tx, sink: BinaryIO, *, space: str, whole: bool) -> ArchiveManifest:

@@ -51,8 +51,8 @@ class MovePlan:
     source: Cell
     target: Cell
     version: int
-    begun_before: bool
-    """Whether an earlier run has begun it."""
+    token: str
+    """The run that took it up last. One with another token was overtaken."""
 
 
 def _query(name: str, text: str) -> Query:
@@ -99,7 +99,7 @@ _BEGIN = _query(
     "INSERT INTO moves (space_id, source, target, token, begun_at) VALUES (:space, :source, :target, :token, :now) "
     "ON CONFLICT (space_id) DO UPDATE SET token = excluded.token",
 )
-_END = _query("end_move", "DELETE FROM moves WHERE space_id = :space")
+_END = _query("end_move", "DELETE FROM moves WHERE space_id = :space AND token = :token")
 _ID = _query("directory_id", "SELECT id FROM directory")
 
 
@@ -126,16 +126,16 @@ class Directory:
         """Return every cell by its name."""
         return await self._read(_cells)
 
+    async def check_new(self, name: str, *, weight: int) -> None:
+        """Raise `Invalid` or `Duplicate` if no cell can be added with this name and weight."""
+        await self._read(lambda tx: _check_new(tx, name, weight=weight))
+
     async def add(self, name: str, dsn: str, *, weight: int, spaces: Iterable[str] = ()) -> None:
         """Add a cell with the spaces that it holds. Raises `Duplicate` if the name or a space is taken."""
-        checked_name(name, "a cell")
-        if weight < 1:
-            raise Invalid(f"a cell cannot have the weight {weight}.", hint="Give 1 or more.")
         held = list(spaces)
 
         def body(tx: Tx) -> None:
-            if name in _cells(tx):
-                raise Duplicate(f"there is a cell {name!r} already.", hint="'bethink cells list' shows them.")
+            _check_new(tx, name, weight=weight)
             taken = tx.all(_TAKEN, spaces=held)
             if taken:
                 raise Duplicate(
@@ -218,9 +218,14 @@ class Directory:
         await self._database.transact(body, repeatable=True)
         self._places.pop(space, None)
 
-    async def end_move(self, space: str) -> None:
-        """Record that nothing of a move is left to do."""
-        await self._database.transact(lambda tx: tx.run(_END, space=space), repeatable=True)
+    async def is_current(self, plan: MovePlan) -> bool:
+        """Return whether no later run has taken up a move, or ended it."""
+        rows = await self._read(lambda tx: tx.all(_MOVE, space=plan.space))
+        return bool(rows) and rows[0]["token"] == plan.token
+
+    async def end_move(self, plan: MovePlan) -> None:
+        """Record that nothing of a move is left to do, unless a later run has taken it up."""
+        await self._database.transact(lambda tx: tx.run(_END, space=plan.space, token=plan.token), repeatable=True)
 
     async def _read(self, body: Callable[[Tx], T]) -> T:
         return await self._database.transact(body, read=True)
@@ -236,6 +241,14 @@ class Directory:
 
 def _cells(tx: Tx) -> dict[str, Cell]:
     return {row["name"]: _cell(row) for row in tx.all(_CELLS)}
+
+
+def _check_new(tx: Tx, name: str, *, weight: int) -> None:
+    checked_name(name, "a cell")
+    if weight < 1:
+        raise Invalid(f"a cell cannot have the weight {weight}.", hint="Give 1 or more.")
+    if name in _cells(tx):
+        raise Duplicate(f"there is a cell {name!r} already.", hint="'bethink cells list' shows them.")
 
 
 def _cell(row: Row) -> Cell:
@@ -282,4 +295,4 @@ def _begin(tx: Tx, space: str, to: str, token: str) -> MovePlan | None:
             raise Conflict(f"cell {to!r} is being drained.", hint="Name a cell that is open.")
     tx.run(_BEGIN, space=space, source=source, target=target, token=token, now=to_micros(tx.now))
     version = place.version - (place.cell == target)
-    return MovePlan(space=space, source=cells[source], target=cells[target], version=version, begun_before=bool(begun))
+    return MovePlan(space=space, source=cells[source], target=cells[target], version=version, token=token)

@@ -6,6 +6,9 @@ after it (opening the new copy, the directory, erasing the old copy) only has to
 
 Killed before the decision, a second run starts over; killed after it, a second run finishes. A fence that its mover did
 not end is lifted by the clients: its row in the old cell is either removed or made final, never both.
+
+A run may sleep while another takes over, finishes, and moves the space on. So each transaction of a run that writes
+holds the mark with the run's own token, and is refused without it.
 """
 
 import random
@@ -13,7 +16,7 @@ import tempfile
 import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
-from pathlib import Path
+from typing import BinaryIO, cast
 
 import anyio
 
@@ -27,7 +30,7 @@ from bethink.errors import Busy, Conflict, Misconfigured
 from bethink.model.ids import new_id
 from bethink.model.jobs import JobKind
 from bethink.store import archived, erasures, jobs, moves, space_rows
-from bethink.store.archived import Values
+from bethink.store.archived import Table, Values
 from bethink.store.db import Database, Row, Tx
 from bethink.store.engines.postgres import PostgresDatabase
 from bethink.store.moves import MoveMark, MoveState
@@ -129,10 +132,15 @@ class _Run:
                 f"space {self._space!r} has left cell {source!r}.",
                 hint=f"Finish the move with '--to {target}', then move it back.",
             )
-        await self._erase(self._target)
+        await self._erase(self._target, MoveState.ARRIVING)
         gone = MoveMark(state=MoveState.GONE, token=self._token, cell=source, version=self._plan.version)
-        await self._target.transact(lambda tx: moves.mark(tx, gone, space=self._space), repeatable=True)
-        await self._directory.end_move(self._space)
+
+        def leave(tx: Tx) -> None:
+            self._check(tx, MoveState.ARRIVING)
+            moves.mark(tx, gone, space=self._space)
+
+        await self._target.transact(leave, repeatable=True)
+        await self._directory.end_move(self._plan)
         return MoveReport(space=self._space, source=target, target=source)
 
     def _report(self) -> MoveReport:
@@ -142,6 +150,19 @@ class _Run:
             rounds=self._rounds, paused=self._paused,
         )  # fmt: skip
 
+    def _check(self, tx: Tx, state: MoveState) -> None:
+        """Raise `Conflict` if this run was overtaken; otherwise nobody overtakes it before the transaction ends."""
+        if not moves.holds(tx, space=self._space, token=self._token, state=state):
+            raise _overtaken(self._space)
+
+    def _check_target(self, tx: Tx) -> None:
+        self._check(tx, MoveState.ARRIVING)
+
+    async def _check_directory(self) -> None:
+        """Raise `Conflict` if this run was overtaken before it has marked anything: its plan may be an old one."""
+        if not await self._directory.is_current(self._plan):
+            raise _overtaken(self._space)
+
     async def _claim(self) -> MoveMark | None:
         """Take the move over from any earlier run. Returns what the old cell says if the move is decided.
 
@@ -149,20 +170,9 @@ class _Run:
         token gone, or has its fence lifted here, or has decided.
         """
         space, plan = self._space, self._plan
-        arriving = MoveMark(state=MoveState.ARRIVING, token=self._token, cell=plan.source.name, version=plan.version)
-
-        def arrive(tx: Tx, *, empty: bool) -> bool:
-            closed = empty or moves.find(tx, space=space) is not None
-            if closed:
-                moves.mark(tx, arriving, space=space)
-            return closed
-
-        def arrive_if_empty(tx: Tx) -> bool:
-            return arrive(tx, empty=not space_rows.holds_any(tx, space=space))
-
-        closed = await self._target.transact(lambda tx: arrive(tx, empty=False), repeatable=True)
-        if not closed:
-            closed = await self._target.transact(arrive_if_empty, space=space, repeatable=True)
+        await self._check_directory()
+        closed = await self._mark_target()
+        await self._check_directory()  # again: a run that takes over from here on changes the mark
 
         def look(tx: Tx) -> MoveMark | None:
             moves.lift(tx, space=space)
@@ -179,23 +189,45 @@ class _Run:
         if closed and found.cell == plan.target.name:
             # Its own token again: clients open the new cell by the token that the old one names.
             same = MoveMark(state=MoveState.ARRIVING, token=found.token, cell=plan.source.name, version=plan.version)
-            await self._target.transact(lambda tx: moves.mark(tx, same, space=space), repeatable=True)
+
+            def rename(tx: Tx) -> None:
+                if moves.holds(tx, space=space, token=self._token, state=MoveState.ARRIVING):
+                    moves.mark(tx, same, space=space)
+
+            await self._target.transact(rename, repeatable=True)
         self._token = self._source.move = self._target.move = found.token
         return found
+
+    async def _mark_target(self) -> bool:
+        """Keep everyone else out of the new cell. Returns False if something is there that did not come by a move."""
+        space, plan = self._space, self._plan
+        arriving = MoveMark(state=MoveState.ARRIVING, token=self._token, cell=plan.source.name, version=plan.version)
+
+        def arrive(tx: Tx, *, empty: bool) -> bool:
+            closed = empty or moves.find(tx, space=space) is not None
+            if closed:
+                moves.mark(tx, arriving, space=space)
+            return closed
+
+        def arrive_if_empty(tx: Tx) -> bool:
+            return arrive(tx, empty=not space_rows.holds_any(tx, space=space))
+
+        closed = await self._target.transact(lambda tx: arrive(tx, empty=False), repeatable=True)
+        return closed or await self._target.transact(arrive_if_empty, space=space, repeatable=True)
 
     async def _clear(self) -> None:
         """Remove what an earlier run left in the new cell, once nothing of it writes there any more."""
         await self._quiet(self._target, seconds=60)
-        await self._erase(self._target)
+        await self._erase(self._target, MoveState.ARRIVING)
 
     async def _copy(self) -> int:
         """Copy everything by an archive, and return the horizon of what it holds."""
         space = self._space
-        with tempfile.TemporaryDirectory(prefix="bethink-") as folder:
-            path = Path(folder) / "space.zip"
+        with tempfile.TemporaryFile() as unnamed:  # so that nothing of it is left if this process is killed
+            copy = cast("BinaryIO", unnamed)
 
             def export(tx: Tx) -> tuple[int, space_rows.SpaceRow | None]:
-                write_whole(tx, path, space=space)
+                write_whole(tx, copy, space=space)
                 return space_rows.horizon(tx), space_rows.space_row(tx, space=space)
 
             since, row = await self._source.transact(export, space=space, read=True)
@@ -203,13 +235,14 @@ class _Run:
             known = await self._source.transact(erasures.digests, repeatable=True)
 
             def begin(tx: Tx) -> None:
+                self._check_target(tx)
                 if row is not None:
                     space_rows.put_space(tx, row, space=space)
                 for key in (known.own, *known.others):
                     erasures.add_key(tx, key)
 
             await self._target.transact(begin, space=space, repeatable=True)
-            self._rows = await load_whole(self._target, path)
+            self._rows = await load_whole(self._target, copy, check=self._check_target)
         await self._at(MoveStep.LOADED)
         return since
 
@@ -237,16 +270,17 @@ class _Run:
     async def _fenced(self, since: int) -> MoveMark:
         space, plan, began = self._space, self._plan, time.monotonic()
         fence = MoveMark(state=MoveState.LEAVING, token=self._token, cell=plan.target.name, version=plan.version)
-        await self._source.transact(lambda tx: moves.mark(tx, fence, space=space, seconds=FENCE), repeatable=True)
+        if not await self._source.transact(
+            lambda tx: moves.fence(tx, fence, space=space, seconds=FENCE), repeatable=True
+        ):
+            raise _Lifted
         decided = False
         try:
             await self._at(MoveStep.FENCED)
             await self._quiet(self._source, seconds=_DRAIN)
             await self._at(MoveStep.QUIET)
             await self._round(since)
-            found = await self._target.transact(lambda tx: moves.find(tx, space=space), read=True)
-            if found is None or found.token != self._token:
-                raise Conflict(f"another run has taken over the move of space {space!r}.", hint="Let it finish.")
+            await self._target.transact(self._check_target, repeatable=True)
             await self._at(MoveStep.EQUAL)
             version = plan.version + 1
             decided = await self._source.transact(
@@ -296,6 +330,7 @@ class _Run:
         following, row, delta, there = await self._source.transact(read, space=space, read=True)
 
         def write(tx: Tx) -> tuple[int, list[str]]:
+            self._check_target(tx)
             side: Delta = {}
             if row is not None:
                 space_rows.put_space(tx, row, space=space)
@@ -327,6 +362,7 @@ class _Run:
         [links] = [table for table in self._tables if table.name == "chain_links"]
 
         def remove(tx: Tx) -> int:
+            self._check_target(tx)
             count = 0
             for table in wanted:
                 for key in space_rows.keys(tx, table, space=space) - there[table.name]:
@@ -342,36 +378,57 @@ class _Run:
         """Do what is left to do after the decision. Every step may be done again."""
         space, began = self._space, time.monotonic()
         if not await open_arrived(self._target, space=space, token=mark.token):
-            raise Conflict(f"another run has taken over the move of space {space!r}.", hint="Run this again.")
+            raise _overtaken(self._space)
         await self._at(MoveStep.OPENED)
         await switch(self._directory, space=space, source=self._plan.source.name, mark=mark)
         self._paused += time.monotonic() - began if self._paused else 0.0
         await self._at(MoveStep.SWITCHED)
-        waiting = await self._source.transact(lambda tx: space_rows.jobs_of(tx, space=space), read=True)
+
+        def read(tx: Tx) -> tuple[list[Row], tuple[int, int] | None]:
+            self._check(tx, MoveState.GONE)
+            return space_rows.jobs_of(tx, space=space), space_rows.pending_changes(tx, space=space)
+
+        waiting, pending = await self._source.transact(read, space=space)
 
         def queue(tx: Tx) -> None:
             space_rows.put_jobs(tx, waiting, space=space)
             jobs.queue(tx, space=space, kind=JobKind.INDEX, key=jobs.SPACE_KEY, watermark=0)
             tx.queued.update(JobKind(row["kind"]) for row in waiting)
+            if pending is not None:
+                space_rows.put_queues(tx, pending, space=space)
+
+        def drop(tx: Tx) -> None:
+            self._check(tx, MoveState.GONE)
+            space_rows.drop_queues(tx, space=space)
 
         await self._target.transact(queue, space=space, repeatable=True)
+        await self._source.transact(drop, space=space, repeatable=True)
         await self._at(MoveStep.QUEUED)
-        await self._erase(self._source)
+        await self._erase(self._source, MoveState.GONE)
         await self._at(MoveStep.ERASED)
-        await self._directory.end_move(space)
+        await self._directory.end_move(self._plan)
         await self._at(MoveStep.ENDED)
 
-    async def _erase(self, database: PostgresDatabase) -> None:
+    async def _erase(self, database: PostgresDatabase, state: MoveState) -> None:
         """Remove the rows of a copy that is not in use, some at a time. Nothing is buried: the space is elsewhere."""
         space = self._space
+
+        def erase(tx: Tx, table: Table) -> int:
+            self._check(tx, state)
+            return space_rows.erase(tx, table, space=space, limit=_ERASED_AT_ONCE)
+
+        def forget(tx: Tx) -> None:
+            self._check(tx, state)
+            tx.run("forget_space", space=space)
+
         for table in reversed(self._tables):
-            while await database.transact(
-                lambda tx, table=table: space_rows.erase(tx, table, space=space, limit=_ERASED_AT_ONCE),
-                space=space,
-                repeatable=True,
-            ):
+            while await database.transact(lambda tx, table=table: erase(tx, table), space=space, repeatable=True):
                 pass
-        await database.transact(lambda tx: tx.run("forget_space", space=space), space=space, repeatable=True)
+        await database.transact(forget, space=space, repeatable=True)
+
+
+def _overtaken(space: str) -> Conflict:
+    return Conflict(f"another run has taken over the move of space {space!r}.", hint="Let it finish, then look again.")
 
 
 def _rows(delta: Delta) -> dict[str, dict[Values, dict[str, object]]]:

@@ -6,8 +6,8 @@ from bethink.cells.backend import Cells
 from bethink.cells.directory import CellState
 from bethink.cells.moving import SpaceMove
 from bethink.cells.steps import MoveReport
-from bethink.errors import Conflict, Misconfigured
-from bethink.store import jobs, space_rows
+from bethink.errors import Conflict, Duplicate, Misconfigured
+from bethink.store import jobs
 from bethink.store.db import NO_LIMIT, Tx
 
 _MEMBER = "cell"
@@ -23,6 +23,7 @@ async def add_cell(cells: Cells, name: str, dsn: str, *, weight: int = 1) -> int
     directory, database = cells.directory, cells.database(dsn)
     if await database.look(lambda tx: tx.has_table("places")):
         raise Misconfigured("this database is a directory.", hint="Create an empty database for the cell.")
+    await directory.check_new(name, weight=weight)
     mine = f"{await directory.id()}/{name}"
     await database.open()
     try:
@@ -32,14 +33,20 @@ async def add_cell(cells: Cells, name: str, dsn: str, *, weight: int = 1) -> int
             if found is not None and found["value"] != mine:
                 known = found["value"].partition("/")[2]
                 raise Conflict(
-                    f"this database is a cell already, under the name {known!r}.", hint="'bethink cells list' shows it."
+                    f"this database is a cell already, under the name {known!r}.",
+                    hint=f"'bethink cells list' shows it; if not, add it as {known!r}.",
                 )
             tx.run("set_deployment_value", name=_MEMBER, value=mine)
-            gone = space_rows.not_here(tx)
-            return [space for space in jobs.spaces(tx, limit=NO_LIMIT, after="") if space not in gone]
+            return jobs.spaces(tx, limit=NO_LIMIT, after="")
 
         held = await database.transact(join, repeatable=True)
-        await directory.add(name, dsn, weight=weight, spaces=held)
+        try:
+            await directory.add(name, dsn, weight=weight, spaces=held)
+        except Duplicate:  # it is a cell only if another process has added it; after any other error, it may be one
+            known = (await directory.cells()).get(name)
+            if known is None or known.dsn != dsn:
+                await database.transact(lambda tx: tx.run("drop_deployment_key", name=_MEMBER), repeatable=True)
+            raise
     finally:
         await database.close()
     return len(held)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from bethink.errors import BethinkError, Conflict, NotFound, UnderLegalHold
+from bethink.errors import BethinkError, Conflict, Moved, NotFound, UnderLegalHold
 from bethink.extend import Redactor
 from bethink.forgetting import plan as planning
 from bethink.forgetting.forget import AskedBy, ForgetService, asker
@@ -216,7 +216,7 @@ class RetentionService:
         for name in names:
             try:
                 swept = await self.sweep(name, verbs.SweepRequest())
-            except UnderLegalHold:
+            except (UnderLegalHold, Moved):
                 swept = Swept()
             except Conflict as error:
                 _log.warning("could not sweep a space: %s", type(error).__name__)

@@ -1,6 +1,7 @@
 """Carries out a recorded erasure from wherever it stands, and settles it. Any process may do this, at any time."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,7 @@ from typing import Any
 from anyio import to_thread
 
 from bethink.documents.files import clear_folder
-from bethink.errors import BethinkError, Misconfigured, NotFound, UnderLegalHold
+from bethink.errors import BethinkError, Misconfigured, Moved, NotFound, UnderLegalHold
 from bethink.forgetting import plan as planning
 from bethink.forgetting import receipts, sinks
 from bethink.forgetting.echoes import shown_to
@@ -135,9 +136,10 @@ class Settler:
         waiting = await self._database.transact(erasures.open_sinks, read=True)
         settled = 0
         for (space, erasure_id), names in waiting.items():
-            if sinks.ROWS in names and not await self._remove_or_confirm(space, erasure_id):
-                continue
-            settled += (await self.settle(space, erasure_id)).settled_at is not None
+            with suppress(Moved):  # the others do not wait for it, and it goes on in its new cell
+                if sinks.ROWS in names and not await self._remove_or_confirm(space, erasure_id):
+                    continue
+                settled += (await self.settle(space, erasure_id)).settled_at is not None
         return settled
 
     async def _remove_or_confirm(self, space: str, erasure_id: str) -> bool:

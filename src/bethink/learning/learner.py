@@ -1,6 +1,8 @@
 """Which model learns from a database, and what was only quoted because none was there."""
 
-from bethink.errors import Misconfigured
+from contextlib import suppress
+
+from bethink.errors import Misconfigured, Moved
 from bethink.frozen import frozen
 from bethink.model.jobs import JobKind
 from bethink.store import jobs, keys, learning
@@ -38,9 +40,10 @@ async def start_over(database: Database, *, space: str | None = None) -> int:
     found = await database.transact(lambda tx: jobs.quoted(tx, limit=_AT_ONCE, space=space), space=space, read=True)
     marked = 0
     for name, key in found:
-        marked += await database.transact(
-            lambda tx, name=name, key=key: learning.start_over(tx, space=name, session_id=key),
-            space=name,
-            repeatable=True,
-        )
+        with suppress(Moved):  # the others do not wait for it
+            marked += await database.transact(
+                lambda tx, name=name, key=key: learning.start_over(tx, space=name, session_id=key),
+                space=name,
+                repeatable=True,
+            )
     return marked

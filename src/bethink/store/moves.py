@@ -56,6 +56,14 @@ _MARK = _query(
     ON CONFLICT (space_id) DO UPDATE SET state = excluded.state, token = excluded.token, cell = excluded.cell,
     version = excluded.version, until = excluded.until""",
 )
+_FENCE = _query(
+    "fence_move",
+    f"""{_MARK.source} WHERE moves.state = 'leaving' AND (moves.token = excluded.token OR moves.until < {_NOW})""",
+)
+_HOLD = _query(
+    "hold_move",
+    "SELECT token FROM moves WHERE space_id = :space AND token = :token AND state = :state FOR SHARE",
+)
 _LEAVE = _query(
     "leave",
     "UPDATE moves SET state = 'gone', version = :version "
@@ -85,11 +93,17 @@ def find(tx: Tx, *, space: str) -> MoveMark | None:
 
 def mark(tx: Tx, found: MoveMark, *, space: str, seconds: float = 0) -> None:
     """Say where a space is. After so many seconds anyone may lift a fence."""
-    tx.run(
-        _MARK,
-        space=space, state=found.state, token=found.token, cell=found.cell, version=found.version,
-        micros=int(seconds * 1_000_000),
-    )  # fmt: skip
+    tx.run(_MARK, **_values(found, space=space, seconds=seconds))
+
+
+def fence(tx: Tx, found: MoveMark, *, space: str, seconds: float) -> bool:
+    """Refuse writers from now on. Returns False, and changes nothing, if another move has marked the space."""
+    return tx.run(_FENCE, **_values(found, space=space, seconds=seconds)) == 1
+
+
+def holds(tx: Tx, *, space: str, token: str, state: MoveState) -> bool:
+    """Return whether a space bears the mark of a move, which then stays until this transaction ends."""
+    return bool(tx.all(_HOLD, space=space, token=token, state=state))
 
 
 def leave(tx: Tx, *, space: str, token: str, version: int) -> bool:
@@ -105,6 +119,14 @@ def settle(tx: Tx, *, space: str, token: str) -> None:
 def lift(tx: Tx, *, space: str, overdue: bool = False) -> bool:
     """Take a fence down, or only one that was not ended in time. Returns whether there was one."""
     return tx.run(_LIFT_OVERDUE if overdue else _LIFT, space=space) == 1
+
+
+def _values(found: MoveMark, *, space: str, seconds: float) -> dict[str, object]:
+    micros = int(seconds * 1_000_000)
+    return {
+        "space": space, "state": found.state, "token": found.token, "cell": found.cell, "version": found.version,
+        "micros": micros,
+    }  # fmt: skip
 
 
 def writers(tx: Tx) -> set[str]:

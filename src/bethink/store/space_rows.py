@@ -63,12 +63,23 @@ _PUT_JOBS = spelt(
 )
 
 
-_NOT_HERE = spelt("not_here", "SELECT space_id FROM moves WHERE state <> 'leaving'", Dialect.POSTGRES)
-
-
-def not_here(tx: Tx) -> set[str]:
-    """Return the spaces that have left this database, or are still arriving."""
-    return {row["space_id"] for row in tx.all(_NOT_HERE)}
+_PENDING = spelt(
+    "pending_changes",
+    "SELECT MIN(delivered) AS after, MAX(recorded) AS last FROM webhook_queues "
+    "WHERE space_id = :space AND due_at IS NOT NULL",
+    Dialect.POSTGRES,
+)
+_PUT_QUEUES = spelt(
+    "put_queues",
+    """INSERT INTO webhook_queues (space_id, webhook_id, recorded, delivered, due_at)
+    SELECT :space, w.id, CAST(:last AS bigint), CAST(:after AS bigint), CAST(:now AS bigint) FROM webhooks w
+    WHERE w.disabled_at IS NULL AND (w.only_space IS NULL OR w.only_space = :space)
+    ON CONFLICT (space_id, webhook_id) DO UPDATE SET due_at = COALESCE(webhook_queues.due_at, excluded.due_at),
+    recorded = GREATEST(webhook_queues.recorded, excluded.recorded),
+    delivered = LEAST(webhook_queues.delivered, excluded.delivered)""",
+    Dialect.POSTGRES,
+)
+_DROP_QUEUES = spelt("drop_queues", "DELETE FROM webhook_queues WHERE space_id = :space", Dialect.POSTGRES)
 
 
 def horizon(tx: Tx) -> int:
@@ -129,16 +140,37 @@ def jobs_of(tx: Tx, *, space: str) -> list[Row]:
 
 
 def put_jobs(tx: Tx, rows: Sequence[Row], *, space: str) -> None:
-    """Add jobs as they were elsewhere; one that was running there is queued again, and one that is here stays."""
-    again = {"status": "queued", "due_at": None}
+    """Add jobs as they were elsewhere; one that was running there starts over, and one that is here stays.
+
+    Its attempts are forgotten: the move ended one of them, and a worker there may have begun more and ended none.
+    """
+    again = {"status": "queued", "attempts": 0}
     given = [
-        {**row, **(again | {"due_at": row["queued_at"]}), "token": row["token"] + 1}
+        {**row, **again, "due_at": row["queued_at"], "token": row["token"] + 1}
         if row["status"] == "running"
         else dict(row)
         for row in rows
     ]
     if given:
         tx.run(_PUT_JOBS, space=space, rows=json.dumps(given, ensure_ascii=False))
+
+
+def pending_changes(tx: Tx, *, space: str) -> tuple[int, int] | None:
+    """Return after which change of a space some webhook is still to be told, and up to which one; None if all are."""
+    [row] = tx.all(_PENDING, space=space)
+    return None if row["after"] is None else (row["after"], row["last"])
+
+
+def put_queues(tx: Tx, pending: tuple[int, int], *, space: str) -> None:
+    """Let every webhook of this database be told of changes that those elsewhere were not told of, or some twice."""
+    after, last = pending
+    tx.run(_PUT_QUEUES, space=space, after=after, last=last, now=tx.now)
+    tx.tells = True
+
+
+def drop_queues(tx: Tx, *, space: str) -> None:
+    """Tell no webhook of this database of a space any more."""
+    tx.run(_DROP_QUEUES, space=space)
 
 
 @cache

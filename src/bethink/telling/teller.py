@@ -2,11 +2,12 @@
 
 import random
 import time
+from contextlib import suppress
 from datetime import timedelta
 
 import anyio
 
-from bethink.errors import StoreError
+from bethink.errors import Moved, StoreError
 from bethink.logs import logger
 from bethink.store import changes, jobs, webhooks
 from bethink.store.db import Database, Tx
@@ -56,11 +57,12 @@ class Teller:
         names = await self._database.transact(lambda tx: jobs.spaces(tx, limit=_SPACES, after=page), read=True)
         gone = 0
         for name in names:
-            gone += await self._database.transact(
-                lambda tx, name=name: changes.prune(tx, space=name, before=tx.now - self._keep),
-                space=name,
-                repeatable=True,
-            )
+            with suppress(Moved):  # the others do not wait for it
+                gone += await self._database.transact(
+                    lambda tx, name=name: changes.prune(tx, space=name, before=tx.now - self._keep),
+                    space=name,
+                    repeatable=True,
+                )
         self._after = names[-1] if len(names) == _SPACES else ""
 
         def old(tx: Tx) -> None:

@@ -82,7 +82,7 @@ UPDATE webhook_queues SET due_at = NULL, token = token + 1 WHERE webhook_id = :i
 -- name: claim_queues
 -- Claim the queues that are due, the longest waiting first, each with a token above all before.
 WITH due AS MATERIALIZED (
-    SELECT space_id, webhook_id FROM webhook_queues WHERE due_at <= :now
+    SELECT space_id, webhook_id FROM webhook_queues WHERE due_at <= :now AND is_here(webhook_queues)
     ORDER BY due_at LIMIT :limit /*skip_locked*/
 )
 UPDATE webhook_queues SET token = webhook_queues.token + 1, due_at = :lease
@@ -92,7 +92,7 @@ RETURNING webhook_queues.space_id, webhook_queues.webhook_id, webhook_queues.tok
 
 -- name: any_queue_due
 -- Whether there is anything to send.
-SELECT space_id FROM webhook_queues WHERE due_at <= :now LIMIT 1;
+SELECT space_id FROM webhook_queues WHERE due_at <= :now AND is_here(webhook_queues) LIMIT 1;
 
 -- name: advance_queue
 -- Note that a webhook was told of a change, under a claim that is still valid, and renew the claim.
