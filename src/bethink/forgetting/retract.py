@@ -6,7 +6,7 @@ from bethink.model.changes import ChangeKind
 from bethink.model.jobs import JobKind
 from bethink.model.recall import Ref, RefKind
 from bethink.model.verbs.sessions import RetractRequest
-from bethink.store import changes, messages, retention, sessions
+from bethink.store import changes, messages, sessions
 from bethink.store.db import Database, Tx
 
 
@@ -26,11 +26,11 @@ class RetractService:
 
 
 def retract(tx: Tx, *, space: str, session_id: str, number: int) -> bool:
-    """Take a message back, with what was learnt from it.
+    """Take a message back, with what rests on it. Returns False if it was taken back before.
 
     Raises:
         NotFound: if there is no such message.
-        UnderLegalHold: if something was learnt from it, which would go, and a hold stands on the space.
+        UnderLegalHold: if something rests on it, which would go, and a hold stands on the space.
     """
     session = sessions.find(tx, space=space, session_id=session_id)
     if session is not None:
@@ -43,11 +43,9 @@ def retract(tx: Tx, *, space: str, session_id: str, number: int) -> bool:
         return False
     # A worker that is learning from the session has read it: it loses its claim, and the job starts over.
     tx.run("fence_extractors", space=space, kind=JobKind.EXTRACT, sessions=[session_id], now=tx.now)
-    if number <= (session.processed_until or 0):
-        retention.refuse_if_held(tx, space=space)
-        cascade.forget_learnt_from(
-            tx, space=space, conversation=session.conversation_id, session_id=session_id, number=number
-        )
+    cascade.forget_learnt_from(
+        tx, space=space, conversation=session.conversation_id, session_id=session_id, number=number
+    )
     ref = Ref(RefKind.MESSAGE, session_id, number)
     changes.record(tx, space=space, kind=ChangeKind.MESSAGE_RETRACTED, ref=ref)
     return True
