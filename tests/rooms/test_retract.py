@@ -10,7 +10,8 @@ from bethink.learning.learner import start_over
 from bethink.model.calls import ModelCall
 from bethink.model.changes import ChangeKind
 from bethink.model.documents import DocumentDraft, DocumentSource, Provenance, SourceKind
-from bethink.store.db import Database
+from bethink.store import learning, messages
+from bethink.store.db import Database, Tx
 from tests.conftest import KEY, FakeClock, said
 from tests.rooms.learn_kit import DONE, a_fact, a_note, answer, reviewed, worker
 from tests.rooms.stored_kit import stored
@@ -232,3 +233,33 @@ async def test_what_rests_on_other_messages_alone_stays(memory: bethink.Memory, 
 
     assert len(await space.facts.all()) == 2
     assert await session.summary() is not None, "it was made before"
+
+
+@pytest.mark.parametrize(("count", "gone"), [(4, 2), (210, 140)])
+async def test_what_is_new_is_not_read_as_what_was_said_before(
+    memory: bethink.Memory, database: Database, count: int, gone: int
+) -> None:
+    space = memory.space("alice")
+    session = await space.session(KEY)
+    await session.append(said(*(f"old {number}." for number in range(1, count + 1))))
+
+    def learnt(tx: Tx) -> None:
+        learning.advance(tx, space="alice", session_id=session.id, start=0, until=count)
+        for number in range(1, gone + 1):
+            messages.retract(tx, space="alice", session_id=session.id, number=number)
+
+    await database.transact(learnt, space="alice")
+    await session.append(said("new one.", "new two."))
+    await session.idle()
+    asked: list[str] = []
+
+    def watched(call: ModelCall) -> str:
+        asked.append(call.prompt)
+        return clever(call)
+
+    await worker(database, watched).run_once()
+
+    before, _, new = asked[0].partition("New:")
+    assert before.count("old ") == count - gone
+    assert "new " not in before.partition("Read before:")[2]
+    assert new.count("new ") == 2
