@@ -138,6 +138,7 @@ class Memory(MemoryVerbs):
         """
         from bethink.archive.sync import sync_space  # noqa: PLC0415 - few programs sync
         from bethink.forgetting.replay import replay  # noqa: PLC0415
+        from bethink.forgetting.retract import retract_as_of  # noqa: PLC0415
 
         pair = self._backend.local().parts.database, other.backend.local().parts.database
         every = [checked_name(name, "a space") for name in names]
@@ -147,7 +148,12 @@ class Memory(MemoryVerbs):
                 every += page
                 after = page[-1]
         return [
-            await sync_space(*pair, space=name, forget_again=lambda tx, space: replay(tx, space=space, back=False))
+            await sync_space(
+                *pair,
+                space=name,
+                forget_again=lambda tx, space: replay(tx, space=space, back=False),
+                take_back=retract_as_of,
+            )
             for name in sorted(set(every))
         ]
 

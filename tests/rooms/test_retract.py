@@ -5,13 +5,15 @@ from datetime import timedelta
 import pytest
 
 import bethink
-from bethink.errors import NotFound, UnderLegalHold
+from bethink.errors import ModelUnavailable, NotFound, UnderLegalHold
+from bethink.learning.learner import start_over
 from bethink.model.calls import ModelCall
 from bethink.model.changes import ChangeKind
 from bethink.model.documents import DocumentDraft, DocumentSource, Provenance, SourceKind
-from bethink.store.db import Database
+from bethink.store import learning, messages
+from bethink.store.db import Database, Tx
 from tests.conftest import KEY, FakeClock, said
-from tests.rooms.learn_kit import DONE, a_fact, a_note, answer, worker
+from tests.rooms.learn_kit import DONE, a_fact, a_note, answer, reviewed, worker
 from tests.rooms.stored_kit import stored
 
 BIRD = "zebrafinch"
@@ -145,3 +147,119 @@ async def test_forgetting_erases_also_what_was_taken_back(
 
     assert gone.messages == 1
     assert BIRD not in stored(target, superuser_dsn)
+
+
+@pytest.mark.parametrize("approved", [True, False])
+async def test_a_claim_that_a_person_made_of_it_goes_with_it_also_before_anything_is_learnt(
+    memory: bethink.Memory, *, approved: bool
+) -> None:
+    space = memory.space("alice")
+    session = await space.session(KEY)
+    await session.append(said(f"I keep a {BIRD}."))
+    review = await space.reviews.propose(f"message:{session.id}:1")
+    if approved:
+        await space.reviews.approve(review.id)
+
+    await session.retract(1)
+
+    assert await space.facts.all() == []
+    assert BIRD not in await shown(space)
+    with pytest.raises(NotFound):
+        await space.reviews.approve(review.id)
+
+
+async def test_a_legal_hold_keeps_a_claim_that_a_person_made_of_it(memory: bethink.Memory) -> None:
+    space = memory.space("alice")
+    session = await space.session(KEY)
+    await session.append(said(f"I keep a {BIRD}."))
+    review = await space.reviews.propose(f"message:{session.id}:1")
+    await space.retention.hold("case 12")
+
+    with pytest.raises(UnderLegalHold):
+        await session.retract(1)
+
+    assert [record.number for record in await session.read()] == [1]
+    assert await space.reviews.get(review.id) == review
+
+
+async def test_what_was_quoted_of_it_goes_also_while_a_model_is_awaited(
+    memory: bethink.Memory, database: Database
+) -> None:
+    space = memory.space("alice")
+    session = await space.session(KEY)
+    await session.append(said(f"I keep a {BIRD}.", "I like tea."))
+    await session.idle()
+    await worker(database, None).run_once()
+    assert await start_over(database) == 1
+    assert (await space.get_session(session.id)).info.processed_until is None
+    assert await session.summary() is not None, "it stays until the model has learnt"
+
+    await session.retract(1)
+
+    assert BIRD not in await shown(space)
+    assert await session.summary() is None
+
+
+async def test_an_answer_about_it_that_was_not_applied_yet_is_not_used(
+    memory: bethink.Memory, database: Database, clock: FakeClock
+) -> None:
+    space = memory.space("alice")
+    session = await space.session(KEY)
+    await session.append(said(f"I keep a {BIRD}.", "I like tea."))
+    await session.idle()
+
+    await worker(database, clever, reader=lambda _: ModelUnavailable("away")).run_once()
+    assert await session.summary() is None, "it is not applied"
+    await session.retract(1)
+    clock.time += timedelta(hours=1)
+    await worker(database, clever).run_once()
+
+    assert await session.summary() is not None
+    assert BIRD not in str(await reviewed(database))
+
+
+async def test_what_rests_on_other_messages_alone_stays(memory: bethink.Memory, database: Database) -> None:
+    space = memory.space("alice")
+    session = await space.session(KEY)
+    await session.append(said(f"I keep a {BIRD}.", "I like tea."))
+    await session.idle()
+    await worker(database, clever).run_once()
+    await session.append(said("I like snails."))
+    review = await space.reviews.propose(f"message:{session.id}:3")
+    await space.reviews.approve(review.id)
+    assert len(await space.facts.all()) == 3
+
+    await session.retract(3)
+
+    assert len(await space.facts.all()) == 2
+    assert await session.summary() is not None, "it was made before"
+
+
+@pytest.mark.parametrize(("count", "gone"), [(4, 2), (210, 140)])
+async def test_what_is_new_is_not_read_as_what_was_said_before(
+    memory: bethink.Memory, database: Database, count: int, gone: int
+) -> None:
+    space = memory.space("alice")
+    session = await space.session(KEY)
+    await session.append(said(*(f"old {number}." for number in range(1, count + 1))))
+
+    def learnt(tx: Tx) -> None:
+        learning.advance(tx, space="alice", session_id=session.id, start=0, until=count)
+        for number in range(1, gone + 1):
+            messages.retract(tx, space="alice", session_id=session.id, number=number)
+
+    await database.transact(learnt, space="alice")
+    await session.append(said("new one.", "new two."))
+    await session.idle()
+    asked: list[str] = []
+
+    def watched(call: ModelCall) -> str:
+        asked.append(call.prompt)
+        return clever(call)
+
+    await worker(database, watched).run_once()
+
+    before, _, new = asked[0].partition("New:")
+    assert before.count("old ") == count - gone
+    assert "new " not in before.partition("Read before:")[2]
+    assert new.count("new ") == 2

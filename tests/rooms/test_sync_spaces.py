@@ -13,6 +13,7 @@ from bethink.archive.reading import ArchiveReader
 from bethink.archive.sync import Synced, differing, sync_space
 from bethink.archive.write import write_archive
 from bethink.forgetting.replay import replay
+from bethink.forgetting.retract import retract_as_of
 from bethink.store import chain
 from bethink.store.db import Database
 from tests.conftest import FakeClock, memory_on, said
@@ -30,7 +31,9 @@ async def other(template: Path, tmp_path: Path, clock: FakeClock) -> AsyncIterat
 
 
 async def _sync(first: Database, second: Database) -> Synced:
-    return await sync_space(first, second, space=SPACE, forget_again=lambda tx, space: replay(tx, space=space))
+    return await sync_space(
+        first, second, space=SPACE, forget_again=lambda tx, space: replay(tx, space=space), take_back=retract_as_of
+    )
 
 
 async def _equal(first: Database, second: Database, folder: Path) -> bool:
@@ -184,3 +187,57 @@ async def test_what_one_side_has_forgotten_is_forgotten_by_the_other_and_does_no
     for side in (database, other):
         report = await side.transact(lambda tx: chain.check(tx, space=SPACE), space=SPACE, read=True)
         assert report.broken == ()
+
+
+@pytest.mark.parametrize("there_first", [True, False])
+async def test_what_one_side_took_back_is_taken_back_on_both_and_not_said_twice(
+    database: Database, other: Database, tmp_path: Path, *, there_first: bool
+) -> None:
+    here, there = memory_on(database).space(SPACE), memory_on(other).space(SPACE)
+    session = await here.session("cli:desk")
+    await session.append(said("one", "two", "I keep a zebrafinch."))
+    review = await here.reviews.propose(f"message:{session.id}:3")
+    await here.reviews.approve(review.id)
+    await _sync(database, other)
+    assert len(await there.facts.all()) == 1
+    await session.retract(3)
+    taken_back = (await session.transcript()).lines[-1].record.retracted_at
+    # Both go on, and the other side takes back something, too.
+    await session.append(said("four here"))
+    away = await there.session("cli:desk")
+    await away.append(said("four there"))
+    await away.retract(2)
+
+    await (_sync(other, database) if there_first else _sync(database, other))
+
+    for space in (here, there):
+        lines = (await (await space.get_session(session.id)).transcript()).lines
+        told = [(line.record.number, line.record.message.content, line.record.retracted_at is None) for line in lines]
+        assert told == [
+            (1, "one", True), (2, "two", False), (3, "I keep a zebrafinch.", False), (4, "four here", True),
+            (5, "four there", True),
+        ]  # fmt: skip
+        assert lines[2].record.retracted_at == taken_back
+        assert await space.facts.all() == []
+        assert not (await space.recall("zebrafinch")).items
+    assert await _equal(database, other, tmp_path)
+
+
+async def test_of_what_both_sides_took_back_the_earlier_time_holds(
+    database: Database, other: Database, tmp_path: Path
+) -> None:
+    here, there = memory_on(database).space(SPACE), memory_on(other).space(SPACE)
+    session = await here.session("cli:desk")
+    await session.append(said("one", "two"))
+    await _sync(database, other)
+    away = await there.get_session(session.id)
+    await away.retract(2)
+    first = (await away.transcript()).lines[-1].record.retracted_at
+    await session.retract(2)
+
+    await _sync(database, other)
+
+    for space in (here, there):
+        lines = (await (await space.get_session(session.id)).transcript()).lines
+        assert [line.record.retracted_at for line in lines] == [None, first]
+    assert await _equal(database, other, tmp_path)

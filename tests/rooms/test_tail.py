@@ -9,10 +9,11 @@ from bethink.errors import BadAnswer
 from bethink.extend import TextKind
 from bethink.recall import tail
 from bethink.recall.reindex import Vectors
+from bethink.store import search, vectors
 from bethink.store.db import Database
 from tests.conftest import FakeClock, said
 from tests.rooms.recall_kit import message, tell, texts, with_vectors
-from tests.rooms.vector_kit import DIMENSION, Hashed, index_all
+from tests.rooms.vector_kit import DIMENSION, Hashed, index_all, index_of
 
 pytestmark = pytest.mark.pgvector
 
@@ -193,3 +194,29 @@ async def test_an_embedder_whose_vectors_are_not_in_use_embeds_nothing_but_the_q
 
     assert automatic.kinds == ["question"]
     assert retired.kinds == ["question"]
+
+
+@pytest.mark.parametrize("exact", [True, False])
+async def test_what_was_taken_back_is_neither_embedded_nor_takes_a_place(
+    database: Database, memory: Memory, monkeypatch: pytest.MonkeyPatch, *, exact: bool
+) -> None:
+    if not exact:
+        monkeypatch.setattr(tail, "_EXACT", 0)
+    session = await tell(memory, "a scarlet coat", "a scarlet boat", "a scarlet hat")
+    await session.retract(2)
+    quick = Colours("colours")
+    asking = with_vectors(database, quick).space("alice")
+
+    assert sorted(texts(await asking.recall(QUESTION))) == ["a scarlet coat", "a scarlet hat"]
+    await index_all(database, quick)
+
+    assert "boat" not in str(quick.asked)
+    assert sorted(texts(await asking.recall(QUESTION))) == ["a scarlet coat", "a scarlet hat"]
+    index = await index_of(database, "colours")
+    assert await database.transact(lambda tx: vectors.counts(tx, space="alice", index=index), space="alice") == (2, 0)
+
+    await session.retract(3)
+
+    taken = [message(session, number) for number in (1, 2, 3)]
+    gone = await database.transact(lambda tx: search.gone(tx, space="alice", refs=taken, as_of=None), space="alice")
+    assert gone == set(taken[1:])

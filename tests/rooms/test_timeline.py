@@ -1,7 +1,7 @@
 """The timeline: everything that happened, once and in order, at the same cost however much that is."""
 
 from collections.abc import Callable
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import pytest
 from hypothesis import given, settings
@@ -12,7 +12,7 @@ from bethink.model.recall import Purpose, Ref, RefKind
 from bethink.model.timeline import TimelineEntry, TimelineKind, TimelinePage
 from bethink.store import facts, ledger
 from bethink.store.db import Database, Tx
-from tests.conftest import FakeClock
+from tests.conftest import FakeClock, said
 from tests.page_kit import EVERY_CHECK, analyze, cost_of, every
 
 
@@ -160,3 +160,19 @@ async def test_a_page_of_a_long_timeline_costs_what_one_of_a_short_timeline_cost
         costs.append(cost.rows)
 
     assert costs[1] <= costs[0] * 1.3 + 5, costs
+
+
+async def test_what_was_taken_back_is_left_out_unless_the_time_is_before_that(memory: Memory, clock: FakeClock) -> None:
+    mira = memory.space("mira")
+    session = await mira.session("chat:mira")
+    await session.append(said("one", "two", "three"))
+    before = clock.time
+    clock.time += timedelta(minutes=1)
+
+    await session.retract(2)
+    await session.retract(3)
+
+    found = await every(lambda after: mira.timeline(kinds=(TimelineKind.MESSAGE,), limit=1, after=after))
+    assert [each.text for each in found] == ["one"]
+    then = await every(lambda after: mira.timeline(kinds=(TimelineKind.MESSAGE,), as_of=before, limit=1, after=after))
+    assert [each.text for each in then] == ["three", "two", "one"]

@@ -122,15 +122,16 @@ class Session(SessionHandle):
     async def retract(self, number: int) -> bool:
         """Take a message back. Returns False if it was taken back before.
 
-        It stays in the log, in `transcript` and in archives. Recall, context and read show it no more, nothing is
-        learnt from it, and what was learnt from it goes. A thread keeps what it has taken in. `forget` erases.
+        It stays in the log, in `transcript` and in archives. Recall, context, timeline and read show it no more,
+        except as of a time before. Nothing is learnt from it, and what rests on it goes. A thread keeps what it has
+        taken in. `forget` erases.
 
         Args:
             number: Its number in the session.
 
         Raises:
             NotFound: if there is no such message.
-            UnderLegalHold: if something was learnt from it and a hold stands.
+            UnderLegalHold: if something rests on it and a hold stands.
         """
         return await self._run(RETRACT, RetractRequest(session_id=self.id, number=number))
 

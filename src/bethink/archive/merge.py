@@ -37,6 +37,8 @@ _OF_THREADS = {
     "placements": "thread_id",
     "states": "thread_id",
 }
+_TAKEN_BACK = "retracted_at"
+"""The one thing of a message that changes once it was said."""
 _MESSAGE_REFS = {
     "fact_sources": ("session_id", "number"), "fact_quotes": ("session_id", "number"),
     "review_sources": ("session_id", "number"),
@@ -112,6 +114,18 @@ def _rename(side: Rows, old: str, new: str, refs: tuple[tuple[str, str], ...]) -
             if row[column] == old:
                 row[column] = new
         side[table] = keyed(table, side.get(table, {}).values())
+
+
+def taken_back(first: Rows, second: Rows) -> tuple[list[RowDict], list[RowDict]]:
+    """Return for each side the messages that it also has, and that the other side alone, or earlier, took back."""
+    found: tuple[list[RowDict], list[RowDict]] = ([], [])
+    ours, theirs = first.get("messages", {}), second.get("messages", {})
+    for key in sorted(ours.keys() & theirs.keys()):
+        pair = ours[key], theirs[key]
+        if {**pair[0], _TAKEN_BACK: None} == {**pair[1], _TAKEN_BACK: None}:
+            early = min((row for row in pair if row[_TAKEN_BACK] is not None), key=lambda row: row[_TAKEN_BACK])
+            found[0 if early is pair[1] else 1].append(early)
+    return found
 
 
 def _line_up_messages(sides: tuple[Rows, Rows]) -> None:

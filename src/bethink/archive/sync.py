@@ -6,11 +6,13 @@ from itertools import chain
 from pathlib import Path
 
 from bethink.archive.load import follow_up
-from bethink.archive.merge import Rows, keyed, merged
+from bethink.archive.merge import Rows, keyed, merged, taken_back
 from bethink.archive.reading import ArchiveReader, RowDict
 from bethink.archive.write import write_archive
 from bethink.errors import Busy, Conflict
 from bethink.frozen import frozen
+from bethink.model.moments import Micros
+from bethink.model.recall import Ref, RefKind
 from bethink.store import archived, erasures, jobs, retention
 from bethink.store.archived import Table, Values
 from bethink.store.db import Database, Tx
@@ -47,13 +49,19 @@ class Synced:
 
 
 async def sync_space(
-    first: Database, second: Database, *, space: str, forget_again: Callable[[Tx, str], object]
+    first: Database,
+    second: Database,
+    *,
+    space: str,
+    forget_again: Callable[[Tx, str], object],
+    take_back: Callable[[Tx, str, Ref, Micros], object],
 ) -> Synced:
     """Let two memories exchange what each lacks of a space. Both are equal afterwards.
 
     It holds what differs in memory, not what both have. `forget_again` removes what the tombstones of a space cover:
-    what one side forgot is forgotten on the other first, or it would come back. Raises `Busy` if someone goes on
-    writing meanwhile: nothing is lost, and another run goes on. Raises `UnderLegalHold` before anything is shared.
+    what one side forgot is forgotten on the other first, or it would come back. `take_back` does the same for a message
+    that one side took back at a time. Raises `Busy` if someone goes on writing meanwhile: nothing is lost, and another
+    run goes on. Raises `UnderLegalHold` before anything is shared.
     """
     pair = (first, second)
     for database in pair:
@@ -74,6 +82,12 @@ async def sync_space(
                 if ours.manifest == theirs.manifest:
                     return Synced(space=space, first=counts[0], second=counts[1])
                 sides = differing(ours, theirs)
+            missed = taken_back(*sides)
+            if any(missed):
+                for place, (database, rows) in enumerate(zip(pair, missed, strict=True)):
+                    await _take_back(database, rows, take_back, space=space)
+                    counts[place] += len(rows)
+                continue  # what rests on them is gone by the next round, on both sides
             result = merged(*sides)
             for place, (database, side) in enumerate(zip(pair, sides, strict=True)):
                 change = RowChanges(side, result, space=space)
@@ -84,6 +98,16 @@ async def sync_space(
                 except Conflict:
                     continue  # someone wrote meanwhile: the next round sees it
     raise Busy(f"space {space!r} kept changing while it was synced.", hint="Run it again when less is written.")
+
+
+async def _take_back(
+    database: Database, rows: list[RowDict], take_back: Callable[[Tx, str, Ref, Micros], object], *, space: str
+) -> None:
+    for row in rows:
+        ref = Ref(RefKind.MESSAGE, row["session_id"], row["number"])
+        await database.transact(
+            lambda tx, ref=ref, at=row["retracted_at"]: take_back(tx, space, ref, at), space=space, repeatable=True
+        )
 
 
 def _applied(tx: Tx, change: "RowChanges", created_at: int, *, space: str) -> int:

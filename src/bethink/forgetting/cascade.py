@@ -11,7 +11,7 @@ from bethink.model.erasures import DOCUMENT_KEY, IDEMPOTENCY_KEY, SPACE, THREAD
 from bethink.model.jobs import JobKind
 from bethink.model.recall import RefKind
 from bethink.model.records import Forgotten
-from bethink.store import changes, facts, jobs, learning, relearnings, reviews, sessions
+from bethink.store import changes, facts, jobs, learning, relearnings, retention, reviews, sessions
 from bethink.store.db import NO_LIMIT, Row, Tx
 
 
@@ -60,13 +60,21 @@ def forget_messages(
 
 
 def forget_learnt_from(tx: Tx, *, space: str, conversation: str, session_id: str, number: int) -> None:
-    """Forget what was learnt from a message that stays. Threads stay, too: they are an agent's own state."""
+    """Forget what rests on a message that stays, however far its session was learnt from. Raises `UnderLegalHold`.
+
+    Threads stay, too: they are an agent's own state.
+    """
     one = {"space": space, "session": session_id, "number": number}
+    rests = tx.one("what_rests_on_message", **one) or {"noted": False, "told": False}
+    noted = rests["noted"] or learning.has_answered(tx, space=space, session_id=session_id, number=number)
+    if not noted and not rests["told"]:
+        return
+    retention.refuse_if_held(tx, space=space)
     shaken = {row["id"] for row in tx.all("facts_from_message", None, **one)}
     tx.run("drop_message_sources", **one)
     tx.run("drop_message_quotes", **one)
     reviews.forget_messages(tx, space=space, session_id=session_id, numbers=[number])
-    unsaid, gone = _unsaid(tx, shaken, space=space), [session_id]
+    unsaid, gone = _unsaid(tx, shaken, space=space), [session_id] if noted else []
     _forget_derived(tx, space=space, conversation=conversation, gone=gone, removed=0, unsaid=unsaid, threads=False)
 
 

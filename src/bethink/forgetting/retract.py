@@ -1,12 +1,15 @@
 """Takes messages back: they stay in the log, and nothing shows them or rests on them any more."""
 
+from contextlib import suppress
+
 from bethink.errors import NotFound
 from bethink.forgetting import cascade
 from bethink.model.changes import ChangeKind
 from bethink.model.jobs import JobKind
+from bethink.model.moments import Micros
 from bethink.model.recall import Ref, RefKind
 from bethink.model.verbs.sessions import RetractRequest
-from bethink.store import changes, messages, retention, sessions
+from bethink.store import changes, messages, sessions
 from bethink.store.db import Database, Tx
 
 
@@ -25,29 +28,33 @@ class RetractService:
         )
 
 
-def retract(tx: Tx, *, space: str, session_id: str, number: int) -> bool:
-    """Take a message back, with what was learnt from it.
+def retract_as_of(tx: Tx, space: str, ref: Ref, at: Micros) -> None:
+    """Take a message back that another copy of its space took back at a time. Does nothing if it is gone."""
+    with suppress(NotFound):
+        retract(tx, space=space, session_id=ref.id, number=ref.number, at=at)
+
+
+def retract(tx: Tx, *, space: str, session_id: str, number: int, at: Micros | None = None) -> bool:
+    """Take a message back, now or as of a time, with what rests on it. Returns False if it was taken back by then.
 
     Raises:
         NotFound: if there is no such message.
-        UnderLegalHold: if something was learnt from it, which would go, and a hold stands on the space.
+        UnderLegalHold: if something rests on it, which would go, and a hold stands on the space.
     """
     session = sessions.find(tx, space=space, session_id=session_id)
     if session is not None:
         sessions.lock_conversation(tx, space=space, conversation=session.conversation_id)
         session = sessions.find(tx, space=space, session_id=session_id, lock=True)
-    done = messages.retract(tx, space=space, session_id=session_id, number=number)
+    done = messages.retract(tx, space=space, session_id=session_id, number=number, at=at)
     if session is None or done is None:
         raise NotFound(f"no message {number} in session {session_id!r} of space {space!r}.")
     if not done:
         return False
     # A worker that is learning from the session has read it: it loses its claim, and the job starts over.
     tx.run("fence_extractors", space=space, kind=JobKind.EXTRACT, sessions=[session_id], now=tx.now)
-    if number <= (session.processed_until or 0):
-        retention.refuse_if_held(tx, space=space)
-        cascade.forget_learnt_from(
-            tx, space=space, conversation=session.conversation_id, session_id=session_id, number=number
-        )
+    cascade.forget_learnt_from(
+        tx, space=space, conversation=session.conversation_id, session_id=session_id, number=number
+    )
     ref = Ref(RefKind.MESSAGE, session_id, number)
     changes.record(tx, space=space, kind=ChangeKind.MESSAGE_RETRACTED, ref=ref)
     return True

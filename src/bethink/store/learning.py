@@ -54,6 +54,13 @@ def answers_of(tx: Tx, *, space: str, kind: JobKind, key: str, run: str) -> list
     return [row["content"] for place, row in enumerate(rows) if row["position"] == place]
 
 
+def has_answered(tx: Tx, *, space: str, session_id: str, number: int) -> bool:
+    """Return whether a model has answered about a session as far as a message, or further."""
+    runs = tx.all("list_runs", space=space, kind=JobKind.EXTRACT, key=session_id)
+    last = [row["run"].rpartition("-")[2] for row in runs]
+    return any(not each.isdecimal() or int(each) >= number for each in last)
+
+
 def put_memory(tx: Tx, memory: SessionMemory, *, token: int) -> None:
     """Replace the memory of a session; the times of its messages are read from the log."""
     tx.run(

@@ -120,10 +120,10 @@ def newest(tx: Tx, *, space: str, session_id: str, number: int, limit: int, only
     return [record_of(row) for row in reversed(rows)]
 
 
-def retract(tx: Tx, *, space: str, session_id: str, number: int) -> bool | None:
-    """Take a message back. Returns False if it was taken back before, None if there is none."""
+def retract(tx: Tx, *, space: str, session_id: str, number: int, at: Micros | None = None) -> bool | None:
+    """Take a message back, now or as of a time. Returns False if it was taken back before, None if there is none."""
     one = {"space": space, "session": session_id, "number": number}
-    if tx.run("retract_message", now=tx.now, **one):
+    if tx.run("retract_message", at=to_micros(tx.now) if at is None else at, by=NO_LIMIT if at is None else at, **one):
         return True
     return None if tx.one("find_message", **one) is None else False
 

@@ -159,7 +159,7 @@ def gone(tx: Tx, *, space: str, refs: Iterable[Ref], as_of: datetime | None) -> 
     judge = _Judge(tx, space, as_of)
     by_kind: dict[RefKind, list[Ref]] = {}
     for ref in refs:
-        # Without a time, messages and session memories always hold.
+        # Without a time, session memories always hold.
         if as_of is not None or ref.kind in _CAN_END:
             by_kind.setdefault(ref.kind, []).append(ref)
     return {
@@ -173,7 +173,7 @@ def gone(tx: Tx, *, space: str, refs: Iterable[Ref], as_of: datetime | None) -> 
     }  # fmt: skip
 
 
-_CAN_END = (RefKind.FACT, RefKind.DOCUMENT)
+_CAN_END = (RefKind.MESSAGE, RefKind.FACT, RefKind.DOCUMENT)
 _GONE = {
     RefKind.MESSAGE: "gone_messages",
     RefKind.FACT: "gone_facts",

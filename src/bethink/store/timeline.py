@@ -36,9 +36,11 @@ def page(
     """Return a page of what happened, the newest first."""
     key = cast("_Key | None", read_cursor(after, int, int, str, int))
     found: list[tuple[_Key, Row]] = []
+    bound = until(as_of)
     for rank, source in enumerate(_SOURCES):
         if any(kind in kinds for kind in source.kinds):
-            rows = tx.all(source.query, space=space, limit=limit + 1, **_from(key, rank, until(as_of)))
+            given = {"space": space, "limit": limit + 1, "as_of": bound, **_from(key, rank, bound)}
+            rows = tx.all(source.query, None, **given)
             found += [((row["at"], rank, row["id"], row["number"]), row) for row in rows]
     found.sort(key=lambda each: each[0], reverse=True)
     # What its kind leaves out has had its place in the page: a page ends where each source was read to.

@@ -196,10 +196,16 @@ def _known(tx: Tx, space: str, new: Sequence[Record]) -> list[Fact]:
 
 def _earlier(tx: Tx, claim: Claim, start: int) -> list[Record]:
     if start <= _HEAD + _TAIL:
-        return messages.after(tx, space=claim.space, session_id=claim.key, number=0, limit=start) if start else []
-    head = messages.after(tx, space=claim.space, session_id=claim.key, number=0, limit=_HEAD)
-    tail = messages.after(tx, space=claim.space, session_id=claim.key, number=start - _TAIL, limit=_TAIL)
-    return [*head, *(record for record in tail if record.number <= start)]
+        return _between(tx, claim, 0, start, limit=start) if start else []
+    tail = start - _TAIL
+    return [*_between(tx, claim, 0, tail, limit=_HEAD), *_between(tx, claim, tail, start, limit=_TAIL)]
+
+
+def _between(tx: Tx, claim: Claim, after: int, until: int, *, limit: int) -> list[Record]:
+    """Return the first records of a part of a session."""
+    found = messages.after(tx, space=claim.space, session_id=claim.key, number=after, limit=limit)
+    # Of those that were forgotten or taken back none is counted, so that the limit may reach beyond the part.
+    return [record for record in found if record.number <= until]
 
 
 def _first(

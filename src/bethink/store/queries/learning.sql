@@ -9,6 +9,10 @@ ON CONFLICT (space_id, kind, key, run, position) DO NOTHING;
 SELECT run, position, content, agent_id, model, prompt, token, recorded_at FROM answers
 WHERE space_id = :space AND kind = :kind AND key = :key ORDER BY recorded_at DESC, position LIMIT :limit;
 
+-- name: list_runs
+-- The runs of a job that a model has answered.
+SELECT DISTINCT run FROM answers WHERE space_id = :space AND kind = :kind AND key = :key;
+
 -- name: list_run_answers
 -- The answers of one run, in order.
 SELECT position, content FROM answers

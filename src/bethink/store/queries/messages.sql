@@ -54,9 +54,9 @@ SELECT count(*) AS count FROM messages m JOIN sessions s ON s.space_id = m.space
 WHERE m.space_id = :space AND s.conversation_id = :conversation AND m.retracted_at IS NULL;
 
 -- name: retract_message
--- Take a message back.
-UPDATE messages SET retracted_at = :now
-WHERE space_id = :space AND session_id = :session AND number = :number AND retracted_at IS NULL;
+-- Take a message back, unless that was done by a time.
+UPDATE messages SET retracted_at = :at
+WHERE space_id = :space AND session_id = :session AND number = :number AND (retracted_at IS NULL OR retracted_at > :by);
 
 -- name: find_message
 -- Whether there is a message.

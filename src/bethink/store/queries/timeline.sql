@@ -1,7 +1,7 @@
 -- name: timeline_messages
--- The messages of a space by when they were stored, the newest first.
+-- The messages of a space by when they were stored, the newest first, without those that were taken back by a time.
 SELECT recorded_at AS at, session_id AS id, number, substr(content, 1, 300) AS text, origin AS who, session_id
-FROM messages WHERE space_id = :space AND recorded_at <= :until
+FROM messages WHERE space_id = :space AND recorded_at <= :until AND (retracted_at IS NULL OR retracted_at > :as_of)
   /*given key*/ AND (recorded_at, session_id, number) < (:key, :id, :number) /*end*/
 ORDER BY recorded_at DESC, session_id DESC, number DESC LIMIT :limit;
 

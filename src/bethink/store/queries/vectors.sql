@@ -28,13 +28,15 @@ WHERE status <> 'retired';
 DELETE FROM vector_indexes WHERE id = :id;
 
 -- name: missing_vectors
--- Texts of a space that have no vector in an index, the newest first. Not written as an anti-join: on a table that was
--- never analysed, PostgreSQL would compare everything with everything.
+-- Texts of a space that have no vector in an index, the newest first, without messages that were taken back. Not written
+-- as an anti-join: on a table that was never analysed, PostgreSQL would compare everything with everything.
 SELECT e.kind, e.id, e.number, e.role, e.name, e.title, e.description, e.body, e.said_at FROM embeddable e
 WHERE e.space_id = :space AND (
     SELECT v.part FROM vectors v WHERE v.space_id = :space AND v.index_id = :index AND v.kind = e.kind
       AND v.id = e.id AND v.number = e.number AND v.part = 0
-) IS NULL
+) IS NULL AND (e.kind <> 'message' OR (
+    SELECT m.retracted_at FROM messages m WHERE m.space_id = :space AND m.session_id = e.id AND m.number = e.number
+) IS NULL)
 ORDER BY e.said_at DESC, e.kind, e.id, e.number DESC LIMIT :limit;
 
 -- name: recent_missing_vectors
@@ -51,7 +53,7 @@ WHERE (
 ) IS NULL AND (
     SELECT v.part FROM vectors v WHERE v.space_id = :space AND v.index_id = :index AND v.kind = 'message'
       AND v.id = m.session_id AND v.number = m.number AND v.part = 0
-) IS NULL AND m.role IN ('user', 'assistant', 'tool') AND m.origin <> 'memory'
+) IS NULL AND m.role IN ('user', 'assistant', 'tool') AND m.origin <> 'memory' AND m.retracted_at IS NULL
 ORDER BY m.said_at DESC, m.session_id, m.number DESC LIMIT :limit;
 
 -- name: index_job
@@ -59,14 +61,16 @@ ORDER BY m.said_at DESC, m.session_id, m.number DESC LIMIT :limit;
 SELECT status FROM jobs WHERE space_id = :space AND kind = :kind AND key = :key;
 
 -- name: count_vectors
--- The number of texts of a space with vectors in an index, and without.
+-- The number of texts of a space with vectors in an index, and of those that are still to get one.
 SELECT (
     SELECT count(*) FROM vectors v WHERE v.space_id = :space AND v.index_id = :index AND v.part = 0
 ) AS filled, (
     SELECT count(*) FROM embeddable e WHERE e.space_id = :space AND (
         SELECT v.part FROM vectors v WHERE v.space_id = :space AND v.index_id = :index AND v.kind = e.kind
           AND v.id = e.id AND v.number = e.number AND v.part = 0
-    ) IS NULL
+    ) IS NULL AND (e.kind <> 'message' OR (
+        SELECT m.retracted_at FROM messages m WHERE m.space_id = :space AND m.session_id = e.id AND m.number = e.number
+    ) IS NULL)
 ) AS missing;
 
 -- name: hold_message
