@@ -200,7 +200,7 @@ async def test_a_key_of_before_the_move_stores_nothing_twice_after_it(fleet: Fle
 
 
 async def test_a_person_is_forgotten_in_spaces_too_that_the_directory_does_not_know_or_has_elsewhere(
-    fleet: tuple[bethink.Memory, Cells], name: str
+    fleet: Fleet, name: str
 ) -> None:
     memory, cells = fleet
     stray, twice = f"{name}-stray", f"{name}-twice"

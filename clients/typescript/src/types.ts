@@ -2118,8 +2118,8 @@ export interface SessionVerbs {
     read(options?: SessionReadOptions): Paged<Record[], Record>;
     /**
      * Take a message back. Returns false if it was taken back before. It stays in the log, in `transcript` and
-     * in archives. Recall, context and read show it no more, nothing is learnt from it, and what was learnt
-     * from it goes. A thread keeps what it has taken in. `forget` erases.
+     * in archives. Recall, context, timeline and read show it no more, except as of a time before. Nothing is
+     * learnt from it, and what rests on it goes. A thread keeps what it has taken in. `forget` erases.
      */
     retract(number: number, options?: CallOptions): Promise<boolean>;
     /**
