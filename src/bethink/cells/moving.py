@@ -151,7 +151,7 @@ class _Run:
         )  # fmt: skip
 
     def _check(self, tx: Tx, state: MoveState) -> None:
-        """Raise `Conflict` if this run was overtaken; otherwise nobody overtakes it before the transaction ends."""
+        """Raise `Conflict` if this run was overtaken. Otherwise it stays the last until the transaction ends."""
         if not moves.holds(tx, space=self._space, token=self._token, state=state):
             raise _overtaken(self._space)
 
