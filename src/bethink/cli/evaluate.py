@@ -46,7 +46,7 @@ async def evaluate(  # noqa: PLR0913 - each is an option of the command
         typer.Option(metavar="SHARE", help="Fail if fewer answers are right, or less evidence is found.", min=0, max=1),
     ] = None,
 ) -> Result:
-    """Evaluate memory on your own questions: evidence found, answers right, tokens and cost.
+    """Evaluate memory on your own questions: evidence, answers, tokens and cost.
 
     Each line has a question with an answer, or with evidence: texts or refs that recall should find, or both. An answer
     of null means that memory does not hold it, and must say so.
