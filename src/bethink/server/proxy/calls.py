@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, cast
 
 from bethink.frozen import frozen
 from bethink.model.framing import own_words
-from bethink.server.proxy.places import Place, elements, members, whole
+from bethink.server.proxy.places import TextSpan, elements, members, whole
 from bethink.server.proxy.upstream import Wire
 from bethink.transcripts import claude_code, codex
 from bethink.transcripts.lines import mapping, objects, text_at
@@ -36,7 +36,7 @@ class ModelCallText:
 
     wire: Wire
     text: str
-    top: Mapping[str, Place]
+    top: Mapping[str, TextSpan]
     lines: tuple[TypedLine, ...]
     first_new: int
     agent: str = _ASSISTANT
@@ -77,11 +77,11 @@ class ModelCallText:
             at, added = inner[-1].end, f",{json.dumps({'type': kind, 'text': block})}"
         return self.text[:at] + added + self.text[at:]
 
-    def _content(self, place: int) -> Place:
+    def _content(self, place: int) -> TextSpan:
         top = self.top[_LISTS[self.wire]]
         if isinstance(top.value, str):
             return top
-        item: Place = top.value[place]
+        item: TextSpan = top.value[place]
         return members(self.text, item.start)[0]["content"]
 
 
@@ -99,7 +99,7 @@ def read_call(wire: Wire, body: bytes, *, agent: str = "") -> ModelCallText | No
         items: Any = top[_LISTS[wire]].value
         listed: list[Any] = [{"role": "user", "content": items}]
         if isinstance(items, list):
-            listed = [each.value for each in cast("list[Place]", items)]
+            listed = [each.value for each in cast("list[TextSpan]", items)]
         return ModelCallText(wire=wire, text=text, top=top, agent=agent or _ASSISTANT, **_typed_in(listed, agent))
     return None
 

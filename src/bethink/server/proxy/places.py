@@ -9,7 +9,7 @@ _DECODER = json.JSONDecoder()
 _SPACE = re.compile(r"[ \t\n\r]*")
 
 
-class Place(NamedTuple):
+class TextSpan(NamedTuple):
     """A value, and where it begins and ends in the text."""
 
     start: int
@@ -17,14 +17,14 @@ class Place(NamedTuple):
     value: Any
 
 
-def members(text: str, start: int = 0, *, lists: Collection[str] = ()) -> tuple[dict[str, Place], int]:
+def members(text: str, start: int = 0, *, lists: Collection[str] = ()) -> tuple[dict[str, TextSpan], int]:
     """Return the members of the object that begins at `start`, and where it ends. Of those in `lists`, the value is a
     list of places.
 
     Raises:
         ValueError: for what is not a JSON object.
     """
-    found: dict[str, Place] = {}
+    found: dict[str, TextSpan] = {}
     at = _expect(text, _skip(text, start), "{")
     while text[at : at + 1] != "}":
         at = _expect(text, at, ",") if found else at
@@ -34,24 +34,24 @@ def members(text: str, start: int = 0, *, lists: Collection[str] = ()) -> tuple[
         begun = _expect(text, _skip(text, at), ":")
         inside = name in lists and text[begun : begun + 1] == "["
         value, end = elements(text, begun) if inside else _DECODER.raw_decode(text, begun)
-        found[name] = Place(begun, end, value)
+        found[name] = TextSpan(begun, end, value)
         at = _skip(text, end)
     return found, at + 1
 
 
-def elements(text: str, start: int) -> tuple[list[Place], int]:
+def elements(text: str, start: int) -> tuple[list[TextSpan], int]:
     """Return the elements of the list that begins at `start`, and where it ends. Raises as `members` does."""
-    found: list[Place] = []
+    found: list[TextSpan] = []
     at = _expect(text, start, "[")
     while text[at : at + 1] != "]":
         begun = _expect(text, at, ",") if found else at
         value, end = _DECODER.raw_decode(text, begun)
-        found.append(Place(begun, end, value))
+        found.append(TextSpan(begun, end, value))
         at = _skip(text, end)
     return found, at + 1
 
 
-def whole(text: str, *, lists: Collection[str]) -> dict[str, Place]:
+def whole(text: str, *, lists: Collection[str]) -> dict[str, TextSpan]:
     """Return the members of a text that is one object and nothing more. Raises as `members` does."""
     found, end = members(text, lists=lists)
     if _skip(text, end) != len(text):
