@@ -29,10 +29,10 @@ if TYPE_CHECKING:  # each is loaded by the first use
     from bethink.model.verbs.relearning import RelearnRequest
     from bethink.recall.search import Searcher
     from bethink.relearn import RelearnService
+    from bethink.spending import Budget
     from bethink.telling.teller import Teller
     from bethink.worker import Rest, Worker
     from bethink.working.ladder import Compactor
-    from bethink.working.model_compactor import Budget
     from bethink.working.process import Engine
 
 _log = logger("memory")
@@ -337,7 +337,7 @@ def _compactor(settings: Settings, database: Database, providers: Providers) -> 
 
 
 def _budget(settings: Settings, database: Database) -> "Budget":
-    from bethink.working.model_compactor import Budget  # noqa: PLC0415 - as above
+    from bethink.spending import Budget  # noqa: PLC0415 - as above
 
     return Budget(database=database, prices=_prices(settings), daily_cap=_cap(settings, free=False), slot=_slot())
 

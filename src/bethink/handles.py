@@ -49,7 +49,7 @@ class Backend(ABC):
         """Return the part of memory that works in this process.
 
         Raises:
-            Unavailable: if there is no database in this process.
+            Unavailable: if this process has no database.
         """
         raise Unavailable(
             "this needs a database in this process.", hint="Open a file or PostgreSQL instead of a server."
@@ -59,7 +59,7 @@ class Backend(ABC):
         """Return the history that an agent works on.
 
         Raises:
-            Unavailable: if there is no database in this process.
+            Unavailable: if this process has no database.
         """
         return self.local().live(space, conversation, agent=agent)
 
@@ -143,7 +143,7 @@ class SpaceHandle(Handle):
         gives the same bytes. It appears when it is complete, and replaces a file that is there.
 
         Raises:
-            NotFound: if there is no such space.
+            NotFound: if the space does not exist.
         """
         from pathlib import Path  # noqa: PLC0415 - as above
 

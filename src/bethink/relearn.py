@@ -112,7 +112,7 @@ class RelearnService:
         shadow = memory.local().parts.database
         worker = memory.local().worker()
         if not worker.has_model:
-            raise Invalid("there is no model to learn with.", hint="Set model, or pass model='openai:NAME'.")
+            raise Invalid("no model is configured.", hint="Set model, or pass model='openai:NAME'.")
         for entry in await self._sessions(space):
             await check_cap(self._database, self._cap, calls=learnt.usage.calls)
             records = await self._database.transact(

@@ -689,7 +689,7 @@ class Reviews(Blocking[AsyncReviews]):
             after: Only claims that follow this one: the last id of the previous page.
 
         Raises:
-            NotFound: if there is no claim `after`.
+            NotFound: if the claim `after` does not exist.
         """
         return self._run(lambda: self._inner.all(status=status, limit=limit, after=after))
 
@@ -835,7 +835,7 @@ class SpaceRetention(Blocking[AsyncSpaceRetention]):
                 out.
 
         Raises:
-            NotFound: if there is no such rule.
+            NotFound: if the rule does not exist.
         """
         return self._run(lambda: self._inner.remove(kind, origin=origin))
 
@@ -858,7 +858,7 @@ class SpaceRetention(Blocking[AsyncSpaceRetention]):
             by: Who places it, for the record; the user who runs the program, if left out.
 
         Raises:
-            NotFound: if there is no such space.
+            NotFound: if the space does not exist.
         """
         return self._run(lambda: self._inner.hold(reason, by=by))
 
@@ -1020,7 +1020,7 @@ class Documents(Blocking[AsyncDocuments]):
             document_id: The document.
             expected: Its current version.
             idempotency_key: Repeating a request with the same key stores nothing twice.
-            missing_ok: Do nothing, instead of raising `NotFound`, if there is no such document.
+            missing_ok: Do nothing, instead of raising `NotFound`, if the document does not exist.
 
         Raises:
             Stale: if `expected` is not the current version.
@@ -1084,7 +1084,7 @@ class Documents(Blocking[AsyncDocuments]):
             after: The other version.
 
         Raises:
-            NotFound: if there is no such version.
+            NotFound: if the version does not exist.
         """
         return self._run(lambda: self._inner.diff(document_id, before, after))
 
@@ -1118,7 +1118,7 @@ class Documents(Blocking[AsyncDocuments]):
             texts: By path, what a document shall say instead of what was proposed.
 
         Raises:
-            NotFound: if there is no such change set.
+            NotFound: if the change set does not exist.
             Conflict: if it is not held.
             Stale: if the tree has changed since.
             Invalid: if it does not have one of the paths.
@@ -1132,7 +1132,7 @@ class Documents(Blocking[AsyncDocuments]):
             run: The run that made it.
 
         Raises:
-            NotFound: if there is no such change set.
+            NotFound: if the change set does not exist.
             Conflict: if it is not held.
         """
         return self._run(lambda: self._inner.reject(run))
@@ -1506,7 +1506,7 @@ class Session(Blocking[AsyncSession]):
             number: Its number in the session.
 
         Raises:
-            NotFound: if there is no such message.
+            NotFound: if the message does not exist.
             UnderLegalHold: if something rests on it and a hold stands.
         """
         return self._run(lambda: self._inner.retract(number))
@@ -1786,7 +1786,7 @@ class Space(Blocking[AsyncSpace]):
         gives the same bytes. It appears when it is complete, and replaces a file that is there.
 
         Raises:
-            NotFound: if there is no such space.
+            NotFound: if the space does not exist.
         """
         return self._run(lambda: self._inner.export_archive(path))
 
@@ -1980,9 +1980,9 @@ class Space(Blocking[AsyncSpace]):
             deadline: After how many seconds to give up.
 
         Raises:
-            Invalid: if there is no model.
+            Invalid: if no model is configured.
             ModelUnavailable: if the model is away, or the daily budget is spent.
-            ModelTimeout: if there is no answer by the deadline.
+            ModelTimeout: if the model does not answer by the deadline.
         """
         return self._run(
             lambda: self._inner.ask(
@@ -2203,7 +2203,7 @@ class Space(Blocking[AsyncSpace]):
         """Queue a consolidation of the space; a worker carries it out.
 
         Raises:
-            NotFound: if there is no such space.
+            NotFound: if the space does not exist.
         """
         return self._run(lambda: self._inner.consolidate())
 
@@ -2361,7 +2361,7 @@ class Space(Blocking[AsyncSpace]):
             dry_run: Only show what would change. Otherwise it is applied at once.
 
         Raises:
-            Invalid: if there is no model to learn with.
+            Invalid: if no model is configured.
             Conflict: if the daily spend cap is reached.
         """
         return self._run(
@@ -2411,7 +2411,7 @@ class Space(Blocking[AsyncSpace]):
             agent: The agent whose rules apply.
 
         Raises:
-            Invalid: if there is no model to learn with.
+            Invalid: if no model is configured.
             Conflict: if the daily spend cap is reached.
         """
         return self._run(lambda: self._inner.preview(messages, rules=rules, conversation=conversation, agent=agent))
@@ -2794,7 +2794,7 @@ class Keys(Blocking[AsyncKeys]):
             overlap: For how many seconds the old key still works.
 
         Raises:
-            NotFound: if there is no key with this prefix.
+            NotFound: if no key has this prefix.
             Conflict: if it is no longer valid.
             Invalid: if it allows more than the key of the caller.
         """
@@ -2807,7 +2807,7 @@ class Keys(Blocking[AsyncKeys]):
             prefix: The key's prefix, which is not secret.
 
         Raises:
-            NotFound: if there is no key with this prefix.
+            NotFound: if no key has this prefix.
         """
         return self._run(lambda: self._inner.revoke(prefix))
 
@@ -2840,7 +2840,7 @@ class Webhooks(Blocking[AsyncWebhooks]):
             webhook_id: The webhook.
 
         Raises:
-            NotFound: if there is no such webhook.
+            NotFound: if the webhook does not exist.
         """
         return self._run(lambda: self._inner.delete(webhook_id))
 
@@ -2853,7 +2853,7 @@ class Webhooks(Blocking[AsyncWebhooks]):
             limit: How many deliveries to return at most.
 
         Raises:
-            NotFound: if there is no such webhook.
+            NotFound: if the webhook does not exist.
         """
         return self._run(lambda: self._inner.deliveries(webhook_id, space=space, limit=limit))
 
@@ -2877,7 +2877,7 @@ class Memory(BlockingOwner[AsyncMemory]):
             by: Who lifts it, for the record; the user who runs the program, if left out.
 
         Raises:
-            NotFound: if there is no such hold.
+            NotFound: if the hold does not exist.
         """
         return self._run(lambda: self._inner.lift_legal_hold(space, hold_id, reason, by=by))
 

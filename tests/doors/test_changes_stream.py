@@ -154,7 +154,7 @@ def test_a_stream_begins_by_saying_where_it_stands(running: Running) -> None:
 
 
 def test_a_quiet_stream_is_kept_alive_by_comments(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(streams, "_HEARTBEAT", 0.0)
+    monkeypatch.setattr(streams, "HEARTBEAT", 0.0)
     with closing(running.stream()) as connection:
         found = events(connection)
         assert next(found) == {"id": "0"}
@@ -162,7 +162,7 @@ def test_a_quiet_stream_is_kept_alive_by_comments(running: Running, monkeypatch:
 
 
 def test_a_stream_ends_when_its_key_is_revoked(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(streams, "_HEARTBEAT", 0.0)
+    monkeypatch.setattr(streams, "HEARTBEAT", 0.0)
     with running.client() as memory:
         made = memory.keys.create("reader", [Scope.READ], spaces=["alice"])
         with closing(running.stream(key=made.key)) as connection:

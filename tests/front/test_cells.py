@@ -327,7 +327,7 @@ async def test_wrong_use_is_refused_with_what_to_do(fleet: Fleet, dsns: dict[str
     await memory.space(name).remember("I live in Lisbon.")
     with pytest.raises(NotFound, match="no space"):
         await move_space(cells, f"{name}-none", "a")
-    with pytest.raises(NotFound, match="no cell"):
+    with pytest.raises(NotFound, match="cell 'c' does not exist"):
         await move_space(cells, name, "c")
     with pytest.raises(Conflict, match="is a cell already"):
         await add_cell(cells, "c", dsns["a"])

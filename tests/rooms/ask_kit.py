@@ -9,8 +9,8 @@ from bethink.model.prices import Prices
 from bethink.providers.estimated_tokens import EstimatedTokens
 from bethink.providers.scripted_model import Line
 from bethink.recall.search import Searcher
+from bethink.spending import Budget
 from bethink.store.db import Database
-from bethink.working.model_compactor import Budget
 from tests.conftest import memory_on
 
 

@@ -17,9 +17,9 @@ from bethink.model.records import SourceMessage
 from bethink.providers.estimated_tokens import EstimatedTokens
 from bethink.providers.scripted_model import Line
 from bethink.recall.search import Searcher
+from bethink.spending import Budget
 from bethink.store import jobs
 from bethink.store.db import Database
-from bethink.working.model_compactor import Budget
 from tests.conftest import ON_ONE_DATABASE, memory_on
 from tests.rooms.ask_kit import answering
 from tests.rooms.recall_kit import learnt, message, tell, user
@@ -283,9 +283,9 @@ async def test_a_model_that_takes_too_long_is_given_up_at_the_deadline(database:
 
 
 async def test_without_a_model_the_next_step_is_named(memory: Memory) -> None:
-    with pytest.raises(Invalid, match=r"no model to answer with.*openai:NAME"):
+    with pytest.raises(Invalid, match=r"no model is configured.*openai:NAME"):
         await memory.space("alice").ask("Where?")
-    with pytest.raises(Invalid, match="no question"):
+    with pytest.raises(Invalid, match="question is empty"):
         await memory.space("alice").ask("  ")
 
 

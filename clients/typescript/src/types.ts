@@ -878,7 +878,7 @@ export interface RecordedAnswer {
 /** The kinds of memory that can be recalled. */
 export type RefKind = "message" | "fact" | "session_memory" | "document";
 
-/** Why there is no answer. */
+/** Why a question was not answered. */
 export type Refusal = "nothing_found" | "not_held" | "not_proven" | "declined";
 
 /** What would change if everything were learnt again: `same` counts the facts that would stay as they are. */
@@ -2422,7 +2422,7 @@ export interface DocumentsUpdateOptions extends CallOptions {
 
 export interface DocumentsDeleteOptions extends CallOptions {
     idempotency_key?: string | null;
-    /** Do nothing, instead of raising `NotFound`, if there is no such document. */
+    /** Do nothing, instead of raising `NotFound`, if the document does not exist. */
     missing_ok?: boolean;
 }
 

@@ -10,6 +10,7 @@ from datetime import datetime
 
 from bethink.answering.prompt import about
 from bethink.answering.sentences import Sentence
+from bethink.frozen import frozen
 from bethink.language.numbers import numbers_in
 from bethink.learning.extraction.grounding import Ground, foreign_numbers
 from bethink.model.answers import AnswerSentence, SentenceFault
@@ -30,7 +31,8 @@ class Proof:
     """Checks sentences against the memories that the model was given."""
 
     def __init__(self, items: Sequence[Recalled], *, question: str, space: str) -> None:
-        self._items = {item.label: item for item in items} | {str(item.ref): item for item in items}
+        given = [_given(item) for item in items]
+        self._given = {each.item.label: each for each in given} | {str(each.item.ref): each for each in given}
         self._asked = _stems(question)
         self._space = space
 
@@ -38,41 +40,49 @@ class Proof:
         """Return a sentence with the memories that prove it, or what is wrong with it."""
         if not sentence.labels:
             return SentenceFault.UNCITED
-        if any(label not in self._items for label in sentence.labels):
+        if any(label not in self._given for label in sentence.labels):
             return SentenceFault.UNKNOWN_REF
-        cited = list({item.ref: item for item in map(self._items.__getitem__, sentence.labels)}.values())
+        cited = list({each.item.ref: each for each in map(self._given.__getitem__, sentence.labels)}.values())
         claim = _OPENING.sub("", sentence.text, count=1)
-        fault = self._foreign(claim, cited) or self._unheld(claim, cited)
+        stems = _stems(claim)
+        fault = self._foreign(claim, cited) or self._unheld(claim, stems, cited)
         if fault is not None:
             return fault
-        wanted = _stems(claim)
-        refs = tuple(item.ref for item in cited if not wanted.isdisjoint(_stems(_shown(item))))
+        refs = tuple(each.item.ref for each in cited if not stems.isdisjoint(each.stems))
         return AnswerSentence(text=sentence.text, refs=refs)
 
-    def _foreign(self, claim: str, cited: Sequence[Recalled]) -> SentenceFault | None:
-        texts = [_shown(item) for item in cited]
+    def _foreign(self, claim: str, cited: "Sequence[_Given]") -> SentenceFault | None:
+        texts = [each.shown for each in cited]
         numbers = {number for text in texts for number in numbers_in(text)}
-        dates = [date for item in cited for date in _dates(item)]
-        year = max(item.at.year for item in cited)
+        dates = [date for each in cited for date in _dates(each.item)]
+        year = max(each.item.at.year for each in cited)
         if foreign_numbers(claim, numbers, dates=dates, year=year):
             return SentenceFault.FOREIGN_NUMBER
         # Names in the question prove nothing: the one who asks may be wrong.
         names = Ground([*texts, self._space]).foreign_names(claim)
         return SentenceFault.FOREIGN_NAME if names else None
 
-    def _unheld(self, claim: str, cited: Sequence[Recalled]) -> SentenceFault | None:
-        wanted = _stems(claim)
-        said = {stem for item in cited for stem in _stems(_shown(item))}
-        if wanted.isdisjoint(said) or len(wanted & (said | self._asked)) <= _MOST * len(wanted):
+    def _unheld(self, claim: str, stems: frozenset[str], cited: "Sequence[_Given]") -> SentenceFault | None:
+        said = frozenset[str]().union(*(each.stems for each in cited))
+        if stems.isdisjoint(said) or len(stems & (said | self._asked)) <= _MOST * len(stems):
             return SentenceFault.OTHER_WORDS
-        denied = [negated(_nearest(wanted, item.text)) for item in cited]
+        denied = [negated(_nearest(stems, each.item.text)) for each in cited]
         turned = not any(denied) if negated(claim) else all(denied)
         return SentenceFault.DENIED if turned else None
 
 
-def _shown(item: Recalled) -> str:
-    """Return what the model was shown of a memory."""
-    return f"{item.text} ({', '.join(about(item))})"
+@frozen
+class _Given:
+    """A memory that the model was given, as it was shown, and the stems of that."""
+
+    item: Recalled
+    shown: str
+    stems: frozenset[str]
+
+
+def _given(item: Recalled) -> _Given:
+    shown = f"{item.text} ({', '.join(about(item))})"
+    return _Given(item=item, shown=shown, stems=_stems(shown))
 
 
 def _dates(item: Recalled) -> list[datetime | None]:
@@ -82,10 +92,10 @@ def _dates(item: Recalled) -> list[datetime | None]:
     )
 
 
-def _nearest(wanted: set[str], text: str) -> str:
+def _nearest(stems: frozenset[str], text: str) -> str:
     """Return the clause of a memory that shares most words with a sentence."""
-    return max(_CLAUSE.split(text), key=lambda clause: len(wanted & _stems(clause)), default="")
+    return max(_CLAUSE.split(text), key=lambda clause: len(stems & _stems(clause)), default="")
 
 
-def _stems(text: str) -> set[str]:
-    return {stem(word) for word in key_words(text)}
+def _stems(text: str) -> frozenset[str]:
+    return frozenset(stem(word) for word in key_words(text))

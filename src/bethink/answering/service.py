@@ -30,9 +30,9 @@ from bethink.model.recall import Recall, Recalled, Ref, RefKind, most_certain
 from bethink.model.verbs.memory import AskRequest, RecallRequest
 from bethink.model.verbs.narrowing import NARROWING
 from bethink.recall.search import Searcher
+from bethink.spending import Budget
 from bethink.store import ledger
 from bethink.store.db import Database, Tx, rider
-from bethink.working.model_compactor import Budget
 
 _BUDGET = 4_000
 _ANSWER_TOKENS = 1_024
@@ -49,7 +49,7 @@ class Answerer:
         self._budget = budget
 
     async def ask(self, space: str, request: AskRequest) -> MemoryAnswer:
-        """Answer a question, or say why there is no answer."""
+        """Answer a question, or say why it was refused."""
         if self._model is None:
             raise no_model()
         end = time.monotonic() + request.deadline
@@ -205,4 +205,4 @@ def _call_of(request: AskRequest, items: Sequence[Recalled], model: Model, end: 
 
 
 def _late(request: AskRequest) -> ModelTimeout:
-    return ModelTimeout(f"there was no answer within {request.deadline:g} seconds.", hint="Give it a later deadline.")
+    return ModelTimeout(f"the model did not answer within {request.deadline:g} seconds.", hint="Set a later deadline.")

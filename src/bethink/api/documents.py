@@ -230,7 +230,7 @@ class Documents(Handle):
             document_id: The document.
             expected: Its current version.
             idempotency_key: Repeating a request with the same key stores nothing twice.
-            missing_ok: Do nothing, instead of raising `NotFound`, if there is no such document.
+            missing_ok: Do nothing, instead of raising `NotFound`, if the document does not exist.
 
         Raises:
             Stale: if `expected` is not the current version.
@@ -301,7 +301,7 @@ class Documents(Handle):
             after: The other version.
 
         Raises:
-            NotFound: if there is no such version.
+            NotFound: if the version does not exist.
         """
         return await self._run(DIFF_DOCUMENT, DiffDocumentRequest(document_id=document_id, before=before, after=after))
 
@@ -337,7 +337,7 @@ class Documents(Handle):
             texts: By path, what a document shall say instead of what was proposed.
 
         Raises:
-            NotFound: if there is no such change set.
+            NotFound: if the change set does not exist.
             Conflict: if it is not held.
             Stale: if the tree has changed since.
             Invalid: if it does not have one of the paths.
@@ -353,7 +353,7 @@ class Documents(Handle):
             run: The run that made it.
 
         Raises:
-            NotFound: if there is no such change set.
+            NotFound: if the change set does not exist.
             Conflict: if it is not held.
         """
         return await self._run(REJECT, ChangeRequest(run=run))

@@ -59,7 +59,7 @@ class Keys(Handle):
             overlap: For how many seconds the old key still works.
 
         Raises:
-            NotFound: if there is no key with this prefix.
+            NotFound: if no key has this prefix.
             Conflict: if it is no longer valid.
             Invalid: if it allows more than the key of the caller.
         """
@@ -72,6 +72,6 @@ class Keys(Handle):
             prefix: The key's prefix, which is not secret.
 
         Raises:
-            NotFound: if there is no key with this prefix.
+            NotFound: if no key has this prefix.
         """
         return await self._run(REVOKE_KEY, KeyRequest(prefix=prefix))

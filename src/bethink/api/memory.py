@@ -40,7 +40,7 @@ class MemoryVerbs(Handle):
             by: Who lifts it, for the record; the user who runs the program, if left out.
 
         Raises:
-            NotFound: if there is no such hold.
+            NotFound: if the hold does not exist.
         """
         from bethink.model.verbs.retention import LIFT, LiftRequest  # noqa: PLC0415 - see tools/make_api.py
 

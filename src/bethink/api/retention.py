@@ -42,7 +42,7 @@ class SpaceRetention(Handle):
                 out.
 
         Raises:
-            NotFound: if there is no such rule.
+            NotFound: if the rule does not exist.
         """
         from bethink.model.verbs.retention import REMOVE_RETENTION, RemoveRetentionRequest  # noqa: PLC0415 - see tools/make_api.py
 
@@ -69,7 +69,7 @@ class SpaceRetention(Handle):
             by: Who places it, for the record; the user who runs the program, if left out.
 
         Raises:
-            NotFound: if there is no such space.
+            NotFound: if the space does not exist.
         """
         from bethink.model.verbs.retention import HOLD, HoldRequest  # noqa: PLC0415 - see tools/make_api.py
 

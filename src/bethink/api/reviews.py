@@ -40,7 +40,7 @@ class Reviews(Handle):
             after: Only claims that follow this one: the last id of the previous page.
 
         Raises:
-            NotFound: if there is no claim `after`.
+            NotFound: if the claim `after` does not exist.
         """
         return await self._run(LIST_REVIEWS, ListReviewsRequest(status=status, limit=limit, after=after))
 

@@ -130,7 +130,7 @@ class Session(SessionHandle):
             number: Its number in the session.
 
         Raises:
-            NotFound: if there is no such message.
+            NotFound: if the message does not exist.
             UnderLegalHold: if something rests on it and a hold stands.
         """
         return await self._run(RETRACT, RetractRequest(session_id=self.id, number=number))

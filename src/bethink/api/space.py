@@ -292,9 +292,9 @@ class Space(SpaceHandle):
             deadline: After how many seconds to give up.
 
         Raises:
-            Invalid: if there is no model.
+            Invalid: if no model is configured.
             ModelUnavailable: if the model is away, or the daily budget is spent.
-            ModelTimeout: if there is no answer by the deadline.
+            ModelTimeout: if the model does not answer by the deadline.
         """
         return await self._run(
             ASK,
@@ -525,7 +525,7 @@ class Space(SpaceHandle):
         """Queue a consolidation of the space; a worker carries it out.
 
         Raises:
-            NotFound: if there is no such space.
+            NotFound: if the space does not exist.
         """
         return await self._run(CONSOLIDATE, Empty())
 
@@ -709,7 +709,7 @@ class Space(SpaceHandle):
             dry_run: Only show what would change. Otherwise it is applied at once.
 
         Raises:
-            Invalid: if there is no model to learn with.
+            Invalid: if no model is configured.
             Conflict: if the daily spend cap is reached.
         """
         from bethink.model.verbs.relearning import RELEARN, RelearnRequest  # noqa: PLC0415 - see tools/make_api.py
@@ -766,7 +766,7 @@ class Space(SpaceHandle):
             agent: The agent whose rules apply.
 
         Raises:
-            Invalid: if there is no model to learn with.
+            Invalid: if no model is configured.
             Conflict: if the daily spend cap is reached.
         """
         from bethink.model.verbs.steering import PREVIEW, PreviewRequest  # noqa: PLC0415 - see tools/make_api.py

@@ -40,7 +40,7 @@ class Webhooks(Handle):
             webhook_id: The webhook.
 
         Raises:
-            NotFound: if there is no such webhook.
+            NotFound: if the webhook does not exist.
         """
         from bethink.model.verbs.changes import DELETE_WEBHOOK, WebhookRequest  # noqa: PLC0415 - see tools/make_api.py
 
@@ -55,7 +55,7 @@ class Webhooks(Handle):
             limit: How many deliveries to return at most.
 
         Raises:
-            NotFound: if there is no such webhook.
+            NotFound: if the webhook does not exist.
         """
         from bethink.model.verbs.changes import DELIVERIES, DeliveriesRequest  # noqa: PLC0415 - see tools/make_api.py
 

@@ -270,7 +270,7 @@ def _emptiest(tx: Tx, *, but: str = "") -> str:
 
 
 def _no_cell(name: str) -> NotFound:
-    return NotFound(f"there is no cell {name!r}.", hint="'bethink cells list' shows them.")
+    return NotFound(f"the cell {name!r} does not exist.", hint="'bethink cells list' shows them.")
 
 
 def _begin(tx: Tx, space: str, to: str, token: str) -> MovePlan | None:

@@ -63,7 +63,7 @@ async def evaluate(  # noqa: PLR0913 - each is an option of the command
     providers = Providers(settings)
     model = None if no_answers else providers.model()
     if model is None and not no_answers and any(each.answers is not None for each in questions):
-        ctx.note("note: there is no model, so only evidence is looked for; set model, such as 'openai:NAME'")
+        ctx.note("note: no model is configured, so only evidence is looked for; set model, such as 'openai:NAME'")
     found = await Evaluator(ctx.space, model=model, tokens=providers.tokens(), options=options).run(questions)
     return _result(found, goal)
 

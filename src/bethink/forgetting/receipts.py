@@ -100,7 +100,7 @@ def public_key_of(seed: bytes) -> str:
     try:
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey  # noqa: PLC0415 - an extra
     except ImportError as error:
-        raise Misconfigured("there is no public key: cryptography is missing.", hint=_INSTALL) from error
+        raise Misconfigured("the public key needs the package cryptography.", hint=_INSTALL) from error
     return _encoded(Ed25519PrivateKey.from_private_bytes(seed).public_key().public_bytes_raw())
 
 

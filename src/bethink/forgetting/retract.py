@@ -38,7 +38,7 @@ def retract(tx: Tx, *, space: str, session_id: str, number: int, at: Micros | No
     """Take a message back, now or as of a time, with what rests on it. Returns False if it was taken back by then.
 
     Raises:
-        NotFound: if there is no such message.
+        NotFound: if the message does not exist.
         UnderLegalHold: if something rests on it, which would go, and a hold stands on the space.
     """
     session = sessions.find(tx, space=space, session_id=session_id)

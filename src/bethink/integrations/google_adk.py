@@ -150,7 +150,7 @@ class BethinkMemoryService(BaseMemoryService):
                 await self._own.open()
                 self._memory = self._own
         if self._memory is None:
-            raise Invalid("there is no memory.", hint="Pass one that is open, or a URI.")
+            raise Invalid("no memory was passed.", hint="Pass one that is open, or a URI.")
         return self._memory.space(self._space(app_name, user_id))
 
 

@@ -44,7 +44,7 @@ async def memory_named(space: Space, name: str) -> StoredMemory:
     if name.startswith("~/"):
         document = await space.documents.find(name)
         if document is None:
-            raise NotFound(f"there is no document at {name[:200]!r}.", hint="Call list_memories to see the paths.")
+            raise NotFound(f"no document at {name[:200]!r}.", hint="Call list_memories to see the paths.")
         return _of_document(document, path=name)
     ref = Ref.parse(name)
     if ref.kind is RefKind.DOCUMENT:

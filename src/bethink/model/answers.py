@@ -13,7 +13,7 @@ from bethink.model.recall import Certainty, Recalled, Ref
 
 
 class Refusal(OpenEnum):
-    """Why there is no answer."""
+    """Why a question was not answered."""
 
     NOTHING_FOUND = "nothing_found"
     """Recall found nothing, so no model was asked."""
@@ -77,13 +77,13 @@ class MemoryAnswer:
     """What recall had to do without, such as vectors."""
 
     def __bool__(self) -> bool:
-        """Return whether there is an answer."""
+        """Return whether the question was answered."""
         return bool(self.sentences)
 
 
 def no_model() -> Invalid:
     """Return the error for a question to a memory that has no model."""
-    return Invalid("there is no model to answer with.", hint="Set model, such as 'openai:NAME'. recall needs none.")
+    return Invalid("no model is configured.", hint="Set model, such as 'openai:NAME'. recall works without one.")
 
 
 listener: ContextVar[Callable[[AnswerSentence], None] | None] = ContextVar("listener", default=None)

@@ -1,7 +1,8 @@
 """A model behind the Anthropic Messages API."""
 
 import os
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from typing import cast
 
 from anthropic import Anthropic, AnthropicError, APIStatusError, AsyncAnthropic, omit
@@ -55,74 +56,61 @@ class AnthropicModel:
 
     async def answer(self, call: ModelCall) -> ModelAnswer:
         """Ask once. Raises `ModelUnavailable`, `ModelTimeout`, or `BadAnswer` if the request is rejected."""
-        with bounded(self.name, call.timeout):
-            try:
-                body = await self._post(call)
-            except APIStatusError as error:
-                raise from_status(self.name, error.status_code, error.response.headers, error.body) from None
-            except AnthropicError:
-                raise unreachable(self.name) from None
-        return self._read(body)
+        async with self._asked(call, stream=False) as response:
+            return self._read(await read_json(self.name, response))
 
     async def stream(self, call: ModelCall, heard: Callable[[str], None]) -> ModelAnswer:
         """Ask once, and call `heard` with each piece of the text as it comes. Raises as `answer` does."""
+        async with self._asked(call, stream=True) as response:
+            return self._read(await self._hear(response, heard))
+
+    @asynccontextmanager
+    async def _asked(self, call: ModelCall, *, stream: bool) -> AsyncGenerator[AsyncIterator[bytes]]:
+        # A client belongs to the event loop of its first use, and the next call may come from another loop.
+        # It gets no timeout of its own: that would start again with every byte that arrives.
         with bounded(self.name, call.timeout):
             try:
-                body = await self._hear(call, heard)
+                async with (
+                    AsyncAnthropic(
+                        api_key=self._api_key, base_url=self._base_url, timeout=None, max_retries=0
+                    ) as client,
+                    client.messages.with_streaming_response.create(
+                        model=self.name,
+                        system=clean(call.system) if call.system else omit,
+                        messages=[{"role": "user", "content": clean(call.prompt)}],
+                        max_tokens=call.max_tokens,
+                        output_config=omit if call.schema is None else _format(call),
+                        stream=stream,
+                    ) as response,
+                ):
+                    yield response.iter_bytes()
             except APIStatusError as error:
                 raise from_status(self.name, error.status_code, error.response.headers, error.body) from None
             except AnthropicError:
                 raise unreachable(self.name) from None
-        return self._read(body)
 
-    async def _hear(self, call: ModelCall, heard: Callable[[str], None]) -> object:
+    async def _hear(self, response: AsyncIterator[bytes], heard: Callable[[str], None]) -> object:
         """Put the pieces of an answer together as if it had come as a whole."""
         texts: list[str] = []
         usage: dict[str, object] = {}
         body: dict[str, object] = {"usage": usage}
-        async with (
-            AsyncAnthropic(api_key=self._api_key, base_url=self._base_url, timeout=None, max_retries=0) as client,
-            client.messages.with_streaming_response.create(
-                model=self.name,
-                system=clean(call.system) if call.system else omit,
-                messages=[{"role": "user", "content": clean(call.prompt)}],
-                max_tokens=call.max_tokens,
-                output_config=omit if call.schema is None else _format(call),
-                stream=True,
-            ) as response,
-        ):
-            async for event in read_events(self.name, response.iter_bytes()):
-                if at(event, "error"):
-                    raise unreachable(self.name)
-                if isinstance(at(event, "content"), list):  # it does not stream
-                    heard(text_in(at(event, "content")))
-                    return event
-                piece = at(event, "delta", "text")
-                if isinstance(piece, str) and piece:
-                    texts.append(piece)
-                    heard(piece)
-                for counts in (at(event, "message", "usage"), at(event, "usage")):
-                    usage |= cast("dict[str, object]", counts) if isinstance(counts, dict) else {}
-                body |= {"model": name} if (name := at(event, "message", "model")) else {}
-                body |= {"stop_reason": reason} if (reason := at(event, "delta", "stop_reason")) else {}
+        async for event in read_events(self.name, response):
+            if at(event, "error"):
+                raise unreachable(self.name)
+            if isinstance(at(event, "content"), list):  # it does not stream
+                heard(text_in(at(event, "content")))
+                return event
+            piece = at(event, "delta", "text")
+            if isinstance(piece, str) and piece:
+                texts.append(piece)
+                heard(piece)
+            for counts in (at(event, "message", "usage"), at(event, "usage")):
+                usage |= cast("dict[str, object]", counts) if isinstance(counts, dict) else {}
+            body |= {"model": name} if (name := at(event, "message", "model")) else {}
+            body |= {"stop_reason": reason} if (reason := at(event, "delta", "stop_reason")) else {}
         if "stop_reason" not in body:
             raise unreachable(self.name)  # it broke off
         return {**body, "content": [{"type": "text", "text": "".join(texts)}]}
-
-    async def _post(self, call: ModelCall) -> object:
-        # A client belongs to the event loop of its first use, and the next call may come from another loop.
-        # It gets no timeout of its own: that would start again with every byte that arrives.
-        async with (
-            AsyncAnthropic(api_key=self._api_key, base_url=self._base_url, timeout=None, max_retries=0) as client,
-            client.messages.with_streaming_response.create(
-                model=self.name,
-                system=clean(call.system) if call.system else omit,
-                messages=[{"role": "user", "content": clean(call.prompt)}],
-                max_tokens=call.max_tokens,
-                output_config=omit if call.schema is None else _format(call),
-            ) as response,
-        ):
-            return await read_json(self.name, response.iter_bytes())
 
     def _read(self, body: object) -> ModelAnswer:
         usage, reason = at(body, "usage"), at(body, "stop_reason")

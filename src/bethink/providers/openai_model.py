@@ -1,6 +1,7 @@
 """A model behind any server with the OpenAI chat completions API: OpenAI itself, vLLM, llama.cpp, Ollama."""
 
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from typing import cast
 from urllib.parse import urlsplit
 
@@ -57,66 +58,55 @@ class OpenAIModel:
 
     async def answer(self, call: ModelCall) -> ModelAnswer:
         """Ask once. Raises `ModelUnavailable`, `ModelTimeout`, or `BadAnswer` if the request is rejected."""
-        with asking(self.name, call.timeout):
-            body = await self._post(call)
-        return self._read(body)
+        async with self._asked(call, stream=False) as response:
+            return self._read(await read_json(self.name, response))
 
     async def stream(self, call: ModelCall, heard: Callable[[str], None]) -> ModelAnswer:
         """Ask once, and call `heard` with each piece of the text as it comes. Raises as `answer` does."""
-        with asking(self.name, call.timeout):
-            body = await self._hear(call, heard)
-        return self._read(body)
+        async with self._asked(call, stream=True) as response:
+            return self._read(await self._hear(response, heard))
 
-    async def _hear(self, call: ModelCall, heard: Callable[[str], None]) -> object:
+    @asynccontextmanager
+    async def _asked(self, call: ModelCall, *, stream: bool) -> AsyncGenerator[AsyncIterator[bytes]]:
+        with asking(self.name, call.timeout):
+            async with (
+                self._server.client() as client,
+                client.chat.completions.with_streaming_response.create(
+                    model=self.name,
+                    messages=_messages(call, in_prompt=self._output == "prompt"),
+                    response_format=omit if call.schema is None or self._output == "prompt" else self._format(call),
+                    max_completion_tokens=call.max_tokens if self._newer else omit,
+                    max_tokens=omit if self._newer else call.max_tokens,
+                    temperature=omit if self._temperature is None else self._temperature,
+                    stream=stream,
+                    stream_options={"include_usage": True} if stream else omit,
+                ) as response,
+            ):
+                yield response.iter_bytes()
+
+    async def _hear(self, response: AsyncIterator[bytes], heard: Callable[[str], None]) -> object:
         """Put the pieces of an answer together as if it had come as a whole."""
         texts: list[str] = []
         message: dict[str, object] = {}
         choice: dict[str, object] = {"message": message}
         body: dict[str, object] = {"choices": [choice]}
-        async with (
-            self._server.client() as client,
-            client.chat.completions.with_streaming_response.create(
-                model=self.name,
-                messages=_messages(call, in_prompt=self._output == "prompt"),
-                response_format=omit if call.schema is None or self._output == "prompt" else self._format(call),
-                max_completion_tokens=call.max_tokens if self._newer else omit,
-                max_tokens=omit if self._newer else call.max_tokens,
-                temperature=omit if self._temperature is None else self._temperature,
-                stream=True,
-                stream_options={"include_usage": True},
-            ) as response,
-        ):
-            async for event in read_events(self.name, response.iter_bytes()):
-                if at(event, "error"):
-                    raise unreachable(self.name)
-                if isinstance(at(event, "choices", 0, "message"), dict):  # it does not stream
-                    heard(text_in(at(event, "choices", 0, "message", "content")))
-                    return event
-                piece = at(event, "choices", 0, "delta", "content")
-                if isinstance(piece, str) and piece:
-                    texts.append(piece)
-                    heard(piece)
-                choice |= {"finish_reason": reason} if (reason := at(event, "choices", 0, "finish_reason")) else {}
-                message |= {"refusal": said} if (said := at(event, "choices", 0, "delta", "refusal")) else {}
-                body |= {name: value for name in ("model", "usage") if (value := at(event, name))}
+        async for event in read_events(self.name, response):
+            if at(event, "error"):
+                raise unreachable(self.name)
+            if isinstance(at(event, "choices", 0, "message"), dict):  # it does not stream
+                heard(text_in(at(event, "choices", 0, "message", "content")))
+                return event
+            piece = at(event, "choices", 0, "delta", "content")
+            if isinstance(piece, str) and piece:
+                texts.append(piece)
+                heard(piece)
+            choice |= {"finish_reason": reason} if (reason := at(event, "choices", 0, "finish_reason")) else {}
+            message |= {"refusal": said} if (said := at(event, "choices", 0, "delta", "refusal")) else {}
+            body |= {name: value for name in ("model", "usage") if (value := at(event, name))}
         if "finish_reason" not in choice:
             raise unreachable(self.name)  # it broke off
         message["content"] = "".join(texts)
         return body
-
-    async def _post(self, call: ModelCall) -> object:
-        async with (
-            self._server.client() as client,
-            client.chat.completions.with_streaming_response.create(
-                model=self.name,
-                messages=_messages(call, in_prompt=self._output == "prompt"),
-                response_format=omit if call.schema is None or self._output == "prompt" else self._format(call),
-                max_completion_tokens=call.max_tokens if self._newer else omit,
-                max_tokens=omit if self._newer else call.max_tokens,
-                temperature=omit if self._temperature is None else self._temperature,
-            ) as response,
-        ):
-            return await read_json(self.name, response.iter_bytes())
 
     def _format(self, call: ModelCall) -> ResponseFormat:
         if self._output == "json_object":

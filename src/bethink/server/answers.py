@@ -12,19 +12,14 @@ from fastapi.responses import StreamingResponse
 from bethink import codec
 from bethink.logs import logger
 from bethink.model.answers import AnswerSentence, MemoryAnswer, streaming
-from bethink.model.records import checked_name
 from bethink.model.verbs.memory import ASK, AskRequest
-from bethink.server.auth import authorise
-from bethink.server.context import Context, identify
-from bethink.server.middleware import HANDLED
+from bethink.server.context import Context, admit
 from bethink.server.openapi import described
 from bethink.server.problems import problem_for
 from bethink.server.routes import read_posted
-from bethink.server.slashes import unescaped
+from bethink.server.streams import HEARTBEAT, event_stream
 
 PATH = f"/v1{ASK.path}/stream"
-_HEARTBEAT = 15.0
-"""Seconds of silence after which a comment is sent, so that nothing in between takes the connection for dead."""
 _log = logger("server")
 
 
@@ -32,15 +27,9 @@ def add_answers(app: FastAPI, context: Context) -> None:
     """Add the route of the stream: the same request as that of the verb."""
 
     async def stream(request: Request) -> StreamingResponse:
-        handled: dict[str, Any] = request.scope[HANDLED]
-        handled.update(route=PATH, verb=ASK.name)
-        space = unescaped(request.path_params["space"])
-        key = await identify(request, context)
-        authorise(key, ASK, space=space)
-        handled["space"] = checked_name(space, "a space")
-        asked = await read_posted(ASK, request, {}, context)
-        headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
-        return StreamingResponse(_events(context, space, asked), media_type="text/event-stream", headers=headers)
+        _, space, names = await admit(request, context, ASK, route=PATH)
+        asked = await read_posted(ASK, request, names, context)
+        return event_stream(_events(context, space, asked))
 
     app.add_api_route(PATH, stream, methods=["POST"], **_documented())
 
@@ -70,7 +59,7 @@ async def _events(context: Context, space: str, asked: AskRequest) -> AsyncItera
         with receive:
             while True:
                 event = b":\n\n"
-                with anyio.move_on_after(_HEARTBEAT):
+                with anyio.move_on_after(HEARTBEAT):
                     try:
                         event = await receive.receive()
                     except anyio.EndOfStream:

@@ -1,5 +1,7 @@
 """What the routes of one server share."""
 
+from typing import Any
+
 from fastapi import Request
 from starlette.types import Scope
 
@@ -7,12 +9,15 @@ from bethink.audit.keys import KeyService
 from bethink.frozen import frozen
 from bethink.handles import Backend
 from bethink.model.access import Caller, Door, KeyInfo, caller
-from bethink.server.auth import authenticate
+from bethink.model.records import checked_name
+from bethink.model.verbs.base import Verb
+from bethink.server.auth import authenticate, authorise
 from bethink.server.concurrency import Concurrency
 from bethink.server.limits import Buckets, Guesses
 from bethink.server.metrics import Metrics
 from bethink.server.middleware import HANDLED
 from bethink.server.options import ServerOptions
+from bethink.server.slashes import unescaped
 from bethink.server.tracing import Tracing
 
 
@@ -45,3 +50,18 @@ async def identify(request: Request, context: Context) -> KeyInfo:
     request.scope[HANDLED]["key"] = key.prefix
     context.buckets.take(key.prefix)
     return key
+
+
+async def admit(
+    request: Request, context: Context, verb: Verb[Any, Any], *, route: str
+) -> tuple[KeyInfo, str, dict[str, str]]:
+    """Check that the key of a request allows a verb. Returns the key, the space, and the other names in the path."""
+    handled: dict[str, Any] = request.scope[HANDLED]
+    handled.update(route=route, verb=verb.name)
+    names = {name: unescaped(value) for name, value in request.path_params.items()}
+    space = names.pop("space", None)
+    key = await identify(request, context)
+    authorise(key, verb, space=space)
+    if space is not None:
+        handled["space"] = checked_name(space, "a space")
+    return key, space or "", names

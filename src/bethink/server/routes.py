@@ -12,16 +12,13 @@ from fastapi import FastAPI, Request, Response
 from bethink import codec
 from bethink.codec import Unreadable
 from bethink.errors import Invalid
-from bethink.model.records import checked_name
 from bethink.model.verbs import VERBS
 from bethink.model.verbs.base import Verb
-from bethink.server.auth import authorise
-from bethink.server.context import Context, identify
+from bethink.server.context import Context, admit
 from bethink.server.limits import check_depth, check_messages, read_body
 from bethink.server.middleware import HANDLED
 from bethink.server.openapi import described
 from bethink.server.problems import refused
-from bethink.server.slashes import unescaped
 from bethink.server.streams import waited
 
 PREFIX = "/v1"
@@ -45,21 +42,14 @@ def add_verbs(app: FastAPI, context: Context) -> None:
 def _endpoint(verb: Verb[Any, Any], context: Context) -> Callable[[Request], Awaitable[Response]]:
     read = _read_query if verb.http_method in _WITHOUT_BODY else read_posted
     media_type = None if verb.result is None else "application/json"
-    noted = {"route": PREFIX + verb.path, "verb": verb.name}
+    route = PREFIX + verb.path
 
     async def endpoint(request: Request) -> Response:
-        handled: dict[str, Any] = request.scope[HANDLED]
-        handled.update(noted)
-        names = {name: unescaped(value) for name, value in request.path_params.items()}
-        space = names.pop("space", None)
-        key = await identify(request, context)
-        authorise(key, verb, space=space)
-        if space is not None:
-            handled["space"] = checked_name(space, "a space")
+        key, space, names = await admit(request, context, verb, route=route)
         asked = await read(verb, request, names, context)
-        with context.tracing.of(verb, space or "", request.headers.get("traceparent"), asked) as traced:
-            result = await _carry_out(verb, space or "", asked, context, key.prefix)
-            handled["count"] = traced.count(result)
+        with context.tracing.of(verb, space, request.headers.get("traceparent"), asked) as traced:
+            result = await _carry_out(verb, space, asked, context, key.prefix)
+            request.scope[HANDLED]["count"] = traced.count(result)
         return Response(codec.encode_result(verb, result), verb.status, media_type=media_type)
 
     return endpoint

@@ -13,13 +13,10 @@ from bethink import codec
 from bethink.codec import Unreadable
 from bethink.errors import BethinkError
 from bethink.model.changes import MemoryChange
-from bethink.model.records import checked_name
 from bethink.model.verbs.changes import CHANGES, ChangesRequest
-from bethink.server.auth import authorise, find_key
-from bethink.server.context import Context, address_of, identify
-from bethink.server.middleware import HANDLED
+from bethink.server.auth import find_key
+from bethink.server.context import Context, address_of, admit
 from bethink.server.problems import documented, refused
-from bethink.server.slashes import unescaped
 
 T = TypeVar("T")
 
@@ -27,7 +24,7 @@ PATH = "/v1/spaces/{space}/changes/stream"
 _PAGE = 1_000
 _LOOK = 1.0
 """Seconds after which a stream looks whether it should end."""
-_HEARTBEAT = 15.0
+HEARTBEAT = 15.0
 """Seconds of silence after which a comment is sent, so that nothing in between takes the connection for dead."""
 _DOCUMENTED: dict[str, Any] = {
     "operation_id": "changes_stream",
@@ -96,16 +93,17 @@ async def waited(call: Callable[[], Awaitable[T]], context: Context, key: str) -
     return found[0]
 
 
+def event_stream(events: AsyncIterator[bytes]) -> StreamingResponse:
+    """Return the response that sends events as they come, through proxies that would gather them too."""
+    headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
+    return StreamingResponse(events, media_type="text/event-stream", headers=headers)
+
+
 def add_stream(app: FastAPI, context: Context) -> None:
     """Add the route of the stream. It is not a verb, because it does not end."""
 
     async def stream(request: Request) -> StreamingResponse:
-        handled: dict[str, Any] = request.scope[HANDLED]
-        handled.update(route=PATH, verb=CHANGES.name)
-        space = unescaped(request.path_params["space"])
-        key = await identify(request, context)
-        authorise(key, CHANGES, space=space)
-        handled["space"] = checked_name(space, "a space")
+        key, space, _ = await admit(request, context, CHANGES, route=PATH)
         look = partial(_look, context, space)
         after = _after(request)
         if after is None:
@@ -119,9 +117,7 @@ def add_stream(app: FastAPI, context: Context) -> None:
             now = await find_key(context.keys, context.guesses, address_of(request.scope), given)
             return now is not None and now.opens(space) and now.scopes == key.scopes
 
-        events = _events(look, after, first, allowed, context, key.prefix)
-        headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
-        return StreamingResponse(events, media_type="text/event-stream", headers=headers)
+        return event_stream(_events(look, after, first, allowed, context, key.prefix))
 
     app.add_api_route(PATH, stream, methods=["GET"], **_DOCUMENTED)
 
@@ -147,7 +143,7 @@ async def _events(  # noqa: PLR0917 - the parts of one stream
                 after = change.number
             if found:
                 said = time.monotonic()
-            elif time.monotonic() - said >= _HEARTBEAT:
+            elif time.monotonic() - said >= HEARTBEAT:
                 if not await allowed():
                     return
                 yield b":\n\n"

@@ -44,7 +44,7 @@ class Previewer:
         """Ask about the messages, in as many parts as it takes, and say what would become of each claim."""
         extractor, model = self.extractor, self.extractor.model
         if model is None:
-            raise Invalid("there is no model to learn with.", hint="Set model, such as 'openai:NAME'.")
+            raise Invalid("no model is configured.", hint="Set model, such as 'openai:NAME'.")
         rules = None if request.rules is None else cleaned(request.rules, extractor.redactor)
         messages = [_cut(message, extractor.redactor) for message in request.messages]
         given = reading.Unstored(space, request.conversation, messages, rules, request.agent)

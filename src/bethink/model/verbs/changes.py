@@ -67,7 +67,7 @@ class DeliveriesRequest(WebhookRequest):
 
 
 _WEBHOOK = "/webhooks/{webhook_id}"
-_MISSING = "NotFound: if there is no such webhook."
+_MISSING = "NotFound: if the webhook does not exist."
 
 CHANGES: Verb[ChangesRequest, list[MemoryChange]] = Verb(
     "space.changes", ChangesRequest, list[MemoryChange], "GET /spaces/{space}/changes", READ, Retry.SAFE,

@@ -176,7 +176,7 @@ class DeleteDocumentRequest(KeyedRequest):
     expected: Number
     """Its current version."""
     missing_ok: bool = False
-    """Do nothing, instead of raising `NotFound`, if there is no such document."""
+    """Do nothing, instead of raising `NotFound`, if the document does not exist."""
 
 
 @frozen
@@ -247,7 +247,7 @@ _KEY_TAKEN = (
     "ErasedKey: if what was written with it was erased in the last 30 days."
 )
 _STALE = "Stale: if `expected` is not the current version."
-_UNHELD = "NotFound: if there is no such change set. Conflict: if it is not held."
+_UNHELD = "NotFound: if the change set does not exist. Conflict: if it is not held."
 
 TREE: Verb[ListDocumentsRequest, dict[str, DocumentEntry]] = Verb(
     "documents.tree", ListDocumentsRequest, dict[str, DocumentEntry], f"GET {_SPACE}/documents", READ, Retry.SAFE,
@@ -323,7 +323,7 @@ BLAME: Verb[BlameRequest, Blame] = Verb(
 DIFF_DOCUMENT: Verb[DiffDocumentRequest, str] = Verb(
     "documents.diff", DiffDocumentRequest, str, f"GET {_DOCUMENT}/diff", READ, Retry.SAFE,
     "Compare two versions of a document, line by line.",
-    raises="NotFound: if there is no such version.",
+    raises="NotFound: if the version does not exist.",
 )  # fmt: skip
 DOCUMENT_SOURCES: Verb[DocumentSourcesRequest, list[DocumentSource]] = Verb(
     "documents.sources", DocumentSourcesRequest, list[DocumentSource], f"GET {_DOCUMENT}/sources", READ, Retry.SAFE,

@@ -117,7 +117,7 @@ class AskRequest(_Shown):
             object.__setattr__(self, "least", any_of("least", (self.least,), Level)[0])
         Narrowed.__post_init__(self)
         if not self.question.strip():
-            raise Invalid("there is no question.", hint="Ask something.")
+            raise Invalid("the question is empty.", hint="Ask something.")
 
 
 @frozen
@@ -280,8 +280,8 @@ ASK: Verb[AskRequest, MemoryAnswer] = Verb(
     "Answer a question from memory with the model, each sentence with the memories that say so.",
     operation=MemoryOperation.SEARCH, timed=False,
     raises=(
-        "Invalid: if there is no model. ModelUnavailable: if the model is away, or the daily budget is spent. "
-        "ModelTimeout: if there is no answer by the deadline."
+        "Invalid: if no model is configured. ModelUnavailable: if the model is away, or the daily budget is spent. "
+        "ModelTimeout: if the model does not answer by the deadline."
     ),
     details=(
         "A sentence that no memory proves is dropped, and without one left the answer is `refused`. What is cited "
@@ -330,7 +330,7 @@ JOBS: Verb[JobsRequest, list[Job]] = Verb(
 CONSOLIDATE: Verb[Empty, bool] = Verb(
     "space.consolidate", Empty, bool, f"POST {_SPACE}/consolidate", WRITE, Retry.IDEMPOTENT,
     "Queue a consolidation of the space; a worker carries it out.",
-    raises="NotFound: if there is no such space.",
+    raises="NotFound: if the space does not exist.",
 )  # fmt: skip
 LEARN_SPACE: Verb[LearnRequest, RunReport] = Verb(
     "space.learn", LearnRequest, RunReport, f"POST {_SPACE}/learn", WRITE, Retry.ONCE,

@@ -104,7 +104,7 @@ REMOVE_RETENTION: Verb[RemoveRetentionRequest, None] = Verb(
     "retention.remove", RemoveRetentionRequest, None, f"POST {_RETENTION}/remove", ERASE, Retry.IDEMPOTENT,
     "Remove the rule of a kind and origin.",
     status=204,
-    raises="NotFound: if there is no such rule.",
+    raises="NotFound: if the rule does not exist.",
 )  # fmt: skip
 SWEEP: Verb[SweepRequest, Swept] = Verb(
     "retention.sweep", SweepRequest, Swept, f"POST {_RETENTION}/sweep", ERASE, Retry.ONCE,
@@ -116,7 +116,7 @@ HOLD: Verb[HoldRequest, LegalHold] = Verb(
     "retention.hold", HoldRequest, LegalHold, f"POST {_HOLDS}", ERASE, Retry.ONCE,
     "Place a legal hold: nothing of the space is erased until every hold on it is lifted.",
     status=201,
-    raises="NotFound: if there is no such space.",
+    raises="NotFound: if the space does not exist.",
 )  # fmt: skip
 HOLDS: Verb[HoldsRequest, list[LegalHold]] = Verb(
     "retention.holds", HoldsRequest, list[LegalHold], f"GET {_HOLDS}", ERASE, Retry.SAFE,
@@ -125,7 +125,7 @@ HOLDS: Verb[HoldsRequest, list[LegalHold]] = Verb(
 LIFT: Verb[LiftRequest, LegalHold] = Verb(
     "memory.lift_legal_hold", LiftRequest, LegalHold, "POST /legal-holds/{hold_id}/lift", OPERATE, Retry.IDEMPOTENT,
     "Lift a legal hold on a space. Erasures that waited for it are finished then.",
-    raises="NotFound: if there is no such hold.",
+    raises="NotFound: if the hold does not exist.",
     details="A key needs `operate`: one that may only erase cannot lift what forbids it to.",
 )  # fmt: skip
 ALL_HOLDS: Verb[HoldsRequest, list[LegalHold]] = Verb(

@@ -100,7 +100,7 @@ _DECIDED = f"{_MISSING} Conflict: if it was decided before."
 LIST_REVIEWS: Verb[ListReviewsRequest, list[Review]] = Verb(
     "reviews.all", ListReviewsRequest, list[Review], f"GET {_REVIEWS}", READ, Retry.SAFE,
     "List claims that were not believed at once, the newest first, each with its quotes and the reason.",
-    raises="NotFound: if there is no claim `after`.",
+    raises="NotFound: if the claim `after` does not exist.",
 )  # fmt: skip
 COUNT_REVIEWS: Verb[Empty, dict[str, int]] = Verb(
     "reviews.count", Empty, dict[str, int], "GET /spaces/{space}/review_count", READ, Retry.SAFE,

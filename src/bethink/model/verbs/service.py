@@ -70,7 +70,7 @@ class RotateKeyRequest(KeyRequest):
     """For how many seconds the old key still works."""
 
 
-_MISSING = "NotFound: if there is no key with this prefix."
+_MISSING = "NotFound: if no key has this prefix."
 
 LIST_SPACES: Verb[ListSpacesRequest, list[str]] = Verb(
     "memory.list_spaces", ListSpacesRequest, list[str], "GET /spaces", OPERATE, Retry.SAFE,

@@ -180,7 +180,7 @@ READ_MESSAGES: Verb[ReadRequest, list[Record]] = Verb(
 RETRACT: Verb[RetractRequest, bool] = Verb(
     "session.retract", RetractRequest, bool, f"POST {_SESSION}/retract", WRITE, Retry.IDEMPOTENT,
     "Take a message back. Returns False if it was taken back before.",
-    raises="NotFound: if there is no such message. UnderLegalHold: if something rests on it and a hold stands.",
+    raises="NotFound: if the message does not exist. UnderLegalHold: if something rests on it and a hold stands.",
     details=(
         "It stays in the log, in `transcript` and in archives. Recall, context, timeline and read show it no more, "
         "except as of a time before. Nothing is learnt from it, and what rests on it goes. A thread keeps what it has "

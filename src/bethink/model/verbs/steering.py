@@ -84,7 +84,7 @@ PREVIEW: Verb[PreviewRequest, Preview] = Verb(
     "space.preview", PreviewRequest, Preview, f"POST {_SPACE}/preview", WRITE, Retry.ONCE,
     "Learn from messages without storing anything, and return what would stand, be held or be refused.",
     also_reads=True, timed=False,
-    raises="Invalid: if there is no model to learn with. Conflict: if the daily spend cap is reached.",
+    raises="Invalid: if no model is configured. Conflict: if the daily spend cap is reached.",
     details="Only its cost is counted for the day. The model is told what the space knows, as when it learns.",
 )  # fmt: skip
 PIN: Verb[PinRequest, Fact] = Verb(

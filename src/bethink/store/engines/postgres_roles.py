@@ -23,7 +23,9 @@ def grant_runner(tx: Tx, role: str) -> None:
     found = tx.one("describe_roles", role=role)
     assert found is not None  # noqa: S101 - one row, whatever it says
     if found["unbound"] is None:
-        raise Misconfigured(f"there is no role {role!r}.", hint=f"CREATE ROLE {role} LOGIN NOSUPERUSER NOBYPASSRLS;")
+        raise Misconfigured(
+            f"the role {role!r} does not exist.", hint=f"CREATE ROLE {role} LOGIN NOSUPERUSER NOBYPASSRLS;"
+        )
     if found["unbound"] or found["owns"]:
         raise Misconfigured(
             f"the role {role!r} can bypass row-level security or owns the tables.",

@@ -71,7 +71,7 @@ async def jobs(visit: Visit) -> Page:
 def _named(visit: Visit) -> JobRequest:
     kind = _kind(visit.names["kind"])
     if kind is None:
-        raise NotFound(f"there is no kind of job {visit.names['kind'][:40]!r}.", hint=f"Use {', '.join(JobKind)}.")
+        raise NotFound(f"unknown kind of job {visit.names['kind'][:40]!r}.", hint=f"Use {', '.join(JobKind)}.")
     return JobRequest(kind=kind, key=visit.names["key"])
 
 
