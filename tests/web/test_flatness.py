@@ -21,8 +21,8 @@ from tools import postgres
 
 SIZES = (10_000, 1_000_000) if LONG else (1_000, 20_000)
 """Messages of the space that is looked at, and spaces of the database."""
-_TALK = 100
-"""Messages of a session: few, so that a list of sessions is longer than its page in both."""
+_TALK = 40
+"""Messages of a session: few, so that a list of sessions, and the strip of time with its 200, are longer in both."""
 _ROUNDS = 15
 _OTHERS = """
     INSERT INTO spaces (id, shard, created_at) SELECT 'many-' || n, n % 8, n FROM generate_series(1, {count}) n;
