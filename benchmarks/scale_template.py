@@ -74,8 +74,11 @@ def model() -> ScriptedModel:
 
 
 def memory_on(database: Database) -> bethink.Memory:
-    """Return the memory that templates are written with, and operations measured on."""
-    settings = bethink.load_settings(environ={}, redact=False, learn_in_background=False)
+    """Return the memory that templates are written with, and operations measured on.
+
+    Copies have no vectors, so that an embedder which happens to be installed would only look for what is missing.
+    """
+    settings = bethink.load_settings(environ={}, redact=False, learn_in_background=False, embedder="none")
     return memory_from(settings, database=database, model=model())
 
 
