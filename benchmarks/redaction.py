@@ -24,7 +24,6 @@ MAX_COST = 60
 """How many times the CPU of splitting a message into words its redaction may take: machines differ, ratios less."""
 MAX_HOSTILE = 3
 """How many times the CPU of usual text a hostile one of the same length may take."""
-_HOSTILE_SIZE = 100_000
 _WORDS = re.compile(r"\w+|\W")
 _PIECE = 4  # shorter pieces of a secret turn up in any text
 _PLACEHOLDER = re.compile(r"\[REDACTED:[a-z_]+:[0-9a-f]{4}\]")
@@ -239,12 +238,12 @@ def _cpu(work: Callable[[str], object], texts: Sequence[str]) -> float:
     return min(times)
 
 
-def _slowest(redact: Callable[[str], str], usual: str) -> tuple[float, str]:
+def _slowest(redact: Callable[[str], str], usual: str, size: int) -> tuple[float, str]:
     """Return how much more than usual text of its length the slowest of the hostile ones takes, and its name."""
-    beside = _cpu(redact, [usual[:_HOSTILE_SIZE]])
+    beside = _cpu(redact, [usual[:size]])
     worst = (0.0, "nothing")
     for name, unit in _UNITS.items():
-        text = (unit * (_HOSTILE_SIZE // len(unit) + 1))[:_HOSTILE_SIZE]
+        text = (unit * (size // len(unit) + 1))[:size]
         worst = max(worst, (_cpu(redact, [text]) / beside, name))
     return worst
 
@@ -253,6 +252,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, help="a folder with a corpus.py that has gen(seed, per_kind, style)")
     parser.add_argument("--seed", type=int, default=11)
+    parser.add_argument("--hostile", type=int, default=100_000, help="characters of each hostile text")
     parser.add_argument("--show", action="store_true", help="print every message that went wrong")
     options = parser.parse_args()
     redact = SecretRedactor(b"a key for the benchmark").redact
@@ -270,10 +270,11 @@ def main() -> int:
     for figures in found:
         print(f"{figures.line()}; missed {dict(figures.misses)}; touched {dict(figures.wrong)}")
     redact_all = SecretRedactor(b"a key for the benchmark", also=PERSONAL_KINDS).redact
-    ratio, name = _slowest(redact, "\n".join(sample.text for sample in corpora[0][1]))
+    ratio, name = _slowest(redact, "\n".join(sample.text for sample in corpora[0][1]), options.hostile)
     print(
         f"seed {options.seed}: {'; '.join(figures.line() for figures in found)}; "
-        f"slowest of {len(_UNITS)} hostile texts of 100 kB: {name}, {ratio:.1f} times the CPU of usual text"
+        f"slowest of {len(_UNITS)} hostile texts of {options.hostile:,} characters: {name}, "
+        f"{ratio:.1f} times the CPU of usual text"
     )
     short = [figures.name for figures in found if not figures.reached] + ["time"] * (ratio > MAX_HOSTILE)
     for half in HALVES:

@@ -44,7 +44,7 @@ settings.register_profile("long", print_blob=True)
 settings.load_profile("long" if LONG else "push")
 
 _TESTS = Path(__file__).parent
-_ABOVE_THE_VERBS = frozenset({"acceptance", "doors", "integrations", "web"})
+_ON_ONE_EACH = frozenset({"acceptance", "doors", "integrations", "rooms", "web"})
 
 _TABLES = """SELECT oid::regclass::text FROM pg_class WHERE relkind = 'r'
 AND relnamespace = current_schema()::regnamespace AND relname NOT IN ('schema_version', 'schema_now') ORDER BY oid"""
@@ -68,15 +68,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _on_the_other_database(items: list[pytest.Item]) -> set[pytest.Item]:
-    """Return the tests above the verbs that a push runs on the other database only.
+    """Return the tests above the store that a push runs on the other database only.
 
-    Nothing up there knows which database it is, and the verbs below are tested on both. Half of these tests run on one
+    Nothing up there knows which database it is, and the store below is tested on both. Half of these tests run on one
     of them and half on the other, always the same half; the long run has all of them on both.
     """
     twins: dict[str, list[pytest.Item]] = {}
     for item in items:
         database = getattr(getattr(item, "callspec", None), "params", {}).get("target")
-        if database in DATABASES and item.path.relative_to(_TESTS).parts[0] in _ABOVE_THE_VERBS:
+        if database in DATABASES and item.path.relative_to(_TESTS).parts[0] in _ON_ONE_EACH:
             twins.setdefault(item.nodeid.replace(database, "*"), []).append(item)
     found: set[pytest.Item] = set()
     for name, both in twins.items():
