@@ -97,17 +97,16 @@ SELECT recorded_at FROM messages WHERE space_id = :space AND session_id = :sessi
 
 -- name: broken_sessions
 -- Of the newest sessions of a space: those processed beyond their last record, or marked without a job to learn from them.
-SELECT count(*) AS count FROM (SELECT * FROM sessions WHERE space_id = :space ORDER BY id DESC LIMIT :limit) s WHERE
-    s.processed_until > s.last_number OR s.invalidated_at > s.last_number OR (
-        s.ended_at IS NULL AND s.learns = 1 AND s.rests = 0 AND NOT EXISTS (
-            SELECT 1 FROM jobs j WHERE j.space_id = :space AND j.kind = :kind AND j.key = s.id AND j.status <> 'done'
-        )
-    ) OR (
-        s.invalidated_at IS NOT NULL AND NOT EXISTS (
-            SELECT 1 FROM jobs j WHERE j.space_id = :space AND j.kind = :kind AND j.key = s.id
-              AND j.status IN ('queued', 'running', 'failed', 'dead')
-        )
-    );
+-- The job is looked up for each of them: for EXISTS, PostgreSQL would read all jobs of the space.
+SELECT count(*) AS count FROM (
+    SELECT n.*, (
+        SELECT j.status FROM jobs j WHERE j.space_id = :space AND j.kind = :kind AND j.key = n.id
+    ) AS job
+    FROM (SELECT * FROM sessions WHERE space_id = :space ORDER BY id DESC LIMIT :limit) n
+) s WHERE s.processed_until > s.last_number OR s.invalidated_at > s.last_number OR (
+    COALESCE(s.job, 'done') = 'done'
+    AND (s.invalidated_at IS NOT NULL OR (s.ended_at IS NULL AND s.learns = 1 AND s.rests = 0))
+);
 
 -- name: count_newest_unsupported
 -- How many of the newest facts of a space were learnt and have no source message left.

@@ -73,5 +73,5 @@ DELETE FROM messages WHERE space_id = :space AND session_id = :session AND numbe
 -- name: list_filled_sessions
 -- The sessions of a conversation that have messages, the newest first.
 SELECT s.id FROM sessions s WHERE s.space_id = :space AND s.conversation_id = :conversation
-  AND EXISTS (SELECT 1 FROM messages m WHERE m.space_id = s.space_id AND m.session_id = s.id)
+  AND EXISTS (SELECT 1 FROM messages m WHERE m.space_id = :space AND m.session_id = s.id)
 ORDER BY s.ordinal DESC;

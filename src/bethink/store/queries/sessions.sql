@@ -66,15 +66,15 @@ WHERE space_id = :space AND id in_list(:ids) AND invalidated_at IS NOT NULL;
 -- name: list_sessions
 -- The sessions of a space with their agents and conversations, the newest first.
 SELECT session_columns(s), c.key, a.name,
-       (SELECT m.said_at FROM messages m WHERE m.space_id = s.space_id AND m.session_id = s.id
+       (SELECT m.said_at FROM messages m WHERE m.space_id = :space AND m.session_id = s.id
         ORDER BY m.number LIMIT 1) AS begun_at,
-       (SELECT m.said_at FROM messages m WHERE m.space_id = s.space_id AND m.session_id = s.id
+       (SELECT m.said_at FROM messages m WHERE m.space_id = :space AND m.session_id = s.id
         AND m.retracted_at IS NULL ORDER BY m.number DESC LIMIT 1) AS last_at, l.summary, j.status, j.last_error
 FROM sessions s
-LEFT JOIN jobs j ON j.space_id = s.space_id AND j.kind = 'extract' AND j.key = s.id
-LEFT JOIN session_memories l ON l.space_id = s.space_id AND l.session_id = s.id
-JOIN conversations c ON c.space_id = s.space_id AND c.id = s.conversation_id
-JOIN agents a ON a.space_id = s.space_id AND a.id = s.agent_id
+LEFT JOIN jobs j ON j.space_id = :space AND j.kind = 'extract' AND j.key = s.id
+LEFT JOIN session_memories l ON l.space_id = :space AND l.session_id = s.id
+JOIN conversations c ON c.space_id = :space AND c.id = s.conversation_id
+JOIN agents a ON a.space_id = :space AND a.id = s.agent_id
 WHERE s.space_id = :space /*given before*/ AND s.id < :before /*end*/
   /*given failed*/ AND s.id IN (
       SELECT f.key FROM jobs f WHERE f.space_id = :space AND f.kind = 'extract' AND f.status IN ('failed', 'dead')
