@@ -1,8 +1,13 @@
 """A message that was taken back: nothing shows it or learns from it, and the log keeps it."""
 
+import threading
 from datetime import timedelta
+from typing import Any
 
+import anyio
+import psycopg
 import pytest
+from anyio import to_thread
 
 import bethink
 from bethink.errors import ModelUnavailable, NotFound, UnderLegalHold
@@ -10,7 +15,7 @@ from bethink.learning.learner import start_over
 from bethink.model.calls import ModelCall
 from bethink.model.changes import ChangeKind
 from bethink.model.documents import DocumentDraft, DocumentSource, Provenance, SourceKind
-from bethink.store import learning, messages
+from bethink.store import learning, messages, reviews
 from bethink.store.db import Database, Tx
 from tests.conftest import KEY, FakeClock, said
 from tests.rooms.learn_kit import DONE, a_fact, a_note, answer, reviewed, worker
@@ -166,6 +171,38 @@ async def test_a_claim_that_a_person_made_of_it_goes_with_it_also_before_anythin
     assert BIRD not in await shown(space)
     with pytest.raises(NotFound):
         await space.reviews.approve(review.id)
+
+
+async def test_a_message_is_not_taken_back_while_a_claim_is_made_of_it(
+    memory: bethink.Memory, target: str, superuser_dsn: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    space = memory.space("alice")
+    session = await space.session(KEY)
+    await session.append(said(f"I keep a {BIRD}."))
+    read, put = threading.Event(), reviews.put
+
+    def put_late(*given: Any, **more: Any) -> Any:
+        read.set()
+        while target.startswith("postgresql") and not waits():  # in a SQLite file there is one writer at a time
+            assert not done.is_set(), "it was taken back after it was read"
+        return put(*given, **more)
+
+    def waits() -> bool:
+        with psycopg.connect(superuser_dsn) as above:
+            return above.execute("SELECT 1 FROM pg_locks WHERE NOT granted").fetchone() is not None
+
+    async def take_back() -> None:
+        await to_thread.run_sync(read.wait)
+        await session.retract(1)
+        done.set()
+
+    done = anyio.Event()
+    monkeypatch.setattr(reviews, "put", put_late)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(take_back)
+        await space.reviews.propose(f"message:{session.id}:1")
+
+    assert await space.reviews.all() == []
 
 
 async def test_a_legal_hold_keeps_a_claim_that_a_person_made_of_it(memory: bethink.Memory) -> None:

@@ -39,6 +39,8 @@ FENCE = 1.0
 """Seconds after which anyone may lift a fence; a mover that takes longer tries again."""
 _DRAIN = 0.6
 """Seconds to wait for transactions that began before the fence."""
+_CLEAR = 60.0
+"""Seconds to wait for transactions of an earlier run in the new cell."""
 _FEW = 100
 """So few rows to catch up with are left for the fence."""
 _ROUNDS = 20
@@ -217,7 +219,13 @@ class _Run:
 
     async def _clear(self) -> None:
         """Remove what an earlier run left in the new cell, once nothing of it writes there any more."""
-        await self._quiet(self._target, seconds=60)
+        try:
+            await self._quiet(self._target, seconds=_CLEAR)
+        except _Lifted:
+            raise Busy(
+                f"a transaction in the new cell of space {self._space!r} has not ended for {_CLEAR:g} seconds.",
+                hint="Nothing has moved. Run it again when it has ended; pg_stat_activity shows it.",
+            ) from None
         await self._erase(self._target, MoveState.ARRIVING)
 
     async def _copy(self) -> int:

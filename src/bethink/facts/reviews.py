@@ -22,7 +22,7 @@ from bethink.model.verbs.reviews import (
     RejectReviewRequest,
     ReviewRequest,
 )
-from bethink.store import facts, messages, reviews
+from bethink.store import facts, messages, reviews, sessions
 from bethink.store.db import Database, Tx
 
 T = TypeVar("T")
@@ -65,6 +65,8 @@ class ReviewService:
             kept = reviews.find_by_effect(tx, space=space, effect=effect)
             if kept is not None:
                 return kept
+            # Until the claim is there, nobody takes the message back: what rests on it goes with it.
+            sessions.find(tx, space=space, session_id=request.ref.id, lock=True)
             claim = _proposal(_message(tx, space, request.ref), statement, request.kind)
             review = reviews.put(
                 tx, claim, space=space, status=ReviewStatus.HELD, reason=_PROPOSED,
