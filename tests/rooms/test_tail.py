@@ -1,5 +1,7 @@
 """What was just said is found by its meaning at once, although no worker has embedded it yet."""
 
+import sys
+from array import array
 from collections.abc import Sequence
 
 import pytest
@@ -220,3 +222,18 @@ async def test_what_was_taken_back_is_neither_embedded_nor_takes_a_place(
     taken = [message(session, number) for number in (1, 2, 3)]
     gone = await database.transact(lambda tx: search.gone(tx, space="alice", refs=taken, as_of=None), space="alice")
     assert gone == set(taken[1:])
+
+
+def test_a_similarity_is_the_same_whatever_else_is_compared_and_with_or_without_numpy(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked = [0.1 * place for place in range(DIMENSION)]
+    made = {str(number): array("f", [0.5 / (number + place + 1) for place in range(DIMENSION)]) for number in range(9)}
+
+    together = tail._similarities(asked, made)
+    alone = {text: tail._similarities(asked, {text: vector})[text] for text, vector in made.items()}
+    monkeypatch.setitem(sys.modules, "numpy", None)
+    without = tail._similarities(asked, made)
+
+    assert together == alone
+    assert together == pytest.approx(without, rel=1e-12)

@@ -45,6 +45,18 @@ async def test_a_file_is_opened_in_wal_mode_fully_synchronous_and_patient(tmp_pa
 
 
 @pytest.mark.spec("S4.44", "S4.48", "S4.58")
+async def test_a_plan_does_not_depend_on_what_is_bound_so_that_it_is_made_once(tmp_path: Path) -> None:
+    database = await opened(tmp_path / "m.db")
+
+    def set_so(holder: ThreadConnection[apsw.Connection]) -> int:
+        return holder.connection().config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, -1)
+
+    found = [await lane.run(set_so) for lane in (database._writer, database._readers)]
+
+    assert found == [1, 1]
+    await database.close()
+
+
 async def test_wal_synchronous_and_busy_timeout_can_be_set(tmp_path: Path) -> None:
     database = await opened(tmp_path / "m.db", wal=False, synchronous="EXTRA", busy_timeout=7)
 
@@ -337,6 +349,7 @@ async def test_a_commit_that_the_disk_did_not_confirm_is_of_unknown_outcome(tmp_
         ("match_documents", "SEARCH t USING INTEGER PRIMARY KEY (rowid=?)"),
         ("read_messages_at", "sqlite_autoindex_messages_1 (space_id=? AND session_id=? AND number=?)"),
         ("gone_facts", "sqlite_autoindex_facts_1 (space_id=? AND id=? AND version=?)"),
+        ("recent_missing_vectors", "sqlite_autoindex_messages_1 (space_id=? AND session_id=? AND number>?)"),
     ],
 )
 async def test_hot_queries_use_their_index(tmp_path: Path, name: str, index: str) -> None:

@@ -117,6 +117,31 @@ async def test_the_resources_over_mcp_are_listed_with_a_few_statements(
     assert 1 <= len(statements) <= 10, statements
 
 
+async def test_a_block_takes_the_same_statements_however_much_it_shows_and_two_transactions(
+    memory: bethink.Memory, database: Database, statements: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await _grow(memory)
+    session = await memory.space("alice").session("asking")
+    run, ran = database.transact, list[str]()
+
+    def counted(*given: Any, **more: Any) -> Any:
+        ran.append("read" if more.get("read") else "write")
+        return run(*given, **more)
+
+    monkeypatch.setattr(database, "transact", counted)
+    taken: dict[int, int] = {}
+    for budget in (300, 3_000):
+        ran.clear()
+        statements.clear()
+        block = await session.context("fact 7", budget=budget)
+        taken[len(block.items)] = len(statements)
+        assert ran == ["read", "write"]  # all that is read, then the ledger with the access record
+
+    (few, first), (many, second) = taken.items()
+    assert few + 10 < many
+    assert second <= first + 1 <= 30, taken
+
+
 async def test_what_stands_is_looked_up_with_one_statement_and_only_where_there_are_facts(
     memory: bethink.Memory, database: Database, statements: list[str]
 ) -> None:

@@ -72,9 +72,10 @@ def ranked(
     cosines = Cosines() if known.similarities else None
     added = fuse.add(question, candidates, fuse.added_signals(TUNING, cosines))
     best = fuse.best(question, added, 1_000, TUNING)
-    existing = {ref: text(ref) for ref in (Ref(*candidates.keys[index]) for index in best)}
+    refs = [Ref(*candidates.keys[index]) for index in best]
+    existing = {ref: text(ref) for ref in refs}
     existing |= {each.ref: each for each in texts}
-    pool = candidates.read(best, existing, usage or {})
+    pool = candidates.read(best, refs, existing, usage or {})
     found = fuse.ranked(question, added, pool, tuning=TUNING, cosines=cosines, extra=extra, explain=True)
     return {each.ref: each for each in found}
 

@@ -12,6 +12,7 @@ from bethink.learning.extraction.answer import loads, moment, slugged, span
 from bethink.learning.extraction.claims import KINDS, SCHEMA, DraftClaim, draft, parse
 from bethink.learning.extraction.notes import noted
 from bethink.learning.extraction.request import Scene, line
+from bethink.model import words
 from bethink.model.framing import own_words
 from bethink.model.words import gist
 from tests.pace import growth
@@ -224,3 +225,8 @@ def test_the_memory_of_a_session_keeps_each_line_once_and_the_newest_when_it_is_
 )
 def test_two_sentences_say_the_same_if_nothing_that_matters_differs(one: str, other: str, same: bool) -> None:
     assert (gist(one) == gist(other)) is same
+
+
+@given(st.text("not'NeverwiuhacrT \u2019\u0130_1.", max_size=30))
+def test_a_text_is_negated_whichever_way_that_is_found(text: str) -> None:
+    assert words.negated(text) == (words._NEGATION.search(text) is not None)

@@ -46,15 +46,15 @@ class AccessRecord:
     ) -> ResultT:
         """Carry a call out and record it.
 
-        A call that only reads is recorded once it has ended, and its result is held back until then. One that writes is
-        recorded by its first transaction, so that neither is stored without the other. A call that fails before it has
-        written anything is not recorded.
+        A call that only reads is recorded once it has ended, and its result is held back until then. One that writes,
+        if only into the ledger, is recorded by its first transaction, so that neither is stored without the other. A
+        call that fails before it has written anything is not recorded.
         """
         who = caller.get()
         if not self._keep or who.door is Door.PROBE:
             return await handler(space, request)
         call = _Call(self._database, self._entry(verb, space, who), verb, request)
-        if verb.retry is Retry.SAFE:
+        if verb.retry is Retry.SAFE and request.retry(verb.retry) is Retry.SAFE:
             result = await handler(space, request)
         else:
             token = rider.set(call)

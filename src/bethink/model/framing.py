@@ -25,6 +25,8 @@ _DISGUISED = re.compile(
     rf"[<\ufe64\uff1c](?={_HIDDEN}\s{{0,8}}{_HIDDEN}[/\u2044\u2215\uff0f]?{_HIDDEN}\s{{0,8}}{_HIDDEN}{_LOOKS})",
     re.IGNORECASE,
 )
+_BEGINNINGS = "<&\\%\ufe64\uff1c"
+"""The characters that a tag or its imitation can begin with."""
 _OPENED = re.compile(rf"{_LT}{_SPACE}{_NAME}[^<>&\\\n]{{0,200}}?{_GT}?[ \t]*(?:\n|\\{{1,8}}[nr]|$)", re.IGNORECASE)
 _QUOTED = re.compile(r"[ \t]*(?:>[ \t]?)+")
 _PASSES = 8
@@ -175,6 +177,8 @@ def _rest(match: re.Match[str]) -> str:
 
 def _broken(text: str) -> str:
     """Keep every tag readable, but break it up so that it no longer works as a tag."""
+    if not any(sign in text for sign in _BEGINNINGS):  # as in `unframed`: most texts have none of them
+        return text
     return _DISGUISED.sub("\u2039", _TAG.sub(lambda tag: f"\u2039{tag['rest']}", text))
 
 

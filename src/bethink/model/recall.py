@@ -41,7 +41,7 @@ class Ref(str):
 
     def __new__(cls, kind: RefKind, id: str, number: int = 0) -> "Ref":  # noqa: A002
         """Build a ref from its parts."""
-        self = super().__new__(cls, f"{kind}:{id}:{number}")
+        self = str.__new__(cls, f"{kind}:{id}:{number}")  # not super(): a recall builds hundreds
         self._kind, self._id, self._number = kind, id, number
         return self
 

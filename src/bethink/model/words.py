@@ -3,11 +3,13 @@
 import hashlib
 import re
 import unicodedata
+from collections.abc import Collection
 from functools import lru_cache
 
 WORD = re.compile(r"\w+")
 _WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _NEGATION = re.compile(r"\b(?:not|no|never|none|neither|nor|without|cannot|\w{1,20}n['\u2019]t)\b", re.IGNORECASE)
+_NEGATIONS = frozenset(["not", "no", "never", "none", "neither", "nor", "without", "cannot"])
 _STEM = 5
 _ENDINGS = ("ing", "ed", "es", "s")
 _COMMON_WORDS = """
@@ -52,6 +54,7 @@ def stem(word: str) -> str:
     return word if has_digit(word) else _without_ending(word)[:_STEM].rstrip("e") or word
 
 
+@lru_cache(maxsize=8_192)  # as above
 def trimmed(word: str) -> str:
     """Remove only the ending of a word."""
     return _without_ending(word).rstrip("e") or word
@@ -71,7 +74,7 @@ def has_digit(word: str) -> bool:
 
 def negated(text: str) -> bool:
     """Return whether a text is negated."""
-    return _NEGATION.search(text) is not None
+    return _negated(text, words_of(text))
 
 
 def gist(text: str) -> str:
@@ -80,6 +83,13 @@ def gist(text: str) -> str:
 
     The order of the words matters, and both must be negated or neither.
     """
+    words = words_of(text)
     # Not cut as `stem` does: Stockport is not Stockholm.
-    meaning = [trimmed(word) for word in key_words(text)] or words_of(text)
-    return hashlib.blake2b(f"{' '.join(meaning)}\n{negated(text)}".encode(), digest_size=16).hexdigest()
+    meaning = [trimmed(word) for word in words if word not in _COMMON] or words
+    return hashlib.blake2b(f"{' '.join(meaning)}\n{_negated(text, words)}".encode(), digest_size=16).hexdigest()
+
+
+def _negated(text: str, words: Collection[str]) -> bool:
+    if text.isascii() and "n't" not in text.lower():  # most texts: looking words up costs a tenth of the search
+        return not _NEGATIONS.isdisjoint(words)
+    return _NEGATION.search(text) is not None

@@ -65,6 +65,11 @@ class Once(Generic[T]):
         self._made: list[T] = []
         self._lock = threading.Lock()
 
+    @property
+    def made(self) -> bool:
+        """Whether it was created."""
+        return bool(self._made)
+
     def __call__(self) -> T:
         """Return the value. If creating it raises, the next call tries again."""
         with self._lock:

@@ -77,9 +77,11 @@ class Candidates:
         """Return the values of those that are not outdated."""
         return [value for index, value in enumerate(values) if index not in self.gone] if self.gone else values
 
-    def read(self, positions: Iterable[int], texts: Mapping[Ref, Text], usage: Mapping[Ref, Use]) -> "Candidates":
-        """Return the candidates at these positions that have a text, with it."""
-        found = [(index, texts.get(Ref(*self.keys[index]))) for index in positions]
+    def read(
+        self, positions: Iterable[int], refs: Iterable[Ref], texts: Mapping[Ref, Text], usage: Mapping[Ref, Use]
+    ) -> "Candidates":
+        """Return the candidates at these positions, which have these refs, as far as they have a text, with it."""
+        found = [(index, texts.get(ref)) for index, ref in zip(positions, refs, strict=True)]
         kept = [(index, text) for index, text in found if text is not None]
         return Candidates(
             keys=[self.keys[index] for index, _ in kept],

@@ -49,6 +49,7 @@ class Chooser:
         self._meanings: dict[Ref, str] = {}
         self._behind: dict[SourceMessage, Ref] = {}
         self._whole: dict[SourceMessage, Text] = {}
+        self._least = None if rules.least is None else rules.tuning.least(rules.least)
         self._decided: list[tuple[Ranked, Text | None, Fate, Ref | None]] = []
         self.spent = 0
 
@@ -109,7 +110,7 @@ class Chooser:
             return Fate.UNRELATED
         if text.ref.kind is RefKind.MESSAGE and text.ref.id == rules.asked_in:
             return Fate.QUESTION if repeats(text.text, rules.question) else None
-        if rules.least is not None and self._certain(each) < rules.tuning.least(rules.least):
+        if self._least is not None and self._certain(each) < self._least:
             return Fate.UNCERTAIN
         return None
 

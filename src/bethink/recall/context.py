@@ -16,7 +16,7 @@ from bethink.model.recall import Block, Recalled, Ref, RefKind
 from bethink.model.records import FactKind
 from bethink.model.rules import NOTES, tells
 from bethink.recall.context_lines import begins, line_of, said_in
-from bethink.recall.duplicates import meaning_of, new_lines
+from bethink.recall.duplicates import meaning_of, new_lines, stems_in
 from bethink.recall.standing import current_sessions
 from bethink.recall.tuning import TUNING
 from bethink.store import search
@@ -111,6 +111,16 @@ class _Section(NamedTuple):
     """Which share of the budget the sections before it leave to it."""
 
 
+class _Line(NamedTuple):
+    """A memory as a line of a block, with what it says in it, its label, and what it costs."""
+
+    text: Text
+    said: str
+    label: str
+    line: str
+    cost: int
+
+
 class _Filling:
     """A block while it is being filled. It takes a line only once, and only within its budget."""
 
@@ -122,6 +132,8 @@ class _Filling:
         self._spent = 0
         self._seen: set[str] = set()
         self._said: list[str] = []
+        self._lines: dict[int, _Line] = {}
+        self._meanings: dict[str, str] = {}
         self.sections: list[str] = []
         self.items: list[Recalled] = []
 
@@ -140,12 +152,12 @@ class _Filling:
     def rest_of(self, notes: Sequence[Text]) -> list[Text]:
         """Return notes with as many whole lines as fit into one, of those that say what the block does not say yet."""
         found: list[Text] = []
+        said = [stems_in(text) for text in self._said] if notes else []
         for each in notes:
-            lines = [line.removeprefix("- ") for line in dict.fromkeys(each.text.splitlines()) if line.strip()]
-            rest = new_lines(lines, self._said)
-            kept = rest[:1]
-            for line in rest[1:]:
-                if sum(map(len, kept)) + 3 * len(kept) + len(line) > TUNING.line_characters:
+            lines = (line.removeprefix("- ") for line in dict.fromkeys(each.text.splitlines()) if line.strip())
+            kept: list[str] = []
+            for line in new_lines(lines, said):
+                if kept and sum(map(len, kept)) + 3 * len(kept) + len(line) > TUNING.line_characters:
                     break
                 kept.append(line)
             found += [each._replace(text="\n".join(kept))] if kept else []
@@ -163,35 +175,50 @@ class _Filling:
             return
         self._spent = spent
         # Oldest first, whatever the priority: a new line then comes last and the bytes before it stay the same.
-        taken.sort(key=lambda each: (each[0].at, each[0].ref.parts))
-        self.sections.append("\n".join([f"## {heading}", *(line for _, line, _ in taken)]))
-        for text, _, _ in taken:
-            self._seen |= {label_of(text.ref), meaning_of(text.text)}
-            self._said.append(text.text)
+        taken.sort(key=lambda each: (each.text.at, each.text.ref.parts))
+        self.sections.append("\n".join([f"## {heading}", *(each.line for each in taken)]))
+        for each in taken:
+            self._seen |= {each.label, self._meaning(each.text)}
+            self._said.append(each.text.text)
         self.items += [
             Recalled(
-                ref=text.ref, text=said_in(text), origin=text.origin, at=from_micros(text.at), score=0.0, tokens=cost,
-                label=label_of(text.ref), fact=text.fact, tags=tuple(json.loads(text.tags)),
+                ref=text.ref, text=said, origin=text.origin, at=from_micros(text.at), score=0.0, tokens=cost,
+                label=label, fact=text.fact, tags=tuple(json.loads(text.tags)),
                 metadata=json.loads(text.metadata), superseded_by=self._superseded.get(text.ref),
             )
-            for text, _, cost in taken
+            for text, said, label, _, cost in taken
         ]  # fmt: skip
 
-    def _fitting(self, heading: str, texts: Sequence[Text], until: float) -> tuple[list[tuple[Text, str, int]], int]:
-        """Return the lines that fit, with their cost, and what is spent with them."""
-        taken: list[tuple[Text, str, int]] = []
+    def _fitting(self, heading: str, texts: Sequence[Text], until: float) -> tuple[list[_Line], int]:
+        """Return the lines that fit, and what is spent with them."""
+        taken: list[_Line] = []
         seen = set(self._seen)
         spent = self._spent + self._tokens.count(f"## {heading}") + 2
         for text in texts:
-            names = {label_of(text.ref), meaning_of(text.text)}
-            line = line_of(text, label_of(text.ref), superseded=text.ref in self._superseded, space=self._space)
-            cost = self._tokens.count(line) + 1
-            if not seen.isdisjoint(names) or spent + cost > self._budget * until:
+            if spent + 1 > self._budget * until:  # there is no room for the shortest line
+                break
+            line = self._line(text)
+            if line.label in seen or spent + line.cost > self._budget * until or self._meaning(text) in seen:
                 continue
-            spent += cost
-            seen |= names
-            taken.append((text, line, cost))
+            spent += line.cost
+            seen |= {line.label, self._meaning(text)}
+            taken.append(line)
         return taken, spent
+
+    def _line(self, text: Text) -> _Line:
+        """Return the line of a text, which is written once however often it is considered."""
+        found = self._lines.get(id(text))  # which stays its own: the line keeps the text
+        if found is None:
+            label, said = label_of(text.ref), said_in(text)
+            line = line_of(text, said, label, superseded=text.ref in self._superseded, space=self._space)
+            found = self._lines[id(text)] = _Line(text, said, label, line, self._tokens.count(line) + 1)
+        return found
+
+    def _meaning(self, text: Text) -> str:
+        found = self._meanings.get(text.text)
+        if found is None:
+            found = self._meanings[text.text] = meaning_of(text.text)
+        return found
 
 
 def _directs(fact: Text) -> bool:

@@ -17,15 +17,15 @@ _LONGEST_NAME = 60
 _OWNERS = frozenset({"owner", "user", "the user"})
 
 
-def line_of(text: Text, label: str, *, superseded: bool, space: str) -> str:
-    """Return the line of a memory."""
+def line_of(text: Text, said: str, label: str, *, superseded: bool, space: str) -> str:
+    """Return the line of a memory, given what is `said_in` it."""
     about = [text.name] if text.name and text.ref.kind is RefKind.MESSAGE else []
     if text.fact is not None:
         about += _about(text.fact, said=from_micros(text.at), space=space)
     if superseded:
         about.append("superseded" if text.ref.kind is RefKind.MESSAGE else "partly superseded")
     who = [*map(_plain, about), ":".join(map(_plain, text.origin.split(":"))), _day(from_micros(text.at))]
-    return f"- {said_in(text)} ({', '.join(who)}) [^{label}]"
+    return f"- {said} ({', '.join(who)}) [^{label}]"
 
 
 def said_in(text: Text) -> str:
@@ -66,6 +66,8 @@ def _shortened(name: str) -> str:
 
 
 def _plain(name: str) -> str:
+    if name.isascii() and name.isalnum():  # most are, and need not be looked at
+        return name
     # A tool can choose its name so that its line seems to come from someone else.
     return " ".join(_BRACKETS.sub(" ", inert(name)).split())
 

@@ -1,7 +1,7 @@
 """When two texts say the same: the same key words, a message and a memory that quotes it, a fact and its message."""
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 
 from bethink.model.words import gist, key_words, stem, words_of
 from bethink.recall.tuning import TUNING
@@ -28,10 +28,21 @@ def contains(message: str, fact: str) -> bool:
     return _stems(key_words(fact)) <= _stems(words_of(message))
 
 
-def new_lines(lines: Iterable[str], said: Iterable[str]) -> list[str]:
-    """Return the lines that no text says already: not in these words, and not among others."""
-    known = [_stems(words_of(text)) for text in said]
-    return [line for line in lines if not any(_stems(key_words(line)) <= words for words in known)]
+def new_lines(lines: Iterable[str], said: Iterable[Collection[str]]) -> Iterator[str]:
+    """Return the lines that no text says already: not in these words, and not among others.
+
+    `said` has the `stems_in` each text. A line is only read when it is asked for.
+    """
+    known = list(said)
+    for line in lines:
+        words = _stems(key_words(line))
+        if not any(words.issubset(each) for each in known):
+            yield line
+
+
+def stems_in(text: str) -> set[str]:
+    """Return the stems of all words of a text."""
+    return _stems(words_of(text))
 
 
 def opening_of(text: str) -> str:

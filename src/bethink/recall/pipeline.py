@@ -13,7 +13,8 @@ Every weight and cut-off is in tuning.py.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
 
 from bethink.errors import BadAnswer, Misconfigured, ModelError
 from bethink.extend import Embedder, Reranker, Tokens
@@ -38,6 +39,7 @@ from bethink.store.db import Database, Tx
 from bethink.store.search import Survey
 from bethink.store.vectors import Unembedded
 
+T = TypeVar("T")
 _log = logger("recall")
 
 _TOGETHER = 20
@@ -85,15 +87,29 @@ class Pipeline:
         found = await self.answer(space, request)
         if request.session_id is not None and found.items:
             block = shown.as_block(found)
-            await shown.record(self.database, block, Purpose.RECALL, space=space, session_id=request.session_id)
+            await shown.record(
+                self.database, block, Purpose.RECALL, space=space, session_id=request.session_id, result=found
+            )
         return found
 
-    async def answer(self, space: str, request: RecallRequest, *, longest: int | None = None) -> Recall:
-        """Find what answers a question, each item cut to `longest` tokens, and record nothing."""
+    async def answer(self, space: str, request: RecallRequest) -> Recall:
+        """Find what answers a question, and record nothing."""
+        found, _ = await self.answer_and(space, request, lambda _: None)
+        return found
+
+    async def answer_and(
+        self, space: str, request: RecallRequest, also: Callable[[Tx], T], *, longest: int | None = None
+    ) -> tuple[Recall, T]:
+        """Find what answers a question, each item cut to `longest` tokens, and read something else from the same state.
+
+        It records nothing.
+        """
         asked = await self._embed(space, request)
-        ranking = await self.database.transact(lambda tx: self._rank(tx, space, request, asked), space=space, read=True)
+        ranking, more = await self.database.transact(
+            lambda tx: (self._rank(tx, space, request, asked), also(tx)), space=space, read=True
+        )
         ranked = await self._rerank(request, ranking)
-        return self._choose(request, asked, ranking, ranked, longest)
+        return self._choose(request, asked, ranking, ranked, longest), more
 
     async def answer_each(self, space: str, requests: Sequence[RecallRequest]) -> list[Recall]:
         """Answer several questions, and record nothing. Without an embedder, some share a transaction and a survey."""
@@ -153,6 +169,7 @@ class Pipeline:
         refs = [Ref(*candidates.keys[index]) for index in best]
         pool = candidates.read(
             best,
+            refs,
             search.texts(tx, space=space, refs=refs, as_of=as_of, only=request.only),
             ledger.usage(tx, space=space, refs=refs) if survey.used else {},
         )

@@ -47,6 +47,14 @@ class Searcher:
         tuning = self._pipeline.tuning
         budget = tuning.context_budget if request.budget is None else request.budget
         answers: tuple[Recalled, ...] = ()
+
+        def body(tx: Tx) -> ContextSources:
+            return context_sources(tx, space=space, as_of=request.as_of, only=request.only)
+
+        def checked(tx: Tx) -> ContextSources:
+            shown.check_session(tx, space, request.session_id)
+            return body(tx)
+
         if request.question.strip():
             asked = RecallRequest(
                 question=request.question,
@@ -56,16 +64,15 @@ class Searcher:
                 least=Level.FAIR,
                 **{each: getattr(request, each) for each in NARROWING},
             )
-            answers = (await self._pipeline.answer(space, asked, longest=tuning.answer_tokens)).items
-
-        def body(tx: Tx) -> ContextSources:
-            shown.check_session(tx, space, request.session_id)
-            return context_sources(tx, space=space, as_of=request.as_of, only=request.only)
-
-        sources = await self._database.transact(body, space=space, read=True)
+            found, sources = await self._pipeline.answer_and(space, asked, body, longest=tuning.answer_tokens)
+            answers = found.items
+        else:
+            sources = await self._database.transact(checked, space=space, read=True)
         made = block(sources, answers, budget=budget, tokens=self._pipeline.tokens)
         if made and request.session_id is not None:
-            await shown.record(self._database, made, Purpose.CONTEXT, space=space, session_id=request.session_id)
+            await shown.record(
+                self._database, made, Purpose.CONTEXT, space=space, session_id=request.session_id, result=made
+            )
         return made
 
     def vectors(self) -> Vectors:

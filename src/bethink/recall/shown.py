@@ -26,10 +26,13 @@ def as_block(found: Recall) -> Block:
     return Block(items=found.items, tokens=found.tokens, digest=digest)
 
 
-async def record(database: Database, block: Block, purpose: Purpose, *, space: str, session_id: str) -> None:
-    """Record what a session is shown."""
-    await database.transact(
-        lambda tx: ledger.record(
+async def record(
+    database: Database, block: Block, purpose: Purpose, *, space: str, session_id: str, result: object
+) -> None:
+    """Record what a session is shown. With the `result` of the call, the access record is complete with it."""
+
+    def body(tx: Tx) -> object:
+        ledger.record(
             tx,
             space=space,
             purpose=purpose,
@@ -37,9 +40,10 @@ async def record(database: Database, block: Block, purpose: Purpose, *, space: s
             items=[(item.ref, item.label) for item in block.items],
             tokens=block.tokens,
             digest=block.digest,
-        ),
-        space=space,
-    )
+        )
+        return result
+
+    await database.transact(body, space=space)
 
 
 async def explain(database: Database, space: str, request: ExplainRequest) -> Lineage:

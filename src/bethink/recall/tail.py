@@ -66,7 +66,8 @@ async def compare(embedder: Embedder, question: Sequence[float], waiting: Sequen
     except (ModelError, OSError, ValueError) as error:
         _log.warning("the newest texts are searched by words: %s", type(error).__name__)
         taken, made = [], {}
-    near = {ref: max(_dot(question, made[part]) for part in parts) for ref, parts in taken}
+    alike = _similarities(question, made) if made else {}
+    near = {ref: max(alike[part] for part in parts) for ref, parts in taken}
     return Tail(near=near, missing=_told(len(waiting) - len(taken), more=len(waiting) == _LOOKED))
 
 
@@ -77,8 +78,14 @@ def _told(count: int, *, more: bool) -> str | None:
     return f"{count}{' or more' if more else ''} new {texts} no vector yet; searched by words"
 
 
-def _dot(one: Sequence[float], other: Sequence[float]) -> float:
-    return sum(map(mul, one, other))
+def _similarities(question: Sequence[float], made: "Mapping[str, array[float]]") -> dict[str, float]:
+    try:
+        import numpy  # noqa: PLC0415 - most processes never compare vectors
+    except ImportError:  # an embedder of one's own may do without
+        return {text: sum(map(mul, question, vector)) for text, vector in made.items()}
+    table = numpy.frombuffer(b"".join(made.values()), dtype=numpy.float32).reshape(len(made), -1)
+    # Not a product of matrices: a similarity must not depend on what else is compared.
+    return dict(zip(made, (table * numpy.asarray(question)).sum(axis=1).tolist(), strict=True))
 
 
 class _Recent:

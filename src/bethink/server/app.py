@@ -1,5 +1,6 @@
 """Puts the server together, and runs it."""
 
+import gc
 from collections.abc import AsyncGenerator, Callable, Generator, Sequence
 from contextlib import (
     AbstractAsyncContextManager,
@@ -54,6 +55,8 @@ _QUEUE = 256
 """Connections that may wait to be accepted: all of them are accepted at once, and each is a file."""
 _HEAD = 32_768
 """Bytes that the head of a request may have."""
+_COLLECT = (20_000, 20, 20)
+"""When garbage is collected: a recall makes some ten thousand objects, and few of them in cycles."""
 
 _ABOUT = (
     "Memory for AI agents that you can audit. Send `Authorization: Bearer bt_…` with every request. "
@@ -255,6 +258,13 @@ def _log_to_stderr(settings: Settings, *, terse: bool) -> None:
     to_stderr(redactor, level=settings.log.level or "info", form=settings.log.format or "json", terse=terse)
 
 
+def _leave_to_stay() -> None:
+    """Keep the garbage collector from what stays for good, and let it look less often: 7 % of the work of a recall."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(*_COLLECT)
+
+
 def _serve_here(
     settings: Settings,
     sockets: list[socket],
@@ -268,6 +278,7 @@ def _serve_here(
     _log_to_stderr(settings, terse=terse)
     app = create_app(memory, options=options_from(settings), doors=doors)
     server = uvicorn_server(app, host=settings.server.host, port=settings.server.port, ready=ready)
+    _leave_to_stay()
     with suppress(KeyboardInterrupt):
         server.run(sockets)
     if not server.started:

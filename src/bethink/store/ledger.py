@@ -22,11 +22,10 @@ def record(
         "insert_showing",
         space=space, id=showing, purpose=purpose, session=session_id, now=tx.now, tokens=tokens, digest=digest,
     )  # fmt: skip
-    for place, (ref, label) in enumerate(items):
-        tx.run(
-            "insert_shown",
-            space=space, showing=showing, place=place, kind=ref.kind, id=ref.id, number=ref.number, label=label,
-        )  # fmt: skip
+    tx.insert(
+        "insert_shown",
+        [(space, showing, place, ref.kind, ref.id, ref.number, label) for place, (ref, label) in enumerate(items)],
+    )
     return showing
 
 

@@ -141,9 +141,9 @@ def texts(
         query, read = _READ[kind]
         ids, numbers = [ref.id for ref in wanted], [ref.number for ref in wanted]
         for row in tx.all(query, only, space=space, at=judge.at, ids=ids, numbers=numbers):
-            # A vector may refer to what no longer held at that time, so every text carries its fate.
+            # A vector may refer to what no longer held at that time, so every text that can end carries its fate.
             text = read(row)
-            fate, by = judge.fate_of(text.ref, row)
+            fate, by = judge.fate_of(text.ref, row) if kind in _VERSIONED else (None, None)
             found[text.ref] = text if fate is None else text._replace(fate=fate, because_of=by)
     return found
 
@@ -173,7 +173,8 @@ def gone(tx: Tx, *, space: str, refs: Iterable[Ref], as_of: datetime | None) -> 
     }  # fmt: skip
 
 
-_CAN_END = (RefKind.MESSAGE, RefKind.FACT, RefKind.DOCUMENT)
+_VERSIONED = (RefKind.FACT, RefKind.DOCUMENT)
+_CAN_END = (RefKind.MESSAGE, *_VERSIONED)
 _GONE = {
     RefKind.MESSAGE: "gone_messages",
     RefKind.FACT: "gone_facts",

@@ -32,7 +32,7 @@ class AsksSignal:
 
 def asking(said: str) -> float:
     """Return the share of a text, by length, that is in sentences with a question mark."""
-    if not any(mark in said for mark in QUESTION_MARKS):
+    if "?" not in said and (said.isascii() or not any(mark in said for mark in QUESTION_MARKS)):
         return 0.0
     sentences = [sentence for each in _SENTENCE.finditer(said) if (sentence := each[0].strip())]
     whole = sum(map(len, sentences))

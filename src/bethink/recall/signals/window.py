@@ -33,9 +33,11 @@ class WindowSignal:
 
 def _mean(near: Mapping[Key, float], key: Key) -> float:
     kind, session, number = key
-    own = near.get(key, 0.0)
+    total, count = near.get(key, 0.0), 1
     if kind is not RefKind.MESSAGE:
-        return own
-    sides = (near.get((kind, session, number - 1)), near.get((kind, session, number + 1)))
-    known = [own, *(side for side in sides if side is not None)]
-    return sum(known) / len(known)
+        return total
+    for side in (near.get((kind, session, number - 1)), near.get((kind, session, number + 1))):
+        if side is not None:
+            total += side
+            count += 1
+    return total / count

@@ -248,6 +248,8 @@ class SqliteDatabase(Database):
     def _set_up(self, connection: apsw.Connection, path: str) -> None:
         options = self.options
         connection.set_busy_timeout(options.busy_timeout)
+        # A plan must not depend on what is bound: SQLite would make one for every execution, at several times the cost.
+        connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
         _check_ours(connection, path)  # before changing any setting that the file would keep
         connection.pragma("foreign_keys", True)  # noqa: FBT003 - apsw's own signature
         connection.pragma("secure_delete", True)  # noqa: FBT003

@@ -8,6 +8,14 @@ VALUES (:space, :id, :purpose, :session, :now, :tokens, :digest);
 INSERT INTO ledger_items (space_id, ledger_id, place, kind, id, number, label)
 VALUES (:space, :showing, :place, :kind, :id, :number, :label);
 
+-- name: insert_shown_together (postgres)
+-- The same for many memories, with all rows as one JSON value.
+INSERT INTO ledger_items (space_id, ledger_id, place, kind, id, number, label)
+SELECT r.space, r.showing, r.place, r.kind, r.id, r.number, r.label
+FROM json_to_recordset(:rows) AS r (
+    space text, showing text, place bigint, kind text, id text, number bigint, label text
+);
+
 -- name: last_showing
 -- What was last shown to a session for a purpose.
 SELECT id, digest FROM ledger WHERE space_id = :space AND session_id = :session AND purpose = :purpose

@@ -41,13 +41,13 @@ ORDER BY e.said_at DESC, e.kind, e.id, e.number DESC LIMIT :limit;
 
 -- name: recent_missing_vectors
 -- The newest messages of the newest sessions of a space that have no vector in an index; a session whose last message
--- has one has nothing new.
+-- has one has nothing new. A CROSS JOIN keeps SQLite from reading the whole space first.
 SELECT 'message' AS kind, m.session_id AS id, m.number, m.role, m.name, '' AS title, '' AS description,
        m.content AS body, m.said_at
 FROM (
     SELECT s.id, s.last_number FROM sessions s WHERE s.space_id = :space ORDER BY s.id DESC LIMIT :sessions
-) lately JOIN messages m ON m.space_id = :space AND m.session_id = lately.id AND m.number > lately.last_number - :limit
-WHERE (
+) lately CROSS JOIN messages m
+WHERE m.space_id = :space AND m.session_id = lately.id AND m.number > lately.last_number - :limit AND (
     SELECT v.part FROM vectors v WHERE v.space_id = :space AND v.index_id = :index AND v.kind = 'message'
       AND v.id = lately.id AND v.number = lately.last_number AND v.part = 0
 ) IS NULL AND (
