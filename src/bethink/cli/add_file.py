@@ -36,9 +36,7 @@ async def add_file(
         raise UsageError("--name is for one file.", hint="Add each file by itself.")
     if "-" in files and name is None:
         raise UsageError("a file from stdin has no name.", hint="Give it one with --name.")
-    for each in files:
-        if each != "-" and not Path(each).exists():
-            raise FileNotFoundError(2, "No such file or directory", each)
+    _check(files)
     added: list[AddedFile] = []
     refused: list[str] = []
     lines: list[OutputLine] = []
@@ -65,6 +63,13 @@ async def add_file(
         hint="The others are stored.",
     )
     return Result(data=data, lines=lines, code=ExitCode.PARTIAL, failure=failure)
+
+
+def _check(files: list[str]) -> None:
+    """Raise for a file that is not there, before any is stored."""
+    for each in files:
+        if each != "-" and not Path(each).exists():
+            raise FileNotFoundError(2, "No such file or directory", each)
 
 
 def _told(done: "AddedFile") -> str:

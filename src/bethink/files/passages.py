@@ -23,7 +23,7 @@ _MARK = re.compile(rf"[{MARKS}\u200c\u200d\ufe00-\ufe0f\U0001f3fb-\U0001f3ff\U00
 
 
 @frozen
-class Passage:
+class FilePassage:
     """A part of a text, with the headings above it from the highest to the nearest, and its page, if there are any."""
 
     start: int
@@ -32,7 +32,7 @@ class Passage:
     page: int | None = None
 
 
-def passages_of(source: SourceText) -> list[Passage]:
+def passages_of(source: SourceText) -> list[FilePassage]:
     """Return the passages of a text, in order.
 
     All that is not white space is in exactly one of them, and none begins or ends with white space or inside a word.
@@ -40,12 +40,12 @@ def passages_of(source: SourceText) -> list[Passage]:
     Raises:
         Invalid: if there are more than 10,000.
     """
-    found: list[Passage] = []
+    found: list[FilePassage] = []
     for start, end, headings in _sections(source):
         for first, last in _packed(source.text, list(_paragraphs(source, start, end))):
             if len(found) == MAX_PASSAGES:
                 raise Invalid(f"it has more than {MAX_PASSAGES:,} passages.", hint="Add it in parts.")
-            found.append(Passage(start=first, end=last, headings=headings, page=source.page_of(first)))
+            found.append(FilePassage(start=first, end=last, headings=headings, page=source.page_of(first)))
     return found
 
 
@@ -57,7 +57,12 @@ def _sections(source: SourceText) -> Iterator[tuple[int, int, tuple[str, ...]]]:
     headings = {each.start: each for each in source.headings}
     for place in [*sorted({*headings, *pages}), len(source.text)]:
         known, lone = headings.get(place), _is_lone(source.text, begin, place, path, headings)
-        if not lone or place in pages or (known is not None and path and known.level <= path[-1].level):
+        if (
+            not lone
+            or place in pages
+            or place == len(source.text)
+            or (known is not None and path and known.level <= path[-1].level)
+        ):
             yield begin, place, tuple(each.title for each in path if each.title)
             begin = place
         if known is not None:

@@ -4,6 +4,7 @@ The process reads the file from stdin and writes JSON: the text of each page, or
 """
 
 import json
+import subprocess
 import sys
 from importlib.util import find_spec
 from io import BytesIO
@@ -38,20 +39,24 @@ async def read_pdf(data: bytes) -> SourceText:
     if find_spec("pypdf") is None:
         raise Misconfigured("reading PDF needs the extra pdf.", hint="Run pip install 'bethink[pdf]'.")
     try:
-        with anyio.fail_after(_SECONDS):
-            # -P: the folder that the program runs in is not searched for modules.
-            done = await anyio.run_process([sys.executable, "-P", "-m", __name__], input=data, check=False)
-    except TimeoutError:
+        done = await anyio.to_thread.run_sync(_run, data, abandon_on_cancel=True)
+    except subprocess.TimeoutExpired:
         hint = "Split it, or add its text."
         raise Invalid(f"reading it takes more than {_SECONDS} seconds.", hint=hint) from None
     try:
-        answer: Any = json.loads(done.stdout)
+        answer: Any = json.loads(done)
     except ValueError:
         answer = {"why": _BROKEN}
     if "pages" not in answer:
         message, hint = _WHY.get(answer.get("why", ""), _WHY[_BROKEN])
         raise Invalid(message, hint=hint)
     return _joined([clean(str(page)) for page in answer["pages"]])
+
+
+def _run(data: bytes) -> bytes:
+    # In a thread, as not every event loop can start a process. -P: its folder is not searched for modules.
+    command = [sys.executable, "-P", "-m", __name__]
+    return subprocess.run(command, input=data, capture_output=True, timeout=_SECONDS, check=False).stdout  # noqa: S603
 
 
 def _joined(pages: list[str]) -> SourceText:

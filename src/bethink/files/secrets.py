@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from bethink.extend import Redactor
-from bethink.files.passages import Passage
+from bethink.files.passages import FilePassage
 from bethink.model.framing import unframed
 from bethink.model.text import clean
 
@@ -27,37 +27,75 @@ class RedactedOnce:
         return getattr(self._redactor, name)
 
 
-def kept_together(text: str, passages: Sequence[Passage], redactor: Redactor) -> list[Passage]:
+def kept_together(text: str, passages: Sequence[FilePassage], redactor: Redactor) -> list[FilePassage]:
     """Join neighbours until redacting them one by one leaves the same as redacting the whole text.
 
     So what is stored of a file never has more of a secret than the file as one message would have. White space does
     not count.
     """
+    if not passages:
+        return []
+    joining = _Joining(text, passages, redactor)
+    done: list[tuple[int, int]] = []
+    """What is settled: the first of the passages that were joined, and where it begins in the redacted text."""
+    first = at = 0
+    back = 1
+    while first < len(passages):
+        count = joining.needed(first, at)
+        if count:
+            done.append((first, at))
+            at = joining.end_of(first, count, at)
+            first += count
+        elif not done:
+            return [replace(passages[0], end=passages[-1].end)]
+        else:  # what comes before it says that it is a secret
+            first, at = done[-min(back, len(done))]
+            del done[-min(back, len(done)) :]
+            passages = [*passages[:first], replace(passages[first], end=passages[-1].end)]
+            joining = _Joining(text, passages, redactor)
+            back *= 2
+    starts = [first for first, _ in done]
+    return [
+        replace(passages[start], end=passages[following - 1].end)
+        for start, following in zip(starts, [*starts[1:], len(passages)], strict=True)
+    ]
 
-    def cut(start: int, end: int) -> str:
-        return "".join(redactor.redact(clean(unframed(text[start:end]))).split())
 
-    whole = cut(0, len(text))
-    done: list[tuple[Passage, int]] = []
-    """What is settled, each with where it begins in the redacted text."""
-    waiting = list(reversed(passages))
-    at = reach = 0
-    while waiting:
-        passage = waiting.pop()
-        found = cut(passage.start, passage.end)
-        if whole.startswith(found, at) and (waiting or at + len(found) == len(whole)):
-            done.append((passage, at))
-            at += len(found)
-            reach = 0
-            continue
-        if not done and not waiting:
-            return [passage]
-        # It differs here: take in as many before and behind it as it needs, twice as many each time.
-        reach = max(1, reach * 2)
-        for _ in range(min(reach, len(done))):
-            before, at = done.pop()
-            passage = replace(before, end=passage.end)
-        for _ in range(min(reach, len(waiting))):
-            passage = replace(passage, end=waiting.pop().end)
-        waiting.append(passage)
-    return [passage for passage, _ in done]
+class _Joining:
+    def __init__(self, text: str, passages: Sequence[FilePassage], redactor: Redactor) -> None:
+        self._text = text
+        self._passages = passages
+        self._redactor = redactor
+        self._whole = self._cut(0, len(text))
+
+    def needed(self, first: int, at: int) -> int:
+        """Return how many passages from one on are to be joined, as few as will do; 0 if all that are left will not."""
+        left = len(self._passages) - first
+        count = before = 1
+        while not self._fits(first, count, at):
+            if count == left:
+                return 0
+            before, count = count + 1, min(count * 2, left)
+        while before < count:
+            middle = (before + count) // 2
+            before, count = (before, middle) if self._fits(first, middle, at) else (middle + 1, count)
+        return count
+
+    def end_of(self, first: int, count: int, at: int) -> int:
+        """Return where joined passages end in the redacted text."""
+        return at + len(self._joined(first, count))
+
+    def _fits(self, first: int, count: int, at: int) -> bool:
+        """Return whether the redacted text has what is left of the joined passages, and of the one after them."""
+        found, following = self._joined(first, count), first + count
+        if not self._whole.startswith(found, at):
+            return False
+        if following == len(self._passages):
+            return at + len(found) == len(self._whole)
+        return self._whole.startswith(self._joined(following, 1), at + len(found))
+
+    def _joined(self, first: int, count: int) -> str:
+        return self._cut(self._passages[first].start, self._passages[first + count - 1].end)
+
+    def _cut(self, start: int, end: int) -> str:
+        return "".join(self._redactor.redact(clean(unframed(self._text[start:end]))).split())

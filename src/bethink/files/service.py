@@ -16,7 +16,7 @@ import anyio
 
 from bethink.errors import Conflict, Invalid
 from bethink.extend import Redactor
-from bethink.files.passages import Passage, passages_of
+from bethink.files.passages import FilePassage, passages_of
 from bethink.files.reading import media_type_of, read_file
 from bethink.files.secrets import RedactedOnce, kept_together
 from bethink.files.sources import SourceText
@@ -109,7 +109,7 @@ def _prepared(
     return rows, cut
 
 
-def _message(text: str, passage: Passage, about: JsonObject) -> Message:
+def _message(text: str, passage: FilePassage, about: JsonObject) -> Message:
     metadata: dict[str, object] = {**about, "start": passage.start, "end": passage.end}
     if passage.headings:
         metadata[_HEADINGS] = passage.headings
