@@ -79,7 +79,7 @@ async def read_file(media_type: str, *, text: str | None, data: bytes | None) ->
     if len(found.text) > MAX_CHARACTERS:
         raise _too_long(len(found.text))
     if not found.text.strip():
-        raise Invalid("it holds no text.", hint="A scanned page needs text recognition first.")
+        raise Invalid("it holds no text.", hint="If it is a scan, it needs text recognition first.")
     return found
 
 

@@ -36,7 +36,7 @@ from bethink.model.records import (
     conversation_key,
     keyed,
 )
-from bethink.model.text import JsonObject, clean
+from bethink.model.text import JsonObject
 from bethink.model.verbs.files import AddFileRequest
 from bethink.model.verbs.memory import ASSISTANT
 from bethink.store import sessions as store
@@ -70,7 +70,7 @@ class FileService:
         """Store a file, or what changed in it."""
         key = conversation_key(CHANNEL, request.name)
         media_type = media_type_of(request.name, request.media_type)
-        data = clean(request.text or "").encode() if request.data is None else request.data
+        data = (request.text or "").encode() if request.data is None else request.data
         digest = hashlib.sha256(data).hexdigest()
         try:
             source = await read_file(media_type, text=request.text, data=request.data)

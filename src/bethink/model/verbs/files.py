@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from bethink.errors import Invalid
 from bethink.frozen import frozen
 from bethink.model.access import Scope
-from bethink.model.checks import Cleaned, Length
+from bethink.model.checks import Length
 from bethink.model.filed import AddedFile
 from bethink.model.verbs.base import KeyedRequest, MemoryOperation, Name, Retry, Verb
 
@@ -46,9 +46,9 @@ class AddFileRequest(KeyedRequest):
 
     name: Name
     """The name of the file, such as `handbook.md`. Another file by this name is taken as its next version."""
-    text: Annotated[str, Length(1, 2_000_000), Cleaned()] | None = None
+    text: Annotated[str, Length(0, 2_000_000)] | None = None
     """Its text, if you have that."""
-    data: Annotated[bytes, Length(1, 20_000_000), _Base64()] | None = None
+    data: Annotated[bytes, Length(0, 20_000_000), _Base64()] | None = None
     """Its bytes, instead of the text: UTF-8, UTF-16 with a byte order mark, or PDF. In JSON as base64."""
     media_type: Name | None = None
     """`text/plain`, `text/markdown`, `text/html` or `application/pdf`; by the suffix of the name, if left out."""
