@@ -23,6 +23,7 @@ from bethink.model.verbs import (
     documents,
     erasures,
     facts,
+    files,
     memory,
     operations,
     pages,
@@ -108,6 +109,8 @@ FULL: list[tuple[Verb[Any, Any], Request]] = [
     (memory.JOBS, memory.JobsRequest(limit=3)),
     (memory.CONSOLIDATE, Empty()),
     (memory.LEARN_SPACE, service.LearnRequest(only=(JobKind.EXTRACT,))),
+    (files.ADD_FILE, files.AddFileRequest(
+        name="tea.md", data=b"\xff\xfeT\x00e\x00a\x00", media_type="text/markdown", idempotency_key="k")),
     (erasures.ERASURES, erasures.ErasuresRequest(limit=3)),
     (erasures.OPEN_ERASURES, Empty()),
     (retention.LIST_RETENTION, Empty()),

@@ -118,7 +118,7 @@ _CHECKED = {"space": ("facts", "reviews", "rules", "retention", "documents", "th
 
 _LATE = tuple(
     f"bethink.model.verbs.{name}"
-    for name in ("changes", "operations", "pages", "people", "relearning", "retention", "steering")
+    for name in ("changes", "files", "operations", "pages", "people", "relearning", "retention", "steering")
 )
 """Verbs that most programs never call: their requests are loaded by the call, so that `import bethink` stays quick."""
 

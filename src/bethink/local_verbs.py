@@ -96,6 +96,17 @@ def _pages(local: "Local") -> Handlers:
     return Handlers(page_handlers(local.parts.database, local.parts.settings))
 
 
+def _files(local: "Local") -> Handlers:
+    from bethink.files.service import FileService  # noqa: PLC0415 - see the top
+    from bethink.model.verbs import files  # noqa: PLC0415
+
+    parts = local.parts
+    found = FileService(
+        parts.database, redactor=parts.redactor, opened=local.opened, heard=local.heard, advance=local.advance
+    )
+    return Handlers().on(files.ADD_FILE, found.add)
+
+
 def _forgetting(local: "Local") -> Handlers:
     from bethink.forgetting.forget import ForgetService  # noqa: PLC0415 - see the top
 
@@ -293,6 +304,7 @@ _LOADED: tuple[tuple[tuple[Verb[Any, Any], ...], Callable[["Local"], Handlers]],
 _SERVICES: dict[str, Callable[["Local"], Handlers]] = {
     **{verb.name: load for verbs, load in _LOADED for verb in verbs},
     "space.ask": _asking,
+    "space.add_file": _files,
     "facts": _facts,
     "reviews": _reviews,
     "rules": _rules,

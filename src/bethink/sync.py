@@ -36,6 +36,7 @@ from bethink.model.changes import MemoryChange, SessionLearnt
 from bethink.model.consolidation import ChangeSet
 from bethink.model.documents import Document, DocumentDraft, DocumentEntry, DocumentSource, Provenance
 from bethink.model.erasures import Erasure, OpenErasures
+from bethink.model.filed import AddedFile
 from bethink.model.held import HeldKind, HeldPage
 from bethink.model.jobs import Audit, Job, JobDetail, JobKind, JobPage, JobStatus, RunReport, Spending, SpendingBy
 from bethink.model.kinds import FactKind
@@ -2217,6 +2218,42 @@ class Space(Blocking[AsyncSpace]):
             only: Only these kinds of jobs.
         """
         return self._run(lambda: self._inner.learn(only=only))
+
+    def add_file(
+        self,
+        name: str,
+        *,
+        idempotency_key: str | None = None,
+        text: str | None = None,
+        data: bytes | None = None,
+        media_type: str | None = None,
+    ) -> AddedFile:
+        """Store a file as passages that can be recalled and followed to their place in it.
+
+        The same bytes again change nothing. Of another version the passages that stayed are kept, new ones added,
+        and those that are gone taken back. What a file says is data, never a wish of the user. It is the
+        conversation `file:NAME:` of the assistant.
+
+        Args:
+            name: The name of the file, such as `handbook.md`. Another file by this name is taken as its next
+                version.
+            idempotency_key: Repeating a request with the same key stores nothing twice.
+            text: Its text, if you have that.
+            data: Its bytes, instead of the text: UTF-8, UTF-16 with a byte order mark, or PDF. In JSON as base64.
+            media_type: `text/plain`, `text/markdown`, `text/html` or `application/pdf`; by the suffix of the name,
+                if left out.
+
+        Raises:
+            Invalid: if it cannot be read, holds no text, or is too long.
+            Misconfigured: for a PDF without the extra `pdf`.
+            ErasedKey: if what was stored with this key was erased in the last 30 days.
+            UnderLegalHold: if a passage is gone on which something rests, and a hold stands.
+        """
+        return self._run(
+            lambda: self._inner.add_file(
+                name, idempotency_key=idempotency_key, text=text, data=data, media_type=media_type
+            )
+        )
 
     def erasures(self, *, limit: int = 100) -> list[Erasure]:
         """List what was forgotten in the space, the newest first: who asked, which places confirmed, and the receipt.

@@ -45,6 +45,7 @@ SUCCEEDING = {
     "status": ["status"],
     "doctor": ["doctor"],
     "add": ["add", "tea"],
+    "add-file": ["add-file", "QUESTIONS"],
     **{f"import {each}": ["import", each, each.upper(), "--yes"] for each in WRITERS},
     **{f"import {each}": ["import", each, "--yes"] for each in ("claude-code", "codex")},
     "import archive": ["import", "archive", "ARCHIVE", "--space", "copy", "--yes"],

@@ -133,6 +133,7 @@ async def furnish(memory: bethink.Memory, space: str, word: str = CANARY) -> Thi
 
 BODIES: dict[str, dict[str, Any]] = {
     "space.remember": {"messages": "figs"},
+    "space.add_file": {"name": "figs.md", "text": "# Figs"},
     "space.recall": {"question": "what does the parrot like?"},
     "space.ask": {"question": "what does the parrot like?"},
     "space.context": {"question": "parrot figs"},

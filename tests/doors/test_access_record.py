@@ -24,7 +24,7 @@ from tests.doors.server_kit import Served, serving
 pytestmark = pytest.mark.anyio
 
 NAMELESS = {
-    "MemoryAnswer", "AnswerSentence",
+    "MemoryAnswer", "AnswerSentence", "AddedFile",
     "Remembered", "Recall", "Recalled", "Certainty", "Maker", "Excerpt", "Candidate", "Signal", "Block", "Lineage",
     "Usage", "Version", "Showing", "Use", "Feedback", "LineageWalk", "LineageStep", "Corrected", "Forgotten",
     "RunReport", "TimelinePage", "ClaimedFact", "ChangedFact", "Preview", "PreviewedClaim", "Message", "Transcript",

@@ -173,6 +173,7 @@ FAILING = {
     "status": (["status", "--database", "mysql://x"], 4),
     "doctor": (["doctor", "--config", "missing.toml"], 4),
     "add": (["add", "  "], 2),
+    "add-file": (["add-file", "missing.md"], 3),
     **{f"import {each}": (["import", each, "missing", "--yes"], 3) for each in (*WRITERS, "claude-code", "codex")},
     "recall": (["recall", "tea", "--as-of", "yesterday"], 2),
     "ask": (["ask", "tea"], 2),

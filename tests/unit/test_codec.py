@@ -22,7 +22,7 @@ from bethink.model.kinds import FactKind, OwnKind
 from bethink.model.recall import Fate, Ref, RefKind
 from bethink.model.records import Message, Origin
 from bethink.model.steering import LearningRules
-from bethink.model.verbs import VERBS, documents, facts, memory, service, sessions, threads
+from bethink.model.verbs import VERBS, documents, facts, files, memory, service, sessions, threads
 from bethink.model.verbs.base import Request, Verb
 from tests.requests_kit import DRAFT, FULL, NARROW, NOON
 
@@ -145,12 +145,13 @@ def from_query(given: Mapping[str, object]) -> dict[str, str]:
 
 def test_there_is_an_example_of_every_request_with_every_field() -> None:
     assert [verb.name for verb, _ in FULL] == [verb.name for verb in VERBS]
-    # Forget names exactly one thing: here a ref, so neither another name nor a filter.
+    # Forget names exactly one thing: here a ref, so neither another name nor a filter. A file is text or bytes.
     chosen = {"session_id", "conversation", "thread_id", "everything", "kinds", "before", *NARROW} - {"agent"}
+    exclusive = {memory.FORGET: chosen, files.ADD_FILE: {"text"}}
     for verb, request in FULL:
         path, given = codec.encode_request(verb, request)
         left = {each.name for each in fields(verb.request)} - {*path, *given, *codec.local_fields(verb.request)}
-        assert left == (chosen if verb is memory.FORGET else set()), verb.name
+        assert left == exclusive.get(verb, set()), verb.name
 
 
 @pytest.mark.parametrize(("verb", "request_"), FULL, ids=[verb.name for verb, _ in FULL])

@@ -37,6 +37,7 @@ forget POST ./forget ref once!dry_run
 jobs GET ./jobs - items
 consolidate POST ./consolidate - idempotent result
 learn POST ./learn - untimed
+addFile POST ./files name fill=idempotency_key idempotent
 erasures GET ./erasures - items
 findPerson POST ./person/find name safe untimed
 exportPerson POST ./person/export name page=next safe untimed

@@ -23,6 +23,17 @@ export interface AccessPage {
     next: string | null;
 }
 
+/** A file in memory: the session of its passages, the SHA-256 of its bytes, and what was done with its passages. */
+export interface AddedFile {
+    session: SessionInfo;
+    sha256: string;
+    media_type: string;
+    added: number;
+    kept: number;
+    retracted: number;
+    cut: number;
+}
+
 /** One sentence of an answer, and the memories that say so. */
 export interface AnswerSentence {
     text: string;
@@ -528,6 +539,7 @@ export interface Lineage {
     text: string | null;
     origin: string | null;
     at: Date | null;
+    metadata: { [name: string]: unknown };
     made_by: Maker | null;
     written_by: string | null;
     jobs: Job[];
@@ -1719,6 +1731,16 @@ export interface SpaceLearnOptions extends CallOptions {
     only?: readonly JobKind[] | null;
 }
 
+export interface SpaceAddFileOptions extends CallOptions {
+    idempotency_key?: string | null;
+    /** Its text, if you have that. */
+    text?: string | null;
+    /** Its bytes, instead of the text: UTF-8, UTF-16 with a byte order mark, or PDF. In JSON as base64. */
+    data?: string | null;
+    /** `text/plain`, `text/markdown`, `text/html` or `application/pdf`; by the suffix of the name, if left out. */
+    media_type?: string | null;
+}
+
 export interface SpaceErasuresOptions extends CallOptions {
     /** How many erasures to return at most. */
     limit?: number;
@@ -1925,6 +1947,13 @@ export interface SpaceVerbs {
      * it to wait for it.
      */
     learn(options?: SpaceLearnOptions): Promise<RunReport>;
+    /**
+     * Store a file as passages that can be recalled and followed to their place in it. The same bytes again
+     * change nothing. Of another version the passages that stayed are kept, new ones added, and those that are
+     * gone taken back. What a file says is data, never a wish of the user. It is the conversation `file:NAME:`
+     * of the assistant.
+     */
+    addFile(name: string, options?: SpaceAddFileOptions): Promise<AddedFile>;
     /**
      * List what was forgotten in the space, the newest first: who asked, which places confirmed, and the
      * receipt. It holds no text. It stays when the whole space is forgotten. What was interrupted is finished

@@ -1,5 +1,6 @@
 """Follows a memory to the messages it came from, and on to where it was shown."""
 
+import json
 from dataclasses import replace
 from datetime import datetime
 
@@ -26,7 +27,10 @@ def trace(tx: Tx, *, space: str, ref: Ref) -> Lineage:
             raise NotFound(f"no memory {ref} in space {space!r}.", hint=_FROM_A_RESULT)
         return Lineage(ref=ref, text=None, shown=shown)
     usage = ledger.usage_of(tx, space=space, ref=ref)
-    found = Lineage(ref=ref, text=text.text, origin=text.origin, at=from_micros(text.at), shown=shown, usage=usage)
+    found = Lineage(
+        ref=ref, text=text.text, origin=text.origin, at=from_micros(text.at), shown=shown, usage=usage,
+        metadata=json.loads(text.metadata) if ref.kind is RefKind.MESSAGE else {},
+    )  # fmt: skip
     return _TRACE[ref.kind](tx, space, found)
 
 

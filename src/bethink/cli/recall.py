@@ -1,7 +1,7 @@
 """Commands that read memory: recall and show."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -180,6 +180,7 @@ def lineage_lines(lineage: "Lineage") -> Iterator[OutputLine]:
     facts = {
         "origin": lineage.origin,
         "at": when(lineage.at),
+        "file": _place(lineage.metadata),
         "made by": lineage.made_by and f"{_model(lineage.made_by.model)}, {lineage.made_by.prompt}",
         "written by": lineage.written_by,
         "superseded by": lineage.superseded_by and str(lineage.superseded_by),
@@ -205,6 +206,14 @@ def lineage_lines(lineage: "Lineage") -> Iterator[OutputLine]:
     for showing in lineage.shown:
         to = f" to {showing.session_id}" if showing.session_id else ""
         yield OutputLine(f"  shown  {when(showing.shown_at)} for {showing.purpose}{to}")
+
+
+def _place(metadata: Mapping[str, object]) -> str:
+    """Return where in a file a message stands, if it is a passage of one."""
+    if "file" not in metadata or "start" not in metadata:
+        return ""
+    page = f"page {metadata['page']}, " if "page" in metadata else ""
+    return one_line(f"{metadata['file']}, {page}characters {metadata['start']} to {metadata.get('end')}", _WIDTH)
 
 
 def _feedback_lines(said: "Sequence[Feedback]") -> Iterator[OutputLine]:

@@ -368,13 +368,15 @@ class Lineage:
     """Where a memory comes from, what happened to it, and where it was shown; `text` is None if it was erased.
 
     `rests_on` and `used_in` are the memories one step before and after it. Of a fact, `fact` is the version that was
-    asked for, with its evidence, and `quotes` are the exact words it rests on.
+    asked for, with its evidence, and `quotes` are the exact words it rests on. `metadata` is that of a message: of a
+    passage of a file it names the file and the place in it.
     """
 
     ref: Ref
     text: str | None
     origin: Origin | None = None
     at: datetime | None = None
+    metadata: JsonObject = field(default_factory=dict[str, object])
     made_by: Maker | None = None
     written_by: str | None = None
     jobs: tuple[Job, ...] = ()

@@ -19,6 +19,7 @@ def __getattr__(name: str) -> object:
         documents,
         erasures,
         facts,
+        files,
         memory,
         operations,
         pages,
@@ -36,6 +37,7 @@ def __getattr__(name: str) -> object:
 
     modules = (
         memory,
+        files,
         erasures,
         retention,
         people,
