@@ -37,7 +37,8 @@ _CHATS = 12
 _LONGEST_SESSION = 40
 _ATTEMPTS = 3
 _HOURS_30 = timedelta(hours=30)
-_ROUNDS = 50
+_ROUNDS = 100_000
+"""More than there are jobs: one that was tried before is claimed alone."""
 _REASONS = "SELECT last_error FROM jobs WHERE last_error IS NOT NULL"
 
 

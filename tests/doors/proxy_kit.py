@@ -257,6 +257,16 @@ class Proxy:
         """Store something that was said before."""
         aside(_remember, self.target, space or self.space, lines)
 
+    def forget(self, line: str) -> None:
+        """Forget something that was said before."""
+        aside(_forget, self.target, self.space, line)
+
+
+async def _forget(target: str, space: str, line: str) -> None:
+    async with connected(target) as memory:
+        found = await memory.space(space).recall(line)
+        await memory.space(space).forget(next(item.ref for item in found.items if item.text == line))
+
 
 async def _stored(target: str, space: str) -> list[tuple[str, str, str]]:
     async with connected(target) as memory:

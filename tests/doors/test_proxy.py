@@ -125,6 +125,18 @@ def test_while_a_model_uses_tools_its_question_keeps_the_same_memory_and_no_resu
 
 
 @pytest.mark.parametrize("wire", WIRES)
+def test_what_was_forgotten_meanwhile_is_not_told_again_while_a_model_uses_tools(proxy: Proxy, wire: str) -> None:
+    proxy.remember(HOME)
+    proxy.post(wire, asking(wire, QUESTION))
+    assert HOME in str(items(wire, proxy.last))
+    proxy.forget(HOME)
+
+    proxy.post(wire, asking(wire, QUESTION, *TOOLS[wire]))
+
+    assert HOME not in str(items(wire, proxy.last))
+
+
+@pytest.mark.parametrize("wire", WIRES)
 def test_a_conversation_is_captured_line_by_line_and_what_it_repeats_is_not(proxy: Proxy, wire: str) -> None:
     examples = [("user", "Example question"), ("assistant", "Example answer")]
     said = ["I like figs.", "yes", "yes", "And tea."]

@@ -3,12 +3,15 @@
 import time
 from collections import OrderedDict
 from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import NamedTuple, TypeVar
 
 from anyio.abc import TaskGroup
 
 from bethink.logs import logger
 from bethink.model.access import asked_by
 from bethink.model.records import Message
+from bethink.model.verbs.erasures import ERASURES, ErasuresRequest
 from bethink.model.verbs.memory import CONTEXT, ContextRequest
 from bethink.model.verbs.sessions import OPEN_SESSION, OpenSessionRequest
 from bethink.server.context import Context
@@ -20,19 +23,31 @@ from bethink.setting_groups import ProxySettings
 from bethink.transcripts.lines import shortened
 
 _KEPT = 2_000
+_SKEW = timedelta(minutes=1)
+"""How far the clocks of two processes may be apart."""
 _LONGEST_QUESTION = 4_000
 _log = logger("server")
 
 
-class Memo(OrderedDict[str, str]):
-    """The latest of some texts, by their keys."""
+T = TypeVar("T")
 
-    def keep(self, key: str, text: str) -> None:
-        """Keep a text, and let the oldest go if there are too many."""
-        self[key] = text
+
+class Memo(OrderedDict[str, T]):
+    """The latest of some things, by their keys."""
+
+    def keep(self, key: str, value: T) -> None:
+        """Keep something, and let the oldest go if there are too many."""
+        self[key] = value
         self.move_to_end(key)
         if len(self) > _KEPT:
             self.popitem(last=False)
+
+
+class _Told(NamedTuple):
+    """What was recalled for a question, and when."""
+
+    block: str
+    at: datetime
 
 
 class Turn:
@@ -57,8 +72,8 @@ class Remembering:
         self._context = context
         self._budget = settings.budget
         self._capturing = Capturing(context)
-        self._blocks = Memo()
-        self.answers = Memo()
+        self._told = Memo[_Told]()
+        self.answers = Memo[str]()
         """The conversations of answers, for calls that only name the answer they follow."""
         self.in_time = InTime(tasks, seconds=settings.deadline)
         self._capturing.start(tasks)
@@ -74,17 +89,26 @@ class Remembering:
             return None
         key = turn.key(last)
         # While a model uses tools, each of its calls has the same question: the same bytes keep its cache warm.
-        block = self._blocks.get(key) if last.place < turn.call.first_new else None
+        told = self._told.get(key) if last.place < turn.call.first_new else None
         try:
-            if block is None:
-                block = await self.in_time(lambda: self._recalled(turn, last, key))
+            block = await self.in_time(lambda: self._again(turn, last, key, told))
             return turn.call.with_memory(block) if block else None
         except Exception as error:  # noqa: BLE001 - whatever it is, the call goes on
             _log.warning("a call goes on without memory: %s", type(error).__name__)
             return None
 
+    async def _again(self, turn: Turn, last: TypedLine, key: str, told: _Told | None) -> str:
+        """Return what was told before, unless something was erased since; else what is recalled now."""
+        if told is not None:
+            with asked_by(turn.use.caller):
+                erased = await self._context.backend.run(ERASURES, turn.use.space, ErasuresRequest(limit=1))
+            if not erased or erased[0].requested_at < told.at - _SKEW:
+                return told.block
+        return await self._recalled(turn, last, key)
+
     async def _recalled(self, turn: Turn, last: TypedLine, key: str) -> str:
         began, run, use = time.perf_counter(), self._context.backend.run, turn.use
+        at = datetime.now(UTC)
         with asked_by(use.caller):
             session_id = None
             if use.captures:
@@ -93,7 +117,7 @@ class Remembering:
             question = shortened(last.words, _LONGEST_QUESTION)
             asked = ContextRequest(question=question, budget=self._budget, session_id=session_id)
             block = await run(CONTEXT, use.space, asked)
-        self._blocks.keep(key, block.text)
+        self._told.keep(key, _Told(block.text, at))
         self._context.metrics.recalled(200, time.perf_counter() - began)
         return block.text
 
