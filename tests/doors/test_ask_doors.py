@@ -203,7 +203,13 @@ def test_the_command_evaluates_a_file_of_questions(
         words = ["eval", str(file), "--database", target, "--space", "alice", "--config", str(settings)]
         shown = run(*words, "--price-input", "3", "--price-output", "0")
         short = run(*words, "--goal", "0.9", "--json")
+        before = len(server.requests)
+        run(*words, "--judge", "openai:strict")
+        judges = [each.body["model"] for each in server.requests[before:] if "Key: " in str(each.body)]
+        unknown = run(*words, "--judge", "somebody")
 
+    assert set(judges) == {"strict"}
+    assert (unknown.code, "unknown judge 'somebody'" in unknown.err) == (2, True)
     assert shown.code == 0, shown.err
     out = shown.out.splitlines()
     assert out[0] == "3 questions"

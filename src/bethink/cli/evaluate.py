@@ -12,6 +12,7 @@ from bethink.cli.terminal import OutputLine, columns, many, one_line
 
 if TYPE_CHECKING:
     from bethink.evaluation.run import EvalOptions, Evaluation
+    from bethink.extend import Model
     from bethink.settings import Settings
 
 app = typer.Typer()
@@ -30,7 +31,7 @@ async def evaluate(  # noqa: PLR0913 - each is an option of the command
         int, typer.Option("--k", metavar="N", help="How many results may hold the evidence.", min=1, max=1_000)
     ] = 10,
     judge: Annotated[
-        str, typer.Option(metavar="HOW", help="How answers are judged: contains, exact, or model.")
+        str, typer.Option(metavar="HOW", help="How answers are judged: contains, exact, model, or by PROVIDER:NAME.")
     ] = "contains",
     baselines: Annotated[
         bool, typer.Option("--baselines", help="Also answer from everything that was said, and from nothing.")
@@ -64,7 +65,9 @@ async def evaluate(  # noqa: PLR0913 - each is an option of the command
     model = None if no_answers else providers.model()
     if model is None and not no_answers and any(each.answers is not None for each in questions):
         ctx.note("note: no model is configured, so only evidence is looked for; set model, such as 'openai:NAME'")
-    found = await Evaluator(ctx.space, model=model, tokens=providers.tokens(), options=options).run(questions)
+    judging = None if no_answers else _judge(settings, judge)
+    evaluator = Evaluator(ctx.space, model=model, tokens=providers.tokens(), options=options, judge=judging)
+    found = await evaluator.run(questions)
     return _result(found, goal)
 
 
@@ -85,14 +88,28 @@ def _options(
     from bethink.evaluation.run import EvalOptions  # noqa: PLC0415
     from bethink.model.prices import Prices  # noqa: PLC0415
 
-    if judge not in _JUDGES:
-        raise UsageError(f"unknown judge {judge!r}.", hint=f"Use one of {', '.join(_JUDGES)}.")
+    if judge not in _JUDGES and ":" not in judge:
+        raise UsageError(f"unknown judge {judge!r}.", hint=f"Use {', '.join(_JUDGES)}, or a model such as openai:NAME.")
     read, written = prices
     price = Prices(
         input=settings.model.price_input if read is None else read,
         output=settings.model.price_output if written is None else written,
     )
-    return EvalOptions(k=k, judging=Judging(judge), baselines=baselines, budget=budget, prices=price)
+    return EvalOptions(
+        k=k, judging=Judging.MODEL if ":" in judge else Judging(judge), baselines=baselines, budget=budget, prices=price
+    )
+
+
+def _judge(settings: "Settings", judge: str) -> "Model | None":
+    """Return the model that is to judge, if it is another one. One of another provider has an address of its own."""
+    from bethink.plugins import Providers  # noqa: PLC0415 - as above
+    from bethink.settings import with_values  # noqa: PLC0415
+
+    provider, colon, _ = judge.partition(":")
+    if not colon:
+        return None
+    own = {} if settings.model.name.partition(":")[0] == provider else {"model_base_url": "", "model_api_key": ""}
+    return Providers(with_values(settings, {"model": judge, **own})).model()
 
 
 def _result(found: "Evaluation", goal: float | None) -> Result:

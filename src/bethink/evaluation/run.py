@@ -98,9 +98,12 @@ class Evaluation:
 class Evaluator:
     """Asks questions, one after the other. Without a model it only looks for evidence."""
 
-    def __init__(self, space: Space, *, model: Model | None, tokens: Tokens, options: EvalOptions) -> None:
+    def __init__(
+        self, space: Space, *, model: Model | None, tokens: Tokens, options: EvalOptions, judge: Model | None = None
+    ) -> None:
         self._space = space
         self._model = model
+        self._judge = judge or model
         self._tokens = tokens
         self._options = options
         self._judged = Usage()
@@ -157,10 +160,10 @@ class Evaluator:
         expected = question.answers or ()
         if not expected or answer.refused:
             return answer.refused and not expected
-        if self._options.judging is not Judging.MODEL or self._model is None:
+        if self._options.judging is not Judging.MODEL or self._judge is None:
             return says(answer.answer, expected, exactly=self._options.judging is Judging.EXACT)
         call = verdict_call(question.question, expected, answer.answer)
-        said = await self._model.answer(call)
+        said = await self._judge.answer(call)
         self._judged += self._options.prices.usage(call, said)
         return verdict_in(said)
 
