@@ -64,12 +64,13 @@ test("a space remembers, recalls and explains", async () => {
 });
 
 test("a file is added as text or as bytes, and only once", async () => {
+    const shelf = memory.space("shelf");
     const text = "# Tea\n\nThe samovar is lit at four.";
-    const first = await alice.addFile("tea.md", { text });
+    const first = await shelf.addFile("tea.md", { text });
     assert.deepEqual([first.added, first.kept, first.session.metadata.file], [1, 0, "tea.md"]);
-    const again = await alice.addFile("tea.md", { data: Buffer.from(text).toString("base64") });
+    const again = await shelf.addFile("tea.md", { data: Buffer.from(text).toString("base64") });
     assert.deepEqual([again.added, again.kept, again.sha256], [0, 1, first.sha256]);
-    const found = (await alice.recall("When is the samovar lit?")).items[0];
+    const found = (await shelf.recall("When is the samovar lit?")).items[0];
     assert.equal(text.slice(found.metadata.start, found.metadata.end), found.text);
 });
 
