@@ -246,7 +246,7 @@ async def test_a_pdf_that_takes_too_long_is_given_up(monkeypatch: pytest.MonkeyP
 
 
 async def test_without_the_extra_a_pdf_is_refused_with_the_command_that_helps(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pdf_module, "find_spec", {}.get)
+    monkeypatch.setattr(pdf_module, "find_spec", dict[str, object]().get)
 
     with pytest.raises(Invalid, match=r"pip install 'bethink\[pdf\]'"):
         await read_file(PDF, text=None, data=pdf("tea"))
