@@ -63,16 +63,6 @@ test("a space remembers, recalls and explains", async () => {
     await assert.rejects(alice.correct("fact:none:1", "Tea."), bethink.NotFound);
 });
 
-test("a file is added as text or as bytes, and only once", async () => {
-    const text = "# Tea\n\nThe samovar is lit at four.";
-    const first = await alice.addFile("tea.md", { text });
-    assert.deepEqual([first.added, first.kept, first.session.metadata.file], [1, 0, "tea.md"]);
-    const again = await alice.addFile("tea.md", { data: Buffer.from(text).toString("base64") });
-    assert.deepEqual([again.added, again.kept, again.sha256], [0, 1, first.sha256]);
-    const found = (await alice.recall("When is the samovar lit?")).items[0];
-    assert.equal(text.slice(found.metadata.start, found.metadata.end), found.text);
-});
-
 test("a session keeps messages, and asks for itself", async () => {
     const session = await alice.session("talk", { metadata: { at: "2026-01-01T00:00:00Z", said_at: "now" } });
     assert.ok(session instanceof Session);
@@ -285,6 +275,17 @@ test("what needs a model says so", async () => {
 test("a space is forgotten", async () => {
     await alice.forget(undefined, { everything: true });
     assert.ok((await memory.space("never").recall("x")).items.length === 0);
+});
+
+test("a file is added as text or as bytes, and only once", async () => {
+    const shelf = memory.space("shelf");
+    const text = "# Tea\n\nThe samovar is lit at four.";
+    const first = await shelf.addFile("tea.md", { text });
+    assert.deepEqual([first.added, first.kept, first.session.metadata.file], [1, 0, "tea.md"]);
+    const again = await shelf.addFile("tea.md", { data: Buffer.from(text).toString("base64") });
+    assert.deepEqual([again.added, again.kept, again.sha256], [0, 1, first.sha256]);
+    const found = (await shelf.recall("When is the samovar lit?")).items[0];
+    assert.equal(text.slice(found.metadata.start, found.metadata.end), found.text);
 });
 
 test("every operation of the server was asked for, and all but a few were done", () => {

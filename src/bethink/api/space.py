@@ -566,8 +566,7 @@ class Space(SpaceHandle):
                 if left out.
 
         Raises:
-            Invalid: if it cannot be read, holds no text, or is too long.
-            Misconfigured: for a PDF without the extra `pdf`.
+            Invalid: if it cannot be read, holds no text, or is too long; for a PDF also without the extra `pdf`.
             ErasedKey: if what was stored with this key was erased in the last 30 days.
             UnderLegalHold: if a passage is gone on which something rests, and a hold stands.
         """

@@ -13,7 +13,7 @@ PASSAGE = 1_000
 """How many characters a passage has at most, unless one word is longer."""
 MAX_PASSAGES = 10_000
 _LONGEST_WORD = 10_000
-"""What is longer than this is no word, and is cut."""
+"""What is longer than this is cut wherever it is."""
 _BLANK = re.compile(r"\n(?:[ \t\r\f\v]*+\n)++")
 _SENTENCE = re.compile(
     "(?:[.!?\u2026]['\")\\]\u2019\u201d\xbb]{0,3}(?=\\s)"

@@ -12,7 +12,7 @@ from typing import Any
 
 import anyio
 
-from bethink.errors import Invalid, Misconfigured
+from bethink.errors import Invalid
 from bethink.files.sources import MAX_CHARACTERS, SourceText
 from bethink.model.text import clean
 
@@ -33,11 +33,10 @@ async def read_pdf(data: bytes) -> SourceText:
     """Return the text of a PDF, with the place where each page begins. Pages have a blank line between them.
 
     Raises:
-        Misconfigured: without the extra `pdf`.
-        Invalid: if it is encrypted, broken, has too many pages, or takes too long.
+        Invalid: if it is encrypted, broken, has too many pages, or takes too long; and without the extra `pdf`.
     """
     if find_spec("pypdf") is None:
-        raise Misconfigured("reading PDF needs the extra pdf.", hint="Run pip install 'bethink[pdf]'.")
+        raise Invalid("reading PDF needs the extra pdf.", hint="Run pip install 'bethink[pdf]' where memory is.")
     try:
         done = await anyio.to_thread.run_sync(_run, data, abandon_on_cancel=True)
     except subprocess.TimeoutExpired:

@@ -61,7 +61,6 @@ async def read_file(media_type: str, *, text: str | None, data: bytes | None) ->
 
     Raises:
         Invalid: if it is too large, not what its media type says, or holds no text.
-        Misconfigured: for a PDF without the extra `pdf`.
     """
     if data is not None and len(data) > MAX_BYTES:
         raise Invalid(f"it has {len(data):,} bytes.", hint=f"A file may have up to {MAX_BYTES:,}: add it in parts.")

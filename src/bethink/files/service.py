@@ -71,14 +71,17 @@ class FileService:
         key = conversation_key(CHANNEL, request.name)
         media_type = media_type_of(request.name, request.media_type)
         data = (request.text or "").encode() if request.data is None else request.data
-        digest = hashlib.sha256(data).hexdigest()
+        about = {_FILE: request.name, _DIGEST: hashlib.sha256(data).hexdigest()}
+        adding = _Adding(space, key, {**about, _TYPE: media_type}, self._redactor)
+        # Reading and redacting a long file takes seconds, and most files have not changed since the last time.
+        known = await self._database.transact(adding.unchanged, space=space, read=True)
+        if known is not None:
+            return known
         try:
             source = await read_file(media_type, text=request.text, data=request.data)
-            about = {_FILE: request.name, _DIGEST: digest}
-            rows, cut = await anyio.to_thread.run_sync(_prepared, source, request, about, self._redactor)
+            adding.rows, adding.cut = await anyio.to_thread.run_sync(_prepared, source, request, about, self._redactor)
         except Invalid as error:
             raise Invalid(f"cannot add {request.name!r}: {error.args[0]}", hint=error.hint) from error
-        adding = _Adding(space, key, rows, {**about, _TYPE: media_type}, self._redactor, cut=cut)
         done = await messages.append_once(self._database, adding.body, space=space)
         if done.opened:
             await self._opened(done.result.session)
@@ -141,15 +144,24 @@ class _Difference(NamedTuple):
 class _Adding:
     """One transaction: what is new is stored, what is gone is taken back, and the session says which bytes it has."""
 
-    def __init__(
-        self, space: str, key: str, rows: list[Prepared], about: JsonObject, redactor: Redactor, *, cut: int
-    ) -> None:
+    def __init__(self, space: str, key: str, about: JsonObject, redactor: Redactor) -> None:
         self._space = space
         self._key = key
-        self._rows = rows
         self._about = about
         self._redactor = redactor
-        self._cut = cut
+        self.rows: list[Prepared] = []
+        self.cut = 0
+
+    def unchanged(self, tx: Tx) -> AddedFile | None:
+        """Return what memory holds of the file if that has the same bytes."""
+        space = self._space
+        name = stored_conversation(tx, space=space, agent=ASSISTANT, key=self._key, redactor=self._redactor)
+        conversation = store.find_conversation(tx, space=space, agent=ASSISTANT, key=name)
+        last = None if conversation is None else store.newest(tx, space=space, conversation=conversation)
+        if conversation is None or last is None or not self._is_same(last):
+            return None
+        held = self._held(tx, conversation)
+        return self._result(last, kept=_standing(held)) if held else None
 
     def body(self, tx: Tx) -> _Done:
         """Bring the log up to date with the file."""
@@ -163,11 +175,10 @@ class _Adding:
         store.lock_conversation(tx, space=space, conversation=conversation)
         last = session or store.newest(tx, space=space, conversation=conversation)
         held = self._held(tx, conversation)
-        live = [record for record in held if record.retracted_at is None]
         tx.repeatable = True  # it compares, and so stores nothing twice
         if held and last is not None and (self._is_same(last) or self._is_repeated(held)):
-            return _Done(self._result(last, kept=len(live)))
-        found = _difference(self._rows, live)
+            return _Done(self._result(last, kept=_standing(held)))
+        found = _difference(self.rows, [record for record in held if record.retracted_at is None])
         if last is None or found.new:
             last, now = self._open(tx, name)
             opened = opened or now
@@ -176,7 +187,7 @@ class _Adding:
             retract(tx, space=space, session_id=record.session_id, number=record.number)
         last = get_session(tx, space=space, session_id=last.id)
         last = store.label(tx, last, tags=last.tags, metadata={**last.metadata, **self._labels()})
-        kept = len(self._rows) - len(found.new)
+        kept = len(self.rows) - len(found.new)
         return _Done(self._result(last, len(found.new), kept=kept, retracted=len(found.gone)), opened, thread_id)
 
     def _store(self, tx: Tx, session: SessionInfo, rows: list[Prepared]) -> str | None:
@@ -193,14 +204,14 @@ class _Adding:
         """Return what the log holds of the file, also what was taken back."""
         ids = store.ids_of(tx, space=self._space, conversation=conversation)
         found = [each for one in ids for each in after(tx, space=self._space, session_id=one, number=0, retracted=True)]
-        return [record for record in found if _DIGEST in record.message.metadata]
+        return [each for each in found if each.message.origin == "document" and _DIGEST in each.message.metadata]
 
     def _is_same(self, last: SessionInfo) -> bool:
-        return last.metadata.get(_DIGEST) == self._about[_DIGEST]
+        return all(last.metadata.get(each) == self._about[each] for each in (_DIGEST, _TYPE))
 
     def _is_repeated(self, held: list[Record]) -> bool:
         """Return whether this very request was carried out before; another version may have followed it."""
-        keys = {row.idempotency_key for row in self._rows} - {None}
+        keys = {row.idempotency_key for row in self.rows} - {None}
         known = [record.message for record in held if record.message.idempotency_key in keys]
         if any(each.metadata.get(_DIGEST) != self._about[_DIGEST] for each in known):
             hint = "Use a new key for other bytes; repeat a key only with the file it was made for."
@@ -209,7 +220,7 @@ class _Adding:
 
     def _labels(self) -> JsonObject:
         """Return what the session says of the file, redacted like its passages."""
-        stored = json.loads(self._rows[0].metadata)
+        stored = json.loads(self.rows[0].metadata)
         return {_FILE: stored[_FILE], _DIGEST: self._about[_DIGEST], _TYPE: self._about[_TYPE]}
 
     def _result(self, session: SessionInfo, added: int = 0, *, kept: int, retracted: int = 0) -> AddedFile:
@@ -220,8 +231,12 @@ class _Adding:
             added=added,
             kept=kept,
             retracted=retracted,
-            cut=self._cut,
+            cut=self.cut if added or retracted else 0,
         )
+
+
+def _standing(held: list[Record]) -> int:
+    return sum(record.retracted_at is None for record in held)
 
 
 def _difference(rows: list[Prepared], live: list[Record]) -> _Difference:
