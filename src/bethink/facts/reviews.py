@@ -65,7 +65,7 @@ class ReviewService:
             kept = reviews.find_by_effect(tx, space=space, effect=effect)
             if kept is not None:
                 return kept
-            # Until the claim is there, nobody takes the message back: what rests on it goes with it.
+            # Until the claim is there, the message cannot be taken back: what rests on it would stay.
             sessions.find(tx, space=space, session_id=request.ref.id, lock=True)
             claim = _proposal(_message(tx, space, request.ref), statement, request.kind)
             review = reviews.put(
