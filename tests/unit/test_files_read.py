@@ -165,14 +165,12 @@ HOSTILE = {
 def test_a_hostile_page_takes_time_in_proportion_to_its_length(sign: str) -> None:
     def seconds(count: int) -> float:
         text = sign * count
-        best: list[float] = []
-        for _ in range(3):
-            begun = time.process_time()
-            read_html(text)
-            best.append(time.process_time() - begun)
-        return min(best)
+        begun = time.process_time()
+        read_html(text)
+        return time.process_time() - begun
 
-    assert seconds(32_000) < 12 * seconds(8_000) + 0.05, "four times as much; what is quadratic takes sixteen"
+    # Eight times as much: what is quadratic takes 64 times as long, each time. A busy machine slows down some rounds.
+    assert any(seconds(64_000) < 24 * seconds(8_000) + 0.05 for _ in range(5))
 
 
 def test_five_megabytes_of_signs_and_a_number_of_a_million_digits_are_read() -> None:
