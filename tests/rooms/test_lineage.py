@@ -76,7 +76,7 @@ async def test_a_fact_leads_to_its_messages_its_job_its_maker_and_where_it_was_s
     await life.consolidate()
     ref = await fact_of(memory, "Bergen")
     block = await memory.space("alice").context(session_id=session.id)
-    shown_at = clock.time - timedelta(microseconds=1)  # then it was noted in the access record
+    shown_at = clock.time  # and in the same transaction it was noted in the access record
     await memory.space("alice").used([ref])
     used_at = clock.time
 

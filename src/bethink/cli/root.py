@@ -22,7 +22,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "status": ("status", "Show which database is in use and what it holds."),
     "doctor": ("doctor", "Check the installation and suggest fixes."),
     "add": ("add", "Store a text."),
-    "add-file": ("add_file", "Store files: text, Markdown, HTML or PDF."),
+    "add-file": ("add_file", "Store files as passages that can be recalled."),
     "import": ("import_data", "Import conversations and memories of other programs."),
     "recall": ("recall", "Search memory for the answer to a question."),
     "ask": ("ask", "Answer a question from memory with the model, each sentence with its sources."),
