@@ -1,7 +1,5 @@
 """From a memory back to the messages it came from, and on to where it was shown."""
 
-from datetime import timedelta
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
