@@ -15,6 +15,7 @@ class Claims:
         self._claims: dict[str, list[str]] = {}
         self._outcomes: dict[str, set[str]] = defaultdict(set)
 
+    @pytest.hookimpl(trylast=True)  # what is deselected claims nothing
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         for item in items:
             statements = [str(each) for marker in item.iter_markers("spec") for each in marker.args]
