@@ -219,13 +219,11 @@ class _Run:
 
     async def _clear(self) -> None:
         """Remove what an earlier run left in the new cell, once nothing of it writes there any more."""
-        try:
-            await self._quiet(self._target, seconds=_CLEAR)
-        except _Lifted:
+        if not await self._is_quiet(self._target, seconds=_CLEAR):
             raise Busy(
                 f"a transaction in the new cell of space {self._space!r} has not ended for {_CLEAR:g} seconds.",
                 hint="Nothing has moved. Run it again when it has ended; pg_stat_activity shows it.",
-            ) from None
+            )
         await self._erase(self._target, MoveState.ARRIVING)
 
     async def _copy(self) -> int:
@@ -285,7 +283,8 @@ class _Run:
         decided = False
         try:
             await self._at(MoveStep.FENCED)
-            await self._quiet(self._source, seconds=_DRAIN)
+            if not await self._is_quiet(self._source, seconds=_DRAIN):
+                raise _Lifted
             await self._at(MoveStep.QUIET)
             await self._round(since)
             await self._target.transact(self._check_target, repeatable=True)
@@ -312,15 +311,16 @@ class _Run:
 
         await self._source.transact(lift, repeatable=True)
 
-    async def _quiet(self, database: PostgresDatabase, *, seconds: float) -> None:
-        """Wait until every transaction that may not have seen the mark has ended. Raises `_Lifted` if one does not."""
+    async def _is_quiet(self, database: PostgresDatabase, *, seconds: float) -> bool:
+        """Wait until every transaction that may not have seen the mark has ended. Returns False if one does not."""
         until = time.monotonic() + seconds
         before = await database.transact(moves.writers, read=True)
         while before:
             if time.monotonic() > until:
-                raise _Lifted
+                return False
             await anyio.sleep(0.005)
             before &= await database.transact(moves.writers, read=True)
+        return True
 
     async def _round(self, since: int) -> tuple[int, int]:
         """Bring over what was written since a horizon; return the next horizon, and how many rows it took."""

@@ -195,7 +195,7 @@ class _Filling:
         seen = set(self._seen)
         spent = self._spent + self._tokens.count(f"## {heading}") + 2
         for text in texts:
-            if spent + 1 > self._budget * until:  # there is no room for the shortest line
+            if spent + 1 > self._budget * until:  # not even the shortest line fits
                 break
             line = self._line(text)
             if line.label in seen or spent + line.cost > self._budget * until or self._meaning(text) in seen:

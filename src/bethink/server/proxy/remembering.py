@@ -91,13 +91,13 @@ class Remembering:
         # While a model uses tools, each of its calls has the same question: the same bytes keep its cache warm.
         told = self._told.get(key) if last.place < turn.call.first_new else None
         try:
-            block = await self.in_time(lambda: self._again(turn, last, key, told))
+            block = await self.in_time(lambda: self._block(turn, last, key, told))
             return turn.call.with_memory(block) if block else None
         except Exception as error:  # noqa: BLE001 - whatever it is, the call goes on
             _log.warning("a call goes on without memory: %s", type(error).__name__)
             return None
 
-    async def _again(self, turn: Turn, last: TypedLine, key: str, told: _Told | None) -> str:
+    async def _block(self, turn: Turn, last: TypedLine, key: str, told: _Told | None) -> str:
         """Return what was told before, unless something was erased since; else what is recalled now."""
         if told is not None:
             with asked_by(turn.use.caller):
