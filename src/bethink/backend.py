@@ -24,6 +24,7 @@ if TYPE_CHECKING:  # each is loaded by the first request that needs it, as most 
     from bethink.audit.keys import KeyService
     from bethink.background import Background
     from bethink.log.history import History
+    from bethink.log.listeners import Listeners
     from bethink.log.live import LiveHistory
     from bethink.log.marks import Marks
     from bethink.recall.reindex import Vectors
@@ -125,9 +126,14 @@ class Local(Backend):
             agent=agent,
             kind=kind,
             redactor=self.parts.redactor,
-            advance=self.advance,
-            heard=self.heard,
+            listeners=self.listeners(),
         )
+
+    def listeners(self) -> "Listeners":
+        """Return what hears of messages once they are stored: learning in the background, and agents' threads."""
+        from bethink.log.listeners import Listeners  # noqa: PLC0415 - see above
+
+        return Listeners(opened=self._opened, heard=self._heard, advance=self._advance)
 
     def live(self, space: str, conversation: str, *, agent: str = "assistant") -> "LiveHistory":
         """Return the history that an agent works on: restored, trimmed, and written in the background."""
@@ -177,14 +183,14 @@ class Local(Backend):
             raise Unavailable("learning is switched off.", hint="Set learn = true.")
         return self.parts.relearning()
 
-    async def advance(self, space: str, thread_id: str) -> None:
+    async def _advance(self, space: str, thread_id: str) -> None:
         """Process the waiting events of a thread. It never raises: their messages are already stored."""
         try:
             await self.working(space).advance(thread_id)
         except Exception as error:  # noqa: BLE001 - the messages are stored: a retry would store them twice
             _log.error("could not process the events of thread %s: %s", thread_id, type(error).__name__)
 
-    async def opened(self, session: SessionInfo) -> None:
+    async def _opened(self, session: SessionInfo) -> None:
         """Learn in the background from earlier sessions, now that one was opened, if there is anything to learn."""
         background = self.parts.background
         if background is None or not session.learns:
@@ -193,7 +199,7 @@ class Local(Backend):
         if await self.parts.database.transact(lambda tx: jobs.any_of(tx, kinds=kinds, quoted_too=model), read=True):
             background.begin()
 
-    def heard(self, space: str, session_id: str) -> None:
+    def _heard(self, space: str, session_id: str) -> None:
         """Note that something was said in a session, to learn from it once it is quiet."""
         if self.parts.background is not None:
             self.parts.background.heard(space, session_id)

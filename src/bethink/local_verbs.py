@@ -45,9 +45,7 @@ def _sessions(local: "Local") -> Handlers:
     found = SessionService(
         local.parts.database,
         redactor=local.parts.redactor,
-        opened=local.opened,
-        heard=local.heard,
-        advance=local.advance,
+        listeners=local.listeners(),
         has_model=has_model,
     )
     return (
@@ -101,9 +99,7 @@ def _files(local: "Local") -> Handlers:
     from bethink.model.verbs import files  # noqa: PLC0415
 
     parts = local.parts
-    found = FileService(
-        parts.database, redactor=parts.redactor, opened=local.opened, heard=local.heard, advance=local.advance
-    )
+    found = FileService(parts.database, redactor=parts.redactor, listeners=local.listeners())
     return Handlers().on(files.ADD_FILE, found.add)
 
 

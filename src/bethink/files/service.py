@@ -9,7 +9,6 @@ compare  _Difference   with what the log holds of the file, in one transaction t
 
 import hashlib
 import json
-from collections.abc import Awaitable, Callable
 from typing import NamedTuple
 
 import anyio
@@ -22,6 +21,7 @@ from bethink.files.secrets import RedactedOnce, kept_together
 from bethink.files.sources import SourceText
 from bethink.forgetting.retract import retract
 from bethink.log import messages, sessions
+from bethink.log.listeners import Listeners
 from bethink.log.names import stored_conversation
 from bethink.log.succession import get_session
 from bethink.model.filed import AddedFile
@@ -51,20 +51,10 @@ _FILE, _DIGEST, _TYPE, _HEADINGS = "file", "sha256", "media_type", "headings"
 class FileService:
     """Adds files to the spaces of one database."""
 
-    def __init__(
-        self,
-        database: Database,
-        *,
-        redactor: Redactor,
-        opened: Callable[[SessionInfo], Awaitable[None]],
-        heard: Callable[[str, str], None],
-        advance: Callable[[str, str], Awaitable[None]],
-    ) -> None:
+    def __init__(self, database: Database, *, redactor: Redactor, listeners: Listeners) -> None:
         self._database = database
         self._redactor = redactor
-        self._opened = opened
-        self._heard = heard
-        self._advance = advance
+        self._listeners = listeners
 
     async def add(self, space: str, request: AddFileRequest) -> AddedFile:
         """Store a file, or what changed in it."""
@@ -84,11 +74,9 @@ class FileService:
             raise Invalid(f"cannot add {request.name!r}: {error.args[0]}", hint=error.hint) from error
         done = await messages.append_once(self._database, adding.body, space=space)
         if done.opened:
-            await self._opened(done.result.session)
+            await self._listeners.opened(done.result.session)
         if done.result.added:
-            self._heard(space, done.result.session.id)
-        if done.thread_id is not None:
-            await self._advance(space, done.thread_id)
+            await self._listeners.tell(space, done.result.session.id, thread_id=done.thread_id)
         return done.result
 
 

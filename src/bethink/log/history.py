@@ -1,10 +1,11 @@
 """The history of an agent's conversations, across all their sessions."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from typing import TypeVar
 
 from bethink.extend import Redactor
 from bethink.log import messages as log
+from bethink.log.listeners import Listeners
 from bethink.log.names import stored_conversation
 from bethink.log.remember import store
 from bethink.model.framing import unframed
@@ -27,18 +28,15 @@ class History:
         agent: str,
         kind: AgentKind,
         redactor: Redactor,
-        advance: Callable[[str, str], Awaitable[None]] | None = None,
-        heard: Callable[[str, str], None] | None = None,
+        listeners: Listeners | None = None,
     ) -> None:
         self.space = space
         self.agent = agent
         self.kind = kind
         self._database = database
         self._redactor = redactor
-        # Processes the events of a thread, given its space and id. Without it, they wait for the next event.
-        self._advance = advance
-        # Told the space and the id of a session in which something was said.
-        self._heard = heard
+        # Without them, the events of a thread wait for the next event, and no session is learnt from by itself.
+        self._listeners = listeners
 
     async def append(self, key: str, message: Message | Mapping[str, object]) -> int:
         """Append a message to the active session of a conversation, opening one if needed, and return its number."""
@@ -49,10 +47,8 @@ class History:
             return store(tx, space=self.space, agent=self.agent, kind=self.kind, key=name, rows=rows).appended
 
         appended = await log.append_once(self._database, body, space=self.space)
-        if self._heard is not None:
-            self._heard(self.space, appended.sources[0].session_id)
-        if appended.thread_id is not None and self._advance is not None:
-            await self._advance(self.space, appended.thread_id)
+        if self._listeners is not None:
+            await self._listeners.tell(self.space, appended.sources[0].session_id, thread_id=appended.thread_id)
         return appended.numbers[0]
 
     async def recent(self, key: str, n: int) -> list[Record]:

@@ -1,12 +1,13 @@
 """Carries out the verbs of sessions: stores and reads messages, and marks sessions to be learnt from."""
 
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeVar
 
 from bethink.extend import Redactor
 from bethink.log import messages, remember, sessions, succession
+from bethink.log.listeners import Listeners
 from bethink.log.names import stored_conversation
 from bethink.model.framing import unframed
 from bethink.model.recall import Ref, RefKind, Remembered
@@ -39,18 +40,12 @@ class SessionService:
         database: Database,
         *,
         redactor: Redactor,
-        opened: Callable[[SessionInfo], Awaitable[None]],
-        heard: Callable[[str, str], None],
-        advance: Callable[[str, str], Awaitable[None]],
+        listeners: Listeners,
         has_model: Callable[[], bool],
     ) -> None:
         self._database = database
         self._redactor = redactor
-        self._opened = opened
-        # Told the space and the id of a session in which something was said.
-        self._heard = heard
-        # Processes the events of a thread, given its space and id. It must not raise: the messages are already stored.
-        self._advance = advance
+        self._listeners = listeners
         self._has_model = has_model
 
     async def open(self, space: str, request: OpenSessionRequest) -> SessionInfo:
@@ -68,7 +63,7 @@ class SessionService:
 
         session, opened = await self._write(space, body)
         if opened:
-            await self._opened(session)
+            await self._listeners.opened(session)
         return session
 
     async def find(self, space: str, request: FindSessionRequest) -> SessionInfo | None:
@@ -111,10 +106,8 @@ class SessionService:
         body = remember.storing(drafts, request, space=space, redactor=self._redactor)
         stored = await messages.append_once(self._database, body, space=space)
         if stored.opened:
-            await self._opened(stored.session)
-        self._heard(space, stored.session.id)
-        if stored.appended.thread_id is not None:
-            await self._advance(space, stored.appended.thread_id)
+            await self._listeners.opened(stored.session)
+        await self._listeners.tell(space, stored.session.id, thread_id=stored.appended.thread_id)
         refs = (Ref(RefKind.MESSAGE, source.session_id, source.number) for source in stored.appended.sources)
         return Remembered(session=stored.session, refs=tuple(refs))
 
@@ -129,9 +122,7 @@ class SessionService:
             return messages.append(tx, space=space, session_id=request.session_id, rows=rows)
 
         appended = await messages.append_once(self._database, body, space=space)
-        self._heard(space, request.session_id)
-        if appended.thread_id is not None:
-            await self._advance(space, appended.thread_id)
+        await self._listeners.tell(space, request.session_id, thread_id=appended.thread_id)
         return appended.numbers
 
     async def read(self, space: str, request: ReadRequest) -> list[Record]:
