@@ -189,6 +189,7 @@ def _openai_model(settings: Settings, name: str) -> Model:
         api_key=settings.model.api_key,
         window=settings.model.window,
         output=settings.model.output,
+        timeout=settings.model.timeout,
     )
 
 
@@ -196,14 +197,18 @@ def _anthropic_model(settings: Settings, name: str) -> Model:
     from bethink.providers.anthropic_model import AnthropicModel  # noqa: PLC0415 - an extra
 
     return AnthropicModel(
-        name, base_url=settings.model.base_url, api_key=settings.model.api_key, window=settings.model.window
+        name,
+        base_url=settings.model.base_url,
+        api_key=settings.model.api_key,
+        window=settings.model.window,
+        timeout=settings.model.timeout,
     )
 
 
 def _pydantic_ai_model(settings: Settings, name: str) -> Model:
     from bethink.providers.pydantic_ai_model import PydanticAIModel  # noqa: PLC0415 - an extra
 
-    return PydanticAIModel(name, window=settings.model.window)
+    return PydanticAIModel(name, window=settings.model.window, timeout=settings.model.timeout)
 
 
 _MODELS: dict[str, Callable[[Settings, str], Model]] = {

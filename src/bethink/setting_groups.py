@@ -4,6 +4,7 @@ from dataclasses import field, fields
 
 from bethink.errors import Misconfigured
 from bethink.frozen import frozen
+from bethink.model.calls import MODEL_TIMEOUT
 
 _MOST_DAYS = 36_500
 PERSONAL_KINDS = ("card", "iban", "phone", "email", "national_id", "ip_address")
@@ -45,6 +46,8 @@ class ModelSettings:
     """The provider's key; empty to let the provider's client find it."""
     window: int = 128_000
     """How many tokens the model takes."""
+    timeout: float = MODEL_TIMEOUT
+    """How many seconds an answer may take; `ask` has a limit of its own. A model on a small machine may need more."""
     output: str = "json_schema"
     """How an OpenAI-compatible server takes a schema: `json_schema`, `json_object` or `prompt`."""
     price_input: float = 1.0

@@ -47,11 +47,12 @@ _OWN_NAMES = {
 }  # fmt: skip
 """Settings whose flat names are not their group and field."""
 _POSITIVE = (
-    "model_window", "worker_interval", "worker_batch", "worker_concurrency", "worker_lease", "worker_max_attempts",
-    "scan_idle_hours", "scan_age_days", "scan_limit", "scan_claims", "learn_after", "max_unused_days",
-    "max_consolidated", "server_max_body", "server_max_message", "server_max_messages", "server_max_depth",
-    "server_rate", "server_burst", "server_max_concurrency", "server_max_wait", "changes_keep_days", "webhooks_timeout",
-    "webhooks_give_up_days", "proxy_budget", "proxy_deadline", "proxy_timeout", "proxy_max_body",
+    "model_window", "model_timeout", "worker_interval", "worker_batch", "worker_concurrency", "worker_lease",
+    "worker_max_attempts", "scan_idle_hours", "scan_age_days", "scan_limit", "scan_claims", "learn_after",
+    "max_unused_days", "max_consolidated", "server_max_body", "server_max_message", "server_max_messages",
+    "server_max_depth", "server_rate", "server_burst", "server_max_concurrency", "server_max_wait",
+    "changes_keep_days", "webhooks_timeout", "webhooks_give_up_days", "proxy_budget", "proxy_deadline",
+    "proxy_timeout", "proxy_max_body",
 )  # fmt: skip
 
 

@@ -23,7 +23,7 @@ pytestmark = [
 @pytest.fixture
 def model() -> OpenAIModel:
     output = os.environ.get("BETHINK_TEST_MODEL_OUTPUT", "json_schema")
-    return OpenAIModel("local", base_url=os.environ["BETHINK_TEST_MODEL_URL"], window=4_096, output=output)
+    return OpenAIModel("local", base_url=os.environ["BETHINK_TEST_MODEL_URL"], window=4_096, output=output, timeout=900)
 
 
 async def test_a_session_is_learnt_from_with_valid_structured_output(target: str, model: OpenAIModel) -> None:

@@ -16,9 +16,12 @@ from hypothesis import strategies as st
 from bethink.errors import BadAnswer, Misconfigured, ModelError, ModelTimeout, ModelUnavailable
 from bethink.extend import Model
 from bethink.model.calls import ModelAnswer, ModelCall, Stop
+from bethink.plugins import model_from
 from bethink.providers.anthropic_model import AnthropicModel
 from bethink.providers.http_errors import retry_after
 from bethink.providers.openai_model import OpenAIModel
+from bethink.setting_groups import ModelSettings
+from bethink.settings import Settings
 from tests.unit.model_server import (
     ANSWER,
     CALL,
@@ -281,6 +284,16 @@ async def test_a_call_never_takes_longer_than_it_may(api: Api, server: Server, s
     error = await failure(api.model(server.url), ModelCall(system=SYSTEM, prompt=PROMPT, timeout=0.3))
 
     assert isinstance(error, ModelTimeout)
+
+
+@pytest.mark.parametrize("provider", ["openai", "anthropic"])
+async def test_a_setting_says_how_long_a_call_may_take_that_does_not(server: Server, provider: str) -> None:
+    server.does = hangs(server)
+    own = ModelSettings(name=f"{provider}:m", base_url=server.url, api_key="k", timeout=0.3)
+    model = model_from(Settings(model=own))
+    assert model is not None
+
+    assert isinstance(await failure(model, ModelCall(system=SYSTEM, prompt=PROMPT)), ModelTimeout)
 
 
 async def test_a_call_can_be_given_up(api: Api, server: Server) -> None:

@@ -210,9 +210,10 @@ async def test_a_call_never_takes_longer_than_it_may() -> None:
         await anyio.sleep_forever()
         raise AssertionError
 
-    model = PydanticAIModel(FunctionModel(hang))
+    patient, hasty = PydanticAIModel(FunctionModel(hang)), PydanticAIModel(FunctionModel(hang), timeout=0.2)
 
-    assert isinstance(await failure(model, ModelCall(system="", prompt=PROMPT, timeout=0.2)), ModelTimeout)
+    assert isinstance(await failure(patient, ModelCall(system="", prompt=PROMPT, timeout=0.2)), ModelTimeout)
+    assert isinstance(await failure(hasty, ModelCall(system="", prompt=PROMPT)), ModelTimeout)
 
 
 async def test_a_model_may_be_given_by_name() -> None:

@@ -26,7 +26,7 @@ enabled = false
 
 NAMES = """
 enabled data_dir key module max_history_len redact redaction_key redaction_personal learn learn_in_background model
-model_base_url
+model_base_url model_timeout
 model_api_key model_window model_output model_price_input model_price_output daily_spend_cap embedder embedder_base_url
 models_dir models_url
 second_reading second_model held_flags time_zone learn_after

@@ -316,4 +316,4 @@ async def _try(name: str, made: Any) -> None:
         return
     from bethink.model.calls import ModelCall  # noqa: PLC0415
 
-    await made.answer(ModelCall(system="Result with one word.", prompt="Are you there?", max_tokens=16, timeout=30.0))
+    await made.answer(ModelCall(system="Answer with one word.", prompt="Are you there?", max_tokens=16, timeout=30.0))

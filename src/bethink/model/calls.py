@@ -14,6 +14,10 @@ class Stop(StrEnum):
     REFUSED = "refused"
 
 
+MODEL_TIMEOUT = 120.0
+"""How many seconds an answer may take, unless a setting or the call says otherwise."""
+
+
 @frozen
 class ModelCall:
     """One question to a model. With a `schema`, the answer must be JSON of that shape."""
@@ -23,7 +27,12 @@ class ModelCall:
     schema: JsonObject | None = None
     schema_name: str = "answer"
     max_tokens: int = 4096
-    timeout: float = 120.0
+    timeout: float | None = None
+    """How many seconds the answer may take. Without it, the model decides."""
+
+    def limit(self, usual: float) -> float:
+        """Return the timeout of this call, or `usual` if it has none."""
+        return usual if self.timeout is None else self.timeout
 
 
 @frozen

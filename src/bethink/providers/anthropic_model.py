@@ -9,7 +9,7 @@ from anthropic import Anthropic, AnthropicError, APIStatusError, AsyncAnthropic,
 from anthropic.types import OutputConfigParam
 
 from bethink.errors import Misconfigured
-from bethink.model.calls import ModelAnswer, ModelCall, Stop
+from bethink.model.calls import MODEL_TIMEOUT, ModelAnswer, ModelCall, Stop
 from bethink.model.text import clean
 from bethink.providers.http_body import at, count_at, name_at, not_an_answer, read_events, read_json, text_in
 from bethink.providers.http_errors import bounded, check_address, check_key, from_status, unreachable
@@ -29,13 +29,22 @@ class AnthropicModel:
     It has no temperature setting, because the API accepts none since October 2026.
     """
 
-    def __init__(self, name: str, *, base_url: str = "", api_key: str = "", window: int = 200_000) -> None:
+    def __init__(
+        self,
+        name: str,
+        *,
+        base_url: str = "",
+        api_key: str = "",
+        window: int = 200_000,
+        timeout: float = MODEL_TIMEOUT,
+    ) -> None:
         address = base_url or os.environ.get("ANTHROPIC_BASE_URL", "")
         if address:
             check_address(address)
         check_key(api_key)
         self.name = name
         self.window = window
+        self._timeout = timeout
         self._base_url = base_url or None
         self._api_key = api_key or None
         if not (api_key or self._finds_a_key()):
@@ -68,7 +77,7 @@ class AnthropicModel:
     async def _asked(self, call: ModelCall, *, stream: bool) -> AsyncGenerator[AsyncIterator[bytes]]:
         # A client belongs to the event loop of its first use, and the next call may come from another loop.
         # It gets no timeout of its own: that would start again with every byte that arrives.
-        with bounded(self.name, call.timeout):
+        with bounded(self.name, call.limit(self._timeout)):
             try:
                 async with (
                     AsyncAnthropic(

@@ -10,7 +10,7 @@ from openai.types.chat import ChatCompletionMessageParam
 from openai.types.shared_params import ResponseFormatJSONObject, ResponseFormatJSONSchema
 
 from bethink.errors import Misconfigured
-from bethink.model.calls import ModelAnswer, ModelCall, Stop
+from bethink.model.calls import MODEL_TIMEOUT, ModelAnswer, ModelCall, Stop
 from bethink.model.text import canonical_json, clean
 from bethink.providers.http_body import at, count_at, name_at, not_an_answer, read_events, read_json, text_in
 from bethink.providers.http_errors import unreachable
@@ -44,6 +44,7 @@ class OpenAIModel:
         temperature: float | None = None,
         strict_schema: bool = True,
         output: str = "json_schema",
+        timeout: float = MODEL_TIMEOUT,
     ) -> None:
         self._server = OpenAIServer(base_url=base_url, api_key=api_key)
         if output not in _OUTPUTS:
@@ -53,6 +54,7 @@ class OpenAIModel:
         self.window = window
         self._temperature = temperature
         self._strict = strict_schema
+        self._timeout = timeout
         # OpenAI rejects max_tokens for its newer models; Ollama and older servers ignore max_completion_tokens.
         self._newer = _is_openai(self._server.address)
 
@@ -68,7 +70,7 @@ class OpenAIModel:
 
     @asynccontextmanager
     async def _asked(self, call: ModelCall, *, stream: bool) -> AsyncGenerator[AsyncIterator[bytes]]:
-        with asking(self.name, call.timeout):
+        with asking(self.name, call.limit(self._timeout)):
             async with (
                 self._server.client() as client,
                 client.chat.completions.with_streaming_response.create(

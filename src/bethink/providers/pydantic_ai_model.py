@@ -24,7 +24,7 @@ from pydantic_ai.output import OutputObjectDefinition
 from pydantic_ai.tools import ToolDefinition
 
 from bethink.errors import Misconfigured, ModelError, ModelUnavailable
-from bethink.model.calls import ModelAnswer, ModelCall, Stop
+from bethink.model.calls import MODEL_TIMEOUT, ModelAnswer, ModelCall, Stop
 from bethink.model.text import clean
 from bethink.providers.http_errors import bounded, from_status, too_late, turned_down, unreachable
 
@@ -40,7 +40,14 @@ class PydanticAIModel:
     Raises `Misconfigured` if Pydantic AI cannot use the model.
     """
 
-    def __init__(self, model: Model | str, *, window: int | None = None, temperature: float | None = None) -> None:
+    def __init__(
+        self,
+        model: Model | str,
+        *,
+        window: int | None = None,
+        temperature: float | None = None,
+        timeout: float = MODEL_TIMEOUT,
+    ) -> None:
         try:
             known = infer_model(model)
         except (UserError, ImportError, ValueError) as error:
@@ -51,18 +58,20 @@ class PydanticAIModel:
         self.name = model if isinstance(model, str) else known.model_id
         self.window = window or known.context_window or _WINDOW
         self._temperature = temperature
+        self._timeout = timeout
 
     async def answer(self, call: ModelCall) -> ModelAnswer:
         """Ask once. Raises `ModelUnavailable`, `ModelTimeout`, or `BadAnswer` if the request is rejected."""
-        with bounded(self.name, call.timeout):
+        limit = call.limit(self._timeout)
+        with bounded(self.name, limit):
             try:
                 response = await self._request(call)
             except ContentFilterError:
                 return ModelAnswer(text="", model=self.name, stop=Stop.REFUSED)
             except FallbackExceptionGroup as group:
-                raise self._failure_of_all(group, call.timeout) from None
+                raise self._failure_of_all(group, limit) from None
             except (AgentRunError, UserError) as error:
-                raise self._failure(error, call.timeout) from None
+                raise self._failure(error, limit) from None
         return self._read(response, call)
 
     async def _request(self, call: ModelCall) -> ModelResponse:
@@ -71,7 +80,7 @@ class PydanticAIModel:
         if self._temperature is not None:
             settings["temperature"] = self._temperature
         if "timeout" not in model.unsupported_settings:
-            settings["timeout"] = call.timeout
+            settings["timeout"] = call.limit(self._timeout)
         if "max_retries" not in model.unsupported_settings:
             settings["max_retries"] = 0
         async with model:
