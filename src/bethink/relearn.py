@@ -1,14 +1,14 @@
 """Learn a space again beside what is known: the log is copied into a shadow, learnt from there, and compared."""
 
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import AbstractAsyncContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bethink.errors import BadAnswer, Invalid
+from bethink.errors import BadAnswer, Invalid, Misconfigured
 from bethink.frozen import frozen
 from bethink.learning.model_use import check_cap
 from bethink.model.ids import new_id
@@ -63,6 +63,25 @@ class _Shadow:
         )
 
 
+@contextmanager
+def _named_in(request: RelearnRequest) -> Generator[None]:
+    """Blame the request for a model that cannot work if it names one, and else the installation."""
+    try:
+        yield
+    except Misconfigured as error:
+        if request.model or request.second_model:
+            raise Invalid(error.args[0], hint=error.hint) from error
+        raise
+
+
+def _worker_with_model(memory: "Memory") -> "Worker":
+    worker = memory.local().worker()
+    worker.handler(JobKind.EXTRACT)  # which says why there is none, if one is named
+    if not worker.has_model:
+        raise Invalid("no model is configured.", hint="Set model, or pass model='openai:NAME'.")
+    return worker
+
+
 class RelearnService:
     """Carries out the verbs of relearning."""
 
@@ -75,9 +94,13 @@ class RelearnService:
         """Learn from the whole log again, into a shadow, and return what would change."""
         with tempfile.TemporaryDirectory(prefix="bethink-relearn-") as folder:
             learnt = _Shadow()
-            async with self._shadow(Path(folder) / "shadow.db", request) as memory:
+            with _named_in(request):
+                shadow = self._shadow(Path(folder) / "shadow.db", request)
+            async with shadow as memory:
+                with _named_in(request):
+                    worker = _worker_with_model(memory)
                 await self._copy_rules(space, memory, request.instructions)
-                await self._learn(space, memory, learnt)
+                await self._learn(space, memory, worker, learnt)
         known = await self._database.transact(lambda tx: relearnings.learnt(tx, space=space), space=space, read=True)
         found = await self._database.transact(
             lambda tx: _compared(known, learnt, at=tx.now), space=space, read=True
@@ -108,11 +131,8 @@ class RelearnService:
         for agent, each in rules.items():
             await memory.space(space).rules.set(each, agent=agent)
 
-    async def _learn(self, space: str, memory: "Memory", learnt: _Shadow) -> None:
+    async def _learn(self, space: str, memory: "Memory", worker: "Worker", learnt: _Shadow) -> None:
         shadow = memory.local().parts.database
-        worker = memory.local().worker()
-        if not worker.has_model:
-            raise Invalid("no model is configured.", hint="Set model, or pass model='openai:NAME'.")
         for entry in await self._sessions(space):
             await check_cap(self._database, self._cap, calls=learnt.usage.calls)
             records = await self._database.transact(

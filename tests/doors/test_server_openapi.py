@@ -12,6 +12,9 @@ from bethink.server.openapi import operation_id
 from tests.doors.server_kit import BODIES, QUERIES, openapi
 from tools import make_openapi
 
+STATUSES = {"Invalid": "422", "NotFound": "404", "Conflict": "409", "Stale": "409"}
+"""What an error of a verb becomes."""
+
 
 def references(tree: object) -> Iterator[str]:
     """Every $ref in a document."""
@@ -57,6 +60,14 @@ def test_every_verb_is_described_with_its_scope_and_its_fields(verb: Verb[Any, A
         assert verb.name in QUERIES, "give server_kit.QUERIES one that fits"
     if operation.get("requestBody", {}).get("required"):
         assert verb.name in BODIES, "give server_kit.BODIES one that fits"
+
+
+@pytest.mark.parametrize("verb", VERBS, ids=lambda verb: verb.name)
+def test_every_error_that_a_verb_names_is_among_its_answers(verb: Verb[Any, Any]) -> None:
+    answers = openapi()["paths"][f"/v1{verb.path}"][verb.http_method.lower()]["responses"]
+    named = [status for name, status in STATUSES.items() if re.search(rf"\b{name}:", verb.raises)]
+
+    assert set(named) <= set(answers)
 
 
 def test_operations_have_names_of_their_own() -> None:

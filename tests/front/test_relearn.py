@@ -254,3 +254,14 @@ async def _everything(memory: Memory, fact: Fact) -> object:
          for each in await space.facts.versions(fact.id)],
         await space.facts.sources(fact.id),
     )  # fmt: skip
+
+
+@pytest.mark.parametrize(("model", "second"), [("\tu\u00bb", ""), ("openai:gpt", ""), ("openai:gpt", "\r\u00e9")])
+async def test_a_model_that_cannot_work_is_the_mistake_of_who_named_it(
+    target: str, model: str, second: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    async with connect(target, learn_in_background=False) as memory:
+        await memory.space("mira").remember("I live in Bergen.")
+        with pytest.raises(Invalid, match=r"does not name a provider|OPENAI_API_KEY"):
+            await memory.space("mira").relearn(model=model, second_model=second)

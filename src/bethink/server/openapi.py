@@ -16,6 +16,8 @@ from bethink.server.auth import scopes_of
 _ALWAYS = (400, 401, 403, 421, 422, 429, 503)
 _BODY = (408, 413, 415)
 _WITHOUT_BODY = ("GET", "DELETE")
+_NAMED = {"NotFound": 404, "Conflict": 409, "Stale": 409}
+"""What the errors become that a verb names; whatever is invalid is answered by any verb."""
 _HEADER = {
     "name": "Idempotency-Key",
     "in": "header",
@@ -131,6 +133,7 @@ def _statuses(verb: Verb[Any, Any]) -> set[int]:
     found = {*_ALWAYS}
     if verb.http_method not in _WITHOUT_BODY:
         found |= {*_BODY}
+    found |= {status for name, status in _NAMED.items() if f"{name}:" in verb.raises}
     if verb.scope != "read":
         found.add(409)
     if "{" in verb.path:
