@@ -1,5 +1,6 @@
 """Fixtures: the same tests run on a real SQLite file and on a real PostgreSQL."""
 
+import gc
 import os
 import re
 import shutil
@@ -65,6 +66,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         without |= _on_the_other_database(items)
     config.hook.pytest_deselected(items=list(without))
     items[:] = [item for item in items if item not in without]
+
+
+def pytest_collection_finish() -> None:
+    """Leave ten thousand collected tests out of every later collection of garbage, which is a twentieth of the time."""
+    gc.collect()
+    gc.freeze()
 
 
 def _on_the_other_database(items: list[pytest.Item]) -> set[pytest.Item]:

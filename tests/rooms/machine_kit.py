@@ -10,7 +10,7 @@ RUNS, STEPS = 300, 40
 _EVERY_CHECK = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
 
 THOROUGH = settings(
-    max_examples=often(20, long=RUNS),
+    max_examples=often(10, long=RUNS),
     stateful_step_count=STEPS,
     deadline=None,
     print_blob=True,

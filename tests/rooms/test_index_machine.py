@@ -31,7 +31,7 @@ T = TypeVar("T")
 WORDS = ["tea", "rain", "snow", "dog", "Rex", "Bergen", "Ana", "green", "falls", "barks"]
 TEXT = st.lists(st.sampled_from(WORDS), min_size=1, max_size=4).map(" ".join)
 NAME = st.sampled_from(["a", "b", "c"])
-FEWER = settings(THOROUGH, max_examples=often(15, long=60), stateful_step_count=30)
+FEWER = settings(THOROUGH, max_examples=often(8, long=60), stateful_step_count=30)
 
 
 class Space(RuleBasedStateMachine):

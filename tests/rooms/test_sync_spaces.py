@@ -74,7 +74,7 @@ async def test_both_are_equal_whatever_each_did(database: Database, other: Datab
 async def test_both_are_equal_after_many_things_on_each_side(
     database: Database, other: Database, tmp_path: Path
 ) -> None:
-    await _live(database, other, 77, often(300, long=2_000), tmp_path)
+    await _live(database, other, 77, often(150, long=2_000), tmp_path)
 
 
 async def test_it_makes_no_difference_which_memory_is_named_first(
