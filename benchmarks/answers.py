@@ -19,7 +19,7 @@ import bethink
 from benchmarks.answers_judge import PROMPTS, Verdict, ask, judged, prompt
 from benchmarks.sets import SETS, Conversation, Question, Turn, load
 from bethink.backend import Local, Parts
-from bethink.build import worker_from
+from bethink.build_worker import worker_from
 from bethink.extend import Embedder, Model
 from bethink.model.calls import ModelAnswer, ModelCall
 from bethink.model.framing import framed, inert

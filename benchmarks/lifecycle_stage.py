@@ -10,9 +10,9 @@ from enum import StrEnum
 from benchmarks.lifecycle_model import Credulous
 from bethink import Memory, Message, Session, conversation_key
 from bethink.build import memory_from
+from bethink.model.facts import Fact, SourceMessage
 from bethink.model.moments import from_micros
 from bethink.model.recall import Recall, RefKind
-from bethink.model.records import Fact, SourceMessage
 from bethink.settings import load_settings
 from bethink.store import facts
 from bethink.store.db import Database

@@ -14,19 +14,15 @@ from bethink.learning.documents.consolidate import ConsolidationInput, Consolida
 from bethink.learning.documents.runs import Runs
 from bethink.model.calls import ModelAnswer, ModelCall
 from bethink.model.consolidation import Change
+from bethink.model.facts import Fact, Maker, Quote, SessionMemory, SourceMessage
 from bethink.model.ids import new_id
 from bethink.model.jobs import Claim, JobKind
+from bethink.model.kinds import FactKind
 from bethink.model.moments import Micros, from_micros, to_micros
 from bethink.model.records import (
     AgentKind,
-    Fact,
-    FactKind,
-    Maker,
     Origin,
-    Quote,
     SessionInfo,
-    SessionMemory,
-    SourceMessage,
     conversation_key,
 )
 from bethink.providers.estimated_tokens import EstimatedTokens

@@ -5,14 +5,15 @@ from typing import Any
 
 from bethink.model.access import Scope
 from bethink.model.documents import DocumentDraft
+from bethink.model.facts import Fact
 from bethink.model.held import HeldKind
 from bethink.model.jobs import JobKind, JobStatus, SpendingBy
-from bethink.model.kinds import OwnKind
+from bethink.model.kinds import FactKind, OwnKind
 from bethink.model.memory_tests import MemoryTest
 from bethink.model.pages import FactState, Order, cursor_of
 from bethink.model.people import PersonWay
 from bethink.model.recall import FactVerdict, Level, Ref, RefKind
-from bethink.model.records import AgentKind, Fact, FactKind, Message, Role, SessionState
+from bethink.model.records import AgentKind, Message, Role, SessionState
 from bethink.model.retention import RetentionKind
 from bethink.model.reviews import ReviewStatus
 from bethink.model.steering import LearningRules

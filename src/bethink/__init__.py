@@ -23,19 +23,16 @@ if TYPE_CHECKING:
     from bethink.model.calls import ModelAnswer, ModelCall
     from bethink.model.changes import MemoryChange
     from bethink.model.documents import Document, DocumentDraft
-    from bethink.model.kinds import OwnKind
+    from bethink.model.facts import Evidence, Fact, Quote
+    from bethink.model.kinds import FactKind, OwnKind
     from bethink.model.memory_tests import MemoryTest, MemoryTestResult
     from bethink.model.moments import moment
     from bethink.model.recall import Block, FactVerdict, Lineage, Recall, Recalled, Ref, RefKind, Remembered
     from bethink.model.records import (
         AgentKind,
-        Evidence,
-        Fact,
-        FactKind,
         Forgotten,
         Message,
         Origin,
-        Quote,
         Record,
         Role,
         SessionInfo,
@@ -131,13 +128,13 @@ _HOMES = {
     "bethink.model.calls": ("ModelAnswer", "ModelCall"),
     "bethink.model.changes": ("MemoryChange",),
     "bethink.model.documents": ("Document", "DocumentDraft"),
-    "bethink.model.kinds": ("OwnKind",),
+    "bethink.model.facts": ("Evidence", "Fact", "Quote"),
+    "bethink.model.kinds": ("FactKind", "OwnKind"),
     "bethink.model.memory_tests": ("MemoryTest", "MemoryTestResult"),
     "bethink.model.moments": ("moment",),
     "bethink.model.recall": ("Block", "FactVerdict", "Lineage", "Recall", "Recalled", "Ref", "RefKind", "Remembered"),
     "bethink.model.records": (
-        "AgentKind", "Evidence", "Fact", "FactKind", "Forgotten", "Message", "Origin", "Quote", "Record", "Role",
-        "SessionInfo", "conversation_key",
+        "AgentKind", "Forgotten", "Message", "Origin", "Record", "Role", "SessionInfo", "conversation_key",
     ),
     "bethink.model.webhooks": ("verify_webhook",),
     "bethink.model.retention": ("RetentionKind",),

@@ -1,90 +1,39 @@
 """Puts the parts of a memory together, as the settings say."""
 
 import math
-import os
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
-from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bethink.backend import Local, Parts
-from bethink.errors import Misconfigured
+from bethink.build_worker import cap_of, prices_of, slot, workers_of
+from bethink.databases import CELLS, cell_directory, database_from, sqlite_file
 from bethink.extend import Embedder, Model, Redactor, Tokens
 from bethink.logs import logger, redact_logs
 from bethink.memory import Memory
 from bethink.model.jobs import JobKind
-from bethink.model.prices import Prices
 from bethink.model.text import clean
 from bethink.off import Off
 from bethink.plugins import Providers
 from bethink.providers.default_redactor import redactor_for
 from bethink.providers.no_redaction import NoRedaction
-from bethink.settings import Settings, data_folder, load_settings, settings_of, with_values
+from bethink.settings import Settings, load_settings, settings_of, with_values
 from bethink.store.db import Clock, Database, system_clock
 
 if TYPE_CHECKING:  # each is loaded by the first use
     from bethink.answering.service import Answerer
+    from bethink.background import Background
     from bethink.model.verbs.relearning import RelearnRequest
     from bethink.recall.search import Searcher
     from bethink.relearn import RelearnService
     from bethink.spending import Budget
-    from bethink.telling.teller import Teller
-    from bethink.worker import Rest, Worker
+    from bethink.worker import Worker
     from bethink.working.ladder import Compactor
     from bethink.working.process import Engine
 
 _log = logger("memory")
-
-
-def _open_sqlite(settings: Settings, clock: Clock = system_clock) -> Database:
-    return sqlite_file(settings.database_path, settings, clock)
-
-
-def sqlite_file(path: str, settings: Settings, clock: Clock = system_clock) -> Database:
-    """Return the database in a SQLite file, not yet open."""
-    from bethink.store.engines.sqlite import SqliteDatabase, SqliteOptions  # noqa: PLC0415 - a client needs no driver
-
-    return SqliteDatabase(
-        SqliteOptions(
-            path=path,
-            wal=settings.sqlite.wal,
-            synchronous=settings.sqlite.synchronous,
-            busy_timeout=settings.sqlite.busy_timeout,
-            readers=settings.sqlite.readers,
-        ),
-        clock=clock,
-    )
-
-
-def _open_postgres(settings: Settings, clock: Clock = system_clock) -> Database:
-    if not settings.postgres.dsn:
-        raise Misconfigured("memory.postgres has no address.", hint="Set postgres_dsn, or pass the address.")
-    # Imported here: psycopg is an extra, and its import alone costs more than a hook on a prompt may take.
-    try:
-        from bethink.store.engines.postgres import PostgresDatabase, PostgresOptions  # noqa: PLC0415
-    except ImportError as error:
-        raise Misconfigured(
-            "PostgreSQL needs a driver.", hint="pip install 'bethink[postgres]', or '.[postgres]' from a clone."
-        ) from error
-
-    options = PostgresOptions(
-        dsn=settings.postgres.dsn,
-        pool_size=settings.postgres.pool_size,
-        connect_timeout=settings.postgres.connect_timeout,
-        statement_timeout=settings.postgres.statement_timeout,
-        lock_timeout=settings.postgres.lock_timeout,
-        idle_timeout=settings.postgres.idle_timeout,
-        tcp_timeout=settings.postgres.tcp_timeout,
-        deadline=settings.postgres.deadline,
-        pooler=settings.postgres.pooler,
-    )
-    if settings.module == CELLS:
-        from bethink.store.engines.directory import DirectoryDatabase  # noqa: PLC0415 - few fleets have one
-
-        return DirectoryDatabase(options, clock=clock)
-    return PostgresDatabase(options, clock=clock)
 
 
 def _cells(settings: Settings, make: "Callable[[Settings], Memory]", clock: Clock) -> Memory:
@@ -97,150 +46,11 @@ def _cells(settings: Settings, make: "Callable[[Settings], Memory]", clock: Cloc
 
     return Memory(
         Cells(
-            Directory(_open_postgres(settings, clock)),
+            Directory(cell_directory(settings, clock)),
             lambda dsn: make(of_cell(dsn)).local(),
             database=lambda dsn: database_from(of_cell(dsn), clock),
         )
     )
-
-
-CELLS = "memory.cells"
-MODULES: dict[str, Callable[[Settings, Clock], Database]] = {
-    "memory.sqlite": _open_sqlite,
-    "memory.postgres": _open_postgres,
-}
-
-
-def worker_from(  # noqa: PLR0913 - each is a choice of its own, and all are named
-    settings: Settings,
-    database: Database,
-    *,
-    redactor: Redactor,
-    model: Model | None,
-    reader: Model | None = None,
-    tokens: Tokens,
-    embedder: Embedder | None = None,
-    rest: "Rest | None" = None,
-    unfit: Mapping[JobKind, Misconfigured] | None = None,
-    prompt: str = "",
-) -> "Worker":
-    """Build a worker that learns with a model, or without one by quoting; jobs it is `unfit` for wait.
-
-    `prompt` asks for claims in place of ours. Without a model, learning is left to the one that the database names.
-    """
-    # Imported here: a process that only appends need not load what learns.
-    from bethink.learning.documents.consolidate import ConsolidationRules, Consolidator  # noqa: PLC0415
-    from bethink.learning.documents.runs import Runs  # noqa: PLC0415
-    from bethink.learning.documents.transcripts import TranscriptWriter, post  # noqa: PLC0415
-    from bethink.learning.extraction.extract import PROMPT, Extractor  # noqa: PLC0415
-    from bethink.learning.extraction.idle import IdleRules  # noqa: PLC0415
-    from bethink.learning.extraction.request import zone_of  # noqa: PLC0415
-    from bethink.learning.learner import Learner  # noqa: PLC0415
-    from bethink.learning.prompts import own, shipped  # noqa: PLC0415
-    from bethink.recall.index import Indexer  # noqa: PLC0415
-    from bethink.worker import Handler, Worker, WorkerOptions  # noqa: PLC0415
-
-    prices, slot = _prices(settings), _slot()
-    quiet = IdleRules(
-        idle_hours=settings.scan.idle_hours,
-        age_days=settings.scan.age_days,
-        channels=tuple(filter(None, map(str.strip, settings.scan.channels.split(",")))),
-    )
-    rules = ConsolidationRules(
-        max_unused_days=settings.learning.max_unused_days,
-        limit=settings.learning.max_consolidated,
-        review=settings.learning.review,
-        folder=settings.learning.artefacts_dir,
-    )
-    extractor = Extractor(
-        database=database,
-        model=model,
-        reader=reader,
-        redactor=redactor,
-        tokens=tokens,
-        prices=prices,
-        quiet=quiet,
-        zone=zone_of(settings.learning.time_zone),
-        held_flags=tuple(filter(None, map(str.strip, settings.learning.held_flags.split(",")))),
-        post=post if settings.learning.write_transcripts and model is not None else None,
-        slot=slot,
-        prompt=own(prompt) if prompt else shipped(PROMPT),
-    )
-    runs = Runs(database=database, model=model, redactor=redactor, tokens=tokens, prices=prices, slot=slot)
-    consolidator = Consolidator(runs=runs, rules=rules)
-    options = WorkerOptions(
-        interval=settings.worker.interval,
-        batch=settings.worker.batch,
-        concurrency=settings.worker.concurrency,
-        lease=settings.worker.lease,
-        max_attempts=settings.worker.max_attempts,
-        scan_limit=settings.scan.limit,
-        scan_claims=settings.scan.claims,
-        daily_cap=_cap(settings, free=model is None and JobKind.EXTRACT not in (unfit or {})),
-    )
-    handlers: dict[JobKind, Handler] = {
-        JobKind.EXTRACT: extractor,
-        JobKind.WRITE: TranscriptWriter(runs=runs),
-        JobKind.CONSOLIDATE: consolidator,
-    }
-    if embedder is not None:
-        handlers[JobKind.INDEX] = Indexer(database=database, embedder=embedder)
-    learner = None
-    if JobKind.EXTRACT not in (unfit or {}):
-        learner = Learner(database, settings.model.name if model is None else model.name)
-    return Worker(
-        database, handlers, options, rest=rest, unfit=unfit, teller=_teller(settings, database), learner=learner
-    )
-
-
-def _teller(settings: Settings, database: Database) -> "Teller":
-    """Return what sends changes to webhooks."""
-    from bethink.telling.deliver import Deliverer, DeliveryOptions  # noqa: PLC0415 - only workers send
-    from bethink.telling.teller import Teller  # noqa: PLC0415
-
-    sending = DeliveryOptions(
-        allow_private=settings.webhooks.allow_private,
-        timeout=settings.webhooks.timeout,
-        give_up_days=settings.webhooks.give_up_days,
-    )
-    return Teller(database, Deliverer(database, sending), keep_days=settings.changes.keep_days)
-
-
-def _prices(settings: Settings) -> Prices:
-    return Prices(input=settings.model.price_input, output=settings.model.price_output)
-
-
-def _slot() -> int:
-    """Return the row of the day's spending that this process counts in, so that few processes share one."""
-    return os.getpid() % 64
-
-
-def _cap(settings: Settings, *, free: bool) -> int | None:
-    free = free or settings.model.price_input + settings.model.price_output == 0
-    cap = settings.learning.daily_spend_cap
-    return None if free or math.isinf(cap) else round(cap * 1_000_000)
-
-
-def database_from(settings: Settings, clock: Clock = system_clock) -> Database:
-    """Return the database that the settings describe, not yet open.
-
-    Raises:
-        Misconfigured: if they name an unknown module.
-    """
-    if settings.module == "memory.sqlite" and not settings.database_path:
-        settings = replace(settings, data_dir=str(data_folder()))
-    open_database = MODULES.get(settings.module)
-    if settings.module == CELLS:
-        raise Misconfigured(
-            "this needs one database, and a directory of cells has many.",
-            hint="Give the address of one cell; 'bethink cells list' shows them.",
-        )
-    if open_database is None:
-        raise Misconfigured(f"unknown module {settings.module!r}.", hint=f"Use one of {', '.join((*MODULES, CELLS))}.")
-    database = open_database(settings, clock)
-    database.tombstones_path = settings.tombstones_path
-    database.keys_refused = timedelta(days=settings.retention.key_days)
-    return database
 
 
 def memory_from(  # noqa: PLR0913 - each is a part that can be passed in
@@ -277,21 +87,14 @@ def memory_from(  # noqa: PLR0913 - each is a part that can be passed in
         redact_logs(cut)
     worker = None
     if settings.learning.enabled:
-        worker = _worker(settings, database, redactor=cut, providers=providers, prompt=prompt)
-    background = None
-    if worker is not None and settings.learning.in_background:
-        from bethink.background import Background  # noqa: PLC0415 - it loads the store, which an import need not
-
-        kinds = [kind for kind in JobKind if kind is not JobKind.INDEX or providers.has_embedder]
-        quiet = settings.learning.after if providers.has_model else None
-        background = Background(worker, database, kinds=kinds, learn_after=quiet)
+        worker = workers_of(settings, database, redactor=cut, providers=providers, prompt=prompt)
     parts = Parts(
         database=database,
         redactor=cut,
         searcher=_searcher(database, providers),
         worker=worker,
         relearning=_relearning(settings, database, redactor=cut, model=model) if worker is not None else None,
-        background=background,
+        background=None if worker is None else _background(settings, database, worker, providers),
         engine=engine,
         compactor=compactor or _compactor(settings, database, providers),
         answering=_answering(settings, database, providers) if providers.has_model else None,
@@ -302,6 +105,20 @@ def memory_from(  # noqa: PLR0913 - each is a part that can be passed in
         settings=settings,
     )
     return Memory(Local(parts))
+
+
+def _background(
+    settings: Settings, database: Database, worker: "Callable[[], Worker]", providers: Providers
+) -> "Background | None":
+    """Return what learns in this process, if it may."""
+    if not settings.learning.in_background:
+        return None
+    from bethink.background import Background  # noqa: PLC0415 - it loads the store, which an import need not
+
+    kinds = [kind for kind in JobKind if kind is not JobKind.INDEX or providers.has_embedder]
+    return Background(
+        worker, database, kinds=kinds, learn_after=settings.learning.after if providers.has_model else None
+    )
 
 
 def _relearning(
@@ -322,7 +139,7 @@ def _relearning(
     def make() -> "RelearnService":
         from bethink.relearn import RelearnService  # noqa: PLC0415 - few processes relearn
 
-        return RelearnService(database, shadow=shadow, daily_cap=_cap(settings, free=False))
+        return RelearnService(database, shadow=shadow, daily_cap=cap_of(settings, free=False))
 
     return make
 
@@ -339,7 +156,7 @@ def _compactor(settings: Settings, database: Database, providers: Providers) -> 
 def _budget(settings: Settings, database: Database) -> "Budget":
     from bethink.spending import Budget  # noqa: PLC0415 - as above
 
-    return Budget(database=database, prices=_prices(settings), daily_cap=_cap(settings, free=False), slot=_slot())
+    return Budget(database=database, prices=prices_of(settings), daily_cap=cap_of(settings, free=False), slot=slot())
 
 
 def _answering(settings: Settings, database: Database, providers: Providers) -> "Callable[[], Answerer]":
@@ -375,55 +192,6 @@ def redactor_from(settings: Settings, database: Database | None) -> Redactor:
     if not redaction.enabled:
         return NoRedaction()
     return redactor_for(database, key=redaction.key, also=redaction.personal_kinds)
-
-
-def _worker(
-    settings: Settings, database: Database, *, redactor: Redactor, providers: Providers, prompt: str
-) -> "Callable[[], Worker]":
-    last: Worker | None = None
-    tidy: Callable[[], Awaitable[None]] | None = None
-
-    def make() -> "Worker":
-        nonlocal last, tidy  # a model that is away stays away for every worker of this process
-        rest = None if last is None else last.rest
-        model, reader, embedder, unfit = _fit(providers)
-        last = worker_from(
-            settings,
-            database,
-            redactor=redactor,
-            model=model,
-            reader=reader,
-            tokens=providers.tokens(),
-            embedder=embedder,
-            rest=rest,
-            unfit=unfit,
-            prompt=prompt,
-        )
-        if tidy is None:
-            from bethink.services import retention_service  # noqa: PLC0415 - only workers look after erasures
-
-            tidy = retention_service(database, settings, redactor=redactor).tidy
-        last.tidy = tidy
-        return last
-
-    return make
-
-
-def _fit(
-    providers: Providers,
-) -> tuple[Model | None, Model | None, Embedder | None, dict[JobKind, Misconfigured]]:
-    """Make what a worker needs, and say which jobs must wait because a part of it cannot be made."""
-    unfit: dict[JobKind, Misconfigured] = {}
-    model = reader = embedder = None
-    try:
-        model, reader = providers.model(), providers.reader()
-    except Misconfigured as error:
-        unfit |= dict.fromkeys(set(JobKind) - {JobKind.INDEX}, error)
-    try:
-        embedder = providers.embedder()
-    except Misconfigured as error:
-        unfit[JobKind.INDEX] = error
-    return model, reader, embedder, unfit
 
 
 def connect(  # noqa: PLR0913 - each is a choice of its own, and all are named

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 from bethink.errors import BadAnswer, Invalid, Misconfigured
 from bethink.frozen import frozen
 from bethink.learning.model_use import check_cap
+from bethink.model.facts import Quote
 from bethink.model.ids import new_id
 from bethink.model.jobs import JobKind, Usage
-from bethink.model.records import Message, Quote, Record, SessionEntry
+from bethink.model.records import Message, Record, SessionEntry
 from bethink.model.relearning import ChangedFact, Relearning, RelearningStatus
 from bethink.model.reviews import ClaimedFact, ReviewStatus
 from bethink.model.steering import LearningRules

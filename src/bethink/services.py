@@ -19,7 +19,8 @@ from bethink.model.verbs import access, operations, pages, relearning, steering,
 from bethink.model.verbs.base import Empty
 from bethink.model.verbs.memory import ASK, AskRequest
 from bethink.model.verbs.steering import PreviewRequest
-from bethink.settings import Settings, setting_entries
+from bethink.settings import Settings
+from bethink.shown_settings import setting_entries
 from bethink.store.db import Database
 from bethink.worker import Worker
 from bethink.working.service import ThreadService

@@ -1,9 +1,7 @@
 """One frozen object of settings, read once: defaults, then a TOML file, then the environment, then arguments."""
 
-import json
 import os
 import re
-import sys
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field, fields, replace
@@ -12,9 +10,9 @@ from types import MappingProxyType
 from typing import Any, cast
 
 from bethink.errors import Misconfigured
+from bethink.folders import data_folder
 from bethink.frozen import frozen
 from bethink.model.service_variables import service_variables
-from bethink.model.setting_entries import SettingEntry
 from bethink.setting_groups import (
     AccessSettings,
     AgentSettings,
@@ -213,38 +211,6 @@ def flat_values(settings: Settings) -> dict[str, object]:
 
 
 SECRETS = ("embedder_api_key", "key", "model_api_key", "proxy_anthropic_key", "proxy_openai_key", "redaction_key")
-_PASSWORD = re.compile(r"(?<=://)([^/@\s:]*):[^/\s]*@")
-_QUERY = re.compile(r"([?&][^=&\s]*(?:key|token|secret|pass|sig|auth)[^=&\s]*=)[^&\s]+", re.IGNORECASE)
-_PASSWORD_WORD = re.compile(r"(password\s*=\s*)('(?:[^'\\]|\\.)*'|\S+)", re.IGNORECASE)
-
-
-def masked(value: str) -> str:
-    """Return an address without the passwords and keys in it."""
-    return _PASSWORD_WORD.sub(r"\1***", _QUERY.sub(r"\1***", _PASSWORD.sub(r"\1:***@", value)))
-
-
-def shown_values(settings: Settings) -> dict[str, object]:
-    """Return every setting by its flat name, with secrets masked."""
-    return {
-        name: "***" if value and name in SECRETS else masked(value) if isinstance(value, str) else value
-        for name, value in flat_values(settings).items()
-    }
-
-
-def setting_entries(settings: Settings) -> list[SettingEntry]:
-    """Return every setting with its origin and its default, with secrets masked."""
-    defaults = shown_values(Settings())
-    return [
-        SettingEntry(
-            name=name,
-            value=json.dumps(value, ensure_ascii=False),
-            default=json.dumps(defaults[name], ensure_ascii=False),
-            origin=settings.origins.get(name, "default"),
-        )
-        for name, value in shown_values(settings).items()
-    ]
-
-
 _MODULES = {"sqlite": "memory.sqlite", "postgres": "memory.postgres"}
 _FILE, _TESTS = "BETHINK_CONFIG", "BETHINK_TEST_"
 _DEFAULTS = flat_values(Settings())
@@ -422,25 +388,3 @@ def _typed(name: str, value: object, origin: str) -> object:
             hint=f"Give a {type(default).__name__}.",
         )
     return value
-
-
-def data_folder() -> Path:
-    """Return the folder of a person's own memory where nothing else is configured."""
-    return _folder("XDG_DATA_HOME", mac="Library/Application Support", other=".local/share")
-
-
-def config_folder() -> Path:
-    """Return the folder of a person's own settings file."""
-    return _folder("XDG_CONFIG_HOME", mac="Library/Application Support", other=".config")
-
-
-def _folder(variable: str, *, mac: str, other: str) -> Path:
-    given = os.environ.get(variable) or (os.environ.get("LOCALAPPDATA") if sys.platform == "win32" else "")
-    if given:
-        return Path(given) / "bethink"
-    try:
-        return Path.home() / (mac if sys.platform == "darwin" else other) / "bethink"
-    except RuntimeError as error:
-        raise Misconfigured(
-            "this user has no home folder.", hint="Set HOME, or name a database with --database."
-        ) from error

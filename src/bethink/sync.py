@@ -36,6 +36,7 @@ from bethink.model.changes import MemoryChange, SessionLearnt
 from bethink.model.consolidation import ChangeSet
 from bethink.model.documents import Document, DocumentDraft, DocumentEntry, DocumentSource, Provenance
 from bethink.model.erasures import Erasure, OpenErasures
+from bethink.model.facts import Fact, Quote, SessionMemory, SourceMessage
 from bethink.model.filed import AddedFile
 from bethink.model.held import HeldKind, HeldPage
 from bethink.model.jobs import Audit, Job, JobDetail, JobKind, JobPage, JobStatus, RunReport, Spending, SpendingBy
@@ -60,19 +61,7 @@ from bethink.model.recall import (
     Remembered,
     Showing,
 )
-from bethink.model.records import (
-    AgentKind,
-    Fact,
-    Forgotten,
-    Message,
-    Quote,
-    Record,
-    SessionEntry,
-    SessionInfo,
-    SessionMemory,
-    SessionState,
-    SourceMessage,
-)
+from bethink.model.records import AgentKind, Forgotten, Message, Record, SessionEntry, SessionInfo, SessionState
 from bethink.model.relearning import Relearning
 from bethink.model.retention import LegalHold, RetentionKind, RetentionRule, Swept
 from bethink.model.reviews import Review, ReviewStatus

@@ -4,7 +4,7 @@ import time
 
 import anyio
 
-from bethink.build import database_from
+from bethink.databases import database_from
 from bethink.errors import Unavailable
 from bethink.logs import logger
 from bethink.settings import Settings

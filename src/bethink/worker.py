@@ -1,7 +1,6 @@
 """Runs queued jobs: claims them, renews their leases, and contains their failures."""
 
 import os
-import random
 import socket
 import time
 from collections.abc import Awaitable, Callable, Collection, Mapping
@@ -15,10 +14,10 @@ from bethink.errors import BethinkError, LostClaim, ModelError, ModelTimeout, Mo
 from bethink.learning.learner import LEARNING, Learner, start_over
 from bethink.logs import logger
 from bethink.model.ids import new_id
-from bethink.model.jobs import Audit, Claim, JobKind, JobStatus, RunReport, Usage
-from bethink.store import jobs, learning
+from bethink.model.jobs import Audit, Claim, JobKind, JobStatus, RunReport
+from bethink.store import jobs
 from bethink.store.db import Database, Tx
-from bethink.worker_parts import Handler, Rest, Tally, WorkerOptions
+from bethink.worker_parts import Handler, Rest, Tally, WorkerOptions, asked_to_wait, jitter
 
 if TYPE_CHECKING:
     from bethink.telling.teller import Teller
@@ -91,7 +90,7 @@ class Worker:
                 await self._pause()
             except StoreError as error:
                 _log.error("the database is unavailable: %s", type(error).__name__)
-                await anyio.sleep(min(self.options.interval, 5.0) * _jitter())
+                await anyio.sleep(min(self.options.interval, 5.0) * jitter())
 
     async def _drain(self) -> None:
         # Two at a time: one claims while the other waits for its last jobs. They share the cap.
@@ -206,33 +205,9 @@ class Worker:
 
     async def audit(self, *, spaces: int = 20) -> Audit:
         """Count overdue and dead jobs, and violations of invariants in a sample of spaces."""
-        late = timedelta(seconds=2 * self.options.interval)
+        from bethink.worker_audit import audit  # noqa: PLC0415 - most workers never count
 
-        def across(tx: Tx) -> tuple[dict[JobKind, dict[JobStatus, int]], tuple[int, int], list[str], Usage]:
-            before = tx.now - late
-            due = [jobs.overdue(tx, kind=kind, before=before) for kind in self._handlers]
-            both = (sum(each[0] for each in due), sum(each[1] for each in due))
-            sample = jobs.sample_spaces(tx, kind=JobKind.EXTRACT, limit=spaces)
-            return jobs.counts(tx), both, sample, jobs.spent(tx)
-
-        counts, (overdue, abandoned), sample, spent = await self._database.transact(across, read=True)
-        facts = broken = 0
-        for space in sample:
-            found = await self._database.transact(
-                lambda tx, space=space: learning.broken(tx, space=space), space=space, read=True
-            )
-            facts, broken = facts + found[0], broken + found[1]
-        return Audit(
-            counts=counts,
-            overdue=overdue,
-            abandoned=abandoned,
-            facts_without_source=facts,
-            broken_sessions=broken,
-            spaces_checked=len(sample),
-            spent_today=spent,
-            daily_cap=self.options.daily_cap,
-            violations=facts + broken,
-        )
+        return await audit(self._database, self._handlers, self.options, spaces=spaces)
 
     async def _batch(self, kind: JobKind, handler: Handler, tally: Tally, *, limit: int) -> int | None:
         """Claim some jobs and do them. Returns how many there were, or None if something prevents it."""
@@ -293,20 +268,20 @@ class Worker:
                 report.lost += 1
             except Moved:  # its failure cannot be recorded in its space, and it did not fail
                 report.lost += 1
-                await self._release([claim], delay=self.options.retry_first * _jitter())
+                await self._release([claim], delay=self.options.retry_first * jitter())
             except Exception as error:  # noqa: BLE001 - the worker's loop: one job must not stop the others
                 report.outcomes["failed"] += 1
                 await self._failed(handler, claim, error, started)
         held.pop(claim, None)
 
     async def _failed(self, handler: Handler, claim: Claim, error: Exception, started: float) -> None:
-        delay = self.options.retry_first * _jitter()
+        delay = self.options.retry_first * jitter()
         status, attempts = JobStatus.FAILED, None
         if isinstance(error, StoreError) or self._is_away(error, started):
             # Not the fault of this session: it keeps its attempts, and all calls to the model are paused.
             attempts = claim.attempts - 1
             if isinstance(error, ModelError):
-                delay = max(delay, _asked_to_wait(error) * (_jitter() + 0.2))
+                delay = max(delay, asked_to_wait(error) * (jitter() + 0.2))
                 self.rest.begin(claim.kind, min(delay, 300.0))
         else:
             delay = min(self.options.retry_longest, delay * 2.0 ** min(claim.attempts - 1, 30))
@@ -402,7 +377,7 @@ class Worker:
         return "spend_cap"
 
     async def _pause(self) -> None:
-        until = time.monotonic() + self.options.interval * _jitter()
+        until = time.monotonic() + self.options.interval * jitter()
         since = await self._database.start_listening()
         if await self._any_due():  # queued while this worker was busy
             return
@@ -419,13 +394,3 @@ class Worker:
             return any(jobs.any_due(tx, kind=kind) for kind in free if not capped or kind is JobKind.INDEX)
 
         return await self._database.transact(body, read=True)
-
-
-def _asked_to_wait(error: ModelError) -> float:
-    wait = error.retry_after if isinstance(error, ModelUnavailable) else None
-    # Whatever a model asks for, a day is the maximum, and NaN counts as nothing.
-    return min(wait, 86_400.0) if wait is not None and wait > 0 else 0.0
-
-
-def _jitter() -> float:
-    return random.uniform(0.8, 1.2)  # noqa: S311 - spreading workers, not a secret

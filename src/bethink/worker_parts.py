@@ -1,10 +1,12 @@
 """What a worker is made with, and what it counts: handlers, options, pauses, reports."""
 
+import random
 import time
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Protocol
 
+from bethink.errors import ModelError, ModelUnavailable
 from bethink.frozen import frozen
 from bethink.model.jobs import Claim, JobKind, JobStatus, Learnt, RunReport
 from bethink.store.db import Tx
@@ -79,3 +81,15 @@ class Tally(dict[str, RunReport]):
             report.add(each)
         report.held = self.anywhere.held
         return report
+
+
+def asked_to_wait(error: ModelError) -> float:
+    """Return for how many seconds a model asked to be left alone."""
+    wait = error.retry_after if isinstance(error, ModelUnavailable) else None
+    # Whatever a model asks for, a day is the maximum, and NaN counts as nothing.
+    return min(wait, 86_400.0) if wait is not None and wait > 0 else 0.0
+
+
+def jitter() -> float:
+    """Return a factor about one, so that workers do not come at the same moment."""
+    return random.uniform(0.8, 1.2)  # noqa: S311 - spreading workers, not a secret

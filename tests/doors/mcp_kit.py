@@ -25,7 +25,7 @@ import bethink
 from bethink.mcp import Grant, http_app, make_server
 from bethink.model.access import Scope
 from bethink.model.documents import DocumentDraft
-from bethink.model.records import FactKind
+from bethink.model.kinds import FactKind
 
 TOOLS = (
     "recall", "remember", "read_memory", "list_memories", "update_memory", "forget", "timeline", "explain", "search",

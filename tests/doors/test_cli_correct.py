@@ -7,7 +7,7 @@ import pytest
 import bethink
 import bethink.sync
 from bethink.model.documents import DocumentDraft, DocumentSource, Provenance, SourceKind
-from bethink.model.records import FactKind
+from bethink.model.kinds import FactKind
 from tests.doors.cli_kit import ok, run
 
 TOKEN = "ghp_a8Kd93jfKs02LmQpXz71VbNc45RtYu67WeQ1"

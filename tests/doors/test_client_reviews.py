@@ -5,7 +5,7 @@ import pytest
 import bethink
 import bethink.sync
 from bethink.errors import Conflict
-from bethink.model.records import Evidence
+from bethink.model.facts import Evidence
 from bethink.model.reviews import ReviewStatus
 from tests.doors.client_kit import serving
 from tests.rooms.review_kit import claim, claims

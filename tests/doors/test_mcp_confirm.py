@@ -13,7 +13,7 @@ from mcp_types import ElicitRequestParams, ElicitResult, InputRequiredResult, In
 import bethink
 from bethink.mcp.grant import Grant
 from bethink.mcp.server import make_server
-from bethink.model.records import Evidence, Fact
+from bethink.model.facts import Evidence, Fact
 from bethink.model.reviews import ReviewStatus
 from bethink.providers.scripted_model import ScriptedModel
 from tests.conftest import ON_ONE_DATABASE, Quiet

@@ -8,7 +8,8 @@ import pytest
 
 import bethink
 import bethink.sync
-from bethink import Fact, Settings, build, conversation_key, load_settings
+from bethink import Fact, Settings, conversation_key, databases, load_settings
+from bethink.build import memory_from
 from bethink.compat.agent_stores import AgentStores, open_history_store, services
 from bethink.errors import BethinkError, Invalid, Misconfigured, NotFound, Unavailable
 from bethink.model.verbs.base import Request, Verb
@@ -25,16 +26,16 @@ async def test_the_default_module_is_sqlite_under_its_name(tmp_path: Path) -> No
     settings = load_settings(environ={}, data_dir=str(tmp_path))
 
     assert settings.module == "memory.sqlite"
-    assert set(build.MODULES) == {"memory.sqlite", "memory.postgres"}
-    assert isinstance(build.database_from(settings), SqliteDatabase)
+    assert set(databases.MODULES) == {"memory.sqlite", "memory.postgres"}
+    assert isinstance(databases.database_from(settings), SqliteDatabase)
     with pytest.raises(Misconfigured, match=r"memory\.sqlite, memory\.postgres"):
-        build.memory_from(Settings(module="memory.redis"))
+        memory_from(Settings(module="memory.redis"))
 
 
 @pytest.mark.spec("S4.43", "S4.57", "S4.59", "S4.60", "S4.62", "S4.84")
 async def test_the_shared_module_keeps_history_and_facts_in_one_file_of_the_data_folder(tmp_path: Path) -> None:
     data = tmp_path / "data"
-    async with build.memory_from(Settings(data_dir=str(data)), redactor=Quiet()) as memory:
+    async with memory_from(Settings(data_dir=str(data)), redactor=Quiet()) as memory:
         found = services(memory, space="alice")
         assert set(found) == {"memory.history", "memory.store"}
         await found["memory.history"].append(KEY, {"role": "user", "content": "x"})

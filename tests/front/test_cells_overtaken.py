@@ -6,7 +6,7 @@ from contextlib import suppress
 import pytest
 
 import bethink
-from bethink.cells import moving
+from bethink.cells.copying import SpaceCopy
 from bethink.cells.directory import Place
 from bethink.cells.moving import SpaceMove
 from bethink.cells.operating import move_space
@@ -86,15 +86,15 @@ async def test_a_run_that_was_overtaken_before_it_erases_leaves_a_space_that_arr
     assert old is not None
     with pytest.raises(Killed):
         await SpaceMove(cells.directory, cells.database, at=killing(MoveStep.LOADED)).run(name, new)
-    erase = moving._Run._erase
+    erase = SpaceCopy.erase
 
-    async def asleep(self: moving._Run, database: PostgresDatabase, *given: MoveState) -> None:
-        monkeypatch.setattr(moving._Run, "_erase", erase)
+    async def asleep(self: SpaceCopy, database: PostgresDatabase, *given: MoveState) -> None:
+        monkeypatch.setattr(SpaceCopy, "erase", erase)
         await move_space(cells, name, new)
         await live_on()
         await erase(self, database, *given)
 
-    monkeypatch.setattr(moving._Run, "_erase", asleep)
+    monkeypatch.setattr(SpaceCopy, "erase", asleep)
     with pytest.raises(OVERTAKEN):
         await move_space(cells, name, old.cell if taken_back else new)
 

@@ -9,7 +9,7 @@ from bethink import Memory, Message
 from bethink.build import connect
 from bethink.errors import BadAnswer, Conflict, Invalid, NotFound, Stale
 from bethink.model.calls import ModelAnswer, ModelCall
-from bethink.model.records import Fact
+from bethink.model.facts import Fact
 from bethink.model.relearning import RelearningStatus
 from bethink.model.steering import LearningRules
 from bethink.providers.scripted_model import ScriptedModel

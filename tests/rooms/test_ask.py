@@ -11,9 +11,9 @@ from bethink.answering.service import Answerer
 from bethink.errors import Invalid, ModelTimeout, ModelUnavailable
 from bethink.model.answers import AnswerSentence, Refusal, SentenceFault
 from bethink.model.calls import ModelAnswer, ModelCall, Stop
+from bethink.model.facts import SourceMessage
 from bethink.model.prices import Prices
 from bethink.model.recall import Ref
-from bethink.model.records import SourceMessage
 from bethink.providers.estimated_tokens import EstimatedTokens
 from bethink.providers.scripted_model import Line
 from bethink.recall.search import Searcher

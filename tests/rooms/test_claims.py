@@ -11,8 +11,8 @@ from bethink.errors import ModelUnavailable
 from bethink.learning.extraction.claims import FLAGS
 from bethink.learning.extraction.extract import HELD_FLAGS
 from bethink.model.calls import ModelCall
+from bethink.model.facts import Evidence
 from bethink.model.jobs import JobKind
-from bethink.model.records import Evidence
 from bethink.model.reviews import ReviewStatus
 from bethink.providers.scripted_model import ScriptedModel
 from bethink.store import facts as stored_facts

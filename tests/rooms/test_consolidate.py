@@ -10,10 +10,10 @@ from bethink.errors import Conflict, NotFound
 from bethink.learning.documents.consolidate import Consolidator
 from bethink.model.consolidation import ChangeStatus
 from bethink.model.documents import DocumentDraft
+from bethink.model.facts import SessionMemory
 from bethink.model.jobs import Job, JobKind, JobStatus, Outcome
 from bethink.model.moments import LAST, to_micros
 from bethink.model.recall import Ref, RefKind
-from bethink.model.records import SessionMemory
 from bethink.providers.scripted_model import ScriptedModel
 from bethink.store import consolidation, jobs
 from bethink.store.db import Database

@@ -8,9 +8,10 @@ from bethink import Fact, Memory, Message, Session
 from bethink.model.calls import ModelCall
 from bethink.model.documents import DocumentDraft
 from bethink.model.framing import cited, framed, label_of, unframed
+from bethink.model.kinds import FactKind
 from bethink.model.moments import from_micros
 from bethink.model.recall import Block, Ref, RefKind
-from bethink.model.records import FactKind, Origin
+from bethink.model.records import Origin
 from bethink.recall.context import NOTE
 from bethink.recall.tuning import TUNING
 from bethink.store.db import Database

@@ -11,9 +11,11 @@ import pytest
 from bethink import Fact, Memory, Message, conversation_key
 from bethink.learning.extraction.extract import Extractor
 from bethink.model.documents import Author, Provenance
+from bethink.model.facts import Evidence
 from bethink.model.jobs import JobKind
+from bethink.model.kinds import FactKind
 from bethink.model.recall import Block
-from bethink.model.records import Evidence, FactKind, Origin
+from bethink.model.records import Origin
 from bethink.providers.estimated_tokens import EstimatedTokens
 from bethink.providers.scripted_model import ScriptedModel
 from bethink.store.db import Database

@@ -5,7 +5,7 @@ import pytest
 import bethink
 from bethink.errors import Invalid, NotFound, Stale
 from bethink.model.documents import DocumentDraft
-from bethink.model.records import Evidence
+from bethink.model.facts import Evidence
 from bethink.store.db import Database
 from tests.rooms.review_kit import claim, learn
 

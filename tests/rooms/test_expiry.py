@@ -6,8 +6,9 @@ import pytest
 
 import bethink
 from bethink.errors import Invalid
+from bethink.model.facts import Fact
 from bethink.model.kinds import FactKind
-from bethink.model.records import Fact, Origin
+from bethink.model.records import Origin
 from bethink.store.db import Database
 from tests.conftest import FakeClock
 from tests.rooms.review_kit import claim, learn

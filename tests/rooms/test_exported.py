@@ -9,7 +9,8 @@ from bethink import Fact, Memory
 from bethink.documents.files import clear_files, folder_of, write_folder
 from bethink.errors import Misconfigured
 from bethink.model.documents import DocumentDraft
-from bethink.model.records import FactKind, Origin
+from bethink.model.kinds import FactKind
+from bethink.model.records import Origin
 from bethink.store.db import Database
 from tests.conftest import FakeClock
 from tests.rooms.learn_kit import a_fact, consolidator

@@ -4,9 +4,9 @@ import pytest
 
 from bethink import AgentKind, Memory, Session, conversation_key
 from bethink.model.calls import ModelAnswer, ModelCall
+from bethink.model.facts import Evidence, SourceMessage
 from bethink.model.jobs import JobKind, JobStatus, Outcome
 from bethink.model.moments import from_micros
-from bethink.model.records import Evidence, SourceMessage
 from bethink.providers.redaction import SecretRedactor
 from bethink.providers.scripted_model import ScriptedModel
 from bethink.store import jobs, learning, sessions

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from bethink import Fact, Memory
 from bethink.errors import Invalid
+from bethink.model.kinds import FactKind
 from bethink.model.pages import FactEntry, FactPage, FactState, Order, cursor_of
-from bethink.model.records import FactKind
 from bethink.store import facts as store
 from bethink.store.db import Database, Tx
 from tests.conftest import FakeClock

@@ -4,8 +4,9 @@ import pytest
 
 import bethink
 from bethink.errors import Conflict, Invalid, NotFound, Stale
+from bethink.model.facts import Evidence, Fact
 from bethink.model.recall import FactVerdict
-from bethink.model.records import Evidence, Fact, Origin
+from bethink.model.records import Origin
 from bethink.model.reviews import ReviewStatus
 from bethink.store.db import Database
 from tests.conftest import FakeClock

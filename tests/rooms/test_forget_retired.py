@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 import bethink
 from bethink.facts.reconcile import reconcile
+from bethink.model.facts import Fact, Quote
 from bethink.model.moments import from_micros
-from bethink.model.records import Fact, Origin, Quote
+from bethink.model.records import Origin
 from bethink.model.reviews import ClaimedFact
 from bethink.model.rules import overlap
 from bethink.store import facts as fact_store

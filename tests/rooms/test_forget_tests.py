@@ -7,7 +7,7 @@ import pytest
 
 from bethink import Memory, MemoryTest
 from bethink.model.documents import DocumentDraft, DocumentSource, Provenance, SourceKind
-from bethink.model.records import SourceMessage
+from bethink.model.facts import SourceMessage
 from bethink.store import documents
 from bethink.store.db import Database
 from tests.conftest import said

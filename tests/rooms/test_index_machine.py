@@ -14,10 +14,10 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_stat
 from bethink import Fact, Memory, conversation_key
 from bethink.errors import NotFound
 from bethink.model.documents import DocumentDraft
+from bethink.model.facts import Maker, SessionMemory
 from bethink.model.jobs import JobKind
 from bethink.model.moments import from_micros
 from bethink.model.recall import Ref
-from bethink.model.records import Maker, SessionMemory
 from bethink.recall.index import passages
 from bethink.store import jobs, learning, vectors
 from bethink.store.db import Database, Tx

@@ -13,7 +13,8 @@ from bethink.forgetting.retention import RetentionOptions, RetentionService
 from bethink.forgetting.settling import Settler, finish_open
 from bethink.model.documents import DocumentDraft
 from bethink.model.erasures import Tombstone
-from bethink.model.records import Fact, Origin
+from bethink.model.facts import Fact
+from bethink.model.records import Origin
 from bethink.model.retention import RetentionKind
 from bethink.store import erasures
 from bethink.store.db import Database, Tx

@@ -10,8 +10,10 @@ import pytest
 
 from bethink import Fact, Memory, Message, ModelCall
 from bethink.learning.extraction.extract import Extractor
+from bethink.model.facts import Evidence
 from bethink.model.jobs import JobKind
-from bethink.model.records import Evidence, FactKind, Origin
+from bethink.model.kinds import FactKind
+from bethink.model.records import Origin
 from bethink.model.reviews import Review, ReviewStatus
 from bethink.model.rules import tells
 from bethink.providers.estimated_tokens import EstimatedTokens

@@ -7,9 +7,10 @@ from hypothesis import strategies as st
 from bethink import Fact, Memory, Session, connect, conversation_key
 from bethink.errors import Invalid, NotFound
 from bethink.model.documents import Author, DocumentDraft, DocumentSource, Provenance, SourceKind
+from bethink.model.facts import Maker, SourceMessage
 from bethink.model.jobs import JobKind, Outcome
 from bethink.model.recall import Purpose, Ref, RefKind, Use
-from bethink.model.records import Maker, Origin, SourceMessage
+from bethink.model.records import Origin
 from bethink.store.db import Database
 from tests.conftest import FakeClock, whole_tree
 from tests.rooms.learn_kit import a_fact

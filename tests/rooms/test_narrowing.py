@@ -8,8 +8,8 @@ import pytest
 import bethink
 from bethink.errors import Invalid, NotFound
 from bethink.model.documents import Author, DocumentDraft, Provenance
+from bethink.model.facts import SourceMessage
 from bethink.model.recall import RefKind
-from bethink.model.records import SourceMessage
 from bethink.model.verbs.memory import RECALL, RecallRequest
 from bethink.store.db import Database
 from tests.rooms.recall_kit import learnt, texts, user, with_vectors

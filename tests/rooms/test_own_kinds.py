@@ -6,8 +6,8 @@ import bethink
 from bethink import codec
 from bethink.errors import Invalid
 from bethink.model.calls import ModelCall
+from bethink.model.facts import Fact
 from bethink.model.kinds import FactKind, OwnKind
-from bethink.model.records import Fact
 from bethink.model.reviews import ReviewStatus
 from bethink.store.db import Database
 from tests.rooms.review_kit import claim, learn

@@ -9,7 +9,8 @@ from bethink import Fact, Memory
 from bethink.learning.documents.pages import EDIT, MOVE, REMOVE, PageSandbox
 from bethink.learning.documents.sandbox import READ, WRITE
 from bethink.model.consolidation import DocumentTree
-from bethink.model.records import FactKind, Origin
+from bethink.model.kinds import FactKind
+from bethink.model.records import Origin
 from bethink.providers.scripted_model import ScriptedModel
 from bethink.store.db import Database
 from tests.conftest import whole_tree

@@ -8,9 +8,10 @@ import bethink
 from bethink.errors import Invalid
 from bethink.model.access import Caller, Door, KeyInfo, Scope, asked_by
 from bethink.model.documents import DocumentDraft
+from bethink.model.facts import Fact
 from bethink.model.moments import from_micros
 from bethink.model.people import PersonWay
-from bethink.model.records import Fact, Message, Origin
+from bethink.model.records import Message, Origin
 from bethink.model.working import Event, Mode
 from bethink.store import people
 from bethink.store.db import Database

@@ -5,7 +5,9 @@ import pytest
 import bethink
 from bethink.errors import Invalid, NotFound
 from bethink.model.changes import ChangeKind
-from bethink.model.records import Fact, FactKind, Origin
+from bethink.model.facts import Fact
+from bethink.model.kinds import FactKind
+from bethink.model.records import Origin
 from tests.conftest import FakeClock
 
 USER = Origin("user")

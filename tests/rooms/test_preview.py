@@ -9,7 +9,9 @@ import bethink
 from bethink.build import connect
 from bethink.errors import Conflict, Invalid
 from bethink.model.calls import ModelCall
-from bethink.model.records import Evidence, Fact, FactKind, Origin
+from bethink.model.facts import Evidence, Fact
+from bethink.model.kinds import FactKind
+from bethink.model.records import Origin
 from bethink.providers.scripted_model import ScriptedModel
 from tests.rooms.review_kit import claim
 from tests.rooms.stored_kit import tables

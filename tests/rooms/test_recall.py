@@ -9,10 +9,12 @@ from bethink import Fact, Memory, Message, Session, connect
 from bethink.errors import Invalid, ModelUnavailable
 from bethink.extend import TextKind
 from bethink.model.documents import DocumentSource, Provenance, SourceKind
+from bethink.model.facts import SourceMessage
 from bethink.model.framing import label_of
+from bethink.model.kinds import FactKind
 from bethink.model.moments import from_micros
 from bethink.model.recall import Excerpt, Ref, RefKind
-from bethink.model.records import FactKind, Origin, SourceMessage
+from bethink.model.records import Origin
 from bethink.store.db import Database
 from tests.conftest import FakeClock
 from tests.rooms.learn_kit import a_fact

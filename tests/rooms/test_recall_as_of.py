@@ -15,9 +15,10 @@ from bethink import Fact, Memory
 from bethink.errors import NotFound
 from bethink.facts.reconcile import reconcile
 from bethink.model.documents import DocumentDraft
+from bethink.model.facts import SourceMessage
 from bethink.model.moments import from_micros, from_micros_or_none, to_micros
 from bethink.model.recall import Ref, RefKind
-from bethink.model.records import Origin, SourceMessage
+from bethink.model.records import Origin
 from bethink.model.reviews import ClaimedFact
 from bethink.model.rules import rank
 from bethink.store import search

@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bethink import Fact, Memory, Message, conversation_key
+from bethink.model.facts import SourceMessage
 from bethink.model.recall import Fate, Recall, Ref, RefKind
-from bethink.model.records import SourceMessage
 from bethink.providers.estimated_tokens import EstimatedTokens
 from bethink.store.db import Database
 from tests.conftest import DATABASES, FakeClock, database_at, memory_on

@@ -14,9 +14,11 @@ from hypothesis import strategies as st
 from bethink import Fact, Memory, Message, conversation_key
 from bethink.errors import NotFound
 from bethink.facts.reconcile import reconcile
+from bethink.model.facts import Quote
 from bethink.model.ids import new_id
+from bethink.model.kinds import FactKind
 from bethink.model.recall import Recall, Ref, RefKind
-from bethink.model.records import FactKind, Origin, Quote
+from bethink.model.records import Origin
 from bethink.model.reviews import ClaimedFact
 from bethink.store.db import Database, Tx
 from tests.conftest import DATABASES, database_at, memory_on

@@ -8,9 +8,11 @@ import pytest
 from bethink import Fact, Memory, Session
 from bethink.facts.reconcile import reconcile
 from bethink.model.documents import DocumentDraft
+from bethink.model.facts import Quote, SourceMessage
 from bethink.model.ids import new_id
+from bethink.model.kinds import FactKind
 from bethink.model.recall import Fate, Ref, RefKind
-from bethink.model.records import FactKind, Origin, Quote, SourceMessage
+from bethink.model.records import Origin
 from bethink.model.reviews import ClaimedFact
 from bethink.store.db import Database, Tx
 from tests.conftest import FakeClock

@@ -12,7 +12,8 @@ from bethink.forgetting import retention as sweeping
 from bethink.forgetting.retention import RetentionOptions, RetentionService
 from bethink.forgetting.settling import Settler, finish_open
 from bethink.model.documents import DocumentDraft, DocumentSource, Provenance, SourceKind
-from bethink.model.records import Fact, Message, Origin
+from bethink.model.facts import Fact
+from bethink.model.records import Message, Origin
 from bethink.model.retention import RetentionKind, RetentionRule
 from bethink.settings import Settings, load_settings
 from bethink.store.db import Database

@@ -12,7 +12,8 @@ import bethink
 from bethink.errors import UnderLegalHold
 from bethink.forgetting import retention as sweeping
 from bethink.model.documents import DocumentDraft
-from bethink.model.records import Fact, Message, Origin
+from bethink.model.facts import Fact
+from bethink.model.records import Message, Origin
 from bethink.model.retention import RetentionKind
 from tests.conftest import FakeClock
 from tests.length import often

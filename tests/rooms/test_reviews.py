@@ -4,7 +4,7 @@ import pytest
 
 import bethink
 from bethink.errors import Conflict, Invalid, NotFound
-from bethink.model.records import Evidence
+from bethink.model.facts import Evidence
 from bethink.model.reviews import Review, ReviewStatus
 from bethink.store.db import Database
 from tests.conftest import memory_on

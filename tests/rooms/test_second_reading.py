@@ -9,8 +9,8 @@ import pytest
 
 from bethink import Fact, Facts, Memory, Message
 from bethink.model.calls import ModelCall
+from bethink.model.facts import Evidence
 from bethink.model.jobs import JobKind
-from bethink.model.records import Evidence
 from bethink.model.reviews import ReviewStatus
 from bethink.providers.scripted_model import ScriptedModel
 from bethink.store.db import Database

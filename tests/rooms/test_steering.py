@@ -5,7 +5,7 @@ import pytest
 import bethink
 from bethink.errors import Invalid
 from bethink.model.calls import ModelCall
-from bethink.model.records import FactKind
+from bethink.model.kinds import FactKind
 from bethink.model.reviews import ReviewStatus
 from bethink.store.db import Database
 from tests.rooms.review_kit import claim, learn

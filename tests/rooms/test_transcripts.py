@@ -8,9 +8,10 @@ from bethink import Fact, Memory
 from bethink.documents import tree
 from bethink.errors import NotFound
 from bethink.model.documents import DocumentDraft, DocumentSource, Provenance, SourceKind
+from bethink.model.facts import Quote
 from bethink.model.jobs import JobKind, JobStatus, Outcome
 from bethink.model.recall import Purpose, Ref, RefKind
-from bethink.model.records import Quote, SessionState
+from bethink.model.records import SessionState
 from bethink.store import facts, jobs, ledger
 from bethink.store.db import Database, Tx
 from tests.conftest import FakeClock

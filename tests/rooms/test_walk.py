@@ -5,8 +5,8 @@ import pytest
 from bethink import Memory
 from bethink.errors import NotFound
 from bethink.model.documents import DocumentDraft, DocumentSource, Provenance, SourceKind
+from bethink.model.facts import Fact, Quote
 from bethink.model.recall import Ref, RefKind
-from bethink.model.records import Fact, Quote
 from bethink.store import documents as store
 from bethink.store import facts
 from bethink.store.db import Database, Tx

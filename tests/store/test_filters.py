@@ -10,8 +10,9 @@ import pytest
 import bethink
 from bethink.errors import Invalid
 from bethink.model.documents import DocumentDraft, Provenance
+from bethink.model.facts import Fact, Maker, Quote, SessionMemory, SourceMessage
 from bethink.model.filters import Filter
-from bethink.model.records import Fact, Maker, Origin, Quote, SessionMemory, SourceMessage
+from bethink.model.records import Origin
 from bethink.model.verbs.narrowing import Narrowed
 from bethink.store import facts, learning, search, sessions
 from bethink.store.db import Database, Tx

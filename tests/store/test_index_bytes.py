@@ -10,7 +10,7 @@ from psycopg.conninfo import conninfo_to_dict
 
 import bethink
 from bethink.model.documents import DocumentDraft
-from bethink.model.records import Fact
+from bethink.model.facts import Fact
 from tests.conftest import DATABASES, KEY, memory_on, said
 from tests.store.test_forgotten_bytes import pieces
 from tests.store.test_sqlite import opened

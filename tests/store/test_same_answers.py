@@ -9,7 +9,7 @@ import psycopg
 import pytest
 
 import bethink
-from bethink.model.records import Fact
+from bethink.model.facts import Fact
 from bethink.store.engines.postgres import PostgresDatabase, PostgresOptions
 from bethink.store.engines.sqlite import SqliteDatabase, SqliteOptions
 from tests.conftest import DATABASES, KEY, FakeClock, memory_on, said

@@ -10,8 +10,8 @@ import bethink
 from bethink.documents import changes, tree
 from bethink.mcp import Grant, make_server
 from bethink.model.documents import DocumentDraft, Provenance
+from bethink.model.facts import Quote, SourceMessage
 from bethink.model.jobs import JobKind, JobStatus
-from bethink.model.records import Quote, SourceMessage
 from bethink.store import facts, jobs
 from bethink.store.db import Database, Tx
 from bethink.store.engines.postgres import PostgresDatabase, PostgresOptions, PostgresTx

@@ -10,8 +10,8 @@ import pytest
 
 import bethink
 from bethink.language import terms_of
+from bethink.model.facts import Fact
 from bethink.model.recall import Fate, Ref, RefKind
-from bethink.model.records import Fact
 from bethink.store import candidates, search, term_counts, terms
 from bethink.store.db import Database, Tx
 from bethink.store.search import Match

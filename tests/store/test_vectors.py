@@ -8,9 +8,9 @@ import pytest
 from bethink import Fact, Memory, Message, Session, conversation_key
 from bethink.errors import BadAnswer, Conflict, Invalid, Misconfigured
 from bethink.model.documents import DocumentDraft
+from bethink.model.facts import Maker, SessionMemory
 from bethink.model.moments import from_micros
 from bethink.model.recall import Ref, RefKind
-from bethink.model.records import Maker, SessionMemory
 from bethink.store import learning, vectors
 from bethink.store.db import Database, Tx
 from bethink.store.sql import Dialect

@@ -15,9 +15,9 @@ from psycopg import sql
 from bethink import Fact, Memory
 from bethink.errors import Conflict, Misconfigured
 from bethink.model.documents import DocumentDraft
+from bethink.model.facts import Maker, SessionMemory
 from bethink.model.moments import from_micros
 from bethink.model.recall import Ref, RefKind
-from bethink.model.records import Maker, SessionMemory
 from bethink.recall.reindex import Vectors
 from bethink.store import documents, learning, vectors
 from bethink.store.db import Tx

@@ -2,8 +2,9 @@
 
 from bethink.learning.extraction.claims import DraftClaim, DraftQuote
 from bethink.learning.extraction.gate import Checked, Gate
+from bethink.model.kinds import FactKind
 from bethink.model.moments import from_micros
-from bethink.model.records import FactKind, Message, Record
+from bethink.model.records import Message, Record
 
 SAID = from_micros(1_763_208_000_000_000)  # 2025-11-15, a Saturday
 

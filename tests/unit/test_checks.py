@@ -11,7 +11,8 @@ from bethink.errors import BethinkError, Invalid
 from bethink.model.access import Scope
 from bethink.model.checks import InvalidField
 from bethink.model.documents import DocumentDraft
-from bethink.model.records import FactKind, Origin
+from bethink.model.kinds import FactKind
+from bethink.model.records import Origin
 from bethink.model.verbs.facts import SaveFactRequest
 from bethink.model.verbs.memory import RecallRequest, RememberRequest, UsedRequest
 from bethink.model.verbs.service import CreateKeyRequest

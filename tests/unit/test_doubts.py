@@ -2,7 +2,7 @@ import pytest
 
 from bethink.learning.extraction.claims import DraftClaim, DraftQuote
 from bethink.learning.extraction.doubts import doubt
-from bethink.model.records import FactKind
+from bethink.model.kinds import FactKind
 
 
 def doubted(said: str, statement: str, *, quote: str = "", after: str = "", stance: str = "said") -> str:

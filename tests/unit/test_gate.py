@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from bethink.learning.extraction.claims import DraftQuote
 from bethink.learning.extraction.gate import Gate, is_in, plain
-from bethink.model.records import FactKind, Message, Origin
+from bethink.model.kinds import FactKind
+from bethink.model.records import Message, Origin
 from bethink.model.rules import lowest, rank
 from tests.pace import seconds
 from tests.unit.extraction_kit import SAID, checked, claim, problem, talk, whole

@@ -9,8 +9,9 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from bethink.errors import Invalid
+from bethink.model.facts import SourceMessage
 from bethink.model.recall import Ref, RefKind
-from bethink.model.records import Origin, SourceMessage
+from bethink.model.records import Origin
 
 REF = Ref(RefKind.FACT, "a:b", 12)
 

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from bethink.errors import Misconfigured
 from bethink.learning.extraction.request import Scene, about, known, line, messages, zone_of
-from bethink.model.records import Fact, Message, Origin
+from bethink.model.facts import Fact
+from bethink.model.records import Message, Origin
 from bethink.providers.estimated_tokens import EstimatedTokens
 from tests.unit.extraction_kit import SAID, talk
 

@@ -12,7 +12,8 @@ from bethink.learning.extraction.gate import Checked, ClaimReason, Force, Gate
 from bethink.learning.extraction.judge import judge, readable
 from bethink.learning.extraction.request import Scene
 from bethink.learning.extraction.second import VERDICTS, Verdict, parse, request
-from bethink.model.records import Evidence, Record
+from bethink.model.facts import Evidence
+from bethink.model.records import Record
 from tests.unit.extraction_kit import checked, claim, talk, whole
 
 JSON = st.recursive(

@@ -16,9 +16,10 @@ from bethink.audit.web_sessions import WebSessions
 from bethink.model.access import Scope
 from bethink.model.consolidation import Change
 from bethink.model.documents import Author, DocumentDraft, Provenance
+from bethink.model.facts import Quote
 from bethink.model.jobs import JobKind
 from bethink.model.recall import Ref, RefKind
-from bethink.model.records import Origin, Quote
+from bethink.model.records import Origin
 from bethink.model.reviews import ClaimedFact, ReviewStatus
 from bethink.model.working import Event, Mode
 from bethink.server import ServerOptions, create_app

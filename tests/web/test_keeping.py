@@ -6,7 +6,7 @@ from dataclasses import replace
 import bethink
 from bethink.errors import NotFound
 from bethink.model.consolidation import ChangeStatus
-from bethink.model.records import Quote
+from bethink.model.facts import Quote
 from bethink.model.reviews import ReviewStatus
 from bethink.model.working import Event, Mode
 from bethink.store import facts

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from bethink.handles import Handle, tuple_of
+from bethink.model.facts import Fact, Quote, SourceMessage
 from bethink.model.kinds import FactKind
 from bethink.model.moments import When, beginning, moment
 from bethink.model.pages import FactPage, FactState, Order
-from bethink.model.records import Fact, Quote, SourceMessage
 from bethink.model.verbs.base import Empty
 from bethink.model.verbs.facts import (
     COUNT_FACTS,

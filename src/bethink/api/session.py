@@ -8,10 +8,11 @@ from typing import Any
 
 from bethink.handles import SessionHandle, tuple_of
 from bethink.model.changes import SessionLearnt
+from bethink.model.facts import SessionMemory
 from bethink.model.messages import Given, messages_from
 from bethink.model.moments import When, beginning, moment
 from bethink.model.recall import Block, Level, Recall, RefKind, Showing
-from bethink.model.records import Forgotten, Record, SessionMemory
+from bethink.model.records import Forgotten, Record
 from bethink.model.transcripts import Transcript
 from bethink.model.verbs.memory import (
     CONTEXT,

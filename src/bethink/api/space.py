@@ -11,6 +11,7 @@ from bethink.handles import SpaceHandle, tuple_of
 from bethink.model.answers import MemoryAnswer
 from bethink.model.changes import MemoryChange
 from bethink.model.erasures import Erasure
+from bethink.model.facts import Fact
 from bethink.model.filed import AddedFile
 from bethink.model.jobs import Job, JobDetail, JobKind, JobPage, JobStatus, RunReport, Spending
 from bethink.model.messages import Given, messages_from
@@ -30,7 +31,7 @@ from bethink.model.recall import (
     Remembered,
     Showing,
 )
-from bethink.model.records import AgentKind, Fact, Forgotten, SessionEntry, SessionState
+from bethink.model.records import AgentKind, Forgotten, SessionEntry, SessionState
 from bethink.model.relearning import Relearning
 from bethink.model.showings import ShownPage
 from bethink.model.steering import LearningRules

@@ -6,10 +6,10 @@ from datetime import datetime
 
 from bethink.errors import NotFound
 from bethink.model.documents import DocumentSource, SourceKind
+from bethink.model.facts import SourceMessage
 from bethink.model.jobs import Job, JobKind
 from bethink.model.moments import EPOCH, from_micros
 from bethink.model.recall import Lineage, Ref, RefKind, Version
-from bethink.model.records import SourceMessage
 from bethink.store import documents, facts, feedback, jobs, learning, ledger, search
 from bethink.store.db import Tx
 

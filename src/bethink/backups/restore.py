@@ -11,7 +11,7 @@ from anyio import to_thread
 
 from bethink.backups import manifest
 from bethink.backups.make import file_of, is_postgres
-from bethink.build import database_from, sqlite_file
+from bethink.databases import database_from, sqlite_file
 from bethink.errors import BethinkError, Conflict, Misconfigured, NotFound
 from bethink.forgetting.replay import replay
 from bethink.logs import logger

@@ -12,25 +12,20 @@ holds the mark with the run's own token, and is refused without it.
 """
 
 import random
-import tempfile
 import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
-from typing import BinaryIO, cast
 
 import anyio
 
-from bethink.archive.load import load_whole
-from bethink.archive.sync import RowChanges
-from bethink.archive.write import write_whole
+from bethink.cells.copying import SpaceCopy
 from bethink.cells.directory import Cell, Directory, MovePlan
 from bethink.cells.steps import MoveReport, MoveStep, OnStep, nothing
 from bethink.cells.switching import open_arrived, switch
 from bethink.errors import Busy, Conflict, Misconfigured
 from bethink.model.ids import new_id
 from bethink.model.jobs import JobKind
-from bethink.store import archived, erasures, jobs, moves, space_rows
-from bethink.store.archived import Table, Values
+from bethink.store import jobs, moves, space_rows
 from bethink.store.db import Database, Row, Tx
 from bethink.store.engines.postgres import PostgresDatabase
 from bethink.store.moves import MoveMark, MoveState
@@ -45,10 +40,6 @@ _FEW = 100
 """So few rows to catch up with are left for the fence."""
 _ROUNDS = 20
 _TRIES = 10
-_ERASED_AT_ONCE = 2_000
-
-Delta = dict[str, dict[Values, Row]]
-Stands = dict[str, space_rows.TableStand]
 
 
 class _Lifted(Exception):
@@ -112,8 +103,7 @@ class _Run:
         self._directory, self._plan = directory, plan
         self._source, self._target = source, target
         self._space, self._token, self._at = plan.space, source.move, at
-        self._tables = archived.tables(whole=True)
-        self._rows = self._rounds = 0
+        self._copy = SpaceCopy(source, target, space=plan.space, check=self._check, at=at)
         self._paused = 0.0
 
     async def carry_out(self) -> MoveReport:
@@ -122,7 +112,7 @@ class _Run:
         if decided is None:
             await self._clear()
             await self._at(MoveStep.CLEARED)
-            decided = await self._decide(await self._copy())
+            decided = await self._decide(await self._copy.whole())
         await self._finish(decided)
         return self._report()
 
@@ -134,7 +124,7 @@ class _Run:
                 f"space {self._space!r} has left cell {source!r}.",
                 hint=f"Finish the move with '--to {target}', then move it back.",
             )
-        await self._erase(self._target, MoveState.ARRIVING)
+        await self._copy.erase(self._target, MoveState.ARRIVING)
         gone = MoveMark(state=MoveState.GONE, token=self._token, cell=source, version=self._plan.version)
 
         def leave(tx: Tx) -> None:
@@ -148,8 +138,8 @@ class _Run:
     def _report(self) -> MoveReport:
         plan = self._plan
         return MoveReport(
-            space=self._space, source=plan.source.name, target=plan.target.name, rows=self._rows,
-            rounds=self._rounds, paused=self._paused,
+            space=self._space, source=plan.source.name, target=plan.target.name, rows=self._copy.rows,
+            rounds=self._copy.rounds, paused=self._paused,
         )  # fmt: skip
 
     def _check(self, tx: Tx, state: MoveState) -> None:
@@ -224,33 +214,7 @@ class _Run:
                 f"a transaction in the new cell of space {self._space!r} has not ended for {_CLEAR:g} seconds.",
                 hint="Nothing has moved. Run it again when it has ended; pg_stat_activity shows it.",
             )
-        await self._erase(self._target, MoveState.ARRIVING)
-
-    async def _copy(self) -> int:
-        """Copy everything by an archive, and return the horizon of what it holds."""
-        space = self._space
-        with tempfile.TemporaryFile() as unnamed:  # so that nothing of it is left if this process is killed
-            copy = cast("BinaryIO", unnamed)
-
-            def export(tx: Tx) -> tuple[int, space_rows.SpaceRow | None]:
-                write_whole(tx, copy, space=space)
-                return space_rows.horizon(tx), space_rows.space_row(tx, space=space)
-
-            since, row = await self._source.transact(export, space=space, read=True)
-            await self._at(MoveStep.EXPORTED)
-            known = await self._source.transact(erasures.digests, repeatable=True)
-
-            def begin(tx: Tx) -> None:
-                self._check_target(tx)
-                if row is not None:
-                    space_rows.put_space(tx, row, space=space)
-                for key in (known.own, *known.others):
-                    erasures.add_key(tx, key)
-
-            await self._target.transact(begin, space=space, repeatable=True)
-            self._rows = await load_whole(self._target, copy, check=self._check_target)
-        await self._at(MoveStep.LOADED)
-        return since
+        await self._copy.erase(self._target, MoveState.ARRIVING)
 
     async def _decide(self, since: int) -> MoveMark:
         """Catch up until little is left, then with the fence up. Returns what the old cell says from then on."""
@@ -268,7 +232,7 @@ class _Run:
 
     async def _catch_up(self, since: int) -> int:
         for _ in range(_ROUNDS):
-            since, count = await self._round(since)
+            since, count = await self._copy.bring(since)
             if count <= _FEW:
                 break
         return since
@@ -286,7 +250,7 @@ class _Run:
             if not await self._is_quiet(self._source, seconds=_DRAIN):
                 raise _Lifted
             await self._at(MoveStep.QUIET)
-            await self._round(since)
+            await self._copy.bring(since)
             await self._target.transact(self._check_target, repeatable=True)
             await self._at(MoveStep.EQUAL)
             version = plan.version + 1
@@ -322,66 +286,6 @@ class _Run:
             before &= await database.transact(moves.writers, read=True)
         return True
 
-    async def _round(self, since: int) -> tuple[int, int]:
-        """Bring over what was written since a horizon; return the next horizon, and how many rows it took."""
-        space = self._space
-
-        def read(tx: Tx) -> tuple[int, space_rows.SpaceRow | None, Delta, Stands]:
-            stands = space_rows.stands(tx, space=space, since=since)
-            found = {
-                table.name: {table.key_of(row): row for row in space_rows.changed(tx, table, space=space, since=since)}
-                for table in self._tables
-                if stands[table.name].changed
-            }
-            return space_rows.horizon(tx), space_rows.space_row(tx, space=space), found, stands
-
-        following, row, delta, there = await self._source.transact(read, space=space, read=True)
-
-        def write(tx: Tx) -> tuple[int, list[str]]:
-            self._check_target(tx)
-            side: Delta = {}
-            if row is not None:
-                space_rows.put_space(tx, row, space=space)
-            for table in (each for each in self._tables if each.name in delta):
-                found, wanted = space_rows.at_keys(tx, table, delta[table.name], space=space), delta[table.name]
-                for key in [key for key, known in found.items() if wanted[key] == known]:
-                    del wanted[key]
-                side[table.name] = {key: known for key, known in found.items() if key in wanted}
-            result = {table.name: delta.get(table.name, {}) for table in self._tables}
-            count = RowChanges(_rows(side), _rows(result), space=space, whole=True).apply(tx)
-            here = space_rows.stands(tx, space=space)
-            return count, [name for name, stand in here.items() if not stand.same_keys(there[name])]
-
-        count, unequal = await self._target.transact(write, space=space, repeatable=True)
-        if unequal:
-            count += await self._remove_gone(unequal)
-        self._rows += count
-        self._rounds += 1
-        return following, count
-
-    async def _remove_gone(self, names: list[str]) -> int:
-        """Remove the rows that the old cell no longer has."""
-        space, wanted = self._space, [table for table in reversed(self._tables) if table.name in names]
-
-        def read(tx: Tx) -> dict[str, set[Values]]:
-            return {table.name: space_rows.keys(tx, table, space=space) for table in wanted}
-
-        there = await self._source.transact(read, space=space, read=True)
-        [links] = [table for table in self._tables if table.name == "chain_links"]
-
-        def remove(tx: Tx) -> int:
-            self._check_target(tx)
-            count = 0
-            for table in wanted:
-                for key in space_rows.keys(tx, table, space=space) - there[table.name]:
-                    if table.name == "messages":  # its trigger writes the link of the message anew
-                        archived.delete(tx, links, key, space=space)
-                    archived.delete(tx, table, key, space=space)
-                    count += 1
-            return count
-
-        return await self._target.transact(remove, space=space, repeatable=True)
-
     async def _finish(self, mark: MoveMark) -> None:
         """Do what is left to do after the decision. Every step may be done again."""
         space, began = self._space, time.monotonic()
@@ -412,32 +316,11 @@ class _Run:
         await self._target.transact(queue, space=space, repeatable=True)
         await self._source.transact(drop, space=space, repeatable=True)
         await self._at(MoveStep.QUEUED)
-        await self._erase(self._source, MoveState.GONE)
+        await self._copy.erase(self._source, MoveState.GONE)
         await self._at(MoveStep.ERASED)
         await self._directory.end_move(self._plan)
         await self._at(MoveStep.ENDED)
 
-    async def _erase(self, database: PostgresDatabase, state: MoveState) -> None:
-        """Remove the rows of a copy that is not in use, some at a time. Nothing is buried: the space is elsewhere."""
-        space = self._space
-
-        def erase(tx: Tx, table: Table) -> int:
-            self._check(tx, state)
-            return space_rows.erase(tx, table, space=space, limit=_ERASED_AT_ONCE)
-
-        def forget(tx: Tx) -> None:
-            self._check(tx, state)
-            tx.run("forget_space", space=space)
-
-        for table in reversed(self._tables):
-            while await database.transact(lambda tx, table=table: erase(tx, table), space=space, repeatable=True):
-                pass
-        await database.transact(forget, space=space, repeatable=True)
-
 
 def _overtaken(space: str) -> Conflict:
     return Conflict(f"another run has taken over the move of space {space!r}.", hint="Let it finish, then look again.")
-
-
-def _rows(delta: Delta) -> dict[str, dict[Values, dict[str, object]]]:
-    return {name: {key: dict(row) for key, row in rows.items()} for name, rows in delta.items()}

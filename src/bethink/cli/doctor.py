@@ -154,8 +154,8 @@ async def _server(target: "Target") -> AsyncIterator[Check]:
         found = "this memory is a SQLite file" if target.settings.module == "memory.sqlite" else "these are many cells"
         yield Check(name="postgres", ok=False, found=found, fix="Leave out --postgres, or give the address of a cell.")
         return
-    from bethink.build import database_from  # noqa: PLC0415
     from bethink.cli.doctor_postgres import postgres_checks  # noqa: PLC0415
+    from bethink.databases import database_from  # noqa: PLC0415
     from bethink.store.engines.postgres import PostgresDatabase  # noqa: PLC0415
 
     database = database_from(target.settings)

@@ -45,7 +45,7 @@ async def init(
 
     The file is bethink.toml in the user's settings folder, or --config.
     """
-    from bethink.settings import config_folder, data_folder  # noqa: PLC0415
+    from bethink.folders import config_folder, data_folder  # noqa: PLC0415
 
     path = Path(ctx.options.config) if ctx.options.config else config_folder() / "bethink.toml"
     if path.exists() and not force:
@@ -113,7 +113,7 @@ async def show_config(
     origin: Annotated[bool, typer.Option("--origin", help="Show where each value comes from.")] = False,
 ) -> Result:
     """Show the settings in force. Secrets are masked."""
-    from bethink.settings import shown_values  # noqa: PLC0415 - other commands need none of it
+    from bethink.shown_settings import shown_values  # noqa: PLC0415 - other commands need none of it
 
     settings = ctx.target.settings
     values = shown_values(settings)

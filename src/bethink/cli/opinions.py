@@ -10,7 +10,7 @@ from bethink.cli.refs import resolve_ref
 from bethink.cli.terminal import OutputLine, one_line, when
 
 if TYPE_CHECKING:
-    from bethink.model.records import Fact
+    from bethink.model.facts import Fact
 
 app = typer.Typer()
 

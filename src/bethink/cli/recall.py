@@ -15,8 +15,8 @@ from bethink.cli.terminal import OutputLine, columns, many, one_line, when
 if TYPE_CHECKING:
     from bethink.api.space import Space
     from bethink.api.spaces import Spaces
+    from bethink.model.facts import Fact, Quote
     from bethink.model.recall import Candidate, Feedback, Lineage, Recall, Recalled, Ref, RefKind
-    from bethink.model.records import Fact, Quote
 
 app = typer.Typer()
 

@@ -13,7 +13,7 @@ from bethink.errors import NotFound
 if TYPE_CHECKING:
     from bethink.api.documents import Documents
     from bethink.model.documents import Document, DocumentEntry
-    from bethink.model.records import Fact
+    from bethink.model.facts import Fact
 
 app = typer.Typer()
 

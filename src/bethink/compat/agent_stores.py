@@ -8,7 +8,8 @@ from typing import TypedDict
 import anyio
 
 from bethink.api.facts import Facts
-from bethink.build import redactor_from, sqlite_file
+from bethink.build import redactor_from
+from bethink.databases import sqlite_file
 from bethink.errors import Invalid, StoreError
 from bethink.extend import Redactor
 from bethink.log.history import History

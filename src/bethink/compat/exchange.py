@@ -8,7 +8,8 @@ from typing import Protocol
 from bethink.extend import Model, Redactor
 from bethink.learning.prompts import prompt
 from bethink.model.calls import ModelCall
-from bethink.model.records import Fact, Maker, Origin
+from bethink.model.facts import Fact, Maker
+from bethink.model.records import Origin
 from bethink.model.text import clean
 
 PROMPT = "exchange-1"

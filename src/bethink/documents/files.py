@@ -18,12 +18,13 @@ from bethink.documents.overviews import may_be_written, memory_text, summary_tex
 from bethink.errors import Misconfigured
 from bethink.model.consolidation import Selection
 from bethink.model.documents import CONSOLIDATED, MEMORY, ROOT, SUMMARY, Document
+from bethink.model.facts import Fact, SessionMemory
 from bethink.model.moments import EPOCH, to_micros
 from bethink.model.recall import Ref, RefKind
-from bethink.model.records import Fact, SessionMemory
 from bethink.model.words import gist
 from bethink.store import consolidation, facts
 from bethink.store.db import Tx
+from bethink.store.stated_facts import stated_by
 
 _RAW = "raw_memories.md"
 _TEMPORARY = ".bethink-"
@@ -50,7 +51,7 @@ def exported(tx: Tx, *, space: str, selection: Selection | None = None) -> dict[
     ]
     refs = [Ref(RefKind.SESSION_MEMORY, session) for session in both]
     gone: dict[str, set[str]] = {}
-    for stated in facts.statements(tx, space=space, sources=refs, as_of=None) if refs else ():
+    for stated in stated_by(tx, space=space, sources=refs, as_of=None) if refs else ():
         if gist(stated.now.text) != gist(stated.text) or not stated.now.holds:
             gone.setdefault(stated.source.session_id, set()).add(gist(stated.text))
     memories = [_current(memory, gone.get(session, set())) for session, memory in both.items()]

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from datetime import datetime, time, timedelta
 
 from bethink.model.documents import MAX_BODY
+from bethink.model.facts import Evidence, Fact, SessionMemory
 from bethink.model.kinds import FactKind, Kind
-from bethink.model.records import Evidence, Fact, SessionMemory
 from bethink.model.rules import confidential, ends, tells, vouched
 
 OWNER = "user"

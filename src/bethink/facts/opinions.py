@@ -5,9 +5,9 @@ from typing import TypeVar
 from bethink.errors import NotFound, Stale
 from bethink.extend import Redactor
 from bethink.model.changes import ChangeKind
+from bethink.model.facts import Fact
 from bethink.model.framing import unframed
 from bethink.model.recall import FactVerdict, Feedback, Ref, RefKind
-from bethink.model.records import Fact
 from bethink.model.reviews import REPORTED_WRONG, ClaimedFact, ReviewStatus
 from bethink.model.text import clean
 from bethink.model.verbs.steering import FeedbackRequest, PinRequest, PinsRequest

@@ -7,8 +7,8 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import NamedTuple
 
+from bethink.model.facts import Evidence, Fact
 from bethink.model.moments import EPOCH
-from bethink.model.records import Evidence, Fact
 from bethink.model.reviews import ClaimChange, ClaimedFact
 from bethink.model.rules import overlap, rank, since, tells
 from bethink.store import facts

@@ -7,10 +7,12 @@ from typing import TypeVar
 from bethink.errors import Conflict, Invalid, NotFound
 from bethink.extend import Redactor
 from bethink.facts.reconcile import settle
+from bethink.model.facts import Evidence, Fact, Quote
 from bethink.model.framing import unframed
 from bethink.model.ids import new_id
+from bethink.model.kinds import FactKind
 from bethink.model.recall import Ref
-from bethink.model.records import Evidence, Fact, FactKind, Origin, Quote, Record
+from bethink.model.records import Origin, Record
 from bethink.model.reviews import LONGEST_STATEMENT, REPORTED_WRONG, ClaimedFact, Review, ReviewStatus
 from bethink.model.text import clean
 from bethink.model.verbs.base import Empty

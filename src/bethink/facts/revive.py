@@ -6,10 +6,10 @@ from datetime import datetime, timedelta
 
 from bethink.facts.reconcile import reconcile
 from bethink.model.changes import ChangeKind
+from bethink.model.facts import Fact
 from bethink.model.ids import new_id
 from bethink.model.moments import EPOCH
 from bethink.model.recall import Ref, RefKind
-from bethink.model.records import Fact
 from bethink.model.reviews import ClaimedFact
 from bethink.model.rules import overlap, rank, since
 from bethink.store import changes, facts, learning_rules, messages, sessions

@@ -8,11 +8,12 @@ from typing import TypeVar
 from bethink.errors import NotFound, Stale
 from bethink.extend import Redactor
 from bethink.model.checks import InvalidField
+from bethink.model.facts import Evidence, Fact, Quote, SourceMessage
 from bethink.model.framing import unframed
 from bethink.model.kinds import FactKind
 from bethink.model.pages import FactPage
 from bethink.model.recall import Corrected, Ref, RefKind
-from bethink.model.records import Evidence, Fact, Quote, SourceMessage, checked_name
+from bethink.model.records import checked_name
 from bethink.model.text import canonical_json, clean
 from bethink.model.verbs.base import Empty
 from bethink.model.verbs.facts import (

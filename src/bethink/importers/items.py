@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 
 from bethink.errors import Invalid
 from bethink.model.documents import DocumentDraft
+from bethink.model.facts import Fact
 from bethink.model.moments import moment
-from bethink.model.records import AgentKind, Fact, Message
+from bethink.model.records import AgentKind, Message
 
 
 class Destination(NamedTuple):

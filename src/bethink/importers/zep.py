@@ -15,7 +15,8 @@ from bethink.importers.items import (
     texts_only,
     when,
 )
-from bethink.model.records import Fact, Message, conversation_key
+from bethink.model.facts import Fact
+from bethink.model.records import Message, conversation_key
 from bethink.transcripts.lines import id_at, objects, text_at
 
 _EXPORT = "a JSON file with what Zep returned for messages, episodes or edges"

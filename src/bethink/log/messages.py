@@ -7,10 +7,11 @@ from bethink.errors import Conflict, Duplicate, Invalid, NotFound, SessionEnded
 from bethink.extend import Redactor
 from bethink.log.names import stored_name
 from bethink.model.erasures import IDEMPOTENCY_KEY
+from bethink.model.facts import SourceMessage
 from bethink.model.filters import Filter
 from bethink.model.framing import unframed
 from bethink.model.moments import to_micros
-from bethink.model.records import EndReason, Message, Record, SourceMessage, message_from
+from bethink.model.records import EndReason, Message, Record, message_from
 from bethink.model.text import canonical_json, clean
 from bethink.store import erasures, messages, restores, sessions
 from bethink.store.db import Database, Tx

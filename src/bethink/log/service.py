@@ -9,9 +9,10 @@ from bethink.extend import Redactor
 from bethink.log import messages, remember, sessions, succession
 from bethink.log.listeners import Listeners
 from bethink.log.names import stored_conversation
+from bethink.model.facts import SessionMemory
 from bethink.model.framing import unframed
 from bethink.model.recall import Ref, RefKind, Remembered
-from bethink.model.records import EndReason, Message, Record, SessionEntry, SessionInfo, SessionMemory, Trigger, keyed
+from bethink.model.records import EndReason, Message, Record, SessionEntry, SessionInfo, Trigger, keyed
 from bethink.model.text import JsonObject, canonical_json, clean
 from bethink.model.transcripts import Transcript
 from bethink.model.verbs.memory import RememberRequest

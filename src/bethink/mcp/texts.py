@@ -9,10 +9,11 @@ from typing import NamedTuple
 from bethink.codec import adapter
 from bethink.errors import Invalid
 from bethink.mcp.results import IndexEntry, MemoryIndex
+from bethink.model.facts import Evidence, Fact
 from bethink.model.framing import framed, inert, label_of, unframed
 from bethink.model.moments import EPOCH, iso
 from bethink.model.recall import Excerpt, Recalled, Ref, RefKind
-from bethink.model.records import Evidence, Fact, Record, SessionEntry
+from bethink.model.records import Record, SessionEntry
 from bethink.providers.estimated_tokens import EstimatedTokens
 from bethink.recall.context import NOTE
 

@@ -15,8 +15,10 @@ from bethink.mcp.reading import ALL, Only, narrowed
 from bethink.mcp.results import Correction, NoteStatus, StoredNote
 from bethink.mcp.texts import own
 from bethink.model.documents import Author, Provenance
+from bethink.model.facts import Evidence
+from bethink.model.kinds import FactKind
 from bethink.model.recall import Ref, RefKind
-from bethink.model.records import Evidence, FactKind, Forgotten, Message, Origin, Role
+from bethink.model.records import Forgotten, Message, Origin, Role
 from bethink.model.reviews import LONGEST_STATEMENT, Review, ReviewStatus
 from bethink.model.rules import NOTES, lowest, tells
 

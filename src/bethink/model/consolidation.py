@@ -7,8 +7,8 @@ from typing import Any
 
 from bethink.frozen import frozen
 from bethink.model.documents import Document, DocumentDraft, DocumentSource, SourceKind
+from bethink.model.facts import SessionMemory
 from bethink.model.moments import Micros, to_micros
-from bethink.model.records import SessionMemory
 
 
 @frozen

@@ -11,8 +11,8 @@ from bethink.frozen import frozen
 from bethink.model.checks import InvalidField
 from bethink.model.documents import DocumentEntry
 from bethink.model.enums import OpenEnum
+from bethink.model.facts import Fact
 from bethink.model.recall import Ref
-from bethink.model.records import Fact
 
 _LARGEST = 2**63 - 1
 

@@ -10,8 +10,9 @@ from typing import Any
 from bethink.errors import Invalid
 from bethink.frozen import frozen
 from bethink.model.enums import OpenEnum
+from bethink.model.facts import Fact, Maker, Quote, SourceMessage
 from bethink.model.jobs import Job
-from bethink.model.records import Fact, Maker, Origin, Quote, SessionInfo, SourceMessage, checked_name, checked_text
+from bethink.model.records import Origin, SessionInfo, checked_name, checked_text
 from bethink.model.text import JsonObject, text_schema
 
 _NUMBER = re.compile(r"0|[1-9][0-9]{0,18}")

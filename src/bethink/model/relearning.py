@@ -5,8 +5,8 @@ from datetime import datetime
 from enum import StrEnum
 
 from bethink.frozen import frozen
+from bethink.model.facts import Fact
 from bethink.model.jobs import Usage
-from bethink.model.records import Fact
 from bethink.model.reviews import ClaimedFact
 
 

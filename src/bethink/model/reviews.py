@@ -5,7 +5,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from bethink.frozen import frozen
-from bethink.model.records import Fact, Quote
+from bethink.model.facts import Fact, Quote
 
 LONGEST_STATEMENT = 1_000
 """How many characters one sentence may have that a person decides about."""

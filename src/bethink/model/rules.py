@@ -3,9 +3,10 @@
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
+from bethink.model.facts import Fact
 from bethink.model.kinds import FactKind, Kind
 from bethink.model.moments import EPOCH
-from bethink.model.records import AgentKind, EndReason, Fact, Origin, Trigger, conversation_key
+from bethink.model.records import AgentKind, EndReason, Origin, Trigger, conversation_key
 
 TURN_THRESHOLD = 5
 """A session is marked once more than this many records follow `processed_until`."""

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from bethink.extend import Tokens
 from bethink.frozen import frozen
+from bethink.model.facts import SourceMessage
 from bethink.model.framing import label_of
 from bethink.model.moments import from_micros
 from bethink.model.recall import Candidate, Certainty, Excerpt, Fate, Level, Recalled, Ref, RefKind
-from bethink.model.records import SourceMessage
 from bethink.recall.candidates import Ranked
 from bethink.recall.duplicates import adds_nothing, contains, is_quoted, meaning_of, opening_of
 from bethink.recall.excerpts import excerpt

@@ -11,9 +11,9 @@ from bethink.extend import Tokens
 from bethink.frozen import frozen
 from bethink.model.filters import Filter
 from bethink.model.framing import framed, label_of
+from bethink.model.kinds import FactKind
 from bethink.model.moments import EPOCH, from_micros, to_micros
 from bethink.model.recall import Block, Recalled, Ref, RefKind
-from bethink.model.records import FactKind
 from bethink.model.rules import NOTES, tells
 from bethink.recall.context_lines import begins, line_of, said_in
 from bethink.recall.duplicates import meaning_of, new_lines, stems_in

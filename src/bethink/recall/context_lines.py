@@ -3,11 +3,11 @@
 import re
 from datetime import datetime, time, timedelta
 
+from bethink.model.facts import Evidence, Fact
 from bethink.model.framing import inert
 from bethink.model.kinds import OwnKind
 from bethink.model.moments import from_micros
 from bethink.model.recall import RefKind
-from bethink.model.records import Evidence, Fact
 from bethink.model.rules import confidential, tells
 from bethink.recall.tuning import TUNING
 from bethink.store.search import Text

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterable, MutableMapping, Sequence
+from collections.abc import Collection, Iterable, MutableMapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import cache
@@ -150,14 +150,37 @@ def _parsed(question: str, *, speakers: Sequence[str], spans: Sequence[DateSpan]
     # Others address a speaker by name, so a name tells whom the question is about rather than what.
     names = {part.casefold() for name in named for part in name.split()}
     kept = ([word for word in words if word.casefold() not in names] or words)[:_MAX_WORDS]
-    undated = set(_words(rest) if spans else kept)
-    about = _meant(question, dated=bool(spans))
-    families = _families(language)
     indexes: dict[str, int] = {}
+    terms = _terms(question, kept, language=language, about=_meant(question, dated=bool(spans)), indexes=indexes)
+    if spans:
+        undated = set(_words(rest))
+        terms = [replace(term, dated=term.word not in undated) for term in terms]
+    terms, asked = _with_topics(question, terms, indexes)
+    aside = _OF_ASSISTANT.search(question) is not None
+    role = "assistant" if aside else ("user" if _FIRST_PERSON.search(question) else None)
+    return ParsedQuestion(
+        text=question,
+        terms=tuple(terms),
+        topics=tuple(asked),
+        stems=tuple(indexes),
+        names=tuple(word.casefold() for word in words if _is_name(word, question)),
+        quoted=tuple(part.casefold() for part in _QUOTED.findall(question) if part.strip()),
+        spans=tuple(spans),
+        speaker=named[0] if len(named) == 1 else None,
+        role=role if not named else None,
+        language=language,
+        now=_NOW.search(question) is not None,
+    )
+
+
+def _terms(
+    question: str, words: Sequence[str], *, language: str, about: Collection[str], indexes: dict[str, int]
+) -> list[Term]:
+    """Return a term for each part of each word, without repeats; each new stem gets the next of the `indexes`."""
+    families, spoken = _families(language), asked_languages(question)
     direct: set[int] = set()
     terms: list[Term] = []
-    spoken = asked_languages(question)
-    for word in kept:
+    for word in words:
         weight = _weight(word, question, language) if word in about else _VAGUE
         # A name stands in texts of any language, and is stemmed as a word of that language.
         languages = () if _is_name(word, question) else spoken
@@ -178,29 +201,12 @@ def _parsed(question: str, *, speakers: Sequence[str], spans: Sequence[DateSpan]
                     related=_indexed(indexes, related) if weight >= 1 else (),
                     weight=weight * _CHARACTER if piece and len(part) == 1 else weight,
                     piece=piece,
-                    dated=word not in undated,
                 )
             )
-    terms = [
+    return [
         replace(term, related=tuple(index for index in term.related if index not in direct)) if term.related else term
         for term in terms
     ]
-    terms, asked = _with_topics(question, terms, indexes)
-    aside = _OF_ASSISTANT.search(question) is not None
-    role = "assistant" if aside else ("user" if _FIRST_PERSON.search(question) else None)
-    return ParsedQuestion(
-        text=question,
-        terms=tuple(terms),
-        topics=tuple(asked),
-        stems=tuple(indexes),
-        names=tuple(word.casefold() for word in words if _is_name(word, question)),
-        quoted=tuple(part.casefold() for part in _QUOTED.findall(question) if part.strip()),
-        spans=tuple(spans),
-        speaker=named[0] if len(named) == 1 else None,
-        role=role if not named else None,
-        language=language,
-        now=_NOW.search(question) is not None,
-    )
 
 
 def _with_topics(question: str, terms: Sequence[Term], indexes: dict[str, int]) -> tuple[list[Term], list[Term]]:

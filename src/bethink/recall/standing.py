@@ -7,9 +7,9 @@ from datetime import datetime
 from typing import NamedTuple
 
 from bethink.frozen import frozen
+from bethink.model.facts import SourceMessage
 from bethink.model.moments import to_micros
 from bethink.model.recall import Fate, Ref, RefKind, Signal
-from bethink.model.records import SourceMessage
 from bethink.model.verbs.memory import RecallRequest
 from bethink.model.words import key_words, stem, words_of
 from bethink.recall.candidates import Ranked
@@ -18,8 +18,8 @@ from bethink.recall.question import ParsedQuestion, Term
 from bethink.recall.tuning import TUNING
 from bethink.store import documents, search
 from bethink.store.db import Tx
-from bethink.store.facts import Standing, StatedFact, statements
 from bethink.store.search import Text
+from bethink.store.stated_facts import Standing, StatedFact, stated_by
 
 _SAYING = (RefKind.MESSAGE, RefKind.SESSION_MEMORY)
 _CLAUSE = re.compile(r"[.,;:!?\n\u3001\u3002\uff01\uff0c\uff1b\uff1f]+")
@@ -84,7 +84,7 @@ def truth(
         return Truth(ranked=ranked, texts=texts)
     current = {each.ref: each for each in ranked if each.fate is None and texts[each.ref].fate is None}
     saying = [each.ref for each in current.values() if each.relevant and each.ref.kind in _SAYING]
-    stated = statements(tx, space=space, sources=saying, as_of=request.as_of) if saying else []
+    stated = stated_by(tx, space=space, sources=saying, as_of=request.as_of) if saying else []
     now = to_micros(tx.now if request.as_of is None else request.as_of)
     judge = _Judge(question, current, texts, similarities, now=now)
     for ref, claims in _claims(saying, stated, current, texts).items():
@@ -109,7 +109,7 @@ def current_sessions(
 ) -> tuple[list[Text], dict[Ref, Ref]]:  # fmt: skip
     """Return session memories without the lines that were superseded, and what superseded a part of other lines."""
     texts = {memory.ref: memory for memory in memories}
-    stated = statements(tx, space=space, sources=list(texts), as_of=as_of) if texts else []
+    stated = stated_by(tx, space=space, sources=list(texts), as_of=as_of) if texts else []
     superseded: dict[Ref, Ref] = {}
     over: dict[str, set[str]] = {}
     for each in stated:

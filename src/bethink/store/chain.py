@@ -10,7 +10,7 @@ from collections.abc import Generator, Iterable, Sequence
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
-from bethink.model.records import SourceMessage
+from bethink.model.facts import SourceMessage
 from bethink.store.db import Row, Tx
 
 _SALT = _DIGEST = 12

@@ -1,8 +1,6 @@
 """A transaction is a plain synchronous function of a `Tx`; a `Database` runs it completely or not at all."""
 
 import inspect
-import random
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence, Set
 from contextlib import contextmanager
@@ -14,7 +12,6 @@ from typing import Any, Protocol, TypeVar, cast
 import anyio
 
 from bethink.errors import BethinkError, Invalid, LostClaim, Misconfigured, NotFound, OutcomeUnknown, Unavailable
-from bethink.logs import logger
 from bethink.model.filters import Filter
 from bethink.model.jobs import JobKind
 from bethink.model.moments import EPOCH, to_micros
@@ -35,8 +32,6 @@ _LISTEN = 0.25
 
 _GLANCE = 0.05
 """Seconds between two looks at what another task has heard."""
-
-log = logger("store")
 
 
 def system_clock() -> datetime:
@@ -383,19 +378,6 @@ def checked_result(result: T) -> T:
         result.close()
         raise TypeError("a transaction body returned a coroutine: it must do its work before it returns")
     return result
-
-
-def with_retries(attempt: Callable[[], T], *, retry_on: Callable[[Exception], bool], tries: int = 5) -> T:
-    """Call `attempt` again, after growing pauses with jitter, while it fails without having written anything."""
-    for number in range(1, tries):
-        try:
-            return attempt()
-        except Exception as error:
-            if not retry_on(error):
-                raise
-            log.warning("transaction failed, retrying", extra={"try": number, "error": type(error).__name__})
-            time.sleep(random.uniform(0.5, 1.5) * 0.02 * 2**number)  # noqa: S311 - spreading retries, not a secret
-    return attempt()
 
 
 @contextmanager

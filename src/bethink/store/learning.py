@@ -3,10 +3,11 @@
 from datetime import datetime
 from typing import NamedTuple
 
+from bethink.model.facts import Maker, SessionMemory
 from bethink.model.jobs import Claim, JobKind, RecordedAnswer
 from bethink.model.moments import FIRST, LAST, from_micros, from_micros_or_none, to_micros
 from bethink.model.recall import RefKind
-from bethink.model.records import Agent, AgentKind, Maker, SessionInfo, SessionMemory, Trigger
+from bethink.model.records import Agent, AgentKind, SessionInfo, Trigger
 from bethink.store import jobs, sessions, terms
 from bethink.store.db import NO_LIMIT, Row, Tx
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from bethink.errors import NotFound, Stale
 from bethink.frozen import frozen
+from bethink.model.facts import Fact
 from bethink.model.jobs import Usage
 from bethink.model.moments import from_micros, from_micros_or_none
-from bethink.model.records import Fact
 from bethink.model.relearning import ChangedFact, Relearning, RelearningStatus
 from bethink.model.reviews import ClaimedFact
 from bethink.model.text import canonical_json

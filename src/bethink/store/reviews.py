@@ -7,9 +7,9 @@ from datetime import datetime
 from typing import Any
 
 from bethink.model.changes import ChangeKind
+from bethink.model.facts import Fact, Maker, Quote
 from bethink.model.ids import new_id
 from bethink.model.moments import from_micros, from_micros_or_none
-from bethink.model.records import Fact, Maker, Quote
 from bethink.model.reviews import ClaimChange, ClaimedFact, Review, ReviewStatus
 from bethink.model.text import canonical_json
 from bethink.store import changes

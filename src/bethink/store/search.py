@@ -4,10 +4,11 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
+from bethink.model.facts import Fact, SourceMessage
 from bethink.model.filters import Filter
 from bethink.model.moments import Micros, from_micros, to_micros
 from bethink.model.recall import Excerpt, Fate, Ref, RefKind
-from bethink.model.records import Fact, Origin, SourceMessage
+from bethink.model.records import Origin
 from bethink.store.candidates import candidates
 from bethink.store.db import Row, Tx, until
 from bethink.store.facts import fact_of

@@ -9,9 +9,9 @@ from bethink.learning.documents.build_documents import Known
 from bethink.learning.extraction.transcript import fitting
 from bethink.model.consolidation import DocumentTree
 from bethink.model.documents import CONSOLIDATED, ROOT, Document, SourceKind
+from bethink.model.facts import Fact, SessionMemory
 from bethink.model.framing import inert
 from bethink.model.moments import EPOCH, to_micros
-from bethink.model.records import Fact, SessionMemory
 
 _LONGEST_FACT = 1_000
 _LONGEST_LINE = 200

@@ -16,8 +16,8 @@ from bethink.model.documents import (
     DocumentSource,
     SourceKind,
 )
+from bethink.model.facts import Fact, SourceMessage
 from bethink.model.moments import EPOCH, to_micros
-from bethink.model.records import Fact, SourceMessage
 from bethink.model.words import WORD
 
 BUILDER = "gather"

@@ -8,7 +8,7 @@ from bethink.frozen import frozen
 from bethink.language.numbers import number_runs, numbers_in
 from bethink.learning.extraction.grounding import Ground
 from bethink.model.documents import MAX_BODY
-from bethink.model.records import Fact
+from bethink.model.facts import Fact
 from bethink.model.words import key_words, stem, words_of
 
 _LABEL = re.compile(r"\s*\[(f[0-9]{1,6}(?:[ ,;]+f[0-9]{1,6})*)\]")

@@ -9,7 +9,7 @@ from bethink.learning.documents.grounded import checked, heading_refusal, paragr
 from bethink.learning.documents.sandbox import READ, WRITE, DraftPage, SandboxedTree, draft_of, normalised, refusal_of
 from bethink.model.consolidation import Change, DocumentTree
 from bethink.model.documents import CONSOLIDATED, ROOT, DocumentDraft, DocumentSource, SourceKind
-from bethink.model.records import Fact
+from bethink.model.facts import Fact
 from bethink.model.text import JsonObject
 from bethink.model.words import key_words, stem
 

@@ -12,10 +12,11 @@ from bethink.learning.extraction.claims import Answer, DraftClaim
 from bethink.learning.extraction.gate import ClaimProblem, ClaimReason, Force
 from bethink.learning.extraction.judge import Judged
 from bethink.learning.extraction.notes import Notes, noted
+from bethink.model.facts import Evidence, Fact, Maker, SessionMemory
 from bethink.model.ids import new_id
 from bethink.model.jobs import Claim, JobKind, JobStatus, Learnt, Outcome
+from bethink.model.kinds import FactKind
 from bethink.model.moments import to_micros
-from bethink.model.records import Evidence, Fact, FactKind, Maker, SessionMemory
 from bethink.model.reviews import ClaimedFact, ReviewStatus
 from bethink.model.rules import CONFIDENTIAL, QUIET_CHECK
 from bethink.model.steering import LearningRules

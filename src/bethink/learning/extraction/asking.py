@@ -18,9 +18,9 @@ from bethink.learning.extraction.request import short_id
 from bethink.learning.model_use import one_line, redacted
 from bethink.learning.prompts import SystemPrompt, shipped
 from bethink.model.calls import ModelAnswer, ModelCall, Stop
+from bethink.model.facts import Fact
 from bethink.model.jobs import Usage
 from bethink.model.prices import Prices
-from bethink.model.records import Fact
 from bethink.model.text import canonical_json
 
 _SECOND_PROMPT = "second-1"

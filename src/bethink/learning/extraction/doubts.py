@@ -12,7 +12,7 @@ from typing import NamedTuple
 from bethink.language import is_unspaced
 from bethink.language.letters import words_in
 from bethink.learning.extraction.claims import DraftClaim
-from bethink.model.records import FactKind
+from bethink.model.kinds import FactKind
 from bethink.model.words import key_words, stem
 
 _SENTENCE = re.compile(r"(?<=[.!?\u3002\uff01\uff1f\u061f\u0964])\s*|\n+")

@@ -18,10 +18,10 @@ from bethink.learning.extraction.notes import QUOTING, Notes, quoted
 from bethink.learning.model_use import one_line, prompt_budget, redacted
 from bethink.learning.prompts import SystemPrompt, shipped
 from bethink.logs import logger
+from bethink.model.facts import Maker
 from bethink.model.jobs import Claim, JobStatus, Learnt
 from bethink.model.moments import EPOCH
 from bethink.model.prices import Prices
-from bethink.model.records import Maker
 from bethink.store import jobs, learning, sessions
 from bethink.store.db import Database, Tx
 

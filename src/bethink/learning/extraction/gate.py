@@ -16,8 +16,10 @@ from bethink.language.numbers import numbers_in
 from bethink.learning.extraction.claims import DraftClaim, DraftQuote
 from bethink.learning.extraction.doubts import doubt
 from bethink.learning.extraction.grounding import Ground, capitalised, foreign_numbers
+from bethink.model.facts import Quote
 from bethink.model.framing import own_words
-from bethink.model.records import FactKind, Origin, Quote, Record, Role
+from bethink.model.kinds import FactKind
+from bethink.model.records import Origin, Record, Role
 from bethink.model.rules import lowest, rank, tells
 from bethink.model.words import key_words, negated, stem, words_of
 

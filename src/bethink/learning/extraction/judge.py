@@ -7,8 +7,8 @@ from bethink.frozen import frozen
 from bethink.learning.extraction.claims import DraftClaim
 from bethink.learning.extraction.gate import Checked, ClaimProblem, ClaimReason, Force, Gate
 from bethink.learning.extraction.second import Verdict
+from bethink.model.facts import Evidence
 from bethink.model.kinds import Kind
-from bethink.model.records import Evidence
 
 
 @frozen

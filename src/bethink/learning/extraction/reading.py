@@ -12,9 +12,11 @@ from bethink.frozen import frozen
 from bethink.learning.extraction import request
 from bethink.learning.extraction.request import Scene
 from bethink.learning.steering import written
+from bethink.model.facts import Fact
 from bethink.model.jobs import Claim
+from bethink.model.kinds import FactKind
 from bethink.model.moments import EPOCH
-from bethink.model.records import Fact, FactKind, Message, Record, Role
+from bethink.model.records import Message, Record, Role
 from bethink.model.rules import ends, tells
 from bethink.model.steering import LearningRules
 from bethink.store import facts, learning, learning_rules, ledger, messages, search, sessions

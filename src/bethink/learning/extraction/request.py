@@ -10,9 +10,10 @@ from bethink.extend import Tokens
 from bethink.frozen import frozen
 from bethink.learning.extraction.answer import fields_of
 from bethink.learning.extraction.transcript import fitting, shortened
+from bethink.model.facts import Fact
 from bethink.model.framing import ENVELOPE, inert, unframed
 from bethink.model.moments import EPOCH, to_micros
-from bethink.model.records import Fact, Record, Role, channel_of
+from bethink.model.records import Record, Role, channel_of
 
 HIDDEN = frozenset({"internal", "reasoning"})
 _FRAME = re.compile(r"</?(?:about|instructions|known|messages|claims)\b[^<>]{0,50}>", re.IGNORECASE)

@@ -6,9 +6,11 @@ from typing import Annotated, Self
 from bethink.frozen import frozen
 from bethink.model.access import Scope
 from bethink.model.checks import KnownWord, any_of
+from bethink.model.facts import Evidence, Fact, Quote, SourceMessage
+from bethink.model.kinds import FactKind
 from bethink.model.moments import Moment
 from bethink.model.pages import FactPage, FactState, Order
-from bethink.model.records import Evidence, Fact, FactKind, Origin, Quote, SourceMessage
+from bethink.model.records import Origin
 from bethink.model.verbs.base import Cursor, Empty, Limit, MemoryOperation, Name, Number, Query, Request, Retry, Verb
 from bethink.model.verbs.narrowing import Narrowed
 

@@ -6,8 +6,8 @@ from bethink.errors import Invalid
 from bethink.frozen import frozen
 from bethink.model.access import Scope
 from bethink.model.checks import Cleaned, Length, any_of, tuple_from
+from bethink.model.kinds import FactKind
 from bethink.model.recall import Ref, RefKind
-from bethink.model.records import FactKind
 from bethink.model.reviews import LONGEST_STATEMENT, Review, ReviewStatus
 from bethink.model.verbs.base import Empty, Limit, MemoryOperation, Name, Request, Retry, Verb
 

@@ -5,8 +5,9 @@ from typing import Annotated
 from bethink.frozen import frozen
 from bethink.model.access import Scope
 from bethink.model.checks import Cleaned, KnownWord, any_of
+from bethink.model.facts import SessionMemory
 from bethink.model.messages import AnyMessages
-from bethink.model.records import AgentKind, Record, SessionEntry, SessionInfo, SessionMemory, SessionState
+from bethink.model.records import AgentKind, Record, SessionEntry, SessionInfo, SessionState
 from bethink.model.text import JsonObject
 from bethink.model.transcripts import Transcript
 from bethink.model.verbs.base import (

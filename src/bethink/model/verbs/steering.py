@@ -6,11 +6,11 @@ from bethink.errors import Invalid
 from bethink.frozen import frozen
 from bethink.model.access import Scope
 from bethink.model.checks import Cleaned, Length, any_of
+from bethink.model.facts import Fact
 from bethink.model.messages import Messages
 from bethink.model.moments import Moment
 from bethink.model.preview import Preview
 from bethink.model.recall import FactVerdict, Feedback, Ref, RefKind
-from bethink.model.records import Fact
 from bethink.model.steering import LearningRules
 from bethink.model.verbs.base import Conversation, Limit, MemoryOperation, Name, Request, Retry, Verb
 

@@ -14,12 +14,13 @@ from psycopg.pq.abc import PGresult
 
 from bethink.errors import BethinkError, Misconfigured, OutcomeUnknown, StoreError, Unavailable
 from bethink.model.jobs import JobKind
-from bethink.store.db import Clock, Database, Row, Tx, checked_result, system_clock, with_retries
+from bethink.store.db import Clock, Database, Row, Tx, checked_result, system_clock
 from bethink.store.engines.connection_thread import ConnectionThread, ThreadConnection
 from bethink.store.engines.notify import CHANNEL, NotifySender
 from bethink.store.engines.patience import Guard, Patience
 from bethink.store.engines.postgres_connections import Connection, PostgresConnector, PostgresOptions
 from bethink.store.engines.postgres_errors import brief, ends_connection, refused, translated
+from bethink.store.engines.retries import with_retries
 from bethink.store.keys import deployment_key
 from bethink.store.migrate import migrate, newest_version, outdated
 from bethink.store.moves import refuse_if_elsewhere

@@ -7,9 +7,9 @@ from typing import Any
 from markupsafe import Markup
 
 from bethink.frozen import frozen
+from bethink.model.facts import Fact
 from bethink.model.pages import FactEntry, FactState
 from bethink.model.recall import Ref, RefKind
-from bethink.model.records import Fact
 from bethink.model.verbs.facts import FACT_VERSIONS, PAGE_FACTS, FactRequest, PageFactsRequest
 from bethink.model.verbs.memory import CORRECT, FORGET, CorrectRequest
 from bethink.web import draw
