@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from bethink import Message
-from bethink.learning.extraction.claims import FLAGS
+from bethink.model.rules import CLAIM_FLAGS
 
 OWN = Path(__file__).parent / "data" / "learning"
 FOLLOWUP = "followup"
@@ -180,7 +180,7 @@ def _claim(given: Mapping[str, Any]) -> Claim:
     claim["happened"] = claim.pop("happens", claim.get("happened"))
     claim["quotes"] = [{"as": "word", **quote} for quote in claim["quotes"]]
     review = claim.get("review")
-    claim["review"] = next((flag for flag in FLAGS if flag in review.split()), None) if review else None
+    claim["review"] = next((flag for flag in CLAIM_FLAGS if flag in review.split()), None) if review else None
     return claim
 
 

@@ -38,7 +38,7 @@ _log = logger("memory")
 
 def _cells(settings: Settings, make: "Callable[[Settings], Memory]", clock: Clock) -> Memory:
     """Return the Memory of a directory of cells; `make` returns that of one cell."""
-    from bethink.cells.backend import Cells  # noqa: PLC0415 - as above
+    from bethink.cells.backend import Cells  # noqa: PLC0415 - few fleets have one
     from bethink.cells.directory import Directory  # noqa: PLC0415
 
     def of_cell(dsn: str) -> Settings:

@@ -10,6 +10,7 @@ from bethink.extend import Embedder, Model, Redactor, Tokens
 from bethink.model.jobs import JobKind
 from bethink.model.prices import Prices
 from bethink.plugins import Providers
+from bethink.setting_groups import listed
 from bethink.settings import Settings
 from bethink.store.db import Database
 
@@ -129,19 +130,14 @@ def _extractor(settings: Settings, runs: "Runs", *, reader: Model | None, prompt
         quiet=IdleRules(
             idle_hours=settings.scan.idle_hours,
             age_days=settings.scan.age_days,
-            channels=_listed(settings.scan.channels),
+            channels=listed(settings.scan.channels),
         ),
         zone=zone_of(settings.learning.time_zone),
-        held_flags=_listed(settings.learning.held_flags),
+        held_flags=listed(settings.learning.held_flags),
         post=post if settings.learning.write_transcripts and runs.model is not None else None,
         slot=runs.slot,
         prompt=own(prompt) if prompt else shipped(PROMPT),
     )
-
-
-def _listed(setting: str) -> tuple[str, ...]:
-    """Return the parts of a setting that lists them with commas."""
-    return tuple(filter(None, map(str.strip, setting.split(","))))
 
 
 def _options(settings: Settings, *, daily_cap: int | None) -> "WorkerOptions":

@@ -1,4 +1,4 @@
-"""Opens the databases that settings describe."""
+"""Makes the databases that settings describe; none is open yet."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -68,14 +68,14 @@ def _open_sqlite(settings: Settings, clock: Clock) -> Database:
 
 def _open_postgres(settings: Settings, clock: Clock) -> Database:
     options = _postgres_options(settings)
-    from bethink.store.engines.postgres import PostgresDatabase  # noqa: PLC0415 - as below
+    from bethink.store.engines.postgres import PostgresDatabase  # noqa: PLC0415 - loaded by the options
 
     return PostgresDatabase(options, clock=clock)
 
 
 def _postgres_options(settings: Settings) -> "PostgresOptions":
     if not settings.postgres.dsn:
-        raise Misconfigured("memory.postgres has no address.", hint="Set postgres_dsn, or pass the address.")
+        raise Misconfigured(f"{settings.module} has no address.", hint="Set postgres_dsn, or pass the address.")
     # Imported here: psycopg is an extra, and its import alone costs more than a hook on a prompt may take.
     try:
         from bethink.store.engines.postgres import PostgresOptions  # noqa: PLC0415

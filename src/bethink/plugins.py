@@ -9,6 +9,7 @@ from bethink.errors import Misconfigured
 from bethink.extend import Embedder, Model, Reranker, TextKind, Tokens
 from bethink.logs import logger
 from bethink.providers.local_extra import local_is_installed
+from bethink.setting_groups import listed
 from bethink.settings import Settings
 
 if TYPE_CHECKING:  # a process that only appends need not load what searches
@@ -324,8 +325,7 @@ def signals_from(settings: Settings) -> "list[RecallSignal]":
 
     Raises `Misconfigured` for an unknown name, and for a signal that recall cannot use.
     """
-    names = [name.strip() for name in settings.embedder.signals.split(",") if name.strip()]
-    return [_signal(name) for name in dict.fromkeys(names)]
+    return [_signal(name) for name in dict.fromkeys(listed(settings.embedder.signals))]
 
 
 def _signal(name: str) -> "RecallSignal":

@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bethink.errors import BadAnswer, Invalid, Misconfigured
+from bethink.errors import BadAnswer, Invalid, Misconfigured, NotFound
 from bethink.frozen import frozen
 from bethink.learning.model_use import check_cap
 from bethink.model.facts import Quote
@@ -93,6 +93,8 @@ class RelearnService:
 
     async def relearn(self, space: str, request: RelearnRequest) -> Relearning:
         """Learn from the whole log again, into a shadow, and return what would change."""
+        if not await self._database.transact(lambda tx: jobs.listed(tx, space=space, limit=1), space=space, read=True):
+            raise NotFound(f"no space {space!r}.", hint="List the spaces to see their names.")
         with tempfile.TemporaryDirectory(prefix="bethink-relearn-") as folder:
             learnt = _Shadow()
             with _named_in(request):

@@ -5,9 +5,16 @@ from dataclasses import field, fields
 from bethink.errors import Misconfigured
 from bethink.frozen import frozen
 from bethink.model.calls import MODEL_TIMEOUT
+from bethink.model.rules import CLAIM_FLAGS
 
 _MOST_DAYS = 36_500
+_LAST_PORT = 65_535
 PERSONAL_KINDS = ("card", "iban", "phone", "email", "national_id", "ip_address")
+
+
+def listed(setting: str) -> tuple[str, ...]:
+    """Return the parts of a setting that has commas between them."""
+    return tuple(filter(None, map(str.strip, setting.split(","))))
 
 
 @frozen
@@ -95,7 +102,7 @@ class LearningSettings:
     time_zone: str = "UTC"
     """The time zone in which a model is told when something was said, such as Europe/Berlin."""
     held_flags: str = "health,money,credential,child,doubtful"
-    """What a claim is marked with to be held for review, with commas between."""
+    """What a claim is marked with to be held for review, with commas between; also `third_party`, `confidential`."""
     review: bool = False
     """Hold what a consolidation would change until it is approved."""
     write_transcripts: bool = False
@@ -106,6 +113,12 @@ class LearningSettings:
     """Session memories in one consolidation."""
     artefacts_dir: str = ""
     """The folder in which each space has one with its memory as files; empty for none."""
+
+    def __post_init__(self) -> None:
+        for flag in listed(self.held_flags):
+            if flag not in CLAIM_FLAGS:
+                hint = f"Give some of {', '.join(CLAIM_FLAGS)}, with commas between."
+                raise Misconfigured(f"held_flags has an unknown mark: {flag!r}.", hint=hint)
 
 
 @frozen
@@ -226,6 +239,10 @@ class ServerSettings:
     """Requests at work at a time; more are refused with 503."""
     max_wait: float = 60.0
     """Seconds that a request may wait for a change; less than a proxy in front of it waits for an answer."""
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.port <= _LAST_PORT:
+            raise Misconfigured(f"server_port cannot be {self.port}.", hint=f"Give a port from 0 to {_LAST_PORT}.")
 
 
 @frozen

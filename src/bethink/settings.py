@@ -212,6 +212,7 @@ def flat_values(settings: Settings) -> dict[str, object]:
 
 SECRETS = ("embedder_api_key", "key", "model_api_key", "proxy_anthropic_key", "proxy_openai_key", "redaction_key")
 _MODULES = {"sqlite": "memory.sqlite", "postgres": "memory.postgres"}
+_TYPES: dict[type, str] = {bool: "true or false", int: "a whole number", float: "a number", str: "text in quotes"}
 _FILE, _TESTS = "BETHINK_CONFIG", "BETHINK_TEST_"
 _DEFAULTS = flat_values(Settings())
 _TABLES = {f"{group}.{inner}": name for name, (group, inner) in _PLACES.items() if group}
@@ -385,6 +386,6 @@ def _typed(name: str, value: object, origin: str) -> object:
     if type(value) is not type(default):
         raise Misconfigured(
             f"{name}{'' if name in _SECRET else f' = {value!r}'} ({origin}) is not of the right type.",
-            hint=f"Give a {type(default).__name__}.",
+            hint=f"Give {_TYPES[type(default)]}.",
         )
     return value

@@ -2387,6 +2387,7 @@ class Space(Blocking[AsyncSpace]):
 
         Raises:
             Invalid: if no model is configured.
+            NotFound: for an unknown space.
             Conflict: if the daily spend cap is reached.
         """
         return self._run(

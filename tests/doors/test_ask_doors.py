@@ -208,6 +208,10 @@ def test_the_command_evaluates_a_file_of_questions(
         judges = [each.body["model"] for each in server.requests[before:] if "Key: " in str(each.body)]
         unknown = run(*words, "--judge", "somebody")
 
+    file.write_bytes(b'{"question": "caf\xe9"}')
+    odd = run(*words)
+
+    assert (odd.code, odd.err.splitlines()[0]) == (2, f"error: {file} is not valid UTF-8.")
     assert set(judges) == {"strict"}
     assert (unknown.code, "unknown judge 'somebody'" in unknown.err) == (2, True)
     assert shown.code == 0, shown.err

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.usefixtures("home")
 
 
 @contextmanager
-def answering(body: object) -> Generator[tuple[str, list[tuple[str, str]]]]:
+def answering(body: object, *, status: int = 200) -> Generator[tuple[str, list[tuple[str, str]]]]:
     """A server that gives one answer to everything, and keeps the path and the key of each request."""
     asked: list[tuple[str, str]] = []
 
@@ -22,7 +22,7 @@ def answering(body: object) -> Generator[tuple[str, list[tuple[str, str]]]]:
         def do_GET(self) -> None:
             asked.append((self.path, self.headers["authorization"]))
             told = json.dumps(body).encode()
-            self.send_response(200)
+            self.send_response(status)
             self.send_header("content-type", "application/json")
             self.send_header("content-length", str(len(told)))
             self.end_headers()
@@ -62,6 +62,13 @@ def test_without_a_key_nothing_is_sent_and_the_next_step_is_named() -> None:
     assert f"error: {address} needs a key." in done.err
     assert "--key" in done.err
     assert asked == []
+
+
+def test_a_key_that_a_server_does_not_know_is_a_matter_of_permissions() -> None:
+    with answering({"title": "Unauthorized", "status": 401}, status=401) as (address, _):
+        done = run("spaces", "--database", address, "--key", "bt_wrong", "--json")
+
+    assert (done.code, done.envelope["error"]["code"]) == (4, "denied")
 
 
 def test_a_server_that_is_away_is_an_error_of_one_line() -> None:

@@ -83,3 +83,43 @@ def test_what_comes_from_stdin_must_be_text(home: Path) -> None:
 
     assert done.returncode == 2
     assert json.loads(done.stdout)["error"]["message"] == "stdin is not valid UTF-8."
+
+
+@pytest.mark.parametrize("words", [["add", "coffee"], ["keys", "create", "lost"], ["facts"], ["facts", "--json"]])
+def test_a_command_whose_stdout_is_closed_does_nothing_and_says_so(home: Path, words: list[str]) -> None:
+    done = subprocess.run(
+        ["/bin/sh", "-c", 'exec "$@" >&-', "sh", sys.executable, "-m", "bethink", *words],
+        capture_output=True, check=False, cwd=ROOT, env=environment(home), text=True,
+    )  # fmt: skip
+
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[0] == "error: stdout is closed."
+    assert not (home / ".local/share/bethink/memory.db").exists()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
+@pytest.mark.parametrize(("words", "carried_out"), [(["add", "coffee"], True), (["sessions", "--json"], False)])
+def test_a_full_disk_behind_stdout_is_an_error_that_says_whether_the_command_was_carried_out(
+    home: Path, words: list[str], *, carried_out: bool
+) -> None:
+    ok("add", "tea")
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "bethink", *words],
+            stdout=full, stderr=subprocess.PIPE, check=False, cwd=ROOT, env=environment(home), text=True,
+        )  # fmt: skip
+
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: the output could not be written: No space left on device.\n")
+    assert ("was carried out" in done.stderr) is carried_out
+    assert "Traceback" not in done.stderr
+    assert ("coffee" in str(ok("export"))) is carried_out
+
+
+def test_a_command_that_reads_a_closed_stdin_says_so(home: Path) -> None:
+    done = subprocess.run(
+        ["/bin/sh", "-c", 'exec "$@" <&-', "sh", sys.executable, "-m", "bethink", "add", "-"],
+        capture_output=True, check=False, cwd=ROOT, env=environment(home), text=True,
+    )  # fmt: skip
+
+    assert (done.returncode, done.stderr.splitlines()[0]) == (2, "error: stdin is closed.")

@@ -3,14 +3,21 @@
 import json
 import socket
 import threading
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import anyio
 import httpx2
 import pytest
 
+import bethink
 from bethink.errors import Unavailable
+from bethink.server.app import create_app
+from bethink.server.proxy import add_proxy
+from bethink.setting_groups import ProxySettings
 from tests.doors.proxy_kit import (
     ANSWER,
     FRAME,
@@ -314,3 +321,19 @@ def test_a_model_that_is_away_is_told_plainly(file: str) -> None:
 
         assert (came.status_code, came.json()["code"]) == (502, "ModelUnavailable")
         assert proxy.words(1) == [HOME]
+
+
+async def test_the_embedder_is_loaded_before_anyone_calls(tmp_path: Path) -> None:
+    asked: list[str] = []
+
+    class Listening:
+        name, dimension = "listening", 2
+
+        async def embed(self, texts: Sequence[str], *, kind: str = "message") -> list[Sequence[float]]:
+            asked.append(kind)
+            return [(1.0, 0.0) for _ in texts]
+
+    memory = bethink.connect(tmp_path / "memory.db", embedder=Listening())
+    app = create_app(memory, doors=[partial(add_proxy, ProxySettings())])
+    async with app.router.lifespan_context(app):
+        assert asked == ["question"]

@@ -228,6 +228,15 @@ async def test_a_model_that_fails_proposes_nothing(target: str) -> None:
         assert (await memory.audit()).spent_today.cost > spent.cost, "it was paid for all the same"
 
 
+async def test_a_space_that_does_not_exist_is_not_relearnt(target: str) -> None:
+    calls: list[ModelCall] = []
+    async with connect(target, model=listening(calls)) as memory:
+        with pytest.raises(NotFound, match="no space 'nobody'"):
+            await memory.space("nobody").relearn()
+
+    assert calls == []
+
+
 @pytest.mark.parametrize("prompt", [" \n", "x" * 20_001])
 async def test_a_prompt_that_cannot_be_one_is_refused(memory: Memory, prompt: str) -> None:
     with pytest.raises(Invalid, match="prompt"):

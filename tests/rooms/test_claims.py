@@ -8,12 +8,12 @@ import pytest
 
 from bethink import Fact, Facts, Memory, Message, Session, conversation_key
 from bethink.errors import ModelUnavailable
-from bethink.learning.extraction.claims import FLAGS
 from bethink.learning.extraction.extract import HELD_FLAGS
 from bethink.model.calls import ModelCall
 from bethink.model.facts import Evidence
 from bethink.model.jobs import JobKind
 from bethink.model.reviews import ReviewStatus
+from bethink.model.rules import CLAIM_FLAGS
 from bethink.providers.scripted_model import ScriptedModel
 from bethink.store import facts as stored_facts
 from bethink.store.db import Database
@@ -208,7 +208,7 @@ async def test_an_event_has_its_days_and_never_expires(
     assert fact.content in [item.text for item in found.items]
 
 
-@pytest.mark.parametrize("flag", FLAGS)
+@pytest.mark.parametrize("flag", CLAIM_FLAGS)
 async def test_a_flag_holds_a_claim_for_a_person_if_it_is_one_of_those(
     talk: Talk, facts: Facts, database: Database, flag: str
 ) -> None:

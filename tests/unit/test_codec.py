@@ -21,6 +21,7 @@ from bethink.model.jobs import JobKind, JobStatus
 from bethink.model.kinds import FactKind, OwnKind
 from bethink.model.recall import Fate, Ref, RefKind
 from bethink.model.records import Message, Origin
+from bethink.model.rules import CLAIM_FLAGS
 from bethink.model.steering import LearningRules
 from bethink.model.verbs import VERBS, documents, facts, files, memory, service, sessions, threads
 from bethink.model.verbs.base import Request, Verb
@@ -52,7 +53,7 @@ _KNOWN: dict[Any, st.SearchStrategy[Any]] = {
         kinds=st.just({"recipe": "how to cook"}),
         hold_kinds=st.lists(st.sampled_from([*FactKind, OwnKind("recipe")]), max_size=2).map(tuple),
         expires_after=st.dictionaries(st.sampled_from(["goal", "recipe"]), st.integers(1, 9), max_size=2),
-        held_flags=st.none() | st.lists(_TEXTS, max_size=2).map(tuple),
+        held_flags=st.none() | st.lists(st.sampled_from(CLAIM_FLAGS), max_size=2).map(tuple),
     ),
     DocumentDraft: st.builds(
         DocumentDraft, slug=st.just("a"), title=st.just("A"), links=st.lists(_NAMES, max_size=2).map(tuple)

@@ -184,7 +184,11 @@ def test_the_environment_can_name_the_file(file: Path) -> None:
         ("max_history_len = 0", "below 1"),
         ("[model]\nwindow = 0", "model_window is not above 0"),
         ('[model]\nwindow = "x"', "model_window = 'x' .* is not of the right type"),
-        ("model = 3", "model = 3 .* is not of the right type"),
+        ("model = 3", "model = 3 .* is not of the right type.*Give text in quotes"),
+        ('[server]\nport = "x"', "server_port = 'x' .* is not of the right type.*Give a whole number"),
+        ("[server]\nport = 99999", "server_port cannot be 99999"),
+        ("[server]\nport = -1", "server_port cannot be -1"),
+        ('held_flags = "health,helth"', "held_flags has an unknown mark: 'helth'"),
         ("server = 8377", "server is not a table"),
         ("[model]\nwindw = 3", r"unknown setting 'model\.windw' .* Did you mean model\.window\?"),
         ("[model]\ndaily_spend_cap = 3", r"Did you mean learning\.daily_spend_cap"),
@@ -221,7 +225,7 @@ def test_a_table_and_flat_names_set_the_same(tmp_path: Path) -> None:
 
 
 def test_every_setting_has_a_flat_name_for_the_environment_and_for_arguments() -> None:
-    values = {name: _other(value) for name, value in flat_values(Settings()).items()}
+    values = {name: _other(value) for name, value in flat_values(Settings()).items()} | {"held_flags": "confidential"}
 
     settings = load_settings(environ={f"BETHINK_{name.upper()}": str(value) for name, value in values.items()})
 

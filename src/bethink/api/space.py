@@ -748,6 +748,7 @@ class Space(SpaceHandle):
 
         Raises:
             Invalid: if no model is configured.
+            NotFound: for an unknown space.
             Conflict: if the daily spend cap is reached.
         """
         from bethink.model.verbs.relearning import RELEARN, RelearnRequest  # noqa: PLC0415 - see tools/make_api.py

@@ -2,13 +2,13 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TextIO
 
 import typer
 
 from bethink.cli.command import CommandContext, Result, UsageError, command
 from bethink.cli.narrowing import values
-from bethink.cli.terminal import OutputLine, is_terminal, many, waiting
+from bethink.cli.terminal import OutputLine, is_closed, is_terminal, many, waiting
 from bethink.errors import Conflict
 
 app = typer.Typer()
@@ -79,14 +79,22 @@ def read_text(given: str, *, what: str) -> str:
     """Return a text argument; - reads it from stdin."""
     if given != "-":
         return given
+    source = open_stdin()
     try:
         with waiting():  # before the prompt: its reader may want to leave at once
-            if is_terminal(sys.stdin):
+            if is_terminal(source):
                 sys.stderr.write(f"Type {what}, then press Ctrl-D.\n")
                 sys.stderr.flush()
-            return sys.stdin.read()
+            return source.read()
     except UnicodeDecodeError as error:
         raise UsageError("stdin is not valid UTF-8.", hint="Send the text in UTF-8.") from error
+
+
+def open_stdin() -> TextIO:
+    """Return stdin. Raises `UsageError` if the caller has closed it."""
+    if is_closed(sys.stdin):
+        raise UsageError("stdin is closed.", hint="Send the text to it, or name a file.")
+    return sys.stdin
 
 
 def read_file(name: str, *, what: str) -> str:

@@ -1,11 +1,11 @@
 """The command that stores files: add-file."""
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from bethink.cli.add import open_stdin
 from bethink.cli.command import CommandContext, ExitCode, Failure, Result, UsageError, command
 from bethink.cli.terminal import OutputLine, many, one_line, waiting
 from bethink.errors import Invalid
@@ -84,7 +84,7 @@ def _read(name: str) -> bytes:
 
     if name == "-":
         with waiting():
-            return sys.stdin.buffer.read(MAX_BYTES + 1)
+            return open_stdin().buffer.read(MAX_BYTES + 1)
     try:
         with Path(name).open("rb") as source:
             return source.read(MAX_BYTES + 1)

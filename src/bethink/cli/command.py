@@ -3,7 +3,7 @@
 import inspect
 import sys
 from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import partial
@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO, TypeVar, cast
 
 import typer
 
-from bethink.cli.terminal import OutputLine, columns, is_terminal, printable, release, to_json, write
-from bethink.errors import BethinkError, Invalid, Misconfigured, NotFound
+from bethink.cli.terminal import OutputLine, columns, is_closed, is_terminal, printable, release, to_json, write
+from bethink.errors import BethinkError, Denied, Invalid, Misconfigured, NotFound
 from bethink.frozen import frozen
 
 if TYPE_CHECKING:  # loaded when a command needs it: --help must not wait for a database
@@ -272,6 +272,9 @@ def finish(
 
     A closed pipe fails only a command that changes something.
     """
+    if is_closed(sys.stdout) and not protocol:
+        return _without_output("stdout is closed.", hint="Nothing was done. Send stdout to a file, or to /dev/null.")
+    result = Result(code=ExitCode.FAILURE)
     try:
         result = _outcome(options, work)
         if not protocol or result.failure is not None:
@@ -279,7 +282,21 @@ def finish(
     except BrokenPipeError:
         release(sys.stdout)
         return ExitCode.OK if effect == "reads" else ExitCode.FAILURE
+    except OSError as error:
+        release(sys.stdout)
+        hint = "Make room, or send stdout elsewhere."
+        if effect != "reads" and result.code == ExitCode.OK:
+            hint += " The command itself was carried out: look before you repeat it."
+        return _without_output(f"the output could not be written: {error.strerror or error}.", hint=hint)
     return result.code
+
+
+def _without_output(message: str, *, hint: str) -> int:
+    """Say on stderr that there is no stdout for a result. Somebody who closed that as well sees the exit code only."""
+    if not is_closed(sys.stderr):
+        with suppress(OSError):
+            write([OutputLine(f"error: {message}", "red"), OutputLine(f"hint: {hint}")], sys.stderr)
+    return ExitCode.FAILURE
 
 
 def _outcome(options: SharedOptions, work: Callable[[CommandContext], Result]) -> Result:
@@ -373,7 +390,7 @@ def failed(error: BaseException) -> Result:
 def _code_of(error: BethinkError) -> ExitCode:
     if isinstance(error, NotFound):
         return ExitCode.NOT_FOUND
-    if isinstance(error, Misconfigured):
+    if isinstance(error, (Misconfigured, Denied)):
         return ExitCode.CONFIGURATION
     return ExitCode.USAGE if isinstance(error, (Invalid, UsageError)) else ExitCode.FAILURE
 

@@ -225,6 +225,9 @@ async def _vectors(memory: "Memory", settings: "Settings") -> Check:
             found=f"they are those of {other.embedder}, and {embedder.name} is used by default: recall has only words",
             fix="Set embedder to the one that made them, or run 'bethink reindex' to replace them.",
         )
+    if not await memory.local().parts.database.transact(vectors.available, read=True):
+        found = "none: PostgreSQL has no pgvector here, so recall has only words (install it, then 'bethink reindex')"
+        return Check(name="vectors", ok=True, found=found)
     in_use = [f"{each.embedder}, {each.status}" for each in known if each.status != "retired"]
     return Check(name="vectors", ok=True, found="; ".join(in_use) or "none yet")
 

@@ -1,12 +1,11 @@
 """The command that evaluates a memory on questions of one's own."""
 
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from bethink.cli.add import read_file
 from bethink.cli.command import CommandContext, ExitCode, Failure, Result, UsageError, command
 from bethink.cli.terminal import OutputLine, columns, many, one_line
 
@@ -56,7 +55,7 @@ async def evaluate(  # noqa: PLR0913 - each is an option of the command
     from bethink.evaluation.run import Evaluator  # noqa: PLC0415
     from bethink.plugins import Providers  # noqa: PLC0415
 
-    questions = read_questions(_text(file).splitlines())
+    questions = read_questions(read_file(file, what="the questions").splitlines())
     settings = ctx.target.settings
     options = _options(
         settings, k=k, judge=judge, baselines=baselines, budget=budget, prices=(price_input, price_output)
@@ -69,10 +68,6 @@ async def evaluate(  # noqa: PLR0913 - each is an option of the command
     evaluator = Evaluator(ctx.space, model=model, tokens=providers.tokens(), options=options, judge=judging)
     found = await evaluator.run(questions)
     return _result(found, goal)
-
-
-def _text(file: str) -> str:
-    return sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
 
 
 def _options(

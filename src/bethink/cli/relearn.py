@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bethink.cli.add import read_file, read_text
-from bethink.cli.command import CommandContext, DryRun, Result, UsageError, command
+from bethink.cli.command import CommandContext, Result, UsageError, command
 from bethink.cli.terminal import OutputLine, many
 
 if TYPE_CHECKING:
@@ -30,10 +30,16 @@ async def relearn(  # noqa: PLR0913 - each is an option of its own
     ] = None,
     apply: Annotated[str | None, typer.Option(metavar="ID", help="Apply a relearning that was shown.")] = None,
     undo: Annotated[str | None, typer.Option(metavar="ID", help="Undo a relearning that was applied.")] = None,
-    dry_run: DryRun = False,
+    dry_run: Annotated[
+        bool,
+        typer.Option("--dry-run", help="Show what would change, which is the default. It calls the model, as ever."),
+    ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Apply the changes at once.")] = False,
 ) -> Result:
-    """Learn from the whole log of a space again, and show what would change. Only --yes or --apply changes anything."""
+    """Learn from the whole log of a space again, and keep what would change as a proposal.
+
+    Only --yes or --apply changes what is known. The model is called for every session, within the daily spend cap.
+    """
     if apply is not None and undo is not None:
         raise UsageError("--apply and --undo exclude each other.", hint="Pass one of them.")
     if apply is not None:

@@ -75,6 +75,11 @@ def columns(rows: Sequence[Sequence[str]], *, head: Sequence[str] = ()) -> list[
     return [OutputLine(line, "bold" if head and not number else "") for number, line in enumerate(lines)]
 
 
+def is_closed(stream: object) -> bool:
+    """Return whether a standard stream was closed by who started this process: Python has None for it then."""
+    return stream is None
+
+
 def is_terminal(stream: TextIO) -> bool:
     """Return whether a stream is a terminal."""
     return stream.isatty()

@@ -256,7 +256,7 @@ def _test(number: int, raw: bytes) -> "MemoryTest":
         wrong = error.errors[0]
         where = wrong["at"].removeprefix("tests.0").removeprefix(".")
         message = f"{where}: {wrong['message']}" if where else wrong["message"]
-        raise Invalid(f"line {number}: {message}.", hint=_LINE) from error
+        raise Invalid(f"line {number}: {message.rstrip('.')}.", hint=_LINE) from error
     except Invalid as error:
         message = str(error.args[0]).removeprefix("tests.0.")
         raise Invalid(f"line {number}: {message}", hint=error.hint) from error

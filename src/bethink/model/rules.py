@@ -17,6 +17,9 @@ QUIET_CHECK = timedelta(hours=1)
 CONFIDENTIAL = "confidential"
 """The flag of a fact that somebody asked not to pass on."""
 
+CLAIM_FLAGS = ("health", "money", "credential", "child", "third_party", CONFIDENTIAL, "doubtful")
+"""What a model may mark a claim with, so that a person can see it first."""
+
 NOTES = conversation_key("mcp", "notes")
 """The conversation in which an assistant keeps its notes."""
 

@@ -7,6 +7,7 @@ from typing import Annotated
 from bethink.frozen import frozen
 from bethink.model.checks import Between, Cleaned, InvalidField, Length, Printable, tuple_from
 from bethink.model.kinds import FactKind, Kind, OwnKind, kind_of
+from bethink.model.rules import CLAIM_FLAGS
 
 _SHORT = Annotated[str, Length(1, 100), Printable()]
 Instructions = Annotated[str, Length(0, 4_000), Cleaned()]
@@ -50,6 +51,9 @@ class LearningRules:
             raise InvalidField("expires_after", "cannot be set for events.", hint="It remains true that they happened.")
         if self.held_flags is not None:
             object.__setattr__(self, "held_flags", tuple_from("held_flags", self.held_flags))
+            for flag in self.held_flags:
+                if flag not in CLAIM_FLAGS:
+                    raise InvalidField("held_flags", f"cannot be {flag!r}.", hint=f"Use {', '.join(CLAIM_FLAGS)}.")
 
 
 def _check_known(name: str, kinds: Collection[Kind], own: Mapping[str, str]) -> None:

@@ -99,7 +99,7 @@ def unreachable(model: str, *, retry_after: float | None = None) -> ModelUnavail
 def too_late(model: str, timeout: float) -> ModelTimeout:
     """Return the error for an answer that was not complete in time."""
     return ModelTimeout(
-        f"{model} did not answer within {timeout:g} seconds.", hint="Allow more time, or ask for fewer tokens."
+        f"{model} did not answer within {timeout:g} seconds.", hint="Set model_timeout higher, or ask for fewer tokens."
     )
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from bethink.extend import Embedder, Reranker, Tokens
+from bethink.model.ids import new_id
 from bethink.model.recall import Block, Level, Lineage, Purpose, Recall, Recalled, Showing
 from bethink.model.verbs.memory import ContextRequest, ExplainRequest, RecallRequest, ShownRequest, UsedRequest
 from bethink.model.verbs.narrowing import NARROWING
@@ -41,6 +42,10 @@ class Searcher:
     async def answer_each(self, space: str, requests: Sequence[RecallRequest]) -> list[Recall]:
         """Find what answers each of several questions, and record nothing."""
         return await self._pipeline.answer_each(space, requests)
+
+    async def warm_up(self) -> None:
+        """Load what the first question would wait for, such as an embedder, by asking a space that holds nothing."""
+        await self.answer_each(new_id("spc"), [RecallRequest(question="Where do I live?")])
 
     async def context(self, space: str, request: ContextRequest) -> Block:
         """Return a block of memory for a prompt, including answers to the question if one is given."""

@@ -1,6 +1,7 @@
 """How the server is run: what it is called by, and how much it takes."""
 
 from bethink.frozen import frozen
+from bethink.setting_groups import listed
 from bethink.settings import Settings
 
 
@@ -24,8 +25,8 @@ class ServerOptions:
 def options_from(settings: Settings) -> ServerOptions:
     """Read the options out of the settings."""
     return ServerOptions(
-        allowed_hosts=_words(settings.server.allowed_hosts),
-        allowed_origins=_words(settings.server.allowed_origins),
+        allowed_hosts=_names(settings.server.allowed_hosts),
+        allowed_origins=_names(settings.server.allowed_origins),
         max_body=settings.server.max_body,
         max_message=settings.server.max_message,
         max_messages=settings.server.max_messages,
@@ -37,5 +38,5 @@ def options_from(settings: Settings) -> ServerOptions:
     )
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(filter(None, (word.strip().lower() for word in text.split(","))))
+def _names(setting: str) -> frozenset[str]:
+    return frozenset(map(str.lower, listed(setting)))

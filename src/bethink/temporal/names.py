@@ -3,6 +3,7 @@
 from bethink.errors import Misconfigured
 from bethink.frozen import frozen
 from bethink.model.jobs import JobKind
+from bethink.setting_groups import listed
 from bethink.settings import Settings
 
 NO_PROVIDER = "own"
@@ -84,7 +85,7 @@ def _provider(name: str) -> str:
 
 def _rates(text: str) -> dict[str, float]:
     found: dict[str, float] = {}
-    for each in filter(None, map(str.strip, text.split(","))):
+    for each in listed(text):
         provider, _, rate = each.partition("=")
         try:
             found[provider.strip()] = float(rate)

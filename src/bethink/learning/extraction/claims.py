@@ -12,13 +12,13 @@ from bethink.learning.extraction.answer import fields_of, loads, moment, slugged
 from bethink.model.framing import tagged
 from bethink.model.kinds import FactKind, Kind, kind_of
 from bethink.model.reviews import ClaimChange
+from bethink.model.rules import CLAIM_FLAGS
 from bethink.model.text import JsonObject
 from bethink.model.words import WORD
 
 NOTE = "note"
 """The kind of a claim that belongs to its session alone, and becomes no fact."""
 STANCES = ("said", "agreed", "reported", "planned")
-FLAGS = ("health", "money", "credential", "child", "third_party", "confidential", "doubtful")
 KINDS = (*map(str, FactKind), NOTE)
 MAX_CLAIMS = 200
 _MAX_STATEMENT = 1_000
@@ -58,7 +58,7 @@ def _claim(kinds: Sequence[str]) -> JsonObject:
             "until": _NULLABLE,
             "op": {"enum": [str(change) for change in ClaimChange]},
             "known": _list(_TEXT),
-            "review": {"anyOf": [{"type": "null"}, {"enum": list(FLAGS)}]},
+            "review": {"anyOf": [{"type": "null"}, {"enum": list(CLAIM_FLAGS)}]},
         }
     )
 
@@ -165,7 +165,7 @@ def draft(entry: object, own: Collection[str] = ()) -> DraftClaim | None:
         until=until,
         change=ClaimChange(cast("str", change)) if known and change in tuple(ClaimChange) else ClaimChange.NEW,
         known=known,
-        review=cast("str", fields["review"]) if fields.get("review") in FLAGS else None,
+        review=cast("str", fields["review"]) if fields.get("review") in CLAIM_FLAGS else None,
     )
 
 

@@ -49,7 +49,8 @@ RELEARN: Verb[RelearnRequest, Relearning] = Verb(
     "space.relearn", RelearnRequest, Relearning, f"POST {_RELEARNINGS}", STEER, Retry.ONCE,
     "Learn from the whole log again, beside what is known, and return what would change.",
     also_reads=True, timed=False,
-    raises="Invalid: if no model is configured. Conflict: if the daily spend cap is reached.",
+    raises="Invalid: if no model is configured. NotFound: for an unknown space. "
+    "Conflict: if the daily spend cap is reached.",
     details="It follows the rules of the space. Claims are checked as ever, whatever the prompt says.",
 )  # fmt: skip
 APPLY_RELEARNING: Verb[RelearningRequest, Relearning] = Verb(

@@ -10,6 +10,8 @@ from starlette.datastructures import Headers
 from starlette.routing import BaseRoute, Match
 from starlette.types import Receive, Scope, Send
 
+from bethink.backend import Local
+from bethink.errors import BethinkError
 from bethink.logs import logger
 from bethink.memory import Memory
 from bethink.model.access import caller
@@ -35,10 +37,9 @@ def add_proxy(
     Raises:
         Misconfigured: for an address of a model that cannot be one.
     """
-    del memory
     route = ProxyRoute(context, Upstream(settings), settings)
     app.router.routes.insert(0, route)
-    return route.running()
+    return route.running(memory)
 
 
 class ProxyRoute(BaseRoute):
@@ -51,8 +52,9 @@ class ProxyRoute(BaseRoute):
         self._remembering: Remembering | None = None
 
     @asynccontextmanager
-    async def running(self) -> AsyncGenerator[None]:
+    async def running(self, memory: Memory) -> AsyncGenerator[None]:
         """Remember what is said while the block runs."""
+        await _warm_up(memory)
         async with anyio.create_task_group() as tasks:
             self._remembering = Remembering(self._context, self._settings, tasks)
             try:
@@ -172,6 +174,16 @@ class ProxyRoute(BaseRoute):
             if reader.complete:
                 self._remembering.answered(turn, reader.text, reader.id)
         await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+async def _warm_up(memory: Memory) -> None:
+    """Load what recall needs before anyone calls: a model's call does not wait for an embedder to load."""
+    if not isinstance(memory.backend, Local):
+        return
+    try:
+        await memory.backend.parts.searcher().warm_up()
+    except BethinkError as error:
+        _log.warning("recall is not ready yet: %s", type(error).__name__)
 
 
 def _away(error: httpx2.TransportError) -> Refused:
