@@ -38,8 +38,8 @@ A command takes its database from `--database`, then the environment, then the s
 `memory.db` in the user's data folder (`$XDG_DATA_HOME/bethink` or `~/.local/share/bethink`). `bethink status` shows
 which it is, and why. The settings file is `--config`, `BETHINK_CONFIG`, or `bethink.toml` in the user's settings
 folder, which `bethink init` writes. Commands that only read never create a file: `add`, `import`, `init`,
-`demo --keep`, `keys create`, `test add`, `test import`, `worker`, `serve` and `mcp` do. On PostgreSQL the database is there
-before, and the first command of any kind makes the tables in it.
+`demo --keep`, `keys create`, `test add`, `test import`, `worker`, `serve` and `mcp` do. On PostgreSQL the database
+must exist; the first command of any kind makes the tables in it.
 
 `--database https://…` uses a server instead; `--key`, `BETHINK_KEY` or the setting `key` holds its API key.
 `init`, `config`, `doctor`, `worker`, `reindex` and `serve` need a local database.

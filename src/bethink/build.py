@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bethink.backend import Local, Parts
-from bethink.build_worker import cap_of, prices_of, slot, workers_of
+from bethink.build_worker import cap_of, prices_of, slot, worker_maker
 from bethink.databases import CELLS, cell_directory, database_from, sqlite_file
 from bethink.extend import Embedder, Model, Redactor, Tokens
 from bethink.logs import logger, redact_logs
@@ -87,7 +87,7 @@ def memory_from(  # noqa: PLR0913 - each is a part that can be passed in
         redact_logs(cut)
     worker = None
     if settings.learning.enabled:
-        worker = workers_of(settings, database, redactor=cut, providers=providers, prompt=prompt)
+        worker = worker_maker(settings, database, redactor=cut, providers=providers, prompt=prompt)
     parts = Parts(
         database=database,
         redactor=cut,

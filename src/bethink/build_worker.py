@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # a process that only appends need not load what learns
     from bethink.worker_parts import Handler, WorkerOptions
 
 
-def workers_of(
+def worker_maker(
     settings: Settings, database: Database, *, redactor: Redactor, providers: Providers, prompt: str
 ) -> "Callable[[], Worker]":
     """Return what makes the workers of this process; each goes on with what the one before knew of the model."""

@@ -11,6 +11,7 @@ from bethink.extend import Redactor
 from bethink.facts.opinions import OpinionService
 from bethink.learning.extraction.extract import Extractor
 from bethink.learning.extraction.preview import Previewer
+from bethink.masked_settings import setting_entries
 from bethink.model.answers import MemoryAnswer, no_model
 from bethink.model.jobs import JobKind
 from bethink.model.preview import Preview
@@ -20,7 +21,6 @@ from bethink.model.verbs.base import Empty
 from bethink.model.verbs.memory import ASK, AskRequest
 from bethink.model.verbs.steering import PreviewRequest
 from bethink.settings import Settings
-from bethink.shown_settings import setting_entries
 from bethink.store.db import Database
 from bethink.worker import Worker
 from bethink.working.service import ThreadService

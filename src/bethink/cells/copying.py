@@ -44,7 +44,7 @@ class SpaceCopy:
     def _check_target(self, tx: Tx) -> None:
         self._check(tx, MoveState.ARRIVING)
 
-    async def whole(self) -> int:
+    async def copy_all(self) -> int:
         """Copy everything by an archive, and return the horizon of what it holds."""
         space = self._space
         with tempfile.TemporaryFile() as unnamed:  # so that nothing of it is left if this process is killed
@@ -70,7 +70,7 @@ class SpaceCopy:
         await self._at(MoveStep.LOADED)
         return since
 
-    async def bring(self, since: int) -> tuple[int, int]:
+    async def copy_since(self, since: int) -> tuple[int, int]:
         """Bring over what was written since a horizon; return the next horizon, and how many rows it took."""
         space = self._space
 

@@ -112,7 +112,7 @@ class _Run:
         if decided is None:
             await self._clear()
             await self._at(MoveStep.CLEARED)
-            decided = await self._decide(await self._copy.whole())
+            decided = await self._decide(await self._copy.copy_all())
         await self._finish(decided)
         return self._report()
 
@@ -232,7 +232,7 @@ class _Run:
 
     async def _catch_up(self, since: int) -> int:
         for _ in range(_ROUNDS):
-            since, count = await self._copy.bring(since)
+            since, count = await self._copy.copy_since(since)
             if count <= _FEW:
                 break
         return since
@@ -250,7 +250,7 @@ class _Run:
             if not await self._is_quiet(self._source, seconds=_DRAIN):
                 raise _Lifted
             await self._at(MoveStep.QUIET)
-            await self._copy.bring(since)
+            await self._copy.copy_since(since)
             await self._target.transact(self._check_target, repeatable=True)
             await self._at(MoveStep.EQUAL)
             version = plan.version + 1

@@ -113,7 +113,7 @@ async def show_config(
     origin: Annotated[bool, typer.Option("--origin", help="Show where each value comes from.")] = False,
 ) -> Result:
     """Show the settings in force. Secrets are masked."""
-    from bethink.shown_settings import shown_values  # noqa: PLC0415 - other commands need none of it
+    from bethink.masked_settings import shown_values  # noqa: PLC0415 - other commands need none of it
 
     settings = ctx.target.settings
     values = shown_values(settings)

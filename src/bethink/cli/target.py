@@ -10,8 +10,8 @@ from bethink.cli.command import is_server
 from bethink.errors import Misconfigured, NotFound
 from bethink.folders import config_folder, data_folder
 from bethink.frozen import frozen
+from bethink.masked_settings import masked
 from bethink.settings import Settings, load_settings, settings_of
-from bethink.shown_settings import masked
 
 if TYPE_CHECKING:
     from bethink.memory import Memory

@@ -24,7 +24,7 @@ from bethink.model.recall import Ref, RefKind
 from bethink.model.words import gist
 from bethink.store import consolidation, facts
 from bethink.store.db import Tx
-from bethink.store.stated_facts import stated_by
+from bethink.store.learnt_statements import learnt_from
 
 _RAW = "raw_memories.md"
 _TEMPORARY = ".bethink-"
@@ -51,7 +51,7 @@ def exported(tx: Tx, *, space: str, selection: Selection | None = None) -> dict[
     ]
     refs = [Ref(RefKind.SESSION_MEMORY, session) for session in both]
     gone: dict[str, set[str]] = {}
-    for stated in stated_by(tx, space=space, sources=refs, as_of=None) if refs else ():
+    for stated in learnt_from(tx, space=space, sources=refs, as_of=None) if refs else ():
         if gist(stated.now.text) != gist(stated.text) or not stated.now.holds:
             gone.setdefault(stated.source.session_id, set()).add(gist(stated.text))
     memories = [_current(memory, gone.get(session, set())) for session, memory in both.items()]

@@ -249,7 +249,7 @@ class DocumentService:
         def body(tx: Tx) -> None:
             held = _found(tx, space, request.run)
             if not consolidation.reject(tx, held, space=space):
-                raise Conflict(f"the change set {request.run} is {held.status}, not {ChangeStatus.HELD}.")
+                raise _in_another_state(held, ChangeStatus.HELD)
 
         await self._write(space, body)
 
@@ -357,8 +357,15 @@ def _carried(tx: Tx, space: str, request: UpdateDocumentRequest) -> Provenance:
 def _set_status(tx: Tx, space: str, run: str, *, was: ChangeStatus, status: ChangeStatus) -> ChangeSet:
     found = _found(tx, space, run)
     if not consolidation.set_change_status(tx, space=space, run=run, was=was, status=status):
-        raise Conflict(f"the change set {run} is {found.status}, not {was}.")
+        raise _in_another_state(found, was)
     return found
+
+
+def _in_another_state(found: ChangeSet, wanted: ChangeStatus) -> Conflict:
+    return Conflict(
+        f"the change set {found.run} is {found.status}, not {wanted}.",
+        hint="Somebody was quicker. List the change sets to see how each stands.",
+    )
 
 
 def _chosen(held: ChangeSet, paths: Sequence[str] | None) -> ChangeSet:

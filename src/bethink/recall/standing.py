@@ -18,8 +18,8 @@ from bethink.recall.question import ParsedQuestion, Term
 from bethink.recall.tuning import TUNING
 from bethink.store import documents, search
 from bethink.store.db import Tx
+from bethink.store.learnt_statements import LearntStatement, Standing, learnt_from
 from bethink.store.search import Text
-from bethink.store.stated_facts import Standing, StatedFact, stated_by
 
 _SAYING = (RefKind.MESSAGE, RefKind.SESSION_MEMORY)
 _CLAUSE = re.compile(r"[.,;:!?\n\u3001\u3002\uff01\uff0c\uff1b\uff1f]+")
@@ -84,7 +84,7 @@ def truth(
         return Truth(ranked=ranked, texts=texts)
     current = {each.ref: each for each in ranked if each.fate is None and texts[each.ref].fate is None}
     saying = [each.ref for each in current.values() if each.relevant and each.ref.kind in _SAYING]
-    stated = stated_by(tx, space=space, sources=saying, as_of=request.as_of) if saying else []
+    stated = learnt_from(tx, space=space, sources=saying, as_of=request.as_of) if saying else []
     now = to_micros(tx.now if request.as_of is None else request.as_of)
     judge = _Judge(question, current, texts, similarities, now=now)
     for ref, claims in _claims(saying, stated, current, texts).items():
@@ -109,7 +109,7 @@ def current_sessions(
 ) -> tuple[list[Text], dict[Ref, Ref]]:  # fmt: skip
     """Return session memories without the lines that were superseded, and what superseded a part of other lines."""
     texts = {memory.ref: memory for memory in memories}
-    stated = stated_by(tx, space=space, sources=list(texts), as_of=as_of) if texts else []
+    stated = learnt_from(tx, space=space, sources=list(texts), as_of=as_of) if texts else []
     superseded: dict[Ref, Ref] = {}
     over: dict[str, set[str]] = {}
     for each in stated:
@@ -204,12 +204,12 @@ class _Judge:
 
 
 def _claims(
-    saying: Sequence[Ref], stated: Sequence[StatedFact], current: Mapping[Ref, Ranked], texts: Mapping[Ref, Text]
+    saying: Sequence[Ref], stated: Sequence[LearntStatement], current: Mapping[Ref, Ranked], texts: Mapping[Ref, Text]
 ) -> dict[Ref, list[_Claim]]:
     """Return what the candidates claim: what was learnt from them, or what they say in the same words as a fact."""
     known = [each for each in stated if each.now.holds or each.now.ref != each.ref]
-    by_message: dict[SourceMessage, list[StatedFact]] = {}
-    by_session: dict[str, dict[Ref, StatedFact]] = {}
+    by_message: dict[SourceMessage, list[LearntStatement]] = {}
+    by_session: dict[str, dict[Ref, LearntStatement]] = {}
     for each in known:
         by_message.setdefault(each.source, []).append(each)
         by_session.setdefault(each.source.session_id, {})[each.ref] = each
@@ -228,7 +228,7 @@ def _claims(
     return found
 
 
-def _claim(stated: StatedFact, text: str | None = None) -> _Claim:
+def _claim(stated: LearntStatement, text: str | None = None) -> _Claim:
     """Return what a text claims: what was learnt from it, or that what someone wrote by hand is so."""
     said = stated.text
     if stated.corrected and text is not None and not contains(text, said):
@@ -237,7 +237,7 @@ def _claim(stated: StatedFact, text: str | None = None) -> _Claim:
     return _Claim(said, stated.now, same)
 
 
-def _by_words(stated: Iterable[StatedFact], known: Iterable[Text]) -> dict[str, list[_Claim]]:
+def _by_words(stated: Iterable[LearntStatement], known: Iterable[Text]) -> dict[str, list[_Claim]]:
     """Return the facts that hold, then the statements that were superseded, by how they begin."""
     found: dict[str, list[_Claim]] = {}
     for text in known:

@@ -163,7 +163,7 @@ def put(tx: Tx, *, space: str, index: VectorIndex, rows: Sequence[Embedded]) -> 
     """
     found = _find(tx, index.embedder, index.dimension)
     if found is None or found.id != index.id:
-        raise Conflict(f"the index {index.id} of {index.embedder} was dropped.")
+        raise Conflict(f"the index {index.id} of {index.embedder} was dropped.", hint="Run 'bethink reindex' again.")
     current = _current(tx, space, [each.source.ref for each in rows])
     fresh = {each.source.ref: each.vectors for each in rows if current.get(each.source.ref) == each.source.text}
     values = [

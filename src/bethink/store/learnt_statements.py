@@ -20,7 +20,7 @@ class Standing(NamedTuple):
     """Whether it holds. If not, it ended and nothing followed, or what followed was forgotten."""
 
 
-class StatedFact(NamedTuple):
+class LearntStatement(NamedTuple):
     """What a message said, as it was learnt, and what stands in its place now.
 
     `corrected` has the versions that were written by hand afterwards: a later message may have said one of these.
@@ -33,7 +33,7 @@ class StatedFact(NamedTuple):
     now: Standing
 
 
-def stated_by(tx: Tx, *, space: str, sources: Iterable[Ref], as_of: datetime | None) -> list[StatedFact]:
+def learnt_from(tx: Tx, *, space: str, sources: Iterable[Ref], as_of: datetime | None) -> list[LearntStatement]:
     """Return what was learnt from some messages, and from the sessions of some session memories, as of a time."""
     asked = list(sources)
     at, now = until(as_of), to_micros(tx.now if as_of is None else as_of)
@@ -56,7 +56,7 @@ def stated_by(tx: Tx, *, space: str, sources: Iterable[Ref], as_of: datetime | N
         return _as_standing(row)._replace(holds=False) if following is None else _as_standing(following)
 
     return [
-        StatedFact(
+        LearntStatement(
             SourceMessage(row["session_id"], row["number"]),
             Ref(RefKind.FACT, row["id"], row["version"]),
             row["content"],
