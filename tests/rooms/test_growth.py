@@ -71,6 +71,22 @@ async def test_ten_past_versions_of_an_overview_keep_their_text_and_all_keep_the
     assert (await overview(life)).body == then[14][1]
 
 
+async def test_no_overview_is_thinned_out_under_a_legal_hold_and_the_next_one_is_once_it_is_lifted(life: Life) -> None:
+    for number in range(1, 16):
+        await life.tell(f"I like tea number {number}.")
+        await life.consolidate()
+        if number == 2:
+            hold = await life.memory.space("alice").retention.hold("case 12")
+    made = await overview(life)
+
+    assert [each.redacted for each in await life.docs.versions(made.id)] == [False] * 15
+
+    await life.memory.lift_legal_hold("alice", hold.id, "closed")
+    await life.tell("I like rain.")
+    await life.consolidate()
+    assert [each.redacted for each in await life.docs.versions(made.id)] == [True] * 5 + [False] * 11
+
+
 async def test_every_session_takes_as_much_room_as_the_one_before(life: Life, target: str, superuser_dsn: str) -> None:
     sizes: list[tuple[int, ...]] = []
     for number in range(1, 41):

@@ -19,12 +19,13 @@ from bethink.model.documents import (
 )
 from bethink.model.records import Origin
 from bethink.model.rules import lowest
-from bethink.store import documents, facts
+from bethink.store import documents, facts, retention
 from bethink.store.db import Tx
 
 _EMPTY = "Nothing is known here any more."
 _PAST_OVERVIEWS = 10
-"""How many past versions of an overview keep their text: each is complete, and the next repeats it."""
+"""How many past versions of an overview keep their text: each is complete, and the next repeats it. Under a legal hold
+all of them do."""
 _DATA = Origin("document")
 
 
@@ -46,15 +47,16 @@ def apply(
     """Write every change and return the version that each became.
 
     Parents are written before children; deletions come last, the deepest first. Text that only quotes facts is trusted
-    as the least of them; text that a model wrote is trusted as any other text. Raises `Stale` if a document has changed
-    meanwhile.
+    as the least of them; text that a model wrote is trusted as any other text. The caller has locked the facts of the
+    space, so that no legal hold is placed meanwhile. Raises `Stale` if a document has changed since it was read.
     """
     tree.ensure_root(tx, space=space)
+    held = retention.standing(tx, space=space) is not None
     written: dict[str, tuple[str, int]] = {}
     for change in sorted(_writes(changes), key=lambda each: _depth(each.path)):
         made = _write(tx, change, space=space, by=_provenance(tx, change, author, space, quoted=quoted))
         written[change.path] = (made.id, made.version)
-        if change.path in (MEMORY, SUMMARY):
+        if change.path in (MEMORY, SUMMARY) and not held:
             documents.thin(tx, space=space, document_id=made.id, version=made.version - _PAST_OVERVIEWS - 1)
     for change in sorted(_deletions(changes), key=lambda each: -_depth(each.path)):
         _delete(tx, change, space=space, by=_provenance(tx, change, author, space, quoted=quoted))
