@@ -38,6 +38,17 @@ def test_files_are_added_and_only_what_differs_is_added_again(folder: Path, on: 
     assert "menu.pdf: unchanged, 2 passages" in changed.out
 
 
+def test_a_passage_that_was_forgotten_is_left_out_and_that_is_said(folder: Path, on: list[str]) -> None:
+    ok("add-file", "menu.pdf", *on)
+    [item] = [each for each in ok("recall", "cake", *on)["items"] if "Cake" in each["text"]]
+    ok("forget", item["ref"], "--yes", *on)
+    Path("menu.pdf").write_bytes(pdf("Soup.", "Cake.", "Pie."))
+
+    assert "menu.pdf: 1 passage added, 1 kept, 0 taken back, 1 left out as forgotten" in run(
+        "add-file", "menu.pdf", *on
+    ).out  # fmt: skip
+
+
 def test_a_passage_is_shown_with_its_place(folder: Path, on: list[str]) -> None:
     ok("add-file", "menu.pdf", *on)
     [item] = [each for each in ok("recall", "cake", *on)["items"] if "Cake" in each["text"]]

@@ -32,6 +32,7 @@ export interface AddedFile {
     kept: number;
     retracted: number;
     cut: number;
+    forgotten: number;
 }
 
 /** One sentence of an answer, and the memories that say so. */

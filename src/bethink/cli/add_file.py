@@ -73,9 +73,10 @@ def _check(files: list[str]) -> None:
 
 
 def _told(done: "AddedFile") -> str:
+    left_out = f", {done.forgotten} left out as forgotten" if done.forgotten else ""
     if not done.added and not done.retracted:
-        return f"unchanged, {many(done.kept, 'passage')}"
-    return f"{many(done.added, 'passage')} added, {done.kept} kept, {done.retracted} taken back"
+        return f"unchanged, {many(done.kept, 'passage')}{left_out}"
+    return f"{many(done.added, 'passage')} added, {done.kept} kept, {done.retracted} taken back{left_out}"
 
 
 def _read(name: str) -> bytes:

@@ -24,7 +24,8 @@ from bethink.log import messages, sessions
 from bethink.log.listeners import Listeners
 from bethink.log.names import stored_conversation
 from bethink.log.succession import get_session
-from bethink.model.filed import AddedFile
+from bethink.model.erasures import PASSAGE
+from bethink.model.filed import AddedFile, passage_name
 from bethink.model.records import (
     AgentKind,
     Message,
@@ -39,6 +40,7 @@ from bethink.model.records import (
 from bethink.model.text import JsonObject
 from bethink.model.verbs.files import AddFileRequest
 from bethink.model.verbs.memory import ASSISTANT
+from bethink.store import erasures
 from bethink.store import sessions as store
 from bethink.store.db import Database, Tx
 from bethink.store.messages import Prepared, after
@@ -167,16 +169,23 @@ class _Adding:
         if held and last is not None and (self._is_same(last) or self._is_repeated(held)):
             return _Done(self._result(last, kept=_standing(held)))
         found = _difference(self.rows, [record for record in held if record.retracted_at is None])
-        if last is None or found.new:
+        new = self._not_forgotten(tx, found.new)
+        if last is None or new:
             last, now = self._open(tx, name)
             opened = opened or now
-        thread_id = self._store(tx, last, found.new) if found.new else None
+        thread_id = self._store(tx, last, new) if new else None
         for record in found.gone:
             retract(tx, space=space, session_id=record.session_id, number=record.number)
         last = get_session(tx, space=space, session_id=last.id)
         last = store.label(tx, last, tags=last.tags, metadata={**last.metadata, **self._labels()})
-        kept = len(self.rows) - len(found.new)
-        return _Done(self._result(last, len(found.new), kept=kept, retracted=len(found.gone)), opened, thread_id)
+        kept, forgotten = len(self.rows) - len(found.new), len(found.new) - len(new)
+        result = self._result(last, len(new), kept=kept, retracted=len(found.gone), forgotten=forgotten)
+        return _Done(result, opened, thread_id)
+
+    def _not_forgotten(self, tx: Tx, rows: list[Prepared]) -> list[Prepared]:
+        names = [passage_name(row.content, json.loads(row.metadata)) for row in rows]
+        gone = erasures.buried(tx, PASSAGE, names, space=self._space)
+        return [row for row, name in zip(rows, names, strict=True) if name not in gone]
 
     def _store(self, tx: Tx, session: SessionInfo, rows: list[Prepared]) -> str | None:
         appended = messages.append(tx, space=self._space, session_id=session.id, rows=rows)
@@ -211,7 +220,9 @@ class _Adding:
         stored = json.loads(self.rows[0].metadata)
         return {_FILE: stored[_FILE], _DIGEST: self._about[_DIGEST], _TYPE: self._about[_TYPE]}
 
-    def _result(self, session: SessionInfo, added: int = 0, *, kept: int, retracted: int = 0) -> AddedFile:
+    def _result(
+        self, session: SessionInfo, added: int = 0, *, kept: int, retracted: int = 0, forgotten: int = 0
+    ) -> AddedFile:
         return AddedFile(
             session=session,
             sha256=str(self._about[_DIGEST]),
@@ -220,6 +231,7 @@ class _Adding:
             kept=kept,
             retracted=retracted,
             cut=self.cut if added or retracted else 0,
+            forgotten=forgotten,
         )
 
 

@@ -1,13 +1,15 @@
 """Forgets what was derived from messages that are gone: nothing outlives its sources."""
 
-from collections.abc import Collection
+import json
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 
 from bethink.facts import revive
 from bethink.forgetting import naming, proof
 from bethink.forgetting.proof import Erased
 from bethink.forgetting.sinks import names_in
-from bethink.model.erasures import DOCUMENT_KEY, IDEMPOTENCY_KEY, SPACE, THREAD
+from bethink.model.erasures import DOCUMENT_KEY, IDEMPOTENCY_KEY, PASSAGE, SPACE, THREAD
+from bethink.model.filed import passage_name
 from bethink.model.jobs import JobKind
 from bethink.model.recall import RefKind
 from bethink.model.records import Forgotten
@@ -40,7 +42,8 @@ def forget_messages(
 ) -> Forgotten | None:
     """Forget some messages of one session of a locked conversation. Returns None if there are none of them.
 
-    The memory of the session is forgotten, too, and is made again when something new is said there.
+    The memory of the session is forgotten, too, and is made again when something new is said there. A passage of a file
+    does not come back with a later version of the file; a file that is forgotten as a whole may be added again.
     """
     shaken: set[str] = set()
     removed, since = 0, NO_LIMIT
@@ -49,7 +52,9 @@ def forget_messages(
     for number in numbers:
         one = {"space": space, "session": session_id, "number": number}
         shaken |= {row["id"] for row in tx.all("facts_from_message", None, **one)}
-        since = min(since, _note_messages(tx, tx.all("find_going_message", **one)))
+        going = tx.all("find_going_message", **one)
+        since = min(since, _note_messages(tx, going))
+        tx.lose(PASSAGE, _passages(going))
         removed += tx.run("forget_message", **one)
     if not removed:
         return None
@@ -107,6 +112,13 @@ def _note_messages(tx: Tx, rows: list[Row]) -> int:
     tx.lose(RefKind.MESSAGE, (f"{row['session_id']}:{row['number']}" for row in rows))
     tx.lose(IDEMPOTENCY_KEY, (row["idempotency_key"] for row in rows if row["idempotency_key"] is not None))
     return min((row["recorded_at"] for row in rows), default=NO_LIMIT)
+
+
+def _passages(rows: list[Row]) -> Iterator[str]:
+    for row in rows:
+        metadata = json.loads(row["metadata"])
+        if row["origin"] == "document" and "file" in metadata:
+            yield passage_name(row["content"], metadata)
 
 
 def _unsaid(tx: Tx, shaken: Collection[str], *, space: str) -> list[str]:

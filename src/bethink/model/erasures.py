@@ -5,7 +5,7 @@ from datetime import datetime
 from bethink.frozen import frozen
 
 SPACE, SESSION, CONVERSATION = "space", "session", "conversation"
-THREAD, IDEMPOTENCY_KEY, DOCUMENT_KEY = "thread", "idempotency_key", "document_key"
+THREAD, IDEMPOTENCY_KEY, DOCUMENT_KEY, PASSAGE = "thread", "idempotency_key", "document_key", "passage"
 """Kinds of tombstones, besides those of refs."""
 
 ARTEFACTS, WRITING, EXPORT = "artefacts", "writing", "export"
@@ -49,7 +49,7 @@ class Tombstone:
     """The keyed digest of something that was forgotten and may not come back."""
 
     kind: str
-    """A `space`, `session`, `conversation`, `thread`, `idempotency_key`, `document_key`, or a kind of ref."""
+    """`space`, `session`, `conversation`, `thread`, `idempotency_key`, `document_key`, `passage`, or a kind of ref."""
     key_id: str
     digest: str
     erasure_id: str

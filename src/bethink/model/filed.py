@@ -2,6 +2,7 @@
 
 from bethink.frozen import frozen
 from bethink.model.records import SessionInfo
+from bethink.model.text import JsonObject, canonical_json
 
 
 @frozen
@@ -9,7 +10,7 @@ class AddedFile:
     """A file in memory: the session of its passages, the SHA-256 of its bytes, and what was done with its passages.
 
     `added` counts those that are new, `kept` those that memory held already, and `retracted` those that were taken back
-    because they are gone from the file. All but `kept` are 0 if the file was there already.
+    because they are gone from the file. All but `kept` are 0 if these bytes were there already.
     """
 
     session: SessionInfo
@@ -20,3 +21,10 @@ class AddedFile:
     retracted: int = 0
     cut: int = 0
     """About how many characters were not stored: secrets, private parts, and what memory itself had told before."""
+    forgotten: int = 0
+    """How many passages were left out because they were forgotten by themselves before."""
+
+
+def passage_name(content: str, metadata: JsonObject) -> str:
+    """Return what tells a passage from others in all versions of its file: its words and the headings above it."""
+    return canonical_json([metadata["file"], metadata.get("headings", []), content])

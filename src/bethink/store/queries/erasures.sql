@@ -97,7 +97,7 @@ ORDER BY session_id, number;
 
 -- name: find_going_message
 -- A message, and the key under which it was sent.
-SELECT session_id, number, idempotency_key, recorded_at FROM messages
+SELECT session_id, number, idempotency_key, recorded_at, origin, content, metadata FROM messages
 WHERE space_id = :space AND session_id = :session AND number = :number;
 
 -- name: list_idempotency_keys
