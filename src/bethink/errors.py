@@ -58,7 +58,7 @@ class Duplicate(Conflict):
 
 
 class ErasedKey(Conflict):
-    """What this idempotency key was used for was erased: a late retry must not bring it back. Nothing was stored."""
+    """What this key or id was used for was erased: a late retry must not bring it back. Nothing was stored."""
 
     default_hint = "Do not send it again. If it is something new, give it a new key."
 

@@ -639,6 +639,7 @@ class Facts(Blocking[AsyncFacts]):
 
         Raises:
             Stale: if `expected` is not the current version.
+            ErasedKey: if `expected` is 0 and the fact with this id was erased in the last 30 days.
         """
         return self._run(lambda: self._inner.save(fact, expected=expected))
 
@@ -2220,8 +2221,8 @@ class Space(Blocking[AsyncSpace]):
         """Store a file as passages that can be recalled and followed to their place in it.
 
         The same bytes again change nothing. Of another version the passages that stayed are kept, new ones added,
-        and those that are gone taken back. What a file says is data, never a wish of the user. It is the
-        conversation `file:NAME:` of the assistant.
+        and those that are gone taken back; one that was forgotten by itself stays away. What a file says is data,
+        never a wish of the user. It is the conversation `file:NAME:` of the assistant.
 
         Args:
             name: The name of the file, such as `handbook.md`. Another file by this name is taken as its next

@@ -105,6 +105,23 @@ def test_refused_lines_are_set_aside_mended_and_imported_alone(home: Path, on: l
     assert len(ok("export", *on)["messages"]) == 3
 
 
+@pytest.mark.parametrize("more", [{}, {"idempotency_key": "k2"}])
+def test_a_line_that_was_forgotten_is_left_out_and_never_set_aside_to_be_imported_again(
+    home: Path, on: list[str], more: dict[str, str]
+) -> None:
+    aside = home / "refused.jsonl"
+    file = written(home, said(1), said(2, **more), "broken")
+    run("import", "jsonl", file, "--yes", *on)
+    [session] = [entry["session"]["id"] for entry in ok("sessions", *on)]
+    ok("forget", f"message:{session}:2", "--yes", *on)
+
+    done = run("import", "jsonl", file, "--yes", "--refused", str(aside), *on)
+
+    assert "0 of 3 stored, 1 already stored, 1 left out as forgotten, 1 refused" in done.out
+    assert aside.read_text(encoding="utf-8") == "broken\n"
+    assert [each["content"] for each in ok("export", *on)["messages"]] == ["message 1"]
+
+
 def test_where_refused_lines_cannot_go_nothing_is_stored(home: Path, on: list[str]) -> None:
     file = written(home, said(1), "broken")
 

@@ -91,6 +91,32 @@ def test_statements_of_mem0_become_facts_with_the_date_they_were_made(home: Path
     assert datetime.fromisoformat(fact["valid_from"]) == said[3].said_at
 
 
+def test_a_statement_that_was_forgotten_is_left_out_by_the_next_import(home: Path, on: list[str]) -> None:
+    file = str(exports.mem0(home / "mem0.json", exports.spoken(3)))
+    ok("import", "mem0", file, "--yes", *on)
+    gone, *_ = ok("facts", *on)
+    ok("forget", f"fact:{gone['id']}:1", "--yes", *on)
+
+    again = ok("import", "mem0", file, "--yes", *on)
+
+    assert (again["stored"], again["known"], again["forgotten"], again["refused"]) == (0, 2, 1, 0)
+    assert gone["id"] not in [each["id"] for each in ok("facts", *on)]
+
+
+@pytest.mark.parametrize("source", ["claude-code", "codex", "letta"])
+def test_what_was_forgotten_is_left_out_by_the_next_import_and_told_apart_from_what_is_known(
+    home: Path, source: str, on: list[str]
+) -> None:
+    words, _ = written(home, source, 10)
+    found = ok(*words, "--yes", "--quiet", *on)["stored"]
+    session = ok("sessions", *on)[0]["session"]["id"]
+    ok("forget", f"message:{session}:1", "--yes", *on)
+
+    again = ok(*words, "--yes", "--quiet", *on)
+
+    assert (again["stored"], again["known"], again["forgotten"], again["refused"]) == (0, found - 1, 1, 0)
+
+
 def test_memories_of_several_users_are_not_mixed(home: Path, on: list[str]) -> None:
     file = str(exports.mem0(home / "mem0.json", exports.spoken(10), "ada", "bob"))
 

@@ -1,10 +1,12 @@
+from datetime import timedelta
+
 import pytest
 
 from bethink import Fact, Facts, Memory
-from bethink.errors import Invalid, NotFound
+from bethink.errors import ErasedKey, Invalid, NotFound, Stale
 from bethink.model.moments import from_micros
 from bethink.store.db import Database
-from tests.conftest import memory_on
+from tests.conftest import FakeClock, memory_on
 
 
 @pytest.fixture
@@ -69,6 +71,26 @@ async def test_a_forgotten_fact_is_gone_and_forgetting_it_again_is_an_error(memo
     assert await facts.search("tea", limit=5) == []
     with pytest.raises(NotFound):
         await memory.space("alice").forget("fact:f:0")
+
+
+async def test_a_forgotten_fact_is_refused_for_a_month_to_who_expects_none(
+    memory: Memory, facts: Facts, clock: FakeClock
+) -> None:
+    fact = Fact(id="f", content="tea")
+    await facts.save(fact, expected=0)
+    await memory.space("alice").forget("fact:f:0")
+
+    with pytest.raises(ErasedKey, match="fact 'f' was erased on 2023-11-14"):
+        await facts.save(fact, expected=0)
+    assert await facts.count() == 0
+    await memory.space("bob").facts.save(fact, expected=0)
+
+    await facts.save(fact)
+    with pytest.raises(Stale):
+        await facts.save(fact, expected=0)
+    await memory.space("alice").forget("fact:f:0")
+    clock.time += timedelta(days=31)
+    await facts.save(fact, expected=0)
 
 
 async def test_facts_of_another_space_are_not_found(memory: Memory, facts: Facts) -> None:

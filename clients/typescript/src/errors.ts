@@ -37,7 +37,7 @@ export class BadAnswer extends ModelError {}
 export class Corrupt extends StoreError {}
 /** A key that must be unique is taken. */
 export class Duplicate extends Conflict {}
-/** What this idempotency key was used for was erased: a late retry must not bring it back. Nothing was stored. */
+/** What this key or id was used for was erased: a late retry must not bring it back. Nothing was stored. */
 export class ErasedKey extends Conflict {}
 /** The value cannot be stored as it is. */
 export class Invalid extends BethinkError {}

@@ -1951,8 +1951,8 @@ export interface SpaceVerbs {
     /**
      * Store a file as passages that can be recalled and followed to their place in it. The same bytes again
      * change nothing. Of another version the passages that stayed are kept, new ones added, and those that are
-     * gone taken back. What a file says is data, never a wish of the user. It is the conversation `file:NAME:`
-     * of the assistant.
+     * gone taken back; one that was forgotten by itself stays away. What a file says is data, never a wish of
+     * the user. It is the conversation `file:NAME:` of the assistant.
      */
     addFile(name: string, options?: SpaceAddFileOptions): Promise<AddedFile>;
     /**

@@ -208,6 +208,7 @@ class Facts(Handle):
 
         Raises:
             Stale: if `expected` is not the current version.
+            ErasedKey: if `expected` is 0 and the fact with this id was erased in the last 30 days.
         """
         return await self._run(SAVE_FACT, SaveFactRequest(fact=fact, expected=expected))
 

@@ -293,8 +293,10 @@ def _answer(ctx: CommandContext, report: "ImportReport", hint: str) -> Result:
         summary = f"{report.storable} of {report.found} can be stored (some may already be)"
     else:
         summary = f"{report.stored} of {report.found} stored, {report.known} already stored"
+    if report.forgotten:
+        summary += f", {report.forgotten} left out as forgotten"
     lines = [OutputLine(f"{summary}, {report.refused} refused")]
-    names = ("found", "storable", "stored", "known", "refused", "refusals", "dry_run")
+    names = ("found", "storable", "stored", "known", "forgotten", "refused", "refusals", "dry_run")
     data = {name: getattr(report, name) for name in names}
     if not report.refused:
         return Result(data=data, lines=lines)

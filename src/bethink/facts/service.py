@@ -25,7 +25,7 @@ from bethink.model.verbs.facts import (
     SearchFactsRequest,
 )
 from bethink.model.verbs.memory import CorrectRequest
-from bethink.store import fact_pages, facts, learning_rules
+from bethink.store import erasures, fact_pages, facts, learning_rules
 from bethink.store.db import Database, Tx
 
 T = TypeVar("T")
@@ -100,6 +100,8 @@ class FactService:
         def body(tx: Tx) -> Fact:
             _check_kind(tx, space, fact)
             facts.put(tx, space=space, fact=fact, expected=request.expected)
+            if request.expected == 0:  # who expects none repeats an import, which may hold what was forgotten since
+                erasures.check_fact(tx, fact.id, space=space)
             return _found(tx, space, fact.id)
 
         return await self._database.transact(body, space=space, repeatable=request.expected is None)

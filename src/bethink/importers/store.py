@@ -7,7 +7,7 @@ from typing import Any
 
 from bethink.api.session import Session
 from bethink.api.space import Space
-from bethink.errors import Conflict, Duplicate, Invalid, Stale
+from bethink.errors import Conflict, Duplicate, ErasedKey, Invalid, Stale
 from bethink.importers.items import Destination, ImportedDocument, ImportedFact, ImportedMessage, Item, UnreadableItem
 
 _BATCH = 100
@@ -21,6 +21,8 @@ class ImportReport:
     found: int = 0
     stored: int = 0
     known: int = 0
+    forgotten: int = 0
+    """The items that were stored before and forgotten since: they are left out."""
     why: dict[str, str] = field(default_factory=dict[str, str])
     """The items that cannot be stored, and the reason for the first few."""
     dry_run: bool = False
@@ -87,6 +89,8 @@ class Importer:
                 self.report.stored += 1
         except (Stale, Duplicate):
             self.report.known += 1
+        except ErasedKey:
+            self.report.forgotten += 1
         except (Conflict, Invalid) as error:
             self.report.refuse(item.place, str(error))
 
@@ -99,6 +103,8 @@ class Importer:
             if len(batch) > 1:
                 for each in batch:
                     await self._messages(to, [each])
+            elif isinstance(error, ErasedKey):
+                self.report.forgotten += 1
             elif self.copies_are_known and isinstance(error, Conflict):
                 self.report.known += 1
             else:

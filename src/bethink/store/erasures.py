@@ -14,6 +14,7 @@ from bethink.errors import ErasedKey
 from bethink.frozen import frozen
 from bethink.model.erasures import DOCUMENT_KEY, Erasure, SinkState, Tombstone
 from bethink.model.moments import from_micros, from_micros_or_none, to_micros
+from bethink.model.recall import RefKind
 from bethink.model.text import canonical_json
 from bethink.store.db import Row, Tx
 from bethink.store.keys import deployment_key
@@ -164,6 +165,14 @@ def check_keys(tx: Tx, kind: str, keys: Iterable[str], *, space: str) -> None:
         if stone.at > since:
             what = "document" if kind == DOCUMENT_KEY else "message"
             raise ErasedKey(f"the {what} with the idempotency key {key!r} was erased on {stone.at:%Y-%m-%d}.")
+
+
+def check_fact(tx: Tx, fact_id: str, *, space: str) -> None:
+    """Refuse a fact that was erased not long ago. Raises `ErasedKey`."""
+    stone = buried(tx, RefKind.FACT, [fact_id], space=space).get(fact_id)
+    if stone is not None and stone.at > tx.now - tx.keys_refused:
+        hint = "Do not save it again. If it is something new, give it another id."
+        raise ErasedKey(f"fact {fact_id!r} was erased on {stone.at:%Y-%m-%d}.", hint=hint)
 
 
 def note_written(tx: Tx, *, space: str, host: str, path: str, kind: str) -> None:

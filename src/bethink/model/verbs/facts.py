@@ -140,7 +140,10 @@ SAVE_FACT: Verb[SaveFactRequest, Fact] = Verb(
     "facts.save", SaveFactRequest, Fact, f"POST {_FACTS}", WRITE, Retry.IDEMPOTENT,
     "Store a fact and return it as stored.",
     status=201, operation=MemoryOperation.UPSERT,
-    raises="Stale: if `expected` is not the current version.",
+    raises=(
+        "Stale: if `expected` is not the current version. "
+        "ErasedKey: if `expected` is 0 and the fact with this id was erased in the last 30 days."
+    ),
 )  # fmt: skip
 FACT_VERSIONS: Verb[FactRequest, list[Fact]] = Verb(
     "facts.versions", FactRequest, list[Fact], f"GET {_FACTS}/{{fact_id}}/versions", READ, Retry.SAFE,
