@@ -170,6 +170,28 @@ async def test_what_a_thread_holds_of_a_person_is_found_and_goes(memory: bethink
     assert (await memory.find_person("Kari Moe")).spaces == ()
 
 
+async def test_a_name_on_a_line_of_its_own_is_found_in_all_that_is_stored_as_json(
+    memory: bethink.Memory, target: str, superuser_dsn: str
+) -> None:
+    space, lines = memory.space("team"), "Visitors:\nJosé Quist\n\tOle"
+    call = {"id": "c1", "function": {"name": "mail", "arguments": json.dumps({"body": lines})}}
+    await space.remember("hello", metadata={"note": lines})
+    await space.remember([Message(role="assistant", content="sent", tool_calls=[call])])
+    await space.remember([Message(role="tool", content=json.dumps({"found": lines}), tool_call_id="c1")])
+    await space.facts.save(Fact(id="f1", content="Somebody came.", metadata={"note": lines}))
+    await space.documents.create(DocumentDraft(slug="day", title="Day", body="Busy.", metadata={"note": lines}))
+    desk = memory.local().working("team")
+    thread = await desk.open_thread(mode=Mode.AUTO)
+    await desk.dispatch(thread.id, Event(type="USER_MESSAGE", payload={"text": lines}))
+
+    [found] = (await memory.find_person("Jose Quist")).spaces
+    assert (found.messages, found.facts, found.documents, found.threads) == (3, 1, 1, 1)
+
+    await memory.forget_person("Jose Quist")
+    assert (await memory.find_person("Jose Quist")).spaces == ()
+    assert "Quist" not in stored(target, superuser_dsn)
+
+
 async def test_every_page_of_every_kind_is_read(memory: bethink.Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(people, "_PAGE", 2)
     space = memory.space("team")

@@ -1,5 +1,8 @@
 """A name is found as whole words, in any case and with or without accents, and never as part of another word."""
 
+import json
+import time
+
 import pytest
 
 from bethink.language.names import Names
@@ -23,6 +26,11 @@ from bethink.language.names import Names
         ("민수", "민수는 갔다"),
         ("राम", "राम आया"),
         ("Anna", "\uff21\uff4e\uff4e\uff41 in wide letters"),
+        ("Anna", "An\u00adna came."),
+        ("Anna Berg", "An\u200bna\u200b \ufeffBerg came."),
+        ("An\u200bna", "Anna came."),
+        ("Anna", "Anna\u200bBerg came."),
+        ("葛城", "葛\U000e0100城さん"),
     ],
 )
 def test_a_name_is_found(name: str, text: str) -> None:
@@ -48,12 +56,54 @@ def test_a_part_of_another_word_is_not(name: str, text: str) -> None:
     assert not Names([name]).in_text(text)
 
 
+@pytest.mark.parametrize(
+    "value",
+    [
+        "Here:\nAnna Berg",
+        "1\tanna berg",
+        "Here:\r\nAnna\nBerg\n",
+        'She said:\n"\nAnna Berg"',
+        "Änna Berg",
+        ["one", {"Anna\nBerg": 1}],
+        {"arguments": json.dumps({"body": "Dear all,\nÄnna Berg is ill."})},
+        json.dumps(json.dumps(["\nAnna Berg"])),
+        'Look: {"to": "\\nAnna Berg"}',
+        '{"cut": "off\\nAnna Berg and',
+    ],
+)
+@pytest.mark.parametrize("ascii_only", [True, False])
+def test_a_name_is_found_in_json_and_in_json_within_its_strings(value: object, *, ascii_only: bool) -> None:
+    assert Names(["Anna Berg"]).in_text(json.dumps({"note": value}, ensure_ascii=ascii_only))
+
+
+def test_a_character_that_json_writes_as_two_is_read_as_one() -> None:
+    assert Names(["\U00020bb7野"]).in_text(json.dumps({"to": "\U00020bb7野"}))
+
+
+def test_a_backslash_outside_of_json_is_none_of_its_escapes() -> None:
+    assert not Names(["Ho", "Au"]).in_text(r"The density \rho, after a time \tau.")
+    assert not Names(["Ho"]).in_text(json.dumps({"note": r"The density \rho"}))
+    assert not Names(["Anna"]).in_text(json.dumps({"note": "Savannah\nHannah"}))
+
+
+@pytest.mark.parametrize(
+    "text", ['"' + r"\"" * 200_000 + "\\", '"' * 400_001 + "\\", '"\\u0022' + r"\u005cu0022" * 40_000, '"\\' * 200_000]
+)
+def test_a_text_that_is_made_to_be_read_for_long_is_not(text: str) -> None:
+    started = time.process_time()
+
+    assert not Names(["Anna Berg"]).in_text(text)
+
+    assert time.process_time() - started < 5
+
+
 def test_every_alias_counts_and_a_whole_name_is_compared_as_a_whole() -> None:
     names = Names(["Anna Berg", "Annie"])
 
     assert names.in_text("Annie said so")
     assert names.is_one("ANNIE")
     assert names.is_one("anna berg")
+    assert names.is_one("An\u00adna Berg")
     assert not names.is_one("Anna")
     assert not names.is_one("Anna Berg Hansen")
     assert not names.is_one(None)
