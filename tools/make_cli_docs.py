@@ -31,7 +31,7 @@ reading. `mcp` prints nothing but the protocol on stdout.
 | 2 | wrong arguments, or a value that cannot be parsed |
 | 3 | not found: what was named, or the database |
 | 4 | wrong settings, a missing extra, or missing permissions |
-| 5 | partly done: an import refused some lines, or a reindex is not finished |
+| 5 | partly done: an import refused some lines, a reindex is not finished, or a legal hold kept what was to go |
 | 130 | interrupted |
 
 A command takes its database from `--database`, then the environment, then the settings file, then the default:

@@ -70,6 +70,20 @@ def test_a_person_is_forgotten_with_a_receipt_for_each_space(on: list[str], tmp_
     assert ok("person", "find", "Karin", *on)["spaces"][0]["space"] == "other"
 
 
+def test_what_a_legal_hold_keeps_of_a_person_is_named_and_the_command_has_done_its_work_in_part(on: list[str]) -> None:
+    told(on)
+    ok("retention", "hold", "--reason", "case 12", "--space", "zoo", *on)
+
+    assert run("person", "forget", "Kari", "--dry-run", *on).code == 5
+    done = run("person", "forget", "Kari", "--yes", *on)
+
+    assert done.code == 5
+    assert "team: forgotten: 1 message" in done.out
+    assert "zoo: not forgotten" in done.out
+    assert "'Kari' is left in zoo" in done.err
+    assert [each["space"] for each in ok("person", "find", "Kari", *on)["spaces"]] == ["zoo"]
+
+
 async def test_through_a_server_a_key_reaches_its_own_spaces_only(target: str) -> None:
     async with serving(target) as served:
         for space in ("team", "zoo"):

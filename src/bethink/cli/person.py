@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bethink.cli.command import CommandContext, DryRun, Result, UsageError, Yes, command
+from bethink.cli.command import CommandContext, DryRun, ExitCode, Failure, Result, UsageError, Yes, command
 from bethink.cli.erasures import write_receipt
 from bethink.cli.export import note_written, private
 from bethink.cli.forget import counted
@@ -101,7 +101,13 @@ async def forget(
             _write_receipts(Path(receipts), done)
     ctx.note(f"note: looked by {', '.join(done.looked)} in {many(done.spaces_searched, 'space')}")
     _say_limits(ctx, done.not_claimed)
-    return Result(data=done, lines=_erased(done))
+    held = [one_line(each.space) for each in done.spaces if each.refused]
+    if not held:
+        return Result(data=done, lines=_erased(done))
+    left = f"{name!r} {'would be' if dry_run else 'is'} left in {', '.join(held)}: a legal hold refuses it."
+    hint = "See 'bethink retention holds'; once the hold is lifted, run this again."
+    failure = Failure(code="partial", message=left, hint=hint)
+    return Result(data=done, lines=_erased(done), code=ExitCode.PARTIAL, failure=failure)
 
 
 def _write_receipts(folder: Path, done: "PersonErased") -> None:
