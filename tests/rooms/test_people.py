@@ -1,20 +1,24 @@
 """People are found by speaker, name and entity in every space the caller may see, and forgotten with receipts."""
 
 import json
+from datetime import datetime
 
 import pytest
 
 import bethink
 from bethink.errors import Invalid
+from bethink.forgetting.plan import Step
+from bethink.forgetting.replay import covered
 from bethink.model.access import Caller, Door, KeyInfo, Scope, asked_by
 from bethink.model.documents import DocumentDraft
 from bethink.model.facts import Fact
 from bethink.model.moments import from_micros
 from bethink.model.people import PersonWay
+from bethink.model.recall import FactVerdict
 from bethink.model.records import Message, Origin
 from bethink.model.working import Event, Mode
 from bethink.store import people
-from bethink.store.db import Database
+from bethink.store.db import Database, Tx
 from tests.conftest import KEY, said
 from tests.rooms.stored_kit import stored
 
@@ -192,12 +196,95 @@ async def test_a_name_on_a_line_of_its_own_is_found_in_all_that_is_stored_as_jso
     assert "Quist" not in stored(target, superuser_dsn)
 
 
+async def spoken_of(memory: bethink.Memory) -> bethink.Session:
+    """Kari, where only a claim under review, a summary, a session's labels and a note of feedback name her."""
+    space = memory.space("team")
+    kept = await space.remember("He is ill.", conversation="c")
+    await space.reviews.propose(kept.refs[0], statement="Kari Moe is ill.")
+    await memory.local().history("team").set_summary("c", "They spoke of:\nKari Moe")
+    await space.session("tagged", tags=["kari-moe"])
+    session = await space.session("labelled", metadata={"customer": {"name": "Kari\nMoe"}})
+    await space.facts.save(Fact(id="f1", content="Tea is at four."))
+    await space.feedback("fact:f1:1", FactVerdict.USEFUL, note="Kari Moe says five.")
+    return session
+
+
+async def test_what_else_names_a_person_is_found_exported_and_goes(
+    memory: bethink.Memory, target: str, superuser_dsn: str
+) -> None:
+    session = await spoken_of(memory)
+    space = memory.space("team")
+
+    [found] = (await memory.find_person("Kari Moe")).spaces
+    assert (found.total, found.others, found.words) == (5, 5, 5)
+    kinds = [each.partition(":")[0] for each in found.other_ids]
+    assert sorted(kinds) == ["feedback", "labels", "labels", "review", "summary"]
+    assert f"labels:{session.id}" in found.other_ids
+    texts = [each.text for each in (await memory.export_person("Kari Moe")).items]
+    assert "Kari Moe says five." in texts
+    assert any("Kari Moe is ill." in each for each in texts)
+
+    [done] = (await memory.forget_person("Kari Moe")).spaces
+
+    assert (done.went.others, done.went.messages, done.went.facts) == (5, 0, 0)
+    assert json.loads(done.went.receipt)["receipt"]["went"]["others"] == 5
+    assert (await memory.find_person("Kari Moe")).spaces == ()
+    assert await space.reviews.all() == []
+    assert await memory.local().history("team").get_summary("c") == ""
+    assert (await space.explain("fact:f1:1")).feedback[0].note is None, "the verdict stays"
+    for text in ("kari", "Kari", "says five"):
+        assert text not in stored(target, superuser_dsn)
+
+
+async def test_what_else_named_a_person_goes_again_when_it_comes_back_and_what_is_new_stays(
+    memory: bethink.Memory, database: Database
+) -> None:
+    session = await spoken_of(memory)
+    [summary] = [each.id for each in (await memory.export_person("Kari Moe")).items if each.kind == "summary"]
+    before = await database.transact(
+        lambda tx: (tx.now, tx.one("find_session", space="team", id=session.id)), space="team"
+    )
+    await memory.forget_person("Kari Moe")
+
+    def come(tx: Tx, at: datetime, metadata: str) -> list[Step]:
+        tx.run("set_summary", space="team", conversation=summary, content="Kari Moe", now=at)
+        tx.run("label_session", space="team", id=session.id, tags="[]", metadata=metadata)
+        return covered(tx, space="team")
+
+    assert await database.transact(lambda tx: come(tx, tx.now, '{"customer":"new"}'), space="team") == []
+    assert before[1] is not None
+    back = str(before[1]["metadata"])
+    again = await database.transact(lambda tx: come(tx, before[0], back), space="team")
+
+    assert again == [Step("summary", summary), Step("labels", session.id)]
+
+
+async def test_tags_slots_and_ids_are_looked_at(memory: bethink.Memory) -> None:
+    space = memory.space("team")
+    await space.remember("hello", tags=["kari-moe"])
+    await space.facts.save(Fact(id="f1", content="Tea.", tags=("Kari Moe",)))
+    await space.facts.save(Fact(id="f2", content="Milk.", subject="tea", slot="kari moe"))
+    await space.facts.save(Fact(id="Kari Moe", content="Nuts."))
+    await space.documents.create(DocumentDraft(slug="day", title="Day", body="Busy.", tags=("kari moe",)))
+
+    [found] = (await memory.find_person("Kari Moe")).spaces
+
+    assert (found.messages, found.facts, found.documents) == (1, 3, 1)
+    await memory.forget_person("Kari Moe")
+    assert (await memory.find_person("Kari Moe")).spaces == ()
+
+
 async def test_every_page_of_every_kind_is_read(memory: bethink.Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(people, "_PAGE", 2)
     space = memory.space("team")
     for number in range(5):
         await space.remember(said("Kari was here.", "Ole was not."), conversation=f"c{number}")
+        kept = await space.remember("Somebody was here.", conversation=f"s{number}")
+        await space.reviews.propose(kept.refs[0], statement="Kari was here.")
+        await memory.local().history("team").set_summary(f"s{number}", "Kari was here.")
+        await space.session(f"t{number}", tags=["Kari"])
         await space.facts.save(Fact(id=f"f{number}", content="Kari was here."))
+        await space.feedback(f"fact:f{number}:1", FactVerdict.USEFUL, note="Kari!")
         await space.correct(f"fact:f{number}:1", "Ole was here.")
         await space.documents.create(DocumentDraft(slug=f"d{number}", title="Day", body="Kari was here."))
         desk = memory.local().working("team")
@@ -207,7 +294,9 @@ async def test_every_page_of_every_kind_is_read(memory: bethink.Memory, monkeypa
     found = (await memory.find_person("Kari")).spaces[0]
 
     assert (found.messages, found.facts, found.documents, found.threads) == (5, 5, 5, 5), "also in old versions"
-    assert (await memory.forget_person("Kari")).spaces[0].went.messages == 5
+    assert found.others == 20
+    went = (await memory.forget_person("Kari")).spaces[0].went
+    assert (went.messages, went.others) == (5, 15), "feedback goes with its fact"
     assert (await memory.find_person("Kari")).spaces == ()
 
 

@@ -401,6 +401,7 @@ export interface Forgotten {
     session_memories: number;
     documents: number;
     threads: number;
+    others: number;
     tests: number;
     tests_naming: string[];
     dry_run: boolean;
@@ -729,11 +730,13 @@ export interface PersonInSpace {
     session_memories: number;
     documents: number;
     threads: number;
+    others: number;
     speaker: number;
     words: number;
     entities: number;
     refs: string[];
     thread_ids: string[];
+    other_ids: string[];
 }
 
 /** One thing that a space holds of a person, with its text. */

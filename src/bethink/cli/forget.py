@@ -104,6 +104,7 @@ def counted(gone: "Forgotten") -> str:
         ("session memory", "session memories"): gone.session_memories,
         ("version of a document", "versions of documents"): gone.documents,
         ("thread", "threads"): gone.threads,
+        ("other text", "other texts"): gone.others,
         ("memory test", "memory tests"): gone.tests,
     }
     parts = [many(count, *words) for words, count in kinds.items() if count]

@@ -133,12 +133,13 @@ def _say_limits(ctx: CommandContext, not_claimed: "Iterable[str]") -> None:
 def _found(spaces: "Iterable[PersonInSpace]") -> list[OutputLine]:
     lines: list[OutputLine] = []
     for each in spaces:
-        kinds = ("messages", "facts", "session_memories", "documents", "threads")
+        kinds = ("messages", "facts", "session_memories", "documents", "threads", "others")
         counts = [f"{getattr(each, kind)} {kind.replace('_', ' ')}" for kind in kinds if getattr(each, kind)]
         ways = [f"{getattr(each, way)} by {way}" for way in ("speaker", "words", "entities") if getattr(each, way)]
         lines.append(OutputLine(f"{one_line(each.space)}: {', '.join(counts)} ({', '.join(ways)})"))
         lines += [OutputLine(f"  {ref}") for ref in each.refs]
         lines += [OutputLine(f"  thread:{one_line(thread)}") for thread in each.thread_ids]
+        lines += [OutputLine(f"  {one_line(other)}") for other in each.other_ids]
     return lines or [OutputLine("nothing was found")]
 
 

@@ -11,7 +11,7 @@ from bethink.forgetting.forget import ForgetService, asker
 from bethink.forgetting.plan import Step
 from bethink.language.names import Names
 from bethink.model.access import caller
-from bethink.model.erasures import THREAD
+from bethink.model.erasures import OTHERS, THREAD
 from bethink.model.pages import cursor_of, read_cursor
 from bethink.model.people import (
     ErasedInSpace,
@@ -33,6 +33,7 @@ from bethink.store.people import StoredText
 _COUNTED = {
     RefKind.MESSAGE: "messages", RefKind.FACT: "facts", RefKind.SESSION_MEMORY: "session_memories",
     RefKind.DOCUMENT: "documents", THREAD: "threads",
+    **dict.fromkeys(OTHERS, "others"),
 }  # fmt: skip
 Run = Callable[[Verb[Any, Any], str, Any], Awaitable[Any]]
 """Carries out a verb in a space, recorded as any other call."""
@@ -117,8 +118,9 @@ class PeopleService:
             for way, count in mention.ways.items():
                 ways[way] += count
             numbers = mention.numbers if kind == RefKind.MESSAGE else (max(mention.numbers),)
-            refs += [Ref(RefKind(kind), name, number) for number in numbers if kind != THREAD]
+            refs += [Ref(RefKind(kind), name, number) for number in numbers if kind not in (THREAD, *OTHERS)]
         threads = tuple(name for kind, name in found if kind == THREAD)
+        others = tuple(f"{kind}:{name}" for kind, name in found if kind in OTHERS)
         return PersonInSpace(
             space=space,
             **counts,
@@ -127,6 +129,7 @@ class PeopleService:
             entities=ways[PersonWay.ENTITIES],
             refs=tuple(refs[: request.limit]),
             thread_ids=threads[: request.limit],
+            other_ids=others[: request.limit],
         )
 
     async def _found(self, space: str, request: PersonRequest) -> Found:

@@ -11,13 +11,27 @@ from bethink.forgetting import cascade, naming
 from bethink.log.names import stored_conversation
 from bethink.log.succession import get_session
 from bethink.model.changes import ChangeKind
-from bethink.model.erasures import CONVERSATION, SESSION, SPACE, THREAD
+from bethink.model.erasures import CONVERSATION, OTHERS, REVIEW, SESSION, SPACE, THREAD
 from bethink.model.filters import Filter
+from bethink.model.jobs import JobKind
 from bethink.model.recall import Ref, RefKind
 from bethink.model.records import Forgotten
 from bethink.model.text import canonical_json
 from bethink.model.verbs.memory import ASSISTANT, ForgetRequest
-from bethink.store import changes, consolidation, documents, facts, fitting, memory_tests, retention, sessions, threads
+from bethink.store import (
+    changes,
+    consolidation,
+    documents,
+    facts,
+    fitting,
+    memory_tests,
+    people,
+    relearnings,
+    retention,
+    reviews,
+    sessions,
+    threads,
+)
 from bethink.store.db import Tx
 
 VERSION = "version"
@@ -136,6 +150,7 @@ def added(done: Sequence[Forgotten]) -> Forgotten:
         session_memories=sum(each.session_memories for each in done),
         documents=sum(each.documents for each in done),
         threads=sum(each.threads for each in done),
+        others=sum(each.others for each in done),
         tests_naming=tuple(dict.fromkeys(name for each in done for name in each.tests_naming)),
     )
 
@@ -200,6 +215,16 @@ def _forget_thread(tx: Tx, step: Step, space: str) -> Forgotten | None:
     return Forgotten(threads=1)
 
 
+def _forget_other(tx: Tx, step: Step, space: str) -> Forgotten | None:
+    review = reviews.find(tx, space=space, review_id=step.id) if step.kind == REVIEW else None
+    if not people.forget_other(tx, step.kind, space=space, id=step.id):
+        return None
+    if review is not None:  # the answer that it was taken from says the same, and so may a proposal
+        tx.run("forget_session_answers", space=space, kind=JobKind.EXTRACT, sessions=[review.session_id])
+        relearnings.drop_proposals(tx, space=space)
+    return Forgotten(others=1)
+
+
 _DOES: Mapping[str, Callable[[Tx, Step, str], Forgotten | None]] = {
     RefKind.MESSAGE: _forget_messages,
     RefKind.FACT: lambda tx, step, space: cascade.forget_fact(tx, space=space, fact_id=step.id),
@@ -209,6 +234,7 @@ _DOES: Mapping[str, Callable[[Tx, Step, str], Forgotten | None]] = {
     SESSION: _forget_session,
     CONVERSATION: _forget_conversation,
     THREAD: _forget_thread,
+    **dict.fromkeys(OTHERS, _forget_other),
 }
 
 

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 
 from bethink.forgetting import plan as planning
 from bethink.forgetting.plan import VERSION, Step
-from bethink.model.erasures import CONVERSATION, SESSION, SPACE, THREAD
+from bethink.model.erasures import CONVERSATION, OTHERS, SESSION, SPACE, THREAD
 from bethink.model.moments import to_micros
 from bethink.model.recall import RefKind
 from bethink.model.records import Forgotten
 from bethink.model.text import canonical_json
-from bethink.store import erasures, retention
+from bethink.store import erasures, people, retention
 from bethink.store.db import Row, Tx
 from bethink.store.erasures import Digests
 
@@ -49,6 +49,9 @@ def covered(tx: Tx, *, space: str) -> list[Step]:
         ):
             messages.setdefault(row["session_id"], []).append(row["number"])
     steps = [Step(RefKind.MESSAGE, each, tuple(numbers)) for each, numbers in messages.items()] + steps
+    for kind in OTHERS:
+        others = people.recorded(tx, kind, space=space)
+        steps += [Step(kind, row["id"]) for row in others if found.has(kind, {**row, "id": row["name"]})]
     versions = [row for row in tx.all("list_past_versions", space=space) if found.has(VERSION, row)]
     return steps + [Step(VERSION, row["document_id"], (row["version"],)) for row in versions]
 

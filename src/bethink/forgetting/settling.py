@@ -62,7 +62,8 @@ class Settler:
         erasures.confirm(tx, space=space, erasure_id=erasure.id, sinks=sinks.clean_inside(tx, space=space))
         went = {
             "messages": done.messages, "facts": done.facts, "session_memories": done.session_memories,
-            "documents": done.documents, "threads": done.threads, "tests": done.tests,
+            "documents": done.documents, "threads": done.threads, "others": done.others,
+            "tests": done.tests,
         }  # fmt: skip
         after = {"went": went, "shown_to": list(shown_to(tx, space=space)), "folder": plan.get("folder", "")}
         erasures.note_receipt(tx, space=space, erasure_id=erasure.id, plan=after, receipt="null")

@@ -4,8 +4,9 @@ import json
 import socket
 from collections.abc import Callable, Iterable
 
-from bethink.model.erasures import SPACE, THREAD
+from bethink.model.erasures import OTHERS, SPACE, THREAD
 from bethink.model.recall import RefKind
+from bethink.store import people
 from bethink.store.db import Row, Tx
 from bethink.store.sql import Dialect
 
@@ -43,6 +44,9 @@ def _rows(tx: Tx, space: str) -> int:
     ids, numbers = _messages(tx)
     left = _count(tx, "left_messages", space=space, ids=ids, numbers=numbers) if ids else 0
     facts = list(tx.gone.get(RefKind.FACT, ()))
+    for kind in OTHERS:
+        gone = tx.gone.get(kind)
+        left += sum(row["name"] in gone for row in people.recorded(tx, kind, space=space)) if gone else 0
     return left + (_count(tx, "left_facts", space=space, ids=facts) if facts else 0)
 
 

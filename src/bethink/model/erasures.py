@@ -7,6 +7,10 @@ from bethink.frozen import frozen
 SPACE, SESSION, CONVERSATION = "space", "session", "conversation"
 THREAD, IDEMPOTENCY_KEY, DOCUMENT_KEY, PASSAGE = "thread", "idempotency_key", "document_key", "passage"
 """Kinds of tombstones, besides those of refs."""
+REVIEW, SUMMARY, LABELS, FEEDBACK = "review", "summary", "labels", "feedback"
+OTHERS = (REVIEW, SUMMARY, LABELS, FEEDBACK)
+"""The kinds of what else may name a person: claims under review, summaries of conversations, the tags and metadata of
+sessions, and the notes of feedback."""
 
 ARTEFACTS, WRITING, EXPORT = "artefacts", "writing", "export"
 """What is written down of files: pages of a space, pages that a worker is writing now, and what was exported."""
@@ -49,7 +53,8 @@ class Tombstone:
     """The keyed digest of something that was forgotten and may not come back."""
 
     kind: str
-    """`space`, `session`, `conversation`, `thread`, `idempotency_key`, `document_key`, `passage`, or a kind of ref."""
+    """`space`, `session`, `conversation`, `thread`, `idempotency_key`, `document_key`, `passage`, `review`, `summary`,
+    `labels`, `feedback`, or a kind of ref."""
     key_id: str
     digest: str
     erasure_id: str

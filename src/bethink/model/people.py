@@ -23,7 +23,9 @@ NOT_CLAIMED = (
     "pronouns and descriptions, such as 'she' or 'my sister'",
     "nicknames, inflected forms and spellings that were not given as an alias",
     "paraphrases without a name",
-    "names of conversations, agents and spaces",
+    "names of conversations, agents and spaces, slugs of documents, and ids in the access record",
+    "learning rules, memory tests, and changes to documents that wait for approval",
+    "who gave feedback, decided, wrote or erased something, and the reasons of erasures and legal holds",
     "pictures and files that messages only refer to",
 )
 """What a search by name cannot claim to have found."""
@@ -39,18 +41,23 @@ class PersonInSpace:
     session_memories: int = 0
     documents: int = 0
     threads: int = 0
+    others: int = 0
+    """Claims under review, summaries of conversations, sessions with their tags and metadata, and notes of feedback."""
     speaker: int = 0
     """How many of these were found by their speaker; one may be found in several ways."""
     words: int = 0
     entities: int = 0
     refs: tuple[Ref, ...] = ()
-    """What was found, up to the limit; threads have no refs."""
+    """What was found, up to the limit; threads and others have no refs."""
     thread_ids: tuple[str, ...] = ()
+    other_ids: tuple[str, ...] = ()
+    """The others, each with its kind: `review:` and its id, `summary:` and the id of the conversation, `labels:` and
+    the id of the session, `feedback:` and its id."""
 
     @property
     def total(self) -> int:
         """How much it is in all."""
-        return self.messages + self.facts + self.session_memories + self.documents + self.threads
+        return self.messages + self.facts + self.session_memories + self.documents + self.threads + self.others
 
 
 @frozen

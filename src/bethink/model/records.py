@@ -263,7 +263,8 @@ class Forgotten:
     """Counts of what was forgotten, or with `dry_run` would be. `documents` counts versions that lost their text.
 
     `tests` counts memory tests that were made from it. `tests_naming` are the ids of others that hold words of it: they
-    were written by hand, so they stay until someone removes them.
+    were written by hand, so they stay until someone removes them. `others` counts what else named a person: claims
+    under review, summaries of conversations, the tags and metadata of sessions, and notes of feedback.
     """
 
     messages: int = 0
@@ -271,6 +272,7 @@ class Forgotten:
     session_memories: int = 0
     documents: int = 0
     threads: int = 0
+    others: int = 0
     tests: int = 0
     tests_naming: tuple[str, ...] = ()
     dry_run: bool = False

@@ -1,16 +1,16 @@
-"""Reads every text of a space, page by page, to look for a person in it."""
+"""Reads every text of a space, page by page, to look for a person in it, and removes what no other part removes."""
 
 import json
 from collections.abc import Callable, Iterator
 from datetime import datetime
 
 from bethink.frozen import frozen
-from bethink.model.erasures import THREAD
+from bethink.model.erasures import LABELS, OTHERS, THREAD
 from bethink.model.moments import from_micros
 from bethink.model.recall import RefKind
 from bethink.store.db import Row, Tx
 
-KINDS: tuple[str, ...] = (RefKind.MESSAGE, RefKind.FACT, RefKind.SESSION_MEMORY, RefKind.DOCUMENT, THREAD)
+KINDS: tuple[str, ...] = (RefKind.MESSAGE, RefKind.FACT, RefKind.SESSION_MEMORY, RefKind.DOCUMENT, THREAD, *OTHERS)
 """What may hold something of a person, in the order in which it is listed."""
 _TABLES = {THREAD: ("chunk", "event")}
 _FIRST: dict[str, object] = {"chunk": ""}
@@ -38,6 +38,21 @@ def texts(tx: Tx, kind: str, *, space: str) -> Iterator[StoredText]:
     """Yield every text of a kind, in order."""
     for table in _TABLES.get(kind, (kind,)):
         yield from _texts(tx, table, _reader(kind), space=space)
+
+
+def recorded(tx: Tx, kind: str, *, space: str) -> list[Row]:
+    """List one of the other kinds: ids, the names that they are buried under, and when they were recorded."""
+    return tx.all(f"list_recorded_{kind}", space=space)
+
+
+def forget_other(tx: Tx, kind: str, *, space: str, id: str) -> bool:  # noqa: A002 - as every ref calls it
+    """Remove something of one of the other kinds. Returns False if it is not there."""
+    named = tx.one("name_of_labels", space=space, id=id) if kind == LABELS else None
+    if not tx.run(f"forget_{kind}", space=space, id=id):
+        return False
+    tx.lose(kind, [id if named is None else named["name"]])
+    tx.forgets = True
+    return True
 
 
 def _texts(tx: Tx, table: str, read: Callable[[Row], StoredText], *, space: str) -> Iterator[StoredText]:

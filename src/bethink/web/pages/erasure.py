@@ -21,6 +21,7 @@ _WORDS = {
     "session_memories": ("session memory", "session memories"),
     "documents": ("version of documents", "versions of documents"),
     "threads": ("thread", "threads"),
+    "others": ("other text", "other texts"),
     "tests": ("memory test", "memory tests"),
 }
 
