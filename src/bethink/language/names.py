@@ -16,7 +16,7 @@ _UNSEEN = re.compile(
     "\U000e0100-\U000e01ef]"
 )
 # It takes every quote that begins a string, closed or not, so that no text is read twice.
-_STRING = re.compile(r'"((?:[^"\\\n]|\\.)*+)("?)')
+_STRING = re.compile(r'"([^"\\\n]*+(?:\\.[^"\\\n]*+)*+)("?)')
 _ESCAPE = re.compile(r"(?:\\u[0-9a-fA-F]{4})+|\\(.)")
 _ESCAPES = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 _LAYERS = 4
