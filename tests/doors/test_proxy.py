@@ -160,6 +160,17 @@ def test_a_conversation_is_captured_line_by_line_and_what_it_repeats_is_not(prox
     assert {conversation for _, _, conversation in stored} == {"chat-7"}
 
 
+def test_what_is_typed_beside_something_forgotten_is_captured(proxy: Proxy) -> None:
+    first, second = ("user", "I like figs."), ("user", "And tea.")
+    proxy.post("chat", asking("chat", first), x_bethink_conversation="chat-8")
+    assert [text for _, text, _ in proxy.stored(2)] == ["I like figs.", ANSWER]
+    proxy.forget("I like figs.")
+
+    proxy.post("chat", asking("chat", first, second), x_bethink_conversation="chat-8")
+
+    assert [text for role, text, _ in proxy.stored(3) if role == "user"] == ["And tea."]
+
+
 def test_calls_that_name_the_answer_they_follow_stay_in_one_conversation(proxy: Proxy) -> None:
     proxy.post("responses", {"model": "m", "input": "yes"})
     proxy.post("responses", {"model": "m", "input": "yes", "previous_response_id": "resp_1"})

@@ -113,9 +113,9 @@ class Capturing:
             await self._context.backend.run(
                 APPEND, space, AppendRequest(session_id=session_id, messages=tuple(messages))
             )
-        except ErasedKey:
-            pass  # it was forgotten, and is sent again only as a part of a history
-        except (Conflict, Invalid):
+        except (Conflict, Invalid) as error:
+            if len(messages) == 1 and isinstance(error, ErasedKey):
+                return  # it was forgotten, and is sent again only as a part of a history
             if len(messages) == 1:
                 raise
             for each in messages:
