@@ -211,6 +211,26 @@ async def test_the_file_of_tombstones_is_enough_when_the_database_is_lost(
         assert (await memory.space("ida").recall("Who is my therapist?")).items == ()
 
 
+async def test_the_file_of_tombstones_also_holds_what_another_memory_forgot_and_a_sync_brought(
+    file_settings: Settings, tmp_path: Path
+) -> None:
+    file, beside = tmp_path / "one.backup", Path(f"{file_settings.database_path}.tombstones")
+    async with opened(settings_for(str(tmp_path / "home.db"))) as home, opened(file_settings) as laptop:
+        await home.sync(laptop, "ida")
+        await back_up(file_settings, file)
+        await home.space("ida").forget(conversation="private")
+        await home.sync(laptop, "ida")
+        written = beside.read_bytes()
+        await home.sync(laptop, "ida")
+        assert beside.read_bytes() == written, "what it has already is not added again"
+    Path(file_settings.database_path).unlink()
+
+    await restore(file_settings, file)
+
+    async with opened(file_settings) as laptop:
+        assert (await laptop.space("ida").recall("Who is my therapist?")).items == ()
+
+
 async def test_what_waits_for_a_legal_hold_is_not_erased_by_a_restore(
     file_settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -194,8 +194,7 @@ async def test_tombstones_forget_again_what_a_restore_brings_back(memory: bethin
     kept = await database.transact(lambda tx: _stones_of(tx, [("message", f"{session.id}:1")]), space="alice")
 
     def restored(tx: Tx) -> None:
-        for stone in kept:
-            erasures.put(tx, stone, space="alice")
+        erasures.put(tx, kept, keys=(), space="alice")
         replay(tx, space="alice")
 
     await database.transact(restored, space="alice")

@@ -230,7 +230,7 @@ async def test_tombstones_that_came_from_elsewhere_never_reach_a_held_space(
         stone = Tombstone(
             kind="message", key_id=erasures.digests(tx).key_id, digest=digest, erasure_id="era_1", at=tx.now
         )
-        erasures.put(tx, stone, space="alice")
+        erasures.put(tx, [stone], keys=(), space="alice")
         replay(tx, space="alice", back=False)
 
     with pytest.raises(UnderLegalHold):

@@ -123,14 +123,9 @@ async def _share_tombstones(of: Database, to: Database, *, space: str) -> None:
         lambda tx: (erasures.tombstones(tx, space=space), erasures.digests(tx)), space=space, repeatable=True
     )
 
-    def take(tx: Tx) -> None:
-        for each in (key.own, *key.others):
-            erasures.add_key(tx, each)
-        for stone in stones:
-            erasures.put(tx, stone, space=space)
-
     if stones:
-        await to.transact(take, space=space, repeatable=True)
+        keys = (key.own, *key.others)
+        await to.transact(lambda tx: erasures.put(tx, stones, keys=keys, space=space), space=space, repeatable=True)
 
 
 def differing(ours: ArchiveReader, theirs: ArchiveReader) -> tuple[Rows, Rows]:

@@ -19,7 +19,7 @@ from bethink.model.backups import BackupManifest, Counts, Restored
 from bethink.model.moments import from_micros, moment_or_none, to_micros
 from bethink.model.retention import LegalHold
 from bethink.settings import Settings
-from bethink.store import restores, retention, tombstone_file
+from bethink.store import erasures, restores, retention, tombstone_file
 from bethink.store.db import Database, Tx
 from bethink.store.tombstone_file import Buried
 
@@ -223,7 +223,7 @@ async def _finish(database: Database, buried: Buried, backup_at: datetime) -> tu
 def _replaying(buried: Buried, space: str) -> Callable[[Tx], int]:
     def body(tx: Tx) -> int:
         stones = [stone for name, stone in buried.stones if name == space]
-        tombstone_file.put(tx, stones, keys=buried.keys, space=space)
+        erasures.put(tx, stones, keys=buried.keys, space=space)
         gone = replay(tx, space=space)
         return 0 if gone is None else gone.messages + gone.facts + gone.documents
 

@@ -137,10 +137,17 @@ def bury(tx: Tx, names: Iterable[tuple[str, str]], *, space: str, erasure_id: st
     tx.buried.append({"key": made.own.hex()})
 
 
-def put(tx: Tx, stone: Tombstone, *, space: str) -> None:
-    """Keep a tombstone from elsewhere: a file beside a backup, or another installation."""
-    given = {"space": space, "kind": stone.kind, "key_id": stone.key_id, "erasure": stone.erasure_id}
-    tx.run("bury", **given, digests=[stone.digest], times=[to_micros(stone.at)])
+def put(tx: Tx, stones: Iterable[Tombstone], *, keys: Iterable[bytes], space: str) -> None:
+    """Keep tombstones from elsewhere with their keys: of a file beside a backup, or of another installation."""
+    known = set(tombstones(tx, space=space))
+    new = [stone for stone in stones if stone not in known]
+    for stone in new:
+        given = {"space": space, "kind": stone.kind, "key_id": stone.key_id, "erasure": stone.erasure_id}
+        tx.run("bury", **given, digests=[stone.digest], times=[to_micros(stone.at)])
+        tx.buried.append({**given, "digest": stone.digest, "at": to_micros(stone.at)})
+    for key in keys:
+        add_key(tx, key)
+        tx.buried += [{"key": key.hex()}] if new else []
 
 
 def tombstones(tx: Tx, *, space: str, erasure_id: str | None = None) -> list[Tombstone]:

@@ -144,11 +144,3 @@ async def of_database(database: Database) -> Buried:
     return Buried() | Buried(
         keys=keys, stones=frozenset(stones), holds=frozenset(holds), waiting=frozenset(waiting)
     )  # fmt: skip
-
-
-def put(tx: Tx, stones: Iterable[Tombstone], *, keys: Iterable[bytes], space: str) -> None:
-    """Add tombstones from elsewhere to those of a space."""
-    for key in keys:
-        erasures.add_key(tx, key)
-    for stone in stones:
-        erasures.put(tx, stone, space=space)
