@@ -1,14 +1,14 @@
 """Forgets what was derived from messages that are gone: nothing outlives its sources."""
 
 import json
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 
 from bethink.facts import revive
-from bethink.forgetting import naming, proof
+from bethink.forgetting import identity, naming, proof
 from bethink.forgetting.proof import Erased
 from bethink.forgetting.sinks import names_in
-from bethink.model.erasures import DOCUMENT_KEY, IDEMPOTENCY_KEY, PASSAGE, SPACE, THREAD
+from bethink.model.erasures import DOCUMENT_KEY, IDEMPOTENCY_KEY, PASSAGE, SAID, SPACE, THREAD
 from bethink.model.filed import passage_name
 from bethink.model.jobs import JobKind
 from bethink.model.recall import RefKind
@@ -28,7 +28,8 @@ def forget_sessions(tx: Tx, *, space: str, conversation: str, gone: list[str]) -
     sessions.clear_purged_marks(tx, space=space, sessions=gone)
     shaken = [row["fact_id"] for row in tx.all("facts_from_sessions", space=space, sessions=gone)]
     named = naming.tests_naming(tx, lambda: naming.texts_of_sessions(tx, gone, space=space), space=space)
-    since = _note_messages(tx, tx.all("list_going_messages", space=space, sessions=gone))
+    rows = tx.all("list_going_messages", space=space, sessions=gone)
+    since = _note_messages(tx, rows, (identity.moment_of(row) for row in rows))
     erased = Erased(naming.texts_of_sessions(tx, gone, space=space), since=since)
     removed = tx.run("forget_messages", space=space, sessions=gone)
     reviews.forget_sessions(tx, space=space, sessions=gone)
@@ -46,15 +47,15 @@ def forget_messages(
     does not come back with a later version of the file; a file that is forgotten as a whole may be added again.
     """
     shaken: set[str] = set()
-    removed, since = 0, NO_LIMIT
+    removed = 0
     said = list(naming.texts_of_messages(tx, numbers, space=space, session_id=session_id))
     named = naming.tests_naming(tx, lambda: said, space=space)
-    for number in numbers:
-        one = {"space": space, "session": session_id, "number": number}
+    every = [{"space": space, "session": session_id, "number": number} for number in numbers]
+    rows = [row for one in every for row in tx.all("find_going_message", **one)]
+    since = _note_messages(tx, rows, identity.names_of_messages(tx, rows, space=space))
+    tx.lose(PASSAGE, _passages(rows))
+    for one in every:
         shaken |= {row["id"] for row in tx.all("facts_from_message", None, **one)}
-        going = tx.all("find_going_message", **one)
-        since = min(since, _note_messages(tx, going))
-        tx.lose(PASSAGE, _passages(going))
         removed += tx.run("forget_message", **one)
     if not removed:
         return None
@@ -107,10 +108,11 @@ def _forget_unproven(tx: Tx, forgotten: Forgotten, erased: Erased, *, space: str
     )
 
 
-def _note_messages(tx: Tx, rows: list[Row]) -> int:
+def _note_messages(tx: Tx, rows: list[Row], names: Iterable[str]) -> int:
     """Note what goes, for the receipt, and return when the first of it was recorded."""
     tx.lose(RefKind.MESSAGE, (f"{row['session_id']}:{row['number']}" for row in rows))
     tx.lose(IDEMPOTENCY_KEY, (row["idempotency_key"] for row in rows if row["idempotency_key"] is not None))
+    tx.lose(SAID, names)
     return min((row["recorded_at"] for row in rows), default=NO_LIMIT)
 
 

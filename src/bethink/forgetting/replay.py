@@ -1,10 +1,11 @@
 """Forgets again what tombstones cover: after a restore, an import, or anything else that brings old rows back."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from bethink.forgetting import plan as planning
+from bethink.forgetting.identity import names_of_message
 from bethink.forgetting.plan import VERSION, Step
-from bethink.model.erasures import CONVERSATION, OTHERS, SESSION, SPACE, THREAD
+from bethink.model.erasures import CONVERSATION, OTHERS, SAID, SESSION, SPACE, THREAD
 from bethink.model.moments import to_micros
 from bethink.model.recall import RefKind
 from bethink.model.records import Forgotten
@@ -15,6 +16,7 @@ from bethink.store.erasures import Digests
 
 _PLAIN = (RefKind.FACT, RefKind.SESSION_MEMORY, RefKind.DOCUMENT, THREAD)
 """What is listed by its id, with the time at which it was recorded."""
+_PAGE = 1_000
 
 
 def replay(tx: Tx, *, space: str, back: bool = True) -> Forgotten | None:
@@ -32,18 +34,22 @@ def covered(tx: Tx, *, space: str) -> list[Step]:
     """Return what is there although it has a tombstone."""
     held = retention.standing(tx, space=space) is not None
     waiting = retention.rows_open(tx, space=space) if held else set[str]()
-    every = (stone for stone in erasures.tombstones(tx, space=space) if stone.erasure_id not in waiting)
+    every = [stone for stone in erasures.tombstones(tx, space=space) if stone.erasure_id not in waiting]
+    # A number may be another message's in another copy, so it only counts as long as nothing better is known.
+    better = {(RefKind.MESSAGE, stone.erasure_id) for stone in every if stone.kind == SAID}
+    every = [stone for stone in every if (stone.kind, stone.erasure_id) not in better]
     stones = {(stone.kind, stone.digest): to_micros(stone.at) for stone in every}
     if not stones:
         return []
     found = _Cover(stones, erasures.digests(tx), space)
     steps = [Step(kind, row["id"]) for kind in _PLAIN for row in _listed(tx, kind, space) if found.has(kind, row)]
     messages: dict[str, list[int]] = {}
-    for row in tx.all("list_recorded_messages", space=space):
+    for row in _messages(tx, space):
         named = {**row, "id": f"{row['session_id']}:{row['number']}"}
         conversation = canonical_json([row["agent"], row["key"]])
         if (
-            found.has(RefKind.MESSAGE, named)
+            found.knows(SAID, names_of_message(row))
+            or found.has(RefKind.MESSAGE, named)
             or found.has(SESSION, {**row, "id": row["session_id"]})
             or found.has(CONVERSATION, {**row, "id": conversation})
         ):
@@ -71,9 +77,20 @@ class _Cover:
             return True
         return kind in self._kinds and any(at <= when for when in self._at(kind, str(row["id"])))
 
+    def knows(self, kind: str, names: Iterable[str]) -> bool:
+        """Return whether one of these names was forgotten. No clock counts: nothing new gets such a name."""
+        return kind in self._kinds and any(self._at(kind, name) for name in names)
+
     def _at(self, kind: str, name: str) -> list[int]:
         made = self._digests.every(self._space, kind, name)
         return [self._stones[kind, digest] for digest in made if (kind, digest) in self._stones]
+
+
+def _messages(tx: Tx, space: str) -> Iterator[Row]:
+    after: dict[str, object] = {"session": "", "number": 0}
+    while rows := tx.all("page_recorded_messages", space=space, limit=_PAGE, **after):
+        yield from rows
+        after = {"session": rows[-1]["session_id"], "number": rows[-1]["number"]}
 
 
 def _listed(tx: Tx, kind: str, space: str) -> list[Row]:

@@ -100,6 +100,11 @@ ORDER BY session_id, number;
 SELECT session_id, number, idempotency_key, recorded_at, origin, content, metadata FROM messages
 WHERE space_id = :space AND session_id = :session AND number = :number;
 
+-- name: list_messages_at
+-- The messages of a session that were recorded at one moment.
+SELECT session_id, number, recorded_at, role, said_at, content FROM messages
+WHERE space_id = :space AND session_id = :session AND recorded_at = :at ORDER BY number;
+
 -- name: list_idempotency_keys
 -- The keys under which the messages of a space were sent.
 SELECT idempotency_key AS key FROM messages WHERE space_id = :space AND idempotency_key IS NOT NULL;
@@ -204,14 +209,15 @@ SELECT DISTINCT l.session_id FROM pairs(:ids, :numbers)
 JOIN ledger_items i ON i.space_id = :space AND i.kind = 'message' AND i.id = pairs.id AND i.number = pairs.number
 JOIN ledger l ON l.space_id = i.space_id AND l.id = i.ledger_id ORDER BY l.session_id LIMIT :limit;
 
--- name: list_recorded_messages
--- Every message with its conversation, and when it was recorded.
-SELECT m.session_id, m.number, m.recorded_at AS at, a.name AS agent, c.key
+-- name: page_recorded_messages
+-- Messages after one of them, with their conversation, and what they are known by.
+SELECT m.session_id, m.number, m.recorded_at AS at, m.recorded_at, m.role, m.said_at, m.content, a.name AS agent, c.key
 FROM messages m
 JOIN sessions s ON s.space_id = m.space_id AND s.id = m.session_id
 JOIN conversations c ON c.space_id = s.space_id AND c.id = s.conversation_id
 JOIN agents a ON a.space_id = c.space_id AND a.id = c.agent_id
-WHERE m.space_id = :space ORDER BY m.session_id, m.number;
+WHERE m.space_id = :space AND (m.session_id, m.number) > (:session, :number)
+ORDER BY m.session_id, m.number LIMIT :limit;
 
 -- name: list_recorded_fact
 -- Every fact, and when its first version was recorded.

@@ -1,0 +1,129 @@
+"""What was forgotten stays away from every copy of a memory, and nothing else goes with it."""
+
+import shutil
+from collections.abc import AsyncIterator
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+import bethink
+from bethink.forgetting.identity import names_of_message
+from bethink.model.erasures import SAID
+from bethink.model.moments import to_micros
+from bethink.store import erasures
+from bethink.store.db import Database, Tx
+from tests.conftest import FakeClock, memory_on, said
+from tests.rooms.archive_kit import SPACE, opened
+
+SECRET = "the key is below the cello"
+
+
+class FastClock(FakeClock):
+    """A clock that is ahead of another."""
+
+    def __init__(self, clock: FakeClock) -> None:
+        self._clock = clock
+
+    def __call__(self) -> datetime:
+        return self._clock() + timedelta(seconds=90)
+
+
+@pytest.fixture
+async def laptop(template: Path, tmp_path: Path, clock: FakeClock) -> AsyncIterator[bethink.Memory]:
+    async with opened(shutil.copy(template, tmp_path / "laptop.db"), clock) as database:
+        yield memory_on(database)
+
+
+@pytest.fixture
+async def phone(template: Path, tmp_path: Path, clock: FakeClock) -> AsyncIterator[bethink.Memory]:
+    async with opened(shutil.copy(template, tmp_path / "phone.db"), clock) as database:
+        yield memory_on(database)
+
+
+async def told(memory: bethink.Memory) -> list[str]:
+    """Return what was said, by session and number."""
+    space = memory.space(SPACE)
+    found: list[str] = []
+    for entry in await space.sessions(limit=1_000):
+        session = await space.get_session(entry.session.id)
+        found += [record.message.content for record in await session.read(limit=1_000)]
+    return found
+
+
+async def renumbered(memory: bethink.Memory, laptop: bethink.Memory, phone: bethink.Memory, *texts: str) -> str:
+    """Let the phone have texts of the laptop under numbers that they lose at home. Returns the ref of the first."""
+    session = await memory.space(SPACE).session("cli:desk")
+    await session.append(said("one"))
+    await memory.sync(laptop, SPACE)
+    await session.append(said("two at home"))
+    await (await laptop.space(SPACE).get_session(session.id)).append(said(*texts))
+    await laptop.sync(phone, SPACE)
+    await memory.sync(laptop, SPACE)
+    assert await told(memory) == ["one", "two at home", *texts]
+    return next(f"message:{session.id}:{each.number}" for each in await session.read() if each.message.content in texts)
+
+
+async def test_a_message_stays_though_the_other_side_forgot_one_with_its_number(
+    memory: bethink.Memory, laptop: bethink.Memory
+) -> None:
+    session = await memory.space(SPACE).session("cli:desk")
+    await session.append(said("one"))
+    await memory.sync(laptop, SPACE)
+    await session.append(said(SECRET))
+    await (await laptop.space(SPACE).get_session(session.id)).append(said("I am allergic to walnuts"))
+    await memory.space(SPACE).forget(f"message:{session.id}:2")
+
+    await memory.sync(laptop, SPACE)
+
+    for side in (memory, laptop):
+        assert await told(side) == ["one", "I am allergic to walnuts"]
+
+
+@pytest.mark.parametrize("beside", [(), ("the kettle is blue", "the door is green")])
+async def test_a_forgotten_message_does_not_come_back_from_a_memory_that_knows_it_under_another_number(
+    memory: bethink.Memory, laptop: bethink.Memory, phone: bethink.Memory, beside: tuple[str, ...]
+) -> None:
+    await memory.space(SPACE).forget(await renumbered(memory, laptop, phone, SECRET, *beside))
+
+    await memory.sync(phone, SPACE)
+
+    for side in (memory, phone):
+        assert set(await told(side)) == {"one", "two at home", *beside}
+
+
+@pytest.mark.parametrize("whole", [True, False])
+async def test_what_a_memory_with_a_fast_clock_said_does_not_come_back_when_another_forgets_it(
+    memory: bethink.Memory, template: Path, tmp_path: Path, clock: FakeClock, *, whole: bool
+) -> None:
+    async with opened(shutil.copy(template, tmp_path / "fast.db"), FastClock(clock)) as database:
+        fast = memory_on(database)
+        session = await fast.space(SPACE).session("cli:desk")
+        await session.append(said(SECRET))
+        await memory.sync(fast, SPACE)
+        if whole:
+            await memory.space(SPACE).forget(conversation="cli:desk")
+        else:
+            await memory.space(SPACE).forget(f"message:{session.id}:1")
+
+        await memory.sync(fast, SPACE)
+
+        assert await told(memory) == await told(fast) == []
+
+
+@pytest.mark.parametrize("role", [bethink.Role.ASSISTANT, bethink.Role.USER])
+async def test_a_tombstone_is_made_of_a_text_only_if_nothing_else_tells_two_messages_apart(
+    memory: bethink.Memory, database: Database, role: bethink.Role
+) -> None:
+    space = memory.space(SPACE)
+    session = await space.session("cli:desk")
+    await session.append([*said(SECRET), bethink.Message(role=role, content="Noted.")])
+    at = to_micros((await session.read())[0].recorded_at)
+    await space.forget(f"message:{session.id}:1")
+
+    def buried(tx: Tx) -> list[bool]:
+        row = {"session_id": session.id, "recorded_at": at, "role": "user", "said_at": at, "content": SECRET}
+        return [bool(erasures.buried(tx, SAID, [name], space=SPACE)) for name in names_of_message(row)]
+
+    alike = role is bethink.Role.USER
+    assert await database.transact(buried, space=SPACE) == [False, not alike, alike]
