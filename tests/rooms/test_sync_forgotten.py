@@ -127,3 +127,60 @@ async def test_a_tombstone_is_made_of_a_text_only_if_nothing_else_tells_two_mess
 
     alike = role is bethink.Role.USER
     assert await database.transact(buried, space=SPACE) == [False, not alike, alike]
+
+
+async def pages(memory: bethink.Memory) -> list[str]:
+    """Return the texts of all versions of all documents."""
+    docs = memory.space(SPACE).documents
+    return [each.body for found in (await docs.tree()).values() for each in await docs.versions(found.id) if each.body]
+
+
+async def write(memory: bethink.Memory, body: str) -> None:
+    """Write the next version of the document."""
+    docs, draft = memory.space(SPACE).documents, bethink.DocumentDraft(slug="plans", title="Plans", body=body)
+    found = next((each for path, each in (await docs.tree()).items() if path.endswith("plans")), None)
+    await (docs.create(draft) if found is None else docs.update(found.id, draft, found.version))
+
+
+async def ref_of(memory: bethink.Memory, body: str) -> str:
+    """Return the ref of a version."""
+    docs = memory.space(SPACE).documents
+    every = [each for found in (await docs.tree()).values() for each in await docs.versions(found.id)]
+    return next(f"document:{each.id}:{each.version}" for each in every if each.body == body)
+
+
+async def merged_pages(memory: bethink.Memory, laptop: bethink.Memory, phone: bethink.Memory) -> None:
+    """Make one document of two; the phone has that of the laptop, under the id that it had."""
+    await write(memory, "plans from home")
+    await write(laptop, "plans from the laptop")
+    await write(laptop, SECRET)
+    await laptop.sync(phone, SPACE)
+    await memory.sync(laptop, SPACE)
+    assert set(await pages(memory)) == {"plans from home", "plans from the laptop", SECRET}
+
+
+@pytest.mark.parametrize("later", [(), ("written on the phone since",)])
+async def test_a_forgotten_document_does_not_come_back_from_a_memory_that_knows_it_under_another_id(
+    memory: bethink.Memory, laptop: bethink.Memory, phone: bethink.Memory, later: tuple[str, ...]
+) -> None:
+    await merged_pages(memory, laptop, phone)
+    for text in later:
+        await write(phone, text)
+    await memory.space(SPACE).forget(await ref_of(memory, SECRET))
+
+    await memory.sync(phone, SPACE)
+
+    assert await pages(memory) == await pages(phone) == list(later)
+
+
+async def test_of_a_document_only_the_forgotten_version_goes_though_it_is_the_current_one_elsewhere(
+    memory: bethink.Memory, laptop: bethink.Memory, phone: bethink.Memory
+) -> None:
+    await merged_pages(memory, laptop, phone)
+    await write(memory, "done")
+    await memory.space(SPACE).forget(await ref_of(memory, SECRET), version_only=True)
+
+    await memory.sync(phone, SPACE)
+
+    for side in (memory, phone):
+        assert set(await pages(side)) == {"plans from home", "plans from the laptop", "done"}

@@ -8,7 +8,7 @@ from bethink.facts import revive
 from bethink.forgetting import identity, naming, proof
 from bethink.forgetting.proof import Erased
 from bethink.forgetting.sinks import names_in
-from bethink.model.erasures import DOCUMENT_KEY, IDEMPOTENCY_KEY, PASSAGE, SAID, SPACE, THREAD
+from bethink.model.erasures import DOCUMENT_KEY, IDEMPOTENCY_KEY, PASSAGE, SAID, SPACE, THREAD, WRITTEN
 from bethink.model.filed import passage_name
 from bethink.model.jobs import JobKind
 from bethink.model.recall import RefKind
@@ -225,9 +225,11 @@ def forget_document(tx: Tx, *, space: str, document_id: str) -> Forgotten | None
     """
     runs = [row["run"] for row in tx.all("runs_of_document", space=space, id=document_id)]
     named = naming.tests_naming(tx, lambda: naming.texts_of_document(tx, document_id, space=space), space=space)
+    written = identity.names_of_versions(tx, document_id, space=space)
     touched = tx.run("redact_versions", space=space, id=document_id)
     if not touched:
         return None
+    tx.lose(WRITTEN, written)
     tx.forgets = True
     changes.record_forgotten(tx, RefKind.DOCUMENT, space=space, ids=[document_id])
     tx.lose(RefKind.DOCUMENT, [document_id])

@@ -38,6 +38,22 @@ def names_of_messages(tx: Tx, rows: Iterable[Mapping[str, Any]], *, space: str) 
     return found
 
 
+def names_of_version(row: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the names of a version of a document, which may be another document's in another copy."""
+    moment = str(row["valid_from"])
+    return moment, f"{moment} {row['slug']}"
+
+
+def names_of_versions(tx: Tx, document_id: str, version: int | None = None, *, space: str) -> list[str]:
+    """Return what to bury for a version of a document that is about to lose its text, or for all of them."""
+    going: list[tuple[str, ...]] = []
+    staying: list[tuple[str, ...]] = []
+    for row in tx.all("list_versions_beside", space=space, id=document_id):
+        goes = row["id"] == document_id and version in (None, row["version"])
+        (going if goes else staying).append(names_of_version(row))
+    return _own(going, staying)
+
+
 def _own(going: Iterable[tuple[str, ...]], staying: Iterable[tuple[str, ...]]) -> list[str]:
     """Return for each that goes the coarsest name that none has which stays. One that is told twice has none."""
     taken = {name for names in staying for name in names}

@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 from bethink.documents import tree
 from bethink.errors import NotFound
 from bethink.extend import Redactor
-from bethink.forgetting import cascade, naming
+from bethink.forgetting import cascade, identity, naming
 from bethink.log.names import stored_conversation
 from bethink.log.succession import get_session
 from bethink.model.changes import ChangeKind
-from bethink.model.erasures import CONVERSATION, OTHERS, REVIEW, SESSION, SPACE, THREAD
+from bethink.model.erasures import CONVERSATION, OTHERS, REVIEW, SESSION, SPACE, THREAD, WRITTEN
 from bethink.model.filters import Filter
 from bethink.model.jobs import JobKind
 from bethink.model.recall import Ref, RefKind
@@ -198,8 +198,10 @@ def _forget_session_memory(tx: Tx, step: Step, space: str) -> Forgotten | None:
 
 def _forget_version(tx: Tx, step: Step, space: str) -> Forgotten | None:
     [number] = step.numbers
-    if not documents.redact(tx, space=space, document_id=step.id, version=number):
+    written = identity.names_of_versions(tx, step.id, number, space=space)
+    if not documents.redact(tx, space=space, document_id=step.id, version=number, current=step.kind == WRITTEN):
         return None
+    tx.lose(WRITTEN, written)
     consolidation.forget_text(tx, space=space, document_id=step.id)
     ref = Ref(RefKind.DOCUMENT, step.id, number)
     changes.record(tx, space=space, kind=ChangeKind.DOCUMENT_FORGOTTEN, ref=ref)
@@ -231,6 +233,7 @@ _DOES: Mapping[str, Callable[[Tx, Step, str], Forgotten | None]] = {
     RefKind.SESSION_MEMORY: _forget_session_memory,
     RefKind.DOCUMENT: lambda tx, step, space: cascade.forget_document(tx, space=space, document_id=step.id),
     VERSION: _forget_version,
+    WRITTEN: _forget_version,  # by a tombstone alone: what is a past version there may be the current one here
     SESSION: _forget_session,
     CONVERSATION: _forget_conversation,
     THREAD: _forget_thread,

@@ -1,11 +1,12 @@
 """Forgets again what tombstones cover: after a restore, an import, or anything else that brings old rows back."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import groupby
 
 from bethink.forgetting import plan as planning
-from bethink.forgetting.identity import names_of_message
+from bethink.forgetting.identity import names_of_message, names_of_version
 from bethink.forgetting.plan import VERSION, Step
-from bethink.model.erasures import CONVERSATION, OTHERS, SAID, SESSION, SPACE, THREAD
+from bethink.model.erasures import CONVERSATION, OTHERS, SAID, SESSION, SPACE, THREAD, WRITTEN
 from bethink.model.moments import to_micros
 from bethink.model.recall import RefKind
 from bethink.model.records import Forgotten
@@ -16,6 +17,8 @@ from bethink.store.erasures import Digests
 
 _PLAIN = (RefKind.FACT, RefKind.SESSION_MEMORY, RefKind.DOCUMENT, THREAD)
 """What is listed by its id, with the time at which it was recorded."""
+_NUMBERED = {SAID: RefKind.MESSAGE, WRITTEN: VERSION}
+"""What is buried by a number, too, which a sync may change."""
 _PAGE = 1_000
 
 
@@ -35,8 +38,8 @@ def covered(tx: Tx, *, space: str) -> list[Step]:
     held = retention.standing(tx, space=space) is not None
     waiting = retention.rows_open(tx, space=space) if held else set[str]()
     every = [stone for stone in erasures.tombstones(tx, space=space) if stone.erasure_id not in waiting]
-    # A number may be another message's in another copy, so it only counts as long as nothing better is known.
-    better = {(RefKind.MESSAGE, stone.erasure_id) for stone in every if stone.kind == SAID}
+    # In another copy, something else may have the number: it only counts as long as nothing better is known.
+    better = {(_NUMBERED[stone.kind], stone.erasure_id) for stone in every if stone.kind in _NUMBERED}
     every = [stone for stone in every if (stone.kind, stone.erasure_id) not in better]
     stones = {(stone.kind, stone.digest): to_micros(stone.at) for stone in every}
     if not stones:
@@ -58,8 +61,22 @@ def covered(tx: Tx, *, space: str) -> list[Step]:
     for kind in OTHERS:
         others = people.recorded(tx, kind, space=space)
         steps += [Step(kind, row["id"]) for row in others if found.has(kind, {**row, "id": row["name"]})]
-    versions = [row for row in tx.all("list_past_versions", space=space) if found.has(VERSION, row)]
-    return steps + [Step(VERSION, row["document_id"], (row["version"],)) for row in versions]
+    return steps + list(_versions(tx, found, space))
+
+
+def _versions(tx: Tx, found: "_Cover", space: str) -> Iterator[Step]:
+    """Yield the versions of documents that are covered, or a document of which all are."""
+    for name, each in groupby(tx.all("list_written_versions", space=space), key=lambda row: row["document_id"]):
+        rows = list(each)
+        gone = [
+            row
+            for row in rows
+            if found.knows(WRITTEN, names_of_version(row)) or (row["valid_to"] is not None and found.has(VERSION, row))
+        ]
+        if len(gone) == len(rows):
+            yield Step(RefKind.DOCUMENT, name)
+        else:
+            yield from (Step(WRITTEN, name, (row["version"],)) for row in gone)
 
 
 class _Cover:

@@ -6,7 +6,7 @@ from bethink.frozen import frozen
 
 SPACE, SESSION, CONVERSATION = "space", "session", "conversation"
 THREAD, IDEMPOTENCY_KEY, DOCUMENT_KEY, PASSAGE = "thread", "idempotency_key", "document_key", "passage"
-SAID = "said"
+SAID, WRITTEN = "said", "written"
 """Kinds of tombstones, besides those of refs."""
 REVIEW, SUMMARY, LABELS, FEEDBACK = "review", "summary", "labels", "feedback"
 OTHERS = (REVIEW, SUMMARY, LABELS, FEEDBACK)
@@ -55,8 +55,9 @@ class Tombstone:
 
     kind: str
     """`space`, `session`, `conversation`, `thread`, `idempotency_key`, `document_key`, `passage`, `review`, `summary`,
-    `labels`, `feedback`, or a kind of ref; of a message also `said`, which holds whatever number it has, and whichever
-    clock is ahead."""
+    `labels`, `feedback`, or a kind of ref. Messages are also `said`, and versions of documents `written`: that holds
+    whatever their number is, and whichever clock is fast.
+    """
     key_id: str
     digest: str
     erasure_id: str

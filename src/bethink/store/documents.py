@@ -224,9 +224,10 @@ def thin(tx: Tx, *, space: str, document_id: str, version: int) -> int:
     return tx.run("thin_document", space=space, id=document_id, version=version)
 
 
-def redact(tx: Tx, *, space: str, document_id: str, version: int) -> bool:
-    """Remove the text from a past version. Returns False if it is the current one, or does not exist."""
-    redacted = tx.run("redact_document", space=space, id=document_id, version=version, mark=_REDACTED) == 1
+def redact(tx: Tx, *, space: str, document_id: str, version: int, current: bool = False) -> bool:
+    """Remove the text from a past version, or also a `current` one. Returns False if there is no such version."""
+    named = {"space": space, "id": document_id, "version": version}
+    redacted = tx.run("redact_document", **named, mark=_REDACTED, current=int(current)) == 1
     if redacted:
         tx.forgets = True
     return redacted

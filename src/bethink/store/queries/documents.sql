@@ -145,9 +145,9 @@ WHERE space_id = :space AND id = :id AND version <= :version AND valid_to IS NOT
   AND redacted = 0;
 
 -- name: redact_document
--- Remove the text of a past version; its row stays.
+-- Remove the text of a past version, or also of the current one; its row stays.
 UPDATE documents SET title = :mark, description = '', body = '', reason = '', redacted = 1, tags = '[]', metadata = '{}'
-WHERE space_id = :space AND id = :id AND version = :version AND valid_to IS NOT NULL;
+WHERE space_id = :space AND id = :id AND version = :version AND (valid_to IS NOT NULL OR :current = 1);
 
 -- name: runs_of_document
 -- The runs that wrote or ended a version of a document.

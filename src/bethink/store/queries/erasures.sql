@@ -235,10 +235,16 @@ SELECT id, min(valid_from) AS at FROM documents WHERE space_id = :space AND reda
 -- Every thread, and when it was opened.
 SELECT id, created_at AS at FROM threads WHERE space_id = :space ORDER BY id;
 
--- name: list_past_versions
--- Every past version of a document that has a text.
-SELECT id AS document_id, version, id || ':' || version AS id, valid_from AS at FROM documents
-WHERE space_id = :space AND redacted = 0 AND valid_to IS NOT NULL ORDER BY id, version;
+-- name: list_written_versions
+-- Every version of a document that has a text, and what it is known by.
+SELECT id AS document_id, version, id || ':' || version AS id, valid_from AS at, valid_from, valid_to, slug FROM documents
+WHERE space_id = :space AND redacted = 0 ORDER BY documents.id, version;
+
+-- name: list_versions_beside
+-- The versions of a document that have a text, and all that were written at the same moments.
+SELECT id, version, valid_from, slug FROM documents WHERE space_id = :space AND redacted = 0 AND valid_from IN (
+    SELECT g.valid_from FROM documents g WHERE g.space_id = :space AND g.id = :id AND g.redacted = 0
+) ORDER BY id, version;
 
 -- name: texts_of_docs
 -- What some entries of the index are, if they were made since a time.

@@ -999,8 +999,8 @@ CREATE TABLE erasure_sinks (
 CREATE INDEX erasure_sinks_open ON erasure_sinks (space_id, erasure_id, sink) WHERE confirmed_at IS NULL;
 
 -- What may not come back: keyed digests of refs, of names of conversations, of idempotency keys and of the moments at
--- which messages were stored. key_id: which key the digest was made with, so that those of another installation can be
--- kept, too. at: when it was forgotten; what was recorded later under the same name is new.
+-- which messages and versions were stored. key_id: which key the digest was made with, so that those of another
+-- installation can be kept, too. at: when it was forgotten; what was recorded later under the same name is new.
 CREATE TABLE tombstones (
     space_id text COLLATE "C" NOT NULL,
     kind text COLLATE "C" NOT NULL,
