@@ -78,6 +78,8 @@ async def test_a_message_stays_though_the_other_side_forgot_one_with_its_number(
 
     for side in (memory, laptop):
         assert await told(side) == ["one", "I am allergic to walnuts"]
+        numbers = [each.number for each in await (await side.space(SPACE).get_session(session.id)).read()]
+        assert numbers == [1, 3], "a ref that names what was forgotten never names something else"
 
 
 @pytest.mark.parametrize("beside", [(), ("the kettle is blue", "the door is green")])

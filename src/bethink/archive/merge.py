@@ -129,12 +129,12 @@ def taken_back(first: Rows, second: Rows) -> tuple[list[RowDict], list[RowDict]]
 
 
 def _line_up_messages(sides: tuple[Rows, Rows]) -> None:
-    """Let messages that have the same number in the same session follow one another."""
-    ours, theirs = (side.get("messages", {}) for side in sides)
-    for session in sorted({key[0] for key in ours.keys() & theirs.keys()}):
+    """Let messages that have the same number in the same session follow one another. Erased ones keep their numbers."""
+    for session in sorted({key[0] for side in sides for key in side.get("messages", {})}):
+        late = _late(sides, session)
+        if late is None:
+            continue
         blocks = [sorted(key for key in side.get("messages", {}) if key[0] == session) for side in sides]
-        firsts = [side["messages"][block[0]] for side, block in zip(sides, blocks, strict=True)]
-        late = 0 if (firsts[0]["recorded_at"], line(firsts[0])) > (firsts[1]["recorded_at"], line(firsts[1])) else 1
         rows = [side["sessions"][session,] for side in sides]
         top = max(row["last_number"] for row in rows)
         numbers = {key[1]: top + place for place, key in enumerate(blocks[late], 1)}
@@ -149,6 +149,22 @@ def _line_up_messages(sides: tuple[Rows, Rows]) -> None:
                 "ended_at": first["ended_at"],
                 "end_reason": first["end_reason"],
             }
+
+
+def _late(sides: tuple[Rows, Rows], session: str) -> int | None:
+    """Return the side whose messages in a session get new numbers: the one that spoke last, or None if no two collide.
+
+    A number that the other side has given out and holds no message of was that of an erased one.
+    """
+    blocks = [{key: row for key, row in side.get("messages", {}).items() if key[0] == session} for side in sides]
+    given = [side.get("sessions", {}).get((session,), {}).get("last_number", 0) for side in sides]
+    erased = [any(key[1] <= given[1 - at] and key not in blocks[1 - at] for key in blocks[at]) for at in (0, 1)]
+    if erased[0] != erased[1]:
+        return erased.index(True)
+    if not erased[0] and blocks[0].keys().isdisjoint(blocks[1]):
+        return None
+    firsts = [block[min(block)] for block in blocks]
+    return 0 if (firsts[0]["recorded_at"], line(firsts[0])) > (firsts[1]["recorded_at"], line(firsts[1])) else 1
 
 
 def _renumber_messages(side: Rows, session: str, numbers: Mapping[int, int]) -> None:

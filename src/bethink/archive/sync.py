@@ -134,9 +134,8 @@ def differing(ours: ArchiveReader, theirs: ArchiveReader) -> tuple[Rows, Rows]:
     for table in archived.tables():
         for side, row in _unequal(table, ours, theirs):
             found[side].setdefault(table.name, {})[table.key_of(row)] = row
-    # Sessions in which both sides have spoken are looked at, even if their own rows happen to be equal.
-    both = found[0].get("messages", {}).keys() & found[1].get("messages", {}).keys()
-    wanted = {key[0] for key in both}
+    # Sessions in which a side has spoken are looked at, even if their own rows happen to be equal.
+    wanted = {key[0] for side in found for key in side.get("messages", {})}
     sessions = next(table for table in archived.tables() if table.name == "sessions")
     for side, archive in zip(found, (ours, theirs), strict=True):
         rows = keyed("sessions", (row for _, row in archive.rows(sessions) if row["id"] in wanted)) if wanted else {}
