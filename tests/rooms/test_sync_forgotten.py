@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import bethink
+from bethink.errors import NotFound
 from bethink.forgetting.identity import names_of_message
 from bethink.model.erasures import SAID
 from bethink.model.moments import to_micros
@@ -92,6 +93,22 @@ async def test_a_forgotten_message_does_not_come_back_from_a_memory_that_knows_i
 
     for side in (memory, phone):
         assert set(await told(side)) == {"one", "two at home", *beside}
+
+
+async def test_what_is_asked_to_be_forgotten_twice_does_not_come_back(
+    memory: bethink.Memory, laptop: bethink.Memory
+) -> None:
+    home = memory.space(SPACE)
+    await home.facts.save(bethink.Fact(id="key", content=SECRET))
+    await memory.sync(laptop, SPACE)
+    await home.forget("fact:key:1")
+    with pytest.raises(NotFound):
+        await home.forget("fact:key:1")
+
+    await memory.sync(laptop, SPACE)
+
+    for side in (memory, laptop):
+        assert await side.space(SPACE).facts.all() == []
 
 
 @pytest.mark.parametrize("whole", [True, False])

@@ -164,8 +164,9 @@ class ForgetService:
             settled_at=None,
             sinks=tuple(SinkState(sink=each) for each in sinks.sinks_of(tx.dialect)),
         )
-        erasures.record(tx, erasure, plan={"steps": steps, "folder": self._files_folder})
         names = planning.names_of(tx, steps, space=space)
+        before = erasures.standing(tx, names, space=space)
+        erasures.record(tx, erasure, plan={"steps": steps, "folder": self._files_folder, "before": before})
         erasures.bury(tx, names, space=space, erasure_id=erasure_id, at=tx.now)
 
     async def _carry_out(self, space: str, erasure_id: str, first: Step | None) -> Forgotten:

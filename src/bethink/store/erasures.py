@@ -94,9 +94,21 @@ def note_receipt(tx: Tx, *, space: str, erasure_id: str, plan: Mapping[str, obje
 
 
 def withdraw(tx: Tx, *, space: str, erasure_id: str) -> None:
-    """Remove an erasure of what was not there."""
+    """Remove an erasure of what was not there. Tombstones of an earlier one, which its own replaced, stand again."""
+    before = plan_of(tx, space=space, erasure_id=erasure_id).get("before", [])
     tx.run("withdraw_tombstones", space=space, erasure=erasure_id)
     tx.run("withdraw_erasure", space=space, id=erasure_id)
+    for kind, key, digest, earlier, at in before:
+        tx.run("bury", space=space, kind=kind, key_id=key, erasure=earlier, digests=[digest], times=[at])
+
+
+def standing(tx: Tx, names: Iterable[tuple[str, str]], *, space: str) -> list[tuple[str, str, str, str, int]]:
+    """Return the tombstones that names have already, each with its kind, as a plan holds them."""
+    by_kind: dict[str, list[str]] = {}
+    for kind, name in names:
+        by_kind.setdefault(kind, []).append(name)
+    found = [stone for kind, each in by_kind.items() for stone in buried(tx, kind, each, space=space).values()]
+    return [(stone.kind, stone.key_id, stone.digest, stone.erasure_id, to_micros(stone.at)) for stone in found]
 
 
 def find(tx: Tx, *, space: str, erasure_id: str) -> Erasure | None:
