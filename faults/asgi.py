@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, unquote
 
+import anyio
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
@@ -40,9 +42,13 @@ async def ask(
         "client": ("127.0.0.1", 1),
         "server": ("127.0.0.1", 2),
     }
-    status, came, parts = 0, dict[str, str](), list[bytes]()
+    status, came, parts, asked = 0, dict[str, str](), list[bytes](), False
 
     async def receive() -> dict[str, object]:
+        nonlocal asked
+        if asked:  # an answer that is streamed listens for who hangs up, and no one does
+            await anyio.sleep_forever()
+        asked = True
         return {"type": "http.request", "body": sent, "more_body": False}
 
     async def send(message: Any) -> None:

@@ -16,10 +16,13 @@ from bethink.model.verbs.base import Empty, RequestT, ResultT, Verb
 from bethink.model.verbs.memory import JobsRequest
 from bethink.model.verbs.service import LearnRequest, ListSpacesRequest
 from bethink.store import jobs
-from bethink.store.db import Database
+from bethink.store.db import Database, Tx
 
 if TYPE_CHECKING:  # each is loaded by the first request that needs it, as most processes use few of them
+    from pathlib import Path
+
     from bethink.answering.service import Answerer
+    from bethink.archive.format import ArchiveManifest
     from bethink.audit.access import AccessRecord
     from bethink.audit.keys import KeyService
     from bethink.background import Background
@@ -96,11 +99,28 @@ class Local(Backend):
 
             self._handlers |= handlers_of(verb, self)
             handler = self._handlers[verb.name]
+        return await self.record().around(verb, space, request, handler)
+
+    def record(self) -> "AccessRecord":
+        """Return the access record. What goes past the verbs adds itself to it."""
         if self._record is None:
             from bethink.audit.access import AccessRecord  # noqa: PLC0415 - see above
 
             self._record = AccessRecord(self.parts.database, keep_days=self.parts.access_days)
-        return await self._record.around(verb, space, request, handler)
+        return self._record
+
+    async def export_archive(self, space: str, path: "Path") -> "ArchiveManifest":
+        """Write everything in a space to a file. It is recorded before its first byte is written."""
+        from bethink.archive.write import must_exist, write_archive  # noqa: PLC0415 - see above
+
+        database, record = self.parts.database, self.record().of_everything("space.export_archive")
+
+        def begin(tx: Tx) -> None:
+            must_exist(tx, space=space)
+            record(tx, space)
+
+        await database.transact(begin, space=space, repeatable=True, synced=False)
+        return await write_archive(database, path, space=space)
 
     def local(self) -> "Local":
         """Return this backend."""

@@ -65,9 +65,7 @@ class Backend(ABC):
 
     async def export_archive(self, space: str, path: "Path") -> "ArchiveManifest":
         """Write everything in a space to a file."""
-        from bethink.archive.write import write_archive  # noqa: PLC0415 - few programs export
-
-        return await write_archive(self.local().parts.database, path, space=space)
+        return await self.local().export_archive(space, path)
 
 
 class Handlers(dict[str, Handler]):

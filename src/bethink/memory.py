@@ -114,9 +114,10 @@ class Memory(MemoryVerbs):
         from bethink.archive.load import load_archive  # noqa: PLC0415
         from bethink.forgetting.replay import replay  # noqa: PLC0415
 
-        database = self._backend.local().parts.database
+        local = self._backend.local()
+        database, record = local.parts.database, local.record().of_everything("memory.import_archive")
         name = None if space is None else checked_name(space, "a space")
-        loaded = await load_archive(database, Path(path), space=name, dry_run=dry_run)
+        loaded = await load_archive(database, Path(path), space=name, dry_run=dry_run, record=record)
         if not dry_run:
             await database.transact(lambda tx: replay(tx, space=loaded.space), space=loaded.space)
         return loaded
@@ -140,7 +141,7 @@ class Memory(MemoryVerbs):
         from bethink.forgetting.replay import replay  # noqa: PLC0415
         from bethink.forgetting.retract import retract_as_of  # noqa: PLC0415
 
-        pair = self._backend.local().parts.database, other.backend.local().parts.database
+        sides = self._backend.local(), other.backend.local()
         every = [checked_name(name, "a space") for name in names]
         for memory in (self, other) if not names else ():
             after = ""
@@ -149,10 +150,11 @@ class Memory(MemoryVerbs):
                 after = page[-1]
         return [
             await sync_space(
-                *pair,
+                *(side.parts.database for side in sides),
                 space=name,
                 forget_again=lambda tx, space: replay(tx, space=space, back=False),
                 take_back=retract_as_of,
+                records=[side.record().of_everything("memory.sync") for side in sides],
             )
             for name in sorted(set(every))
         ]

@@ -30,11 +30,19 @@ class Loaded:
     dry_run: bool = False
 
 
-async def load_archive(database: Database, path: Path, *, space: str | None = None, dry_run: bool = False) -> Loaded:
+async def load_archive(
+    database: Database,
+    path: Path,
+    *,
+    space: str | None = None,
+    dry_run: bool = False,
+    record: Callable[[Tx, str], None] | None = None,
+) -> Loaded:
     """Store everything in an archive, in a space of the same name or another. A second run continues the first.
 
     The space must be empty, or hold nothing but a part of this archive. Raises `Corrupt` for a damaged archive,
-    with the file and the line, and `Conflict` for a space that holds anything else; nothing is written then.
+    with the file and the line, and `Conflict` for a space that holds anything else; nothing is written then. `record`
+    is called with the space in the first transaction that writes.
     """
     with ArchiveReader(path) as archive:
         manifest = await to_thread.run_sync(archive.check)
@@ -47,7 +55,7 @@ async def load_archive(database: Database, path: Path, *, space: str | None = No
         if dry_run:
             return Loaded(space=loading.space, stored=sum(manifest.rows.values()), known=0, dry_run=True)
         try:
-            return await loading.run()
+            return await loading.run(record)
         except _REFUSED as error:
             if empty:
                 await database.transact(loading.undo, space=loading.space)
@@ -96,9 +104,9 @@ class _Loading:
                             hint="Import it into another space, or bring two memories together with 'bethink sync'.",
                         )
 
-    async def run(self) -> Loaded:
+    async def run(self, record: Callable[[Tx, str], None] | None) -> Loaded:
         """Store the rows step by step, then what follows from them."""
-        await self._database.transact(self._begin, space=self.space, repeatable=True)
+        await self._database.transact(lambda tx: self._begin(tx, record), space=self.space, repeatable=True)
         await self.store()
         self.place = "the end"
         await self._database.transact(lambda tx: follow_up(tx, space=self.space), space=self.space, repeatable=True)
@@ -121,7 +129,9 @@ class _Loading:
         tx.run("forget_space", space=self.space)
         tx.forgets = True
 
-    def _begin(self, tx: Tx) -> None:
+    def _begin(self, tx: Tx, record: Callable[[Tx, str], None] | None) -> None:
+        if record is not None:
+            record(tx, self.space)
         jobs.ensure_space(tx, space=self.space)
         archived.set_created_at(tx, self._archive.manifest.created_at, space=self.space)
 

@@ -1,7 +1,7 @@
 """Brings two memories together: each gets what it lacks, and both end equal, archives byte for byte."""
 
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 
@@ -55,17 +55,18 @@ async def sync_space(
     space: str,
     forget_again: Callable[[Tx, str], object],
     take_back: Callable[[Tx, str, Ref, Micros], object],
+    records: Iterable[Callable[[Tx, str], None]] = (),
 ) -> Synced:
     """Let two memories exchange what each lacks of a space. Both are equal afterwards.
 
     It holds what differs in memory, not what both have. `forget_again` removes what the tombstones of a space cover:
     what one side forgot is forgotten on the other first, or it would come back. `take_back` does the same for a message
     that one side took back at a time. Raises `Busy` if someone goes on writing meanwhile: nothing is lost, and another
-    run goes on. Raises `UnderLegalHold` before anything is shared.
+    run goes on. Raises `UnderLegalHold` before anything is shared. `records` are called with the space before that, the
+    first in the one database and the second in the other.
     """
     pair = (first, second)
-    for database in pair:
-        await database.transact(lambda tx: retention.refuse_if_held(tx, space=space), space=space, repeatable=True)
+    await _begin(pair, records, space=space)
     counts = [0, 0]
     await _share_tombstones(first, second, space=space)
     await _share_tombstones(second, first, space=space)
@@ -98,6 +99,13 @@ async def sync_space(
                 except Conflict:
                     continue  # someone wrote meanwhile: the next round sees it
     raise Busy(f"space {space!r} kept changing while it was synced.", hint="Run it again when less is written.")
+
+
+async def _begin(pair: tuple[Database, Database], records: Iterable[Callable[[Tx, str], None]], *, space: str) -> None:
+    for database in pair:
+        await database.transact(lambda tx: retention.refuse_if_held(tx, space=space), space=space, repeatable=True)
+    for database, record in zip(pair, records, strict=False):
+        await database.transact(lambda tx, record=record: record(tx, space), space=space, repeatable=True)
 
 
 async def _take_back(

@@ -28,6 +28,14 @@ async def write_archive(database: Database, path: Path, *, space: str) -> Archiv
     return await database.transact(lambda tx: _to_file(tx, path, space=space), space=space, read=True)
 
 
+def must_exist(tx: Tx, *, space: str) -> int:
+    """Return when a space was created. Raises `NotFound` if there is no such space."""
+    created_at = archived.created_at(tx, space=space)
+    if created_at is None:
+        raise NotFound(f"no space {space!r}.", hint="Run 'bethink spaces' to list the spaces.")
+    return created_at
+
+
 def write_whole(tx: Tx, sink: BinaryIO, *, space: str) -> ArchiveManifest:
     """Write a space that moves to another cell: an archive without pages, with what else goes along."""
     sink.seek(0)
@@ -41,12 +49,11 @@ def _to_file(tx: Tx, path: Path, *, space: str) -> ArchiveManifest:
 
 
 def _written(tx: Tx, sink: BinaryIO, *, space: str, whole: bool) -> ArchiveManifest:
-    created_at = archived.created_at(tx, space=space)
-    if created_at is None and not whole:  # of a space that was forgotten, its erasures move along
-        raise NotFound(f"no space {space!r}.", hint="Run 'bethink spaces' to list the spaces.")
+    # Of a space that was forgotten, its erasures move along.
+    created_at = archived.created_at(tx, space=space) or 0 if whole else must_exist(tx, space=space)
     writing = _Writing(tx, sink, space=space, whole=whole)
     try:
-        return writing.run(created_at or 0)
+        return writing.run(created_at)
     finally:
         writing.close()
 

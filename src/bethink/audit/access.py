@@ -25,6 +25,9 @@ _LEARNS = {"memory.learn", "space.learn"}
 _WHOLE = {"documents.files": ("document:*", "fact:*", "session_memory:*")}
 """Verbs whose results name nothing: they show all there is."""
 
+Recorder = Callable[[Tx, str], None]
+"""Adds the entry of a call to a transaction, given the space."""
+
 
 class AccessRecord:
     """Records each call in one database. What was read is recorded before it is returned; what is written, with it."""
@@ -53,7 +56,7 @@ class AccessRecord:
         who = caller.get()
         if not self._keep or who.door is Door.PROBE:
             return await handler(space, request)
-        call = _Call(self._database, self._entry(verb, space, who), verb, request)
+        call = _Call(self._database, self._entry(verb.name, space, who), verb, request)
         if verb.retry is Retry.SAFE and request.retry(verb.retry) is Retry.SAFE:
             result = await handler(space, request)
         else:
@@ -67,10 +70,25 @@ class AccessRecord:
             await self._write(entry)
         return result
 
-    def _entry(self, verb: Verb[Any, Any], space: str, who: Caller) -> NewEntry:
+    def of_everything(self, verb: str) -> Recorder:
+        """Return what records a call that reads or writes everything in a space, such as an export: it is not a verb.
+
+        Use it in the first transaction that writes, or in one before anything is read. It adds one entry for each
+        space, also where a transaction is tried again. The space is empty for all of them together.
+        """
+        who, made = caller.get(), dict[str, NewEntry]()
+
+        def add(tx: Tx, space: str) -> None:
+            if self._keep and who.door is not Door.PROBE:
+                entry = made.get(space) or self._entry(verb, space, who)._replace(refs=(access_log.EVERYTHING,))
+                made[space] = entry._replace(at=access_log.add(tx, entry))
+
+        return add
+
+    def _entry(self, verb: str, space: str, who: Caller) -> NewEntry:
         person = who.person or ("" if who.key else self._runs_as())
         key = "" if who.key is None else who.key.prefix
-        return NewEntry(new_id("acc"), space, who.door, key, person, verb.name, ())
+        return NewEntry(new_id("acc"), space, who.door, key, person, verb, ())
 
     def _runs_as(self) -> str:
         if not self._user:

@@ -129,7 +129,8 @@ class AccessEntry:
     person: str = ""
     refs: tuple[str, ...] = ()
     """What was read or changed: `kind:id:number` as elsewhere, `message:SESSION:3-7` for several messages in a row, and
-    `kind:id` for a session, a thread, a review, a key and the like, or for every version of a document."""
+    `kind:id` for a session, a thread, a review, a key and the like, or for every version of a document. `kind:*` is
+    everything of that kind in the space, and `*` everything in it; without a space, everything in the database."""
 
 
 @frozen

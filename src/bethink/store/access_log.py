@@ -10,6 +10,8 @@ from bethink.model.moments import EPOCH, from_micros
 from bethink.model.pages import cursor_of, read_cursor
 from bethink.store.db import NO_LIMIT, Row, Tx, until
 
+EVERYTHING = "*"
+"""What stands in an entry for everything in its space; without a space, for everything in the database."""
 _LOOKED = 20_000
 """How many entries one page looks at, so that a rare key costs no more than a frequent one."""
 
@@ -59,7 +61,7 @@ def page(  # noqa: PLR0913 - each narrows the page, and all are named
         "page_access",
         **place, edge_at=edge["at"] if edge else -NO_LIMIT, edge_id=edge["id"] if edge else "", key=key, person=person,
         verb=verb, ref=None if ref is None else _like(ref),
-        every=None if ref is None else f'%"{ref.partition(":")[0]}:*"%', limit=limit,
+        every=None if ref is None else f'%"{ref.partition(":")[0]}:*"%', everything=f'["{EVERYTHING}"]', limit=limit,
     )  # fmt: skip
     end = rows[-1] if len(rows) == limit else edge
     items = tuple(entry for entry in map(_entry, rows) if ref is None or any(covers(each, ref) for each in entry.refs))
@@ -82,7 +84,7 @@ def _like(ref: str) -> str:
 
 def covers(entry: str, ref: str) -> bool:
     """Return whether what an entry names is this memory, or contains it."""
-    if entry in (ref, f"{ref.partition(':')[0]}:*"):
+    if entry in (ref, f"{ref.partition(':')[0]}:*", EVERYTHING):
         return True
     (name, first, last), (asked, number, _) = _parts(entry), _parts(ref)
     if first is None or number is None:  # one of the two is about every version

@@ -22,7 +22,7 @@ WHERE at >= :since AND (at, id) < (:at, :id) AND (at, id) >= (:edge_at, :edge_id
   /*given key*/ AND key_prefix = :key /*end*/
   /*given person*/ AND person = :person /*end*/
   /*given verb*/ AND verb = :verb /*end*/
-  /*given ref*/ AND (refs LIKE :ref ESCAPE '!' OR refs LIKE :every) /*end*/
+  /*given ref*/ AND (refs LIKE :ref ESCAPE '!' OR refs LIKE :every OR refs = :everything) /*end*/
 ORDER BY at DESC, id DESC LIMIT :limit;
 
 -- name: prune_access
