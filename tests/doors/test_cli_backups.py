@@ -58,3 +58,17 @@ def test_a_changed_row_fails_verify_and_doctor(on: list[str], tmp_path: Path) ->
     assert done.code == 1
     assert "message 1 of ses_" in done.out
     assert "✗ chain" in run("doctor", *on).out
+
+
+def test_a_backup_and_a_restore_are_in_the_access_record_as_done_on_the_command_line(
+    on: list[str], tmp_path: Path
+) -> None:
+    file = str(tmp_path / "monday.backup")
+    run("backup", file, *on)
+    assert run("backup", file, *on).code == 1  # it exists
+    run("restore", file, "--yes", *on)
+    run("restore", "--recovered-to", "2026-11-16T10:00:00Z", "--yes", *on)
+
+    items = run("access", *on, "--json").data["items"]
+    found = [(each["verb"], each["door"]) for each in items if each["refs"] == ["*"]]
+    assert found == [("memory.restore", "cli"), ("memory.restore", "cli"), ("memory.backup", "cli")]

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
@@ -14,6 +15,7 @@ from bethink.backups import manifest
 from bethink.backups.make import back_up
 from bethink.backups.restore import finish_recovery, restore
 from bethink.backups.verify import verify_backup, verify_database
+from bethink.databases import database_from
 from bethink.errors import Conflict, Corrupt, Misconfigured, NotFound, SessionEnded, Stale, Unavailable, UnderLegalHold
 from bethink.forgetting.settling import Settler
 from bethink.model.backups import BackupFinding, BackupManifest, Restored
@@ -57,10 +59,15 @@ class Told:
     claim: Claim
 
 
+def backup_statements() -> list[Any]:
+    """What the documentation has a superuser run: the role for backups, then its right to record them."""
+    page = (ROOT / "docs" / "howto" / "backup.md").read_text(encoding="utf-8")
+    return re.findall(r"```sql\n(.*?)```", page, flags=re.DOTALL)
+
+
 def backup_role(superuser: str, name: str) -> str:
     """Make the role for backups as the documentation says, and return its address."""
-    page = (ROOT / "docs" / "howto" / "backup.md").read_text(encoding="utf-8")
-    statements = re.findall(r"```sql\n(.*?)```", page, flags=re.DOTALL)[0]
+    statements = backup_statements()[0]
     with psycopg.connect(superuser, autocommit=True) as connection:
         if connection.execute("SELECT 1 FROM pg_roles WHERE rolname = 'bethink_backup'").fetchone() is None:
             connection.execute(statements)
@@ -87,6 +94,10 @@ async def told(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPath
         session = await space.session(KEY)
         await session.append([bethink.Message(role="user", content=f"number {n}") for n in range(8)])
         await space.facts.save(bethink.Fact(id="first", content="Said early."))
+        if request.param != "sqlite":
+            above = postgres.in_database(request.getfixturevalue("superuser_dsn"), "backed_up")
+            with psycopg.connect(above, autocommit=True) as connection:
+                connection.execute(backup_statements()[1])
         made = await back_up(backing, file, tools=tools)
         await space.forget(conversation="private")
         [number] = await session.append([bethink.Message(role="user", content="said late")])
@@ -153,6 +164,14 @@ async def test_what_was_handed_out_after_the_backup_is_refused_with_the_name_of_
         valid = await local.parts.database.transact(lambda tx: jobs.beat(tx, told.claim, lease=LEASE), space="ida")
         assert not valid
         assert (await space.changes())[-1].kind == "space.restored"
+
+
+async def test_a_backup_and_a_restore_are_in_the_access_record_once_for_the_whole_memory(told: Told) -> None:
+    async with opened(told.settings) as memory:
+        found = [each for each in (await memory.access(limit=1_000)).items if each.refs == ("*",)]
+
+    assert [(each.verb, each.space) for each in found] == [("memory.restore", ""), ("memory.backup", "")]
+    assert all(each.person for each in found)
 
 
 async def test_a_conversation_goes_on_in_a_new_session(told: Told) -> None:
@@ -322,6 +341,29 @@ async def test_a_role_that_row_level_security_binds_makes_no_backup(fresh_dsn: s
         await back_up(settings_for(fresh_dsn), tmp_path / "one.backup", tools=str(postgres.binaries()))
     assert "BYPASSRLS" in raised.value.hint
     assert list(tmp_path.iterdir()) == []
+
+
+async def test_a_role_that_may_only_read_makes_a_backup_and_says_that_it_is_not_on_record(
+    superuser_dsn: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    settings = settings_for(postgres.create_database(superuser_dsn, "only_read"))
+    async with opened(settings) as memory:
+        await memory.space("ida").remember("figs")
+        backing = settings_for(backup_role(superuser_dsn, "only_read"))
+        await back_up(backing, tmp_path / "one.backup", tools=str(postgres.binaries()))
+
+        assert (tmp_path / "one.backup").is_file()
+        assert "not in the access record" in caplog.text
+        assert (await memory.access(verb="memory.backup")).items == ()
+
+
+async def test_a_backup_leaves_the_schema_of_an_older_version_as_it_is(file_settings: Settings, tmp_path: Path) -> None:
+    database = database_from(file_settings)
+    await database.look(lambda tx: tx.script("DROP TABLE access_log"), read=False)
+
+    await back_up(file_settings, tmp_path / "one.backup")
+
+    assert not await database.look(lambda tx: tx.has_table("access_log"))
 
 
 def test_tools_older_than_the_server_are_refused_with_what_to_install(tmp_path: Path) -> None:

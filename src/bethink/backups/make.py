@@ -6,10 +6,15 @@ from pathlib import Path
 
 from anyio import to_thread
 
+from bethink.audit.access import AccessRecord
 from bethink.backups import manifest
+from bethink.databases import database_from
 from bethink.errors import Conflict, Misconfigured, NotFound
+from bethink.logs import logger
 from bethink.model.backups import BackupManifest, Counts
 from bethink.settings import Settings
+
+_log = logger("backup")
 
 
 async def back_up(settings: Settings, file: Path, *, tools: str = "") -> BackupManifest:
@@ -21,6 +26,8 @@ async def back_up(settings: Settings, file: Path, *, tools: str = "") -> BackupM
         Conflict: if the file exists.
         Misconfigured: if the role or the tools do not fit.
     """
+    await to_thread.run_sync(_check, settings, file)
+    await _record(settings)
     return await to_thread.run_sync(_make, settings, file, tools)
 
 
@@ -41,9 +48,24 @@ def file_of(settings: Settings) -> Path:
     return Path(settings.database_path).expanduser()
 
 
-def _make(settings: Settings, file: Path, tools: str) -> BackupManifest:
+def _check(settings: Settings, file: Path) -> None:
     if file.exists() or manifest.path_of(file).exists():
         raise Conflict(f"{file} exists.", hint="Choose another name: a backup is never written over.")
+    if not is_postgres(settings) and not file_of(settings).is_file():
+        raise NotFound(f"no database at {file_of(settings)}.", hint="Check the path.")
+
+
+async def _record(settings: Settings) -> None:
+    """Add the backup to the access record, if the schema has one: it stays what it is."""
+    database = database_from(settings)
+    record = AccessRecord(database, keep_days=settings.access.keep_days).of_everything("memory.backup")
+    try:
+        await database.look(lambda tx: record(tx, "") if tx.has_table("access_log") else None, read=False)
+    except Misconfigured as error:  # a role that may only read: better a backup without an entry than none
+        _log.warning("the backup is not in the access record: %s", error)
+
+
+def _make(settings: Settings, file: Path, tools: str) -> BackupManifest:
     part = file.with_name(f"{file.name}.part")
     part.unlink(missing_ok=True)
     began_at = datetime.now(UTC)
@@ -68,10 +90,7 @@ def _make(settings: Settings, file: Path, tools: str) -> BackupManifest:
 def _copied(settings: Settings, part: Path) -> Counts:
     from bethink.store.engines.sqlite_copy import copy_file, counted  # noqa: PLC0415 - a server needs another driver
 
-    path = file_of(settings)
-    if not path.is_file():
-        raise NotFound(f"no database at {path}.", hint="Check the path.")
-    copy_file(path, part, busy_timeout=settings.sqlite.busy_timeout)
+    copy_file(file_of(settings), part, busy_timeout=settings.sqlite.busy_timeout)
     return counted(part)
 
 

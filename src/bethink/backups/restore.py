@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 from anyio import to_thread
 
+from bethink.audit.access import AccessRecord
 from bethink.backups import manifest
 from bethink.backups.make import file_of, is_postgres
 from bethink.databases import database_from, sqlite_file
@@ -63,7 +64,7 @@ async def finish_recovery(settings: Settings, recovered_to: datetime, *, tombsto
     database = database_from(settings)
     await database.open()
     try:
-        erased, made = await _finish(database, buried, recovered_to)
+        erased, made = await _finish(database, settings, buried, recovered_to)
     finally:
         await database.close()
     own = "the replaced database"  # it was replaced before: what it says is what was known at that moment
@@ -173,7 +174,7 @@ async def _restore_copy(settings: Settings, file: Path, buried: Buried, backup_a
         database = sqlite_file(str(made), settings)
         await database.open()
         try:
-            erased, restore_made = await _finish(database, buried, backup_at)
+            erased, restore_made = await _finish(database, settings, buried, backup_at)
         finally:
             await database.close()
         problems = await to_thread.run_sync(lambda: unsound(made, busy_timeout=timeout))
@@ -201,23 +202,29 @@ async def _restore_dump(settings: Settings, file: Path, buried: Buried, backup_a
     cast("PostgresDatabase", database).finishes_restore = True
     await database.open()
     try:
-        erased, made = await _finish(database, buried, backup_at)
+        erased, made = await _finish(database, settings, buried, backup_at)
         await database.transact(lambda tx: tx.run("drop_deployment_key", name="restoring"))
     finally:
         await database.close()
     return _Done(made, erased)
 
 
-async def _finish(database: Database, buried: Buried, backup_at: datetime) -> tuple[int, restores.Restore]:
-    """Erase again what was erased, then let a new epoch begin."""
+async def _finish(
+    database: Database, settings: Settings, buried: Buried, backup_at: datetime
+) -> tuple[int, restores.Restore]:
+    """Erase again what was erased, then let a new epoch begin, with the restore in the access record."""
     erased = 0
     for hold in buried.holds:
         await database.transact(lambda tx, hold=hold: retention.place(tx, hold), space=hold.space)
     for name in buried.spaces:
         erased += await database.transact(_replaying(buried, name), space=name)
-    count = len(buried.stones)
-    made = await database.transact(lambda tx: restores.begin_epoch(tx, backup_at=backup_at, tombstones=count))
-    return erased, made
+    record = AccessRecord(database, keep_days=settings.access.keep_days).of_everything("memory.restore")
+
+    def begin(tx: Tx) -> restores.Restore:
+        record(tx, "")
+        return restores.begin_epoch(tx, backup_at=backup_at, tombstones=len(buried.stones))
+
+    return erased, await database.transact(begin)
 
 
 def _replaying(buried: Buried, space: str) -> Callable[[Tx], int]:

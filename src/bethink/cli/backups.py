@@ -11,6 +11,7 @@ from bethink.errors import NotFound
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
+    from contextlib import AbstractContextManager
 
     from bethink.model.backups import BackupFinding, BackupManifest, Restored
 
@@ -35,7 +36,8 @@ async def backup(
     from bethink.backups.make import back_up  # noqa: PLC0415 - like every import here, for a quick --help
 
     ctx.target.must_exist()
-    made = await back_up(ctx.target.settings, file, tools=tools)
+    with _asked_here():
+        made = await back_up(ctx.target.settings, file, tools=tools)
     line = f"{file}: {_held(made)}, {made.bytes:,} bytes; everything acknowledged before {made.began_at:%H:%M:%S} UTC"
     return Result(data=made, lines=[OutputLine(line)])
 
@@ -75,7 +77,8 @@ async def restore(
     if recovered_to is not None:
         at = moment(recovered_to)
         ctx.confirm(f"Erase again what was erased since {at:%Y-%m-%d %H:%M:%S} UTC, and void the rest?", yes=yes)
-        done = await finish_recovery(ctx.target.settings, at, tombstones=tombstones or ())
+        with _asked_here():
+            done = await finish_recovery(ctx.target.settings, at, tombstones=tombstones or ())
         return Result(data=done, lines=_restored(done, ctx.target.address))
     assert file is not None  # noqa: S101 - one of the two is given
     if not file.is_file():
@@ -85,7 +88,8 @@ async def restore(
         return await _told(verify_backup(settings, file, tools=tools), f"would replace {ctx.target.address}")
     what = f"the backup {file}" if known is None else f"{_held(known)} of {known.began_at:%Y-%m-%d %H:%M:%S} UTC"
     ctx.confirm(f"Replace {ctx.target.address} by {what}? What was stored since is lost.", yes=yes)
-    done = await carry_out(settings, file, tombstones=tombstones or (), tools=tools)
+    with _asked_here():
+        done = await carry_out(settings, file, tombstones=tombstones or (), tools=tools)
     return Result(data=done, lines=_restored(done, ctx.target.address))
 
 
@@ -111,6 +115,13 @@ async def verify(
     ctx.target.must_exist()
     async with ctx.target.make() as memory:
         return await _told(verify_database(ctx.target.settings, memory.local().parts.database))
+
+
+def _asked_here() -> "AbstractContextManager[None]":
+    """Record what is done under the command line: these commands open no memory, which would see to that."""
+    from bethink.model.access import Caller, Door, asked_by  # noqa: PLC0415 - as above
+
+    return asked_by(Caller(door=Door.CLI))
 
 
 async def _told(findings: "AsyncIterator[BackupFinding]", last: str = "") -> Result:

@@ -223,12 +223,12 @@ class Database(ABC):
                 raise
             self._ready = True
 
-    async def look(self, body: Callable[[Tx], T]) -> T:
-        """Run a body that only reads on a database that is not open: its schema stays what it is."""
+    async def look(self, body: Callable[[Tx], T], *, read: bool = True) -> T:
+        """Run a body, which by default only reads, on a database that is not open: its schema stays what it is."""
         async with self._opening:
             self._start()
             try:
-                return await self._transact(body, space=None, read=True, repeatable=True)
+                return await self._transact(body, space=None, read=read, repeatable=True)
             finally:
                 with anyio.CancelScope(shield=True):
                     await self._stop()
