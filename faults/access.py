@@ -13,7 +13,9 @@ import re
 import secrets
 import signal
 import sys
+import tempfile
 import time
+import zipfile
 from collections import Counter
 from collections.abc import Awaitable, Callable, Generator
 from dataclasses import dataclass, field
@@ -34,7 +36,7 @@ from bethink.cli.app import main as command_line
 from bethink.model.access import Door, Scope, caller
 from bethink.model.documents import DocumentDraft
 from bethink.server import ServerOptions, create_app
-from bethink.store.access_log import covers
+from bethink.store.access_log import EVERYTHING, covers
 from bethink.web import add_window
 from faults.asgi import ask
 from faults.places import AsItIs, Place, chosen, fork, place
@@ -67,6 +69,16 @@ class Mutant(StrEnum):
     """Verbs are recorded without what they named."""
     LATE = "late"
     """Entries are collected, and written ten at a time."""
+    NO_ARCHIVES = "no-archives"
+    """What takes a whole space goes past the record."""
+
+
+def _forgetful(record: AccessRecord, verb: str) -> Callable[[object, str], None]:
+    def add(tx: object, space: str) -> None:
+        del tx, space
+
+    del record, verb
+    return add
 
 
 @contextlib.contextmanager
@@ -96,6 +108,7 @@ def mutated(mutant: Mutant | None) -> Generator[None]:
 
     bugs: dict[Mutant, tuple[str, Any]] = {
         Mutant.NO_KEY: ("_entry", changed), Mutant.NO_REFS: ("_write", without), Mutant.LATE: ("_write", late),
+        Mutant.NO_ARCHIVES: ("of_everything", _forgetful),
     }  # fmt: skip
     if mutant is None:
         yield
@@ -128,9 +141,11 @@ class World:
 
     def some_ref(self, random: Random, space: str, kind: str = "") -> str:
         """Return the ref of a memory in a space."""
-        names = (f"{space}-", self.sessions[space])
-        own = [each for each in self.refs.values() if each.startswith(kind) and any(name in each for name in names)]
-        return random.choice(own)
+        return random.choice([each for each in self.refs.values() if each.startswith(kind) and self.is_in(space, each)])
+
+    def is_in(self, space: str, ref: str) -> bool:
+        """Return whether a memory is in a space."""
+        return any(name in ref for name in (f"{space}-", self.sessions[space]))
 
 
 async def furnish(memory: bethink.Memory, random: Random) -> World:
@@ -163,10 +178,11 @@ Call = Callable[[Random, str], Awaitable[tuple[str, str]]]
 class Doors:
     """How each door is gone through. One person or key goes through each of them at a time."""
 
-    def __init__(self, memory: bethink.Memory, world: World, target: str) -> None:
+    def __init__(self, memory: bethink.Memory, world: World, target: str, folder: str) -> None:
         self._memory = memory
         self.world = world
         self._target = target
+        self._folder = folder
         options = ServerOptions(rate=float("inf"))
         self.app = create_app(memory, options=options, doors=[add_window])
 
@@ -200,6 +216,7 @@ class Doors:
             "documents": lambda: own.documents.search(question),
             "files": own.documents.files,
             "timeline": own.timeline,
+            "archive": lambda: self._export(space, random),
         }
         name = random.choice(list(calls))
         with bethink.acting_for(person):
@@ -207,6 +224,14 @@ class Doors:
 
     async def _read(self, space: str) -> object:
         return await (await self._memory.space(space).get_session(self.world.sessions[space])).read()
+
+    async def _export(self, space: str, random: Random) -> str:
+        file = self._file(random)
+        await self._memory.space(space).export_archive(file)
+        return _read_archive(file.read_bytes())
+
+    def _file(self, random: Random) -> Path:
+        return Path(self._folder) / f"{random.getrandbits(64):016x}.zip"
 
     async def _http(self, key: str, random: Random, space: str) -> tuple[str, str]:
         question = {"question": " ".join(random.sample(_WORDS, 2))}
@@ -222,10 +247,11 @@ class Doors:
                 ("GET", "facts", None),
                 ("GET", "files", None),
                 ("GET", "timeline", None),
+                ("GET", "archive", None),
             ]
         )
         answer = await ask(self.app, method, f"/v1/spaces/{space}/{path}", key=key, body=body)
-        return f"{answer.status} {path}", answer.body.decode()
+        return f"{answer.status} {path}", _read_archive(answer.body) if path == "archive" else answer.body.decode()
 
     async def _mcp(self, key: str, random: Random, space: str) -> tuple[str, str]:
         ref = self.world.some_ref(random, space)
@@ -265,16 +291,25 @@ class Doors:
         return f"{answer.status} {path}", answer.body.decode()
 
     async def _cli(self, random: Random, space: str) -> tuple[str, str]:
+        file = self._file(random)
         words = random.choice(
             [
                 ["recall", " ".join(random.sample(_WORDS, 2))],
                 ["show", self.world.some_ref(random, space)],
                 ["facts"],
                 ["context", random.choice(_WORDS)],
+                ["export", "--archive", str(file)],
+                ["export"],
             ]
         )
         given = [*words, "--database", self._target, "--space", space, "--json"]
-        return " ".join(words), await anyio.to_thread.run_sync(_printed, given)
+        printed = await anyio.to_thread.run_sync(_printed, given)
+        return " ".join(words), printed + (_read_archive(file.read_bytes()) if file.exists() else "")
+
+
+def _read_archive(content: bytes) -> str:
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        return "\n".join(archive.read(name).decode() for name in archive.namelist())
 
 
 def _printed(words: list[str]) -> str:
@@ -289,8 +324,10 @@ async def call_at_random(target: str, *, calls: int, seed: int, doors: tuple[Doo
     random = Random(seed)
     shell = anyio.Lock()  # what a command prints goes to the one stdout there is
     memory = bethink.connect(target, learn_in_background=False, redactor=AsItIs())
-    made = Doors(memory, World(), target)
-    async with made.app.router.lifespan_context(made.app):
+    async with contextlib.AsyncExitStack() as open_until_the_end:
+        folder = open_until_the_end.enter_context(tempfile.TemporaryDirectory())
+        made = Doors(memory, World(), target, folder)
+        await open_until_the_end.enter_async_context(made.app.router.lifespan_context(made.app))
         world = made.world = await furnish(memory, random)
 
         async def some(task: int, count: int) -> None:
@@ -319,20 +356,23 @@ async def call_at_random(target: str, *, calls: int, seed: int, doors: tuple[Doo
 def missing_in(where: Place, world: World) -> list[str]:
     """Return what was shown and is not in the record, read past our own code."""
     raw = Raw(where.raw)
-    rows = raw.rows("SELECT door, key_prefix, person, at, refs FROM access_log")
-    entries = [(door, key, person, at, json.loads(refs)) for door, key, person, at, refs in rows]
+    rows = raw.rows("SELECT door, key_prefix, person, at, refs, space_id FROM access_log")
+    entries = [(door, key, person, at, json.loads(refs), space) for door, key, person, at, refs, space in rows]
     missing: list[str] = []
     for call in world.shown:
         own = [
-            ref
-            for door, key, person, at, refs in entries
+            (ref, space)
+            for door, key, person, at, refs, space in entries
             if door == call.door and call.began <= at <= call.ended and call.who in (key, person, "")
             for ref in refs
         ]
         missing += [
             f"{call.asked}: {world.refs[canary]} was shown to {call.who or 'the shell'} and is not in the record"
             for canary in call.canaries
-            if not any(covers(ref, world.refs[canary]) for ref in own)
+            if not any(
+                covers(ref, world.refs[canary]) and (ref != EVERYTHING or world.is_in(space, world.refs[canary]))
+                for ref, space in own
+            )
         ]
     text = json.dumps([entry[:3] + tuple(entry[4]) for entry in entries])
     missing += [f"the record quotes what was said: {each}" for each in _CANARY.findall(text)]
@@ -354,7 +394,7 @@ def kill_readers(where: Place, *, kills: int, seed: int) -> tuple[int, list[str]
         os.waitpid(child, 0)
         shown = ledger.stat().st_size
         read += shown
-        rows = Raw(where.raw).rows("SELECT person FROM access_log WHERE verb = 'space.recall'")
+        rows = Raw(where.raw).rows("SELECT person FROM access_log")
         recorded = sum(person == f"reader-{number}" for (person,) in rows)
         if not shown <= recorded <= shown + 1:
             missing.append(f"a reader was killed after {shown} answers, and {recorded} are in the record")
@@ -367,6 +407,8 @@ def _reads(target: str, ledger: Path, person: str) -> None:
         async with bethink.connect(target, learn_in_background=False) as memory:
             with bethink.acting_for(person):
                 while True:
+                    await memory.space("alice").export_archive(ledger.with_suffix(".zip"))
+                    os.write(file, b".")
                     await memory.space("alice").recall("parrot")
                     os.write(file, b".")
 
@@ -394,7 +436,7 @@ def noticed(mutant: Mutant, seed: int) -> bool:
     """Return whether a few calls notice a bug on purpose."""
     door = mutant.removeprefix("no-")
     doors = tuple(each for each in _DOORS if each == door) or (Door.HTTP,)
-    kills = int(mutant is Mutant.LATE)
+    kills = int(mutant in (Mutant.LATE, Mutant.NO_ARCHIVES))
     return bool(campaign("sqlite", calls=_AMONG_MUTANTS, kills=kills, seed=seed, mutant=mutant, doors=doors)[1])
 
 
