@@ -9,7 +9,7 @@ from anyio import to_thread
 from bethink.audit.access import AccessRecord
 from bethink.backups import manifest
 from bethink.databases import database_from
-from bethink.errors import Conflict, Misconfigured, NotFound
+from bethink.errors import Conflict, Misconfigured, NotFound, Unavailable
 from bethink.logs import logger
 from bethink.model.backups import BackupManifest, Counts
 from bethink.settings import Settings
@@ -61,7 +61,7 @@ async def _record(settings: Settings) -> None:
     record = AccessRecord(database, keep_days=settings.access.keep_days).of_everything("memory.backup")
     try:
         await database.look(lambda tx: record(tx, "") if tx.has_table("access_log") else None, read=False)
-    except Misconfigured as error:  # a role that may only read: better a backup without an entry than none
+    except (Misconfigured, Unavailable) as error:  # it may only be read, or is locked: better a backup than an entry
         _log.warning("the backup is not in the access record: %s", error)
 
 
