@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated, TextIO
+from typing import Annotated, Any, TextIO
 
 import typer
 
@@ -94,7 +94,10 @@ def open_stdin() -> TextIO:
     """Return stdin. Raises `UsageError` if the caller has closed it."""
     if is_closed(sys.stdin):
         raise UsageError("stdin is closed.", hint="Send the text to it, or name a file.")
-    return sys.stdin
+    source: Any = sys.stdin
+    if hasattr(source, "reconfigure"):  # a C locale would let any bytes pass, as question marks
+        source.reconfigure(encoding="utf-8", errors="strict")
+    return source
 
 
 def read_file(name: str, *, what: str) -> str:

@@ -52,7 +52,8 @@ async def migrate(
     await _applied(database, runner)
     done = many(len(found.missing), "migration") if found.version else "a new schema"
     line = f"schema {found.newest}: nothing to do" if found.is_current else f"schema {found.newest}: applied {done}"
-    return Result(data={"version": found.newest, "applied": list(found.missing)}, lines=[OutputLine(line)])
+    lines = [OutputLine(line), *([OutputLine(f"role {runner} may work here")] if runner else [])]
+    return Result(data={"version": found.newest, "applied": list(found.missing)}, lines=lines)
 
 
 async def _applied(database: "Database", runner: str | None) -> None:
@@ -81,7 +82,7 @@ def _checked(found: "SchemaStanding") -> Result:
     else:
         what, hint = f"behind by {many(len(found.missing), 'migration')}", "Run 'bethink migrate'."
     failure = Failure(code="schema", message=f"schema {found.version}: {what}.", hint=hint)
-    return Result(data=data, lines=[OutputLine(failure.message)], code=ExitCode.FAILURE, failure=failure)
+    return Result(data=data, code=ExitCode.FAILURE, failure=failure)
 
 
 def _planned(found: "SchemaStanding", steps: "list[PlannedStatement]") -> Result:

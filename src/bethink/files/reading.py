@@ -46,7 +46,7 @@ def decoded(data: bytes) -> str:
     try:
         return data[len(mark) :].decode(encoding)
     except UnicodeDecodeError:
-        raise Invalid("it is not text in UTF-8.", hint="Save it in UTF-8, or name its media type.") from None
+        raise Invalid("it is not text in UTF-8.", hint="Save it in UTF-8.") from None
 
 
 def read_text(text: str, media_type: str) -> SourceText:
