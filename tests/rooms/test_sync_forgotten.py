@@ -65,6 +65,22 @@ async def renumbered(memory: bethink.Memory, laptop: bethink.Memory, phone: beth
     return next(f"message:{session.id}:{each.number}" for each in await session.read() if each.message.content in texts)
 
 
+@pytest.mark.parametrize("texts", [["walnuts"], ["walnuts", "figs", "figs"]], ids=["one", "several"])
+async def test_a_message_that_a_third_memory_has_under_another_number_is_not_doubled(
+    memory: bethink.Memory, laptop: bethink.Memory, phone: bethink.Memory, texts: list[str]
+) -> None:
+    await renumbered(memory, laptop, phone, *texts)
+    [entry] = await phone.space(SPACE).sessions()
+    await (await phone.space(SPACE).get_session(entry.session.id)).append(said("last on the phone"))
+
+    await memory.sync(phone, SPACE)
+    await memory.sync(laptop, SPACE)
+    await laptop.sync(phone, SPACE)
+
+    for side in (memory, laptop, phone):
+        assert await told(side) == ["one", "two at home", *texts, "last on the phone"]
+
+
 async def test_a_message_stays_though_the_other_side_forgot_one_with_its_number(
     memory: bethink.Memory, laptop: bethink.Memory
 ) -> None:

@@ -4,7 +4,7 @@ It sees only rows that differ. It is the same whichever memory is named first, a
 
 - What two sides made under the same name (an agent, a conversation, a document in the same place) becomes one.
 - What was said in the same session on both sides stands one after the other: the side that spoke first keeps its
-  numbers, the messages of the other follow with new ones.
+  numbers, the messages of the other follow with new ones. One that a third memory brought has the number it got first.
 - What was written on both sides (a fact, a document) becomes one history by time: the last version holds.
 - Of everything else that has one value, the later holds. `docs/howto/archive.md` has the whole list.
 """
@@ -134,10 +134,9 @@ def _line_up_messages(sides: tuple[Rows, Rows]) -> None:
         late = _late(sides, session)
         if late is None:
             continue
-        blocks = [sorted(key for key in side.get("messages", {}) if key[0] == session) for side in sides]
         rows = [side["sessions"][session,] for side in sides]
         top = max(row["last_number"] for row in rows)
-        numbers = {key[1]: top + place for place, key in enumerate(blocks[late], 1)}
+        numbers = _new_numbers(_block(sides[late], session), _block(sides[1 - late], session), top)
         _renumber_messages(sides[late], session, numbers)
         # What follows is learnt from once more: the side that spoke first has not learnt from it.
         ended = [row for row in rows if row["ended_at"] is not None]
@@ -145,7 +144,7 @@ def _line_up_messages(sides: tuple[Rows, Rows]) -> None:
         for side in sides:
             side["sessions"][session,] = {
                 **rows[1 - late],
-                "last_number": top + len(numbers),
+                "last_number": max(top, *numbers.values()),
                 "ended_at": first["ended_at"],
                 "end_reason": first["end_reason"],
             }
@@ -156,15 +155,40 @@ def _late(sides: tuple[Rows, Rows], session: str) -> int | None:
 
     A number that the other side has given out and holds no message of was that of an erased one.
     """
-    blocks = [{key: row for key, row in side.get("messages", {}).items() if key[0] == session} for side in sides]
+    blocks = [_block(side, session) for side in sides]
     given = [side.get("sessions", {}).get((session,), {}).get("last_number", 0) for side in sides]
     erased = [any(key[1] <= given[1 - at] and key not in blocks[1 - at] for key in blocks[at]) for at in (0, 1)]
     if erased[0] != erased[1]:
         return erased.index(True)
-    if not erased[0] and blocks[0].keys().isdisjoint(blocks[1]):
+    same = {_said(row) for row in blocks[0].values()} & {_said(row) for row in blocks[1].values()}
+    if not erased[0] and not same and blocks[0].keys().isdisjoint(blocks[1]):
         return None
     firsts = [block[min(block)] for block in blocks]
     return 0 if (firsts[0]["recorded_at"], line(firsts[0])) > (firsts[1]["recorded_at"], line(firsts[1])) else 1
+
+
+def _block(side: Rows, session: str) -> dict[Values, RowDict]:
+    """Return the messages of a session, by their numbers."""
+    return {key: row for key, row in sorted(side.get("messages", {}).items()) if key[0] == session}
+
+
+def _said(row: RowDict) -> tuple[Any, ...]:
+    """Return what a message is known by, whatever number it got elsewhere."""
+    return tuple(row[name] for name in ("recorded_at", "said_at", "role", "name", "content"))
+
+
+def _new_numbers(late: Mapping[Values, RowDict], others: Mapping[Values, RowDict], top: int) -> dict[int, int]:
+    """Return the numbers of messages that come late: that of the same message on the other side, or the next one."""
+    there: dict[tuple[Any, ...], list[int]] = {}
+    for row in others.values():
+        there.setdefault(_said(row), []).append(row["number"])
+    numbers: dict[int, int] = {}
+    for row in late.values():
+        same = there.get(_said(row))
+        if not same:
+            top += 1
+        numbers[row["number"]] = same.pop(0) if same else top
+    return numbers
 
 
 def _renumber_messages(side: Rows, session: str, numbers: Mapping[int, int]) -> None:
