@@ -16,7 +16,7 @@ from bethink.model.verbs.base import Empty, RequestT, ResultT, Verb
 from bethink.model.verbs.memory import JobsRequest
 from bethink.model.verbs.service import LearnRequest, ListSpacesRequest
 from bethink.store import jobs
-from bethink.store.db import Database, Tx
+from bethink.store.db import Database
 
 if TYPE_CHECKING:  # each is loaded by the first request that needs it, as most processes use few of them
     from pathlib import Path
@@ -115,11 +115,9 @@ class Local(Backend):
 
         database, record = self.parts.database, self.record().of_everything("space.export_archive")
 
-        def begin(tx: Tx) -> None:
-            must_exist(tx, space=space)
-            record(tx, space)
-
-        await database.transact(begin, space=space, repeatable=True, synced=False)
+        await database.transact(lambda tx: must_exist(tx, space=space), space=space, read=True)
+        # As a call about no space: one that is leaving for another cell may still be read, and not be written to.
+        await database.transact(lambda tx: record(tx, space), repeatable=True, synced=False)
         return await write_archive(database, path, space=space)
 
     def local(self) -> "Local":
