@@ -177,7 +177,7 @@ FAILING = {
     **{f"import {each}": (["import", each, "missing", "--yes"], 3) for each in (*WRITERS, "claude-code", "codex")},
     "recall": (["recall", "tea", "--as-of", "yesterday"], 2),
     "ask": (["ask", "tea"], 2),
-    "eval": (["eval", "missing.jsonl"], 3),
+    "eval": (["eval", "missing.jsonl"], 2),
     "context": (["context", "tea", "--where", "nonsense"], 2),
     "facts": (["facts", "--where", "rank>=true"], 2),
     "show": (["show", "message:ses_none:1"], 3),

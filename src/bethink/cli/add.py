@@ -101,7 +101,7 @@ def open_stdin() -> TextIO:
 
 
 def read_file(name: str, *, what: str) -> str:
-    """Return the text of a file; - reads stdin."""
+    """Return the text of a file; - reads stdin. Raises `UsageError` for one that it cannot read."""
     if name == "-":
         return read_text(name, what=what)
     try:

@@ -41,7 +41,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "pins": ("opinions", "List the facts that are pinned and hold."),
     "feedback": ("opinions", "Say that a fact was useful, is wrong, or is outdated."),
     "revert": ("versions", "Restore an earlier version of a document."),
-    "relearn": ("relearn", "Learn from the whole log of a space again, and show what would change."),
+    "relearn": ("relearn", "Learn from the whole log of a space again, and keep what would change as a proposal."),
     "forget": ("forget", "Delete a memory, or all that fits some options, and everything that was learnt from it."),
     "erasures": ("erasures", "List what was forgotten, who asked, and what is not settled yet."),
     "verify-receipt": ("erasures", "Check the receipt of an erasure, without the database."),
