@@ -191,7 +191,7 @@ def prices_of(settings: Settings) -> Prices:
 
 
 def cap_of(settings: Settings, *, free: bool) -> int | None:
-    """Return what a day may cost, in millionths of a dollar; None if nothing costs anything or there is no cap."""
+    """Return what a day may cost, in millionths of a dollar; None if the model is free or the cap is `inf`."""
     free = free or settings.model.price_input + settings.model.price_output == 0
     cap = settings.learning.daily_spend_cap
     return None if free or math.isinf(cap) else round(cap * 1_000_000)

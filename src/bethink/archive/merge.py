@@ -11,7 +11,7 @@ It sees only rows that differ. It is the same whichever memory is named first, a
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -130,13 +130,15 @@ def taken_back(first: Rows, second: Rows) -> tuple[list[RowDict], list[RowDict]]
 
 def _line_up_messages(sides: tuple[Rows, Rows]) -> None:
     """Let messages that have the same number in the same session follow one another. Erased ones keep their numbers."""
-    for session in sorted({key[0] for side in sides for key in side.get("messages", {})}):
-        late = _late(sides, session)
+    every = [_by_session(side) for side in sides]
+    for session in sorted({*every[0], *every[1]}):
+        blocks = [each.get(session, {}) for each in every]
+        late = _late(sides, blocks, session)
         if late is None:
             continue
         rows = [side["sessions"][session,] for side in sides]
         top = max(row["last_number"] for row in rows)
-        numbers = _new_numbers(_block(sides[late], session), _block(sides[1 - late], session), top)
+        numbers = _new_numbers(blocks[late], blocks[1 - late], top)
         _renumber_messages(sides[late], session, numbers)
         # What follows is learnt from once more: the side that spoke first has not learnt from it.
         ended = [row for row in rows if row["ended_at"] is not None]
@@ -150,12 +152,11 @@ def _line_up_messages(sides: tuple[Rows, Rows]) -> None:
             }
 
 
-def _late(sides: tuple[Rows, Rows], session: str) -> int | None:
+def _late(sides: tuple[Rows, Rows], blocks: Sequence[Mapping[Values, RowDict]], session: str) -> int | None:
     """Return the side whose messages in a session get new numbers: the one that spoke last, or None if no two collide.
 
     A number that the other side has given out and holds no message of was that of an erased one.
     """
-    blocks = [_block(side, session) for side in sides]
     given = [side.get("sessions", {}).get((session,), {}).get("last_number", 0) for side in sides]
     erased = [any(key[1] <= given[1 - at] and key not in blocks[1 - at] for key in blocks[at]) for at in (0, 1)]
     if erased[0] != erased[1]:
@@ -167,9 +168,12 @@ def _late(sides: tuple[Rows, Rows], session: str) -> int | None:
     return 0 if (firsts[0]["recorded_at"], line(firsts[0])) > (firsts[1]["recorded_at"], line(firsts[1])) else 1
 
 
-def _block(side: Rows, session: str) -> dict[Values, RowDict]:
-    """Return the messages of a session, by their numbers."""
-    return {key: row for key, row in sorted(side.get("messages", {}).items()) if key[0] == session}
+def _by_session(side: Rows) -> dict[Any, dict[Values, RowDict]]:
+    """Return the messages of each session, in the order of their numbers."""
+    found: dict[Any, dict[Values, RowDict]] = {}
+    for key, row in sorted(side.get("messages", {}).items()):
+        found.setdefault(key[0], {})[key] = row
+    return found
 
 
 def _said(row: RowDict) -> tuple[Any, ...]:

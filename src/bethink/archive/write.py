@@ -29,7 +29,7 @@ async def write_archive(database: Database, path: Path, *, space: str) -> Archiv
 
 
 def must_exist(tx: Tx, *, space: str) -> int:
-    """Return when a space was created. Raises `NotFound` if there is no such space."""
+    """Return when a space was created. Raises `NotFound` for an unknown space."""
     created_at = archived.created_at(tx, space=space)
     if created_at is None:
         raise NotFound(f"no space {space!r}.", hint="Run 'bethink spaces' to list the spaces.")

@@ -292,7 +292,7 @@ def finish(
 
 
 def _without_output(message: str, *, hint: str) -> int:
-    """Say on stderr that there is no stdout for a result. Somebody who closed that as well sees the exit code only."""
+    """Say on stderr that the result could not be printed. If stderr is closed, too, only the exit code tells."""
     if not is_closed(sys.stderr):
         with suppress(OSError):
             write([OutputLine(f"error: {message}", "red"), OutputLine(f"hint: {hint}")], sys.stderr)

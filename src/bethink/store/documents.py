@@ -225,7 +225,7 @@ def thin(tx: Tx, *, space: str, document_id: str, version: int) -> int:
 
 
 def redact(tx: Tx, *, space: str, document_id: str, version: int, current: bool = False) -> bool:
-    """Remove the text from a past version, or also a `current` one. Returns False if there is no such version."""
+    """Remove the text from a past version, or also a `current` one. Returns False if it does not exist."""
     named = {"space": space, "id": document_id, "version": version}
     redacted = tx.run("redact_document", **named, mark=_REDACTED, current=int(current)) == 1
     if redacted:
