@@ -17,7 +17,7 @@ from benchmarks import recall_tables as tables
 from benchmarks.recall_measures import Outcome
 from benchmarks.recall_models import MODELS, RERANKERS
 from benchmarks.recall_run import Plan, measured
-from benchmarks.recall_sets import OWN, SESSIONS, SETS, load
+from benchmarks.recall_sets import OWN, SESSIONS, SETS, load, together
 
 
 def _data() -> Path:
@@ -39,6 +39,11 @@ def _options() -> argparse.Namespace:
     add("--misses", type=int, metavar="N", help="the first N misses of each set and way, and all of them by cause")
     add("--plot", type=Path, metavar="FILE", help="draw how far the certainty can be believed, as SVG")
     add("--first", type=int, help="only so many conversations of each set")
+    add(
+        "--together",
+        action="store_true",
+        help="all conversations of a set in one space, and whether the limits on what is read cost evidence",
+    )
     add("--categories", action="store_true", help="also by category and by language")
     add("--cache", type=Path, default=Path(tempfile.gettempdir()) / "bethink-benchmark-vectors.db",
         help="the file in which vectors are kept between runs")  # fmt: skip
@@ -78,7 +83,10 @@ def main() -> int:
     found: dict[str, list[Outcome]] = {}
     for name in options.set or (SETS if options.all else OWN):
         conversations = load(name, options.data)[: options.first]
-        found[name] = measured(name, conversations, replace(plan, whole=name in SESSIONS))
+        if options.together:
+            found[name] = measured(name, [together(name, conversations)], replace(plan, unbounded=True))
+        else:
+            found[name] = measured(name, conversations, replace(plan, whole=name in SESSIONS))
         tables.table(name, found[name], seed=options.seed)
         if options.categories or options.all:
             tables.parts(name, found[name])

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from benchmarks import recall_measures as measures
 from benchmarks.recall_baselines import BIGRAMS, FULL_TEXT, cosine
 from benchmarks.recall_measures import Outcome
-from benchmarks.recall_run import WORDS, with_model
+from benchmarks.recall_run import UNBOUNDED, WORDS, with_model
 from benchmarks.recall_sets import LONG, OWN
 
 _MINILM = with_model("minilm")
@@ -53,6 +53,8 @@ GOALS = (
 )
 MOST_EMPTY = 0.01
 """Of the answerable questions, on every set and each way of Bethink's own."""
+MOST_LOST = 0.005
+"""Of R@10, by the limits on how much of the index one question reads."""
 LEAST_OF_ENGLISH = 0.85
 """Of what is found in English by words, in every other language."""
 ABOVE = {
@@ -86,12 +88,21 @@ class Line:
 
 def verdict(found: Found) -> list[Line]:
     """Return every goal that this run can judge."""
-    return [*_plain(found), *_above(found), *_languages(found), *_empty(found)]
+    bounded = list(_bounded(found))  # then all conversations are in one space, and the other goals are not about that
+    return bounded or [*_plain(found), *_above(found), *_languages(found), *_empty(found)]
 
 
 def of_way(found: Found, name: str, way: str) -> list[Outcome]:
     """Return what one way made of a set, with all its signals."""
     return [outcome for outcome in found.get(name, ()) if outcome.way == way and outcome.without is None]
+
+
+def _bounded(found: Found) -> Iterator[Line]:
+    for name in found:
+        if everything := of_way(found, name, UNBOUNDED):
+            lost = measures.mean(everything, "R@10") - measures.mean(of_way(found, name, WORDS), "R@10")
+            what = f"{name} in one space, what the limits on reading cost of R@10"
+            yield Line(what=what, figure=lost, goal=MOST_LOST, most=True)
 
 
 def _plain(found: Found) -> Iterator[Line]:

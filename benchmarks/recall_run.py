@@ -34,11 +34,15 @@ from bethink.providers.estimated_tokens import EstimatedTokens
 from bethink.recall.index import Indexer
 from bethink.recall.reindex import vectors_of
 from bethink.recall.search import Searcher
+from bethink.recall.tuning import TUNING
+from bethink.store.candidates import Bounds
 from bethink.store.db import Database
 from bethink.store.engines.sqlite import SqliteDatabase, SqliteOptions
 from bethink.worker import Worker
 
 WORDS = "words"
+UNBOUNDED = "words, every text weighed"
+_ALL = 10**9
 _SPACE = "benchmark"
 _FIRST = 20
 _SESSIONS_FROM = 200
@@ -62,6 +66,8 @@ class Plan:
     misses: bool = False
     whole: bool = False
     """Whether whole sessions are the evidence."""
+    unbounded: bool = False
+    """Whether questions are also compared with every text that shares a word with them."""
     cache: Path
     jobs: int = 1
 
@@ -184,6 +190,10 @@ async def asked(conversation: Conversation, *, odd: bool, plan: Plan, models: Lo
             baselines=Baselines(conversation.turns),
         )
         await stage.ask(WORDS, Searcher(database, tokens=EstimatedTokens()))
+        if plan.unbounded:
+            everything = Bounds(postings=_ALL, one_term=_ALL, of_pair=_ALL, newest=_ALL, compared=_ALL)
+            tuning = replace(TUNING, bounds=everything)
+            await stage.ask(UNBOUNDED, Searcher(database, tokens=EstimatedTokens(), tuning=tuning))
         if plan.ablations:
             for off, tuning in ablations(vectors=False).items():
                 await stage.ask(WORDS, Searcher(database, tokens=EstimatedTokens(), tuning=tuning), without=off)

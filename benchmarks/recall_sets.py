@@ -2,12 +2,13 @@
 
 import gzip
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
+from itertools import chain, groupby
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,27 @@ def load(name: str, data: Path) -> list[Conversation]:
         return SETS[name](data)
     except FileNotFoundError as error:
         raise SystemExit(f"no {name} under {data}: {error.filename} is missing") from error
+
+
+def together(name: str, conversations: Sequence[Conversation]) -> Conversation:
+    """Put all conversations of a set into one, each session once, so that every question is asked of all of them."""
+    turns: dict[tuple[str, ...], list[Turn]] = {}
+    questions: list[Question] = []
+    for place, each in enumerate(conversations):
+        moved: dict[str, str] = {}
+        for session, said in groupby(sorted(each.turns, key=lambda turn: turn.session), lambda turn: turn.session):
+            told = list(said)
+            known = turns.setdefault(
+                (session, *(turn.text for turn in told)),
+                [replace(turn, id=f"{each.id}/{turn.id}", session=f"{each.id}/{session}") for turn in told],
+            )
+            moved |= {turn.id: other.id for turn, other in zip(told, known, strict=True)}
+        questions += [
+            replace(question, evidence=frozenset(moved[turn] for turn in question.evidence), odd=place % 2 == 0)
+            for question in each.questions
+        ]
+    whole = sorted(chain.from_iterable(turns.values()), key=lambda turn: turn.at)
+    return Conversation(id=name, turns=tuple(whole), questions=tuple(questions))
 
 
 def _own(name: str, _: Path) -> list[Conversation]:

@@ -12,7 +12,8 @@ import bethink
 from bethink.language import terms_of
 from bethink.model.facts import Fact
 from bethink.model.recall import Fate, Ref, RefKind
-from bethink.store import candidates, search, term_counts, terms
+from bethink.store import search, term_counts, terms
+from bethink.store.candidates import BOUNDS, Bounds
 from bethink.store.db import Database, Tx
 from bethink.store.search import Match
 from tests.conftest import KEY, FakeClock, memory_on, said
@@ -109,10 +110,17 @@ class Model:
 
 
 async def matched(
-    database: Database, space: str, stems: Sequence[str], as_of: datetime | None = None, *, past: bool = False
+    database: Database,
+    space: str,
+    stems: Sequence[str],
+    as_of: datetime | None = None,
+    *,
+    past: bool = False,
+    bounds: Bounds = BOUNDS,
 ) -> search.Matches:
     def body(tx: Tx) -> search.Matches:
-        return search.matches(tx, space=space, terms=stems, as_of=as_of, kinds=list(RefKind), past=past)
+        kinds = list(RefKind)
+        return search.matches(tx, space=space, terms=stems, as_of=as_of, kinds=kinds, past=past, bounds=bounds)
 
     return await database.transact(body, space=space, read=True)
 
@@ -189,14 +197,13 @@ async def test_what_no_longer_holds_is_found_only_if_the_past_is_asked_for(
 # ---------------------------------------- large spaces
 
 
+FEW = Bounds(postings=60, one_term=100, newest=100, compared=20)
+
+
 @pytest.fixture
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a space of a few hundred texts be a large one."""
     monkeypatch.setattr(term_counts, "BLOCK", 64)
-    monkeypatch.setattr(candidates, "POSTINGS", 60)
-    monkeypatch.setattr(candidates, "_MOST_POSTINGS", 100)
-    monkeypatch.setattr(candidates, "_BEST", 20)
-    monkeypatch.setattr(candidates, "_NEWEST", 100)
 
 
 async def fill(memory: bethink.Memory, count: int, text: Callable[[int], str]) -> None:
@@ -217,7 +224,7 @@ async def test_rare_words_choose_the_candidates_and_frequent_ones_only_weigh(
         memory, 600, lambda number: f"common {'often' if number % 3 else 'x'} {'rare' if number % 100 == 7 else ''}"
     )
 
-    found = await matched(database, "ana", ("common", "often", "rare"))
+    found = await matched(database, "ana", ("common", "often", "rare"), bounds=FEW)
 
     assert {7 + 1 + 100 * step for step in range(6)} <= set(numbers(found))
     assert len(found) <= 2 * 20
@@ -232,8 +239,8 @@ async def test_if_all_words_are_frequent_those_with_two_of_them_and_the_newest_a
 ) -> None:
     await fill(memory, 1_000, lambda number: f"{'one' if number % 4 == 0 else 'x'} {'two' if number % 5 == 0 else 'y'}")
 
-    single = numbers(await matched(database, "ana", ("one",)))
-    double = numbers(await matched(database, "ana", ("one", "two")))
+    single = numbers(await matched(database, "ana", ("one",), bounds=FEW))
+    double = numbers(await matched(database, "ana", ("one", "two"), bounds=FEW))
 
     newest = [number + 1 for number in range(1_000) if number % 4 == 0][-20:]
     assert single == newest
@@ -287,7 +294,7 @@ async def test_what_is_read_for_a_question_does_not_grow_with_the_space(
         with monkeypatch.context() as patch:
             patch.setattr(kind, "_fetch", counting)
             fetched.clear()
-            await matched(database, "ana", ("word0", "word3", "word40", "word90", "word200"))
+            await matched(database, "ana", ("word0", "word3", "word40", "word90", "word200"), bounds=FEW)
         read.append(sum(fetched))
 
     assert len(fetched) <= 8

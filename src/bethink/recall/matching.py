@@ -43,7 +43,14 @@ def match(
     """Return what shares words with a question or is near it. What only repeats the question has that fate."""
     as_of, kinds = request.as_of, [kind for kind in request.kinds if kind in survey.kinds]
     shared = search.matches(
-        tx, space=space, terms=question.stems, as_of=as_of, kinds=kinds, past=request.explain, only=request.only
+        tx,
+        space=space,
+        terms=question.stems,
+        as_of=as_of,
+        kinds=kinds,
+        past=request.explain,
+        only=request.only,
+        bounds=tuning.bounds,
     )
     matches: list[Match] = shared
     if question.only_when:

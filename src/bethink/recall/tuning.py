@@ -8,6 +8,7 @@ benchmark decides it: it is a judgement.
 
 from bethink.frozen import frozen
 from bethink.model.recall import Level
+from bethink.store.candidates import BOUNDS, Bounds
 
 
 @frozen
@@ -24,6 +25,7 @@ class Tuning:
     """One set of values for all data."""
 
     # How much is looked at (pipeline.py, matching.py).
+    bounds: Bounds = BOUNDS  # `benchmarks.recall --set longmemeval --together`, and `benchmarks.scale`
     pool: int = 100  # SETS: candidates whose texts are read for the final ranking
     pool_per_result: int = 2  # NONE: but at least so many for each result that may be returned
     pool_narrowed: int = 10  # NONE: so many times more if a search is narrowed, as neighbours may drop out later

@@ -18,16 +18,26 @@ from bethink.store.db import NO_LIMIT, Row, Tx, until
 from bethink.store.sql import Dialect
 from bethink.store.terms import KINDS, IndexPlace
 
-POSTINGS = 3_000
-"""How many entries of the index are read for the terms of a question, roughly."""
-_MOST_POSTINGS = 10_000
-"""How many are read for a single term, if all of them are frequent."""
-_BEST = 300
-"""How many texts are compared with the question exactly."""
-_NEWEST = 10_000
-"""In how many of the newest texts a very frequent term is looked for."""
-_LONGEST_OF_PAIR = 50_000
 _MAX_PARTS = 64
+
+
+@frozen
+class Bounds:
+    """How much of the index one question may read."""
+
+    postings: int = 3_000
+    """How many entries are read for the terms of a question, roughly."""
+    one_term: int = 10_000
+    """How many are read for a single term, if all of them are frequent, or for two that occur together."""
+    of_pair: int = 50_000
+    """How many entries the rarer of two terms may have, if both are looked up together."""
+    newest: int = 10_000
+    """In how many of the newest texts a very frequent term is looked for."""
+    compared: int = 300
+    """How many texts are compared with the question exactly."""
+
+
+BOUNDS = Bounds()
 
 
 @frozen
@@ -68,6 +78,7 @@ def candidates(
     as_of: datetime | None,
     kinds: Iterable[RefKind],
     only: Filter | None = None,
+    bounds: Bounds = BOUNDS,
 ) -> TermCandidates | None:
     """Choose the texts of some kinds that share the rarest terms with a question; None without a space or a term.
 
@@ -77,7 +88,7 @@ def candidates(
     if row is None:
         return None
     codes = [KINDS.index(kind) for kind in kinds]
-    search = _Search(tx, space=space, row=row, stems=stems, at=until(as_of), kinds=codes, only=only)
+    search = _Search(tx, space=space, row=row, stems=stems, at=until(as_of), kinds=codes, only=only, bounds=bounds)
     search.read_rare()
     search.read_frequent()
     search.read_newest()
@@ -100,7 +111,9 @@ def rare_postings(tx: Tx, *, space: str, stems: Sequence[str]) -> dict[str, list
     row = tx.one("open_index", space=space) if stems else None
     if row is None:
         return {}
-    search = _Search(tx, space=space, row=row, stems=stems, at=NO_LIMIT, kinds=range(len(KINDS)), only=None)
+    search = _Search(
+        tx, space=space, row=row, stems=stems, at=NO_LIMIT, kinds=range(len(KINDS)), only=None, bounds=BOUNDS
+    )
     return search.rare()
 
 
@@ -117,10 +130,12 @@ class _Search:
         at: int,
         kinds: Sequence[int],
         only: Filter | None,
+        bounds: Bounds,
     ) -> None:
         self._tx = tx
         self._stems = stems
         self._only = only
+        self._bounds = bounds
         self._space = space
         self._place: IndexPlace = terms.place_from(row)
         hashes = terms.hashes_of(self._place.key)
@@ -159,10 +174,10 @@ class _Search:
     def read_frequent(self) -> None:
         """Read the rarest of the frequent terms, as many as there is room for."""
         chosen: list[int] = []
-        room = POSTINGS - self._found
+        room = self._bounds.postings - self._found
         for place in self._left():
             most = self._most[place]
-            if self._only is None and most > room and (chosen or self._found or most > _MOST_POSTINGS):
+            if self._only is None and most > room and (chosen or self._found or most > self._bounds.one_term):
                 break
             chosen.append(place)
             room -= most
@@ -171,12 +186,12 @@ class _Search:
     def read_newest(self) -> None:
         """If there is still little to compare, read texts that have two frequent terms, and new ones that have one."""
         left = self._left()[:2]
-        if len(self._weights) >= _BEST or not left:
+        if len(self._weights) >= self._bounds.compared or not left:
             return
         if len(left) == 2:
             first, second = (self._most[place] for place in left)
             both = first * second // max(1, self._place.last)
-            if first <= _LONGEST_OF_PAIR and both <= _MOST_POSTINGS:
+            if first <= self._bounds.of_pair and both <= self._bounds.one_term:
                 docs = self._postings([(left[0], left[1])])[0]
                 self._weigh(left[0], docs)
                 self._weigh(left[1], docs)
@@ -185,10 +200,10 @@ class _Search:
 
     def best(self) -> list[int]:
         """Return the texts with the rarest terms, in order; of equals the newest."""
-        weights = self._weights
-        if len(weights) <= _BEST:
+        weights, most = self._weights, self._bounds.compared
+        if len(weights) <= most:
             return sorted(weights)
-        return sorted(sorted(weights, key=lambda doc: (-weights[doc], -doc))[:_BEST])
+        return sorted(sorted(weights, key=lambda doc: (-weights[doc], -doc))[:most])
 
     def _left(self) -> list[int]:
         """Return the frequent terms that were not read yet, the rarest first."""
@@ -227,12 +242,12 @@ class _Search:
         return found
 
     def _newest(self, place: int) -> list[int]:
-        space = self._place
-        first, last = (space.start + (number << 2) for number in (max(0, space.last - _NEWEST), space.last + 1))
+        space, bounds = self._place, self._bounds
+        first, last = (space.start + (number << 2) for number in (max(0, space.last - bounds.newest), space.last + 1))
         rows = self._tx.all(
             "newest_postings",
             self._only,
-            spelt=_spelt(self.digests[place]), term=self._numbers[place], first=first, last=last, limit=_BEST,
+            spelt=_spelt(self.digests[place]), term=self._numbers[place], first=first, last=last, limit=bounds.compared,
             **self._given,
         )  # fmt: skip
         return [row["doc"] for row in rows]

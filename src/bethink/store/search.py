@@ -9,7 +9,7 @@ from bethink.model.filters import Filter
 from bethink.model.moments import Micros, from_micros, to_micros
 from bethink.model.recall import Excerpt, Fate, Ref, RefKind
 from bethink.model.records import Origin
-from bethink.store.candidates import candidates
+from bethink.store.candidates import BOUNDS, Bounds, candidates
 from bethink.store.db import Row, Tx, until
 from bethink.store.facts import fact_of
 from bethink.store.terms import SEARCHED, place_from
@@ -71,6 +71,7 @@ def matches(
     kinds: Iterable[RefKind],
     past: bool = False,
     only: Filter | None = None,
+    bounds: Bounds = BOUNDS,
 ) -> Matches:
     """Return what shares the rarest terms with a question; `past` includes what no longer held, marked as such.
 
@@ -78,7 +79,7 @@ def matches(
     rarest terms, so that a search costs the same in a space of any size. With `only`, it is chosen among what fits.
     """
     found, kinds = Matches(), list(kinds)
-    chosen = candidates(tx, space=space, stems=terms, as_of=as_of, kinds=kinds, only=only)
+    chosen = candidates(tx, space=space, stems=terms, as_of=as_of, kinds=kinds, only=only, bounds=bounds)
     if chosen is None:
         return found
     found.counts = chosen.counts
