@@ -342,6 +342,23 @@ async def test_what_was_tried_before_is_found_in_a_backlog_by_an_index_of_its_ow
     assert "Seq Scan" not in text
 
 
+async def test_a_word_is_looked_up_in_the_index_of_words_alone(database: PostgresDatabase) -> None:
+    """In a space that is a tenth of a large table, the whole primary key of the space was read for each word."""
+    query = queries(Dialect.POSTGRES)["postings"]
+    values = {"terms": "'{1}'", "others": "'{1}'", "start": "0", "kinds": "'{0}'", "at": "1"}
+
+    def plan(tx: Tx) -> str:
+        tx.script(f"PREPARE postings AS {query.text}")
+        tx.script("SET LOCAL enable_seqscan = off")
+        given = ", ".join(values[each] for each in query.parameters)
+        return "\n".join(row["QUERY PLAN"] for row in rows(tx, f"EXPLAIN EXECUTE postings ({given})"))
+
+    text = await database.transact(plan)
+
+    assert "terms_terms" in text
+    assert "terms_pkey" not in text
+
+
 async def test_a_body_that_goes_on_after_an_error_is_not_believed(database: PostgresDatabase) -> None:
     def body(tx: Tx) -> str:
         with contextlib.suppress(psycopg.Error):

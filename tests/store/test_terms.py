@@ -234,6 +234,17 @@ async def test_rare_words_choose_the_candidates_and_frequent_ones_only_weigh(
 
 
 @pytest.mark.usefixtures("small_blocks")
+async def test_of_texts_with_the_same_words_short_ones_are_compared_first(
+    database: Database, memory: bethink.Memory
+) -> None:
+    await fill(memory, 60, lambda number: "rare" + " filler" * (400 if number % 3 else 1))
+
+    found = numbers(await matched(database, "ana", ("rare",), bounds=FEW))
+
+    assert found == [number + 1 for number in range(60) if number % 3 == 0]
+
+
+@pytest.mark.usefixtures("small_blocks")
 async def test_if_all_words_are_frequent_those_with_two_of_them_and_the_newest_are_compared(
     database: Database, memory: bethink.Memory
 ) -> None:

@@ -33,8 +33,10 @@ class Bounds:
     """How many entries the rarer of two terms may have, if both are looked up together."""
     newest: int = 10_000
     """In how many of the newest texts a very frequent term is looked for."""
-    compared: int = 300
+    compared: int = 500
     """How many texts are compared with the question exactly."""
+    half_length: int = 700
+    """A text of so many bytes counts half of what a very short one does, where not all can be compared."""
 
 
 BOUNDS = Bounds()
@@ -88,7 +90,7 @@ def candidates(
     if row is None:
         return None
     codes = [KINDS.index(kind) for kind in kinds]
-    search = _Search(tx, space=space, row=row, stems=stems, at=until(as_of), kinds=codes, only=only, bounds=bounds)
+    search = _Search(tx, row=row, stems=stems, at=until(as_of), kinds=codes, only=only, bounds=bounds)
     search.read_rare()
     search.read_frequent()
     search.read_newest()
@@ -111,9 +113,7 @@ def rare_postings(tx: Tx, *, space: str, stems: Sequence[str]) -> dict[str, list
     row = tx.one("open_index", space=space) if stems else None
     if row is None:
         return {}
-    search = _Search(
-        tx, space=space, row=row, stems=stems, at=NO_LIMIT, kinds=range(len(KINDS)), only=None, bounds=BOUNDS
-    )
+    search = _Search(tx, row=row, stems=stems, at=NO_LIMIT, kinds=range(len(KINDS)), only=None, bounds=BOUNDS)
     return search.rare()
 
 
@@ -124,7 +124,6 @@ class _Search:
         self,
         tx: Tx,
         *,
-        space: str,
         row: Row,
         stems: Sequence[str],
         at: int,
@@ -136,7 +135,6 @@ class _Search:
         self._stems = stems
         self._only = only
         self._bounds = bounds
-        self._space = space
         self._place: IndexPlace = terms.place_from(row)
         hashes = terms.hashes_of(self._place.key)
         self.digests = [hashes[stem] for stem in stems]
@@ -199,11 +197,16 @@ class _Search:
             self._weigh(place, [doc for doc in self._newest(place) if doc not in self._weights])
 
     def best(self) -> list[int]:
-        """Return the texts with the rarest terms, in order; of equals the newest."""
+        """Return the texts with the rarest terms, in order; short ones before long ones, of equals the newer."""
         weights, most = self._weights, self._bounds.compared
         if len(weights) <= most:
             return sorted(weights)
-        return sorted(sorted(weights, key=lambda doc: (-weights[doc], -doc))[:most])
+        more, half = 1_000 * self._bounds.half_length, self._bounds.half_length
+        worth = {
+            row["doc"]: weights[row["doc"]] * more // (row["length"] + half)
+            for row in self._tx.all("lengths", docs=list(weights))
+        }
+        return sorted(sorted(worth, key=lambda doc: (-worth[doc], -doc))[:most])
 
     def _left(self) -> list[int]:
         """Return the frequent terms that were not read yet, the rarest first."""
@@ -237,7 +240,7 @@ class _Search:
             "others": [self._numbers[other] for _, other in pairs],
         }
         found: list[list[int]] = [[] for _ in pairs]
-        for row in self._tx.all("postings", self._only, space=self._space, **given, **self._given):
+        for row in self._tx.all("postings", self._only, start=self._place.start, **given, **self._given):
             found[row["place"]] = json.loads(f"[{row['docs'][1:-1]}]")
         return found
 
