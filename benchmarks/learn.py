@@ -2,7 +2,6 @@
 
 import argparse
 import multiprocessing
-import os
 import statistics
 import sys
 import time
@@ -101,7 +100,6 @@ async def _worker(dsn: str, model: ScriptedModel) -> AsyncGenerator[Worker]:
         reader=model,
         redactor=redactor_for(database),
         tokens=EstimatedTokens(),
-        slot=os.getpid() % 64,
     )
     yield Worker(database, {JobKind.EXTRACT: extractor}, WorkerOptions(daily_cap=10**15))
     await database.close()

@@ -180,9 +180,10 @@ class Shown(Consolidator):
 
     signs: Signs
     dice: random.Random
+    slot: int
 
     async def _changes(self, claim: Claim, work: ConsolidationInput) -> list[Change]:
-        with self.signs.shown(self.runs.slot):
+        with self.signs.shown(self.slot):
             # Without arguments super() does not know a class that was made anew for its slots.
             changes = await Consolidator._changes(self, claim, work)
             await anyio.sleep(self.dice.choice((0.0, 0.03, 0.12)) * self.dice.random())
@@ -196,7 +197,6 @@ def worker(database: Database, dice: random.Random, signs: Signs, slot: int) -> 
         model=Writing(dice) if slot % 2 else None,
         redactor=AsItIs(),
         tokens=EstimatedTokens(),
-        slot=slot,
     )
     options = WorkerOptions(
         interval=0.05,
@@ -208,7 +208,7 @@ def worker(database: Database, dice: random.Random, signs: Signs, slot: int) -> 
         retry_longest=0.2,
         daily_cap=None,
     )
-    return Worker(database, {JobKind.CONSOLIDATE: Shown(runs=runs, signs=signs, dice=dice)}, options)
+    return Worker(database, {JobKind.CONSOLIDATE: Shown(runs=runs, signs=signs, dice=dice, slot=slot)}, options)
 
 
 async def consolidate(

@@ -171,9 +171,7 @@ async def learn(place: Place, dice: random.Random, signs: Signs, slot: int, muta
     await database.open()
     extractor = noting(mutated(mutant))
     model = Thinking(dice, signs, slot, place)
-    handler = extractor(
-        database=database, model=model, reader=model, redactor=AsItIs(), tokens=EstimatedTokens(), slot=slot
-    )
+    handler = extractor(database=database, model=model, reader=model, redactor=AsItIs(), tokens=EstimatedTokens())
     options = WorkerOptions(
         interval=0.05,
         batch=3,

@@ -64,9 +64,7 @@ def _worker(
     database = database_at(place.target)
     model = Thinking(dice, signs, slot, place)
     extractor = noting(mutated(LearningMutant.NO_EFFECT_KEY if mutant is Mutant.NO_EFFECT_KEY else None))
-    handler = extractor(
-        database=database, model=model, reader=model, redactor=AsItIs(), tokens=EstimatedTokens(), slot=slot
-    )
+    handler = extractor(database=database, model=model, reader=model, redactor=AsItIs(), tokens=EstimatedTokens())
     options = WorkerOptions(
         interval=1.0, lease=LEASE, max_attempts=10**6, retry_first=0.05, retry_longest=0.2, daily_cap=None
     )

@@ -1,7 +1,6 @@
 """Puts a worker together, as the settings say: what learns, writes and indexes, at which prices."""
 
 import math
-import os
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING
 
@@ -79,9 +78,7 @@ def worker_from(  # noqa: PLR0913 - each is a choice of its own, and all are nam
 
     unfit = unfit or {}
     learns = JobKind.EXTRACT not in unfit
-    runs = Runs(
-        database=database, model=model, redactor=redactor, tokens=tokens, prices=prices_of(settings), slot=slot()
-    )  # fmt: skip
+    runs = Runs(database=database, model=model, redactor=redactor, tokens=tokens, prices=prices_of(settings))
     handlers = _handlers(settings, runs, reader=reader, prompt=prompt)
     if embedder is not None:
         handlers[JobKind.INDEX] = Indexer(database=database, embedder=embedder)
@@ -135,7 +132,6 @@ def _extractor(settings: Settings, runs: "Runs", *, reader: Model | None, prompt
         zone=zone_of(settings.learning.time_zone),
         held_flags=listed(settings.learning.held_flags),
         post=post if settings.learning.write_transcripts and runs.model is not None else None,
-        slot=runs.slot,
         prompt=own(prompt) if prompt else shipped(PROMPT),
     )
 
@@ -195,8 +191,3 @@ def cap_of(settings: Settings, *, free: bool) -> int | None:
     free = free or settings.model.price_input + settings.model.price_output == 0
     cap = settings.learning.daily_spend_cap
     return None if free or math.isinf(cap) else round(cap * 1_000_000)
-
-
-def slot() -> int:
-    """Return the row of the day's spending that this process counts in, so that few processes share one."""
-    return os.getpid() % 64

@@ -180,7 +180,7 @@ class RelearnService:
         """Charge the day of the original with what the shadow has spent since."""
         more = Usage(*(now - before for now, before in zip(_figures(spent), _figures(learnt.usage), strict=True)))
         learnt.usage = spent
-        await self._database.transact(lambda tx: jobs.spend(tx, more, slot=0))
+        await self._database.transact(lambda tx: jobs.spend(tx, more))
 
 
 async def _learn_all(worker: "Worker") -> None:

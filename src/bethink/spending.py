@@ -19,7 +19,6 @@ class Budget:
     database: Database
     prices: Prices
     daily_cap: int | None
-    slot: int = 0
 
     def of(self, model: Model) -> Model:
         """Return the model, with every call charged to the day."""
@@ -35,7 +34,7 @@ class Budget:
     async def charge(self, used: Usage, **what: str) -> None:
         """Count a call for the day, even if no caller waits for it any more: it was paid for."""
         with CancelScope(shield=True):
-            await self.database.transact(lambda tx: jobs.spend(tx, used, slot=self.slot, **what))
+            await self.database.transact(lambda tx: jobs.spend(tx, used, **what))
 
 
 class _ChargedModel:

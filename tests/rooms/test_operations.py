@@ -242,7 +242,7 @@ async def _charge(database: Database, space: str, kind: JobKind, model: str, cos
     def body(tx: Tx) -> None:
         _queue(tx, space, kind, "key")
         [claim, *_] = jobs.claim(tx, kind=kind, worker="w", lease=MINUTE, limit=1, space=space)
-        jobs.charge(tx, claim, Usage(1, 10, 2, cost), slot=3, model=model)
+        jobs.charge(tx, claim, Usage(1, 10, 2, cost), model=model)
         jobs.finish(tx, claim, status=JobStatus.DONE, outcome=None)
 
     await database.transact(body, space=space)
@@ -257,7 +257,7 @@ async def test_spending_is_listed_by_day_kind_model_and_space(
     await _charge(database, "mira", JobKind.EXTRACT, "small", 7)
     await _charge(database, "anna", JobKind.CONSOLIDATE, "large", 30)
     await _charge(database, "anna", JobKind.EXTRACT, "small", 1)
-    await database.transact(lambda tx: jobs.spend(tx, Usage(1, 1, 1, 2), slot=0))
+    await database.transact(lambda tx: jobs.spend(tx, Usage(1, 1, 1, 2)))
 
     async def listed(by: SpendingBy, **more: object) -> list[tuple[int, str, int]]:
         found = await memory.spending(by=by, **more)  # type: ignore[arg-type]
@@ -294,7 +294,7 @@ async def test_what_a_lost_claim_cost_is_charged_even_if_its_space_is_gone(memor
     held = await database.transact(claim, space="mira")
     await memory.space("mira").forget(everything=True)
 
-    kept = await database.transact(lambda tx: jobs.charge(tx, held, Usage(1, 1, 1, 9), slot=0, model="m"), space="mira")
+    kept = await database.transact(lambda tx: jobs.charge(tx, held, Usage(1, 1, 1, 9), model="m"), space="mira")
 
     assert kept is False
     assert (await memory.spending())[0].usage.cost == 9

@@ -1,5 +1,6 @@
 """The job queue: the one table that is read across spaces, so it holds only ids, times and tokens."""
 
+import os
 from collections.abc import Iterable
 from dataclasses import asdict, fields
 from datetime import datetime, timedelta
@@ -107,20 +108,19 @@ def beat(tx: Tx, held: Claim, *, lease: timedelta) -> bool:
     return tx.run("beat_job", **_held(held), lease=tx.now + lease) == 1
 
 
-def spend(
-    tx: Tx, usage: Usage, *, slot: int, kind: str = OTHER, model: str = UNNAMED, space: str | None = None
-) -> None:
+def spend(tx: Tx, usage: Usage, *, kind: str = OTHER, model: str = UNNAMED, space: str | None = None) -> None:
     """Record the cost of model calls for the day: in all, for what and by which model, and for which space."""
     day, taken = day_of(tx.now), asdict(usage)
-    tx.run("spend", day=day, slot=slot, **taken)
-    tx.run("spend_on_model", day=day, slot=slot, kind=kind, model=model, **taken)
+    row = os.getpid() % 64  # few processes count in one row, so that few wait for each other
+    tx.run("spend", day=day, slot=row, **taken)
+    tx.run("spend_on_model", day=day, slot=row, kind=kind, model=model, **taken)
     if space is not None:
         tx.run("spend_on_space", day=day, space=space, **taken)
 
 
-def charge(tx: Tx, held: Claim, usage: Usage, *, slot: int, model: str = UNNAMED) -> bool:
+def charge(tx: Tx, held: Claim, usage: Usage, *, model: str = UNNAMED) -> bool:
     """Record the cost of a model call for the job and the day. The day is charged even if the claim is lost."""
-    spend(tx, usage, slot=slot, kind=held.kind, model=model, space=held.space)
+    spend(tx, usage, kind=held.kind, model=model, space=held.space)
     return tx.run("charge_job", **_held(held), **asdict(usage)) == 1
 
 

@@ -27,7 +27,6 @@ class Runs:
     redactor: Redactor
     tokens: Tokens
     prices: Prices = field(default_factory=Prices)
-    slot: int = 0
 
     async def written(
         self,
@@ -47,7 +46,7 @@ class Runs:
             name = self.named(answer.model)
 
             def body(tx: Tx) -> None:
-                if jobs.charge(tx, claim, taken, slot=self.slot, model=name) and content:
+                if jobs.charge(tx, claim, taken, model=name) and content:
                     learning.record_answer(
                         tx, claim, run=run, position=turn, content=content, agent_id=agent_id, model=name,
                         prompt=writer.prompt,

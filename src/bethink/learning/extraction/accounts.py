@@ -35,13 +35,12 @@ class JobAccount:
     claim: Claim
     run: str
     agent_id: str
-    slot: int = 0
 
     async def take(self, taken: Usage, model: str, answer: Answered | None = None) -> None:
         """Charge the job and the day, and record the answer."""
 
         def body(tx: Tx) -> None:
-            if not jobs.charge(tx, self.claim, taken, slot=self.slot, model=model) or answer is None:
+            if not jobs.charge(tx, self.claim, taken, model=model) or answer is None:
                 return  # the usage counts for the day; applying the answer will fail, because the claim is lost
             writer = learning.writer_for(tx, space=self.claim.space, agent_id=self.agent_id)
             learning.record_answer(
@@ -57,11 +56,10 @@ class DayAccount:
     """The account of what is only looked at: the day is charged, because it costs the same, and nothing is kept."""
 
     database: Database
-    slot: int = 0
     usage: Usage = field(default_factory=Usage)
 
     async def take(self, taken: Usage, model: str, answer: Answered | None = None) -> None:
         """Charge the day."""
         del answer
         self.usage += taken
-        await self.database.transact(lambda tx: jobs.spend(tx, taken, slot=self.slot, model=model))
+        await self.database.transact(lambda tx: jobs.spend(tx, taken, model=model))

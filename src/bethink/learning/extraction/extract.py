@@ -57,7 +57,6 @@ class Extractor:
     held_flags: Sequence[str] = HELD_FLAGS
     post: "Callable[[Tx, Claim, reading.ExtractionInput], None] | None" = None
     """Called in the transaction that stores the result, to pass on the transcript."""
-    slot: int = 0
     prompt: SystemPrompt = field(default_factory=lambda: shipped(PROMPT))
 
     async def process(self, claim: Claim) -> Learnt:
@@ -71,7 +70,7 @@ class Extractor:
         if self.model is None:
             made_by = Maker(model="none", prompt=QUOTING, extractor=EXTRACTOR)
             return await self._apply(claim, work, Extracted(made_by=made_by, notes=self._quoted(work)))
-        account = JobAccount(database=self.database, claim=claim, run=work.run, agent_id=work.agent_id, slot=self.slot)
+        account = JobAccount(database=self.database, claim=claim, run=work.run, agent_id=work.agent_id)
         return await self._apply(claim, work, await self.extract(self.model, work, account))
 
     async def extract(self, model: Model, work: reading.ExtractionInput, account: Account) -> Extracted:

@@ -48,7 +48,7 @@ class Previewer:
         rules = None if request.rules is None else cleaned(request.rules, extractor.redactor)
         messages = [_cut(message, extractor.redactor) for message in request.messages]
         given = reading.Unstored(space, request.conversation, messages, rules, request.agent)
-        account, found, start = DayAccount(database=extractor.database, slot=extractor.slot), _Found(), 0
+        account, found, start = DayAccount(database=extractor.database), _Found(), 0
         budget, tokens, zone = extractor.budget(model), extractor.tokens, extractor.zone
         while start < len(messages):
             await check_cap(extractor.database, self.daily_cap)
