@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bethink.backend import Local, Parts
-from bethink.build_worker import cap_of, prices_of, worker_maker
+from bethink.build_worker import worker_maker
 from bethink.databases import CELLS, cell_directory, database_from, sqlite_file
 from bethink.extend import Embedder, Model, Redactor, Tokens
 from bethink.logs import logger, redact_logs
@@ -139,7 +139,7 @@ def _relearning(
     def make() -> "RelearnService":
         from bethink.relearn import RelearnService  # noqa: PLC0415 - few processes relearn
 
-        return RelearnService(database, shadow=shadow, daily_cap=cap_of(settings, free=False))
+        return RelearnService(database, shadow=shadow, daily_cap=settings.daily_cap)
 
     return make
 
@@ -156,7 +156,7 @@ def _compactor(settings: Settings, database: Database, providers: Providers) -> 
 def _budget(settings: Settings, database: Database) -> "Budget":
     from bethink.spending import Budget  # noqa: PLC0415 - as above
 
-    return Budget(database=database, prices=prices_of(settings), daily_cap=cap_of(settings, free=False))
+    return Budget(database=database, prices=settings.model.prices, daily_cap=settings.daily_cap)
 
 
 def _answering(settings: Settings, database: Database, providers: Providers) -> "Callable[[], Answerer]":

@@ -1,13 +1,11 @@
 """Puts a worker together, as the settings say: what learns, writes and indexes, at which prices."""
 
-import math
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING
 
 from bethink.errors import Misconfigured
 from bethink.extend import Embedder, Model, Redactor, Tokens
 from bethink.model.jobs import JobKind
-from bethink.model.prices import Prices
 from bethink.plugins import Providers
 from bethink.setting_groups import listed
 from bethink.settings import Settings
@@ -78,14 +76,14 @@ def worker_from(  # noqa: PLR0913 - each is a choice of its own, and all are nam
 
     unfit = unfit or {}
     learns = JobKind.EXTRACT not in unfit
-    runs = Runs(database=database, model=model, redactor=redactor, tokens=tokens, prices=prices_of(settings))
+    runs = Runs(database=database, model=model, redactor=redactor, tokens=tokens, prices=settings.model.prices)
     handlers = _handlers(settings, runs, reader=reader, prompt=prompt)
     if embedder is not None:
         handlers[JobKind.INDEX] = Indexer(database=database, embedder=embedder)
     return Worker(
         database,
         handlers,
-        _options(settings, daily_cap=cap_of(settings, free=model is None and learns)),
+        _options(settings, daily_cap=None if model is None and learns else settings.daily_cap),
         rest=rest,
         unfit=unfit,
         teller=_teller(settings, database),
@@ -179,15 +177,3 @@ def _fit(
     except Misconfigured as error:
         unfit[JobKind.INDEX] = error
     return model, reader, embedder, unfit
-
-
-def prices_of(settings: Settings) -> Prices:
-    """Return what the model's tokens cost."""
-    return Prices(input=settings.model.price_input, output=settings.model.price_output)
-
-
-def cap_of(settings: Settings, *, free: bool) -> int | None:
-    """Return what a day may cost, in millionths of a dollar; None if the model is free or the cap is `inf`."""
-    free = free or settings.model.price_input + settings.model.price_output == 0
-    cap = settings.learning.daily_spend_cap
-    return None if free or math.isinf(cap) else round(cap * 1_000_000)

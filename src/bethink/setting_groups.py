@@ -5,6 +5,7 @@ from dataclasses import field, fields
 from bethink.errors import Misconfigured
 from bethink.frozen import frozen
 from bethink.model.calls import MODEL_TIMEOUT
+from bethink.model.prices import Prices
 from bethink.model.rules import CLAIM_FLAGS
 
 _MOST_DAYS = 36_500
@@ -61,6 +62,11 @@ class ModelSettings:
     """Dollars for a million tokens of input."""
     price_output: float = 5.0
     """Dollars for a million tokens of output."""
+
+    @property
+    def prices(self) -> Prices:
+        """What its tokens cost."""
+        return Prices(input=self.price_input, output=self.price_output)
 
 
 @frozen

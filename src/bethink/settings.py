@@ -1,5 +1,6 @@
 """One frozen object of settings, read once: defaults, then a TOML file, then the environment, then arguments."""
 
+import math
 import os
 import re
 import tomllib
@@ -144,6 +145,12 @@ class Settings:
     def database_path(self) -> str:
         """The file of the shared memory: as set, else `memory.db` in the data folder, else nothing."""
         return self.sqlite.path or (str(Path(self.data_dir) / "memory.db") if self.data_dir else "")
+
+    @property
+    def daily_cap(self) -> int | None:
+        """What a day may cost, in millionths of a dollar; None if the model is free or the cap is `inf`."""
+        cap, is_free = self.learning.daily_spend_cap, self.model.price_input + self.model.price_output == 0
+        return None if is_free or math.isinf(cap) else round(cap * 1_000_000)
 
     @property
     def tombstones_path(self) -> Path | None:
