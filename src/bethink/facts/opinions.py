@@ -1,20 +1,15 @@
 """Carries out the verbs by which people say what they think of facts: pins and feedback."""
 
-from typing import TypeVar
-
 from bethink.errors import NotFound, Stale
 from bethink.extend import Redactor
 from bethink.model.changes import ChangeKind
 from bethink.model.facts import Fact
-from bethink.model.framing import unframed
+from bethink.model.framing import text_cleaner
 from bethink.model.recall import FactVerdict, Feedback, Ref, RefKind
 from bethink.model.reviews import REPORTED_WRONG, ClaimedFact, ReviewStatus
-from bethink.model.text import clean
 from bethink.model.verbs.steering import FeedbackRequest, PinRequest, PinsRequest
 from bethink.store import changes, facts, feedback, ledger, reviews, search
 from bethink.store.db import Database, Tx
-
-T = TypeVar("T")
 
 
 class OpinionService:
@@ -22,7 +17,7 @@ class OpinionService:
 
     def __init__(self, database: Database, *, redactor: Redactor) -> None:
         self._database = database
-        self._redactor = redactor
+        self._cut = text_cleaner(redactor.redact)
 
     async def pin(self, space: str, request: PinRequest) -> Fact:
         """Pin a fact."""
@@ -75,9 +70,6 @@ class OpinionService:
             return _found(tx, space, ref)
 
         return await self._database.transact(body, space=space, repeatable=True)
-
-    def _cut(self, text: str) -> str:
-        return self._redactor.redact(clean(unframed(text)))
 
 
 def _hold(tx: Tx, space: str, fact: Fact, note: str | None) -> str:

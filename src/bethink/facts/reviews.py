@@ -8,13 +8,12 @@ from bethink.errors import Conflict, Invalid, NotFound
 from bethink.extend import Redactor
 from bethink.facts.reconcile import settle
 from bethink.model.facts import Evidence, Fact, Quote
-from bethink.model.framing import unframed
+from bethink.model.framing import text_cleaner
 from bethink.model.ids import new_id
 from bethink.model.kinds import FactKind
 from bethink.model.recall import Ref
 from bethink.model.records import Origin, Record
 from bethink.model.reviews import LONGEST_STATEMENT, REPORTED_WRONG, ClaimedFact, Review, ReviewStatus
-from bethink.model.text import clean
 from bethink.model.verbs.base import Empty
 from bethink.model.verbs.reviews import (
     ApproveReviewRequest,
@@ -37,7 +36,7 @@ class ReviewService:
 
     def __init__(self, database: Database, *, redactor: Redactor) -> None:
         self._database = database
-        self._redactor = redactor
+        self._cut = text_cleaner(redactor.redact)
 
     async def all(self, space: str, request: ListReviewsRequest) -> list[Review]:
         """List claims with a status, the newest first."""
@@ -146,9 +145,6 @@ class ReviewService:
         if not statement:
             raise Invalid("the statement is empty.", hint="Write one sentence, or leave it out to keep the claim's.")
         return statement
-
-    def _cut(self, text: str) -> str:
-        return self._redactor.redact(clean(unframed(text)))
 
     async def _read(self, space: str, body: Callable[[Tx], T]) -> T:
         return await self._database.transact(body, space=space, read=True)

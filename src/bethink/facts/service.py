@@ -9,12 +9,12 @@ from bethink.errors import NotFound, Stale
 from bethink.extend import Redactor
 from bethink.model.checks import InvalidField
 from bethink.model.facts import Evidence, Fact, Quote, SourceMessage
-from bethink.model.framing import unframed
+from bethink.model.framing import text_cleaner
 from bethink.model.kinds import FactKind
 from bethink.model.pages import FactPage
 from bethink.model.recall import Corrected, Ref, RefKind
 from bethink.model.records import checked_name
-from bethink.model.text import canonical_json, clean
+from bethink.model.text import canonical_json
 from bethink.model.verbs.base import Empty
 from bethink.model.verbs.facts import (
     FactRequest,
@@ -36,7 +36,7 @@ class FactService:
 
     def __init__(self, database: Database, *, redactor: Redactor) -> None:
         self._database = database
-        self._redactor = redactor
+        self._cut = text_cleaner(redactor.redact)
 
     async def all(self, space: str, request: ListFactsRequest) -> list[Fact]:
         """List facts, ordered by id."""
@@ -151,9 +151,6 @@ class FactService:
             metadata=json.loads(canonical_json(fact.metadata, cut)),
             entities=tuple(map(cut, fact.entities)),
         )
-
-    def _cut(self, text: str) -> str:
-        return self._redactor.redact(clean(unframed(text)))
 
     async def _read(self, space: str, body: Callable[[Tx], T]) -> T:
         return await self._database.transact(body, space=space, read=True)

@@ -6,8 +6,7 @@ from typing import Any
 
 from bethink.extend import Redactor
 from bethink.files.passages import FilePassage
-from bethink.model.framing import unframed
-from bethink.model.text import clean
+from bethink.model.framing import text_cleaner
 
 
 class RedactedOnce:
@@ -65,7 +64,7 @@ class _Joining:
     def __init__(self, text: str, passages: Sequence[FilePassage], redactor: Redactor) -> None:
         self._text = text
         self._passages = passages
-        self._redactor = redactor
+        self._clean = text_cleaner(redactor.redact)
         self._whole = self._cut(0, len(text))
 
     def needed(self, first: int, at: int) -> int:
@@ -98,4 +97,4 @@ class _Joining:
         return self._cut(self._passages[first].start, self._passages[first + count - 1].end)
 
     def _cut(self, start: int, end: int) -> str:
-        return "".join(self._redactor.redact(clean(unframed(self._text[start:end]))).split())
+        return "".join(self._clean(self._text[start:end]).split())

@@ -6,9 +6,8 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from bethink.extend import Redactor
 from bethink.model.checks import InvalidField
-from bethink.model.framing import inert, unframed
+from bethink.model.framing import inert, text_cleaner
 from bethink.model.steering import LearningRules
-from bethink.model.text import clean
 from bethink.model.verbs.rules import GetRulesRequest, SetRulesRequest
 from bethink.store import learning_rules
 from bethink.store.db import Database, Tx
@@ -40,11 +39,8 @@ class RulesService:
 
 def cleaned(rules: LearningRules, redactor: Redactor) -> LearningRules:
     """Return rules as they may be stored and sent to a model: redacted. Raises `Invalid` for an unknown time zone."""
-
-    def cut(text: str) -> str:
-        return redactor.redact(clean(unframed(text)))
-
     _check_zone(rules.time_zone)
+    cut = text_cleaner(redactor.redact)
     return replace(
         rules,
         instructions=cut(rules.instructions),

@@ -8,9 +8,8 @@ from bethink.log import messages as log
 from bethink.log.listeners import Listeners
 from bethink.log.names import stored_conversation
 from bethink.log.remember import store
-from bethink.model.framing import unframed
+from bethink.model.framing import text_cleaner
 from bethink.model.records import AgentKind, Message, Record
-from bethink.model.text import clean
 from bethink.store import messages, sessions
 from bethink.store.db import NO_LIMIT, Database, Tx
 
@@ -73,7 +72,7 @@ class History:
         """Store the summary of a conversation, replacing the previous one."""
 
         def body(tx: Tx) -> None:
-            content = self._redactor.redact(clean(unframed(summary)))
+            content = text_cleaner(self._redactor.redact)(summary)
             name = self._name(tx, key)
             agent = sessions.ensure_agent(tx, space=self.space, name=self.agent, kind=self.kind)
             conversation = sessions.ensure_conversation(tx, agent=agent, key=name)

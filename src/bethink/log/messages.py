@@ -9,10 +9,10 @@ from bethink.log.names import stored_name
 from bethink.model.erasures import IDEMPOTENCY_KEY
 from bethink.model.facts import SourceMessage
 from bethink.model.filters import Filter
-from bethink.model.framing import unframed
+from bethink.model.framing import text_cleaner
 from bethink.model.moments import to_micros
 from bethink.model.records import EndReason, Message, Record, message_from
-from bethink.model.text import canonical_json, clean
+from bethink.model.text import canonical_json
 from bethink.store import erasures, messages, restores, sessions
 from bethink.store.db import Database, Tx
 from bethink.store.messages import Prepared, Taken
@@ -27,11 +27,7 @@ def prepare(drafts: Iterable[Message | Mapping[str, object]], redactor: Redactor
 
     Call it before the first query of a transaction. A message that is only a frame becomes empty, and keeps its number.
     """
-    redact = redactor.redact
-
-    def cut(text: str) -> str:
-        return redact(clean(unframed(text)))
-
+    cut = text_cleaner(redactor.redact)
     # The messages of a batch have few origins, and each is cut like any other text.
     origins = _Cut(cut)
     return [_prepared(message_from(draft), cut, origins, redactor) for draft in drafts]

@@ -10,10 +10,10 @@ from bethink.log import messages, remember, sessions, succession
 from bethink.log.listeners import Listeners
 from bethink.log.names import stored_conversation
 from bethink.model.facts import SessionMemory
-from bethink.model.framing import unframed
+from bethink.model.framing import text_cleaner
 from bethink.model.recall import Ref, RefKind, Remembered
 from bethink.model.records import EndReason, Message, Record, SessionEntry, SessionInfo, Trigger, keyed
-from bethink.model.text import JsonObject, canonical_json, clean
+from bethink.model.text import JsonObject, canonical_json
 from bethink.model.transcripts import Transcript
 from bethink.model.verbs.memory import RememberRequest
 from bethink.model.verbs.sessions import (
@@ -46,6 +46,7 @@ class SessionService:
     ) -> None:
         self._database = database
         self._redactor = redactor
+        self._cut = text_cleaner(redactor.redact)
         self._listeners = listeners
         self._has_model = has_model
 
@@ -202,9 +203,6 @@ class SessionService:
             return found
 
         return await self._read(space, body)
-
-    def _cut(self, text: str) -> str:
-        return self._redactor.redact(clean(unframed(text)))
 
     def _cut_json(self, value: JsonObject) -> JsonObject:
         return json.loads(canonical_json(value, self._cut))

@@ -3,10 +3,11 @@
 import base64
 import hashlib
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
 from bethink.frozen import frozen
 from bethink.model.recall import Ref
+from bethink.model.text import clean
 
 _NAME = "bethink-memory"
 
@@ -54,6 +55,11 @@ _CITED = re.compile(
 )
 _LABELLED = re.compile(r"\[(?=\^[a-z2-7]{6}[\] ,;^])", re.IGNORECASE)
 _EACH = re.compile(r"[a-z2-7]{6}")
+
+
+def text_cleaner(redact: Callable[[str], str]) -> Callable[[str], str]:
+    """Return what makes a text fit to be stored: it takes out frames, what a database cannot hold, and secrets."""
+    return lambda text: redact(clean(unframed(text)))
 
 
 def framed(body: str, *, note: str) -> str:

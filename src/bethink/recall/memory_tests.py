@@ -5,10 +5,9 @@ from dataclasses import replace
 
 from bethink.errors import NotFound
 from bethink.extend import Redactor
-from bethink.model.framing import unframed
+from bethink.model.framing import text_cleaner
 from bethink.model.ids import new_id
 from bethink.model.memory_tests import MemoryTest, MemoryTestResult, check_test, judged
-from bethink.model.text import clean
 from bethink.model.verbs.memory import RecallRequest
 from bethink.model.verbs.tests import AddTestRequest, ListTestsRequest, RunTestsRequest, TestRequest
 from bethink.recall.search import Searcher
@@ -22,7 +21,7 @@ class MemoryTestService:
     def __init__(self, database: Database, *, searcher: Callable[[], Searcher], redactor: Redactor) -> None:
         self._database = database
         self._searcher = searcher
-        self._redactor = redactor
+        self._cut = text_cleaner(redactor.redact)
 
     async def add(self, space: str, request: AddTestRequest) -> MemoryTest:
         """Store a test, redacted. One with the same id is replaced."""
@@ -73,9 +72,6 @@ class MemoryTestService:
         )
         check_test(kept)  # of a text that was private or recalled, nothing may be left
         return kept
-
-    def _cut(self, text: str) -> str:
-        return self._redactor.redact(clean(unframed(text)))
 
 
 def _question(test: MemoryTest) -> RecallRequest:

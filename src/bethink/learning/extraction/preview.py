@@ -14,10 +14,10 @@ from bethink.learning.extraction.extract import Extractor
 from bethink.learning.extraction.gate import ClaimProblem, Force
 from bethink.learning.model_use import check_cap
 from bethink.learning.steering import cleaned
-from bethink.model.framing import unframed
+from bethink.model.framing import text_cleaner
 from bethink.model.preview import Preview, PreviewedClaim
 from bethink.model.records import Message, Role
-from bethink.model.text import canonical_json, clean
+from bethink.model.text import canonical_json
 from bethink.model.verbs.steering import PreviewRequest
 from bethink.store.db import Tx
 
@@ -106,10 +106,7 @@ def _aside(found: _Found, problem: ClaimProblem) -> list[PreviewedClaim]:
 
 def _cut(message: Message, redactor: Redactor) -> Message:
     """Return a message as the log would hold it."""
-
-    def cut(text: str) -> str:
-        return redactor.redact(clean(unframed(text)))
-
+    cut = text_cleaner(redactor.redact)
     return replace(
         message,
         role=Role(message.role),
