@@ -1,6 +1,6 @@
 """Checks a database, or a backup: whether it is whole, follows its chains, and is what its manifest says."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import fields
 from pathlib import Path
 
@@ -10,6 +10,7 @@ from bethink.backups import manifest
 from bethink.backups.make import file_of, is_postgres
 from bethink.errors import BethinkError, Corrupt
 from bethink.model.backups import BackupFinding, BackupManifest, Counts
+from bethink.model.plural import plural
 from bethink.settings import Settings
 from bethink.store import chain, jobs
 from bethink.store.db import NO_LIMIT, Database, Tx
@@ -99,7 +100,7 @@ async def _verify_dump(file: Path, known: BackupManifest | None, tools: str) -> 
         return BackupFinding(name="dump", ok=False, found=Exception.__str__(error))
     held = {name: rows.get(name, 0) for name in ("spaces", "sessions", "messages")}
     said = held if known is None else {name: getattr(known.counts, name) for name in held}
-    text = ", ".join(f"{count} {name}" for name, count in held.items())
+    text = _told(held)
     if held != said:
         return BackupFinding(
             name="dump", ok=False, found=f"{text}; when it was made: {', '.join(map(str, said.values()))}"
@@ -107,12 +108,16 @@ async def _verify_dump(file: Path, known: BackupManifest | None, tools: str) -> 
     return BackupFinding(name="dump", ok=True, found=f"readable to its end: {text}")
 
 
+def _told(held: Mapping[str, int]) -> str:
+    return ", ".join(plural(count, name.removesuffix("s")) for name, count in held.items())
+
+
 def _sound(problems: list[str]) -> BackupFinding:
     return BackupFinding(name="integrity", ok=not problems, found="; ".join(problems[:_MOST_NAMED]) or "ok")
 
 
 def _compared(counts: Counts, known: BackupManifest | None) -> BackupFinding:
-    text = f"{counts.spaces} spaces, {counts.sessions} sessions, {counts.messages} messages"
+    text = _told({"spaces": counts.spaces, "sessions": counts.sessions, "messages": counts.messages})
     if known is None or known.counts == counts:
         return BackupFinding(name="counts", ok=True, found=text)
     differ = [each.name for each in fields(counts) if getattr(counts, each.name) != getattr(known.counts, each.name)]
@@ -138,12 +143,13 @@ async def _chains(database: Database, most: int = NO_LIMIT) -> AsyncIterator[Bac
             erased, unsealed = erased + report.erased, unsealed + report.unsealed
             broken += [f"{name}: message {where.number} of {where.session_id}: {why}" for where, why in report.broken]
         after = names[-1]
-    text = f"{messages} messages in {sessions} sessions of {seen} spaces, {erased} erased"
+    where = f"{plural(sessions, 'session')} of {plural(seen, 'space')}"
+    text = f"{plural(messages, 'message')} in {where}, {erased} erased"
     if unsealed:
         text += f", {unsealed} from before there were seals"
     if broken:
         more = f"; and {len(broken) - _MOST_NAMED} more" if len(broken) > _MOST_NAMED else ""
-        text = f"{len(broken)} breaks: {'; '.join(broken[:_MOST_NAMED])}{more}"
+        text = f"{plural(len(broken), 'break')}: {'; '.join(broken[:_MOST_NAMED])}{more}"
     yield BackupFinding(name="chain", ok=not broken, found=text)
 
 

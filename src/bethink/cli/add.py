@@ -8,8 +8,9 @@ import typer
 
 from bethink.cli.command import CommandContext, Result, UsageError, command
 from bethink.cli.narrowing import values
-from bethink.cli.terminal import OutputLine, is_closed, is_terminal, many, waiting
+from bethink.cli.terminal import OutputLine, is_closed, is_terminal, waiting
 from bethink.errors import Conflict
+from bethink.model.plural import plural
 
 app = typer.Typer()
 
@@ -65,7 +66,7 @@ def note_redaction(ctx: CommandContext, given: str, stored: str) -> None:
 
     cut = stored.count(_REDACTED) - given.count(_REDACTED)
     if cut > 0:
-        ctx.note(f"note: {many(cut, 'secret was', 'secrets were')} redacted")
+        ctx.note(f"note: {plural(cut, 'secret was', 'secrets were')} redacted")
     elif stored != clean(given):
         ctx.note("note: private or recalled parts of the text were not stored")
 

@@ -7,8 +7,9 @@ import typer
 
 from bethink.cli.add import open_stdin
 from bethink.cli.command import CommandContext, ExitCode, Failure, Result, UsageError, command
-from bethink.cli.terminal import OutputLine, many, one_line, waiting
+from bethink.cli.terminal import OutputLine, one_line, waiting
 from bethink.errors import Invalid
+from bethink.model.plural import plural
 
 if TYPE_CHECKING:
     from bethink.model.filed import AddedFile
@@ -53,13 +54,15 @@ async def add_file(
         added.append(done)
         lines.append(OutputLine(f"{known_as}: {_told(done)}"))
         if done.cut:
-            ctx.note(f"note: about {many(done.cut, 'character')} of {one_line(known_as)} not stored: secret or private")
+            ctx.note(
+                f"note: about {plural(done.cut, 'character')} of {one_line(known_as)} not stored: secret or private"
+            )
     data = {"space": ctx.space_name, "files": added, "refused": refused}
     if not refused:
         return Result(data=data, lines=lines)
     failure = Failure(
         code="partial",
-        message=f"{many(len(refused), 'file was', 'files were')} refused.",
+        message=f"{plural(len(refused), 'file was', 'files were')} refused.",
         hint="The others are stored.",
     )
     return Result(data=data, lines=lines, code=ExitCode.PARTIAL, failure=failure)
@@ -75,8 +78,8 @@ def _check(files: list[str]) -> None:
 def _told(done: "AddedFile") -> str:
     left_out = f", {done.forgotten} left out as forgotten" if done.forgotten else ""
     if not done.added and not done.retracted:
-        return f"unchanged, {many(done.kept, 'passage')}{left_out}"
-    return f"{many(done.added, 'passage')} added, {done.kept} kept, {done.retracted} taken back{left_out}"
+        return f"unchanged, {plural(done.kept, 'passage')}{left_out}"
+    return f"{plural(done.added, 'passage')} added, {done.kept} kept, {done.retracted} taken back{left_out}"
 
 
 def _read(name: str) -> bytes:

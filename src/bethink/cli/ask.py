@@ -8,7 +8,8 @@ import typer
 
 from bethink.cli.command import CommandContext, Result, command
 from bethink.cli.narrowing import NARROWING, narrowing
-from bethink.cli.terminal import OutputLine, many, one_line, when, write
+from bethink.cli.terminal import OutputLine, one_line, when, write
+from bethink.model.plural import plural
 
 if TYPE_CHECKING:
     from bethink.model.answers import AnswerSentence, MemoryAnswer
@@ -64,7 +65,7 @@ async def ask(
     if answer.refused is not None:
         ctx.note(f"note: {_WHY.get(answer.refused, answer.refused)}")
     if answer.sentences and answer.dropped:
-        ctx.note(f"note: {many(len(answer.dropped), 'sentence')} left out, which no memory proves")
+        ctx.note(f"note: {plural(len(answer.dropped), 'sentence')} left out, which no memory proves")
     return Result(data=answer, lines=list(_sources(answer, numbers)))
 
 

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bethink.cli.command import NO_SPACE, CommandContext, DryRun, ExitCode, Failure, Result, UsageError, Yes, command
-from bethink.cli.terminal import OutputLine, many
+from bethink.cli.terminal import OutputLine
 from bethink.errors import NotFound
+from bethink.model.plural import plural
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -135,19 +136,19 @@ async def _told(findings: "AsyncIterator[BackupFinding]", last: str = "") -> Res
     if not broken:
         return Result(data={"checks": found}, lines=lines)
     hint = "Stop writing to it, and restore a backup that 'bethink verify FILE' finds whole."
-    failure = Failure(code="damaged", message=f"{many(len(broken), 'check')} failed.", hint=hint)
+    failure = Failure(code="damaged", message=f"{plural(len(broken), 'check')} failed.", hint=hint)
     return Result(data={"checks": found}, lines=lines, code=ExitCode.FAILURE, failure=failure)
 
 
 def _held(made: "BackupManifest") -> str:
-    return f"{many(made.counts.messages, 'message')} in {many(made.counts.spaces, 'space')}"
+    return f"{plural(made.counts.messages, 'message')} in {plural(made.counts.spaces, 'space')}"
 
 
 def _restored(done: "Restored", address: str) -> list[OutputLine]:
     lines = [f"restored {address} as it was on {done.backup_at:%Y-%m-%d %H:%M:%S} UTC"]
     if done.sources:
         lines.append(
-            f"erased again: {many(done.erased, 'item')}, as {many(done.tombstones, 'tombstone')} say"
+            f"erased again: {plural(done.erased, 'item')}, as {plural(done.tombstones, 'tombstone')} say"
             f"{'s' if done.tombstones == 1 else ''}; known from {' and '.join(done.sources)}"
         )
     else:

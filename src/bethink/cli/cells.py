@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bethink.cli.command import NO_SPACE, CommandContext, Result, UsageError, Yes, command
-from bethink.cli.terminal import OutputLine, many
+from bethink.cli.terminal import OutputLine
+from bethink.model.plural import plural
 
 if TYPE_CHECKING:
     from bethink.cells.backend import Cells
@@ -60,7 +61,7 @@ async def add(
     if not dsn.startswith(("postgresql://", "postgres://")):
         raise UsageError("a cell is a PostgreSQL database.", hint="Give a postgresql:// address.")
     held = await add_cell(_cells(ctx), name, dsn, weight=weight)
-    line = OutputLine(f"added {name} with {many(held, 'space')}")
+    line = OutputLine(f"added {name} with {plural(held, 'space')}")
     return Result(data={"name": name, "weight": weight, "spaces": held}, lines=[line])
 
 
@@ -74,12 +75,14 @@ async def drain(
     found = _cells(ctx)
     known = await found.directory.cells()
     count = known[name].spaces if name in known else 0
-    ctx.confirm(f"Move {many(count, 'space')} out of {name}?", yes=yes)
+    ctx.confirm(f"Move {plural(count, 'space')} out of {name}?", yes=yes)
     done: list[MoveReport] = []
     async for report in drain_cell(found, name):
         ctx.note(_told(report))
         done.append(report)
-    return Result(data=[_data(each) for each in done], lines=[OutputLine(f"{name}: {many(len(done), 'space')} moved")])
+    return Result(
+        data=[_data(each) for each in done], lines=[OutputLine(f"{name}: {plural(len(done), 'space')} moved")]
+    )
 
 
 @command(cells, effect="changes", local=True, without=NO_SPACE)
@@ -113,7 +116,7 @@ def _told(report: "MoveReport") -> str:
     if report.source == report.target:
         return f"{report.space} is in {report.target}"
     told = f"{report.space}: {report.source} to {report.target}"
-    return f"{told}, {many(report.rows, 'row')}, writers waited {report.paused:.1f} s" if report.rows else told
+    return f"{told}, {plural(report.rows, 'row')}, writers waited {report.paused:.1f} s" if report.rows else told
 
 
 def _data(report: "MoveReport") -> dict[str, object]:

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bethink.cli.command import NO_SPACE, CommandContext, DryRun, Result, UsageError, Yes, command
-from bethink.cli.terminal import OutputLine, columns, many
+from bethink.cli.terminal import OutputLine, columns
+from bethink.model.plural import plural
 
 if TYPE_CHECKING:
     from bethink.agents.clients import Client
@@ -58,7 +59,7 @@ def connect(
         _show(ctx, changes)
     files = sum(len(changes) for _, changes in plans)
     if not dry_run:
-        ctx.confirm(f"Change {many(files, 'file')}?", yes=yes or not files)
+        ctx.confirm(f"Change {plural(files, 'file')}?", yes=yes or not files)
         for client, changes in plans:
             (connector.apply_undo if undo else connector.apply)(client, changes)
     return _done(ctx, plans, connector, undo=undo, dry_run=dry_run)

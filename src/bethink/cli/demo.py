@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bethink.cli.command import NO_SPACE, CommandContext, Result, command
-from bethink.cli.terminal import OutputLine, many
+from bethink.cli.terminal import OutputLine
 from bethink.errors import Conflict
+from bethink.model.plural import plural
 
 if TYPE_CHECKING:
     from bethink.extend import Model
@@ -148,7 +149,7 @@ def _message(make: Any, who: str, text: str, at: datetime) -> Any:
 def _head(seeded: dict[str, int], keep: str | None) -> list[OutputLine]:
     file = shlex.quote(keep or "demo.db")
     after = "" if keep is not None else f", after 'bethink demo --keep {file}'"
-    counts = ", ".join(many(seeded[kind], kind) for kind in ("session", "message", "fact"))
+    counts = ", ".join(plural(seeded[kind], kind) for kind in ("session", "message", "fact"))
     claimed = f"{seeded['refused']} refused (a tool's text as a wish), {seeded['held']} held for review (only supposed)"
     return [
         OutputLine(f"Three months of Mira, who does not exist: {counts}."),

@@ -12,8 +12,9 @@ from bethink.cli.checks import Check
 from bethink.cli.command import NO_SPACE, CommandContext, ExitCode, Failure, Result, command
 from bethink.cli.lists import MOST
 from bethink.cli.review import waiting
-from bethink.cli.terminal import OutputLine, many
+from bethink.cli.terminal import OutputLine
 from bethink.errors import BethinkError
+from bethink.model.plural import plural
 
 if TYPE_CHECKING:
     from bethink.cli.target import Target
@@ -53,7 +54,7 @@ async def doctor(
         return Result(data={"checks": checks}, lines=lines)
     failure = Failure(
         code="unhealthy",
-        message=f"{len(broken)} of {many(len(checks), 'check')} failed.",
+        message=f"{len(broken)} of {plural(len(checks), 'check')} failed.",
         hint=broken[0].fix or "See the lines marked with ✗.",
     )
     code = ExitCode.CONFIGURATION if broken[0].name in ("settings", "folder") else ExitCode.FAILURE
@@ -134,7 +135,7 @@ async def _database(target: "Target") -> AsyncIterator[Check]:
         target.must_exist()
         async with replace(target, settings=_makeable(target.settings)).make() as memory:
             names = await memory.list_spaces(limit=MOST)
-            spaces = many(len(names), "space")
+            spaces = plural(len(names), "space")
             yield Check(name="database", ok=True, found=f"{target.address}, schema up to date, {spaces}")
             async for check in _whole(memory, target.settings):
                 yield check
@@ -188,7 +189,7 @@ async def _to_review(memory: "Memory", names: list[str]) -> Check:
     """Say how much waits for a decision. It never fails: to wait is what it is for."""
     counts = [await waiting(memory.space(name)) for name in names]
     claims, changes = (sum(each[what] for each in counts) for what in ("claims", "changes"))
-    found = f"{many(claims, 'claim')} and {many(changes, 'change set')} in {many(len(names), 'space')}"
+    found = f"{plural(claims, 'claim')} and {plural(changes, 'change set')} in {plural(len(names), 'space')}"
     return Check(name="to review", ok=True, found=f"{found}; see 'bethink review'" if claims + changes else found)
 
 
@@ -201,7 +202,7 @@ async def _erasures(memory: "Memory") -> Check:
     return Check(
         name="erasures",
         ok=False,
-        found=f"{many(len(waiting), 'erasure')} not settled: {where}",
+        found=f"{plural(len(waiting), 'erasure')} not settled: {where}",
         fix="End programs that read an old state of the database, then run 'bethink erasures --open'.",
     )
 
@@ -266,13 +267,13 @@ def _audited(audit: "Audit", settings: "Settings") -> list[Check]:
         Check(
             name="given up",
             ok=not audit.dead,
-            found=many(audit.dead, "job"),
+            found=plural(audit.dead, "job"),
             fix="See 'bethink jobs' for the reason, then retry with session.retry().",
         ),
         Check(
             name="audit",
             ok=not audit.violations,
-            found=f"{many(audit.violations, 'violation')} in a sample of {many(audit.spaces_checked, 'space')}",
+            found=f"{plural(audit.violations, 'violation')} in a sample of {plural(audit.spaces_checked, 'space')}",
             fix="Another program has changed the database. Restore it from a backup.",
         ),
         Check(

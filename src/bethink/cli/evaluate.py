@@ -7,7 +7,8 @@ import typer
 
 from bethink.cli.add import read_file
 from bethink.cli.command import CommandContext, ExitCode, Failure, Result, UsageError, command
-from bethink.cli.terminal import OutputLine, columns, many, one_line
+from bethink.cli.terminal import OutputLine, columns, one_line
+from bethink.model.plural import plural
 
 if TYPE_CHECKING:
     from bethink.evaluation.run import EvalOptions, Evaluation
@@ -118,7 +119,7 @@ def _result(found: "Evaluation", goal: float | None) -> Result:
 
 
 def _lines(found: "Evaluation") -> Iterator[OutputLine]:
-    yield OutputLine(many(found.questions, "question"), "bold")
+    yield OutputLine(plural(found.questions, "question"), "bold")
     if found.evidence:
         shares = ", ".join(f"{share:.3f} in {cut}" for cut, share in found.evidence.items())
         yield OutputLine(f"evidence found: {shares}")

@@ -13,8 +13,9 @@ import typer
 from bethink.cli.command import CommandContext, Result, UsageError, command
 from bethink.cli.lists import all_sessions
 from bethink.cli.narrowing import NARROWING, narrowing
-from bethink.cli.terminal import OutputLine, many, to_json
+from bethink.cli.terminal import OutputLine, to_json
 from bethink.errors import Conflict, NotFound, Unavailable
+from bethink.model.plural import plural
 
 if TYPE_CHECKING:
     from bethink.api.space import Space
@@ -64,10 +65,10 @@ async def export(
             sink.write(f"{to_json(line, sink)}\n")
             count += 1
     if output == "-":
-        ctx.note(many(count, "message"))
+        ctx.note(plural(count, "message"))
         return Result()
     await note_written(ctx, Path(output))
-    lines = [OutputLine(f"{many(count, 'message')} in {output}")]
+    lines = [OutputLine(f"{plural(count, 'message')} in {output}")]
     return Result(data={"messages": count, "file": output}, lines=lines)
 
 
@@ -78,7 +79,7 @@ async def _export_archive(ctx: CommandContext, name: str, *, force: bool) -> Res
     await note_written(ctx, Path(name))
     rows = {table: count for table, count in manifest.rows.items() if count}
     data = {"file": name, "space": manifest.space, "rows": rows}
-    return Result(data=data, lines=[OutputLine(f"{many(sum(rows.values()), 'row')} of {manifest.space} in {name}")])
+    return Result(data=data, lines=[OutputLine(f"{plural(sum(rows.values()), 'row')} of {manifest.space} in {name}")])
 
 
 async def note_written(ctx: CommandContext, path: Path, *, of: str | None = None) -> None:

@@ -8,8 +8,9 @@ from bethink.cli.command import CommandContext, DryRun, Result, UsageError, Yes,
 from bethink.cli.erasures import write_receipt
 from bethink.cli.narrowing import NARROWING, narrowing, repeatable
 from bethink.cli.recall import parse_kinds
-from bethink.cli.terminal import OutputLine, many
+from bethink.cli.terminal import OutputLine
 from bethink.errors import NotFound
+from bethink.model.plural import plural
 
 if TYPE_CHECKING:
     from bethink.model.records import Forgotten
@@ -86,10 +87,10 @@ def _notes(gone: "Forgotten", *, echoes: bool) -> list[str]:
     """Say what stays, and what is still under way."""
     notes: list[str] = []
     if gone.shown_to and not echoes:
-        shown = many(len(gone.shown_to), "other session was", "other sessions were")
+        shown = plural(len(gone.shown_to), "other session was", "other sessions were")
         notes.append(f"{shown} shown some of it, and may repeat it; --echoes deletes such lines")
     if gone.tests_naming:
-        left = many(len(gone.tests_naming), "memory test holds", "memory tests hold")
+        left = plural(len(gone.tests_naming), "memory test holds", "memory tests hold")
         notes.append(f"{left} words of it, see 'bethink test remove': {', '.join(gone.tests_naming)}")
     if gone.open_sinks:
         notes.append(f"not confirmed yet: {', '.join(gone.open_sinks)}; 'bethink erasures' shows when it is")
@@ -107,5 +108,5 @@ def counted(gone: "Forgotten") -> str:
         ("other text", "other texts"): gone.others,
         ("memory test", "memory tests"): gone.tests,
     }
-    parts = [many(count, *words) for words, count in kinds.items() if count]
+    parts = [plural(count, *words) for words, count in kinds.items() if count]
     return ", ".join(parts) or "nothing"

@@ -12,7 +12,8 @@ from typing import IO, TYPE_CHECKING, Annotated
 import typer
 
 from bethink.cli.command import CommandContext, DryRun, ExitCode, Failure, Result, UsageError, Yes, command
-from bethink.cli.terminal import OutputLine, Progress, many, one_line, waiting
+from bethink.cli.terminal import OutputLine, Progress, one_line, waiting
+from bethink.model.plural import plural
 
 if TYPE_CHECKING:  # loaded when a command needs them, for a quick --help
     from bethink.importers.coding_agents import ProjectSpaces
@@ -140,9 +141,9 @@ async def import_archive(
     space = ctx.options.space
     found = await ctx.memory.import_archive(file, space=space, dry_run=True)
     if not dry_run:
-        ctx.confirm(f"Import {many(found.stored, 'row')} into space {found.space}?", yes=yes)
+        ctx.confirm(f"Import {plural(found.stored, 'row')} into space {found.space}?", yes=yes)
         found = await ctx.memory.import_archive(file, space=space)
-    summary = f"{many(found.stored, 'row')} can be stored" if dry_run else f"{many(found.stored, 'row')} stored"
+    summary = f"{plural(found.stored, 'row')} can be stored" if dry_run else f"{plural(found.stored, 'row')} stored"
     data = {"space": found.space, "stored": found.stored, "known": found.known, "dry_run": found.dry_run}
     lines = [OutputLine(f"{summary} in space {found.space}, {found.known} already stored")]
     return Result(data=data, lines=lines)
@@ -250,7 +251,7 @@ async def _stored(
     if dry_run:
         return report
     where = "the space of each project" if by_project else f"space {ctx.space_name}"
-    ctx.confirm(f"Import {many(report.found, 'item')} into {where}?", yes=yes)
+    ctx.confirm(f"Import {plural(report.found, 'item')} into {where}?", yes=yes)
     importer = Importer(space=ctx.space, report=report, copies_are_known=copies, other=ctx.memory.space)
     told = False
     with Progress("items", report.found, quiet=ctx.options.quiet) as progress:
@@ -259,7 +260,7 @@ async def _stored(
             nonlocal told
             if report.known and report.stored and not told:
                 told = True
-                ctx.note(f"resumed: {many(report.known, 'item was', 'items were')} already stored")
+                ctx.note(f"resumed: {plural(report.known, 'item was', 'items were')} already stored")
             progress.advance(count)
 
         await importer.store(items(), done)
@@ -302,7 +303,7 @@ def _answer(ctx: CommandContext, report: "ImportReport", hint: str) -> Result:
         return Result(data=data, lines=lines)
     for refusal in report.refusals:
         ctx.note(one_line(refusal))
-    failure = Failure(code="partial", message=f"{many(report.refused, 'item was', 'items were')} refused.", hint=hint)
+    failure = Failure(code="partial", message=f"{plural(report.refused, 'item was', 'items were')} refused.", hint=hint)
     return Result(data=data, lines=lines, code=ExitCode.PARTIAL, failure=failure)
 
 

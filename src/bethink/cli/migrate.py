@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bethink.cli.command import NO_SPACE, CommandContext, ExitCode, Failure, Result, UsageError, command
-from bethink.cli.terminal import OutputLine, many
+from bethink.cli.terminal import OutputLine
+from bethink.model.plural import plural
 
 if TYPE_CHECKING:
     from bethink.store.db import Database
@@ -50,7 +51,7 @@ async def migrate(
     if plan:
         return _planned(found, planned(found, database.dialect))
     await _applied(database, runner)
-    done = many(len(found.missing), "migration") if found.version else "a new schema"
+    done = plural(len(found.missing), "migration") if found.version else "a new schema"
     line = f"schema {found.newest}: nothing to do" if found.is_current else f"schema {found.newest}: applied {done}"
     lines = [OutputLine(line), *([OutputLine(f"role {runner} may work here")] if runner else [])]
     return Result(data={"version": found.newest, "applied": list(found.missing)}, lines=lines)
@@ -80,7 +81,7 @@ def _checked(found: "SchemaStanding") -> Result:
     elif found.version > found.newest:
         what, hint = f"newer than this version, which knows {found.newest}", "Upgrade: pip install --upgrade bethink."
     else:
-        what, hint = f"behind by {many(len(found.missing), 'migration')}", "Run 'bethink migrate'."
+        what, hint = f"behind by {plural(len(found.missing), 'migration')}", "Run 'bethink migrate'."
     failure = Failure(code="schema", message=f"schema {found.version}: {what}.", hint=hint)
     return Result(data=data, code=ExitCode.FAILURE, failure=failure)
 
@@ -89,5 +90,5 @@ def _planned(found: "SchemaStanding", steps: "list[PlannedStatement]") -> Result
     lines: list[OutputLine] = []
     for step in steps:
         lines += [OutputLine(f"-- {step.version}: {step.locks}"), OutputLine(f"{step.statement};"), OutputLine("")]
-    lines.append(OutputLine(f"schema {found.version} to {found.newest}: {many(len(steps), 'statement')}"))
+    lines.append(OutputLine(f"schema {found.version} to {found.newest}: {plural(len(steps), 'statement')}"))
     return Result(data={"version": found.version, "newest": found.newest, "statements": steps}, lines=lines)

@@ -12,7 +12,8 @@ from bethink.cli.export import note_written, private
 from bethink.cli.forget import counted
 from bethink.cli.lists import Limit
 from bethink.cli.narrowing import repeatable
-from bethink.cli.terminal import OutputLine, many, one_line
+from bethink.cli.terminal import OutputLine, one_line
+from bethink.model.plural import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -39,7 +40,7 @@ async def find(ctx: CommandContext, name: Person, *, limit: Limit = 20) -> Resul
         here = await ctx.space.find_person(name, **asked)
         return Result(data=here, lines=_found([here] if here.total else []))
     found = await ctx.memory.find_person(name, **asked)
-    ctx.note(f"note: looked by {', '.join(found.looked)} in {many(found.spaces_searched, 'space')}")
+    ctx.note(f"note: looked by {', '.join(found.looked)} in {plural(found.spaces_searched, 'space')}")
     _say_limits(ctx, found.not_claimed)
     return Result(data=found, lines=_found(found.spaces))
 
@@ -69,7 +70,7 @@ async def export(
     for space in sorted({each.space for each in items}):
         await note_written(ctx, Path(output), of=space)
     return Result(
-        data={"file": output, "items": len(items)}, lines=[OutputLine(f"{many(len(items), 'item')}: {output}")]
+        data={"file": output, "items": len(items)}, lines=[OutputLine(f"{plural(len(items), 'item')}: {output}")]
     )
 
 
@@ -99,7 +100,7 @@ async def forget(
         done = await ctx.memory.forget_person(name, **asked, reason=reason)
         if receipts is not None:
             _write_receipts(Path(receipts), done)
-    ctx.note(f"note: looked by {', '.join(done.looked)} in {many(done.spaces_searched, 'space')}")
+    ctx.note(f"note: looked by {', '.join(done.looked)} in {plural(done.spaces_searched, 'space')}")
     _say_limits(ctx, done.not_claimed)
     held = [one_line(each.space) for each in done.spaces if each.refused]
     if not held:

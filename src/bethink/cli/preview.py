@@ -9,8 +9,9 @@ import typer
 from bethink.cli.add import read_file, read_text
 from bethink.cli.command import CommandContext, Result, UsageError, command
 from bethink.cli.recall import quote_lines
-from bethink.cli.terminal import OutputLine, many, one_line
+from bethink.cli.terminal import OutputLine, one_line
 from bethink.errors import BethinkError
+from bethink.model.plural import plural
 
 if TYPE_CHECKING:
     from bethink.model.preview import Preview, PreviewedClaim
@@ -68,7 +69,7 @@ def _lines(found: "Preview") -> list[OutputLine]:
     shown = [*_claims("would stand", found.stands), *_claims("would be held", found.held)]
     shown += _claims("would be refused", found.refused)
     shown += [OutputLine(f"note: {one_line(each)}") for each in found.notes]
-    price = f"{many(found.usage.calls, 'call', 'calls')}, ${found.usage.cost / 1e6:.4f}"
+    price = f"{plural(found.usage.calls, 'call')}, ${found.usage.cost / 1e6:.4f}"
     counts = f"{len(found.stands)} would stand, {len(found.held)} held, {len(found.refused)} refused; {price}"
     return [*shown, OutputLine(counts)]
 

@@ -10,7 +10,8 @@ from bethink.cli.command import NO_SPACE, CommandContext, Result, UsageError, co
 from bethink.cli.export import is_empty
 from bethink.cli.narrowing import NARROWING, narrowing, repeatable
 from bethink.cli.refs import resolve_ref
-from bethink.cli.terminal import OutputLine, columns, many, one_line, when
+from bethink.cli.terminal import OutputLine, columns, one_line, when
+from bethink.model.plural import plural
 
 if TYPE_CHECKING:
     from bethink.api.space import Space
@@ -184,7 +185,7 @@ def lineage_lines(lineage: "Lineage") -> Iterator[OutputLine]:
         "made by": lineage.made_by and f"{_model(lineage.made_by.model)}, {lineage.made_by.prompt}",
         "written by": lineage.written_by,
         "superseded by": lineage.superseded_by and str(lineage.superseded_by),
-        "used": lineage.usage and f"{many(lineage.usage.times, 'time')}, last {when(lineage.usage.last)}",
+        "used": lineage.usage and f"{plural(lineage.usage.times, 'time')}, last {when(lineage.usage.last)}",
         **({} if lineage.fact is None else fact_rows(lineage.fact)),
     }
     yield from columns([[f"  {name}", str(value)] for name, value in facts.items() if value])
@@ -257,7 +258,7 @@ def _refs(what: str, refs: "Sequence[Ref]") -> Iterator[OutputLine]:
     for ref in refs:
         if newest.get((ref.kind, ref.id), ref) == ref:
             earlier = sum(other.id == ref.id for other in refs) - 1 if ref.kind == "document" else 0
-            more = f" and {many(earlier, 'earlier version')}" if earlier else ""
+            more = f" and {plural(earlier, 'earlier version')}" if earlier else ""
             yield OutputLine(f"  {what}  {ref}{more}")
 
 

@@ -6,7 +6,8 @@ import typer
 
 from bethink.cli.command import NO_SPACE, CommandContext, DryRun, ExitCode, Failure, Result, Yes, command
 from bethink.cli.lists import all_spaces
-from bethink.cli.terminal import OutputLine, Progress, many
+from bethink.cli.terminal import OutputLine, Progress
+from bethink.model.plural import plural
 
 if TYPE_CHECKING:
     from bethink.recall.reindex import Vectors
@@ -35,13 +36,15 @@ async def reindex(
         spaces = len([space async for space in all_spaces(ctx.memory)])
         return Result(
             data={"embedder": embedder, "spaces": spaces, "dry_run": True},
-            lines=[OutputLine(f"would search {many(spaces, 'space')} for texts without a vector of {embedder}")],
+            lines=[OutputLine(f"would search {plural(spaces, 'space')} for texts without a vector of {embedder}")],
         )
     ctx.confirm(f"Embed every text that has no vector of {embedder}, in all spaces?", yes=yes)
     await vectors.reindex()
     embedded, left = await _embed(ctx, vectors)
     grown = [space async for space in all_spaces(ctx.memory) if await vectors.grow(space=space)] if grow else []
-    parts = [f"embedded {many(embedded, 'text')}"] + ([f"indexed {many(len(grown), 'large space')}"] if grow else [])
+    parts = [f"embedded {plural(embedded, 'text')}"] + (
+        [f"indexed {plural(len(grown), 'large space')}"] if grow else []
+    )
     data = {"embedder": embedder, "embedded": embedded, "left": left, "grown": grown, "dry_run": False}
     return Result(
         data=data,
@@ -69,6 +72,6 @@ async def _embed(ctx: CommandContext, vectors: "Vectors") -> tuple[int, int]:
 def _unfinished(left: int) -> Failure:
     return Failure(
         code="unfinished",
-        message=f"{many(left, 'space is', 'spaces are')} not done: the embedder failed, or another worker is busy.",
+        message=f"{plural(left, 'space is', 'spaces are')} not done: the embedder failed, or another worker is busy.",
         hint="Check 'bethink jobs' and 'bethink doctor --online', then run this again.",
     )

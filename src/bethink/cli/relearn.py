@@ -6,7 +6,8 @@ import typer
 
 from bethink.cli.add import read_file, read_text
 from bethink.cli.command import CommandContext, Result, UsageError, command
-from bethink.cli.terminal import OutputLine, many
+from bethink.cli.terminal import OutputLine
+from bethink.model.plural import plural
 
 if TYPE_CHECKING:
     from bethink.model.relearning import Relearning
@@ -64,10 +65,10 @@ def lines(found: "Relearning") -> list[OutputLine]:
     for each in found.changed:
         shown += [OutputLine(f"- {each.before.content}"), OutputLine(f"+ {each.after.fact.content}")]
     counts = (
-        f"{many(found.sessions, 'session', 'sessions')}: {found.same} the same, {len(found.new)} new, "
+        f"{plural(found.sessions, 'session')}: {found.same} the same, {len(found.new)} new, "
         f"{len(found.gone)} gone, {len(found.changed)} changed, {found.held} held, {found.refused} refused"
     )
-    price = f"{many(found.usage.calls, 'call', 'calls')}, ${found.usage.cost / 1e6:.4f}"
+    price = f"{plural(found.usage.calls, 'call')}, ${found.usage.cost / 1e6:.4f}"
     shown.append(OutputLine(f"{counts}; {price}"))
     step = {"proposed": "apply", "applied": "undo"}.get(found.status)
     state = f"{found.status}: {found.id}"

@@ -9,8 +9,9 @@ from bethink.cli.command import CommandContext, DryRun, Result, Yes, command
 from bethink.cli.forget import counted
 from bethink.cli.groups import called_alone
 from bethink.cli.lists import Limit
-from bethink.cli.terminal import OutputLine, many, one_line, when
+from bethink.cli.terminal import OutputLine, one_line, when
 from bethink.errors import Denied
+from bethink.model.plural import plural
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,7 +54,7 @@ async def set_rule(
     yes: Yes = False,
 ) -> Result:
     """Let what is older than so many days be erased, with what was made of it. A worker does so."""
-    what = f"what is older than {many(older_than, 'day')}"
+    what = f"what is older than {plural(older_than, 'day')}"
     ctx.confirm(f"Erase {what}, of kind {kind} in space {ctx.space_name}, from now on?", yes=yes)
     rule = await ctx.space.retention.set(_kind(kind), older_than, origin=origin)
     return Result(data=rule, lines=_rules(ctx, [rule]))
@@ -123,7 +124,7 @@ def _kind(word: str) -> "RetentionKind":
 
 def _rules(ctx: CommandContext, rules: "Sequence[RetentionRule]") -> list[OutputLine]:
     rows = [
-        [each.kind, each.origin or "any", many(each.older_than, "day"), one_line(each.set_by), when(each.set_at)]
+        [each.kind, each.origin or "any", plural(each.older_than, "day"), one_line(each.set_by), when(each.set_at)]
         for each in rules
     ]
     return ctx.table(rows, head=["KIND", "ORIGIN", "OLDER THAN", "SET BY", "SET"])

@@ -10,8 +10,9 @@ from bethink.cli.groups import called_alone
 from bethink.cli.lists import MOST, Limit
 from bethink.cli.recall import fact_rows, quote_lines
 from bethink.cli.refs import document_path
-from bethink.cli.terminal import OutputLine, columns, many, one_line, when
+from bethink.cli.terminal import OutputLine, columns, one_line, when
 from bethink.errors import NotFound
+from bethink.model.plural import plural
 
 if TYPE_CHECKING:
     from bethink.api.space import Space
@@ -173,7 +174,7 @@ def _claim_lines(found: "Review") -> Iterator[OutputLine]:
 
 def _change_lines(held: "ChangeSet") -> Iterator[OutputLine]:
     yield OutputLine(held.run, "bold")
-    yield OutputLine(f"  {held.status}, {many(len(held.changes), 'document')}")
+    yield OutputLine(f"  {held.status}, {plural(len(held.changes), 'document')}")
     for change in held.changes:
         what = "ends" if change.draft is None else "new" if change.expected is None else f"after v{change.expected}"
         yield OutputLine(f"  {change.path} ({what})")

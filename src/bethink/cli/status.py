@@ -8,8 +8,9 @@ import typer
 from bethink.cli.command import CommandContext, Result, command
 from bethink.cli.lists import MOST
 from bethink.cli.review import waiting
-from bethink.cli.terminal import columns, many, when
+from bethink.cli.terminal import columns, when
 from bethink.errors import Denied, Unavailable
+from bethink.model.plural import plural
 
 if TYPE_CHECKING:
     from bethink.model.jobs import Audit
@@ -63,8 +64,8 @@ async def _allowed(asked: Awaitable[T]) -> T | None:
 
 
 def _to_review(count: dict[str, int]) -> str:
-    parts = [many(count["claims"], "claim")] if count["claims"] else []
-    parts += [many(count["changes"], "change set")] if count["changes"] else []
+    parts = [plural(count["claims"], "claim")] if count["claims"] else []
+    parts += [plural(count["changes"], "change set")] if count["changes"] else []
     return f"{' and '.join(parts)}; see 'bethink review'" if parts else "nothing"
 
 

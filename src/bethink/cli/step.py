@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bethink.cli.command import CommandContext, Result, command
-from bethink.cli.terminal import OutputLine, columns, many, one_line, when
+from bethink.cli.terminal import OutputLine, columns, one_line, when
+from bethink.model.plural import plural
 
 if TYPE_CHECKING:
     from bethink.model.thread_results import StepResult
@@ -60,7 +61,7 @@ def _summary(done: "StepResult") -> str:
         "truncated": done.truncation_performed,
     }
     did = next((words for words, happened in what.items() if happened), "nothing to do")
-    return f"{did}; {many(done.queued_event_count, 'event')} waiting"
+    return f"{did}; {plural(done.queued_event_count, 'event')} waiting"
 
 
 def _states(states: "list[StateInfo]") -> list[OutputLine]:

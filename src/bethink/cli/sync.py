@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from bethink.cli.command import CommandContext, Result, UsageError, Yes, command, is_server
-from bethink.cli.terminal import many
+from bethink.model.plural import plural
 
 app = typer.Typer()
 
@@ -42,7 +42,7 @@ async def sync(
         raise UsageError("A and B are the same.", hint="Name two databases.")
     ours, theirs = find_target(ctx.options.config, first), find_target(ctx.options.config, second)
     ours.must_exist()
-    ctx.confirm(f"Sync {many(len(names), 'space') if names else 'all spaces'} of {first} and {second}?", yes=yes)
+    ctx.confirm(f"Sync {plural(len(names), 'space') if names else 'all spaces'} of {first} and {second}?", yes=yes)
     async with ours.make() as one, theirs.make() as other:
         done = await one.sync(other, *names)
     data = [{"space": each.space, "first": each.first, "second": each.second} for each in done]

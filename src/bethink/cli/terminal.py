@@ -110,11 +110,6 @@ def release(stream: TextIO) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
-def many(count: int, one: str, more: str = "") -> str:
-    """Write a count: 1 message, 2 messages."""
-    return f"{count} {one if count == 1 else more or f'{one}s'}"
-
-
 @contextmanager
 def waiting() -> Generator[None]:
     """Let Ctrl-C end a wait for input at once; under an event loop it would take effect only after the input."""

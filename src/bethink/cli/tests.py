@@ -14,8 +14,9 @@ from typer.core import TyperGroup
 from bethink.cli.command import CommandContext, ExitCode, Failure, Result, UsageError, command
 from bethink.cli.narrowing import repeatable
 from bethink.cli.recall import parse_kinds
-from bethink.cli.terminal import OutputLine, many, one_line, to_json, waiting, when
+from bethink.cli.terminal import OutputLine, one_line, to_json, waiting, when
 from bethink.errors import Invalid, NotFound
+from bethink.model.plural import plural
 
 if TYPE_CHECKING:
     from bethink.api.tests import MemoryTests
@@ -75,7 +76,7 @@ async def run(
     data = {"passed": len(done) - failed, "failed": failed, "results": done}
     if not failed:
         return Result(data=data, lines=lines)
-    message = f"{failed} of {many(len(done), 'memory test')} failed."
+    message = f"{failed} of {plural(len(done), 'memory test')} failed."
     hint = "Look at what came back with 'bethink show REF', and put it right with 'bethink correct'."
     return Result(
         data=data, lines=lines, code=ExitCode.FAILURE, failure=Failure(code="failed", message=message, hint=hint)
@@ -194,7 +195,7 @@ async def export(ctx: CommandContext) -> Result:
         return Result(data={"tests": lines})
     for line in lines:
         sys.stdout.write(f"{to_json(line)}\n")
-    ctx.note(many(len(lines), "memory test"))
+    ctx.note(plural(len(lines), "memory test"))
     return Result()
 
 
@@ -210,7 +211,7 @@ async def import_tests(
         values = {name: getattr(test, name) for name in _WRITTEN if name not in ("id", "question")}
         await ctx.space.tests.add(test.question, test_id=test_id, **values)
     data = {"imported": len(read)}
-    return Result(data=data, lines=[OutputLine(f"{many(len(read), 'memory test')} imported")])
+    return Result(data=data, lines=[OutputLine(f"{plural(len(read), 'memory test')} imported")])
 
 
 async def all_tests(kept: "MemoryTests") -> "list[MemoryTest]":

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from bethink.cli.command import NO_SPACE, CommandContext, Result, UsageError, command
-from bethink.cli.terminal import OutputLine, Progress, many, one_line
+from bethink.cli.terminal import OutputLine, Progress, one_line
+from bethink.model.plural import plural
 
 if TYPE_CHECKING:
     from bethink.api.space import Space
@@ -59,7 +60,7 @@ async def try_out(
     lines = list(found.count(recent(found), tokens))
     if not lines:
         hint = "Look back further with --days, or try 'bethink demo'."
-        raise UsageError(f"no transcripts of the last {many(days, 'day')} were found.", hint=hint)
+        raise UsageError(f"no transcripts of the last {plural(days, 'day')} were found.", hint=hint)
     async with _in_memory(ctx) as memory:
         space = memory.space("try")
         await _fill(ctx, space, lines)
@@ -150,9 +151,9 @@ def _data(found: "Trial", remembered: list[_Line], recalled: list[_Line], cost: 
 
 def _lines(found: "Trial", remembered: list[_Line], recalled: list[_Line], cost: "Estimate") -> list[OutputLine]:
     agents = " and ".join(f"{count:,} of {agent}" for agent, count in found.agents.items())
-    sessions = f"{many(len(found.tokens), 'session')} in {many(len(found.projects), 'project')}"
-    unread = f" {many(found.unread, 'file')} could not be read." if found.unread else ""
-    lines = [OutputLine(f"{found.messages:,} messages in {sessions}: {agents}.{unread}")]
+    sessions = f"{plural(len(found.tokens), 'session')} in {plural(len(found.projects), 'project')}"
+    unread = f" {plural(found.unread, 'file')} could not be read." if found.unread else ""
+    lines = [OutputLine(f"{plural(found.messages, 'message', form=',')} in {sessions}: {agents}.{unread}")]
     lines += [OutputLine(), OutputLine("What you said that would be remembered", "bold")]
     lines += [line for each in remembered for line in each.shown]
     lines += [OutputLine(), OutputLine("What memory would recall", "bold")]
@@ -160,7 +161,7 @@ def _lines(found: "Trial", remembered: list[_Line], recalled: list[_Line], cost:
         lines += [OutputLine(f"  {question}", "cyan"), *(line for each in several for line in each.shown)]
     lines += [OutputLine(), OutputLine("What learning would cost", "bold")]
     tokens = f"{cost.input_tokens:,} tokens in, {cost.output_tokens:,} out"
-    lines.append(OutputLine(f"  about ${cost.dollars:.2f}: {many(cost.calls, 'call')}, {tokens}, by the prices set"))
+    lines.append(OutputLine(f"  about ${cost.dollars:.2f}: {plural(cost.calls, 'call')}, {tokens}, by the prices set"))
     lines.append(OutputLine("  without a model nothing: messages are found as they were said"))
     kept = "Nothing was stored. To keep it: bethink import claude-code, bethink import codex"
     return [*lines, OutputLine(), OutputLine(kept)]

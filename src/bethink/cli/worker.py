@@ -9,8 +9,9 @@ import typer
 
 from bethink.cli.command import NO_SPACE, CommandContext, DryRun, Result, Yes, command
 from bethink.cli.serve import missing_extra
-from bethink.cli.terminal import OutputLine, many
+from bethink.cli.terminal import OutputLine
 from bethink.errors import Misconfigured
+from bethink.model.plural import plural
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -51,7 +52,7 @@ async def _preview(ctx: CommandContext) -> Result:
     waiting = [job for job in jobs if job.status in _DUE and (indexes or job.kind != "index")]
     data = {"space": ctx.space_name, "model": settings.model.name or None, "waiting": waiting, "dry_run": True}
     model = "" if server else f"; {settings.model.name or _NO_MODEL}"
-    return Result(data=data, lines=[OutputLine(f"{many(len(waiting), 'job')} waiting in {ctx.space_name}{model}")])
+    return Result(data=data, lines=[OutputLine(f"{plural(len(waiting), 'job')} waiting in {ctx.space_name}{model}")])
 
 
 @command(app, effect="creates", opens=False, local=True, without=NO_SPACE)
@@ -162,7 +163,7 @@ def run_lines(report: "RunReport") -> list[OutputLine]:
     def listed(counts: dict[str, int]) -> str:
         return ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in sorted(counts.items()) if count)
 
-    lines = [OutputLine(f"{many(report.claimed, 'job')}: {listed(report.outcomes) or 'nothing was due'}")]
+    lines = [OutputLine(f"{plural(report.claimed, 'job')}: {listed(report.outcomes) or 'nothing was due'}")]
     claims = (("held claims", report.for_review), ("refused claims", report.refused))
     for what, counts in (("facts", report.settled), *claims):
         if listed(counts):

@@ -2,6 +2,7 @@
 
 from bethink.errors import Conflict
 from bethink.extend import Model, Redactor, Tokens
+from bethink.model.plural import plural
 from bethink.model.text import clean
 from bethink.store import jobs
 from bethink.store.db import Database
@@ -23,7 +24,7 @@ async def check_cap(database: Database, cap: int | None, *, calls: int = 0) -> N
         return
     spent = await database.transact(jobs.spent, read=True)
     if spent.cost >= cap:
-        after = f", after {calls} calls for this" if calls else ""
+        after = f", after {plural(calls, 'call')} for this" if calls else ""
         raise Conflict(
             f"the daily spend cap is reached{after}.", hint="Raise daily_spend_cap, or go on after midnight UTC."
         )

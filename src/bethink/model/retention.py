@@ -4,6 +4,7 @@ from datetime import datetime, timedelta
 
 from bethink.frozen import frozen
 from bethink.model.enums import OpenEnum
+from bethink.model.plural import plural
 from bethink.model.records import Forgotten
 
 
@@ -40,8 +41,7 @@ class RetentionRule:
 
     def __str__(self) -> str:
         origin = "" if self.origin is None else f" from {self.origin}"
-        days = "1 day" if self.older_than == 1 else f"{self.older_than} days"
-        return f"{self.kind.replace('_', ' ')}{origin} older than {days}"
+        return f"{self.kind.replace('_', ' ')}{origin} older than {plural(self.older_than, 'day')}"
 
 
 @frozen

@@ -3,9 +3,11 @@
 import re
 import unicodedata
 from datetime import UTC, datetime
+from functools import partial
 
 from markupsafe import Markup, escape
 
+from bethink.model.plural import plural as _plural
 from bethink.model.recall import Ref, RefKind
 
 # Characters that hide, reorder or fake text. Line ends and tabs are not among them.
@@ -93,7 +95,7 @@ def ago(at: datetime | None) -> str:
     ):
         count = int(abs(seconds) // size)
         if count:
-            return form.format(f"{count} {word}{'s' if count > 1 else ''}")
+            return form.format(_plural(count, word))
     return "just now"
 
 
@@ -134,9 +136,8 @@ def kind_name(kind: object) -> str:
     return _KINDS.get(str(kind), str(kind).replace("_", " "))
 
 
-def plural(count: int, word: str, many: str = "") -> str:
-    """Return a number with its noun: `1 fact`, `2 facts`."""
-    return f"{count:,} {word if count == 1 else many or f'{word}s'}"
+plural = partial(_plural, form=",")
+"""Returns a number with its noun: `1 fact`, `2,000 facts`."""
 
 
 def origin_class(origin: object) -> str:

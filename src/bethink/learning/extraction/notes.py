@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from bethink.frozen import frozen
 from bethink.learning.extraction.answer import slugged
 from bethink.model.framing import unframed
+from bethink.model.plural import plural
 from bethink.model.records import Record, Role
 from bethink.model.words import key_words, stem, words_of
 
@@ -66,7 +67,7 @@ def quoted(records: Sequence[Record]) -> Notes:
     last = f" Last: {said[-1]}" if len(said) > 1 else ""
     return Notes(
         raw_memory="\n".join(f"- {text}" for text in kept),
-        summary=f"The user wrote {len(said)} message{'s' if len(said) > 1 else ''}. First: {said[0]}{last}",
+        summary=f"The user wrote {plural(len(said), 'message')}. First: {said[0]}{last}",
         slug=slugged(" ".join(said[0].split()[:5])),
     )
 
