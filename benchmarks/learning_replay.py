@@ -182,7 +182,7 @@ class Script:
 def _as_asked(claim: Claim, talk: Talk, shown: Mapping[str, str]) -> dict[str, Any]:
     """Return a claim with every field that is asked for, and the ids under which the request shows known facts."""
     known = [shown[text] for name in claim["known"] if (text := inert(talk.known[name], limit=_SHOWN)) in shown]
-    fields = claims.SCHEMA["properties"]["claims"]["items"]["properties"]
+    fields = claims.schema()["properties"]["claims"]["items"]["properties"]
     return {name: claim.get(name) for name in fields} | {"known": known}
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache
 from types import UnionType
-from typing import Annotated, Any, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Union, cast, get_args, get_origin, get_type_hints
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic.json_schema import JsonSchemaMode
@@ -19,8 +19,6 @@ from bethink.model.checks import InvalidField, rules_of
 from bethink.model.text import canonical_json
 from bethink.model.verbs import VERBS
 from bethink.model.verbs.base import LocalOnly, Request, RequestT, ResultT, Verb
-
-T = TypeVar("T")
 
 REF = "#/components/schemas/{model}"
 

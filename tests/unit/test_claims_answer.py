@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from bethink.errors import BadAnswer
 from bethink.learning.extraction.answer import loads, moment, slugged, span
-from bethink.learning.extraction.claims import KINDS, SCHEMA, DraftClaim, draft, parse
+from bethink.learning.extraction.claims import KINDS, DraftClaim, draft, parse, schema
 from bethink.learning.extraction.notes import noted
 from bethink.learning.extraction.request import Scene, line
 from bethink.model import words
@@ -135,7 +135,7 @@ def test_a_title_is_one_line_without_tags_and_names_a_file() -> None:
 
 
 def test_the_schema_asks_for_what_is_read() -> None:
-    item = SCHEMA["properties"]["claims"]["items"]
+    item = schema()["properties"]["claims"]["items"]
 
     assert set(item["required"]) == set(item["properties"])
     assert item["properties"]["kind"]["enum"] == list(KINDS)

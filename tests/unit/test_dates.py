@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bethink.model.moments import Micros, to_micros
-from bethink.recall.dates import DateSpan, spans, words_for
+from bethink.recall.dates import DateSpan, spans
 
 NOW = datetime(2023, 10, 18, 15, tzinfo=UTC)
 
@@ -299,7 +299,3 @@ WORDS = st.sampled_from(SOME_WORDS.split())
 @given(words=st.lists(WORDS, max_size=12), now=DAYS)
 def test_any_words_of_time_are_read_too(words: list[str], now: datetime) -> None:
     assert all(span.start < span.end for span in spans(" ".join(words), now))
-
-
-def test_a_day_is_written_out_for_full_text() -> None:
-    assert words_for(to_micros(datetime(2023, 5, 8, 13, tzinfo=UTC))) == ("2023", "may", "8", "monday")

@@ -38,16 +38,6 @@ def key_words(text: str) -> list[str]:
     return [word for word in words_of(text) if word not in _COMMON]
 
 
-def names_in(text: str) -> list[str]:
-    """Return the names and numbers of a sentence in lower case and in order, except a name at its very beginning."""
-    words = WORD.findall(unicodedata.normalize("NFKC", text))
-    return [
-        word.casefold()
-        for place, word in enumerate(words)
-        if has_digit(word) or (place and word[:1].isupper() and word.casefold() not in _COMMON)
-    ]
-
-
 @lru_cache(maxsize=8_192)  # a recall stems a hundred words, most of them again and again
 def stem(word: str) -> str:
     """Cut a word to its stem, so that its ending does not matter; a word with a digit stays as it is."""

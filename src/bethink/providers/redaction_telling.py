@@ -50,7 +50,6 @@ _PIN = r"([0-9]{4,8}|[0-9]{1,2}(?:[- ][0-9]{1,2}){2,4}|[0-9]{2,3}[a-zа-я][0-9]
 _DIGITS = re.compile(
     r"[0-9](?<![\w.:/-].)(?:[0-9]{3,7}(?![0-9A-Za-z])|[0-9]?[- ][0-9]{1,2}[- ][0-9]|[0-9]{1,2}[A-ZА-Я][0-9]{3})"
 )
-_DIGIT = re.compile(r"[0-9]")
 _THING = (
     r"alarm(?! clock)|safe|gate|padlock|bike lock|combination lock|lock|locker|keypad|lockbox|key ?box|intercom"
     r"|suitcase"

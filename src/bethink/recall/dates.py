@@ -7,7 +7,7 @@ from functools import cache, partial
 from typing import NamedTuple
 
 from bethink.frozen import frozen
-from bethink.model.moments import Micros, from_micros, to_micros
+from bethink.model.moments import Micros, to_micros
 from bethink.recall.calendar import DAY, Stretch, shifted, unit_at, within
 from bethink.recall.calendars import Calendar, calendar, date_words, folded
 from bethink.recall.date_rules import FLOATING, MAKE, DateMatch
@@ -17,7 +17,6 @@ MONTHS = (
     "january", "february", "march", "april", "may", "june",
     "july", "august", "september", "october", "november", "december",
 )  # fmt: skip
-WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _FIRST, _LAST = datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC)
 _FIGURE = re.compile(r"\d")
 _WORD = re.compile(r"\w+")
@@ -61,12 +60,6 @@ def may_name_a_time(text: str, language: str) -> bool:
     """Return whether any rule of a language could match. Most questions contain neither a digit nor a date word."""
     words = _plain_date_words(language)
     return not words or _FIGURE.search(text) is not None or not words.isdisjoint(_WORD.findall(text.lower()))
-
-
-def words_for(at: Micros) -> tuple[str, ...]:
-    """Spell out a day for the full-text index: year, month, day and weekday."""
-    day = within(from_micros(at))
-    return (str(day.year), MONTHS[day.month - 1], str(day.day), WEEKDAYS[day.weekday()])
 
 
 @cache

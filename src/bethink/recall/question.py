@@ -22,7 +22,6 @@ _MORE_CHARACTERS = 40
 _DAYS_EARLY, _DAYS_LATE = 3.0, 7.0
 _VAGUE, _SPECIAL = 0.3, 1.3
 _CHARACTER = 0.5
-_ENGLISH = ("english",)
 _WORD = re.compile(rf"\w[\w{MARKS}]*(?:[.'\u2019]\w[\w{MARKS}]*)*")
 _QUOTED = re.compile(r'"([^"]+)"')
 _APOSTROPHE = re.compile("['\u2019]")

@@ -128,11 +128,6 @@ def retract(tx: Tx, *, space: str, session_id: str, number: int, at: Micros | No
     return None if tx.one("find_message", **one) is None else False
 
 
-def behind_fact(tx: Tx, *, space: str, fact_id: str) -> list[Record]:
-    """Return the messages that a learnt fact rests on, in order."""
-    return [record_of(row) for row in tx.all("messages_behind_fact", space=space, id=fact_id)]
-
-
 def last_of(tx: Tx, *, space: str, conversation: str, limit: int) -> list[Record]:
     """Return the newest messages of a conversation across its sessions, in the order they were said."""
     found: list[Record] = []

@@ -12,7 +12,6 @@ from bethink.web.text import money
 
 COLOURS = 6
 """So many names have a colour of their own; the others share one."""
-REST = "others"
 
 
 @frozen(kw_only=False)

@@ -71,7 +71,6 @@ def schema(*own: str) -> JsonObject:
 
 
 _QUOTE = _object({"message": {"type": "integer"}, "text": _TEXT, "as": {"enum": ["word", "context"]}})
-SCHEMA: JsonObject = schema()
 
 
 @frozen(kw_only=False)

@@ -21,11 +21,6 @@ INSERT INTO restores (epoch, backup_at, tombstones) VALUES (:epoch, :backup_at, 
 -- The last time that this database was restored.
 SELECT epoch, backup_at, tombstones FROM restores ORDER BY epoch DESC LIMIT 1;
 
--- name: count_stored
--- How much is stored in a space.
-SELECT (SELECT count(*) FROM sessions WHERE space_id = :space) AS sessions,
-       (SELECT count(*) FROM messages WHERE space_id = :space) AS messages;
-
 -- name: fence_jobs
 -- Revoke every claim on a job: no token from before is given out again.
 UPDATE jobs SET token = CASE WHEN token < :epoch THEN :epoch ELSE token + 1 END,

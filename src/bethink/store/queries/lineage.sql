@@ -26,14 +26,6 @@ SELECT EXISTS (
 -- Facts that rest on a message of some sessions.
 SELECT DISTINCT fact_id FROM fact_sources WHERE space_id = :space AND session_id in_list(:sessions);
 
--- name: messages_behind_fact
--- The messages a fact rests on, in order.
-SELECT m.session_id, m.number, m.role, m.content, m.name, m.tool_calls, m.tool_call_id, m.is_error, m.metadata,
-       m.origin, m.idempotency_key, m.trace_parent, m.said_at, m.recorded_at, m.tags, m.retracted_at
-FROM fact_sources s
-JOIN messages m ON m.space_id = s.space_id AND m.session_id = s.session_id AND m.number = s.number
-WHERE s.space_id = :space AND s.fact_id = :id ORDER BY m.session_id, m.number;
-
 -- name: documents_resting_on
 -- Versions of documents that rest on a source; a message is also identified by its number.
 SELECT d.id, d.version FROM document_sources s JOIN documents d
