@@ -9,20 +9,20 @@ from bethink.errors import Misconfigured
 
 def data_folder() -> Path:
     """Return the folder of a person's own memory where nothing else is configured."""
-    return _folder("XDG_DATA_HOME", mac="Library/Application Support", other=".local/share")
+    return _folder("XDG_DATA_HOME", other=".local/share")
 
 
 def config_folder() -> Path:
     """Return the folder of a person's own settings file."""
-    return _folder("XDG_CONFIG_HOME", mac="Library/Application Support", other=".config")
+    return _folder("XDG_CONFIG_HOME", other=".config")
 
 
-def _folder(variable: str, *, mac: str, other: str) -> Path:
+def _folder(variable: str, *, other: str) -> Path:
     given = os.environ.get(variable) or (os.environ.get("LOCALAPPDATA") if sys.platform == "win32" else "")
     if given:
         return Path(given) / "bethink"
     try:
-        return Path.home() / (mac if sys.platform == "darwin" else other) / "bethink"
+        return Path.home() / ("Library/Application Support" if sys.platform == "darwin" else other) / "bethink"
     except RuntimeError as error:
         raise Misconfigured(
             "this user has no home folder.", hint="Set HOME, or name a database with --database."

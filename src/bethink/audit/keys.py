@@ -37,15 +37,8 @@ class _Seen(NamedTuple):
 class KeyService:
     """The keys of one installation. Share one object: it caches for a few seconds which keys are valid."""
 
-    def __init__(
-        self,
-        database: Database,
-        *,
-        remembered: float = REMEMBERED,
-        timer: Callable[[], float] = time.monotonic,
-    ) -> None:
+    def __init__(self, database: Database, *, timer: Callable[[], float] = time.monotonic) -> None:
         self._database = database
-        self._remembered = remembered
         self._timer = timer
         self._pepper = b""
         self._salt = secrets.token_bytes(32)
@@ -196,9 +189,9 @@ class KeyService:
         return replace(info, last_used_at=now)
 
     def _remember(self, mark: bytes, info: KeyInfo, now: datetime) -> KeyInfo:
-        left = self._remembered if info.expires_at is None else (info.expires_at - now).total_seconds()
+        left = REMEMBERED if info.expires_at is None else (info.expires_at - now).total_seconds()
         self._seen.pop(mark, None)
-        self._seen[mark] = _Seen(info, self._timer() + min(self._remembered, left))
+        self._seen[mark] = _Seen(info, self._timer() + min(REMEMBERED, left))
         if len(self._seen) > _MOST_REMEMBERED:
             del self._seen[next(iter(self._seen))]
         return info
@@ -206,7 +199,7 @@ class KeyService:
     def _remember_unknown(self, what: bytes | str) -> None:
         # An unknown prefix, or the mark of a text that is not, or no longer, a key: neither ever becomes valid.
         self._unknown.pop(what, None)
-        self._unknown[what] = self._timer() + self._remembered
+        self._unknown[what] = self._timer() + REMEMBERED
         if len(self._unknown) > _MOST_REMEMBERED:
             del self._unknown[next(iter(self._unknown))]
 

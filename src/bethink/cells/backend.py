@@ -37,18 +37,13 @@ class Cells(Backend):
     """A memory in many cells. Each space is in one of them, which the directory knows."""
 
     def __init__(
-        self,
-        directory: Directory,
-        make: Callable[[str], Local],
-        *,
-        database: Callable[[str], Database],
-        patience: float = _PATIENCE,
+        self, directory: Directory, make: Callable[[str], Local], *, database: Callable[[str], Database]
     ) -> None:
         self.directory = directory
         self.database = database
         """Returns the database at the address of a cell, not yet open, for who operates the cells."""
         self._make = make
-        self._patience = patience
+        self._patience = _PATIENCE
         self._cells: dict[str, Cell] = {}
         self._locals: dict[str, Local] = {}
         self._opening = anyio.Lock()

@@ -53,15 +53,7 @@ class _Failed(Exception):
 class Calls:
     """The connections to one server. Safe to share between tasks."""
 
-    def __init__(
-        self,
-        url: str,
-        *,
-        key: str,
-        timeout: float,
-        retries: int,
-        pause: Callable[[float], Awaitable[None]] = anyio.sleep,
-    ) -> None:
+    def __init__(self, url: str, *, key: str, timeout: float, retries: int) -> None:
         if not url.startswith(("http://", "https://")):
             raise Misconfigured(
                 "the address of the server is not a URL.", hint="Use one such as https://memory.example."
@@ -77,7 +69,7 @@ class Calls:
         self._key = key
         self._timeout = timeout
         self._retries = retries
-        self._pause = pause
+        self._pause: Callable[[float], Awaitable[None]] = anyio.sleep
         self._http: httpx2.AsyncClient | None = None
 
     async def open(self) -> None:

@@ -50,9 +50,9 @@ def resolve(tx: Tx, *, space: str, path: str, as_of: datetime | None = None) -> 
     return found
 
 
-def path_of(tx: Tx, document: Document, *, space: str, as_of: datetime | None = None) -> str:
+def path_of(tx: Tx, document: Document, *, space: str) -> str:
     """Return the path of a document."""
-    return "~/" + "/".join(each.slug for each in reversed(_ancestry(tx, document, space=space, as_of=as_of)))
+    return "~/" + "/".join(each.slug for each in reversed(_ancestry(tx, document, space=space)))
 
 
 def everything(tx: Tx, *, space: str, as_of: datetime | None = None) -> dict[str, Document]:
@@ -203,11 +203,11 @@ def _check(tx: Tx, draft: DocumentDraft, *, space: str, document_id: str) -> Non
             raise Invalid(f"{link!r} cannot be linked to.", hint="Link to another document that exists.")
 
 
-def _ancestry(tx: Tx, document: Document, *, space: str, as_of: datetime | None = None) -> list[Document]:
+def _ancestry(tx: Tx, document: Document, *, space: str) -> list[Document]:
     """Return a document and all its ancestors."""
     line = [document]
     while line[-1].parent is not None:
-        above = documents.find(tx, space=space, document_id=line[-1].parent, as_of=as_of)
+        above = documents.find(tx, space=space, document_id=line[-1].parent)
         if above is None or any(above.id == each.id for each in line):
             break
         line.append(above)

@@ -45,12 +45,12 @@ def mark_after_turn(tx: Tx, *, space: str, session_id: str) -> bool:
     return since > TURN_THRESHOLD and mark_pending(tx, space=space, session_id=session_id, trigger=trigger)
 
 
-def invalidate(tx: Tx, session: SessionInfo, *, number: int, trigger: Trigger = Trigger.IDLE) -> bool:
+def invalidate(tx: Tx, session: SessionInfo, *, number: int) -> bool:
     """Set or raise the mark of a session to the number of a record. A mark is never lowered."""
     current = get_session(tx, space=session.space, session_id=session.id, lock=True)
     if not 1 <= number <= current.last_number:
         raise Invalid(f"session {session.id} has no record {number}.", hint=f"The last one is {current.last_number}.")
-    return sessions.mark(tx, space=session.space, session_id=session.id, number=number, trigger=trigger)
+    return sessions.mark(tx, space=session.space, session_id=session.id, number=number, trigger=Trigger.IDLE)
 
 
 def mark_processed(tx: Tx, session: SessionInfo, *, until: int, expected: int) -> bool:

@@ -23,7 +23,7 @@ def cursor_of(*key: str | int) -> str:
     return base64.urlsafe_b64encode(written).rstrip(b"=").decode()
 
 
-def read_cursor(text: str, *kinds: type[str] | type[int], field: str = "after") -> tuple[str | int, ...] | None:
+def read_cursor(text: str, *kinds: type[str] | type[int]) -> tuple[str | int, ...] | None:
     """Return the key in a cursor; None for an empty text. Raises `InvalidField` for a cursor of another list."""
     if not text:
         return None
@@ -32,7 +32,7 @@ def read_cursor(text: str, *kinds: type[str] | type[int], field: str = "after") 
         key = json.loads(base64.urlsafe_b64decode(text.encode() + b"=" * (-len(text) % 4)))
     parts = cast("list[object]", key) if isinstance(key, list) else []
     if len(parts) != len(kinds) or not all(map(_fits, parts, kinds)):
-        raise InvalidField(field, "is not where a page ended.", hint="Pass the `next` of the last page as it was.")
+        raise InvalidField("after", "is not where a page ended.", hint="Pass the `next` of the last page as it was.")
     return cast("tuple[str | int, ...]", tuple(parts))
 
 

@@ -20,6 +20,7 @@ _DRAINED = 8
 """How many times the limit is read of a body that is too large, so that its sender gets to read the refusal."""
 
 _PATIENCE = 30.0
+_GUESSES, _GUESS_SECONDS = 30, 2.0
 """Seconds that a body may take. Meanwhile it holds a connection, and memory."""
 
 
@@ -138,18 +139,15 @@ class Buckets:
 
 
 class Guesses:
-    """Counts wrong keys by the address they came from: `burst` at once, then one each `seconds`."""
+    """Counts wrong keys by the address they came from: 30 at once, then one each 2 seconds."""
 
-    def __init__(self, *, burst: int = 30, seconds: float = 2.0, timer: Callable[[], float] = time.monotonic) -> None:
-        self._burst = burst
-        self._seconds = seconds
-        self._timer = timer
+    def __init__(self) -> None:
         self._until: dict[str, float] = {}
         """When the guesses of an address are forgotten."""
 
     def check(self, address: str) -> None:
         """Refuse with 429 an address that has no guesses left, and say when to come back."""
-        over = self._until.get(_network(address), 0.0) - self._timer() - (self._burst - 1) * self._seconds
+        over = self._until.get(_network(address), 0.0) - time.monotonic() - (_GUESSES - 1) * _GUESS_SECONDS
         if over > 0:
             raise refused(
                 429,
@@ -161,9 +159,9 @@ class Guesses:
 
     def count(self, address: str) -> None:
         """Count a wrong key."""
-        now, name = self._timer(), _network(address)
+        now, name = time.monotonic(), _network(address)
         # Taken out first, so that the oldest stand in front and go when there are too many.
-        self._until[name] = max(self._until.pop(name, 0.0), now) + self._seconds
+        self._until[name] = max(self._until.pop(name, 0.0), now) + _GUESS_SECONDS
         if len(self._until) > _MOST_BUCKETS:
             del self._until[next(iter(self._until))]
 

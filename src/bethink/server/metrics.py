@@ -28,11 +28,10 @@ _FRESH = 15.0
 class Metrics:
     """The figures of one server, in a registry of their own; those of all its processes, where there are several."""
 
-    def __init__(self, *, timer: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self) -> None:
         self.registry = CollectorRegistry()
         self._shared = SHARED_FOLDER in os.environ
         self._active: Callable[[], int] = lambda: 0
-        self._timer = timer
         self._looked: float | None = None
         self._requests = self._counter("requests_total", "Requests answered.", "method", "route", "status")
         self._seconds = self._histogram("request_seconds", "Time to answer.", "method", "route")
@@ -85,7 +84,7 @@ class Metrics:
 
     async def page(self, backend: Backend) -> bytes:
         """Write every figure down; those of learning are as fresh as the last look at the tables."""
-        now = self._timer()
+        now = time.monotonic()
         if self._looked is None or now - self._looked >= _FRESH:
             self._looked = now
             await self._look(backend)

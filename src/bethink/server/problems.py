@@ -106,10 +106,10 @@ def _untold(error: Exception) -> Problem:
                 code="OutcomeUnknown",
             )
         case Unavailable():
-            return _away(error, "The database cannot be used right now; nothing was written.", "Try again later.")
+            return _away(error, "The database cannot be used right now; nothing was written.")
         case ModelUnavailable():
             seconds = _RETRY_AFTER if error.retry_after is None else error.retry_after
-            return _away(error, "The model cannot be reached right now.", "Try again later.", seconds)
+            return _away(error, "The model cannot be reached right now.", seconds)
         case ModelError():
             code = type(error).__name__
             return Problem(status=502, title="Bad gateway", detail="The model gave no usable answer.", code=code)
@@ -123,12 +123,12 @@ def _untold(error: Exception) -> Problem:
             )
 
 
-def _away(error: Exception, detail: str, hint: str, seconds: float = _RETRY_AFTER) -> Problem:
+def _away(error: Exception, detail: str, seconds: float = _RETRY_AFTER) -> Problem:
     return Problem(
         status=503,
         title="Unavailable",
         detail=detail,
-        hint=hint,
+        hint="Try again later.",
         code=type(error).__name__,
         headers=[retry_after(seconds)],
     )
