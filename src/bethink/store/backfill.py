@@ -5,7 +5,6 @@ from collections.abc import Callable
 from bethink.model.recall import RefKind
 from bethink.store import messages, terms
 from bethink.store.db import Row, Tx
-from bethink.store.sql import Dialect
 from bethink.store.terms import Entry, Words
 
 _PAGE = 1_000
@@ -14,10 +13,10 @@ _WALLED = ("spaces", "messages", "facts", "session_memories", "documents", "term
 
 def index_everything(tx: Tx) -> None:
     """Index every text of every space, in the order in which they were stored."""
-    _set_walls(tx, "NO FORCE")  # the owner of the tables, who migrates them, must see all spaces
+    tx.set_walls(_WALLED, "NO FORCE")  # the owner of the tables, who migrates them, must see all spaces
     for row in tx.all("list_all_spaces"):
         index_space(tx, space=row["id"])
-    _set_walls(tx, "FORCE")
+    tx.set_walls(_WALLED, "FORCE")
 
 
 def index_space(tx: Tx, *, space: str) -> None:
@@ -31,11 +30,6 @@ def _index(tx: Tx, space: str, kind: RefKind, query: str, words: Callable[[Row],
     while rows := tx.all(query, space=space, after=after, number=number, limit=_PAGE):
         terms.put(tx, [Entry(kind, row["id"], row["number"], row["at"], words(row)) for row in rows], space=space)
         after, number = rows[-1]["id"], rows[-1]["number"]
-
-
-def _set_walls(tx: Tx, how: str) -> None:
-    if tx.dialect is Dialect.POSTGRES:
-        tx.script("; ".join(f"ALTER TABLE {table} {how} ROW LEVEL SECURITY" for table in _WALLED))
 
 
 _TEXTS: tuple[tuple[RefKind, str, Callable[[Row], Words]], ...] = (

@@ -129,6 +129,11 @@ class Tx(ABC):
         self._begin()
         self._script(text)
 
+    def set_walls(self, tables: Iterable[str], how: str) -> None:
+        """Set whether row-level security binds the owner of tables too: `FORCE` or `NO FORCE`, where there is any."""
+        if self.dialect is Dialect.POSTGRES:
+            self.script("; ".join(f"ALTER TABLE {table} {how} ROW LEVEL SECURITY" for table in tables))
+
     def _begin(self) -> None:
         if not self.begun:
             self._open()

@@ -5,7 +5,6 @@ from datetime import datetime
 from bethink.frozen import frozen
 from bethink.model.moments import from_micros, to_micros
 from bethink.store.db import Tx
-from bethink.store.sql import Dialect
 
 _WALLED = ("spaces", "sessions", "threads", "changes")
 
@@ -47,17 +46,12 @@ def begin_epoch(tx: Tx, *, backup_at: datetime, tombstones: int) -> Restore:
     """
     before = last(tx)
     epoch = max(to_micros(tx.now), 0 if before is None else before.epoch + 1)
-    _set_walls(tx, "NO FORCE")  # the owner of the tables must see all spaces
+    tx.set_walls(_WALLED, "NO FORCE")  # the owner of the tables must see all spaces
     tx.run("record_restore", epoch=epoch, backup_at=backup_at, tombstones=tombstones)
     tx.run("fence_jobs", epoch=epoch, now=tx.now)
     tx.run("fence_queues", epoch=epoch, now=tx.now)
     tx.run("fence_steps", epoch=epoch)
     tx.run("end_open_sessions", now=tx.now)
     tx.run("record_restored", epoch=epoch, now=tx.now)
-    _set_walls(tx, "FORCE")
+    tx.set_walls(_WALLED, "FORCE")
     return Restore(restored_at=from_micros(epoch), backup_at=backup_at, tombstones=tombstones)
-
-
-def _set_walls(tx: Tx, how: str) -> None:
-    if tx.dialect is Dialect.POSTGRES:
-        tx.script("; ".join(f"ALTER TABLE {table} {how} ROW LEVEL SECURITY" for table in _WALLED))
