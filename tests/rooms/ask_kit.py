@@ -14,12 +14,12 @@ from bethink.store.db import Database
 from tests.conftest import memory_on
 
 
-def answering(database: Database, model: ScriptedModel | Callable[[ModelCall], Line], **more: object) -> Memory:
+def answering(database: Database, model: ScriptedModel | Callable[[ModelCall], Line]) -> Memory:
     """Return a memory that answers with a model."""
     scripted = model if isinstance(model, ScriptedModel) else ScriptedModel(model)
 
     def make() -> Answerer:
-        budget = Budget(database=database, prices=Prices(), daily_cap=None, **more)  # pyright: ignore[reportArgumentType]
+        budget = Budget(database=database, prices=Prices(), daily_cap=None)
         return Answerer(database, searcher=Searcher(database, tokens=EstimatedTokens()), model=scripted, budget=budget)
 
     return memory_on(database, answering=make)
