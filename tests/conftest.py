@@ -14,7 +14,7 @@ from zlib import crc32
 import anyio
 import psycopg
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from psycopg.conninfo import conninfo_to_dict
 
 import bethink
@@ -40,8 +40,11 @@ ON_ONE_DATABASE = pytest.mark.parametrize("target", DATABASES if LONG else DATAB
 """For what takes long and depends little on the database: on a push it runs on the first."""
 
 # A push is judged by its own change: it tries the same examples each time. The long run looks for new ones.
-settings.register_profile("push", derandomize=True, database=None)
-settings.register_profile("long", print_blob=True)
+# Neither measures time: others may be using the machine.
+settings.register_profile(
+    "push", derandomize=True, database=None, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.register_profile("long", print_blob=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("long" if LONG else "push")
 
 _TESTS = Path(__file__).parent

@@ -135,7 +135,7 @@ _LINES: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
 _spaces = count()
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(_LINES, min_size=1, max_size=5))
 def test_what_is_exported_imported_and_exported_again_is_the_same(target: str, lines: list[dict[str, Any]]) -> None:
     first, second = ([f"--database={target}", f"--space=s{next(_spaces)}", "--quiet"] for _ in range(2))

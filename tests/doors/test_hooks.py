@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from bethink.agents.folder import AgentFolder, free_port, hook_file, hook_module
 from bethink.agents.payloads import EVENTS, read_payload
 from tests import transcripts_kit as kit
+from tests.length import often
 
 SECRET = "hunter2-of-the-user"
 JSON = st.recursive(
@@ -97,7 +98,7 @@ def test_a_hook_imports_nothing_but_the_standard_library(folder: AgentFolder) ->
     }
 
 
-@settings(max_examples=1_000, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=often(100, long=1_000), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(body=PAYLOADS, event=st.sampled_from([*EVENTS, "Unknown", ""]))
 def test_payloads_of_all_kinds_are_read_or_passed_over(folder: AgentFolder, body: bytes, event: str) -> None:
     found = read_payload("claude-code", event, body)

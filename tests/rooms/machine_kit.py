@@ -12,7 +12,6 @@ _EVERY_CHECK = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.d
 THOROUGH = settings(
     max_examples=often(10, long=RUNS),
     stateful_step_count=STEPS,
-    deadline=None,
     print_blob=True,
     suppress_health_check=_EVERY_CHECK,
 )
@@ -21,7 +20,6 @@ THOROUGH = settings(
 QUICK = settings(
     max_examples=RUNS,
     stateful_step_count=STEPS,
-    deadline=None,
     phases=[Phase.generate],
     database=None,
     report_multiple_bugs=False,

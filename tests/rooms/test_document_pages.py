@@ -156,7 +156,7 @@ async def test_a_document_changed_a_thousand_times_is_explained_by_its_last_two_
 _BODY = st.lists(st.sampled_from("abcdef"), max_size=8).map("\n".join)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.lists(st.one_of(_BODY, st.none()), min_size=1, max_size=8))
 def test_every_line_was_in_the_version_that_is_said_to_have_brought_it(texts: list[str | None]) -> None:
     versions = [Body(number, text) for number, text in enumerate(texts, 1)]
@@ -172,7 +172,7 @@ def test_every_line_was_in_the_version_that_is_said_to_have_brought_it(texts: li
         assert all(line.text in each for each in since), "it stood there ever since"
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=EVERY_CHECK)
+@settings(max_examples=8, suppress_health_check=EVERY_CHECK)
 @given(
     names=st.lists(st.sampled_from("abcdefghij"), min_size=1, max_size=8, unique=True),
     later=st.lists(st.sampled_from("klmnABC"), max_size=5, unique=True),

@@ -110,7 +110,7 @@ def _row(entry: FactEntry) -> tuple[str, int, object]:
 _STEPS = st.lists(st.tuples(st.sampled_from(["save", "replace", "forget"]), st.integers(0, 9)), max_size=6)
 
 
-@settings(max_examples=10, deadline=None, suppress_health_check=EVERY_CHECK)
+@settings(max_examples=10, suppress_health_check=EVERY_CHECK)
 @given(
     before=st.lists(st.integers(0, 9), min_size=1, max_size=12),
     meanwhile=st.lists(_STEPS, max_size=6),

@@ -142,7 +142,7 @@ SAID = st.builds(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(SAID, max_size=12), st.randoms(use_true_random=False))
 def test_however_facts_come_and_go_forgetting_succeeds_and_a_slot_holds_one(said: list[Said], draw: Random) -> None:
     anyio.run(_live, said, draw)

@@ -61,7 +61,7 @@ async def test_what_waits_is_listed_across_spaces_until_it_is_decided(memory: Me
     assert await memory.held() == HeldPage()
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=EVERY_CHECK)
+@settings(max_examples=8, suppress_health_check=EVERY_CHECK)
 @given(
     before=st.lists(st.sampled_from("ab"), max_size=7),
     meanwhile=st.lists(st.sampled_from("abc"), max_size=4),

@@ -105,7 +105,7 @@ async def test_jobs_of_all_spaces_are_listed_by_state_and_those_of_one_space_alo
         await memory.page_jobs(status=JobStatus.DONE)
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=EVERY_CHECK)
+@settings(max_examples=8, suppress_health_check=EVERY_CHECK)
 @given(
     before=st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from(list(JobKind)), st.integers(0, 3)), max_size=10),
     meanwhile=st.lists(
@@ -187,7 +187,7 @@ def _counted(tx: Tx) -> dict[tuple[str, str], int]:
     return found
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=EVERY_CHECK)
+@settings(max_examples=15, suppress_health_check=EVERY_CHECK)
 @given(st.lists(_STEP, max_size=25))
 async def test_the_counts_of_jobs_are_what_counting_them_would_give(
     memory: Memory, database: Database, steps: list[tuple[str, str, JobKind]]

@@ -213,9 +213,7 @@ STEP = st.one_of(
 )
 STEPS = st.lists(STEP, min_size=1, max_size=14)
 MOMENTS = st.lists(st.tuples(st.integers(0, 20), st.integers(-2, 2)), min_size=1, max_size=6)
-SOUND = settings(
-    max_examples=often(20, long=60), deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
-)
+SOUND = settings(max_examples=often(20, long=60), print_blob=True, suppress_health_check=[HealthCheck.too_slow])
 SPOILT = settings(SOUND, max_examples=200, phases=[Phase.generate], database=None)
 
 

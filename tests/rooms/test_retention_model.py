@@ -87,7 +87,7 @@ async def kept(space: bethink.Space) -> set[tuple[RetentionKind, str]]:
     return found | {(THREAD, each.id) for each in await space.threads.all()}
 
 
-@settings(max_examples=often(15, long=300), deadline=None, suppress_health_check=EVERY_CHECK)
+@settings(max_examples=often(15, long=300), suppress_health_check=EVERY_CHECK)
 @given(
     life=st.lists(st.tuples(st.integers(0, 2), KINDS, st.sampled_from(ORIGINS)), min_size=3, max_size=8),
     rules=RULES,

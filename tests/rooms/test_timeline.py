@@ -97,7 +97,7 @@ async def _happen(memory: Memory, database: Database, space: str, what: str, num
         await database.transact(_show(space, entry.session.id, f"{number}"), space=space)
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=EVERY_CHECK)
+@settings(max_examples=8, suppress_health_check=EVERY_CHECK)
 @given(
     before=st.lists(_HAPPENING, min_size=1, max_size=10),
     meanwhile=st.lists(_HAPPENING, max_size=5),

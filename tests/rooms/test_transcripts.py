@@ -42,7 +42,7 @@ async def test_a_transcript_shows_the_messages_around_one(memory: Memory) -> Non
     assert [line.record.number for line in (await session.transcript(around=30, limit=4)).lines] == [27, 28, 29, 30]
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=EVERY_CHECK)
+@settings(max_examples=30, suppress_health_check=EVERY_CHECK)
 @given(count=st.integers(1, 12), around=st.integers(0, 14), limit=st.integers(1, 8))
 async def test_a_transcript_is_as_long_as_it_may_be(
     memory: Memory, clock: FakeClock, count: int, around: int, limit: int

@@ -107,7 +107,6 @@ ANSWERING = [verb for verb in VERBS if verb.result is not None]
 @pytest.mark.parametrize("verb", ANSWERING, ids=lambda verb: verb.name)
 @settings(
     max_examples=5,
-    deadline=None,
     phases=[Phase.explicit, Phase.generate],  # a whole record is quickly read, and slow to shrink
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example],
 )

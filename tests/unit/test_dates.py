@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bethink.model.moments import Micros, to_micros
@@ -246,7 +246,6 @@ def holds(span: DateSpan, moment: datetime) -> bool:
     return span.start <= to_micros(moment) < span.end
 
 
-@settings(deadline=None)
 @given(day=DAYS, spelling=st.sampled_from(SPELLINGS), frame=st.sampled_from(["{}", "What happened on {}?", "({})"]))
 def test_a_day_written_out_is_found_again(day: datetime, spelling: str, frame: str) -> None:
     question = frame.format(spelling.format(day, SUFFIX.get(day.day, "th")))
@@ -257,7 +256,6 @@ def test_a_day_written_out_is_found_again(day: datetime, spelling: str, frame: s
     assert span.end - span.start == 86_400_000_000
 
 
-@settings(deadline=None)
 @given(day=DAYS, spelling=st.sampled_from(COARSE))
 def test_a_month_or_a_year_written_out_holds_its_days(day: datetime, spelling: str) -> None:
     [span] = spans(spelling.format(day), NOW)
@@ -282,7 +280,6 @@ def test_days_ago_are_counted_exactly(days: int, now: datetime) -> None:
     assert holds(span, now - timedelta(days=days))
 
 
-@settings(deadline=None)  # the first text in a language loads its calendar
 @given(question=st.text(), now=DAYS)
 def test_any_text_is_read_and_a_stretch_never_ends_before_it_starts(question: str, now: datetime) -> None:
     assert all(span.start < span.end for span in spans(question, now))
@@ -295,7 +292,6 @@ SOME_WORDS = """
 WORDS = st.sampled_from(SOME_WORDS.split())
 
 
-@settings(deadline=None)
 @given(words=st.lists(WORDS, max_size=12), now=DAYS)
 def test_any_words_of_time_are_read_too(words: list[str], now: datetime) -> None:
     assert all(span.start < span.end for span in spans(" ".join(words), now))

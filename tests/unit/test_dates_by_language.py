@@ -12,6 +12,7 @@ from bethink.recall.calendars import RULES, calendar
 from bethink.recall.date_rules import MAKE
 from bethink.recall.dates import spans, times
 from bethink.recall.languages import languages_of
+from tests.length import often
 
 NOW = datetime(2023, 10, 18, 15, tzinfo=UTC)
 START = datetime(1970, 1, 1, tzinfo=UTC)
@@ -68,7 +69,7 @@ PIECES = sorted({piece for said in SAID.values() for line in said for piece in l
 CHARACTERS = sorted({char for said in SAID.values() for line in said for char in line})
 
 
-@settings(max_examples=300, deadline=None)  # the first text in a language loads its calendar
+@settings(max_examples=often(100, long=300))
 @given(
     question=st.one_of(
         st.lists(st.sampled_from(PIECES), max_size=10).map(" ".join), st.text(st.sampled_from(CHARACTERS), max_size=40)

@@ -36,7 +36,7 @@ def dressed(draw: st.DrawFn, words: list[str]) -> str:
     return draw(st.sampled_from((" ", "  ", ", ", " - "))).join(parts)
 
 
-@settings(max_examples=often(200, long=2_000), deadline=None)
+@settings(max_examples=often(200, long=2_000))
 @given(st.data())
 def test_texts_that_say_the_same_begin_alike(data: st.DataObject) -> None:
     words = data.draw(said)
@@ -64,7 +64,7 @@ def test_most_questions_name_no_time() -> None:
     assert may_name_a_time("What did Caroline say on Monday?", "en")
 
 
-@settings(max_examples=500)
+@settings(max_examples=often(100, long=500))
 @given(
     st.text(alphabet="AnosSKk\u017fß 'x", max_size=12), st.sampled_from(("Ano", "Nok", "Kx", "Sano", "\u017fa", "ßa"))
 )
