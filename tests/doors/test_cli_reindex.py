@@ -29,7 +29,7 @@ def test_what_shares_no_word_is_found_before_and_after_it_is_indexed(
 
     assert [item["text"] for item in before["items"]] == ["kitten"], "what is new is embedded in the call"
     assert told.out == f"would search 2 spaces for texts without a vector of {embedder}\n"
-    assert done == {"embedder": embedder, "embedded": 2, "left": 0, "grown": [], "dry_run": False}
+    assert done == {"embedder": embedder, "embedded": 2, "left": 0, "grown": [], "dropped": [], "dry_run": False}
     assert [item["text"] for item in ok("recall", "sofa", "--space", "alice")["items"]] == ["kitten"]
     assert ok("reindex", "--yes", "--grow")["embedded"] == 0, "only what is missing is embedded"
 
@@ -43,6 +43,24 @@ def test_another_embedder_takes_over_when_every_space_is_done(home: Path, monkey
     assert ok("reindex", "--yes")["embedded"] == 1
     assert ok("recall", "sofa")["items"] == []
     assert [item["text"] for item in ok("recall", "revenue")["items"]] == ["kitten"]
+
+
+def test_vectors_of_an_embedder_that_was_replaced_stay_until_they_are_dropped(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ok("add", "kitten")
+    old = use(monkeypatch, home / "tiny")
+    ok("reindex", "--yes")
+    use(monkeypatch, home / "other", [[9, 9], [1, 0], [0, 1], [-1, 0], [0, 2]])
+    ok("reindex", "--yes")
+
+    done = ok("reindex", "--yes", "--drop-old")
+
+    assert [name.rpartition("-")[0] for name in done["dropped"]] == ["static:tiny"]
+    assert ok("reindex", "--yes", "--drop-old")["dropped"] == []
+    assert [item["text"] for item in ok("recall", "revenue")["items"]] == ["kitten"], "what is in use stays"
+    monkeypatch.setenv("BETHINK_EMBEDDER", old)
+    assert ok("reindex", "--yes")["embedded"] == 1, "nothing of it was left"
 
 
 def test_an_embedder_that_fails_is_told_with_what_is_left(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

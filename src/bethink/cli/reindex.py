@@ -22,6 +22,9 @@ async def reindex(
     grow: Annotated[
         bool, typer.Option("--grow", help="Also build an index for each large space (PostgreSQL only).")
     ] = False,
+    drop_old: Annotated[
+        bool, typer.Option("--drop-old", help="Also remove the vectors of embedders that were replaced.")
+    ] = False,
     dry_run: DryRun = False,
     yes: Yes = False,
 ) -> Result:
@@ -42,10 +45,14 @@ async def reindex(
     await vectors.reindex()
     embedded, left = await _embed(ctx, vectors)
     grown = [space async for space in all_spaces(ctx.memory) if await vectors.grow(space=space)] if grow else []
-    parts = [f"embedded {plural(embedded, 'text')}"] + (
-        [f"indexed {plural(len(grown), 'large space')}"] if grow else []
-    )
-    data = {"embedder": embedder, "embedded": embedded, "left": left, "grown": grown, "dry_run": False}
+    dropped = await vectors.drop_retired() if drop_old else []
+    parts = [
+        f"embedded {plural(embedded, 'text')}",
+        *([f"indexed {plural(len(grown), 'large space')}"] if grow else []),
+        *([f"removed the vectors of {plural(len(dropped), 'embedder')}"] if drop_old else []),
+    ]
+    data = {"embedder": embedder, "embedded": embedded, "left": left, "grown": grown, "dropped": dropped}
+    data["dry_run"] = False
     return Result(
         data=data,
         lines=[OutputLine("; ".join(parts))],

@@ -48,6 +48,15 @@ class Vectors:
         """Return the number of spaces that still have to be indexed."""
         return await self._database.transact(vectors.left, read=True)
 
+    async def drop_retired(self) -> list[str]:
+        """Remove the vectors of embedders that another one replaced; return the names of these embedders."""
+
+        def body(tx: Tx) -> list[str]:
+            retired = [each for each in vectors.indexes(tx) if each.status is IndexStatus.RETIRED]
+            return [each.embedder for each in retired if vectors.drop(tx, each)]
+
+        return await self._database.transact(body, repeatable=True)
+
     async def grow(self, *, space: str, above: int = vectors.GROWN) -> bool:
         """Build an HNSW index for a space with more than `above` vectors, without blocking it; return whether it did.
 
