@@ -42,6 +42,22 @@ def test_a_text_is_recognised_by_its_function_words(language: str) -> None:
     assert detect(SENTENCES[language]) == language
 
 
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("turkish", "Yarışmayı kazandık, kutlayacağız"),
+        ("polish", "Córka zdała maturę celująco"),
+        ("czech", "Dědeček přijel vlakem"),
+        ("hungarian", "Nővérem Győrbe költözött"),
+        ("spanish", "Mañana desayunamos churros"),
+        ("english", "We met Søren and his wife in Malmö"),
+        ("english", "Erdoğan was on the news"),
+    ],
+)
+def test_a_text_is_recognised_by_its_letters_unless_english_words_outnumber_them(language: str, text: str) -> None:
+    assert detect(text) == language
+
+
 @pytest.mark.parametrize("text", ["", "Lisbon", "12345", "我喜欢喝茶", "xyzzy plugh"])
 def test_a_text_without_function_words_counts_as_english(text: str) -> None:
     assert detect(text) == "english"

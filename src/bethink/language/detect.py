@@ -1,5 +1,6 @@
-"""Recognise the language of a text by its function words, to choose a stemmer."""
+"""Recognise the language of a text by its function words and its letters, to choose a stemmer."""
 
+import re
 from collections.abc import Iterable
 from functools import cache
 from importlib import resources
@@ -10,6 +11,16 @@ from bethink.language.letters import is_latin, words_in
 DEFAULT = "english"
 _TELLING = 64
 """By how many different words a text is recognised."""
+_LETTERS = {
+    "ğ": ("turkish",), "\u0131": ("turkish",), "ş": ("turkish", "romanian"),
+    "ą": ("polish",), "ę": ("polish",), "ł": ("polish",), "ń": ("polish",), "ś": ("polish",), "ż": ("polish",),
+    "ě": ("czech",), "ř": ("czech",), "ů": ("czech",), "ő": ("hungarian",), "ű": ("hungarian",),
+    "ă": ("romanian",), "ț": ("romanian",), "ș": ("romanian",), "ñ": ("spanish",), "ã": ("portuguese",),
+    "õ": ("portuguese",), "å": ("swedish", "danish", "norwegian"), "æ": ("danish", "norwegian"),
+    "ø": ("danish", "norwegian"),
+}  # fmt: skip
+"""Letters that few of the languages have. A word with one of them counts as a function word does."""
+_TELLS = re.compile(f"[{''.join(_LETTERS)}]")
 
 
 def detect(text: str) -> str:
@@ -18,20 +29,22 @@ def detect(text: str) -> str:
 
 
 def language_of(words: Iterable[str]) -> str:
-    """Return the language with the most function words among the first different words of a text in lower case."""
-    found = function_words().keys() & islice(words, _TELLING)
-    # Nothing can have more than English, if English has all of them.
-    return DEFAULT if _english().issuperset(found) else likely_languages(found)[0]
+    """Return the language that most of the first different words of a text in lower case tell."""
+    first = list(islice(words, _TELLING))
+    # Nothing can have more function words than English, if English has all of them.
+    is_english = _english().issuperset(function_words().keys() & first) and not _TELLS.search(" ".join(first))
+    return DEFAULT if is_english else likely_languages(first)[0]
 
 
 def likely_languages(words: Iterable[str]) -> tuple[str, ...]:
-    """Return the languages with the most function words among some words; all of them if there is no such word.
+    """Return the languages that most of some words tell; all of them if no word tells any.
 
     English comes first if it is among them, then they come in the order in which they are listed.
     """
     known, found = function_words(), dict[str, int]()
-    for word in known.keys() & words:
-        for language in known[word]:
+    for word in set(words):
+        by_letters = {language for letter in _TELLS.findall(word) for language in _LETTERS[letter]}
+        for language in by_letters.union(known.get(word, ())):
             found[language] = found.get(language, 0) + 1
     if not found:
         return languages()
