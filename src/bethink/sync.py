@@ -256,6 +256,10 @@ class Vectors(Blocking[AsyncVectors]):
         """Return the number of spaces that still have to be indexed."""
         return self._run(lambda: self._inner.left())
 
+    def drop_retired(self) -> list[str]:
+        """Remove the vectors of embedders that another one replaced; return the names of these embedders."""
+        return self._run(lambda: self._inner.drop_retired())
+
     def grow(self, *, space: str, above: int = vectors.GROWN) -> bool:
         """Build an HNSW index for a space with more than `above` vectors, without blocking it; return whether it did.
 

@@ -43,6 +43,7 @@ class OnnxEmbedder:
         self.asymmetric = len(set(self._prefixes.values())) > 1
         known = files.manifest.related > files.manifest.unrelated
         self.cosines = Cosines(files.manifest.unrelated, files.manifest.related) if known else None
+        self.languages = files.manifest.languages
         self._session = Once(lambda: _open(files))
 
     @property

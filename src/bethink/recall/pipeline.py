@@ -14,6 +14,7 @@ Every weight and cut-off is in tuning.py.
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 from bethink.errors import BadAnswer, Misconfigured, ModelError
@@ -31,7 +32,7 @@ from bethink.recall.matching import QuestionVector, match
 from bethink.recall.question import ParsedQuestion, in_their_words, read
 from bethink.recall.signals.base import RecallSignal
 from bethink.recall.signals.reranker import RerankerSignal
-from bethink.recall.signals.vector import cosines_of
+from bethink.recall.signals.vector import cosines_of, knows
 from bethink.recall.standing import Truth, truth
 from bethink.recall.tuning import TUNING, Tuning
 from bethink.store import ledger, search
@@ -164,6 +165,8 @@ class Pipeline:
         candidates = counted(question, found, tuning)
         near = found.similarities
         cosines = cosines_of(self.embedder, near.values(), tuning, language=question.language) if near else None
+        if near and not knows(self.embedder, question.language):
+            tuning = replace(tuning, vector=tuning.foreign * tuning.vector, window=tuning.foreign * tuning.window)
         added = fuse.add(question, candidates, fuse.added_signals(tuning, cosines))
         best = fuse.best(question, added, self._pool(request), tuning)
         refs = [Ref(*candidates.keys[index]) for index in best]

@@ -53,6 +53,7 @@ class Tuning:
     # Vectors (signals/vector.py, signals/window.py).
     vector: float = 1.2  # SETS, with MiniLM
     window: float = 0.6  # SETS, with MiniLM
+    foreign: float = 0.15  # MADial-zh and twelve languages: what both count in a language the embedder does not know
     near_unrelated: float = 0.18  # SETS: what the usual cosine of unrelated texts counts
     near_related: float = 0.555  # SETS: what the usual cosine of an answer counts
     cosines_from: int = 50  # NONE: so many similarities tell what unrelated texts have, if the embedder does not

@@ -29,12 +29,17 @@ class VectorSignal:
         return calibrated(values, candidates, self._cosines, self._tuning)
 
 
+def knows(embedder: object, language: str) -> bool:
+    """Return whether an embedder was trained on a language; one that names none is taken at its word for all."""
+    languages: Collection[str] = getattr(embedder, "languages", ())
+    return not languages or language in languages or "mul" in languages
+
+
 def cosines_of(embedder: object, similarities: Collection[float], tuning: Tuning, *, language: str) -> Cosines:
     """Return what the cosines of an embedder mean: as it says, else by the spread of what was compared."""
     known: Cosines | None = getattr(embedder, "cosines", None)
-    languages: Collection[str] = getattr(embedder, "languages", ())
     usual = known or Cosines()
-    if languages and language not in languages:
+    if not knows(embedder, language):
         # To an embedder that does not know a language, all its texts are much the same.
         unrelated = fmean(similarities)
         return Cosines(unrelated, unrelated + usual.related - usual.unrelated)
