@@ -10,7 +10,6 @@ import sys
 import time
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any
 
 import anyio
@@ -55,11 +54,8 @@ def told(text: str) -> None:
 @contextmanager
 def served() -> Generator[str]:
     """Start a server with memory to work with, and yield a superuser's DSN."""
-    with postgres.serving() as server:
-        server.stop()
-        tuned = tuple(part for setting in _SETTINGS for part in ("-c", setting))
-        replace(server, settings=(*server.settings, *tuned)).start()
-        yield server.dsn
+    with postgres.running(settings=_SETTINGS) as dsn:
+        yield dsn
 
 
 class Filled:

@@ -92,7 +92,8 @@ def start(
 @contextmanager
 def serving(target: str, *, log: Path, command: Sequence[str] = SERVE) -> Generator[Server]:
     """Run a server until the block ends."""
-    server = start(target, port=free_port(), log=log, command=command)
+    # The statements it is measured against know no vectors, and nothing indexes what was just said meanwhile.
+    server = start(target, port=free_port(), log=log, command=command, settings={"EMBEDDER": "none"})
     try:
         server.wait_until_up()
         yield server

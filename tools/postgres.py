@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote, urlsplit, urlunsplit
@@ -97,13 +97,13 @@ class Server:
 
 
 @contextlib.contextmanager
-def serving(*, durable: bool = False) -> Generator[Server]:
+def serving(*, durable: bool = False, settings: Sequence[str] = ()) -> Generator[Server]:
     """Start a server on a unix socket in a folder of its own; stop it afterwards, if it still runs."""
     root = Path(tempfile.mkdtemp(prefix="bethink-pg-"))
-    settings = ["-c", "listen_addresses=", "-c", f"unix_socket_directories={root}", "-c", "max_connections=100"]
+    given = ["listen_addresses=", f"unix_socket_directories={root}", "max_connections=100", *settings]
     if not durable:
-        settings += ["-c", "fsync=off", "-c", "full_page_writes=off"]
-    server = Server(root, tuple(settings), drop_root(root))
+        given += ["fsync=off", "full_page_writes=off"]
+    server = Server(root, tuple(part for each in given for part in ("-c", each)), drop_root(root))
     try:
         make: list[object] = [binaries() / "initdb", "-D", root / "data", "-U", "postgres", "-A", "trust"]
         _call([*make, "-E", "UTF8", "--locale=C", *([] if durable else ["--no-sync"])], server.as_user)
@@ -118,9 +118,9 @@ def serving(*, durable: bool = False) -> Generator[Server]:
 
 
 @contextlib.contextmanager
-def running(*, durable: bool = False) -> Generator[str]:
+def running(*, durable: bool = False, settings: Sequence[str] = ()) -> Generator[str]:
     """Start a server of our own and yield a superuser's DSN; stop it afterwards."""
-    with serving(durable=durable) as server:
+    with serving(durable=durable, settings=settings) as server:
         yield server.dsn
 
 
