@@ -115,7 +115,7 @@ class Subject:
         self._name = name
         self._database = _database(target)
         embedder = Known(questions) if with_vectors else None
-        settings = bethink.load_settings(environ={}, learn=False, redact=False)
+        settings = bethink.load_settings(environ={}, embedder="none", learn=False, redact=False)
         self._memory = memory_from(settings, database=self._database, embedder=embedder)
         self._bare = BarePostgres(target) if _is_server(target) else BareSqlite(target)
         self._noted: list[Sequence[Transaction]] = []

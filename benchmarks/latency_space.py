@@ -65,7 +65,9 @@ def _vocabulary() -> tuple[list[str], list[float]]:
 
 
 async def _fill(target: str, sizes: dict[str, int]) -> None:
-    memory = memory_from(bethink.load_settings(environ={}, learn=False, redact=False), database=_database(target))
+    memory = memory_from(
+        bethink.load_settings(environ={}, embedder="none", learn=False, redact=False), database=_database(target)
+    )
     async with memory:
         for space, size in sizes.items():
             told = talk(space, size)

@@ -33,7 +33,7 @@ class Bounds:
     """How many entries the rarer of two terms may have, if both are looked up together."""
     newest: int = 10_000
     """In how many of the newest texts a very frequent term is looked for."""
-    compared: int = 500
+    compared: int = 300
     """How many texts are compared with the question exactly."""
     half_length: int = 700
     """A text of so many bytes counts half of what a very short one does, where not all can be compared."""
