@@ -29,7 +29,7 @@ from bethink.model.records import Forgotten
 from bethink.settings import load_settings, settings_of
 from bethink.store import jobs, restores
 from bethink.store.db import Tx, system_clock
-from faults.backup_check import LEASE, SPACE, HandedOut, Life, Places, check
+from faults.backup_check import LEASE, SPACE, HandedOut, Life, Places, check, windows_of
 from faults.backup_loss import lose
 from faults.command import command
 from faults.ledger import Ledger, Verdict, read
@@ -87,7 +87,7 @@ def _round(life: Life, number: int, mutant: Mutant | None) -> None:
     processes = [number * WRITERS + writer for writer in range(WRITERS)]
     for process in processes:
         for at in range(1, _MOST + 1):
-            life.words[f"{process}-{at}"] = "".join(life.dice.choices(_LETTERS, k=12))
+            life.words[f"{process}-{at}"] = _new_word(life)
     file = life.place.ledger.parent / f"round-{number}.backup"
     children = [fork(lambda process=process: anyio.run(_write, life, process)) for process in processes]
     try:
@@ -106,6 +106,15 @@ def _round(life: Life, number: int, mutant: Mutant | None) -> None:
     anyio.run(check, life, before, handed_out, f"round {number}, {loss}")
     file.unlink()
     manifest.path_of(file).unlink(missing_ok=True)
+
+
+def _new_word(life: Life) -> str:
+    """Draw a word that shares no part with any other: what is looked for must not be there by chance."""
+    while True:
+        word = "".join(life.dice.choices(_LETTERS, k=12))
+        if life.windows.isdisjoint(windows_of(word)):
+            life.windows.update(windows_of(word))
+            return word
 
 
 async def _back_up(life: Life, file: Path, mutant: Mutant | None) -> None:
@@ -149,12 +158,15 @@ async def _go_on(life: Life, number: int, before: Places) -> HandedOut:
         [claim] = await database.transact(
             lambda tx: jobs.claim(tx, kind=JobKind.EXTRACT, limit=1, lease=LEASE, worker="faults")
         )
-    late = sorted(_acknowledged(life, number).values(), key=lambda each: each[1])[-WRITERS:]
+        # What a writer has acknowledged may be in the backup; this is not.
+        key = bethink.conversation_key(channel="faults", chat=f"{number * WRITERS}")
+        session = await space.session(key)
+        late = await session.append([bethink.Message(role="user", content="Said late.")] * WRITERS)
     return HandedOut(
-        session=late[0][0],
+        session=session.id,
         position=changes[-1].number,
         claim=claim,
-        refs=[f"message:{session}:{at}" for session, at in late],
+        refs=[f"message:{session.id}:{at}" for at in late],
     )
 
 

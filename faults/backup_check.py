@@ -47,6 +47,8 @@ class Life:
     tools: str
     words: dict[str, str] = field(default_factory=dict[str, str])
     """The word that only one message has, by its key."""
+    windows: set[str] = field(default_factory=set[str])
+    """The parts of all words."""
     stored: Places = field(default_factory=Places)
     erased: dict[str, str] = field(default_factory=dict[str, str])
     problems: list[str] = field(default_factory=list[str])
@@ -91,14 +93,18 @@ async def check(life: Life, must: Places, handed_out: HandedOut, where: str) -> 
     life.stored = here
 
 
+def windows_of(word: str) -> list[str]:
+    """Return the parts of a word that are looked for."""
+    return [word[at : at + _WINDOW] for at in range(len(word) - _WINDOW + 1)]
+
+
 def _back(life: Life) -> list[str]:
     """Look for all that was ever erased, in windows: an index may hold a part of a word."""
     left = raw_text(life.place, life.settings)
     found: list[str] = []
     for key, word in life.erased.items():
         life.looked_for += 1
-        windows = (word[at : at + _WINDOW] for at in range(len(word) - _WINDOW + 1))
-        if any(window.encode() in left for window in windows):
+        if any(window.encode() in left for window in windows_of(word)):
             found.append(f"the erased {key} is back")
     return found
 
