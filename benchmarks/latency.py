@@ -60,6 +60,11 @@ class Known:
         return [self._vectors[text] for text in texts]
 
 
+def plain_settings() -> bethink.Settings:
+    """Return settings without an embedder that happens to be installed: it would embed what nothing has indexed."""
+    return bethink.load_settings(environ={}, embedder="none", learn=False, redact=False)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spent:
     """What one answer took, in milliseconds."""
@@ -115,8 +120,7 @@ class Subject:
         self._name = name
         self._database = _database(target)
         embedder = Known(questions) if with_vectors else None
-        settings = bethink.load_settings(environ={}, embedder="none", learn=False, redact=False)
-        self._memory = memory_from(settings, database=self._database, embedder=embedder)
+        self._memory = memory_from(plain_settings(), database=self._database, embedder=embedder)
         self._bare = BarePostgres(target) if _is_server(target) else BareSqlite(target)
         self._noted: list[Sequence[Transaction]] = []
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import anyio
 
 import bethink
-from benchmarks.latency import Figure, Subject, _database, measured
+from benchmarks.latency import Figure, Subject, _database, measured, plain_settings
 from benchmarks.latency_data import Question, settle
 from bethink.build import memory_from
 from tools import postgres
@@ -65,9 +65,7 @@ def _vocabulary() -> tuple[list[str], list[float]]:
 
 
 async def _fill(target: str, sizes: dict[str, int]) -> None:
-    memory = memory_from(
-        bethink.load_settings(environ={}, embedder="none", learn=False, redact=False), database=_database(target)
-    )
+    memory = memory_from(plain_settings(), database=_database(target))
     async with memory:
         for space, size in sizes.items():
             told = talk(space, size)

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import pytest
 from anyio.from_thread import BlockingPortal, start_blocking_portal
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from bethink import Fact, Memory
@@ -213,7 +213,7 @@ STEP = st.one_of(
 )
 STEPS = st.lists(STEP, min_size=1, max_size=14)
 MOMENTS = st.lists(st.tuples(st.integers(0, 20), st.integers(-2, 2)), min_size=1, max_size=6)
-SOUND = settings(max_examples=often(20, long=60), print_blob=True, suppress_health_check=[HealthCheck.too_slow])
+SOUND = settings(max_examples=often(20, long=60), print_blob=True)
 SPOILT = settings(SOUND, max_examples=200, phases=[Phase.generate], database=None)
 
 

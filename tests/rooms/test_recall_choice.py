@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from anyio.from_thread import BlockingPortal, start_blocking_portal
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bethink import Fact, Memory, Message, conversation_key
@@ -291,7 +291,7 @@ def test_a_budget_is_never_exceeded_and_the_tokens_add_up(world: tuple[BlockingP
     portal, memory = world
     runs = iter(range(10_000))
 
-    @settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+    @settings(max_examples=60)
     @given(TEXTS, TEXTS, st.integers(1, 300), st.integers(1, 12))
     def holds(said: list[str], known: list[str], budget: int, limit: int) -> None:
         space = f"run{next(runs)}"

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pytest
 from anyio.from_thread import BlockingPortal, start_blocking_portal
-from hypothesis import HealthCheck, example, given, note, settings
+from hypothesis import example, given, note, settings
 from hypothesis import strategies as st
 
 from bethink import Fact, Memory, Message, conversation_key
@@ -165,7 +165,7 @@ def test_whatever_was_said_corrected_and_forgotten_what_stands_comes_first(
     portal, memory, database = world
     runs = iter(range(10_000))
 
-    @settings(max_examples=often(20, long=60), suppress_health_check=[HealthCheck.too_slow])
+    @settings(max_examples=often(20, long=60))
     @given(STEPS)
     @example(SAID_AGAIN_BY_HAND)
     def holds(steps: list[Step]) -> None:

@@ -51,10 +51,15 @@ async def reindex(
         *([f"indexed {plural(len(grown), 'large space')}"] if grow else []),
         *([f"removed the vectors of {plural(len(dropped), 'embedder')}"] if drop_old else []),
     ]
-    data = {"embedder": embedder, "embedded": embedded, "left": left, "grown": grown, "dropped": dropped}
-    data["dry_run"] = False
     return Result(
-        data=data,
+        data={
+            "embedder": embedder,
+            "embedded": embedded,
+            "left": left,
+            "grown": grown,
+            "dropped": dropped,
+            "dry_run": False,
+        },
         lines=[OutputLine("; ".join(parts))],
         code=ExitCode.PARTIAL if left else ExitCode.OK,
         failure=_unfinished(left) if left else None,

@@ -201,9 +201,9 @@ class _Search:
         weights, most = self._weights, self._bounds.compared
         if len(weights) <= most:
             return sorted(weights)
-        more, half = 1_000 * self._bounds.half_length, self._bounds.half_length
+        half = self._bounds.half_length
         worth = {
-            row["doc"]: weights[row["doc"]] * more // (row["length"] + half)
+            row["doc"]: weights[row["doc"]] * 1_000 * half // (row["length"] + half)
             for row in self._tx.all("lengths", docs=list(weights))
         }
         return sorted(sorted(worth, key=lambda doc: (-worth[doc], -doc))[:most])

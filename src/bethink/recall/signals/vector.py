@@ -30,7 +30,7 @@ class VectorSignal:
 
 
 def knows(embedder: object, language: str) -> bool:
-    """Return whether an embedder was trained on a language; one that names none is taken at its word for all."""
+    """Return whether an embedder was trained on a language; one that names no language is taken to know all of them."""
     languages: Collection[str] = getattr(embedder, "languages", ())
     return not languages or language in languages or "mul" in languages
 

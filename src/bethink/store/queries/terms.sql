@@ -61,10 +61,10 @@ SELECT CAST(a.key AS INTEGER) AS place, (
 FROM json_each(:spelt) a;
 
 -- name: postings (postgres)
--- The texts of some kinds that have each of these pairs of hashes, said, recorded or made by a time. The space is told by
--- an expression: a column with an index would let the server read that of the whole space for every hash.
+-- The texts of some kinds that have each of these pairs of hashes, said, recorded or made by a time. The space is
+-- compared by an expression: by a column that has an index, the server might read all of the space for every hash.
 SELECT a.place - 1 AS place, CAST(ARRAY(
-    SELECT t.doc FROM terms t WHERE t.terms @> ARRAY[a.term, a.other] AND (t.doc >> 34) = (:start >> 34)
+    SELECT t.doc FROM terms t WHERE t.terms @> ARRAY[a.term, a.other] AND (t.doc >> 34) = (CAST(:start AS bigint) >> 34)
       AND (t.doc & 3) = ANY(CAST(:kinds AS bigint[])) AND t.at <= :at /*only(any t)*/
 ) AS text) AS docs
 FROM unnest(CAST(:terms AS bigint[]), CAST(:others AS bigint[])) WITH ORDINALITY AS a (term, other, place);
