@@ -4,11 +4,14 @@
 SQLite gets a file system of ours through apsw, so this runs wherever apsw does, as anybody and without a compiler. What
 is kept after a cut is what was synced before, and any part of the rest: writes are dropped, reordered and torn.
 
-A sync of a new log or journal also syncs its folder: that is SQLite's own doing, below what is recorded here.
+A sync of a new log or journal also syncs its folder: that is SQLite's own doing, below what is recorded here. When a
+sync fails, every other handle that is open on the file hears of it once, at its own next sync: Linux does that since
+4.13.
 """
 
 import contextlib
 import threading
+from collections import defaultdict
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -21,7 +24,7 @@ import apsw
 _BASE = "unix"
 _NAME = "bethink-recorded"
 _SECTOR = 512
-_HALF = 0.5
+_WRITTEN = (0.0, 0.5, 1.0)
 _MEMORY = "-shm"
 _WITH_FOLDER = apsw.SQLITE_OPEN_WAL | apsw.SQLITE_OPEN_MAIN_JOURNAL | apsw.SQLITE_OPEN_SUPER_JOURNAL
 
@@ -65,12 +68,16 @@ class Disk:
 
     folder: Path
     failing: Failing = _well
+    heard_late: int = 0
+    """How often a handle heard of a sync that failed on another one."""
     lies: bool = False
     """A seeded bug: a sync returns, and nothing was synced."""
     events: list[Event] = field(default_factory=list[Event])
     before: dict[str, bytes] = field(default_factory=dict[str, bytes])
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _files: dict[str, int] = field(default_factory=dict[str, int])
+    _handles: dict[int, set[int]] = field(default_factory=lambda: defaultdict(set))
+    _unheard: set[int] = field(default_factory=set[int])
     _made: int = 0
 
     def __post_init__(self) -> None:
@@ -96,6 +103,31 @@ class Disk:
                 self.events.append(Event(Act.LINK, self._files[name], name=name))
             return self._files[name]
 
+    def holds(self, number: int, handle: object) -> None:
+        """Note that a handle is open on a file."""
+        with self._lock:
+            self._handles[number].add(id(handle))
+
+    def lets_go(self, number: int, handle: object) -> None:
+        """Note that a handle was closed."""
+        with self._lock:
+            self._handles[number].discard(id(handle))
+            self._unheard.discard(id(handle))
+
+    def sync_failed(self, number: int, handle: object, began: int) -> None:
+        """Note that a sync failed, for every other handle to hear."""
+        with self._lock:
+            self.events.append(Event(Act.SYNC_FAILED, number, began))
+            self._unheard |= self._handles[number] - {id(handle)}
+
+    def hears(self, handle: object) -> bool:
+        """Return whether a sync failed that this handle has not heard of."""
+        with self._lock:
+            late = id(handle) in self._unheard
+            self._unheard.discard(id(handle))
+            self.heard_late += late
+        return late
+
     def deleted(self, name: str, *, synced: bool) -> None:
         """Note that a file has lost its name."""
         with self._lock:
@@ -115,6 +147,11 @@ class _File(apsw.VFSFile):
         self._disk, self._name = disk, name
         self._number = disk.opened(name)
         self._brings_folder = bool(flags[0] & _WITH_FOLDER)
+        disk.holds(self._number, self)
+
+    def xClose(self) -> None:  # noqa: N802 - SQLite's name
+        self._disk.lets_go(self._number, self)
+        super().xClose()
 
     def xWrite(self, data: Any, offset: int) -> None:  # noqa: N802 - SQLite's name
         self._disk.failing(Act.WRITE, self._name)
@@ -132,7 +169,7 @@ class _File(apsw.VFSFile):
         try:
             self._disk.failing(Act.SYNC, self._name)
         except apsw.Error:
-            self._disk.add(Event(Act.SYNC_FAILED, self._number, began))
+            self._disk.sync_failed(self._number, self, began)
             raise
         # The files are in memory or will be thrown away: only the order counts, so the real disk is left alone.
         del flags
@@ -142,6 +179,15 @@ class _File(apsw.VFSFile):
         if self._brings_folder:
             self._disk.add(Event(Act.SYNC_FOLDER, at=began))
             self._brings_folder = False
+        if self._disk.hears(self):
+            raise failed(apsw.SQLITE_IOERR_FSYNC)
+
+
+def failed(code: int) -> apsw.IOError:
+    """Return what SQLite's own file system raises for a disk that failed."""
+    error: Any = apsw.IOError("the disk failed")
+    error.extendedresult = code
+    return error
 
 
 class _FileSystem(apsw.VFS):
@@ -221,9 +267,10 @@ class Replay:
             case Act.SYNC | Act.SYNC_FAILED:
                 waiting = self._waiting.pop(event.file, [])
                 content = self._synced.setdefault(event.file, bytearray())
+                # When a sync fails, none, some or all of it is written, and nobody tries again with the rest.
+                written = 1.0 if event.act is Act.SYNC else self._dice.choice(_WRITTEN)
                 for _, each in filter(lambda entry: entry[0] < event.at, waiting):
-                    # When a sync fails, some of it is written, and nobody tries again with the rest.
-                    if event.act is Act.SYNC or self._dice.random() < _HALF:
+                    if self._dice.random() < written:
                         _apply(content, each)
                 self._waiting[event.file] = [entry for entry in waiting if entry[0] >= event.at]
             case Act.SYNC_FOLDER:
@@ -272,13 +319,19 @@ def _apply(content: bytearray, event: Event) -> None:
 
 
 def _tear(content: bytearray, event: Event, dice: Random) -> None:
-    """Write some sectors of it, and let others be rubbish, as one that is being changed may be."""
+    """Write some sectors of it, and let the bytes that change in others be rubbish.
+
+    Bytes that stay the same are safe, as those beside a write are: SQLite counts on that ("powersafe overwrite").
+    """
     at, end = event.at, event.at + len(event.data)
     while at < end:
         until = min(end, (at // _SECTOR + 1) * _SECTOR)
         fate, data = dice.random(), event.data[at - event.at : until - event.at]
         if fate < 0.5:
             _apply(content, Event(Act.WRITE, event.file, at, data))
-        elif fate < 0.6 and bytes(content[at:until]) != data:
-            _apply(content, Event(Act.WRITE, event.file, at, dice.randbytes(until - at)))
+        elif fate < 0.6:
+            before = bytes(content[at:until]).ljust(until - at, b"\0")
+            rubbish = zip(before, data, dice.randbytes(until - at), strict=True)
+            mixed = bytes(old if old == new else other for old, new, other in rubbish)
+            _apply(content, Event(Act.WRITE, event.file, at, mixed))
         at = until

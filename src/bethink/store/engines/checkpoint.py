@@ -44,6 +44,9 @@ class Checkpointer:
         self._unclean = False
         self._failures = self._answered = 0
         self._restoring = threading.Lock()
+        self._checkpointing = threading.Lock()
+        self._file_in_doubt = False
+        self._keeper: apsw.Connection | None = None
         self._thread = threading.Thread(target=self._serve, name="bethink-checkpoint", daemon=True)
 
     def start(self) -> None:
@@ -70,6 +73,11 @@ class Checkpointer:
         self._failures += 1
 
     @property
+    def log_needed(self) -> bool:
+        """Whether the log must outlive the last connection, or be restored before it is closed."""
+        return self.log_in_doubt or self._file_in_doubt
+
+    @property
     def log_in_doubt(self) -> bool:
         """Whether the disk failed since the log was last restored; a database without a log has nothing to doubt."""
         return self._failures != self._answered and self._file is not None
@@ -88,11 +96,16 @@ class Checkpointer:
             self._answered = failures
 
     def leave_log(self, connection: apsw.Connection) -> None:
-        """Leave a log that cannot be restored to the next process, before the last connection is closed."""
+        """Before the last connection is closed, leave a log that is still needed to the next process."""
+        needed = self._file_in_doubt
         try:
             self.restore_log(connection)
         except apsw.Error:
+            needed = True
+        if needed:
             connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+        if self._keeper is not None:
+            self._keeper.close()
 
     def close(self) -> None:
         """Let the running checkpoint finish. The last connection to close runs the final one."""
@@ -143,30 +156,71 @@ class Checkpointer:
                 self._unclean = True
 
     def _empty(self, connection: apsw.Connection) -> bool:
-        """Checkpoint the entire log and truncate it. Returns whether no reader prevented that."""
+        """Checkpoint the entire log and truncate it. Returns whether nothing prevented that."""
         connection.set_busy_timeout(min(_PATIENCE, self._busy_timeout))
         try:
-            self.restore_log(connection)
-            connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
-        except apsw.Error as error:
-            if isinstance(error, apsw.IOError):
-                self.doubt_log()
+            return self._checkpoint(connection, apsw.SQLITE_CHECKPOINT_TRUNCATE, patience=_PATIENCE / 1000)
+        except (apsw.Error, BethinkError):
             return False
         finally:
             connection.set_busy_timeout(self._busy_timeout)
-        return True
 
     def _fold(self, connection: apsw.Connection) -> None:
         # Commits are safe in the log: if this fails, or another one is running, the log only stays longer.
         try:
-            self.restore_log(connection)
-            connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+            self._checkpoint(connection, apsw.SQLITE_CHECKPOINT_PASSIVE)
         except apsw.BusyError:
             return
-        except apsw.Error as error:
-            if isinstance(error, apsw.IOError):
-                self.doubt_log()
+        except (apsw.Error, BethinkError) as error:
             _log.warning("could not checkpoint the write-ahead log: %s", type(error).__name__)
+
+    def _checkpoint(self, connection: apsw.Connection, mode: int, *, patience: float = 0) -> bool:
+        """Write the log to the file, unless another thread does, or the log has to be kept. Returns whether it did."""
+        # One at a time: after a sync that failed, no other may finish before the log is kept.
+        if not self._checkpointing.acquire(timeout=patience):
+            return False
+        try:
+            if self._file_in_doubt:
+                self._keep_log()
+                return False
+            self.restore_log(connection)
+            self._write_to_file(connection, mode)
+        finally:
+            self._checkpointing.release()
+        return True
+
+    def _write_to_file(self, connection: apsw.Connection, mode: int) -> None:
+        try:
+            connection.wal_checkpoint(mode=mode)
+        except apsw.IOError as error:
+            self.doubt_log()
+            if extended(error) == apsw.SQLITE_IOERR_FSYNC:
+                self._file_in_doubt = True
+                self._keep_log()
+            raise
+
+    def _keep_log(self) -> None:
+        """Let no process overwrite the log as long as this one has the database open.
+
+        A checkpoint that does not reach the end of the log is not synced, and SQLite does not write its pages again. If
+        a later sync of the file fails, they may be lost, and only the log has them. A reader of the log keeps it; the
+        next process to open the database starts at its beginning.
+        """
+        if self._keeper is None:
+            keeper = self._connect()
+            try:
+                keeper.execute("BEGIN")
+                keeper.execute("SELECT count(*) FROM sqlite_schema")  # takes the snapshot
+            except apsw.Error:
+                keeper.close()
+                raise
+            self._keeper = keeper
+            _log.warning("the disk failed to sync: the log is kept, and grows, until the memory is opened again")
+
+
+def extended(error: apsw.Error) -> int:
+    """Return SQLite's exact code for an error; apsw does not declare it."""
+    return getattr(error, "extendedresult", 0)
 
 
 def _is_waited_for(connection: apsw.Connection) -> bool:

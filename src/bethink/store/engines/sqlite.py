@@ -21,7 +21,7 @@ from anyio import to_thread
 from bethink.errors import Busy, Conflict, Corrupt, Duplicate, Misconfigured, OutcomeUnknown, StoreError, Unavailable
 from bethink.frozen import frozen
 from bethink.store.db import Clock, Database, Row, Tx, checked_result, system_clock
-from bethink.store.engines.checkpoint import Checkpointer
+from bethink.store.engines.checkpoint import Checkpointer, extended
 from bethink.store.engines.connection_thread import ConnectionThread, ThreadConnection
 from bethink.store.keys import deployment_key
 from bethink.store.migrate import migrate, newest_version, outdated
@@ -155,7 +155,7 @@ class SqliteDatabase(Database):
         await self._watcher.close()
         await self._readers.close()
         await to_thread.run_sync(self._checkpointer.close)
-        if self._checkpointer.log_in_doubt:
+        if self._checkpointer.log_needed:
             await self._writer.run(lambda holder: self._checkpointer.leave_log(holder.connection()))
         await self._writer.close()
 
@@ -309,14 +309,10 @@ def _check_ours(connection: apsw.Connection, path: str) -> None:
         raise Misconfigured(f"{path} is a database, but not a Bethink memory.", hint="Use another file.")
 
 
-def _extended(error: apsw.Error) -> int:
-    return getattr(error, "extendedresult", 0)
-
-
 def translated(error: apsw.Error, options: SqliteOptions) -> Exception:
     """Convert a driver error to one of ours."""
     match error:
-        case apsw.ConstraintError() if _extended(error) in _UNIQUE:
+        case apsw.ConstraintError() if extended(error) in _UNIQUE:
             return Duplicate(f"already exists: {error}.")
         case apsw.ConstraintError():
             return Conflict(f"rejected by the schema: {error}.")
