@@ -82,40 +82,72 @@ async def _fold(database: SqliteDatabase) -> None:
     await database._writer.run(lambda holder: database._checkpointer._fold(holder.connection()))
 
 
+async def _folded_in_part(database: SqliteDatabase, path: Path) -> None:
+    """Store 31 messages and write most of them to the file, which SQLite does not sync then."""
+    session = await memory_on(database).space("faults").session(KEY)
+    await session.append(many(30))
+    reader = apsw.Connection(str(path))
+    reader.execute("BEGIN")
+    reader.execute("SELECT count(*) FROM messages")
+    await session.append(many(1))
+    await _fold(database)
+    reader.close()
+
+
+async def _three_more(database: SqliteDatabase) -> None:
+    session = await memory_on(database).space("faults").session(KEY)
+    for _ in range(3):
+        await session.append(many(1))
+        await _fold(database)
+
+
+def _messages_after_a_cut(written: Disk, seed: int, folder: Path) -> int:
+    replay = Replay(written, Random(seed))
+    replay.go(len(written.events))
+    folder.mkdir()
+    for name, content in replay.cut(Left.NOTHING, Random(seed)).items():
+        (folder / name).write_bytes(content)
+    connection = apsw.Connection(str(folder / FILE))
+    assert connection.pragma("integrity_check") == "ok"
+    return int(str(connection.execute("SELECT count(*) FROM messages").get))
+
+
+@pytest.mark.parametrize("readers", [0, 2])
 @pytest.mark.parametrize("reopened", [False, True])
 @pytest.mark.parametrize("seed", range(3))
-async def test_pages_that_a_failing_sync_loses_are_still_in_the_log(tmp_path: Path, seed: int, reopened: bool) -> None:
+async def test_pages_that_a_failing_sync_lost_are_written_again(
+    tmp_path: Path, seed: int, reopened: bool, readers: int
+) -> None:
     failing = _FailsToSyncTheFile()
     written = Disk(tmp_path.resolve(), failing=failing)
     with recording(written):
-        database = await opened(tmp_path / FILE)
-        session = await memory_on(database).space("faults").session(KEY)
-        await session.append(many(30))
-        reader = apsw.Connection(str(tmp_path / FILE))
-        reader.execute("BEGIN")
-        reader.execute("SELECT count(*) FROM messages")
-        await session.append(many(1))
-        await _fold(database)  # not to the end, because of the reader: SQLite does not sync the file
-        reader.close()
+        database = await opened(tmp_path / FILE, readers=readers)
+        await _folded_in_part(database, tmp_path / FILE)
+        failing.ill = True
+        await _fold(database)
+        if reopened:
+            await database.close()
+            database = await opened(tmp_path / FILE, readers=readers)
+        failing.ill = False
+        await _three_more(database)
+        assert failing.hits
+        assert _messages_after_a_cut(written, seed, tmp_path / "cut") == 34
+
+        assert await database.empty_log()
+        await database.close()
+
+
+@pytest.mark.parametrize("seed", range(3))
+async def test_another_program_may_go_on_with_a_file_that_could_not_be_synced(tmp_path: Path, seed: int) -> None:
+    failing = _FailsToSyncTheFile()
+    written = Disk(tmp_path.resolve(), failing=failing)
+    with recording(written):
+        database, other = await opened(tmp_path / FILE), await opened(tmp_path / FILE)
+        await _folded_in_part(database, tmp_path / FILE)
         failing.ill = True
         await _fold(database)
         failing.ill = False
-        if reopened:
-            await database.close()
-            database = await opened(tmp_path / FILE)
-            session = await memory_on(database).space("faults").session(KEY)
-        for _ in range(3):
-            await session.append(many(1))
-            await _fold(database)
-        replay = Replay(written, Random(seed))
-        replay.go(len(written.events))
         await database.close()
-
-    (tmp_path / "cut").mkdir()
-    for name, content in replay.cut(Left.NOTHING, Random(seed)).items():
-        (tmp_path / "cut" / name).write_bytes(content)
-
-    assert failing.hits
-    with apsw.Connection(str(tmp_path / "cut" / FILE)) as connection:
-        assert connection.pragma("integrity_check") == "ok"
-        assert connection.execute("SELECT count(*) FROM messages").get == 34
+        await _three_more(other)
+        assert _messages_after_a_cut(written, seed, tmp_path / "cut") == 34
+        await other.close()

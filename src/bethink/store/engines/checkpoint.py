@@ -3,6 +3,7 @@
 # pyright: reportUnknownMemberType=false
 
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import apsw
 
 from bethink.errors import BethinkError
 from bethink.logs import logger
-from bethink.store.engines.sqlite_log import write_log_again
+from bethink.store.engines.sqlite_log import write_log_again, write_pages_again
 from bethink.store.sql import Dialect, queries
 
 _WORTH_IT = 1000
@@ -23,7 +24,10 @@ _PATIENCE = 200
 """Milliseconds that a writer waits for readers when it truncates the log; after that the thread keeps trying."""
 
 _AGAIN = 1.0
-"""Seconds between two attempts to truncate the log."""
+"""Seconds between two attempts to truncate the log, or to restore it."""
+
+_PAUSE = 0.01
+"""Seconds between two looks whether the readers of an older state are gone."""
 
 _LOOK = 5.0
 """Seconds between two looks for something that another process forgot, and ended before the log could be truncated."""
@@ -43,10 +47,8 @@ class Checkpointer:
         self._closing = False
         self._unclean = False
         self._failures = self._answered = 0
+        self._file_failures = self._file_answered = 0
         self._restoring = threading.Lock()
-        self._checkpointing = threading.Lock()
-        self._file_in_doubt = False
-        self._keeper: apsw.Connection | None = None
         self._thread = threading.Thread(target=self._serve, name="bethink-checkpoint", daemon=True)
 
     def start(self) -> None:
@@ -73,39 +75,34 @@ class Checkpointer:
         self._failures += 1
 
     @property
-    def log_needed(self) -> bool:
-        """Whether the log must outlive the last connection, or be restored before it is closed."""
-        return self.log_in_doubt or self._file_in_doubt
-
-    @property
     def log_in_doubt(self) -> bool:
         """Whether the disk failed since the log was last restored; a database without a log has nothing to doubt."""
         return self._failures != self._answered and self._file is not None
 
     def restore_log(self, connection: apsw.Connection) -> None:
-        """Make sure that all of the log is on the disk, before anything is built on it. Raises what SQLite raises."""
+        """Make sure that the log, and the file under it, are on the disk before anything is built on them.
+
+        Raises what SQLite raises, and `BusyError` while another process reads an older state of the file.
+        """
         if not self.log_in_doubt:
             return
         with self._restoring:
-            failures = self._failures
+            failures, file_failures = self._failures, self._file_failures
             connection.execute("BEGIN IMMEDIATE")  # keeps every other writer out
             try:
                 write_log_again(connection.filename)
+                if file_failures != self._file_answered:
+                    self._restore_file(connection.filename)
             finally:
                 connection.execute("ROLLBACK")
-            self._answered = failures
+            self._answered, self._file_answered = failures, file_failures
 
     def leave_log(self, connection: apsw.Connection) -> None:
-        """Before the last connection is closed, leave a log that is still needed to the next process."""
-        needed = self._file_in_doubt
+        """Leave a log that cannot be restored to the next process, before the last connection is closed."""
         try:
             self.restore_log(connection)
         except apsw.Error:
-            needed = True
-        if needed:
             connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
-        if self._keeper is not None:
-            self._keeper.close()
 
     def close(self) -> None:
         """Let the running checkpoint finish. The last connection to close runs the final one."""
@@ -125,7 +122,7 @@ class Checkpointer:
     def _serve(self) -> None:
         connection: apsw.Connection | None = None
         while True:
-            woken = self._wake.wait(_AGAIN if self._unclean else _LOOK)
+            woken = self._wake.wait(_AGAIN if self._unclean or self.log_in_doubt else _LOOK)
             self._wake.clear()
             if self._closing:
                 break
@@ -137,7 +134,7 @@ class Checkpointer:
             except (apsw.Error, BethinkError) as error:
                 _log.warning("cannot checkpoint the write-ahead log: %s", type(error).__name__)
             else:
-                if woken:
+                if woken or self.log_in_doubt:
                     self._fold(connection)
                 self._empty_again(connection)
         if connection is not None:
@@ -156,14 +153,15 @@ class Checkpointer:
                 self._unclean = True
 
     def _empty(self, connection: apsw.Connection) -> bool:
-        """Checkpoint the entire log and truncate it. Returns whether nothing prevented that."""
+        """Checkpoint the entire log and truncate it. Returns whether no reader prevented that."""
         connection.set_busy_timeout(min(_PATIENCE, self._busy_timeout))
         try:
-            return self._checkpoint(connection, apsw.SQLITE_CHECKPOINT_TRUNCATE, patience=_PATIENCE / 1000)
-        except (apsw.Error, BethinkError):
+            self._checkpoint(connection, apsw.SQLITE_CHECKPOINT_TRUNCATE)
+        except apsw.Error:
             return False
         finally:
             connection.set_busy_timeout(self._busy_timeout)
+        return True
 
     def _fold(self, connection: apsw.Connection) -> None:
         # Commits are safe in the log: if this fails, or another one is running, the log only stays longer.
@@ -171,51 +169,39 @@ class Checkpointer:
             self._checkpoint(connection, apsw.SQLITE_CHECKPOINT_PASSIVE)
         except apsw.BusyError:
             return
-        except (apsw.Error, BethinkError) as error:
+        except apsw.Error as error:
             _log.warning("could not checkpoint the write-ahead log: %s", type(error).__name__)
 
-    def _checkpoint(self, connection: apsw.Connection, mode: int, *, patience: float = 0) -> bool:
-        """Write the log to the file, unless another thread does, or the log has to be kept. Returns whether it did."""
-        # One at a time: after a sync that failed, no other may finish before the log is kept.
-        if not self._checkpointing.acquire(timeout=patience):
-            return False
-        try:
-            if self._file_in_doubt:
-                self._keep_log()
-                return False
-            self.restore_log(connection)
-            self._write_to_file(connection, mode)
-        finally:
-            self._checkpointing.release()
-        return True
-
-    def _write_to_file(self, connection: apsw.Connection, mode: int) -> None:
+    def _checkpoint(self, connection: apsw.Connection, mode: int) -> None:
+        self.restore_log(connection)
         try:
             connection.wal_checkpoint(mode=mode)
         except apsw.IOError as error:
+            self._file_failures += extended(error) == apsw.SQLITE_IOERR_FSYNC
             self.doubt_log()
-            if extended(error) == apsw.SQLITE_IOERR_FSYNC:
-                self._file_in_doubt = True
-                self._keep_log()
             raise
 
-    def _keep_log(self) -> None:
-        """Let no process overwrite the log as long as this one has the database open.
+    def _restore_file(self, path: str) -> None:
+        """Write to the file once more what the log brought into it. The log is whole, and nobody writes."""
+        other, deadline = apsw.Connection(path), time.monotonic() + self._busy_timeout / 1000
+        try:
+            other.pragma("journal_mode")  # else it does not know of the log yet
+            while (frames := _frames_in_file(other)) is None:
+                if time.monotonic() > deadline:
+                    raise apsw.BusyError("somebody reads an older state")
+                time.sleep(_PAUSE)
+            write_pages_again(path, frames)
+        finally:
+            other.close()
 
-        A checkpoint that does not reach the end of the log is not synced, and SQLite does not write its pages again. If
-        a later sync of the file fails, they may be lost, and only the log has them. A reader of the log keeps it; the
-        next process to open the database starts at its beginning.
-        """
-        if self._keeper is None:
-            keeper = self._connect()
-            try:
-                keeper.execute("BEGIN")
-                keeper.execute("SELECT count(*) FROM sqlite_schema")  # takes the snapshot
-            except apsw.Error:
-                keeper.close()
-                raise
-            self._keeper = keeper
-            _log.warning("the disk failed to sync: the log is kept, and grows, until the memory is opened again")
+
+def _frames_in_file(connection: apsw.Connection) -> int | None:
+    """Write the log to the file. Returns its frames, or None if a reader or another checkpoint kept some out of it."""
+    try:
+        frames, written = connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+    except apsw.BusyError:
+        return None
+    return frames if frames == written else None
 
 
 def extended(error: apsw.Error) -> int:

@@ -12,6 +12,9 @@ import anyio
 from anyio.lowlevel import current_token
 
 from bethink.errors import Unavailable
+from bethink.logs import logger
+
+_log = logger("store")
 
 
 class Closable(Protocol):
@@ -152,4 +155,7 @@ class ConnectionThread(Generic[ConnectionT]):
                 self._waiting += 1
             with suppress(RuntimeError):  # the caller's event loop may be closed; the work is done anyway
                 job.wake(job.done.set)
-        holder.drop()
+        try:
+            holder.drop()
+        except Exception as error:  # noqa: BLE001 - nobody waits for it any more
+            _log.warning("a connection did not close cleanly: %s", type(error).__name__)

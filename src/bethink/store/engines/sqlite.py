@@ -153,9 +153,10 @@ class SqliteDatabase(Database):
 
     async def _stop(self) -> None:
         await self._watcher.close()
-        await self._readers.close()
+        if self._readers is not self._writer:
+            await self._readers.close()
         await to_thread.run_sync(self._checkpointer.close)
-        if self._checkpointer.log_needed:
+        if self._checkpointer.log_in_doubt:
             await self._writer.run(lambda holder: self._checkpointer.leave_log(holder.connection()))
         await self._writer.close()
 

@@ -1,4 +1,4 @@
-"""Writes SQLite's write-ahead log again after the disk failed to sync it."""
+"""Writes SQLite's write-ahead log, and what it brought into the file, again after the disk failed to sync them."""
 
 # pyright: reportUnknownMemberType=false
 
@@ -7,6 +7,9 @@ import apsw
 _CHUNK = 64 * 1024
 """SQLite's files take less than 128 KiB at once."""
 _LOG = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_WAL
+_FILE = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_MAIN_DB
+_HEADER, _FRAME = 32, 24
+"""Bytes before the first frame, and before the page in a frame: section 4 of https://sqlite.org/fileformat2.html."""
 
 
 def write_log_again(path: str) -> None:
@@ -23,4 +26,32 @@ def write_log_again(path: str) -> None:
             log.xWrite(log.xRead(min(_CHUNK, size - start), start), start)
         log.xSync(apsw.SQLITE_SYNC_FULL)
     finally:
+        log.xClose()
+
+
+def write_pages_again(path: str, frames: int) -> None:
+    """Write the pages of a log's first frames to the database once more, and sync it.
+
+    All of them must have been written by a checkpoint, and no other connection may write. A checkpoint that does not
+    reach the end of the log is not synced, and SQLite does not write its pages a second time: if a later sync fails,
+    they may be lost, and once the log is overwritten nothing has them.
+    """
+    log = apsw.VFSFile("", f"{path}-wal", [_LOG, 0])
+    file = apsw.VFSFile("", path, [_FILE, 0])
+    try:
+        header = log.xRead(_HEADER, 0)
+        size, salt = int.from_bytes(header[8:12]), header[16:24]
+        newest, pages = dict[int, int](), 0
+        for at in range(_HEADER, _HEADER + frames * (_FRAME + size), _FRAME + size):
+            frame = log.xRead(_FRAME, at)
+            if frame[8:16] != salt:
+                raise apsw.CorruptError("the log changed while it was read")
+            newest[int.from_bytes(frame[:4])] = at
+            pages = int.from_bytes(frame[4:8]) or pages  # only the last frame of a commit says how many there are
+        for page, at in sorted(newest.items()):
+            if page <= pages:
+                file.xWrite(log.xRead(size, at + _FRAME), (page - 1) * size)
+        file.xSync(apsw.SQLITE_SYNC_FULL)
+    finally:
+        file.xClose()
         log.xClose()
