@@ -83,7 +83,7 @@ class Cosines(NamedTuple):
 
     An embedder may have them as an attribute `cosines`. Without it, they are estimated from what a question is compared
     with, and in a small space those of all-MiniLM-L6-v2 are taken. As `languages` it may have those that it knows, as
-    ISO 639-1, or `mul` for about a hundred: in others its vectors count little beside words.
+    ISO 639-1, or `mul` for about a hundred: in others that Bethink tells apart, its vectors count little beside words.
     """
 
     unrelated: float = 0.08

@@ -312,8 +312,11 @@ async def test_an_index_is_live_once_every_space_is_done_and_the_one_before_is_r
     assert await switch_when_full(database, index)
     old = next(each for each in await database.transact(vectors.indexes) if each.embedder == "old")
     assert not await switch_when_full(database, old)
-    await database.transact(lambda tx: vectors.drop(tx, old))
-    assert await status("old") is None
+    assert await Vectors(database, Hashed("new")).drop_retired() == ["old"]
+    assert await Vectors(database, Hashed("new")).drop_retired() == []
+    await memory.space("alice").facts.save(Fact(id="g", content="cats"))
+    await index_all(database, Hashed("old"))
+    assert (await status("old"), await status("new")) == (IndexStatus.RETIRED, IndexStatus.LIVE), "not revived"
 
 
 async def test_who_reindexes_may_watch(database: Database, memory: Memory) -> None:

@@ -40,7 +40,8 @@ async def test_an_embedder_is_not_believed_in_a_language_it_was_not_trained_on(
 
 
 @pytest.mark.parametrize(
-    ("languages", "known"), [((), True), (("zh",), True), (("en", "zh"), True), (("mul",), True), (("en",), False)]
+    ("languages", "known"),
+    [((), True), (("zh",), True), (("en", "zh"), True), (("mul",), True), (("pl",), True), (("en",), False)],
 )
 def test_an_embedder_says_which_languages_it_knows(languages: tuple[str, ...], known: bool) -> None:
     assert knows(Misled(*languages), "zh") is known

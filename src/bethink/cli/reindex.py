@@ -39,9 +39,13 @@ async def reindex(
         spaces = len([space async for space in all_spaces(ctx.memory)])
         return Result(
             data={"embedder": embedder, "spaces": spaces, "dry_run": True},
-            lines=[OutputLine(f"would search {plural(spaces, 'space')} for texts without a vector of {embedder}")],
+            lines=[
+                OutputLine(f"would search {plural(spaces, 'space')} for texts without a vector of {embedder}"),
+                *([OutputLine("would remove the vectors of embedders that were replaced")] if drop_old else []),
+            ],
         )
-    ctx.confirm(f"Embed every text that has no vector of {embedder}, in all spaces?", yes=yes)
+    also = ", and remove the vectors of embedders that were replaced" if drop_old else ""
+    ctx.confirm(f"Embed every text that has no vector of {embedder}, in all spaces{also}?", yes=yes)
     await vectors.reindex()
     embedded, left = await _embed(ctx, vectors)
     grown = [space async for space in all_spaces(ctx.memory) if await vectors.grow(space=space)] if grow else []

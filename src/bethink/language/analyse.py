@@ -18,7 +18,7 @@ _UNASKED = frozenset(_COMMON.split())
 def terms_of(text: str) -> list[str]:
     """Return the terms of a text, with repeats: stems, and pairs of characters in scripts without spaces."""
     words = words_in(text)
-    stems = _indexed_in(language_of(dict.fromkeys(words)))
+    stems = _indexed_in(language_of(dict.fromkeys(words), text))
     if text.isascii():
         found = map(stems.__getitem__, words)
     else:
@@ -31,7 +31,7 @@ def counted(text: str) -> dict[str, int]:
     if not text.isascii():
         return Counter(terms_of(text))
     words = Counter(words_in(text))
-    stems, found = _indexed_in(language_of(words)), dict[str, int]()
+    stems, found = _indexed_in(language_of(words, text)), dict[str, int]()
     for word, times in words.items():
         term = stems[word]
         found[term] = found.get(term, 0) + times
@@ -51,7 +51,7 @@ def parts_of(word: str) -> list[str]:
 
 def asked_languages(question: str) -> tuple[str, ...]:
     """Return the languages that a question may be in: all, if it has no word to tell by."""
-    return likely_languages(words_in(question))
+    return likely_languages(words_in(question), question)
 
 
 @lru_cache(maxsize=4_096)

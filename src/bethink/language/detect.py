@@ -1,6 +1,7 @@
 """Recognise the language of a text by its function words and its letters, to choose a stemmer."""
 
 import re
+import unicodedata
 from collections.abc import Iterable
 from functools import cache
 from importlib import resources
@@ -19,37 +20,49 @@ _LETTERS = {
     "õ": ("portuguese",), "å": ("swedish", "danish", "norwegian"), "æ": ("danish", "norwegian"),
     "ø": ("danish", "norwegian"),
 }  # fmt: skip
-"""Letters that few of the languages have. A word with one of them counts as a function word does."""
+"""Letters that few of the languages have. A word with one of them counts as a function word does, but not in a name."""
 _TELLS = re.compile(f"[{''.join(_LETTERS)}]")
+_WRITTEN = re.compile(r"[^\W\d_]+")
 
 
 def detect(text: str) -> str:
     """Return the language of a text in Latin script, named as Snowball names it; English if it cannot be told."""
-    return language_of(dict.fromkeys(words_in(text)))
+    return language_of(dict.fromkeys(words_in(text)), text)
 
 
-def language_of(words: Iterable[str]) -> str:
-    """Return the language that most of the first different words of a text in lower case tell."""
+def language_of(words: Iterable[str], text: str) -> str:
+    """Return the language that most of the first different words of a text tell: in lower case, and as written."""
     first = list(islice(words, _TELLING))
     # Nothing can have more function words than English, if English has all of them.
-    is_english = _english().issuperset(function_words().keys() & first) and not _TELLS.search(" ".join(first))
-    return DEFAULT if is_english else likely_languages(first)[0]
+    is_english = _english().issuperset(function_words().keys() & first) and not _with_letters(text)
+    return DEFAULT if is_english else likely_languages(first, text)[0]
 
 
-def likely_languages(words: Iterable[str]) -> tuple[str, ...]:
-    """Return the languages that most of some words tell; all of them if no word tells any.
+def likely_languages(words: Iterable[str], text: str) -> tuple[str, ...]:
+    """Return the languages that most words of a text tell; all of them if no word tells any.
 
     English comes first if it is among them, then they come in the order in which they are listed.
     """
-    known, found = function_words(), dict[str, int]()
-    for word in set(words):
-        by_letters = {language for letter in _TELLS.findall(word) for language in _LETTERS[letter]}
-        for language in by_letters.union(known.get(word, ())):
+    known, letters, found = function_words(), _with_letters(text), dict[str, int]()
+    for word in letters.keys() | set(words):
+        for language in letters.get(word, frozenset()).union(known.get(word, ())):
             found[language] = found.get(language, 0) + 1
     if not found:
         return languages()
     most = max(found.values())
     return tuple([language for language in languages() if found.get(language) == most])
+
+
+def _with_letters(text: str) -> dict[str, frozenset[str]]:
+    """Return the languages that the letters of a word tell, for the first different words that are not capitalised."""
+    if text.isascii():
+        return {}
+    written = (word for word in _WRITTEN.findall(unicodedata.normalize("NFC", text)) if word[0].islower())
+    return {
+        word: frozenset(language for letter in told for language in _LETTERS[letter])
+        for word in islice(dict.fromkeys(written), _TELLING)
+        if (told := _TELLS.findall(word))
+    }
 
 
 @cache

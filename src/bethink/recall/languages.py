@@ -20,6 +20,8 @@ SNOWBALL = {
     "hu": "hungarian",
 }  # fmt: skip
 """How `bethink.language` names the languages in Latin script; in other scripts the script tells."""
+TOLD_APART = frozenset(SNOWBALL) | frozenset(_SCRIPTS)
+"""The languages that a question may be said to be in. Others are taken for English, or for one in the same script."""
 _JAPANESE = re.compile("[先今来]週|先月|[昨来]年|曜日|一昨")
 _WORD = re.compile(r"\w+")
 _NONE: dict[str, int] = {}

@@ -50,12 +50,7 @@ class Vectors:
 
     async def drop_retired(self) -> list[str]:
         """Remove the vectors of embedders that another one replaced; return the names of these embedders."""
-
-        def body(tx: Tx) -> list[str]:
-            retired = [each for each in vectors.indexes(tx) if each.status is IndexStatus.RETIRED]
-            return [each.embedder for each in retired if vectors.drop(tx, each)]
-
-        return await self._database.transact(body, repeatable=True)
+        return [each.embedder for each in await self._database.transact(vectors.empty_retired, repeatable=True)]
 
     async def grow(self, *, space: str, above: int = vectors.GROWN) -> bool:
         """Build an HNSW index for a space with more than `above` vectors, without blocking it; return whether it did.

@@ -20,8 +20,9 @@ _DRAINED = 8
 """How many times the limit is read of a body that is too large, so that its sender gets to read the refusal."""
 
 _PATIENCE = 30.0
-_GUESSES, _GUESS_SECONDS = 30, 2.0
 """Seconds that a body may take. Meanwhile it holds a connection, and memory."""
+
+_GUESSES, _GUESS_SECONDS = 30, 2.0
 
 
 def too_large(detail: str, hint: str, *, close: bool = False) -> Refused:

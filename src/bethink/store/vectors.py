@@ -266,6 +266,22 @@ def drop(tx: Tx, index: VectorIndex) -> bool:
     return tx.run("drop_vector_index", id=index.id) == 1
 
 
+def empty_retired(tx: Tx) -> list[VectorIndex]:
+    """Remove the vectors of retired indexes, in every space, and return those that had any.
+
+    They stay retired: a worker with old settings must not fill them again.
+    """
+    tx.lock_schema()  # else one of them might be opened again meanwhile
+    retired = [each for each in indexes(tx) if each.status is IndexStatus.RETIRED]
+    filled = [each for each in retired if (row := tx.one("is_vector_index_filled", id=each.id)) and row["filled"]]
+    for each in filled:
+        drop(tx, each)
+        tx.run(
+            "retire_vector_index", embedder=each.embedder, dimension=each.dimension, created_at=each.created_at
+        )  # fmt: skip
+    return filled
+
+
 def growth(tx: Tx, *, space: str, index: VectorIndex, above: int = GROWN) -> list[str]:
     """Return the statements that build an HNSW index for a space, if it has grown too large to scan.
 

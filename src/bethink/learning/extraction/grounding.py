@@ -46,7 +46,7 @@ class Ground:
         self._words = frozenset(words)
         self._stems = frozenset(term for text in said for term in terms_of(text))
         self._signs = frozenset("".join(word for word in self._words if is_unspaced(word)))
-        self._spoken = _stop_words_in(words)
+        self._spoken = _stop_words_in(words, "\n".join(said))
 
     def foreign_names(self, statement: str) -> list[str]:
         """Return the words of a statement that look like names and were not said.
@@ -78,7 +78,7 @@ class Ground:
             return True
         if word.isupper() or _OPENING.search(text, 0, match.start()):
             others = (each for each in words_in(text) if each != folded)
-            return folded in self._spoken or folded in _stop_words_in(others)
+            return folded in self._spoken or folded in _stop_words_in(others, text)
         return _NAME_GOES_ON.match(text, match.end()) is not None  # as in "The Hague"
 
     def _is_foreign(self, word: str) -> bool:
@@ -129,9 +129,9 @@ def foreign_numbers(
     ]
 
 
-def _stop_words_in(words: Iterable[str]) -> frozenset[str]:
+def _stop_words_in(words: Iterable[str], text: str) -> frozenset[str]:
     """Return the function words of the language that a text is in, of English, and of other scripts."""
-    return _stop_words_with(STOP_CODES.get(language_of(dict.fromkeys(words)), "en"))
+    return _stop_words_with(STOP_CODES.get(language_of(dict.fromkeys(words), text), "en"))
 
 
 @cache

@@ -5,6 +5,7 @@ from statistics import fmean, pstdev
 
 from bethink.extend import Cosines
 from bethink.recall.candidates import Candidates
+from bethink.recall.languages import TOLD_APART
 from bethink.recall.question import ParsedQuestion
 from bethink.recall.tuning import Tuning
 
@@ -30,9 +31,12 @@ class VectorSignal:
 
 
 def knows(embedder: object, language: str) -> bool:
-    """Return whether an embedder was trained on a language; one that names no language is taken to know all of them."""
+    """Return whether an embedder was trained on a language.
+
+    One that names no language, or one that questions are not told apart by, such as `mul`, is taken to know them all.
+    """
     languages: Collection[str] = getattr(embedder, "languages", ())
-    return not languages or language in languages or "mul" in languages
+    return not languages or language in languages or not TOLD_APART.issuperset(languages)
 
 
 def cosines_of(embedder: object, similarities: Collection[float], tuning: Tuning, *, language: str) -> Cosines:

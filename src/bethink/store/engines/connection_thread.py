@@ -157,5 +157,5 @@ class ConnectionThread(Generic[ConnectionT]):
                 job.wake(job.done.set)
         try:
             holder.drop()
-        except Exception as error:  # noqa: BLE001 - nobody waits for it any more
+        except Exception as error:  # noqa: BLE001 - no caller waits for it any more
             _log.warning("a connection did not close cleanly: %s", type(error).__name__)

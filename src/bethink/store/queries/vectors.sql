@@ -27,6 +27,18 @@ WHERE status <> 'retired';
 -- Remove an index with all its vectors, in every space.
 DELETE FROM vector_indexes WHERE id = :id;
 
+-- name: retire_vector_index
+-- Note an embedder that was replaced, and has no vectors.
+INSERT INTO vector_indexes (embedder, dimension, status, created_at) VALUES (:embedder, :dimension, 'retired', :created_at);
+
+-- name: is_vector_index_filled (sqlite)
+-- Whether an index has a vector in any space.
+SELECT EXISTS (SELECT 1 FROM vectors WHERE index_id = :id) AS filled;
+
+-- name: is_vector_index_filled (postgres)
+-- Whether an index has a vector in any space, or had one: row-level security hides the rows, but not the files.
+SELECT sum(pg_relation_size(t.relid)) > 0 AS filled FROM pg_partition_tree(format('vectors_%s', :id::bigint)::regclass) t;
+
 -- name: missing_vectors
 -- Texts of a space that have no vector in an index, the newest first, without messages that were taken back. Not written
 -- as an anti-join: on a table that was never analysed, PostgreSQL would compare everything with everything.
