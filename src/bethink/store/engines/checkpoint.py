@@ -182,7 +182,7 @@ class Checkpointer:
             raise
 
     def _restore_file(self, path: str) -> None:
-        """Write to the file once more what the log brought into it. The log is whole, and no other connection writes."""
+        """Write once more what the log brought into the file. The log is whole, and no other connection writes."""
         other, deadline = apsw.Connection(path), time.monotonic() + self._busy_timeout / 1000
         try:
             other.pragma("journal_mode")  # else it does not know of the log yet
