@@ -405,7 +405,7 @@ def test_a_fold_that_fails_never_fails_the_commit(
         def wal_checkpoint(self, **_: object) -> None:
             raise error
 
-    checkpointer = Checkpointer(Broken, busy_timeout=0)  # pyright: ignore[reportArgumentType]
+    checkpointer = Checkpointer(Broken, log=None, slack=None, busy_timeout=0)  # pyright: ignore[reportArgumentType]
     checkpointer._fold(Broken())  # pyright: ignore[reportArgumentType]
 
     assert ("could not checkpoint the write-ahead log" in caplog.text) is said
@@ -432,7 +432,7 @@ def test_a_fold_whose_file_cannot_be_opened_waits_for_the_next(caplog: pytest.Lo
         tried.set()
         raise apsw.CantOpenError("no") if len(tries) == 1 else Misconfigured("no.")
 
-    folder = checkpoint.Checkpointer(connect, log=None, busy_timeout=0)
+    folder = checkpoint.Checkpointer(connect, log=None, slack=None, busy_timeout=0)
     folder.start()
     for count in (1, 2):
         folder._wake.set()

@@ -12,6 +12,7 @@ import apsw
 from bethink.errors import BethinkError
 from bethink.logs import logger
 from bethink.store.engines.sqlite_log import write_log_again, write_pages_again
+from bethink.store.engines.sqlite_slack import Slack
 from bethink.store.sql import Dialect, queries
 
 _WORTH_IT = 1000
@@ -38,10 +39,13 @@ _log = logger("store")
 class Checkpointer:
     """One thread, woken after commits that left a long log; it opens a connection when it first has work."""
 
-    def __init__(self, connect: Callable[[], apsw.Connection], *, log: Path | None = None, busy_timeout: int) -> None:
-        """Take what connects, and the file of the log; None for a database without one."""
+    def __init__(
+        self, connect: Callable[[], apsw.Connection], *, log: Path | None, slack: Slack | None, busy_timeout: int
+    ) -> None:
+        """Take what connects, the file of the log, and what is cleared with it; None for a database without them."""
         self._connect = connect
         self._file = log
+        self._slack = slack
         self._busy_timeout = busy_timeout
         self._wake = threading.Event()
         self._closing = False
@@ -56,11 +60,14 @@ class Checkpointer:
         self._thread.start()
 
     def watch(self, writer: apsw.Connection) -> None:
-        """Replace SQLite's automatic checkpoints on the connection of the writer."""
-        writer.set_wal_hook(self._committed)
+        """Replace SQLite's automatic checkpoints on the connection of the writer, and follow what it writes."""
+        if self._file is not None:
+            writer.set_wal_hook(self._committed)
+        if self._slack is not None:
+            self._slack.watch(writer)
 
     def clear(self, writer: apsw.Connection) -> bool:
-        """Truncate the log after something was forgotten, and return whether that was possible.
+        """Truncate the log after something was forgotten, clear the slack, and return whether that was possible.
 
         While a reader uses an older state, this is retried.
         """
@@ -113,6 +120,8 @@ class Checkpointer:
 
     def _committed(self, writer: apsw.Connection, _: str, pages: int) -> int:
         # Called after the commit: nothing here may raise, or a stored message would look refused.
+        if self._slack is not None:
+            self._slack.note(pages)
         if pages >= _TOO_MANY and not self.log_in_doubt:
             self._fold(writer)
         elif pages >= _WORTH_IT:
@@ -153,15 +162,18 @@ class Checkpointer:
                 self._unclean = True
 
     def _empty(self, connection: apsw.Connection) -> bool:
-        """Checkpoint the entire log and truncate it. Returns whether no reader prevented that."""
+        """Checkpoint the entire log, truncate it, and clear the slack. Returns whether no reader prevented that."""
         connection.set_busy_timeout(min(_PATIENCE, self._busy_timeout))
         try:
-            self._checkpoint(connection, apsw.SQLITE_CHECKPOINT_TRUNCATE)
-        except apsw.Error:
+            if self._file is not None:
+                self._checkpoint(connection, apsw.SQLITE_CHECKPOINT_TRUNCATE)
+            return self._slack is None or self._slack.clear(connection)
+        except apsw.Error as error:
+            if isinstance(error, apsw.IOError):
+                self.doubt_log()
             return False
         finally:
             connection.set_busy_timeout(self._busy_timeout)
-        return True
 
     def _fold(self, connection: apsw.Connection) -> None:
         # Commits are safe in the log: if this fails, or another one is running, the log only stays longer.

@@ -23,6 +23,7 @@ from bethink.frozen import frozen
 from bethink.store.db import Clock, Database, Row, Tx, checked_result, system_clock
 from bethink.store.engines.checkpoint import Checkpointer, extended
 from bethink.store.engines.connection_thread import ConnectionThread, ThreadConnection
+from bethink.store.engines.sqlite_slack import Slack
 from bethink.store.keys import deployment_key
 from bethink.store.migrate import migrate, newest_version, outdated
 from bethink.store.sql import Dialect, Query
@@ -139,9 +140,10 @@ class SqliteDatabase(Database):
 
     def _start(self) -> None:
         self._knows = newest_version(self.dialect)
-        has_log = self.options.wal and self.options.path != _MEMORY
-        log = Path(f"{self.options.path}-wal").expanduser() if has_log else None
-        self._checkpointer = Checkpointer(self._connect, log=log, busy_timeout=self.options.busy_timeout)
+        path, on_disk = str(Path(self.options.path).expanduser()), self.options.path != _MEMORY
+        log = Path(f"{path}-wal") if self.options.wal and on_disk else None
+        slack = Slack(path, log=log) if on_disk else None
+        self._checkpointer = Checkpointer(self._connect, log=log, slack=slack, busy_timeout=self.options.busy_timeout)
         self._checkpointer.start()
         self._writer = ConnectionThread("writer", 1, self._connect_writer)
         self._watcher = ConnectionThread("watcher", 1, self._connect_reader)
@@ -161,9 +163,7 @@ class SqliteDatabase(Database):
         await self._writer.close()
 
     async def empty_log(self) -> bool:
-        """Fold the write-ahead log into the file and truncate it; a reader of an older state prevents that."""
-        if not self.options.wal or self.options.path == _MEMORY:
-            return True
+        """Fold the write-ahead log into the file, truncate it, and clear the slack; an older reader prevents that."""
         return await self._writer.run(lambda holder: self._checkpointer.clear(holder.connection()))
 
     def _prepare(self, tx: Tx) -> None:
@@ -212,7 +212,7 @@ class SqliteDatabase(Database):
                     committing = begin == _WRITE
                     connection.execute("COMMIT")
                     self._committed(tx)
-                    if tx.forgets and self.options.wal:
+                    if tx.forgets:
                         self._checkpointer.clear(connection)
             except BaseException:
                 if connection.in_transaction:
@@ -267,8 +267,7 @@ class SqliteDatabase(Database):
 
     def _connect_writer(self) -> apsw.Connection:
         connection = self._connect()
-        if self.options.wal:
-            self._checkpointer.watch(connection)
+        self._checkpointer.watch(connection)
         return connection
 
     def _connect_reader(self) -> apsw.Connection:
