@@ -5,11 +5,13 @@ import random
 import re
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import apsw
 import pytest
 
 import bethink
+from bethink.store.engines import sqlite_slack
 from bethink.store.engines.sqlite_slack import Slack
 
 LETTERS = "bcdfghjklmnpqrstvwz"
@@ -47,7 +49,10 @@ def emptied(connection: apsw.Connection) -> None:
 
 
 @pytest.mark.parametrize("wal", [True, False])
-def test_copies_that_a_split_left_are_cleared_and_the_rest_stays(tmp_path: Path, wal: bool) -> None:
+def test_copies_that_a_split_left_are_cleared_and_the_rest_stays(
+    tmp_path: Path, wal: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite_slack, "_BATCH", 100)
     path = tmp_path / "m.db"
     connection, words = filled(path, wal=wal)
     gone = random.Random(2).sample(sorted(words), 4_000)
@@ -93,13 +98,18 @@ def test_only_pages_that_were_written_since_are_looked_at_unless_others_wrote(tm
     assert writer.pragma("integrity_check") == "ok"
 
 
-def test_a_commit_of_others_after_the_log_was_emptied_prevents_it(tmp_path: Path) -> None:
+def test_a_commit_of_others_between_emptying_and_locking_prevents_it(tmp_path: Path) -> None:
     path = tmp_path / "m.db"
-    writer, _ = filled(path, wal=True)
-    emptied(writer)
-    apsw.Connection(str(path)).execute("INSERT INTO said VALUES (1, 99999, 'late')")
+    filled(path, wal=True)
+    other = apsw.Connection(str(path))
 
-    assert not Slack(str(path), log=Path(f"{path}-wal")).clear(writer)
+    class Overtaken(apsw.Connection):
+        def wal_checkpoint(self, *arguments: Any, **given: Any) -> tuple[int, int]:
+            done = super().wal_checkpoint(*arguments, **given)
+            other.execute("INSERT INTO said VALUES (1, 99999, 'late')")
+            return done
+
+    assert not Slack(str(path), log=Path(f"{path}-wal")).clear(Overtaken(str(path)))
 
 
 @pytest.mark.parametrize("wal", [True, False])

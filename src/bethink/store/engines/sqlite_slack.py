@@ -76,6 +76,8 @@ class Slack:
         return self._pages if mine else None
 
     def _clear(self, connection: apsw.Connection, file: apsw.VFSFile, pages: Iterable[int], size: int) -> bool:
+        if self._log is not None:
+            connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)  # of what the last batch has committed
         connection.execute("BEGIN EXCLUSIVE" if self._log is None else "BEGIN IMMEDIATE")
         try:
             if self._log is not None and self._log.exists() and self._log.stat().st_size:
