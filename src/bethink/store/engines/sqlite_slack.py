@@ -12,6 +12,8 @@ _LOG = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_WAL
 _LOG_HEADER, _FRAME = 32, 24
 _HEADERS = {0x02: 12, 0x05: 12, 0x0A: 8, 0x0D: 8}
 """Bytes before the cell pointers, by the kind of a page: section 1.6 of https://sqlite.org/fileformat2.html."""
+_LAST = 0x01FF_FFFF
+"""Behind this page, 130 GB on, one that belongs to no tree may begin like one that does."""
 _TOGETHER = 16
 """Pages that are read at once."""
 _BATCH = 4_096
@@ -40,7 +42,7 @@ class Slack:
 
     def watch(self, writer: apsw.Connection) -> None:
         """Take the connection whose commits are told to `note`."""
-        self._writer = writer
+        self._writer, self._pages = writer, None
 
     def note(self, frames: int) -> None:
         """Take note of the pages that a commit of the writer has brought into the log, which has so many frames now."""
@@ -56,12 +58,16 @@ class Slack:
     def clear(self, connection: apsw.Connection) -> bool:
         """Overwrite it with zeros, where something was written since that was last done. The log must be empty.
 
-        Returns False if another connection wrote to the log meanwhile. Raises what SQLite raises.
+        Returns False if another connection wrote to the log meanwhile, or if it cannot tell what pages are for: with
+        `auto_vacuum`, and beyond 130 GB. Raises what SQLite raises.
         """
         known, size = self._known(connection), int(str(connection.pragma("page_size")))
         file = apsw.VFSFile("", self._path, [_FILE, 0])
         try:
-            pages = range(2, file.xFileSize() // size + 1) if known is None else sorted(known)
+            last = file.xFileSize() // size
+            if last > _LAST or connection.pragma("auto_vacuum"):
+                return False
+            pages = range(2, last + 1) if known is None else sorted(known)
             batches = [pages[at : at + _BATCH] for at in range(0, len(pages), _BATCH)]
             if not all(self._clear(connection, file, each, size) for each in batches):
                 return False
