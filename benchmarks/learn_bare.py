@@ -23,8 +23,8 @@ STATEMENTS = [
     "spend", "charge_job", "find_agent", "record_answer",
     "spend", "charge_job", "find_agent", "record_answer",
     "lock_space", "advance_session", "existing_numbers", "facts_saying", "insert_fact",
-    "queue_job", "insert_fact_source", "insert_fact_quote", "put_session_memory", "queue_job", "queue_job",
-    "finish_job",
+    "queue_job", "insert_fact_source", "insert_fact_quote", "lock_space", "record_change", "queue_deliveries",
+    "put_session_memory", "lock_space", "record_change", "queue_deliveries", "queue_job", "queue_job", "finish_job",
 ]  # fmt: skip
 """What every session takes; claims, spend checks and a space's first writer come on top, in both."""
 
@@ -99,6 +99,7 @@ def _session(issue: _Issue, space: str, session: str, token: int) -> None:
         source_updated_at=1, now=_NOW, model="bare", prompt="extract-2", extractor="2", token=token,
         first_day=to_micros(FIRST), last_day=to_micros(LAST),
     )  # fmt: skip
+    _tell(issue, space, "session.learnt", f"session_memory:{session}:0", session)
     issue("queue_job", space=space, kind="index", key="space", watermark=0, now=_NOW)
     issue("queue_job", space=space, kind="consolidate", key="space", watermark=1, now=_NOW)
     issue(
@@ -130,7 +131,7 @@ def _learn(issue: _Issue, space: str, session: str, said: str, token: int) -> No
         source=session, tags="[]", metadata="{}", entities="[]", subject="note", slot=None, valid_from=None,
         valid_to=None, created_at=1, now=_NOW, digest=session, effect=f"{session}:1:2:0", token=token, model="bare",
         prompt="extract-2", extractor="2", evidence="confirmed", speaker="owner", scope=None, happened_from=None,
-        happened_to=None, flags="[]", ended_by=None,
+        happened_to=None, flags="[]", ended_by=None, expires_at=None, pinned_at=None,
     )  # fmt: skip
     issue("queue_job", space=space, kind="index", key="space", watermark=0, now=_NOW)
     issue("insert_fact_source", space=space, fact=f"fct_{session}", session=session, number=1)
@@ -138,3 +139,10 @@ def _learn(issue: _Issue, space: str, session: str, said: str, token: int) -> No
         "insert_fact_quote", space=space, fact=f"fct_{session}", support=f"{session}:1:2:0", place=0, session=session,
         number=1, text=said, context=0, statement=said, parts=1,
     )  # fmt: skip
+    _tell(issue, space, "fact.added", f"fact:fct_{session}:1", session)
+
+
+def _tell(issue: _Issue, space: str, kind: str, ref: str, session: str) -> None:
+    issue("lock_space", space=space)
+    [row] = issue("record_change", space=space, kind=kind, ref=ref, session=session, now=_NOW)
+    issue("queue_deliveries", space=space, number=row["number"], now=_NOW)
