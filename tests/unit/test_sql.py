@@ -92,7 +92,6 @@ def test_both_databases_have_the_same_queries_apart_from_the_server_checks() -> 
         "insert_shown_together",
         "insert_terms_fts",
         "insert_terms_together",
-        "is_vector_index_filled",
         "list_unguarded_tables",
         "make_vectors",
         "nearest_within",
