@@ -5,7 +5,6 @@ import random
 import re
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 import apsw
 import pytest
@@ -60,7 +59,7 @@ def test_copies_that_a_split_left_are_cleared_and_the_rest_stays(
     emptied(connection)
     assert left(path, [words[each] for each in gone]), "secure_delete alone would do"
 
-    assert Slack(str(path), log=Path(f"{path}-wal") if wal else None).clear(connection)
+    assert Slack(str(path), log=Path(f"{path}-wal") if wal else None).clear(connection, lambda: emptied(connection))
 
     emptied(connection)
     assert not left(path, [words[each] for each in gone])
@@ -80,7 +79,7 @@ def test_only_pages_that_were_written_since_are_looked_at_unless_others_wrote(tm
     slack.watch(writer)
     writer.set_wal_hook(lambda _, __, frames: slack.note(frames) or apsw.SQLITE_OK)
     emptied(writer)
-    assert slack.clear(writer)
+    assert slack.clear(writer, lambda: emptied(writer))
     dice, late = random.Random(3), dict[int, str]()
     for number in range(30_000, 32_000):
         late[number] = "".join(dice.choices(LETTERS, k=16))
@@ -90,7 +89,7 @@ def test_only_pages_that_were_written_since_are_looked_at_unless_others_wrote(tm
     emptied(writer)
     assert left(path, late.values()), "secure_delete alone would do"
 
-    assert slack.clear(writer)
+    assert slack.clear(writer, lambda: emptied(writer))
 
     emptied(writer)
     assert not left(path, late.values())
@@ -100,16 +99,15 @@ def test_only_pages_that_were_written_since_are_looked_at_unless_others_wrote(tm
 
 def test_a_commit_of_others_between_emptying_and_locking_prevents_it(tmp_path: Path) -> None:
     path = tmp_path / "m.db"
-    filled(path, wal=True)
+    writer, _ = filled(path, wal=True)
     other = apsw.Connection(str(path))
 
-    class Overtaken(apsw.Connection):
-        def wal_checkpoint(self, *arguments: Any, **given: Any) -> tuple[int, int]:
-            done = super().wal_checkpoint(*arguments, **given)
-            other.execute("INSERT INTO said VALUES (1, 99999, 'late')")
-            return done
+    def overtaken() -> None:
+        emptied(writer)
+        other.execute("INSERT INTO said VALUES (1, 99999, 'late')")
 
-    assert not Slack(str(path), log=Path(f"{path}-wal")).clear(Overtaken(str(path)))
+    overtaken()
+    assert not Slack(str(path), log=Path(f"{path}-wal")).clear(writer, overtaken)
 
 
 @pytest.mark.parametrize("wal", [True, False])

@@ -32,10 +32,10 @@ def detect(text: str) -> str:
 
 def language_of(words: Iterable[str], text: str) -> str:
     """Return the language that most of the first different words of a text tell: in lower case, and as written."""
-    first = list(islice(words, _TELLING))
+    first, letters = list(islice(words, _TELLING)), _with_letters(text)
     # Nothing can have more function words than English, if English has all of them.
-    is_english = _english().issuperset(function_words().keys() & first) and not _with_letters(text)
-    return DEFAULT if is_english else likely_languages(first, text)[0]
+    is_english = not letters and _english().issuperset(function_words().keys() & first)
+    return DEFAULT if is_english else _likely(first, letters)[0]
 
 
 def likely_languages(words: Iterable[str], text: str) -> tuple[str, ...]:
@@ -43,7 +43,11 @@ def likely_languages(words: Iterable[str], text: str) -> tuple[str, ...]:
 
     English comes first if it is among them, then they come in the order in which they are listed.
     """
-    known, letters, found = function_words(), _with_letters(text), dict[str, int]()
+    return _likely(words, _with_letters(text))
+
+
+def _likely(words: Iterable[str], letters: dict[str, frozenset[str]]) -> tuple[str, ...]:
+    known, found = function_words(), dict[str, int]()
     for word in letters.keys() | set(words):
         for language in letters.get(word, frozenset()).union(known.get(word, ())):
             found[language] = found.get(language, 0) + 1
@@ -57,7 +61,10 @@ def _with_letters(text: str) -> dict[str, frozenset[str]]:
     """Return the languages that the letters of a word tell, for the first different words that are not capitalised."""
     if text.isascii():
         return {}
-    written = (word for word in _WRITTEN.findall(unicodedata.normalize("NFC", text)) if word[0].islower())
+    composed = unicodedata.normalize("NFC", text)
+    if not _TELLS.search(composed):
+        return {}
+    written = (word for word in _WRITTEN.findall(composed) if word[0].islower())
     return {
         word: frozenset(language for letter in told for language in _LETTERS[letter])
         for word in islice(dict.fromkeys(written), _TELLING)

@@ -276,9 +276,7 @@ def empty_retired(tx: Tx) -> list[VectorIndex]:
     filled = [each for each in retired if (row := tx.one("is_vector_index_filled", id=each.id)) and row["filled"]]
     for each in filled:
         drop(tx, each)
-        tx.run(
-            "retire_vector_index", embedder=each.embedder, dimension=each.dimension, created_at=each.created_at
-        )  # fmt: skip
+        tx.run("retire_vector_index", embedder=each.embedder, dimension=each.dimension, created_at=each.created_at)
     return filled
 
 

@@ -165,15 +165,18 @@ class Checkpointer:
         """Checkpoint the entire log, truncate it, and clear the slack. Returns whether no reader prevented that."""
         connection.set_busy_timeout(min(_PATIENCE, self._busy_timeout))
         try:
-            if self._file is not None:
-                self._checkpoint(connection, apsw.SQLITE_CHECKPOINT_TRUNCATE)
-            return self._slack is None or self._slack.clear(connection)
+            self._truncate(connection)
+            return self._slack is None or self._slack.clear(connection, lambda: self._truncate(connection))
         except apsw.Error as error:
             if isinstance(error, apsw.IOError):
                 self.doubt_log()
             return False
         finally:
             connection.set_busy_timeout(self._busy_timeout)
+
+    def _truncate(self, connection: apsw.Connection) -> None:
+        if self._file is not None:
+            self._checkpoint(connection, apsw.SQLITE_CHECKPOINT_TRUNCATE)
 
     def _fold(self, connection: apsw.Connection) -> None:
         # Commits are safe in the log: if this fails, or another one is running, the log only stays longer.

@@ -6,9 +6,9 @@ import apsw
 
 _CHUNK = 64 * 1024
 """SQLite's files take less than 128 KiB at once."""
-_LOG = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_WAL
-_FILE = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_MAIN_DB
-_HEADER, _FRAME = 32, 24
+LOG = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_WAL
+FILE = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_MAIN_DB
+HEADER, FRAME = 32, 24
 """Bytes before the first frame, and before the page in a frame: section 4 of https://sqlite.org/fileformat2.html."""
 
 
@@ -19,7 +19,7 @@ def write_log_again(path: str) -> None:
     succeeds, and they are not on the disk. The log may begin with commits that were not synced, such as records of
     reads. With a hole there, all that is synced after it would be lost at a power cut.
     """
-    log = apsw.VFSFile("", f"{path}-wal", [_LOG, 0])  # as SQLite opens it; locks are on another file
+    log = apsw.VFSFile("", f"{path}-wal", [LOG, 0])  # as SQLite opens it; locks are on another file
     try:
         size = log.xFileSize()
         for start in range(0, size, _CHUNK):
@@ -36,22 +36,27 @@ def write_pages_again(path: str, frames: int) -> None:
     reach the end of the log is not synced, and SQLite does not write its pages a second time: if a later sync fails,
     they may be lost, and once the log is overwritten nothing has them.
     """
-    log = apsw.VFSFile("", f"{path}-wal", [_LOG, 0])
-    file = apsw.VFSFile("", path, [_FILE, 0])
+    log = apsw.VFSFile("", f"{path}-wal", [LOG, 0])
+    file = apsw.VFSFile("", path, [FILE, 0])
     try:
-        header = log.xRead(_HEADER, 0)
-        size, salt = int.from_bytes(header[8:12]), header[16:24]
+        size, salt = read_header(log)
         newest, pages = dict[int, int](), 0
-        for at in range(_HEADER, _HEADER + frames * (_FRAME + size), _FRAME + size):
-            frame = log.xRead(_FRAME, at)
+        for at in range(HEADER, HEADER + frames * (FRAME + size), FRAME + size):
+            frame = log.xRead(FRAME, at)
             if frame[8:16] != salt:
                 raise apsw.CorruptError("the log changed while it was read")
             newest[int.from_bytes(frame[:4])] = at
             pages = int.from_bytes(frame[4:8]) or pages  # only the last frame of a commit says how many there are
         for page, at in sorted(newest.items()):
             if page <= pages:
-                file.xWrite(log.xRead(size, at + _FRAME), (page - 1) * size)
+                file.xWrite(log.xRead(size, at + FRAME), (page - 1) * size)
         file.xSync(apsw.SQLITE_SYNC_FULL)
     finally:
         file.xClose()
         log.xClose()
+
+
+def read_header(log: apsw.VFSFile) -> tuple[int, bytes]:
+    """Return the size of a page, and the salt of every frame since the log was last started anew."""
+    header = log.xRead(HEADER, 0)
+    return int.from_bytes(header[8:12]), header[16:24]

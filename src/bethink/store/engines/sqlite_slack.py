@@ -2,14 +2,13 @@
 
 # pyright: reportUnknownMemberType=false
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import apsw
 
-_FILE = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_MAIN_DB
-_LOG = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_WAL
-_LOG_HEADER, _FRAME = 32, 24
+from bethink.store.engines.sqlite_log import FILE, FRAME, HEADER, LOG, read_header
+
 _HEADERS = {0x02: 12, 0x05: 12, 0x0A: 8, 0x0D: 8}
 """Bytes before the cell pointers, by the kind of a page: section 1.6 of https://sqlite.org/fileformat2.html."""
 _LAST = 0x01FF_FFFF
@@ -55,22 +54,25 @@ class Slack:
         else:
             self._pages = self._pages if len(self._pages) <= _MOST_KNOWN else None
 
-    def clear(self, connection: apsw.Connection) -> bool:
+    def clear(self, connection: apsw.Connection, empty_log: Callable[[], None]) -> bool:
         """Overwrite it with zeros, where something was written since that was last done. The log must be empty.
 
-        Returns False if another connection wrote to the log meanwhile, or if it cannot tell what pages are for: with
-        `auto_vacuum`, and beyond 130 GB. Raises what SQLite raises.
+        `empty_log` empties it again between two batches, as each ends with a commit. Returns False if another
+        connection wrote to the log meanwhile, or if it cannot tell what pages are for: with `auto_vacuum`, and beyond
+        130 GB. Raises what SQLite raises.
         """
         known, size = self._known(connection), int(str(connection.pragma("page_size")))
-        file = apsw.VFSFile("", self._path, [_FILE, 0])
+        file = apsw.VFSFile("", self._path, [FILE, 0])
         try:
             last = file.xFileSize() // size
             if last > _LAST or connection.pragma("auto_vacuum"):
                 return False
             pages = range(2, last + 1) if known is None else sorted(known)
-            batches = [pages[at : at + _BATCH] for at in range(0, len(pages), _BATCH)]
-            if not all(self._clear(connection, file, each, size) for each in batches):
-                return False
+            for at in range(0, len(pages), _BATCH):
+                if at:
+                    empty_log()
+                if not self._clear(connection, file, pages[at : at + _BATCH], size):
+                    return False
         finally:
             file.xClose()
         self._pages = None if self._log is None else set()
@@ -82,8 +84,6 @@ class Slack:
         return self._pages if mine else None
 
     def _clear(self, connection: apsw.Connection, file: apsw.VFSFile, pages: Iterable[int], size: int) -> bool:
-        if self._log is not None:
-            connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)  # of what the last batch has committed
         connection.execute("BEGIN EXCLUSIVE" if self._log is None else "BEGIN IMMEDIATE")
         try:
             if self._log is not None and self._log.exists() and self._log.stat().st_size:
@@ -107,13 +107,12 @@ class Slack:
 
     def _pages_in_log(self, frames: int) -> set[int]:
         """Return the pages of the frames that were not looked at yet."""
-        file = apsw.VFSFile("", str(self._log), [_LOG, 0])
+        file = apsw.VFSFile("", str(self._log), [LOG, 0])
         try:
-            header = file.xRead(_LOG_HEADER, 0)
-            size, salt = _FRAME + int.from_bytes(header[8:12]), header[16:24]
+            size, salt = read_header(file)
             first = self._frames if salt == self._salt else 0  # else the log was started anew
             self._frames, self._salt = frames, salt
-            return {int.from_bytes(file.xRead(4, _LOG_HEADER + at * size)) for at in range(first, frames)}
+            return {int.from_bytes(file.xRead(4, HEADER + at * (FRAME + size))) for at in range(first, frames)}
         finally:
             file.xClose()
 
