@@ -3,6 +3,7 @@
 from bethink.language.analyse import asked_forms, asked_languages, counted, parts_of, terms_of
 from bethink.language.detect import detect
 from bethink.language.letters import MARKS, QUESTION_MARKS, is_unspaced
+from bethink.language.questions import asks
 from bethink.language.stop import STOP_LANGUAGES, all_stop_words, stop_words
 from bethink.language.topics import asked_topics, topics_of
 
@@ -14,6 +15,7 @@ __all__ = [
     "asked_forms",
     "asked_languages",
     "asked_topics",
+    "asks",
     "counted",
     "detect",
     "is_unspaced",

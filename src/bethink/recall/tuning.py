@@ -61,7 +61,7 @@ class Tuning:
     cosines_spread: float = 3.8  # everyday: so many standard deviations above lies a usual answer, for three embedders
 
     # Bounded factors on the total (fuse.py).
-    asks: float = 0.5  # SETS
+    asks: float = 0.6  # SETS
     asks_characters: int = 120  # SETS: who asks at greater length also tells something
     date: float = 0.4  # SETS
     date_alone: float = 0.15  # SETS: what the right date counts for a candidate that has nothing else

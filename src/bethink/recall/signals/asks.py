@@ -2,14 +2,15 @@
 
 import re
 
-from bethink.language import QUESTION_MARKS
+from bethink.language import QUESTION_MARKS, asks
 from bethink.model.recall import RefKind
 from bethink.recall.candidates import Candidates
 from bethink.recall.question import ParsedQuestion
 from bethink.recall.tuning import Tuning
 from bethink.store.search import Text
 
-_SENTENCE = re.compile(r"[^.!?\u3002\uff01\uff1f\u061f\u0964\n]+[.!?\u3002\uff01\uff1f\u061f\u0964]*")
+_MARKS = ".!?\u3002\uff01\uff1f\u061f\u0964"
+_SENTENCE = re.compile(rf"[^{_MARKS}\n]+[{_MARKS}]*")
 
 
 class AsksSignal:
@@ -23,17 +24,19 @@ class AsksSignal:
 
     def score(self, question: ParsedQuestion, candidates: Candidates) -> list[float]:
         """Return the share, as a number below 0; 0 for what is not a message."""
-        del question
-        return [-self._asking(text) if text.ref.kind is RefKind.MESSAGE else 0.0 for text in candidates.texts]
+        return [-self._asking(text, question.language) for text in candidates.texts]
 
-    def _asking(self, text: Text) -> float:
-        return asking(text.text) if len(text.text) <= self._longest else 0.0
+    def _asking(self, text: Text, language: str) -> float:
+        is_short = text.ref.kind is RefKind.MESSAGE and len(text.text) <= self._longest
+        return asking(text.text, language) if is_short else 0.0
 
 
-def asking(said: str) -> float:
-    """Return the share of a text, by length, that is in sentences with a question mark."""
-    if "?" not in said and (said.isascii() or not any(mark in said for mark in QUESTION_MARKS)):
-        return 0.0
+def asking(said: str, language: str) -> float:
+    """Return the share of a text, by length, that is in questions: marked as such, or unmarked and worded as such."""
     sentences = [sentence for each in _SENTENCE.finditer(said) if (sentence := each[0].strip())]
     whole = sum(map(len, sentences))
-    return sum(len(sentence) for sentence in sentences if sentence.endswith(QUESTION_MARKS)) / whole if whole else 0.0
+    return sum(len(sentence) for sentence in sentences if _asks(sentence, language)) / whole if whole else 0.0
+
+
+def _asks(sentence: str, language: str) -> bool:
+    return sentence.endswith(QUESTION_MARKS) or (sentence[-1] not in _MARKS and asks(sentence, language))
