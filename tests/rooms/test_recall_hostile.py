@@ -155,7 +155,7 @@ async def words_left(database: Database) -> int:
     """How many texts are still indexed under the word marmot."""
 
     def body(tx: Tx) -> int:
-        found = candidates(tx, space="alice", stems=["marmot"], as_of=None, kinds=list(RefKind))
+        found = candidates(tx, space="alice", stems={"marmot": 1.0}, as_of=None, kinds=list(RefKind))
         return 0 if found is None else len(found.docs)
 
     return await database.transact(body, space="alice", read=True)

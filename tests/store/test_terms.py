@@ -2,7 +2,7 @@
 
 import random
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
@@ -112,7 +112,7 @@ class Model:
 async def matched(
     database: Database,
     space: str,
-    stems: Sequence[str],
+    stems: Sequence[str] | Mapping[str, float],
     as_of: datetime | None = None,
     *,
     past: bool = False,
@@ -120,7 +120,8 @@ async def matched(
 ) -> search.Matches:
     def body(tx: Tx) -> search.Matches:
         kinds = list(RefKind)
-        return search.matches(tx, space=space, terms=stems, as_of=as_of, kinds=kinds, past=past, bounds=bounds)
+        terms = stems if isinstance(stems, Mapping) else dict.fromkeys(stems, 1.0)
+        return search.matches(tx, space=space, terms=terms, as_of=as_of, kinds=kinds, past=past, bounds=bounds)
 
     return await database.transact(body, space=space, read=True)
 
@@ -242,6 +243,19 @@ async def test_of_texts_with_the_same_words_short_ones_are_compared_first(
     found = numbers(await matched(database, "ana", ("rare",), bounds=FEW))
 
     assert found == [number + 1 for number in range(60) if number % 3 == 0]
+
+
+@pytest.mark.usefixtures("small_blocks")
+async def test_of_words_as_rare_those_that_count_more_choose_what_is_compared(
+    database: Database, memory: bethink.Memory
+) -> None:
+    await fill(memory, 40, lambda number: "topic" if number % 2 else "vague")
+
+    found = numbers(await matched(database, "ana", {"topic": 1.0, "vagu": 0.3}, bounds=FEW))
+    turned = numbers(await matched(database, "ana", {"topic": 0.3, "vagu": 1.0}, bounds=FEW))
+
+    assert found == [number + 1 for number in range(40) if number % 2]
+    assert turned == [number + 1 for number in range(40) if not number % 2]
 
 
 @pytest.mark.usefixtures("small_blocks")

@@ -45,7 +45,7 @@ def match(
     shared = search.matches(
         tx,
         space=space,
-        terms=question.stems,
+        terms=_stems(question, tuning),
         as_of=as_of,
         kinds=kinds,
         past=request.explain,
@@ -69,6 +69,16 @@ def match(
         counts=shared.counts,
         answers=answers,
     )
+
+
+def _stems(question: ParsedQuestion, tuning: Tuning) -> dict[str, float]:
+    """Return the stems of a question, each with how much it counts: texts to compare are chosen as they are ranked."""
+    weights = [0.0] * len(question.stems)
+    for term in (*question.terms, *question.topics):
+        for stems, share in ((term.stems, 1.0), (term.related, tuning.related), (term.topics, tuning.topic)):
+            for stem in stems:
+                weights[stem] = max(weights[stem], share * term.weight)
+    return dict(zip(question.stems, weights, strict=True))
 
 
 def _near(tx: Tx, space: str, request: RecallRequest, vector: QuestionVector, *, limit: int) -> dict[Ref, float]:

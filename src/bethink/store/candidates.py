@@ -76,7 +76,7 @@ def candidates(
     tx: Tx,
     *,
     space: str,
-    stems: Sequence[str],
+    stems: Mapping[str, float],
     as_of: datetime | None,
     kinds: Iterable[RefKind],
     only: Filter | None = None,
@@ -84,6 +84,7 @@ def candidates(
 ) -> TermCandidates | None:
     """Choose the texts of some kinds that share the rarest terms with a question; None without a space or a term.
 
+    Each term comes with how much it counts, for where not all texts can be compared.
     With a filter, they are chosen among what fits it, and every term is looked up: few texts may be left of many.
     """
     row = tx.one("open_index", space=space) if stems else None
@@ -113,7 +114,8 @@ def rare_postings(tx: Tx, *, space: str, stems: Sequence[str]) -> dict[str, list
     row = tx.one("open_index", space=space) if stems else None
     if row is None:
         return {}
-    search = _Search(tx, row=row, stems=stems, at=NO_LIMIT, kinds=range(len(KINDS)), only=None, bounds=BOUNDS)
+    equal = dict.fromkeys(stems, 1.0)
+    search = _Search(tx, row=row, stems=equal, at=NO_LIMIT, kinds=range(len(KINDS)), only=None, bounds=BOUNDS)
     return search.rare()
 
 
@@ -125,14 +127,15 @@ class _Search:
         tx: Tx,
         *,
         row: Row,
-        stems: Sequence[str],
+        stems: Mapping[str, float],
         at: int,
         kinds: Sequence[int],
         only: Filter | None,
         bounds: Bounds,
     ) -> None:
         self._tx = tx
-        self._stems = stems
+        self._stems = list(stems)
+        self._shares = list(stems.values())
         self._only = only
         self._bounds = bounds
         self._place: IndexPlace = terms.place_from(row)
@@ -222,7 +225,7 @@ class _Search:
             self._weigh(place, docs)
 
     def _weigh(self, place: int, docs: Iterable[int]) -> None:
-        weight, weights = self._weight(place), self._weights
+        weight, weights = int(self._weight(place) * self._shares[place]), self._weights
         for doc in docs:
             weights[doc] = weights.get(doc, 0) + weight
 
@@ -275,7 +278,8 @@ def ranked(
     spoken = asked_languages(question)
     families = [asked_forms(part, spoken) for part in dict.fromkeys(parts)]
     stems = list(dict.fromkeys(form for forms in families for form in forms))
-    chosen = candidates(tx, space=space, stems=stems, as_of=as_of, kinds=[kind], only=only)
+    equal = dict.fromkeys(stems, 1.0)
+    chosen = candidates(tx, space=space, stems=equal, as_of=as_of, kinds=[kind], only=only)
     if chosen is None or not chosen.docs:
         return []
     rows = tx.all(query, space=space, docs=chosen.docs, at=until(as_of))

@@ -1,6 +1,6 @@
 """Finds what shares words with a question, counts the words, and reads the texts of chosen candidates."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
@@ -66,7 +66,7 @@ def matches(
     tx: Tx,
     *,
     space: str,
-    terms: Sequence[str],
+    terms: Mapping[str, float],
     as_of: datetime | None,
     kinds: Iterable[RefKind],
     past: bool = False,
@@ -76,7 +76,8 @@ def matches(
     """Return what shares the rarest terms with a question; `past` includes what no longer held, marked as such.
 
     In a space of a few hundred texts that is everything that shares a term. In a larger one it is what shares the
-    rarest terms, so that a search costs the same in a space of any size. With `only`, it is chosen among what fits.
+    rarest terms, so that a search costs the same in a space of any size; each term comes with how much it counts for
+    that. With `only`, it is chosen among what fits.
     """
     found, kinds = Matches(), list(kinds)
     chosen = candidates(tx, space=space, stems=terms, as_of=as_of, kinds=kinds, only=only, bounds=bounds)
