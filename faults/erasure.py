@@ -158,13 +158,12 @@ def _check(life: Life, where: Place, tally: Tally, *, killed: bool) -> None:
         return
     found = json.loads(result.read_text())
     said = {word for words in json.loads(life.said.read_text()).values() for word in words}
-    if not found["recorded"]:
-        tally.standing |= pieces(said)
+    asked: list[list[str]] = json.loads(life.asked.read_text())
+    words = [word for each in asked[: found["recorded"]] for word in each]
+    if found["recorded"] < len(asked):
         tally.unrecorded += 1
         if not killed:
             tally.violations.append(f"{life.space}: forgotten, and not recorded")
-        return
-    words = json.loads(life.asked.read_text())
     tally.erased[life.space] = words
     kept = pieces(said - set(words))
     tally.standing |= kept

@@ -26,6 +26,11 @@ _LETTERS = "бвгджзклмнпрстфх"
 _VOWELS = "аеиоу"
 """Cyrillic: six letters of ASCII may stand in an id or a signature by chance, and among ten thousand lives they do."""
 _FACT = re.compile(r"^- (f[0-9]+) \w+ about [^:]+: (.+)$", re.MULTILINE)
+_BUSY, _CHATS, _LINES = 0.03, 60, 500
+"""How often a life has so many more conversations with so many lines: SQLite splits pages then, and moves rows.
+
+It leaves a copy of about one row in a thousand behind, so that few lives show it, and many do.
+"""
 _LAST_STATEMENT = 130
 """One erasure takes about so many statements; a kill is aimed at one of them."""
 
@@ -46,7 +51,7 @@ class Life:
 
     @property
     def asked(self) -> Path:
-        """The words that have to go, once it was asked for."""
+        """The words that have to go, by request, once it was asked for."""
         return self.folder / "asked.json"
 
     @property
@@ -142,31 +147,49 @@ async def live(life: Life) -> None:
             asked = dice.choice(list(said.values()))
             await space.recall(f"Who is {asked[0]}?", session_id=dice.choice(sessions).id)
         await memory.learn()
+        if dice.random() < _BUSY:
+            await _talk(space, dice, said)
     life.said.write_text(json.dumps(said))
+
+
+async def _talk(space: bethink.Space, dice: random.Random, said: dict[str, list[str]]) -> None:
+    """Say much more, now in one conversation and now in another; no one learns from it."""
+    sessions = [await space.session(conversation_key(channel="c", chat=f"more {chat}")) for chat in range(_CHATS)]
+    for _ in range(_LINES):
+        session, word = dice.choice(sessions), canary(dice)
+        content = f"Then came {word}" + " and so on" * dice.randrange(30)
+        [number] = await session.append([bethink.Message(role="user", content=content)])
+        said[f"message:{session.id}:{number}"] = [word]
 
 
 async def forget(life: Life, *, kill: bool) -> None:
     """Forget something, and be killed at a statement of it if asked to."""
     dice = life.dice("forget")
     said: dict[str, list[str]] = json.loads(life.said.read_text())
-    ref = dice.choice(sorted(said))
+    asked: list[list[str]] = []
+    async with life.memory("forget") as memory:
+        for request, going in _requests(dice, sorted(said)):
+            asked.append([word for each in going for word in said[each]])
+            life.asked.write_text(json.dumps(asked))
+            if kill and len(asked) == 1:
+                _die_at(dice.randrange(1, _LAST_STATEMENT))
+            await memory.space(life.space).forget(**request)
+
+
+def _requests(dice: random.Random, said: list[str]) -> Iterable[tuple[dict[str, Any], list[str]]]:
+    """Return what is asked to be forgotten, and the refs of what has to go with it."""
+    ref = dice.choice(said)
+    by_session: dict[str, list[str]] = {}
+    for each in said:
+        by_session.setdefault(each.split(":")[1], []).append(each)
     session = ref.split(":")[1]
     what = dice.choice(("message", "message", "session", "everything"))
-    request: dict[str, Any] = {
-        "message": {"ref": ref, "echoes": dice.random() < 0.3},
-        "session": {"session_id": session},
-        "everything": {"everything": True},
-    }[what]
-    going = {
-        "message": [ref],
-        "session": [each for each in said if each.split(":")[1] == session],
-        "everything": list(said),
-    }[what]
-    async with life.memory("forget") as memory:
-        life.asked.write_text(json.dumps([word for each in going for word in said[each]]))
-        if kill:
-            _die_at(dice.randrange(1, _LAST_STATEMENT))
-        await memory.space(life.space).forget(**request)
+    if what == "message":
+        return [({"ref": ref, "echoes": dice.random() < 0.3}, [ref])]
+    if what == "everything":
+        return [({"everything": True}, said)]
+    others = [each for each in by_session if each != session][::2] if len(by_session) > _CHATS else []
+    return [({"session_id": each}, by_session[each]) for each in (session, *others)]
 
 
 def _die_at(statement: int) -> None:
@@ -206,7 +229,8 @@ async def finish(life: Life, result: Path) -> None:
     async with life.memory("finish") as memory:
         waiting = [each.sinks for each in (await memory.open_erasures()).waiting if each.space == life.space]
         recorded = await memory.space(life.space).erasures()
-        shown = await _shown(memory.space(life.space), json.loads(life.asked.read_text()))
+        asked = json.loads(life.asked.read_text())[: len(recorded)]
+        shown = await _shown(memory.space(life.space), [word for words in asked for word in words])
     result.write_text(  # noqa: ASYNC240 - nothing else runs here
         json.dumps({"recorded": len(recorded), "waiting": waiting, "shown": shown})
     )

@@ -10,6 +10,7 @@ from bethink.forgetting import proof
 from bethink.forgetting.settling import Settler
 from bethink.learning.documents.pages import PageSandbox
 from bethink.store.engines.sqlite import SqliteDatabase
+from bethink.store.engines.sqlite_slack import Slack
 
 
 class ErasureMutant(StrEnum):
@@ -23,6 +24,8 @@ class ErasureMutant(StrEnum):
     """Only the process that forgets clears files, with nothing written down."""
     NO_OVERWRITING = "no_overwriting"
     """Freed pages of the file keep their bytes."""
+    NO_CLEARING = "no_clearing"
+    """What a row left behind when its page was split is kept."""
 
 
 def break_down(mutant: ErasureMutant | None) -> None:
@@ -42,6 +45,8 @@ def break_down(mutant: ErasureMutant | None) -> None:
             connection.pragma("secure_delete", False)  # noqa: FBT003 - apsw's own signature
 
         SqliteDatabase._set_up = kept
+    elif mutant is ErasureMutant.NO_CLEARING:
+        setattr(Slack, "clear", _cleared)  # noqa: B010
 
 
 def _nothing_unproven(*_: Any, **__: Any) -> proof.Unproven:
@@ -54,6 +59,10 @@ def _nothing_shown(*_: Any) -> list[Any]:
 
 async def _nothing(*_: Any) -> int:
     return 0
+
+
+def _cleared(*_: Any) -> bool:
+    return True
 
 
 async def _as_if(*_: Any) -> bool:
