@@ -118,6 +118,30 @@ def serving(*, durable: bool = False, settings: Sequence[str] = ()) -> Generator
 
 
 @contextlib.contextmanager
+def standby(primary: Server) -> Generator[Server]:
+    """Start a standby that follows a server, which is stopped for the copy; stop the standby afterwards."""
+    root = Path(tempfile.mkdtemp(prefix="bethink-pg-"))
+    settings = tuple(part.replace(str(primary.root), str(root)) for part in primary.settings)
+    server = Server(root, settings, drop_root(root))
+    try:
+        primary.stop()
+        _call(["cp", "-a", primary.root / "data", root / "data"], server.as_user)
+        (root / "data" / "postmaster.pid").unlink(missing_ok=True)
+        (root / "data" / "standby.signal").touch()
+        with (root / "data" / "postgresql.auto.conf").open("a") as file:
+            file.write(f"primary_conninfo = 'host={primary.root} user=postgres'\n")
+        primary.start()
+        server.start()
+        try:
+            yield server
+        finally:
+            if (root / "data" / "postmaster.pid").exists():
+                server.stop()
+    finally:
+        shutil.rmtree(root, ignore_errors=True)
+
+
+@contextlib.contextmanager
 def running(*, durable: bool = False, settings: Sequence[str] = ()) -> Generator[str]:
     """Start a server of our own and yield a superuser's DSN; stop it afterwards."""
     with serving(durable=durable, settings=settings) as server:

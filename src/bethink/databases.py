@@ -56,6 +56,8 @@ def sqlite_file(path: str, settings: Settings, clock: Clock = system_clock) -> D
 
 def cell_directory(settings: Settings, clock: Clock = system_clock) -> Database:
     """Return the database that says which cell has which space, not yet open."""
+    if settings.postgres.replica_dsn:
+        raise Misconfigured("cells cannot have replicas.", hint="Leave postgres_replica_dsn out.")
     options = _postgres_options(settings)
     from bethink.store.engines.directory import DirectoryDatabase  # noqa: PLC0415 - few fleets have one
 
@@ -70,7 +72,13 @@ def _open_postgres(settings: Settings, clock: Clock) -> Database:
     options = _postgres_options(settings)
     from bethink.store.engines.postgres import PostgresDatabase  # noqa: PLC0415 - loaded by the options
 
-    return PostgresDatabase(options, clock=clock)
+    given = settings.postgres
+    if not given.replica_dsn:
+        return PostgresDatabase(options, clock=clock)
+    from bethink.store.engines.postgres_replica import ReplicatedDatabase  # noqa: PLC0415 - few have one
+
+    replica = replace(options, dsn=given.replica_dsn, deadline=given.replica_deadline)
+    return ReplicatedDatabase(options, replica=replica, lag=given.replica_lag / 1000, clock=clock)
 
 
 def _postgres_options(settings: Settings) -> "PostgresOptions":

@@ -215,6 +215,12 @@ class PostgresSettings:
     """How long a call may wait, from its start or from the server's last answer to it."""
     pooler: str = "auto"
     """What stands between: `transaction` for a pooler in that mode, `none`, or `auto` to find out."""
+    replica_dsn: str = field(default="", repr=False)
+    """The address of a standby that recall may read from; empty for none."""
+    replica_lag: int = 5_000
+    """How far behind the standby may be. What this process wrote is never missing."""
+    replica_deadline: int = 2_000
+    """How long a read from the standby may take, before the server is asked instead."""
 
 
 @frozen

@@ -227,7 +227,8 @@ _POSTGRES = re.compile(r"^postgres(ql)?://|(^|\s)(host|dbname|service)=\S")
 _NUMBER = re.compile(r"-?\d+")
 _AMOUNT = re.compile(r"-?\d+(?:\.\d+)?|inf")
 _SECRET = (
-    *SECRETS, "postgres_dsn", "model_base_url", "embedder_base_url", "proxy_anthropic_url", "proxy_openai_url",
+    *SECRETS, "postgres_dsn", "postgres_replica_dsn", "model_base_url", "embedder_base_url", "proxy_anthropic_url",
+    "proxy_openai_url",
 )  # fmt: skip
 _WORDS = {
     "true": True,

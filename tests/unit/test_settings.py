@@ -34,7 +34,8 @@ embedder_api_key embedder_dimension embedder_tokenizer reranker signals worker_i
 worker_lease worker_max_attempts scan_idle_hours scan_age_days scan_limit scan_claims scan_channels write_transcripts
 max_unused_days max_consolidated review artefacts_dir sqlite_path sqlite_wal sqlite_synchronous sqlite_busy_timeout
 sqlite_readers postgres_dsn postgres_pool_size postgres_connect_timeout postgres_statement_timeout
-postgres_lock_timeout postgres_idle_timeout postgres_tcp_timeout postgres_deadline postgres_pooler server_host
+postgres_lock_timeout postgres_idle_timeout postgres_tcp_timeout postgres_deadline postgres_pooler
+postgres_replica_dsn postgres_replica_lag postgres_replica_deadline server_host
 server_port server_allowed_hosts server_allowed_origins
 server_max_body server_max_message server_max_messages server_max_depth server_rate server_burst
 server_max_concurrency
@@ -266,6 +267,7 @@ def test_neither_a_password_nor_a_key_shows_when_settings_are_printed() -> None:
         embedder_base_url=f"https://user:{secret}@models.example",
         redaction_key=secret,
         postgres_dsn=f"postgresql://me:{secret}@db/memory",
+        postgres_replica_dsn=f"postgresql://me:{secret}@db/memory",
         key=secret,
     )
 

@@ -53,6 +53,7 @@ async def postgres_checks(database: "PostgresDatabase") -> AsyncIterator[Check]:
     )
     yield _timeouts(server)
     yield await _deadline(database)
+    yield await _replica(database)
 
 
 def _timeouts(server: "Row") -> Check:
@@ -80,3 +81,17 @@ async def _deadline(database: "PostgresDatabase") -> Check:
     ok = ended.startswith("it ended") and time.monotonic() - began < _AT_MOST
     what = f"{database.options.deadline / 1000:g} s; tried with {_PROOF / 1000:g} s: {ended}"
     return Check(name="deadlines", ok=ok, found=what, fix="Report this: a frozen server would freeze callers.")
+
+
+async def _replica(database: "PostgresDatabase") -> Check:
+    """Ask the standby, if there is one, whether it has what the server has."""
+    from bethink.store.engines.postgres_replica import ReplicatedDatabase  # noqa: PLC0415 - the driver is an extra
+
+    if not isinstance(database, ReplicatedDatabase):
+        return Check(name="replica", ok=True, found="none")
+    try:
+        is_near = await database.look_at_replica()
+    except BethinkError as error:
+        found, fix = Exception.__str__(error), error.hint or "Start the standby, or leave postgres_replica_dsn out."
+        return Check(name="replica", ok=False, found=found, fix=fix)
+    return Check(name="replica", ok=True, found="a standby" + ("" if is_near else ", behind the server right now"))

@@ -106,8 +106,8 @@ class Pipeline:
         It records nothing.
         """
         asked = await self._embed(space, request)
-        ranking, more = await self.database.transact(
-            lambda tx: (self._rank(tx, space, request, asked), also(tx)), space=space, read=True
+        ranking, more = await self.database.read_behind(
+            lambda tx: (self._rank(tx, space, request, asked), also(tx)), space=space
         )
         ranked = await self._rerank(request, ranking)
         return self._choose(request, asked, ranking, ranked, longest), more
@@ -139,7 +139,7 @@ class Pipeline:
             survey = search.survey(tx, space=space)
             return survey, tail.unembedded(tx, space=space, embedder=embedder, survey=survey)
 
-        survey, waiting = await self.database.transact(look, space=space, read=True)
+        survey, waiting = await self.database.read_behind(look, space=space)
         try:
             text = in_their_words(request.question, survey.speakers)
             made = await self.embedder.embed([text], kind="question")

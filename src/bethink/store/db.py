@@ -282,6 +282,10 @@ class Database(ABC):
             taken.arrived()
         return result
 
+    async def read_behind(self, body: Callable[[Tx], T], *, space: str) -> T:
+        """Read what may be a few seconds old, but has all that this process wrote: from a replica, if there is one."""
+        return await self.transact(body, space=space, read=True)
+
     async def _name_restore(self, error: BethinkError) -> None:
         """Say that the database was restored, if it was: what is missing may have been stored after the backup."""
         from bethink.store.restores import last  # noqa: PLC0415 - it needs this module

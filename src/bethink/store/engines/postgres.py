@@ -230,8 +230,15 @@ class PostgresDatabase(Database):
                 hint="Wait until 'bethink restore' has ended; if it was interrupted, run it again.",
             )
         self.unsettled = tx.one("any_open_sink") is not None
+        self._check(tx)
+
+    def _check(self, tx: Tx) -> None:
+        """Refuse a server that does not keep spaces apart."""
         _check_role(tx)
         _check_walls(tx)
+
+    def _wrote(self, space: str | None) -> None:
+        """Take note that something may have been committed. Called on a connection's thread, so it must not fail."""
 
     async def _transact(
         self, body: Callable[[Tx], T], *, space: str | None, read: bool, repeatable: bool, synced: bool = True
@@ -299,6 +306,9 @@ class PostgresDatabase(Database):
         except BaseException:
             _roll_back(holder, patience)
             raise
+        finally:
+            if committing and synced:  # what is not synced is the access record, and recall does not read that
+                self._wrote(space)
         return result
 
     def _connect_listener(self) -> Connection:

@@ -41,6 +41,14 @@ SELECT COALESCE(NULLIF(:role, ''), current_user) AS name, current_schema() AS sc
             WHERE c.oid = to_regclass('schema_version')
               AND r.rolname = COALESCE(NULLIF(:role, ''), current_user)) AS owns;
 
+-- name: find_log_position (postgres)
+-- How far the write-ahead log of this server is.
+SELECT pg_current_wal_lsn()::text AS position;
+
+-- name: has_replayed (postgres)
+-- One row if this server is a standby that has replayed the log up to a position, else none.
+SELECT 1 AS replayed WHERE pg_is_in_recovery() AND pg_last_wal_replay_lsn() >= :position::pg_lsn;
+
 -- name: describe_server (postgres)
 -- What 'bethink doctor --postgres' looks at: the server, its locale, and the timeouts of this very transaction.
 SELECT current_setting('server_version_num') AS version, d.datcollate AS locale,
