@@ -72,6 +72,10 @@ class Server:
         """Stop it at once, as a crash would: whoever is connected is cut off."""
         self._control("-m", "immediate", "stop")
 
+    def promote(self) -> None:
+        """Let a standby follow no one any more, and take writes."""
+        self._control("promote")
+
     def freeze(self) -> None:
         """Stop it where it stands, with all that it started: connections stay open, and nothing is answered."""
         self._send(signal.SIGSTOP)

@@ -220,7 +220,7 @@ class PostgresSettings:
     replica_lag: int = 5_000
     """How far behind the standby may be. What this process wrote is never missing."""
     replica_deadline: int = 2_000
-    """How long a read from the standby may take, before the server is asked instead."""
+    """How long the standby may leave a statement unanswered, before the server is asked instead."""
 
 
 @frozen

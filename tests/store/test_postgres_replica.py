@@ -1,16 +1,20 @@
 """Recall on a real standby: what it may miss, what it never misses, and what happens while it is away."""
 
+import secrets
+import socket
+import time
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 
+import anyio
 import psycopg
 import pytest
 
 import bethink
 from bethink.cli.doctor_postgres import postgres_checks
 from bethink.databases import cell_directory, database_from
-from bethink.errors import Misconfigured, NotFound
+from bethink.errors import Misconfigured, NotFound, Unavailable
 from bethink.settings import load_settings
 from bethink.store.engines.postgres import PostgresDatabase, PostgresOptions
 from bethink.store.engines.postgres_replica import ReplicatedDatabase
@@ -19,6 +23,7 @@ from tools import postgres
 from tools.postgres import Server
 
 LAG = 5.0
+GREEN, KYOTO = "I drink green tea.", "My tea is from Kyoto."
 
 
 class Timer:
@@ -42,10 +47,11 @@ class Pair:
 
     def replay(self, *, paused: bool) -> None:
         """Let the standby stop following, or go on and catch up."""
-        position = self._ask(self.primary, "SELECT pg_current_wal_lsn()")
+        position = self._ask(self.primary, "SELECT pg_current_wal_insert_lsn()")
         self._ask(self.standby, "SELECT pg_wal_replay_pause()" if paused else "SELECT pg_wal_replay_resume()")
+        ends = time.monotonic() + 30
         while not paused and not self._ask(self.standby, f"SELECT pg_last_wal_replay_lsn() >= '{position}'"):
-            pass
+            assert time.monotonic() < ends, "the standby does not catch up"
 
     @staticmethod
     def _ask(server: Server, query: str) -> object:
@@ -75,147 +81,215 @@ async def elsewhere(pair: Pair) -> AsyncIterator[bethink.Memory]:
     await database.close()
 
 
-@pytest.fixture
-def timer() -> Timer:
-    return Timer()
+@dataclass(frozen=True)
+class Reader:
+    """A process that reads from the standby."""
+
+    memory: bethink.Memory
+    database: ReplicatedDatabase
+    timer: Timer
+
+    async def catch_up(self) -> None:
+        """Wait until the standby has all that the server has."""
+        with anyio.fail_after(30):
+            while await self.database.look_at_replica() is not None or self.database.behind:
+                self.timer.now += 10
+
+    async def recalled(self) -> list[str]:
+        return sorted(item.text for item in (await self.memory.space("alice").recall("tea")).items)
 
 
 @asynccontextmanager
-async def replicated(
-    pair: Pair, timer: Timer, *, replica: str = "", deadline: int = 2_000
-) -> AsyncGenerator[bethink.Memory]:
-    """A memory that reads from the standby."""
+async def replicated(pair: Pair, *, replica: str = "", deadline: int = 2_000) -> AsyncGenerator[Reader]:
+    timer = Timer()
     standby = PostgresOptions(dsn=replica or pair.replica_dsn, pool_size=2, deadline=deadline)
     database = ReplicatedDatabase(PostgresOptions(dsn=pair.dsn, pool_size=2), replica=standby, lag=LAG, timer=timer)
     await database.open()
-    timer.now += 0.001
+    timer.now += 1
     try:
-        yield memory_on(database)
+        yield Reader(memory_on(database), database, timer)
     finally:
         await database.close()
 
 
-async def recalled(memory: bethink.Memory, question: str = "tea") -> list[str]:
-    return [item.text for item in (await memory.space("alice").recall(question)).items]
+@pytest.fixture
+async def reader(pair: Pair, elsewhere: bethink.Memory) -> AsyncIterator[Reader]:
+    """A process that reads from a standby, which has what was said so far."""
+    await elsewhere.space("alice").remember(GREEN)
+    pair.replay(paused=False)
+    async with replicated(pair) as reader:
+        await reader.catch_up()
+        yield reader
+        pair.replay(paused=False)
 
 
 async def test_a_read_may_be_as_old_as_the_lag_and_no_older(
-    pair: Pair, elsewhere: bethink.Memory, timer: Timer
+    pair: Pair, elsewhere: bethink.Memory, reader: Reader
 ) -> None:
-    await elsewhere.space("alice").remember("I drink green tea.")
-    pair.replay(paused=False)
-    async with replicated(pair, timer) as memory:
-        assert await recalled(memory) == ["I drink green tea."]
-        pair.replay(paused=True)
-        await elsewhere.space("alice").remember("My tea is from Kyoto.")
-        timer.now += LAG
-        assert await recalled(memory) == ["I drink green tea."], "the standby was not asked"
-        timer.now += 0.1
+    pair.replay(paused=True)
+    await elsewhere.space("alice").remember(KYOTO)
+    reader.timer.now += LAG
+    assert await reader.recalled() == [GREEN], "the standby was not asked"
+    reader.timer.now += 0.1
 
-        assert len(await recalled(memory)) == 2
-
-        pair.replay(paused=False)
-        timer.now += 0.1
-        assert len(await recalled(memory)) == 2
+    assert await reader.recalled() == [GREEN, KYOTO]
 
 
-async def test_what_this_process_wrote_or_forgot_is_never_missing(
-    pair: Pair, elsewhere: bethink.Memory, timer: Timer
+async def test_a_standby_that_is_always_a_little_behind_is_read_all_the_same(
+    pair: Pair, elsewhere: bethink.Memory, reader: Reader
 ) -> None:
-    await elsewhere.space("alice").remember("I drink green tea.")
+    pair.replay(paused=True)
+    await elsewhere.space("alice").remember(KYOTO)
+    reader.timer.now += LAG + 1
+    assert await reader.recalled() == [GREEN, KYOTO], "an old state was read"
     pair.replay(paused=False)
-    async with replicated(pair, timer) as memory:
-        assert await recalled(memory) == ["I drink green tea."]
-        pair.replay(paused=True)
+    pair.replay(paused=True)
+    await elsewhere.space("alice").remember("No tea after six.")
+    reader.timer.now += 1
 
-        timer.now += 0.001
-        await memory.space("alice").remember("My tea is from Kyoto.")
-        assert len(await recalled(memory)) == 2
-        timer.now += 0.001
-        await memory.space("alice").forget(everything=True)
-        assert await recalled(memory) == []
-        pair.replay(paused=False)
+    assert await reader.recalled() == [GREEN, KYOTO], "what it had a second ago is near enough"
+
+
+async def test_what_this_process_wrote_or_forgot_is_never_missing(pair: Pair, reader: Reader) -> None:
+    pair.replay(paused=True)
+    reader.timer.now += 0.001
+    await reader.memory.space("alice").remember(KYOTO)
+    assert await reader.recalled() == [GREEN, KYOTO]
+    reader.timer.now += 1
+    assert await reader.recalled() == [GREEN, KYOTO]
+
+    await reader.memory.space("alice").forget(everything=True)
+    assert await reader.recalled() == []
+
+
+async def test_what_was_committed_without_waiting_for_the_disk_is_not_missing_either(
+    pair: Pair, reader: Reader
+) -> None:
+    with psycopg.connect(pair.primary.dsn, autocommit=True) as connection:
+        connection.execute("ALTER ROLE bethink_app SET synchronous_commit = off")
+        try:
+            async with replicated(pair) as late:
+                await late.catch_up()
+                for number in range(20):
+                    late.timer.now += 1
+                    await late.memory.space("alice").remember(f"Tea number {number}.")
+                    late.timer.now += 1
+                    assert f"Tea number {number}." in await late.recalled()
+        finally:
+            connection.execute("ALTER ROLE bethink_app RESET synchronous_commit")
 
 
 async def test_a_write_to_another_space_does_not_keep_a_read_from_the_standby(
-    pair: Pair, elsewhere: bethink.Memory, timer: Timer
+    pair: Pair, elsewhere: bethink.Memory, reader: Reader
 ) -> None:
-    await elsewhere.space("alice").remember("I drink green tea.")
-    pair.replay(paused=False)
-    async with replicated(pair, timer) as memory:
-        await recalled(memory)
-        pair.replay(paused=True)
-        await elsewhere.space("alice").remember("My tea is from Kyoto.")
-        timer.now += 0.001
-        await memory.space("bob").remember("I drink coffee.")
+    pair.replay(paused=True)
+    await elsewhere.space("alice").remember(KYOTO)
+    reader.timer.now += 0.001
+    await reader.memory.space("bob").remember("I drink coffee.")
 
-        assert await recalled(memory) == ["I drink green tea."]
-        pair.replay(paused=False)
+    assert await reader.recalled() == [GREEN]
 
 
 async def test_a_session_that_the_standby_does_not_know_yet_can_ask(
-    pair: Pair, elsewhere: bethink.Memory, timer: Timer
+    pair: Pair, elsewhere: bethink.Memory, reader: Reader
 ) -> None:
-    await elsewhere.space("alice").remember("I drink green tea.")
-    pair.replay(paused=False)
-    async with replicated(pair, timer) as memory:
-        await recalled(memory)
-        pair.replay(paused=True)
-        session = await elsewhere.space("alice").session(KEY)
+    pair.replay(paused=True)
+    session = await elsewhere.space("alice").session(KEY)
 
-        assert (await memory.space("alice").recall("tea", session_id=session.id)).items
-        with pytest.raises(NotFound):
-            await memory.space("alice").recall("tea", session_id="ses_unknown")
-        pair.replay(paused=False)
+    assert (await reader.memory.space("alice").recall("tea", session_id=session.id)).items
+    with pytest.raises(NotFound):
+        await reader.memory.space("alice").recall("tea", session_id="ses_unknown")
 
 
 @pytest.mark.parametrize("how", ["stopped", "frozen"])
 async def test_while_the_standby_is_away_the_server_answers_and_afterwards_it_does_again(
-    pair: Pair, elsewhere: bethink.Memory, timer: Timer, how: str
+    pair: Pair, elsewhere: bethink.Memory, reader: Reader, how: str
 ) -> None:
-    await elsewhere.space("alice").remember("I drink green tea.")
-    pair.replay(paused=False)
-    away, back = (
-        (pair.standby.stop, pair.standby.start) if how == "stopped" else (pair.standby.freeze, pair.standby.thaw)
-    )
-    async with replicated(pair, timer, deadline=300) as memory:
-        assert await recalled(memory) == ["I drink green tea."]
+    server = pair.standby
+    away, back = (server.stop, server.start) if how == "stopped" else (server.freeze, server.thaw)
+    async with replicated(pair, deadline=300) as hasty:
+        await hasty.catch_up()
         away()
         try:
-            assert await recalled(memory) == ["I drink green tea."]
-            timer.now += 1
-            assert await recalled(memory) == ["I drink green tea."]
+            assert await hasty.recalled() == [GREEN]
+            hasty.timer.now += 60
+            assert await hasty.recalled() == [GREEN]
         finally:
             back()
 
-        timer.now += 60
-        assert await recalled(memory) == ["I drink green tea."]
-        pair.replay(paused=False)
-        timer.now += 60
-        await recalled(memory)
+        await hasty.catch_up()
         pair.replay(paused=True)
-        await elsewhere.space("alice").remember("My tea is from Kyoto.")
-        assert await recalled(memory) == ["I drink green tea."], "the standby is not asked any more"
-        pair.replay(paused=False)
+        await elsewhere.space("alice").remember(KYOTO)
+        assert await hasty.recalled() == [GREEN], "the standby is not asked any more"
+
+
+async def test_a_standby_that_takes_connections_and_never_answers_delays_one_read_only(
+    pair: Pair, reader: Reader
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        dsn = f"postgresql://bethink_app@127.0.0.1:{silent.getsockname()[1]}/memory"
+        async with replicated(pair, replica=dsn) as waiting:
+            ended: list[int] = []
+
+            async def ask(number: int) -> None:
+                waiting.timer.now += 0.1
+                assert await waiting.recalled() == [GREEN]
+                ended.append(number)
+
+            async with anyio.create_task_group() as tasks:
+                for number in range(5):
+                    tasks.start_soon(ask, number)
+            assert ended[-1] == 0, "others waited for it, too"
+            assert sorted(ended) == list(range(5))
+
+
+async def test_once_closed_it_reads_from_neither(reader: Reader) -> None:
+    await reader.database.close()
+    reader.timer.now += 60
+
+    with pytest.raises(Unavailable, match="not open"):
+        await reader.recalled()
+    with pytest.raises(Unavailable, match="not open"):
+        await reader.database.standby.transact(lambda _: None, read=True)
 
 
 async def test_another_memory_or_a_server_that_follows_no_one_is_never_read(
-    pair: Pair, elsewhere: bethink.Memory, timer: Timer, superuser_dsn: str, caplog: pytest.LogCaptureFixture
+    pair: Pair, reader: Reader, superuser_dsn: str
 ) -> None:
-    other = postgres.create_database(superuser_dsn, "no_standby")
-    await elsewhere.space("alice").remember("I drink green tea.")
-    async with replicated(pair, timer, replica=other) as memory:
-        assert await recalled(memory) == ["I drink green tea."]
-    assert "is not the address of a standby" in caplog.text
+    other = postgres.create_database(superuser_dsn, f"no_standby_{secrets.token_hex(4)}")
+    async with replicated(pair, replica=other) as wrong:
+        assert await wrong.recalled() == [GREEN]
+        assert "is not the address of a standby" in str(await wrong.database.look_at_replica())
     name = postgres.create_database(pair.primary.dsn, "others")
     async with bethink.connect(name, embedder="none", learn=False) as others:
         await others.space("alice").remember("Somebody else drinks tea.")
     pair.replay(paused=False)
-
     standby = postgres.in_database(pair.standby.dsn, "others", user=postgres.APP_ROLE)
-    async with replicated(pair, timer, replica=standby) as memory:
-        assert await recalled(memory) == ["I drink green tea."]
-    assert "is the address of another memory" in caplog.text
+    async with replicated(pair, replica=standby) as wrong:
+        assert await wrong.recalled() == [GREEN]
+        assert "is the address of another memory" in str(await wrong.database.look_at_replica())
+
+
+async def test_after_a_failover_a_standby_of_the_old_server_is_never_read(superuser_dsn: str) -> None:
+    del superuser_dsn
+    with postgres.serving() as old, postgres.standby(old) as new, postgres.standby(old) as left:
+        dsn = postgres.create_database(old.dsn, "memory")
+        async with bethink.connect(dsn, embedder="none", learn=False) as memory:
+            await memory.space("alice").remember(GREEN)
+            pair = Pair(old, new, dsn, "")
+            pair.replay(paused=False)
+            new.stop()
+            await memory.space("alice").remember("Tea that the failover loses.")
+            Pair(old, left, dsn, "").replay(paused=False)
+        old.stop()
+        new.start()
+        new.promote()
+        at = [postgres.in_database(each.dsn, "memory", user=postgres.APP_ROLE) for each in (new, left)]
+        async with replicated(Pair(new, left, *at)) as reader:
+            await reader.memory.space("alice").remember(KYOTO)
+            reader.timer.now += 1
+            assert await reader.recalled() == [GREEN, KYOTO]
+            assert "a standby of another server" in str(await reader.database.look_at_replica())
 
 
 async def test_settings_name_the_standby_and_doctor_tells_how_it_is(pair: Pair) -> None:

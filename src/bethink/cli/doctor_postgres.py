@@ -89,9 +89,8 @@ async def _replica(database: "PostgresDatabase") -> Check:
 
     if not isinstance(database, ReplicatedDatabase):
         return Check(name="replica", ok=True, found="none")
-    try:
-        is_near = await database.look_at_replica()
-    except BethinkError as error:
-        found, fix = Exception.__str__(error), error.hint or "Start the standby, or leave postgres_replica_dsn out."
-        return Check(name="replica", ok=False, found=found, fix=fix)
-    return Check(name="replica", ok=True, found="a standby" + ("" if is_near else ", behind the server right now"))
+    wrong = await database.look_at_replica()
+    if wrong is not None:
+        fix = wrong.hint or "Start the standby, or leave postgres_replica_dsn out."
+        return Check(name="replica", ok=False, found=Exception.__str__(wrong), fix=fix)
+    return Check(name="replica", ok=True, found="a standby" + (", behind right now" if database.behind else ""))

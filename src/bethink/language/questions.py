@@ -25,7 +25,9 @@ class _Openings:
     told: frozenset[tuple[str, ...]]
     words: frozenset[str]
     verbs: frozenset[str]
+    helping: frozenset[str]
     at_once: frozenset[str]
+    helped: frozenset[str]
     tells: frozenset[str]
     anywhere: frozenset[str]
     ends: tuple[str, ...]
@@ -50,8 +52,10 @@ def asks(sentence: str, language: str) -> bool:
 
 def _may_begin(known: _Openings, sentence: str) -> bool:
     """Return whether it may be a question by its first word. Most messages are not, and this takes little time."""
+    if known.first is None or not sentence.isascii():  # its letters may be composed otherwise than ours
+        return True
     first = _FIRST.search(sentence)
-    return known.first is None or (first is not None and first[0].casefold() in known.first)
+    return first is not None and first[0].lower() in known.first
 
 
 def _begins(known: _Openings, words: Sequence[str]) -> bool:
@@ -63,8 +67,14 @@ def _begins(known: _Openings, words: Sequence[str]) -> bool:
         return False
     if not known.verbs:
         return rest[0] not in known.tells
-    near = rest[:1] if first in known.at_once else rest[: _BETWEEN + 1]
-    verb = next((at for at, word in enumerate(near) if word in known.verbs), None)
+    if first in known.at_once:
+        return rest[0] in known.verbs or (first in known.helped and _follows(known, rest, known.helping))
+    return _follows(known, rest, known.verbs)
+
+
+def _follows(known: _Openings, rest: Sequence[str], verbs: frozenset[str]) -> bool:
+    near = rest[: _BETWEEN + 1]
+    verb = next((at for at, word in enumerate(near) if word in verbs), None)
     return verb is not None and known.tells.isdisjoint(near[:verb])
 
 
@@ -90,7 +100,9 @@ def _read(parts: dict[str, str]) -> _Openings:
         told=phrases("told"),
         words=begin,
         verbs=frozenset(words("verbs")),
+        helping=frozenset(words("helping")),
         at_once=frozenset(words("at_once")),
+        helped=frozenset(words("helped")),
         tells=frozenset(words("tells")),
         anywhere=anywhere,
         ends=tuple(ends),

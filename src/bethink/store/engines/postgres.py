@@ -298,17 +298,18 @@ class PostgresDatabase(Database):
             result = checked_result(body(tx))
             if tx.begun:
                 repeatable, committing = tx.repeatable, not read  # a read has nothing to commit
-                with patience:
-                    _commit(connection)
+                try:
+                    with patience:
+                        _commit(connection)
+                finally:
+                    if committing and synced:  # what is not synced is the access record, which recall does not read
+                        self._wrote(space)
                 self._committed(tx)
         except psycopg.Error as error:
             raise _outcome(holder, patience, error, committing=committing, repeatable=repeatable) from error
         except BaseException:
             _roll_back(holder, patience)
             raise
-        finally:
-            if committing and synced:  # what is not synced is the access record, and recall does not read that
-                self._wrote(space)
         return result
 
     def _connect_listener(self) -> Connection:

@@ -42,12 +42,16 @@ SELECT COALESCE(NULLIF(:role, ''), current_user) AS name, current_schema() AS sc
               AND r.rolname = COALESCE(NULLIF(:role, ''), current_user)) AS owns;
 
 -- name: find_log_position (postgres)
--- How far the write-ahead log of this server is.
-SELECT pg_current_wal_lsn()::text AS position;
+-- Which log this server writes, and how far it is: what was committed without waiting for the disk included.
+SELECT pg_current_wal_insert_lsn()::text AS position, system_identifier AS cluster,
+    CAST(('x' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8))::bit(32) AS integer) AS timeline
+FROM pg_control_system();
 
--- name: has_replayed (postgres)
--- One row if this server is a standby that has replayed the log up to a position, else none.
-SELECT 1 AS replayed WHERE pg_is_in_recovery() AND pg_last_wal_replay_lsn() >= :position::pg_lsn;
+-- name: describe_standby (postgres)
+-- Which log this server replays, by its last checkpoint, and how far it is; null if it is not a standby.
+SELECT CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn()::text END AS position,
+    s.system_identifier AS cluster, c.timeline_id AS timeline
+FROM pg_control_system() s, pg_control_checkpoint() c;
 
 -- name: describe_server (postgres)
 -- What 'bethink doctor --postgres' looks at: the server, its locale, and the timeouts of this very transaction.
