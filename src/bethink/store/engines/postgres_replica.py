@@ -119,11 +119,12 @@ class ReplicatedDatabase(PostgresDatabase):
         except BethinkError as error:
             self._leave(error)
             return error
-        self._positions.append((now, _position((server or {})["position"])))
-        while self._positions and self._positions[0][1] <= replayed:
-            self._seen, _ = self._positions.popleft()
-        while len(self._positions) > 1 and self._positions[1][0] < now - self._lag:
-            self._positions.popleft()  # too old to be of use
+        positions = self._positions  # the same until the end, if another thread leaves the standby meanwhile
+        positions.append((now, _position((server or {})["position"])))
+        while positions and positions[0][1] <= replayed:
+            self._seen, _ = positions.popleft()
+        while len(positions) > 1 and positions[1][0] < now - self._lag:
+            positions.popleft()  # too old to be of use
         return None
 
     def _replayed(self, server: Row, standby: Row) -> int:
