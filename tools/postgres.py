@@ -64,6 +64,16 @@ class Server:
         """The way in for a superuser."""
         return f"postgresql://postgres@/postgres?host={quote(str(self.root), safe='')}"
 
+    @contextlib.contextmanager
+    def up(self) -> Generator[None]:
+        """Start it; stop it afterwards, if it still runs."""
+        self.start()
+        try:
+            yield
+        finally:
+            if (self.root / "data" / "postmaster.pid").exists():
+                self.stop()
+
     def start(self) -> None:
         """Start it, and wait until it takes connections."""
         self._control("-o", " ".join(self.settings), "start")
@@ -111,12 +121,8 @@ def serving(*, durable: bool = False, settings: Sequence[str] = ()) -> Generator
     try:
         make: list[object] = [binaries() / "initdb", "-D", root / "data", "-U", "postgres", "-A", "trust"]
         _call([*make, "-E", "UTF8", "--locale=C", *([] if durable else ["--no-sync"])], server.as_user)
-        server.start()
-        try:
+        with server.up():
             yield server
-        finally:
-            if (root / "data" / "postmaster.pid").exists():
-                server.stop()
     finally:
         shutil.rmtree(root, ignore_errors=True)
 
@@ -135,12 +141,8 @@ def standby(primary: Server) -> Generator[Server]:
         with (root / "data" / "postgresql.auto.conf").open("a") as file:
             file.write(f"primary_conninfo = 'host={primary.root} user=postgres'\n")
         primary.start()
-        server.start()
-        try:
+        with server.up():
             yield server
-        finally:
-            if (root / "data" / "postmaster.pid").exists():
-                server.stop()
     finally:
         shutil.rmtree(root, ignore_errors=True)
 
