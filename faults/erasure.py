@@ -6,6 +6,7 @@ the bytes of the file and of its log, and on PostgreSQL in those of the data fol
 """
 
 import argparse
+import gc
 import json
 import os
 import random
@@ -13,10 +14,10 @@ import secrets
 import shutil
 import signal
 import sys
+import threading
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from importlib import import_module
 from pathlib import Path
 
 import anyio
@@ -26,7 +27,7 @@ import psycopg
 import bethink
 from faults import erasure_life
 from faults.crew import in_child
-from faults.erasure_life import Life, pieces
+from faults.erasure_life import Life, pieces, pieces_in
 from faults.erasure_mutants import ErasureMutant, break_down
 from faults.ledger import Verdict
 from faults.places import Place, chosen, fork, place
@@ -50,12 +51,14 @@ class Tally:
     """Pieces of words that nobody asked to forget: by chance a life says what another forgets."""
     violations: list[str] = field(default_factory=list[str])
 
-    def gone(self) -> dict[str, set[bytes]]:
-        """Return the pieces that must stand nowhere any more, by the space that forgot them."""
-        return {space: pieces(words) - self.standing for space, words in self.erased.items()}
+    def gone(self) -> dict[bytes, str]:
+        """Return the pieces that must stand nowhere any more, each with a space that forgot it."""
+        return {
+            piece: space for space, words in self.erased.items() for piece in pieces(words) - self.standing
+        }  # fmt: skip
 
 
-def campaign(where: Place, histories: int, kills: int, seed: int) -> tuple[str, Verdict]:
+def campaign(where: Place, histories: int, kills: int, seed: int, busy: float) -> tuple[str, Verdict]:
     """Run the histories, one after the other, and search for what they forgot."""
     tally = Tally()
     template = where.ledger / "template.db"
@@ -63,7 +66,7 @@ def campaign(where: Place, histories: int, kills: int, seed: int) -> tuple[str, 
     for number in range(histories):
         # Kills are spread over all histories.
         kill = kills * (number + 1) // histories > kills * number // histories
-        _history(where, template, number, seed, tally, kill=kill)
+        _history(where, template, number, seed, tally, busy=busy, kill=kill)
         if (number + 1) % 100 == 0:
             print(f"  {where.database}: {number + 1} of {histories} histories", file=sys.stderr, flush=True)
     if where.database == "postgres":
@@ -75,24 +78,19 @@ def campaign(where: Place, histories: int, kills: int, seed: int) -> tuple[str, 
 
 
 def _prepare(template: Path) -> None:
-    """Make an empty file to copy, and load here what a life loads, so that no child has to do so again."""
-    loaded = template.with_suffix(".json")
-
-    def one() -> None:
-        anyio.run(_make, str(template))
-        example = template.parent / "example"
-        (example / "files").mkdir(parents=True)
-        shutil.copyfile(template, example / "memory.db")
-        life = Life(target=str(example / "memory.db"), space="example", folder=example, seed=1)
-        anyio.run(erasure_life.live, life)
-        anyio.run(lambda: erasure_life.forget(life, kill=False))
-        anyio.run(erasure_life.finish, life, example / "result.json")
-        loaded.write_text(json.dumps([name for name in sys.modules if name.startswith("bethink.")]))
-
-    if not in_child(one):
-        raise SystemExit("the example failed")
-    for name in json.loads(loaded.read_text()):
-        import_module(name)
+    """Make an empty file to copy, and live one life here, so that no child has to load again what a life needs."""
+    anyio.run(_make, str(template))
+    example = template.parent / "example"
+    (example / "files").mkdir(parents=True)
+    shutil.copyfile(template, example / "memory.db")
+    life = Life(target=str(example / "memory.db"), space="example", folder=example, seed=1)
+    anyio.run(erasure_life.live, life)
+    anyio.run(lambda: erasure_life.forget(life, kill=False))
+    anyio.run(erasure_life.finish, life, example / "result.json")
+    for thread in threading.enumerate():  # a child has only the thread that forks, and every lock as it was
+        if thread is not threading.current_thread():
+            thread.join()
+    gc.freeze()
 
 
 async def _make(path: str) -> None:
@@ -100,14 +98,14 @@ async def _make(path: str) -> None:
         pass
 
 
-def _history(where: Place, template: Path, number: int, seed: int, tally: Tally, *, kill: bool) -> None:
+def _history(where: Place, template: Path, number: int, seed: int, tally: Tally, *, busy: float, kill: bool) -> None:
     folder = where.ledger / f"h{number}"
     (folder / "files").mkdir(parents=True)
     target = where.target
     if where.database == "sqlite":
         target = str(folder / "memory.db")
         shutil.copyfile(template, target)
-    life = Life(target=target, space=f"h{number}", folder=folder, seed=seed)
+    life = Life(target=target, space=f"h{number}", folder=folder, seed=seed, busy=busy)
     dice = random.Random(f"{seed}/{number}")
     tally.histories += 1
     if not in_child(lambda: anyio.run(erasure_life.live, life)):
@@ -177,7 +175,7 @@ def _check(life: Life, where: Place, tally: Tally, *, killed: bool) -> None:
     wanted = pieces(words) - kept
     tally.searched += len(wanted)
     for path, data in held.items():
-        if left := [piece.decode() for piece in sorted(wanted) if piece in data]:
+        if left := sorted(piece.decode() for piece in wanted & pieces_in(data)):
             tally.violations.append(f"{life.space}: {path.name} holds {left[:3]}")
 
 
@@ -187,9 +185,8 @@ def _search_rows(where: Place, tally: Tally) -> None:
     with Raw(where.raw) as raw:
         for name, rows in raw.tables().items():
             text = repr(rows).lower().replace("\\\\", "\\").encode()  # as repr writes one backslash
-            for space, wanted in gone.items():
-                if any(piece in text for piece in wanted):
-                    tally.violations.append(f"{space}: a row of {name} holds a piece")
+            for space in _left(gone, text):
+                tally.violations.append(f"{space}: a row of {name} holds a piece")
 
 
 def _search_data_folder(where: Place, tally: Tally) -> None:
@@ -202,9 +199,13 @@ def _search_data_folder(where: Place, tally: Tally) -> None:
     gone = tally.gone()
     for path in sorted(Path(folder, "base").rglob("*")):
         data = path.read_bytes().lower() if path.is_file() else b""
-        for space, wanted in gone.items():
-            if any(piece in data for piece in wanted):
-                tally.violations.append(f"{space}: {path.name} of the data folder holds a piece")
+        for space in _left(gone, data):
+            tally.violations.append(f"{space}: {path.name} of the data folder holds a piece")
+
+
+def _left(gone: dict[bytes, str], data: bytes) -> list[str]:
+    """Return the spaces of which a piece stands in some bytes."""
+    return sorted({gone[piece] for piece in pieces_in(data) & gone.keys()})
 
 
 def main() -> int:
@@ -213,6 +214,7 @@ def main() -> int:
     parser.add_argument("--histories", type=int, required=True, help="how many lives, on each database")
     parser.add_argument("--kills", type=int, required=True, help="in how many of them whoever forgets is killed")
     parser.add_argument("--database", choices=["sqlite", "postgres", "both"], default="both")
+    parser.add_argument("--busy", type=float, default=0.03, help="the share of lives that split SQLite's pages")
     parser.add_argument("--seed", type=int, default=None, help="repeat the random choices of an earlier run")
     parser.add_argument("--mutant", choices=list(ErasureMutant), default=None, help="a bug on purpose: it must fail")
     options = parser.parse_args()
@@ -221,7 +223,7 @@ def main() -> int:
     ended: list[tuple[str, str, Verdict]] = []
     for database in chosen(options.database):
         with place(database) as where:
-            ended.append((database, *campaign(where, options.histories, options.kills, seed)))
+            ended.append((database, *campaign(where, options.histories, options.kills, seed, options.busy)))
     for database, _, verdict in ended:
         for violation in verdict.violations[:_MOST_PRINTED]:
             print(f"{database}: {violation}")

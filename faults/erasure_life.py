@@ -25,11 +25,15 @@ PIECE = 6
 _LETTERS = "бвгджзклмнпрстфх"
 _VOWELS = "аеиоу"
 """Cyrillic: six letters of ASCII may stand in an id or a signature by chance, and among ten thousand lives they do."""
+_LETTER, _ESCAPED = rb"[\xd0\xd1][\x80-\xbf]", rb"\\u04[0-9a-f]{2}"
+_RUNS = [(re.compile(each + b"(?:" + each + b"){5,}"), size) for each, size in ((_LETTER, 2), (_ESCAPED, 6))]
+"""Six letters and more of these, plain and as JSON may escape them, with the bytes of a letter."""
 _FACT = re.compile(r"^- (f[0-9]+) \w+ about [^:]+: (.+)$", re.MULTILINE)
-_BUSY, _CHATS, _LINES = 0.03, 60, 500
-"""How often a life has so many more conversations with so many lines: SQLite splits pages then, and moves rows.
+_CHATS, _LINES = 60, 500
+"""A busy life on SQLite has so many more conversations with so many lines: it splits pages then, and moves rows.
 
-It leaves a copy of about one row in a thousand behind, so that few lives show it, and many do.
+It leaves a copy of about one row in a thousand behind, so that few lives show it, and many do. PostgreSQL's documented
+vacuum writes every page anew.
 """
 _LAST_STATEMENT = 130
 """One erasure takes about so many statements; a kill is aimed at one of them."""
@@ -43,6 +47,8 @@ class Life:
     space: str
     folder: Path
     seed: int
+    busy: float = 0.0
+    """How likely it is a busy one."""
 
     @property
     def said(self) -> Path:
@@ -77,6 +83,16 @@ def pieces(words: Iterable[str]) -> set[bytes]:
     """Every piece of six letters of some words, plain and as JSON may escape it."""
     found = {word[at : at + PIECE] for word in words for at in range(len(word) - PIECE + 1)}
     return {form.encode() for piece in found for form in (piece, json.dumps(piece)[1:-1])}
+
+
+def pieces_in(data: bytes) -> set[bytes]:
+    """Every piece of six letters that stands in some bytes: one pass, however many pieces are looked for."""
+    return {
+        run[at : at + PIECE * size]
+        for runs, size in _RUNS
+        for run in runs.findall(data)
+        for at in range(0, len(run) - PIECE * size + 1, size)
+    }
 
 
 def canary(dice: random.Random) -> str:
@@ -147,7 +163,7 @@ async def live(life: Life) -> None:
             asked = dice.choice(list(said.values()))
             await space.recall(f"Who is {asked[0]}?", session_id=dice.choice(sessions).id)
         await memory.learn()
-        if dice.random() < _BUSY:
+        if dice.random() < life.busy and not life.target.startswith("postgresql:"):
             await _talk(space, dice, said)
     life.said.write_text(json.dumps(said))
 

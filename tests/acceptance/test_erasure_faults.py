@@ -1,12 +1,13 @@
 """The campaign of erasure, short; and that it notices what it is there to notice."""
 
+import json
 import random
 import subprocess
 import sys
 
 import pytest
 
-from faults.erasure_life import canary, pieces
+from faults.erasure_life import canary, pieces, pieces_in
 from faults.erasure_mutants import ErasureMutant
 
 
@@ -18,6 +19,14 @@ def campaign(*arguments: str) -> "subprocess.CompletedProcess[str]":
 def test_words_are_searched_by_pieces_of_six_letters() -> None:
     assert pieces(["kavurimo"]) == {b"kavuri", b"avurim", b"vurimo"}
     assert len(canary(random.Random(1))) == 10
+
+
+def test_pieces_are_found_in_any_bytes_plain_and_escaped() -> None:
+    words = [canary(random.Random(seed)) for seed in range(20)]
+    data = b"\xd0\xff".join(word.encode() + b"\xd1" + json.dumps(word).encode() for word in words)
+
+    assert pieces_in(data) == pieces(words)
+    assert pieces_in("бавиг".encode() + b"\\u0431\\u0430") == set()
 
 
 @pytest.mark.slow
@@ -34,8 +43,10 @@ def test_a_campaign_ends_with_its_figures_and_its_seed() -> None:
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("mutant", list(ErasureMutant))
 def test_a_campaign_notices_every_bug_that_is_made_on_purpose(mutant: ErasureMutant) -> None:
+    # What a split page keeps shows in busy lives only.
+    busy = "1" if mutant is ErasureMutant.NO_CLEARING else "0"
     for histories in (15, 30, 60):
-        done = campaign("--histories", str(histories), "--kills", str(histories), "--mutant", mutant)
+        done = campaign("--histories", str(histories), "--kills", str(histories), "--busy", busy, "--mutant", mutant)
         if done.returncode == 1:
             break
 
