@@ -8,6 +8,7 @@ the bytes of the file and of its log, and on PostgreSQL in those of the data fol
 import argparse
 import gc
 import json
+import math
 import os
 import random
 import secrets
@@ -58,12 +59,14 @@ class Tally:
         }  # fmt: skip
 
 
-def campaign(where: Place, histories: int, kills: int, seed: int, busy: float) -> tuple[str, Verdict]:
-    """Run the histories, one after the other, and search for what they forgot."""
+def campaign(where: Place, histories: int, kills: int, *, seed: int, busy: float, until: float) -> tuple[str, Verdict]:
+    """Run the histories, one after the other, until a time at most, and search for what they forgot."""
     tally = Tally()
     template = where.ledger / "template.db"
     _prepare(template)
     for number in range(histories):
+        if time.monotonic() > until:
+            break
         # Kills are spread over all histories.
         kill = kills * (number + 1) // histories > kills * number // histories
         _history(where, template, number, seed, tally, busy=busy, kill=kill)
@@ -215,6 +218,7 @@ def main() -> int:
     parser.add_argument("--kills", type=int, required=True, help="in how many of them whoever forgets is killed")
     parser.add_argument("--database", choices=["sqlite", "postgres", "both"], default="both")
     parser.add_argument("--busy", type=float, default=0.03, help="the share of lives that split SQLite's pages")
+    parser.add_argument("--minutes", type=float, default=math.inf, help="end on each database after so many")
     parser.add_argument("--seed", type=int, default=None, help="repeat the random choices of an earlier run")
     parser.add_argument("--mutant", choices=list(ErasureMutant), default=None, help="a bug on purpose: it must fail")
     options = parser.parse_args()
@@ -223,7 +227,9 @@ def main() -> int:
     ended: list[tuple[str, str, Verdict]] = []
     for database in chosen(options.database):
         with place(database) as where:
-            ended.append((database, *campaign(where, options.histories, options.kills, seed, options.busy)))
+            until = time.monotonic() + 60 * options.minutes
+            done = campaign(where, options.histories, options.kills, seed=seed, busy=options.busy, until=until)
+            ended.append((database, *done))
     for database, _, verdict in ended:
         for violation in verdict.violations[:_MOST_PRINTED]:
             print(f"{database}: {violation}")

@@ -12,8 +12,9 @@ from bethink.archive.load import load_archive
 from bethink.archive.write import write_archive
 from bethink.store.db import Database
 from tests.conftest import memory_on
+from tests.length import often
 
-FEW, MANY = 6_000, 24_000
+FEW, MANY = 6_000, often(24_000, long=1_000_000)
 
 
 async def _peak(work: Awaitable[object]) -> int:
@@ -38,7 +39,8 @@ async def _fill(database: Database, space: str, count: int) -> None:
 
 
 @pytest.mark.slow
-async def test_four_times_the_messages_take_the_same_memory(database: Database, tmp_path: Path) -> None:
+@pytest.mark.timeout(often(400, long=14_400))
+async def test_many_times_the_messages_take_the_same_memory(database: Database, tmp_path: Path) -> None:
     peaks: dict[int, tuple[int, int]] = {}
     for count in (FEW, MANY):
         await _fill(database, f"s{count}", count)
