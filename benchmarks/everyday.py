@@ -1,4 +1,4 @@
-"""Reads `data/everyday.jsonl`: what ten invented users told an assistant over a year, and what they ask it later."""
+"""Reads what ten invented users, and five by another author, told an assistant, and what they ask it later."""
 
 from pathlib import Path
 
@@ -15,3 +15,8 @@ def everyday(half: Half | None = None) -> list[Conversation]:
     it) or `never` (nothing was said about it).
     """
     return read(DATA, half)
+
+
+def everyday2(half: Half | None = None) -> list[Conversation]:
+    """Read the five: nothing is tuned on them, so all are in the half "report"."""
+    return read(DATA.with_name("everyday2.jsonl"), half)

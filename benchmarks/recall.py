@@ -1,7 +1,8 @@
 """Evidence recall: Bethink by words and with each model, beside what anyone would try first.
 
-Without a folder of data it runs the two sets that are kept here: an assistant's everyday, and twelve languages. Weights
-were found on odd conversations (the 1st, 3rd, …) and are reported on both halves, with bootstrap intervals.
+Without a folder of data it runs the sets that are kept here: an assistant's everyday, by two authors, and twelve
+languages. Weights were found on odd conversations (the 1st, 3rd, …) and are reported on both halves, with bootstrap
+intervals.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""The sets that recall is measured on: four of long conversations, MADial, and two that are kept with the benchmark."""
+"""The sets that recall is measured on: four of long conversations, MADial, and three that are kept here."""
 
 import gzip
 import json
@@ -6,16 +6,22 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
-from importlib import import_module
-from importlib.util import find_spec
 from itertools import chain, groupby
 from pathlib import Path
 from typing import Any
 
 from benchmarks import sets
+from benchmarks.everyday import everyday, everyday2
+from benchmarks.own_sets import Half
 from benchmarks.sets import Conversation, Question, Turn
+from benchmarks.tongues import tongues
 
-OWN = ("everyday", "tongues")
+_READERS: Mapping[str, Callable[[Half | None], list[Conversation]]] = {
+    "everyday": everyday,
+    "everyday2": everyday2,
+    "tongues": tongues,
+}
+OWN = tuple(_READERS)
 """Sets that need no folder of data."""
 LONG = ("locomo", "realtalk", "beam", "longmemeval")
 """Sets of which one half tuned the weights."""
@@ -53,10 +59,7 @@ def together(name: str, conversations: Sequence[Conversation]) -> Conversation:
 
 
 def _own(name: str, _: Path) -> list[Conversation]:
-    module = f"benchmarks.{name}"
-    if find_spec(module) is None:
-        raise SystemExit(f"there is no set {name} yet")
-    read = getattr(import_module(module), name)
+    read = _READERS[name]
     tuned = {(each.id, question.id) for each in read("tune") for question in each.questions}
     return [
         replace(
@@ -71,7 +74,7 @@ def _own(name: str, _: Path) -> list[Conversation]:
                 for question in each.questions
             ),
         )
-        for each in read()
+        for each in read(None)
     ]
 
 

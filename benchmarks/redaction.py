@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from benchmarks.redaction_corpus import Sample, samples
-from benchmarks.redaction_strangers import HALVES, LATE, MISSED, SECOND, WITH_GOALS, strangers
+from benchmarks.redaction_strangers import HALVES, LATE, MISSED, SECOND, UNREAD, WITH_GOALS, strangers
 from bethink.providers.redaction import SecretRedactor
 from bethink.setting_groups import PERSONAL_KINDS
 
@@ -207,7 +207,7 @@ def _strange(half: str, redact: Callable[[str], str], redact_all: Callable[[str]
             output = (redact_all if family == "personal" else redact)(sample.text)
             bad = not is_removed(sample, output) if sample.secret else output != sample.text
             wrong += bad
-            if bad and show and half in (HALVES[0], "late7"):  # nobody may tune on the others
+            if bad and show and half not in (HALVES[1], UNREAD):  # no one may tune on these
                 print(f"  {family}, {sample.kind}: {sample.text!r}\n    -> {output!r}", file=sys.stderr)
         share = wrong / len(corpus) if family == "none" else 1 - wrong / len(corpus)
         said.append(f"{'touched' if family == 'none' else family} {share:.4f} of {len(corpus)}")

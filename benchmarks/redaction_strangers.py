@@ -17,18 +17,25 @@ LATE = {
     "late6": "code .88 of 50, prose .95 of 42, touched .010 of 105",
     "late7": "code .92 of 51, prose .82 of 51, tokens 1 of 25, split .88 of 25, touched .012 of 434",
     "late8": "code .95 of 60, prose .87 of 54, tokens 1 of 25, split .96 of 25, touched .007 of 458",
+    "late9": "code .97 of 35, prose .77 of 30, tokens 1 of 13, split .92 of 13, touched .027 of 300",
+    "late10": "code 1 of 35, prose .77 of 30, tokens 1 of 12, split .83 of 12, touched .013 of 300",
+    "late11": "code 1 of 30, prose .73 of 40, tokens 1 of 10, split 1 of 10, touched .004 of 250",
+    "late12": "code 1 of 30, prose .63 of 40, tokens 1 of 10, split 1 of 10, touched .020 of 250",
 }
 """Sets that were each written after the rules of their day were done, and what their first run gave.
 
-That is what to expect of other texts: once run, each set was read and the rules were widened, but for `late8`.
+That is what to expect of other texts: once run, each set was read and the rules were widened, but for `UNREAD`.
 """
+UNREAD = "late12"
 SECOND = {
     "late8": "code .95 of 60, prose .85 of 54, tokens 1 of 25, split .96 of 25, touched .007 of 458",
+    "late10": "code 1 of 35, prose .80 of 30, tokens 1 of 12, split .83 of 12, touched .013 of 300",
+    UNREAD: "code 1 of 30, prose .65 of 40, tokens 1 of 10, split 1 of 10, touched .020 of 250",
 }
-"""What a set gave whose author did not look at what went wrong, after the rules were changed for other texts."""
-WITH_GOALS = ("late7", "late8")
-MISSED = frozenset({"late8 none"})
-"""Goals that these two do not reach. The benchmark prints them and fails for the others."""
+"""What a set gave before anyone had looked at what went wrong in it, after the rules were changed for other texts."""
+WITH_GOALS = ("late7", "late8", UNREAD)
+MISSED = frozenset({f"{UNREAD} prose", f"{UNREAD} none"})
+"""Goals that these do not reach. The benchmark prints them and fails for the others."""
 
 
 def strangers(half: str) -> dict[str, list[Sample]]:

@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 
-from benchmarks.everyday import everyday
+from benchmarks.everyday import everyday, everyday2
 from benchmarks.sets import Conversation, Question
 from benchmarks.tongues import tongues
 
@@ -51,7 +51,7 @@ def all_questions(conversations: list[Conversation]) -> list[tuple[Conversation,
     return [(each, question) for each in conversations for question in each.questions]
 
 
-def evidence_is_real(conversations: list[Conversation]) -> None:
+def evidence_is_real(conversations: list[Conversation], *, said_by: tuple[str, ...] = ("user",)) -> None:
     for conversation in conversations:
         ids = [turn.id for turn in conversation.turns]
         assert len(set(ids)) == len(ids)
@@ -59,7 +59,7 @@ def evidence_is_real(conversations: list[Conversation]) -> None:
         for question in conversation.questions:
             said = [turn for turn in conversation.turns if turn.id in question.evidence]
             assert len(said) == len(question.evidence)
-            assert {turn.speaker for turn in said} <= {"user"}
+            assert {turn.speaker for turn in said} <= {*said_by}
             assert bool(said) == (question.answer is not None)
     ids = [question.id for _, question in all_questions(conversations)]
     assert len(set(ids)) == len(ids)
@@ -76,6 +76,16 @@ def test_everyday_names_evidence_that_exists_and_none_for_what_was_never_said():
     evidence_is_real(everyday())
     for _, question in all_questions(everyday()):
         assert question.answerable == (question.category != "never")
+
+
+def test_the_second_everyday_has_30_questions_of_each_of_five_users_and_tunes_nothing():
+    found = all_questions(everyday2())
+    assert Counter(question.category for _, question in found) == {"direct": 60, "paraphrase": 60, "never": 30}
+    assert {len(each.turns) for each in everyday2()} == {112}
+    assert not everyday2("tune")
+    evidence_is_real(everyday2(), said_by=("user", "assistant"))  # one answer is repeated to the user
+    reworded = [pair for pair in found if pair[1].category == "paraphrase"]
+    assert not {question.text: words for talk, question in reworded if (words := shared(talk, question))}
 
 
 def test_a_direct_question_of_everyday_shares_a_content_word_with_its_statement():

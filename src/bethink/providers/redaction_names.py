@@ -51,6 +51,7 @@ _NAMES = {
             "암호",
         ),
         *("pre-shared-key", "pre-shared key", "pre shared key"),
+        *("wifi code", "wifi-code", "wi-fi code", "wlan-code", "code wifi", "código wifi", "codice wifi", "kod wifi"),
         *("كلمة مرور", "كلمة سر", "باسورد", "الباسورد", "şifreyi", "şifresini", "şifremi", "şifresine", "şifreye"),
         *("parolayı", "parolasını", "hasłu", "heslu", "hesla", "wifi-schlüssel", "wlan-schlüssel", "wlan schlüssel"),
         *("safe word", "safeword", "code word", "codeword", "codewort", "losungswort", "mot secret", "кодовое слово"),
@@ -80,7 +81,17 @@ _NAMES = {
         *("erlang cookie", "cookie secret", "webhook signing", "auth token", "authtoken"),
         *("api schlüssel", "clé api", "clave api", "chiave api", "chave api", "klucz api", "ключ api", "api ключ"),
         *("api anahtarı", "api sleutel", "api nyckel", "apiキー", "api 密钥", "api 키", "مفتاح api"),
-        *("signing key", "master key", "account key", "preshared key", "shared key", "service key", "webhook key"),
+        *(
+            "routing key",
+            "integration key",
+            "signing key",
+            "master key",
+            "account key",
+            "preshared key",
+            "shared key",
+            "service key",
+            "webhook key",
+        ),
     ),
     "token": ["token", "bearer"],
     "secret": ["secret", "credential", "credentials", "creds"],
@@ -136,7 +147,20 @@ HINTS = Hints(
     ),
     *("парол", "гасло", "лозинка", "ключ", "κωδικ", "סיסמ", "كلم", "السري", "पासवर्ड", "পাসওয়ার্ড", "รหัสผ่าน", "mật khẩu"),
     *("密", "口令", "パス", "暗証", "合言葉", "비밀번호", "비번", "암호", "clé", "cookie", "signing", "باسورد"),
-    *("llave", "word", "wort", "mot secret", "слово", "secreta", "segreta", "暗号", "合い言葉"),
+    *(
+        "llave",
+        "wifi",
+        "wi-fi",
+        "wlan",
+        "word",
+        "wort",
+        "mot secret",
+        "слово",
+        "secreta",
+        "segreta",
+        "暗号",
+        "合い言葉",
+    ),
     *("chiave", "chave", "klucz", "anahtar", "sleutel", "nyckel", "キー", "키", "مفتاح"),
 )
 """Every lower-cased text that contains a name contains one of these."""
@@ -196,6 +220,7 @@ _NOT_BEFORE = (
 _NOT_BEFORE_THIS = {
     "token": ("next", "starting", "resume", "publickey", "public_key", "public-key"),
     "secret": ("existing",),
+    "clave": ("palabra", "palabras"),
 }
 _AFTER = re.compile(
     r"(?:[_-]?(?:key|token|secret|password|value|string|base|old|new|prod|production|live|test|dev|staging|main|primary|"

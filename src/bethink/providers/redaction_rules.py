@@ -8,6 +8,7 @@ from bethink.providers.redaction_calls import CALLS
 from bethink.providers.redaction_hints import Hints, Index, Lowered
 from bethink.providers.redaction_idioms import IDIOMS, Idiom
 from bethink.providers.redaction_names import HINTS
+from bethink.providers.redaction_openers import opening
 from bethink.providers.redaction_personal import personal
 from bethink.providers.redaction_prose import spoken
 from bethink.providers.redaction_telling import told
@@ -24,7 +25,7 @@ def _is_given(value: str) -> bool:
 
 
 def _is_url_password(value: str) -> bool:
-    return len(value) >= 3 and not stands_for_one(value) and not value.startswith(":")
+    return len(value) >= 3 and not stands_for_one(value, literal=True) and not value.startswith(":")
 
 
 def _is_random(value: str) -> bool:
@@ -138,7 +139,7 @@ _IDIOMS = [*(Idiom(*context) for context in _CONTEXTS), *IDIOMS, *CALLS]
 _INDEX = Index(idiom.hints for idiom in _IDIOMS)
 _PHRASE = re.compile(
     r"(?:(?:seed|recovery|backup|secret|wallet)[ _-]?(?:phrase|words?)|mnemonic)(?:[ \t]+(?:is|are|words?))?"
-    r"[\"']?[ \t]{0,8}[:=]{0,2}\s{0,8}[\"'`]?"
+    r"(?:,[^\n:]{1,48}:|[\"']?[ \t]{0,8}[:=]{0,2})\s{0,8}[\"'`]?"
 )
 _PHRASE_HINTS = Hints("phrase", "mnemonic", "word")
 _PHRASE_WORD = re.compile(r"(?:[0-9]{1,2}[.):][ ]?)?([a-z]{3,8})(?:[ \t,]{1,3}|\r?\n)?+")
@@ -192,6 +193,7 @@ def _told(text: str, lowered: Lowered) -> list[MatchSpan]:
                     found.append(MatchSpan(*match.span(group), kind))
     found += in_blocks(text, lowered)
     found += spoken(text, lowered)
+    found += opening(text, lowered)
     found += told(text, lowered)
     if lowered.has(_PHRASE_HINTS):
         found += _phrases(text, lowered.text)

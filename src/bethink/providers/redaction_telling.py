@@ -4,12 +4,11 @@ import re
 from collections.abc import Iterator
 
 from bethink.providers.redaction_hints import Hints, Lowered
-from bethink.providers.redaction_prose import NOUN
 from bethink.providers.redaction_tokens import MatchSpan
 from bethink.providers.redaction_values import is_password, stands_for_one
 
 _AT_END = r"(?=[\"'`”»)]{0,2}[.,;!?)]{0,2}(?:\s|\Z))"
-_WORD_OF = r"([!-~]{6,64}?)"
+_WORD_OF = r"([!-~а-яё]{6,64}?)"
 _LATER = re.compile(
     r"(?<!\w)(?:(?:it|this)(?:['\u2019]?s| is| was| to| should be)|(?:the )?new one(?:['\u2019]s| is|:)"
     r"|the new[: ]|is now|now|always|still|immer(?: noch)?|toujours|siempre|sempre|zawsze|всегда|hep|altijd"
@@ -39,76 +38,12 @@ _LAST_PREPOSITION = re.compile(
     rf"(?:\A|\s)(?:{_PREPOSITIONS}|in|with|mit|con|avec|and|or|und|et|y|e|i|и)\s+[\"'`“„«]?\Z", re.IGNORECASE
 )
 _CLAUSE = re.compile(r"[.!?;:,()\n]")
-_NO_UNIT = (
-    r"(?![0-9a-z]|[.:,-][0-9]|%|[ ]?(?:digits?|characters?|years?|days|hours|times|minutes?|seconds?|people"
-    r"|users|items|lines|eur|usd|€|\$|km|m\b|mm|cm|kg|g\b|ml|mb|gb|hz|w\b|v\b|mah?|euro|euros?|dollars?|uhr"
-    r"|stellig|stellen|chiffres|d[ií]gitos|cifre|cyfr|zł|stück|leute|minuten|jahre|ans|años|anos|anni|lat|лет|руб"
-    r"|цифр|o'clock|am\b|pm\b|h\b))"
-)
-_DIGITS_END = rf"{_NO_UNIT}(?!{NOUN[1:]})"
-_PIN = r"([0-9]{4,8}|[0-9]{1,2}(?:[- ][0-9]{1,2}){2,4}|[0-9]{2,3}[a-zа-я][0-9]{3,5})"
-_DIGITS = re.compile(
-    r"[0-9](?<![\w.:/-].)(?:[0-9]{3,7}(?![0-9A-Za-z])|[0-9]?[- ][0-9]{1,2}[- ][0-9]|[0-9]{1,2}[A-ZА-Я][0-9]{3})"
-)
-_THING = (
-    r"alarm(?! clock)|safe|gate|padlock|bike lock|combination lock|lock|locker|keypad|lockbox|key ?box|intercom"
-    r"|suitcase"
-    r"|alarmanlage|tresor|zahlenschloss|fahrradschloss|schlüsselkasten|schließfach|haustür|garagentor|tor"
-    r"|alarme|coffre(?:-fort)?|cadenas|portail|digicode|antivol|interphone|alarma|candado|caja fuerte|portero|portal"
-    r"|allarme|cassaforte|lucchetto|cancello|citofono|antifurto|cofre|cadeado|portão|interfone"
-    r"|sejf\w?|kłódk\w|domofon\w?|bram\w|kluis|hangslot|poort|alarmet|kassaskåp\w*|hänglås\w*"
-    r"|сигнализаци\w|сейф\w?|домофон\w?|замо?к\w{0,2}|калитк\w|ворот\w|kasa(?:nın)?|asma kilit|kilit|alarmın"
-    r"|apartman kapısı"
-)
-_IS_CODE = (
-    r"(?:is|was|takes|wants|needs|[:=—–-]|ist|lautet|geht mit|est|c['\u2019]est|es|é|è|(?<!alarm )to|jest|er|är"
-    r"|with|mit|using|avec|con|com|met|med"
-    r"|kodem|кодом|код|code|kod|kodu|şifresi|пароль|ile|combo|combination|combinación|kombination)"
-)
-_OPENS = re.compile(
-    rf"(?<![\w-])(?:(?:{_THING})(?![\w-])(?:[ \t]{{1,2}}[^\s\d.?!:=]{{1,16}}){{0,4}}?(?:[ \t]{{1,2}}|(?=[:=—–-]))"
-    rf"{_IS_CODE}(?:[ \t](?:now|jetzt|the|still|noch|ora|ahora|code|kodem))?[ \t]{{1,2}}[\"'`#*]{{0,2}}"
-    rf"{_PIN}{_DIGITS_END}"
-    rf"|(?:keypad|domofon|домофон|сейф|digicode|tresor|safe|padlock|lockbox|cadenas|candado"
-    rf"|sejf)[ \t]{_PIN}{_DIGITS_END}"
-    rf"|(?:garage|door|shed|lobby|gym|cellar|basement|storage unit|mailbox|tür|keller|briefkasten"
-    rf"|porte|garaje|puerta|trastero"
-    rf"|porta|garagem|cantina|drzwi|garaż|piwnica|дверь|гараж|подъезд|kapı|garaj|deur"
-    rf"|dörr\w*)(?: [^\W\d]{{1,12}})?[ \t]?[:=→—–][ \t]{{1,2}}{_PIN}{_DIGITS_END})",
-)
-_OPENING = re.compile(
-    r"(?<![\w-])(?:unlock\w*|open(?:s|ed)?|disarm\w*|turn(?:s|ed)? (?:it )?off|deactivat\w+|gets? (?:you )?in"
-    r"|entsperr\w*|öffne\w*|aufmachen"
-    r"|entschärf\w*|ausschalten|déverrouill\w*|débloqu\w*|ouvr\w+|désactiv\w*|desbloque\w*|desbloquear"
-    r"|abr\w{1,4}|desactiv\w*"
-    r"|apaga\w*|sblocc\w*|apr\w{1,4}|disattiv\w*|deslig\w*|destrav\w*|odblok\w*|otw\w*|wyłącz\w*|разблокир\w*|откр\w*"
-    r"|отключ\w*|ontgrendel\w*|låser? upp|låse op|aç\w*|kilidi|get (?:you )?in|let yourself in|r?entrer|entrar"
-    r"|entrare|reinkomm\w*|rein|wejść|войти)(?![\w-])[^\n\d.]{0,48}?(?<!\w)"
-    r"(?:with|using|by typing|typing|type|press|dial|enter|mit|per|tippe?|gib|avec|tape[rz]?|faire|con|pon\w*"
-    r"|marca\w*|teclea\w*|com"
-    rf"|digit\w+|z|kodem|wpisz|wpisując|hasłem|с|кодом|набери\w*|введи\w*|ile|met|med|is|code)(?: (?:the |den "
-    rf"|dem |le |el |la |il |o )?(?:code|código|codice|kod|kodem|код|кодом|pin))?[ \t]{{1,2}}[\"'`#*]{{0,2}}{_PIN}"
-    rf"{_DIGITS_END}{_AT_END}"
-    r"|(?<![\w-])(?:entsperr|öffn|ausschalt|entschärf|aufmach|ontgrendel|openen|uitzetten)\w{0,4}[^\n\d.]{0,24}?[ \t:]"
-    rf"{_PIN}(?=[ \t](?:ein)?(?:geben|tippen|drücken|wählen|intoetsen|invoeren)\b)"
-    r"|(?:解锁|解除|开门|手机|门锁|保险柜|密码锁|金庫|ロック|暗証|玄関|금고|현관|잠금"
-    r"|핸드폰)[^\n\d。]{0,12}?(?<!\d)([0-9]{4,8})(?![0-9年月円元원个位桁분시日])",
-)
-_TYPED = re.compile(
-    rf"(?<![\w-])(?:type|enter|punch in|key in|dial|press|gib|tippe?|tape[rz]?|marca|teclea|digita|digite|wpisz"
-    rf"|набери\w{{0,2}}|введи\w{{0,2}})"
-    rf"[ \t]{{1,2}}[\"'`#*]{{0,2}}{_PIN}[#*\"'`]{{0,2}}[ \t]{{1,2}}(?:at|on|in|into|am|an der|beim|auf|ein|à|au"
-    rf"|sur|en|el|alla|al|sul|no|na|przy|у|на|в)[ \t]"
-    r"[^\n]{0,16}?(?:gate|door|keypad|alarm|panel|lock|safe|intercom|tor\b|tür|klingel|porte|portail|clavier"
-    r"|puerta|portal|teclado"
-    r"|porta|cancello|tastier|portão|drzwi|bram|klawiat|двер|ворот|домофон|панел)",
-)
 _ENTERING = re.compile(
     r"(?<![\w-])(?:log(?:s|ged|ging)?[ -]?(?:in|on|into)|sign(?:ed)?[ -]?in|unlock\w*|decrypt\w*|wi-?fi|wlan"
     r"|hotspot|vpn|entsperr\w*|entschlüssel\w*|déverrouill\w*"
     r"|déchiffr\w*|desbloque\w*|descifr\w*|sblocc\w*|odblok\w*|разблокир\w*|ontgrendel\w*|вайфа\w|anmeld\w*"
     r"|meld\w* dich|meldest|einlogg\w*|logg?\w* dich"
-    r"|connecte\w*|connexion|identifie\w*|inicia\w* sesión|entr[aeo]r?|acced[eio]r?|ingresa\w*|conéctate"
+    r"|connecte\w*|connexion|identifie\w*|inicia\w* sesión|entr[aeo]r?(?! en conflit)|acced[eio]r?|ingresa\w*|conéctate"
     r"|faça login|logue|acessa\w*|acesse"
     r"|zaloguj\w*|loguj\w*|войти|войди\w*|зайди\w*|заходи\w*|залогинь\w*|giriş yap\w*|oturum aç\w*|inlog\w*"
     r"|logga in|logg inn|log ind)(?![\w-])"
@@ -122,7 +57,14 @@ _ENTERED = re.compile(
     rf"|brug|använd|bruk)[ \t][\"'`“„«]?{_WORD_OF}"
     r"[\"'`”»]?[ \t](?:to|zum|um|pour|para|per|do|чтобы|для|om|til|för|for att)[ \t]"
     r"(?:te |me |se |dich |get |)(?:log|sign|enter|get in|unlock|anmeld|einlogg|connect|entr|acced|ingres|inici"
-    r"|logow|zalog|вой|вход|in te|logga)",
+    r"|logow|zalog|вой|вход|in te|logga)"
+    rf"|(?<![\w-])(?:use|using|try|utilise[rz]?|usa|nimm|benutze?|verwende|użyj|используй\w{{0,2}}|gebruik)[ \t]"
+    rf"[\"'`“„«]?{_WORD_OF}[\"'`”»]?[ \t](?:for|für|pour|para|per|voor|dla|do|для|im|on)[ \t]"
+    r"(?:[^\s.]{1,12}[ \t]){0,2}?"
+    r"(?:wi-?fi|wlan|(?:guest )?network|netzwerk|réseau|netwerk|вайфа\w|login|vpn|router)(?![\w-])"
+    rf"|(?<![\w-])(?:wi-?fi|wlan|вайфай)(?:[ \t][^\s\d.:=]{{1,12}}){{0,4}}?[ \t](?:is|ist|est|es|è|é|to|это)[ \t]"
+    rf"[\"'`“„«]?{_WORD_OF}{_AT_END}"
+    rf"|(?<!\S)[\"'`“„«]?{_WORD_OF}[\"'`”»]?[ \t]is what (?:opens|unlocks|gets)\b",
 )
 _REMARK = re.compile(
     r"(?<![^\s\"'`“„«(:：])([^\s,;(\"'`“„«]{4,40})[\"'`”»]?,?[ \t(]{1,2}(?:all (?:in )?(?:lower|upper|small|caps"
@@ -140,6 +82,11 @@ _REMARK = re.compile(
     r"|без пробел|hepsi (?:küçük|büyük|bitişik)|(?:allemaal |alles )?(?:kleine letters|aan elkaar)"
     r"|zonder spaties|全部小写|全小写|都是小写|すべて小文字|全部小文字|모두 소문자)",
 )
+_ARTICLE = re.compile(
+    r"(?<!\w)(?:an?|the|this|that|my|your|der|die|das|dem|den|eine?|une?|le|la|les|el|los|las|il|lo|gli|os?|as"
+    r"|het|not|nicht|pas|no|non|não|nie|niet|не)[ ]\Z"
+)
+"""What stands before a noun or a verb, and before no password."""
 _REMARK_HINTS = Hints(
     *("case ", "case)", "case,", "case.", "one word", "space", "caps", " with ", "capital", "klein"),
     *("groß", "zusammen", "minus", "minús", "mayús", "maius", "tout", "todo", "tudo", "tutto", "spaz"),
@@ -156,39 +103,6 @@ _ABOUT_HINTS = Hints(
     *("wachtwoord", "lösenord", "kodeord", "wifi", "wi-fi", "wlan", "密码", "パスワード", "비밀번호", "비번"),
     *("network", "netzwerk", "netwerk", "réseau", "router"),
 )
-_OPENS_HINTS = Hints(
-    *("alarm", "safe", "gate", "lock", "keypad", "key box", "keybox", "intercom", "suitcase", "tresor", "schloss"),
-    *("schlüsselkasten", "schließfach", "tür", "tor", "coffre", "cadenas", "portail", "digicode", "antivol"),
-    *("interphone", "candado", "caja fuerte", "portero", "portal", "allarme", "cassaforte", "lucchetto", "cancello"),
-    *("citofono", "antifurto", "cofre", "cadeado", "portão", "interfone", "sejf", "kłódk", "domofon", "bram", "kluis"),
-    *("hangslot", "poort", "kassaskåp", "hänglås", "сигнализаци", "сейф", "домофон", "замо", "замк", "калитк"),
-    *("ворот", "kasa", "kilit", "apartman kap", "garage", "door", "shed", "lobby", "gym", "cellar", "basement"),
-    *("storage unit", "mailbox", "keller", "briefkasten", "porte", "garaje", "puerta", "trastero", "porta", "garagem"),
-    *("cantina", "drzwi", "garaż", "piwnica", "дверь", "гараж", "подъезд", "kapı", "garaj", "deur", "dörr"),
-)
-_OPENING_HINTS = Hints(
-    *("unlock", "open", "disarm", "turn", "deactivat", "get in", "gets in", "you in", "entsperr", "öffn"),
-    *(
-        "aufmach",
-        "entschärf",
-        "ausschalt",
-        "uitzetten",
-        "déverrouill",
-        "débloqu",
-        "ouvr",
-        "désactiv",
-        "desbloque",
-        "abr",
-    ),
-    *("desactiv", "apaga", "sblocc", "apr", "disattiv", "deslig", "destrav", "odblok", "otw", "wyłącz", "разблокир"),
-    *("откр", "отключ", "ontgrendel", "låse", "aç", "kilidi", "yourself in", "entrer", "entrar", "rein", "wejść"),
-    *("войти", "解锁", "解除", "开门", "手机", "门锁", "保险柜", "密码锁", "金庫", "ロック", "暗証", "玄関", "금고"),
-    *("현관", "잠금", "핸드폰"),
-)
-_TYPED_HINTS = Hints(
-    *("type", "enter", "punch in", "key in", "dial", "press", "gib", "tipp", "tape", "marca", "teclea", "digita"),
-    *("digite", "wpisz", "набери", "введи"),
-)
 _ENTERING_HINTS = Hints(
     *("log", "sign", "unlock", "decrypt", "wifi", "wi-fi", "wlan", "hotspot", "vpn", "entsperr", "entschlüssel"),
     *("déverrouill", "déchiffr", "desbloque", "descifr", "sblocc", "odblok", "разблокир", "ontgrendel", "вайфа"),
@@ -197,7 +111,7 @@ _ENTERING_HINTS = Hints(
 )
 _ENTERED_HINTS = Hints(
     *("use", "using", "try", "utilise", "usa", "nimm", "benutz", "verwende", "użyj", "используй", "gebruik", "brug"),
-    *("använd", "bruk"),
+    *("använd", "bruk", "is what", "wifi", "wi-fi", "wlan", "вайфай"),
 )
 _SIGN = r"[!-/:-@\[-`{-~]"
 _MIXED = (
@@ -247,12 +161,16 @@ _WHEN_ASKED = re.compile(
     r"|hasło|парол|wachtwoord|lösenord|passord|kodeord|şifre|parola)"
     r"(?![ \t-](?:manager|sync|hash|reset|polic|generator|rotation|flow|check))"
 )
-_RESET_PIN = re.compile(
-    r"(?<![\w-])(?:pin|passcode|пин)(?!\w)[^\n]{0,60}?(?<!\w)"
-    r"(?:(?:set|changed|switched|reset|moved) (?:it )?to|(?:sie|ihn|das|den) (?:jetzt |nun )?auf"
-    r"|(?:changé|mis) (?:en|à)"
-    r"|(?:cambi[éeó]\w{0,3}|puse|puesto) (?:a|por|en)|cambiat\w (?:in|a)|(?:mudei|troquei|mudou) para|zmieni\w{1,4} na"
-    rf"|(?:поменял\w?|сменил\w?) (?:его )?на)[ \t]{{1,2}}{_PIN}{_NO_UNIT}"
+_IN_FIELD = re.compile(
+    r"(?<!\w)(?:typ(?:e|ed|ing)|enter(?:ed|ing)?|tippe|gebe|eingebe|saisis|tape|mets|escribo|pongo|introduzco|meto"
+    r"|digito|inserisco|scrivo|metto|escrevo|coloco|insiro|typ|voer|vul|wpisuję|podaję|ввожу|набираю|пишу|skriver)[ \t]"
+    rf"[\"'`“„«]?{_WORD_OF}[\"'`”»]?,?[ \t][^\n.?!]{{0,24}}?(?:password|passwort|kennwort|mot de passe|contraseña|senha"
+    r"|palavra-passe|hasł|парол|wachtwoord|lösenord)"
+)
+_SET_TO = re.compile(
+    r"(?<!\w)(?:(?:set|changed|switched|reset) (?:it|that|this) to|it(?:['\u2019]?s| is) now"
+    r"|now it(?:['\u2019]?s| is))[ \t]"
+    rf"[\"'`“„«]?{_WORD_OF}(?=[\"'`”»)]{{0,2}}[.,;!?)]{{0,2}}(?:\s|\Z))"
 )
 _GLUED = re.compile(
     r"(?<![!-~])([!-~]{6,64}+)(?:[ ]?(?:が|是|就是|는|가|이)[^\n!-~]{0,10}?(?:パスワード|密码|密碼|비밀번호|비번)"
@@ -275,12 +193,6 @@ _NO_LOGIN = re.compile(
 
 
 _ARGUMENT = re.compile(r"[A-Za-z_]\w{0,40}=")
-_OPENERS = (
-    (_OPENS, _OPENS_HINTS),
-    (_OPENING, _OPENING_HINTS),
-    (_TYPED, _TYPED_HINTS),
-    (_RESET_PIN, Hints("pin", "passcode", "пин")),
-)
 _ENTRIES = (
     (_ENTERING, _ENTERING_HINTS),
     (_ENTERED, _ENTERED_HINTS),
@@ -336,19 +248,14 @@ def told_without_verb(text: str, start: int, end: int) -> MatchSpan | None:
 
 
 def told(text: str, lowered: Lowered) -> Iterator[MatchSpan]:
-    """Find what opens a thing or an account, and words with a remark on how to write them."""
-    if _DIGITS.search(text):
-        for pattern, hints in _OPENERS:
-            if lowered.has(hints):
-                yield from (
-                    MatchSpan(*found.span(found.lastindex or 0), "pin") for found in pattern.finditer(lowered.text)
-                )
+    """Find what opens an account, and words with a remark on how to write them."""
     if _WITH_DIGIT.search(text):
         yield from _accounts(text, lowered)
     if lowered.has(_ABOUT_HINTS) and lowered.has(_REMARK_HINTS):
         for found in _REMARK.finditer(lowered.text):
             about = _ABOUT.search(text, max(0, found.start() - 60), found.start())
-            if about and not stands_for_one(text[found.start(1) : found.end(1)]):
+            article = _ARTICLE.search(lowered.text, max(0, found.start(1) - 8), found.start(1))
+            if about and article is None and not stands_for_one(text[found.start(1) : found.end(1)]):
                 yield MatchSpan(*found.span(1), "password")
 
 
@@ -359,10 +266,11 @@ def _accounts(text: str, lowered: Lowered) -> Iterator[MatchSpan]:
     if not text.isascii():
         patterns.append(_GLUED)
     if lowered.has(_ABOUT_HINTS):
-        for found in _WHEN_ASKED.finditer(lowered.text):
-            start, end = found.span(1)
-            if is_password(text[start:end]) and _NO_LOGIN.fullmatch(text, start, end) is None:
-                yield MatchSpan(start, end, "password")
+        for pattern in (_WHEN_ASKED, _IN_FIELD, _SET_TO):
+            for found in pattern.finditer(lowered.text):
+                start, end = found.span(1)
+                if is_password(text[start:end]) and _NO_LOGIN.fullmatch(text, start, end) is None:
+                    yield MatchSpan(start, end, "password")
     for pattern in patterns:
         for found in pattern.finditer(lowered.text):
             start, end = found.span(found.lastindex or 0)
@@ -377,7 +285,7 @@ def _is_strong(value: str, *, told: bool = False) -> bool:
         return False
     value = value.rstrip("\"'`:)")
     return (
-        is_password(value)
+        is_password(value, literal=any(map(str.isdigit, value)))
         and (told or not (value[:-1].isalpha() and value[-1].isdigit()))
         and _NO_LOGIN.fullmatch(value) is None
     )

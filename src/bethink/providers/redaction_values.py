@@ -10,12 +10,12 @@ _HEX = re.compile(r"(?:0x)?(?:[0-9a-f]{16,}|[0-9A-F]{16,})")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _ULID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
 _CODE = re.compile(
-    r"[<{(\[]|\$[A-Z_][A-Z0-9_]*\Z|\$[a-z_]+\Z|\$[({]|\$[A-Za-z_]\w*(?:-\Z|->|\[)|#(?:[0-9a-fA-F]{3,4}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})\Z|%[A-Za-z_]\w*%\Z|%\(?\w*\)?[sdr]\Z|![A-Z][A-Za-z]+\Z|&'?[a-z_]+(?:\Z|[\[.(])"
-    r"|[A-Za-z_][\w.?=!&|]*[(\[]|[\w-]+\.(?:py|js|ts|go|rs|md|json|ya?ml|txt|html?)\Z|(?:sha[0-9]+|md5)[-:]|pk_|pk\.|phc_|PBKDF2\Z|@[A-Z][A-Za-z]+\(|arn:|urn:|0x[0-9a-fA-F]{40}\Z|(?:qr|m)?/[\[(^\\]"
+    r"[<{(\[]|\$[A-Z_][A-Z0-9_]*\Z|\$[a-z_]+\Z|\$[({]|\$[A-Za-z_]\w*(?:-\Z|->|[\[{])|#(?:[0-9a-fA-F]{3,4}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})\Z|%[A-Za-z_]\w*%\Z|%\(?\w*\)?[sdr]\Z|%[0-9.]+[A-Za-z]\)?\Z|0x[0-9a-fA-F]{1,16}\Z|![A-Z][A-Za-z]+\Z|&'?[a-z_]+(?:\Z|[\[.(])"
+    r"|[A-Za-z_][\w.?=!&|]*[(\[]|[\w-]+\.(?:py|js|ts|go|rs|md|json|ya?ml|txt|html?)\Z|(?:sha[0-9]+|md5|dword|qword|hex(?:\([0-9a-f]\))?)[-:]|pk_|pk\.|phc_|PBKDF2\Z|@[A-Z][A-Za-z]+\(|arn:|urn:|0x[0-9a-fA-F]{40}\Z|(?:qr|m)?/[\[(^\\]"
     r"|(?:SHA[0-9]+|MD5):|ssh-|AAAA[BCE]3Nza|pbkdf2|scrypt:|\$(?:2[aby]|argon2\w*|[156y])\$|\{S?SHA\}"
 )
 _CODE_INSIDE = re.compile(
-    r"\$\{|\{\{|\}\}|=\{|::|\?\.|=>|://|\.\.\.|…|\*\*\*|•••|\(\?[=!:]|%0A|%(?:[0-9]\$|\.[0-9]+)?[sd](?![A-Za-z0-9])|xxxx|XXXX|EXAMPLE|(?:required|nullable|string)\||\|(?:min|max):"
+    r"\$\{|\{\{|\}\}|=\{|\w\?\w+:|(?<![!-~])--[a-z]|::|\?\.|=>|://|\.\.\.|…|\*\*\*|•••|\(\?[=!:]|%0A|%(?:[0-9]\$|\.[0-9]+)?[sd](?![A-Za-z0-9])|xxxx|XXXX|EXAMPLE|(?:required|nullable|string)\||\|(?:min|max):"
 )
 _DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
 _PATH = re.compile(r"(?:[.~]{0,2}/|[a-z][\w.-]{0,40}/)[\w./-]*")
@@ -73,6 +73,7 @@ _STAND_IN = re.compile(
     r"|(?:your|insert|enter|replace|paste|put|dummy|fake|sample|example|mock)[-_ .].*"
     r"|(?:your|dummy|example)[a-z]*[0-9]{0,2}|\w{0,40}example"
     r"|(?:[\w.-]{0,60}[-_ ])?(?:here|placeholder|example|redacted|masked|hidden|hashed)"
+    r"|[0-9]{1,3}(?:[-~\u301c\uff5e到至][0-9]{1,3})?(?:文字|桁|位|个?字符|个?字|자).*"
     r"|change[-_]?(?:me|it|this)\W*|to[-_]?do|0?123456(?:7(?:8(?:90?)?)?)?"
     r"|(?-i:Test[A-Z]\w*|test_[a-z]\w*)|(?:test|foo|bar|baz|demo)(?:[-_]?(?:test|foo|bar|baz|demo|pass(?:word)?|token|key|[0-9]{1,3}))*",
     re.IGNORECASE | re.DOTALL,
@@ -91,7 +92,21 @@ _NO_PASSWORDS = frozenset(
         *("generated", "configured", "provided", "changed", "updated", "stored", "rotated", "deleted", "created"),
         *("loaded", "protected", "accepted", "rejected", "denied", "failed", "success", "successful", "correct"),
         *("needed", "mandatory", "visible", "sensitive", "random", "secure", "unknown", "auto", "automatic", "manual"),
-        *("inherit", "inherited", "external", "internal", "global", "keyring", "keychain", "vault", "environment"),
+        *(
+            "on_create",
+            "on_update",
+            "always",
+            "never",
+            "inherit",
+            "inherited",
+            "external",
+            "internal",
+            "global",
+            "keyring",
+            "keychain",
+            "vault",
+            "environment",
+        ),
         *("myuser", "myname", "anonymous", "nobody", "nothing", "something", "whatever", "hashed", "salted", "reset"),
         *(
             "insecure",
@@ -138,7 +153,7 @@ _TECHNICAL = re.compile(
     r"(?:sha|md|base|utf|ipv?|oauth|argon|python|postgres\w*|http|https?|tls|ssl|rsa|aes|ed|hs|rs|es|v|x|ec|h|p|s|web|saml|wpa|ikev|erc|usb"
     r"|chrome|firefox|safari|edge|ios|android|windows|ubuntu|debian|java|node|php|ruby)[-_]?[0-9]+[\w.-]{0,4}"
     r"|(?-i:[0-9]{1,4}[-_]?[a-z]+)|[1-9]password|auth0|k8s|i18n|w3c|v?[0-9]+(?:\.[0-9]+)+\S*|[a-z_]{2,20}=[0-9]+|(?:pkcs|socks|imap|ntlm)v?[-_#]?[0-9]+[-\w.]*|[0-9:.,/-]+[a-z]{0,3}"
-    r"|[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+(?:Z|[+-][0-9:]+)?|(?-i:[a-z][a-z0-9.-]*:[0-9]{2,5})",
+    r"|https?/[0-9.]+|[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+(?:Z|[+-][0-9:]+)?|(?-i:[a-z][a-z0-9.-]*:[0-9]{2,5})",
     re.IGNORECASE,
 )
 _ADDRESS = re.compile(r"[^@\s]+@[\w-]+\.[\w.-]+(?:['\u2019]s)?|[\w-]+\.[a-z]{2,5}")
@@ -146,6 +161,13 @@ _INNER = re.compile(r"[A-Za-z][!@#$%^&*+~?]+[A-Za-z]")
 _SPECIAL = re.compile(r"[!@#$%^&*+~?]")
 _CAMEL = re.compile(r"[A-Za-z]*[a-z][A-Z][A-Za-z]*[!@#$%^&*+~?]+")
 _HYPHENED = re.compile(r"[a-z]{3,}(?:-[a-z]{3,}){3,}")
+_JOINED = re.compile(r"[a-z]{2,}(?:_[a-z]{2,}){2,}|[a-z]{4,}(?:-[a-z]{4,}){2,}")
+"""Three words and more that make one. In code these are names."""
+_TWO_JOINED = re.compile(
+    r"[a-z]{4,}(?:-[a-z]{2,})*-(?![a-z]*(?:ed|ing|ive|able|ble|only|free|safe|time|date|known)\Z)[a-z]{3,}"
+)
+"""Two and more, as the password of a network often is, and no adjective such as "case-sensitive"."""
+_LICENCE = re.compile(r"(?=(?:[A-Z-]*[0-9]){3})[A-Z0-9]{4,6}(?:-[A-Z0-9]{4,6}){3,6}")
 
 _APP_PASSWORD = re.compile(r"[a-z]{4}(?: [a-z]{4}){3}")
 _PLAIN_WORD = re.compile(r"[a-z]{2,12}[0-9]{0,4}|[0-9]{1,4}")
@@ -212,7 +234,7 @@ def is_token(value: str, *, least: int = 10) -> bool:
     value = value[:128]
     if len(value) < least or value.count(" ") > 2 or _JOINED_WORDS.fullmatch(value) or stands_for_one(value):
         return False
-    if is_digest(value) or scrambled(value, least=least):
+    if is_digest(value) or scrambled(value, least=least) or _LICENCE.fullmatch(value):
         return True
     return len(_SPECIAL.findall(value)) > 1 and any(map(str.isdigit, value)) and any(map(str.isalpha, value))
 
@@ -233,6 +255,16 @@ def is_password(value: str, *, literal: bool = False) -> bool:
     if _INNER.search(value) or _CAMEL.fullmatch(value) or _HYPHENED.fullmatch(value):
         return True
     return len(value) >= 8 and scrambled(value, least=8)
+
+
+def are_joined(value: str, *, least: int) -> bool:
+    """Return whether a password is made of at least two or three words in lower case; with 0, it never is."""
+    shape = {2: _TWO_JOINED, 3: _JOINED}.get(least)
+    return (
+        shape is not None
+        and shape.fullmatch(value) is not None
+        and _SENTENCE.search(re.sub("[-_]", " ", value)) is None
+    )
 
 
 def is_assigned_password(value: str, *, quoted: bool, words: bool = False) -> bool:

@@ -8,6 +8,7 @@ from bethink.providers.redaction_places import is_flag, is_key, is_listed, is_se
 from bethink.providers.redaction_telling import told_later, told_without_verb
 from bethink.providers.redaction_tokens import MatchSpan
 from bethink.providers.redaction_values import (
+    are_joined,
     are_words,
     is_assigned_password,
     is_digest,
@@ -21,7 +22,7 @@ _ASSIGN = re.compile(
     r"""["']?[ \t,]{0,4}(?:\r?\n[ \t]{0,20})?["']?(?:Parameter)?[vV]alue["']?[ \t]{0,3}[:=][ \t]{0,20}|"""
     r"""(?:\\{0,3}["'`]|\*\*)?\]?[ \t]{0,20}"""
     r"""(?:\[\d{0,4}\][ \t]?=|\|\|=|:[ \t]?[A-Za-z][\w.\[\]|?]{0,30}[ \t]?=(?![=>])|=>|->|<-|:=|:-(?=\w)|\?=|\+="""
-    r"""|={1,3}|:|\uff1a|→"""
+    r"""|={1,3}|:(?!:)|\uff1a|→"""
     r"""|\|(?=\S))[ \t]{0,20}"""
     r"""(?:[|>][-+]?[ \t]{0,4}\r?\n[ \t]{1,20}|base64:|N(?=')|\*\*[ \t]|</[a-z]{1,8}>[ \t]?"""
     r"""|[ \t]?\r?\n```\w{0,12}\r?\n|\{\s{0,8}["']?[vV]alue["']?[ \t]?:[ \t]?"""
@@ -49,9 +50,10 @@ _DEFINED = re.compile(
 _COMPOUND = re.compile(
     r"[ \t-](?:managers?|sync\w*|hash\w*|policy|policies|generators?|rotation|strength|length"
     r"|checks?|checkers?|recovery|hints?|prompts?|fields?|inputs?|labels?|columns?|forms?|dialogs?|requirements?|rules?"
-    r"|expiry|expiration|attempts?|complexity|protection|authentication|history)\b"
+    r"|expiry|expiration|attempts?|complexity|protection|authentication|history"
+    r"|krzyżówk\w{1,3}|reklamow\w{1,4}|przewodni\w{1,3}|wyborcz\w{1,4}|encyklopedyczn\w{1,4}|słownikow\w{1,4})\b"
 )
-"""What makes "password" a part of another word."""
+"""What makes "password" a part of another word, or "hasło" a slogan, an entry, or a clue of a crossword."""
 _KEPT_IN = re.compile(r"\b(?:is|are|was|ist|sind|est|è|é|jest|staat|stored|saved) (?:in|im|dans|w|em|under|unter)\s+\Z")
 """What stands between a name and the place where a secret is kept."""
 _NETWORK = re.compile(r"(?<![a-z])(?:wi-?fi|wlan|[be]?ssid(?![a-z])|hotspot|вайфа)", re.IGNORECASE)
@@ -81,7 +83,8 @@ _GROUPS = re.compile(r"([0-9A-Fa-f]{4,8}|[0-9A-Z]{4,8})(?:[ -](?!\1)[0-9A-Za-z]{
 _APP_PASSWORD = re.compile(r"[a-z]{4}(?: [a-z]{4}){3}(?=\s*(?:\n|\Z|[,;#]))")
 _WORD = re.compile(rf"\S{{1,{_LONGEST}}}+")
 _LINKS = re.compile(
-    r"(?: (?:as|is|was|als|ist|war|comme|est|como|es|de|come|è|era|é|jako|to|jest|som|er|är|como sendo|kot|как"
+    r"(?: [—–-] (?:that'?s|that is|das ist|c'est|è|é|it's|это|to|dat is)"
+    r"| (?:as|is|was|als|ist|war|comme|est|como|es|de|come|è|era|é|jako|to|jest|som|er|är|como sendo|kot|как"
     r"|это|—|–|-|="
     r"|olarak|on|<-|←|(?:should|will|would|must) be|so heißt|sera|será|sarà|będzie|будет|wird|ist jetzt|is now)"
     r"|[,;] (?:that'?s|that is|which is|das ist|c'est|es|è|é|it's|это|to)| [(])[ ]?(?<=[ (])",
@@ -90,7 +93,7 @@ _LINKS = re.compile(
 _OPENING = "\"'`(<[*“«\u2018「『是は为為：:"
 _CLOSING = "\"'`)>]}*,;:.”»\u2019。、」』，；"
 _GLUED = re.compile(
-    r"(?:[^\S\n]|[是为為はがをにのって就改成设設置定了变變更成은는이가을를로으「『：:=→]|です){0,8}([!-~]{4,64}+)"
+    r"(?:[^\S\n]|[是为為はがをにのって就改成设設置定了变變更成은는이가을를로으「『“‘\"'：:=→]|です){0,8}([!-~]{4,64}+)"
 )
 """A value right behind a name of a language that writes without spaces."""
 _GLUES = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7a3]\Z")
@@ -99,6 +102,8 @@ _THEN = re.compile(
     r"|till|->|→|/)"
     r"[ \t]{1,3}(\S{6,128})"
 )
+_QUOTES = ("«", "„", "“", '"')
+_FIELD = re.compile(r"[A-Za-z][\w.-]{0,40}=")
 _FROM = ("from", "von", "van", "z", "с")
 """Words before the first of two passwords; else they stand before the account."""
 _TO = re.compile(r"(?:pass\w{0,6}|pwd?|login|kennwort) (?:to|zu) \Z", re.IGNORECASE)
@@ -134,6 +139,7 @@ def named(text: str, lowered: str) -> Iterator[MatchSpan]:
             yield from told_later(text, lowered, max(done, end), limit)
 
 
+_FURTHEST = 12  # words between a name and its value
 _NEAREST = 12  # names closer to each other than this tell nothing
 
 
@@ -289,26 +295,45 @@ def _said(text: str, end: int, kind: str, limit: int, *, pin: bool = False) -> M
             return glued
     led, before, last = True, end, ""
     least = 4 if pin else 6 if kind == "password" else 16
+    joined = 2 if kind == "password" and _NETWORK.search(text, max(0, end - 60), end + 24) else 3
     for index, found in enumerate(_WORD.finditer(text, end)):
         word = found.group()
         broken = "\n" in text[before : found.start()] and text[before - 1] not in ":=?" and (not led or index == 0)
-        if index > 8 or found.start() > limit or broken:
+        if index > _FURTHEST or found.start() > limit or broken:
             return None
         if index and led and last not in _NOT_IS and kind == "password" and (said := _in_quotes(text, found.start())):
             return said
         if least <= len(word) and not (kind == "password" and len(word) > 160):
-            start = found.start() + len(word) - len(word.lstrip(_OPENING))
+            start = _begin(text, found, kind)
             stop = _trimmed(text, start, found.end())
             other = text[before - 4 : before].lower().split(" ")[-1] in _FROM and not _THEN.match(text, stop)
             other = other or _is_account(text, start, stop)
             other = other or _KEPT_IN.search(text, max(0, start - 20), start) is not None
-            if stop > start and _is_said(text[start:stop], kind, led=led and not other, pin=pin):
+            if stop > start and _is_said(
+                text[start:stop], kind, led=led and not other, pin=pin, joined=joined if index else 0
+            ):
                 return MatchSpan(start, _end(_MORE.match(text, stop), stop) if len(word) == _LONGEST else stop, kind)
         if word[-1] in ".!" or (word[-1] == "?" and index):
             return None
-        last, before = word.lower(), found.end()
-        led = (word[-1] in ":=>?\uff1a" and word[0] != "!") or (len(word) < 8 and last in LEADS)
+        before = found.end()
+        if word in _QUOTES:
+            continue
+        last = word.lower()
+        led = _leads(word) or (len(word) < 8 and last in LEADS)
     return None
+
+
+def _begin(text: str, found: re.Match[str], kind: str) -> int:
+    """Return where the value of a word begins: behind marks, and for a token behind the name of a field."""
+    start = found.start() + len(found.group()) - len(found.group().lstrip(_OPENING))
+    return _end(_FIELD.match(text, start, found.end()), start) if kind == "token" else start
+
+
+def _leads(word: str) -> bool:
+    """Return whether a word ends as one before a value does. `String!):` in code does not, and `(guests):` does."""
+    if word[-1] not in ":=?\uff1a" and not word.endswith(("->", "=>")):
+        return False
+    return word[0] != "!" and (")" not in word or "(" in word)
 
 
 def _is_account(text: str, start: int, stop: int) -> bool:
@@ -324,7 +349,7 @@ def _glued(text: str, end: int) -> MatchSpan | None:
         return None
     stop = _trimmed(text, found.start(1), found.end(1))
     value = text[found.start(1) : stop]
-    good = is_password(value) or (value.isdigit() and 4 <= len(value) <= 12)
+    good = is_password(value) or (value.rstrip("#*").isdigit() and 4 <= len(value) <= 12)
     return MatchSpan(found.start(1), stop, "password") if good else None
 
 
@@ -342,13 +367,15 @@ def _is_few_words(value: str) -> bool:
     return len(value.split()) <= 4 and value == value.lower() and value.replace(" ", "").isalnum()
 
 
-def _is_said(value: str, kind: str, *, led: bool, pin: bool = False) -> bool:
-    if '"' in value or "`" in value:
+def _is_said(value: str, kind: str, *, led: bool, pin: bool = False, joined: int = 3) -> bool:
+    """Return whether a word is a secret. One made of `joined` plain words is; with 0, none such."""
+    if '"' in value or "`" in value or (value[:1] == "-" and value[1:].isalpha()):  # `-AsPlainText`
         return False
     if kind == "password":
         digits = value.isdigit() and len(value) >= (4 if pin else 6)
         literal = value[:1].isupper()  # not `settings.password1`
-        return led and (is_password(value, literal=literal) or (digits and not stands_for_one(value)))
+        chosen = is_password(value, literal=literal) or are_joined(value, least=joined)
+        return led and (chosen or (digits and not stands_for_one(value)))
     if kind == "key":
         return led and _is_plain_token(value)
     return is_token(value, least=16) if led else _is_plain_token(value)
