@@ -3,10 +3,11 @@
 import argparse
 import importlib.util
 import re
+import struct
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -24,6 +25,8 @@ MAX_COST = 60
 """How many times the CPU of splitting a message into words its redaction may take: machines differ, ratios less."""
 MAX_HOSTILE = 3
 """How many times the CPU of usual text a hostile one of the same length may take."""
+MAX_TRANSLATED = 0.0001
+"""Of the messages of programs, most of which say nothing of secrets."""
 _WORDS = re.compile(r"\w+|\W")
 _PIECE = 4  # shorter pieces of a secret turn up in any text
 _PLACEHOLDER = re.compile(r"\[REDACTED:[a-z_]+:[0-9a-f]{4}\]")
@@ -217,6 +220,25 @@ def _strange(half: str, redact: Callable[[str], str], redact_all: Callable[[str]
     return short
 
 
+def _messages(catalogue: bytes) -> Iterator[str]:
+    """Read the originals and the translations of a GNU message catalogue."""
+    count, *tables = struct.unpack_from("<3I", catalogue, 8)
+    for table in tables:
+        for place in range(count):
+            length, start = struct.unpack_from("<2I", catalogue, table + 8 * place)
+            yield catalogue[start : start + length].decode(errors="replace")
+
+
+def _translated(folder: Path, redact: Callable[[str], str], *, show: bool) -> bool:
+    """Print how many messages of installed programs are touched: few of them hold a secret, in any language."""
+    messages = {text for path in folder.rglob("*.mo") for text in _messages(path.read_bytes())}
+    touched = [text for text in sorted(messages) if redact(text) != text]
+    for text in touched if show else ():
+        print(f"  {text!r}\n    -> {redact(text)!r}", file=sys.stderr)
+    print(f"{len(touched)} of {len(messages):,} messages of programs touched")
+    return len(touched) <= MAX_TRANSLATED * len(messages)
+
+
 def _given(folder: Path, seed: int, style: str) -> list[Sample]:
     specification = importlib.util.spec_from_file_location("given_corpus", folder / "corpus.py")
     if specification is None or specification.loader is None:
@@ -251,6 +273,7 @@ def _slowest(redact: Callable[[str], str], usual: str, size: int) -> tuple[float
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, help="a folder with a corpus.py that has gen(seed, per_kind, style)")
+    parser.add_argument("--messages", type=Path, help="a folder of translated programs, such as /usr/share/locale")
     parser.add_argument("--seed", type=int, default=11)
     parser.add_argument("--hostile", type=int, default=100_000, help="characters of each hostile text")
     parser.add_argument("--show", action="store_true", help="print every message that went wrong")
@@ -277,6 +300,8 @@ def main() -> int:
         f"{ratio:.1f} times the CPU of usual text"
     )
     short = [figures.name for figures in found if not figures.reached] + ["time"] * (ratio > MAX_HOSTILE)
+    if options.messages and not _translated(options.messages, redact, show=options.show):
+        short.append("messages")
     for half in HALVES:
         short += _strange(half, redact, redact_all, show=options.show)
     for late, first in LATE.items():
