@@ -71,6 +71,7 @@ async def test_both_are_equal_whatever_each_did(database: Database, other: Datab
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(often(400, long=3_600))
 async def test_both_are_equal_after_many_things_on_each_side(
     database: Database, other: Database, tmp_path: Path
 ) -> None:
