@@ -25,8 +25,8 @@ MAX_COST = 60
 """How many times the CPU of splitting a message into words its redaction may take: machines differ, ratios less."""
 MAX_HOSTILE = 3
 """How many times the CPU of usual text a hostile one of the same length may take."""
-MAX_TRANSLATED = 0.0001
-"""Of the messages of programs, most of which say nothing of secrets."""
+MAX_TRANSLATED = 0.00001
+"""The share of messages of programs that may be touched. Most of them say nothing of secrets."""
 _WORDS = re.compile(r"\w+|\W")
 _PIECE = 4  # shorter pieces of a secret turn up in any text
 _PLACEHOLDER = re.compile(r"\[REDACTED:[a-z_]+:[0-9a-f]{4}\]")
@@ -38,6 +38,8 @@ _UNITS = {
     "passwords": "password ",
     "passwords and colons": "password: ",
     "passwords in a row": "password",
+    "codes of things": "pin of the card phone code door ",
+    "letters of a password": "password a-b ",
     "passwords without a space": "password,",
     "passwords that are": "pw is ",
     "many passwords": "password=a1b2c3d4 ",

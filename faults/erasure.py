@@ -54,9 +54,7 @@ class Tally:
 
     def gone(self) -> dict[bytes, str]:
         """Return the pieces that must stand nowhere any more, each with a space that forgot it."""
-        return {
-            piece: space for space, words in self.erased.items() for piece in pieces(words) - self.standing
-        }  # fmt: skip
+        return {piece: space for space, words in self.erased.items() for piece in pieces(words) - self.standing}
 
 
 def campaign(where: Place, histories: int, kills: int, *, seed: int, busy: float, until: float) -> tuple[str, Verdict]:
@@ -75,7 +73,9 @@ def campaign(where: Place, histories: int, kills: int, *, seed: int, busy: float
     if where.database == "postgres":
         _search_rows(where, tally)
         _search_data_folder(where, tally)
-    done = f"{tally.histories} histories, {tally.killed} killed, {tally.unrecorded} before it was recorded"
+    done = (
+        f"{tally.histories} of {histories} histories, {tally.killed} killed, {tally.unrecorded} before it was recorded"
+    )
     figures = f"{tally.searched} pieces searched, {len(tally.violations)} survivors"
     return done, Verdict(figures=figures, violations=tally.violations)
 
@@ -92,7 +92,9 @@ def _prepare(template: Path) -> None:
     anyio.run(erasure_life.finish, life, example / "result.json")
     for thread in threading.enumerate():  # a child has only the thread that forks, and every lock as it was
         if thread is not threading.current_thread():
-            thread.join()
+            thread.join(30)
+            if thread.is_alive():
+                raise SystemExit(f"the example left a thread behind: {thread.name}")
     gc.freeze()
 
 
@@ -218,7 +220,9 @@ def main() -> int:
     parser.add_argument("--kills", type=int, required=True, help="in how many of them whoever forgets is killed")
     parser.add_argument("--database", choices=["sqlite", "postgres", "both"], default="both")
     parser.add_argument("--busy", type=float, default=0.03, help="the share of lives that split SQLite's pages")
-    parser.add_argument("--minutes", type=float, default=math.inf, help="end on each database after so many")
+    parser.add_argument(
+        "--minutes", type=float, default=math.inf, help="end the histories on each database after so many minutes"
+    )
     parser.add_argument("--seed", type=int, default=None, help="repeat the random choices of an earlier run")
     parser.add_argument("--mutant", choices=list(ErasureMutant), default=None, help="a bug on purpose: it must fail")
     options = parser.parse_args()

@@ -30,7 +30,7 @@ _RUNS = [(re.compile(each + b"(?:" + each + b"){5,}"), size) for each, size in (
 """Six letters and more of these, plain and as JSON may escape them, with the bytes of a letter."""
 _FACT = re.compile(r"^- (f[0-9]+) \w+ about [^:]+: (.+)$", re.MULTILINE)
 _CHATS, _LINES = 60, 500
-"""A busy life on SQLite has so many more conversations with so many lines: it splits pages then, and moves rows.
+"""A busy life on SQLite has this many more conversations and lines: it splits pages then, and moves rows.
 
 It leaves a copy of about one row in a thousand behind, so that few lives show it, and many do. PostgreSQL's documented
 vacuum writes every page anew.
@@ -48,7 +48,7 @@ class Life:
     folder: Path
     seed: int
     busy: float = 0.0
-    """How likely it is a busy one."""
+    """How likely it is to be busy."""
 
     @property
     def said(self) -> Path:

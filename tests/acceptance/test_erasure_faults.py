@@ -43,7 +43,7 @@ def test_a_campaign_ends_with_its_figures_and_its_seed() -> None:
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("mutant", list(ErasureMutant))
 def test_a_campaign_notices_every_bug_that_is_made_on_purpose(mutant: ErasureMutant) -> None:
-    # What a split page keeps shows in busy lives only.
+    # Only busy lives split pages, and so show what a split leaves behind.
     busy = "1" if mutant is ErasureMutant.NO_CLEARING else "0"
     for histories in (15, 30, 60):
         done = campaign("--histories", str(histories), "--kills", str(histories), "--busy", busy, "--mutant", mutant)

@@ -51,7 +51,6 @@ _NAMES = {
             "암호",
         ),
         *("pre-shared-key", "pre-shared key", "pre shared key"),
-        *("wifi code", "wifi-code", "wi-fi code", "wlan-code", "code wifi", "código wifi", "codice wifi", "kod wifi"),
         *("كلمة مرور", "كلمة سر", "باسورد", "الباسورد", "şifreyi", "şifresini", "şifremi", "şifresine", "şifreye"),
         *("parolayı", "parolasını", "hasłu", "heslu", "hesla", "wifi-schlüssel", "wlan-schlüssel", "wlan schlüssel"),
         *("safe word", "safeword", "code word", "codeword", "codewort", "losungswort", "mot secret", "кодовое слово"),
@@ -149,9 +148,6 @@ HINTS = Hints(
     *("密", "口令", "パス", "暗証", "合言葉", "비밀번호", "비번", "암호", "clé", "cookie", "signing", "باسورد"),
     *(
         "llave",
-        "wifi",
-        "wi-fi",
-        "wlan",
         "word",
         "wort",
         "mot secret",

@@ -4,10 +4,9 @@ import re
 from collections.abc import Iterator
 
 from bethink.providers.redaction_hints import Hints, Lowered
-from bethink.providers.redaction_prose import NOUN
+from bethink.providers.redaction_prose import AT_END, NOUN
 from bethink.providers.redaction_tokens import MatchSpan
 
-_AT_END = r"(?=[\"'`”»)]{0,2}[.,;!?)]{0,2}(?:\s|\Z))"
 _NO_UNIT = (
     r"(?![0-9a-z]|[.:,-][0-9]|%|[ ]?(?:digits?|characters?|years?|days|hours|times|minutes?|seconds?|people"
     r"|users|items|lines|eur|usd|€|\$|km|m\b|mm|cm|kg|g\b|ml|mb|gb|hz|w\b|v\b|mah?|euro|euros?|dollars?|uhr"
@@ -29,6 +28,21 @@ _THING = (
     r"|сигнализаци\w|сейф\w?|домофон\w?|замо?к\w{0,2}|калитк\w|ворот\w|kasa(?:nın)?|asma kilit|kilit|alarmın"
     r"|apartman kapısı"
 )
+_DOOR = (
+    r"door|garage|shed|key ?safe|tür|gartentor|schlüssel(?:box|safe)|porte|portillon|boîte à clés|puerta|verja"
+    r"|caja de llaves|garaje|porta|portone|cassetta delle chiavi|garagem|deur|voordeur|garagedeur|schuur|sleutelkastje"
+    r"|sleutelkluis|drzwi|furtk\w|garaż\w{0,2}|двер\w|гараж\w?|подъезд\w?"
+)
+"""What opens with a code, and without one."""
+_PLACE = (
+    r"mailbox|parcel box|storage unit|building|lobby|gym|cellar|basement|attic|office|studio|apartment|flat|cabin|card"
+    r"|phone|tablet|spind|schranke|fahrradkeller|schuppen|briefkasten|tiefgarage|koffer|handys?|(?:ec-|bank)?karte"
+    r"|kluisje|slagboom|fietsenstalling|fietsslot|telefoon|(?:bank)?pas|boîte aux lettres|immeuble|casier|cave|valise"
+    r"|téléphone|carte(?: bleue| bancaire)?|taquilla|buzón|edificio|trastero|maleta|móvil|teléfono|tarjeta|armadietto"
+    r"|valigia|telefono|bancomat|armário|cacifo|prédio|mala|telemóvel|celular|cartão|skrzynk\w|szafk\w|klatk\w"
+    r"|telefon\w|kart\w|шкафчик\w?|ячейк\w|телефон\w?|карт\w"
+)
+"""What has a code, if the sentence says so."""
 _IS_CODE = (
     r"(?:is|was|takes|wants|needs|[:=—–-]|ist|lautet|geht mit|est|c['\u2019]est|es|é|è|(?<!alarm )to|jest|er|är"
     r"|with|mit|using|avec|con|com|met|med"
@@ -57,7 +71,7 @@ _OPENING = re.compile(
     r"|marca\w*|teclea\w*|usa|use|usar|utilise|utiliza|benutze|nimm|gebruik|com"
     rf"|digit\w+|z|kodem|wpisz|wpisując|hasłem|с|кодом|набери\w*|введи\w*|ile|met|med|is|code)(?: (?:the |den "
     rf"|dem |le |el |la |il |o )?(?:code|código|codice|kod|kodem|код|кодом|pin))?[ \t]{{1,2}}[\"'`#*]{{0,2}}{_PIN}"
-    rf"{_DIGITS_END}{_AT_END}"
+    rf"{_DIGITS_END}{AT_END}"
     r"|(?<![\w-])(?:entsperr|öffn|ausschalt|entschärf|aufmach|ontgrendel|openen|uitzetten)\w{0,4}[^\n\d.]{0,24}?[ \t:]"
     rf"{_PIN}(?=[ \t](?:ein)?(?:geben|tippen|drücken|wählen|intoetsen|invoeren)\b)"
     r"|(?:解锁|解除|开门|手机|门锁|保险[柜箱]|密码锁|门禁|报警|防盗门|车库|储物柜|行李箱|金庫|ロック|暗証|玄関|警備"
@@ -67,13 +81,32 @@ _OPENING = re.compile(
 _TYPED = re.compile(
     rf"(?<![\w-])(?:type|enter|punch in|key in|dial|press|gib|tippe?|tape[rz]?|marca|teclea|digita|digite|wpisz"
     rf"|набери\w{{0,2}}|введи\w{{0,2}})"
-    rf"[ \t]{{1,2}}[\"'`#*]{{0,2}}{_PIN}[#*\"'`]{{0,2}}(?:[^\n.\d]{{0,40}}?\b(?:is|s|ist|est|es|è|é"
-    rf"|jest|to|это)(?:[ \t]\w{{1,6}}){{0,2}}[ \t](?:code|código|codice|kod|код)\b"
+    rf"[ \t]{{1,2}}[\"'`#*]{{0,2}}{_PIN}[#*\"'`]{{0,2}}(?:[^\n.\d]{{0,40}}?\b(?:that['\u2019]?s|this is|es[eo] es"
+    rf"|das ist|c['\u2019]est|è questo|é esse|to jest|это)(?:[ \t](?:the|der|le|el|il|o))?[ \t]"
+    r"(?:code|código|codice|kod|код)\b"
     rf"|[ \t]{{1,2}}(?:at|on|in|into|am|an der|beim|auf|ein|à|au"
     rf"|sur|en|el|alla|al|sul|no|na|przy|у|на|в)[ \t]"
     r"[^\n]{0,16}?(?:gate|door|keypad|alarm|panel|lock|safe|intercom|tor\b|tür|klingel|porte|portail|clavier|interphone"
     r"|puerta|portal|teclado"
     r"|porta|cancello|tastier|portão|drzwi|bram|klawiat|двер|ворот|домофон|панел))",
+)
+_CODE_OF = re.compile(
+    r"(?<![\w-])(?<!qr )(?<!bar )(?<!zip )(?<!post )(?<!postal )(?<!error )(?<!source )(?<!product )(?<!promo )"
+    r"(?<!area )(?<!color )(?<!colour )(?:codes?|pincode|combination|combo|kombination|código|codice|combinazione"
+    r"|combinación|combinaison|combinação|combinatie|segredo|kombinacj\w|szyfr|шифр|комбинаци\w|kod|код|pin)"
+    r"(?![ \t](?:postal|fuente|fonte|source|barre|review|freeze|promo|produ))"
+    r"(?:[ \t][^\s.?!:=0-9]{1,12}){1,3}?[ \t'\u2019]"
+    rf"(?:{_THING}|{_DOOR}|{_PLACE})(?![\w-])(?:[ \t][^\s.?!:=0-9]{{1,16}}){{0,3}}?"
+    r"(?:[:=]|[ \t](?:is|was|ist|lautet|est|c['\u2019]est|es|é|è|to|jest|er|är|это|[—–-]))"
+    rf"[ \t]{{1,2}}[\"'`#*]{{0,2}}{_PIN}{_DIGITS_END}"
+    rf"|(?<![\w-])(?:pin(?:[ \t][^\s.?!:=0-9]{{1,12}}){{0,4}}|(?:{_THING}|{_DOOR}|vault) code)"
+    rf"\?[ \t]{_PIN}{_DIGITS_END}"
+)
+"""A code with what it opens."""
+_DIALLED = re.compile(
+    rf"(?<![\w-])(?:{_THING}|{_DOOR})(?![\w-])[^\n.0-9]{{0,40}}?(?<!\w)(?:compose[rz]?|tape[rz]?|dial|press|punch in"
+    r"|tippe?|wähle|marca|teclea|pulsa|digita|digite|premi|wpisz|wybierz|набери\w{0,2}|введи\w{0,2}|toets)"
+    rf"[ \t](?:le |el |il |o |die |den |de )?[#*]?{_PIN}{_DIGITS_END}"
 )
 _OPENS_HINTS = Hints(
     *("alarm", "safe", "gate", "lock", "keypad", "key box", "keybox", "intercom", "suitcase", "tresor", "schloss"),
@@ -133,6 +166,33 @@ _OPENERS = (
     (_OPENS, _OPENS_HINTS),
     (_OPENING, _OPENING_HINTS),
     (_TYPED, _TYPED_HINTS),
+    (
+        _CODE_OF,
+        Hints(
+            *(
+                "code",
+                "pin",
+                "combina",
+                "combo",
+                "kombina",
+                "código",
+                "codice",
+                "segredo",
+                "kod",
+                "szyfr",
+                "код",
+                "шифр",
+            ),
+            "комбинац",
+        ),
+    ),
+    (
+        _DIALLED,
+        Hints(
+            *("compose", "tape", "dial", "press", "punch in", "tipp", "wähle", "marca", "teclea", "pulsa", "digit"),
+            *("premi", "wpisz", "wybierz", "набери", "введи", "toets"),
+        ),
+    ),
     (_RESET_PIN, Hints("pin", "passcode", "пин")),
 )
 """Patterns for a text in lower case, because to match without regard to case is slow, and the hints of each."""

@@ -8,10 +8,10 @@ from bethink.providers.redaction_tokens import MatchSpan
 
 _WHAT = (
     # English
-    r"(?:[^\W\d_]{2,16}-)?pin(?![ -]?code (?:of|for|in) (?-i:[A-Z]))|passcode"
-    r"|(?:door|gate|alarm|garage|entry|entrance|safe|unlock|access|security|verification|confirmation|login"
-    r"|log-in|one-time|one time|otp|2fa|sms|lock|locker|lockbox|building|elevator|voicemail|vault|keypad"
-    r"|buzzer|gym|parking"
+    r"(?:[^\W\d_]{2,16}-)?pin(?![ -]?code of (?-i:[A-Z])[^\n0-9]{1,24}[1-9][0-9]{5}(?![0-9]))|passcode"
+    r"|(?:door|gate|alarm|garage|shed|key ?box|key ?safe|entry|entrance|safe|unlock|access|security|verification"
+    r"|confirmation|login|log-in|one-time|one time|otp|2fa|sms|lock|locker|lockbox|building|elevator|voicemail"
+    r"|vault|keypad|buzzer|gym|parking"
     r"|wifi|wi-fi|burglar alarm|front door|lobby)[ -](?:pass)?codes?|combination(?! of [0-9])"
     # German, Dutch, Nordic
     r"|geheimzahl|(?:zugangs|tür|tuer|tor|alarm|sicherheits|bestätigungs|freischalt|entsperr|haustür|garagen)-?code"
@@ -36,33 +36,8 @@ _WHAT = (
     r"|kod (?:pin|dostępu|do (?:drzwi|bramy|alarmu|domofonu|sejfu|klatki))"
     r"|(?:kapı|alarm|doğrulama|onay|giriş|kart) (?:kodu|şifresi)"
 )
-_LOCKED = (
-    # English
-    r"(?:bike |garden |tool )?shed|garage|gate|doors?|front door|back door|key ?box|key ?safe|lock ?box|lockers?"
-    r"|padlock"
-    r"|bike lock|lock|safe|vault|alarm|keypad|intercom|elevator|lift|mailbox|parcel box|storage(?: unit| room)?"
-    r"|building|lobby|parking|barrier|gym|cellar|basement|attic|office|studio|apartment|flat|cabin|suitcase|tablet"
-    r"|phone|sim|card"
-    # German, Dutch
-    r"|(?:haus|wohnungs|keller|garagen|garten|hof)?(?:tür|tor)|schlüssel(?:kasten|box|safe|tresor)|spind|schranke|aufzug"
-    r"|fahrradkeller|fahrradschloss|schuppen|briefkasten|paketbox|packstation|tiefgarage|koffer|handys?"
-    r"|tablets?|(?:ec-|bank|kredit|giro)?karte"
-    r"|(?:voor|achter|garage|schuur|kelder)?deur|sleutel(?:kastje|kluis|doos)|kluisje|kluis|schuur|slagboom"
-    r"|fietsenstalling|fietsslot|slot|poort|telefoon|(?:bank)?pas|bankkaart"
-    # Romance
-    r"|boîte à clés|boîte aux lettres|portillon|portail|porte|immeuble|casier|cave|local|ascenseur|interphone"
-    r"|cadenas|antivol|coffre|valise|téléphone|carte"
-    r"|taquilla|caja (?:fuerte|de llaves)|buzón|verja|edificio|trastero|garaje|puerta|portal|candado|maleta|móvil"
-    r"|teléfono|tarjeta"
-    r"|cassetta (?:delle chiavi|della posta)|portone|cancello|armadietto|cassaforte|lucchetto|valigia|telefono"
-    r"|bancomat|porta|carta"
-    r"|garagem|armário|cacifo|prédio|portão|cadeado|mala|telemóvel|celular|telefone|cartão|caixa de chaves"
-    # Slavic
-    r"|cofre|alarme|alarma|allarme|alarmanlage|alarminstallatie"
-    r"|alarmu|sejf\w?|skrzynk\w|szafk\w|furtk\w|bram\w|garaż\w{0,2}|drzwi|klatk\w|kłódk\w|domofon\w?|telefon\w?|kart\w"
-    r"|сигнализаци\w|шкафчик\w?|ячейк\w|гараж\w?|двер\w|подъезд\w?|калитк\w|ворот\w?|домофон\w?|сейф\w?|замк\w|телефон\w?|карт\w"
-)
-"""What a code opens."""
+AT_END = r"(?=[\"'`”»)]{0,2}[.,;!?)]{0,2}(?:\s|\Z))"
+"""What stands behind the last word of a clause, for a look ahead."""
 _DIGIT = re.compile(r"[0-9]")
 _LINK = (
     r"(?:(?:[,;.!?]{1,2}[ \t]{1,3})?(?:it(?:['\u2019]s| is| was)|(?:es|er|sie|das) (?:ist|lautet)|(?:maintenant "
@@ -84,7 +59,7 @@ NOUN = (
     r"|[ \t]{1,3}(?!(?:then|and|to|or|for|please|thanks|off|at|on|dann|und|oder|aus|an|ab|ein|puis|et|ou|y|o|e"
     r"|ed|poi|i|lub|и"
     r"|или|потом|ve|en|och|og|sonra|press|eingeben|eintippen|tippen|drücken|wählen|taper|entrer|pulsar|marcar|digitar|inserire"
-    r"|wpisać|wcisnąć|ввести|набрать|tuşla|intoetsen|within|after|before|when|if|once|but|as|because|just|quickly"
+    r"|wpisać|wcisnąć|ввести|набрать|tuşla|intoetsen|within|after|before|when|if|once|but|as|because|just|quickly|left|right|beside|next|links|rechts|neben"
     r"|please|while|so|se|si|nach|vor|wenn|falls|aber|auf|bitte|après|avant|quand|mais|ma|mas|mentre|pero|maar|ale"
     r"|jak|żeby|а|но|чтобы"
     r"|después|antes|cuando|dopo|prima|quando|depois|po|przed|gdy|после|перед|если|als|daarna)\b)[^\W\d]"
@@ -117,45 +92,26 @@ _SENT = re.compile(
     rf"[^\n\d.]{{0,24}}?[ \t:]([0-9]{{4,8}}|[0-9]{{3}}[ -][0-9]{{3}}){_END}",
     re.IGNORECASE,
 )
-_CODE_OF = re.compile(
-    r"(?<![\w-])(?:(?<!zip )(?<!error )(?:pass|pin|door)?codes?|combination|combo|kombination|zahlencode|código|codice"
-    r"|combinazione|combinación|combinaison|combinação|combinatie|segredo|kombinacj\w|szyfr|шифр|комбинаци\w"
-    rf"|kod|код|pin)(?:[ \t][^\s.?!:=0-9]{{1,12}}){{1,3}}?[ \t'\u2019]"
-    rf"(?:{_LOCKED})(?![\w-])(?:(?:[ \t][^\s.?!:=0-9]{{1,16}}){{0,3}}?[ \t]{{0,2}}{_LINK})?"
-    rf"[ \t]{{1,2}}[\"'`#*]{{0,2}}{_CODE}{_END}"
-    rf"|(?<![\w-])(?:{_LOCKED})[ -](?:pin[ -]?|zahlen)?(?:code|pin)[ \t:]{{1,2}}[#*]?([0-9]{{4,8}}){_END}"
-    rf"|(?<![\w-])(?:pin|code)(?:[ \t][^\s.?!:=0-9]{{1,12}}){{0,5}}\?[ \t]{_CODE}{_END}"
-    rf"|(?<![\w-])(?:one-time|one time|otp|2fa|sms|verification)[ ](?:pass)?code[ \t]([0-9]{{3}}[ -][0-9]{{3}}){_END}",
-    re.IGNORECASE,
-)
-"""A code with the thing that it opens, in either order."""
-_DIALLED = re.compile(
-    rf"(?<![\w-])(?:{_LOCKED})(?![\w-])[^\n.0-9]{{0,40}}?(?<!\w)(?:compose[rz]?|tape[rz]?|faites|dial|press|punch in"
-    rf"|tippe?|gib|wähle|brauchst(?: du)?|marca|teclea|pulsa|digita|digite|premi|wpisz|wybierz|набери\w{{0,2}}"
-    rf"|введи\w{{0,2}}|toets)[ \t](?:le |el |il |o |die |den |de )?[#*]?([0-9]{{4,8}}){_END}",
-    re.IGNORECASE,
-)
-_DIALLED_HINTS = Hints(
-    *("compose", "tape", "faites", "dial", "press", "punch in", "tipp", "gib", "wähle", "brauchst", "marca", "teclea"),
-    *("pulsa", "digit", "premi", "wpisz", "wybierz", "набери", "введи", "toets"),
-)
 _SPELT = re.compile(
-    r"(?i:pass(?:word|wort|phrase|code)|kennwort|mot de passe|contraseña|senha|hasło|пароль|wachtwoord|\bpin)"
-    r"[^\n]{0,60}?(?<!\w)([A-Za-z0-9](?:(?:[ ]?[-–][ ]?|[ ])[A-Za-z0-9!@#$%&*?.]){5,31})(?![\w-])"
+    r"(?i:pass(?:word|wort|phrase|code)|kennwort|mot de passe|contraseña|senha|hasło|пароль|wachtwoord)"
+    r"[^\n.]{0,60}?(?<!\w)([A-Za-z0-9](?:[ ]?[-–][ ]?[A-Za-z0-9!@#$%&*?]){5,31})(?![\w-])"
 )
 """A password letter by letter."""
+_RANGE = re.compile(r"a ?[-–] ?z|0 ?[-–] ?9", re.IGNORECASE)
+"""What a policy asks for."""
 _OWN_PIN = re.compile(
     rf"(?<![\w-])(?:voicemail|card|debit card|credit card|sim|phone|bank|atm|tablet|door|my|our|his|her|meine?"
     rf"|karten|ec-?karten|handy|mon|ma|mi|meu|mój)"
-    rf"[ -]pin[ \t]{{1,2}}([0-9]{{4,8}}){_END}|(?<![\w-])(?-i:PIN)[ \t]([0-9]{{4,6}}){_END}",
+    rf"[ -]pin[ \t]{{1,2}}([0-9]{{4,8}}){_END}|(?<![\w-])(?-i:PIN)[ \t]([0-9]{{4,6}}){_END}"
+    rf"|(?<![\w-])(?:one-time|one time|otp|2fa|sms|verification)[ ](?:pass)?code[ \t]([0-9]{{3}}[ -][0-9]{{3}}){_END}",
     re.IGNORECASE,
 )
 _SPOKEN_HINTS = Hints(
-    *("pin", "code", "combina", "combo", "kombina", "segredo", "szyfr", "шифр", "комбинац", "geheimzahl", "kod"),
+    *("pin", "code", "combination", "geheimzahl", "kod"),
     *("código", "clave", "codice", "код", "пин", "şifresi", "senha"),
 )
 _SPELT_HINTS = Hints(
-    *("pass", "kennwort", "contraseña", "senha", "hasło", "пароль", "wachtwoord", "pin"),
+    *("pass", "kennwort", "contraseña", "senha", "hasło", "пароль", "wachtwoord"),
 )
 _WRITTEN = re.compile(
     r"(?:暗証番号|金庫の番号|鍵の番号|ロックの番号|保险[箱柜]密码|门锁密码|锁的密码|認証コード|確認コード"
@@ -190,17 +146,21 @@ _ANSWER_HINTS = Hints("security", "secret", "sicherheitsfrage", "question", "pre
 def spoken(text: str, lowered: Lowered) -> Iterator[MatchSpan]:
     """Find codes that a sentence names."""
     if lowered.has(_SPOKEN_HINTS) and _DIGIT.search(text):
-        for pattern in (_SPOKEN, _SPOKEN_BEFORE, _SENT, _CODE_OF, _OWN_PIN):
+        for pattern in (_SPOKEN, _SPOKEN_BEFORE, _SENT, _OWN_PIN):
             yield from (MatchSpan(*found.span(found.lastindex or 0), "pin") for found in pattern.finditer(text))
         yield from _backup_codes(text)
-    if lowered.has(_DIALLED_HINTS) and _DIGIT.search(text):
-        yield from (MatchSpan(*found.span(1), "pin") for found in _DIALLED.finditer(text))
     if not text.isascii() and lowered.has(_WRITTEN_HINTS):
         yield from (MatchSpan(*found.span(1), "pin") for found in _WRITTEN.finditer(text))
     if lowered.has(_SPELT_HINTS):
-        yield from (MatchSpan(*found.span(1), "password") for found in _SPELT.finditer(text))
+        yield from (MatchSpan(*found.span(1), "password") for found in _SPELT.finditer(text) if _is_spelt(found[1]))
     if lowered.has(_ANSWER_HINTS):
         yield from (MatchSpan(*found.span(1), "password") for found in _ANSWER.finditer(text))
+
+
+def _is_spelt(value: str) -> bool:
+    """Return whether single characters are a password, not a range or a row of pins."""
+    mixed = any(map(str.isdigit, value)) and any(map(str.isalpha, value))
+    return mixed and _RANGE.search(value) is None
 
 
 def _backup_codes(text: str) -> Iterator[MatchSpan]:

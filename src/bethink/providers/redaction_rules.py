@@ -24,8 +24,15 @@ def _is_given(value: str) -> bool:
     return is_assigned_password(value, quoted=True)
 
 
+_CODE_ROOTS = ("env.", "config.", "settings.", "process.", "os.", "secrets.", "self.", "this.", "{", "[", "(", "<")
+
+
 def _is_url_password(value: str) -> bool:
-    return len(value) >= 3 and not stands_for_one(value, literal=True) and not value.startswith(":")
+    return (
+        len(value) >= 3
+        and not stands_for_one(value, literal=value.count(".") == 1 and not value.startswith(_CODE_ROOTS))
+        and not value.startswith(":")
+    )
 
 
 def _is_random(value: str) -> bool:

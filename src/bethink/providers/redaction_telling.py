@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator
 
 from bethink.providers.redaction_hints import Hints, Lowered
+from bethink.providers.redaction_prose import AT_END
 from bethink.providers.redaction_tokens import MatchSpan
-from bethink.providers.redaction_values import is_password, stands_for_one
+from bethink.providers.redaction_values import is_dotted_word, is_password, stands_for_one
 
-_AT_END = r"(?=[\"'`”»)]{0,2}[.,;!?)]{0,2}(?:\s|\Z))"
 _WORD_OF = r"([!-~а-яё]{6,64}?)"
 _LATER = re.compile(
     r"(?<!\w)(?:(?:it|this)(?:['\u2019]?s| is| was| to| should be)|(?:the )?new one(?:['\u2019]s| is|:)"
@@ -19,7 +19,7 @@ _LATER = re.compile(
     r"|(?:quella )?nuova(?: è|:)?|è"
     r"|teraz(?: to| jest)?|nowe(?: to|:)?|to|nu(?: är| er)?|het is(?: nu)?|(?:de|het) nieuwe(?: is|:)?"
     r"|(?:det|den)(?: nya| nye| er| är)|это|теперь(?: это| он| она)?|новый|сейчас|вот(?: он)?|şimdi|artık|yenisi|yeni)"
-    rf"(?: (?:now|jetzt|maintenant|ahora|agora|nu|:|—|-))?[\s:]{{1,3}}[\"'`“„«]?{_WORD_OF}{_AT_END}"
+    rf"(?: (?:now|jetzt|maintenant|ahora|agora|nu|:|—|-))?[\s:]{{1,3}}[\"'`“„«]?{_WORD_OF}{AT_END}"
     r"|(?:现在是|新的是|现在改为|改成了?|換成|换成了?|新しいのは|今は|いまは|지금은|새로운 건"
     r"|이제)[ :：「]{0,2}([!-~]{6,64})",
 )
@@ -31,7 +31,7 @@ _WITHOUT_VERB = re.compile(
     rf",?[ \t]{{1,2}}(?:(?:{_PREPOSITIONS})[ \t'\u2019]{{1,2}}(?:(?:the|my|our|den|dem|die|das|der|la|le|el|il"
     rf"|lo|de|het|mi|meu)[ \t]"
     rf")?[^\s\d:=]{{2,24}}(?:[ \t][^\s\d:=]{{2,24}})?|\([^()\n]{{2,30}}\)"
-    rf"|[^\s\d:=.,]{{2,24}})[ \t]{{1,2}}[\"'`“„«]?{_WORD_OF}{_AT_END}",
+    rf"|[^\s\d:=.,]{{2,24}})[ \t]{{1,2}}[\"'`“„«]?{_WORD_OF}{AT_END}",
     re.IGNORECASE,
 )
 _LAST_PREPOSITION = re.compile(
@@ -60,10 +60,7 @@ _ENTERED = re.compile(
     r"|logow|zalog|вой|вход|in te|logga)"
     rf"|(?<![\w-])(?:use|using|try|utilise[rz]?|usa|nimm|benutze?|verwende|użyj|используй\w{{0,2}}|gebruik)[ \t]"
     rf"[\"'`“„«]?{_WORD_OF}[\"'`”»]?[ \t](?:for|für|pour|para|per|voor|dla|do|для|im|on)[ \t]"
-    r"(?:[^\s.]{1,12}[ \t]){0,2}?"
-    r"(?:wi-?fi|wlan|(?:guest )?network|netzwerk|réseau|netwerk|вайфа\w|login|vpn|router)(?![\w-])"
-    rf"|(?<![\w-])(?:wi-?fi|wlan|вайфай)(?:[ \t][^\s\d.:=]{{1,12}}){{0,4}}?[ \t](?:is|ist|est|es|è|é|to|это)[ \t]"
-    rf"[\"'`“„«]?{_WORD_OF}{_AT_END}"
+    r"(?:[^\s.]{1,12}[ \t]){0,2}?(?:wi-?fi|wlan|guest network|gäste-?netz\w*|вайфа\w)(?![\w-])"
     rf"|(?<!\S)[\"'`“„«]?{_WORD_OF}[\"'`”»]?[ \t]is what (?:opens|unlocks|gets)\b",
 )
 _REMARK = re.compile(
@@ -86,7 +83,7 @@ _ARTICLE = re.compile(
     r"(?<!\w)(?:an?|the|this|that|my|your|der|die|das|dem|den|eine?|une?|le|la|les|el|los|las|il|lo|gli|os?|as"
     r"|het|not|nicht|pas|no|non|não|nie|niet|не)[ ]\Z"
 )
-"""What stands before a noun or a verb, and before no password."""
+"""What stands before a noun or a verb that is not a password."""
 _REMARK_HINTS = Hints(
     *("case ", "case)", "case,", "case.", "one word", "space", "caps", " with ", "capital", "klein"),
     *("groß", "zusammen", "minus", "minús", "mayús", "maius", "tout", "todo", "tudo", "tutto", "spaz"),
@@ -111,12 +108,12 @@ _ENTERING_HINTS = Hints(
 )
 _ENTERED_HINTS = Hints(
     *("use", "using", "try", "utilise", "usa", "nimm", "benutz", "verwende", "użyj", "используй", "gebruik", "brug"),
-    *("använd", "bruk", "is what", "wifi", "wi-fi", "wlan", "вайфай"),
+    *("använd", "bruk", "is what"),
 )
 _SIGN = r"[!-/:-@\[-`{-~]"
 _MIXED = (
-    rf"[0-9](?:{_SIGN}{{0,8}}[A-Za-z]|(?<=[A-Za-z][0-9])|(?<=[A-Za-z]{_SIGN}[0-9])|(?<=[A-Za-z]{_SIGN}{{2}}[0-9])"
-    rf"|(?<=[A-Za-z]{_SIGN}{{3}}[0-9]))"
+    rf"[0-9](?:{_SIGN}{{0,8}}[A-Za-zА-я]|(?<=[A-Za-zА-я][0-9])|(?<=[A-Za-zА-я]{_SIGN}[0-9])|(?<=[A-Za-zА-я]{_SIGN}{{2}}[0-9])"
+    rf"|(?<=[A-Za-zА-я]{_SIGN}{{3}}[0-9]))"
 )
 _WITH_DIGIT = re.compile(_MIXED)
 """What stands in a text with a word of letters and digits, quickly found because it begins with a digit."""
@@ -150,7 +147,7 @@ _ROOT = re.compile(
 _KEEPER = re.compile(
     r"(?<!\w)(?:bitwarden|vaultwarden|keepass\w{0,3}|lastpass|dashlane|1password|enpass|proton ?pass)"
     r"(?:[ \t][^\s\d.:=,]{1,16}){0,4}?[ \t]?(?:is|was|ist|lautet|est|es|é|è|to|это|[:=—–-])"
-    rf"(?:[ \t](?:still|now|noch|jetzt|toujours|ahora|:))?[ \t]{{1,2}}[\"'`“„«]?{_WORD_OF}{_AT_END}"
+    rf"(?:[ \t](?:still|now|noch|jetzt|toujours|ahora|:))?[ \t]{{1,2}}[\"'`“„«]?{_WORD_OF}{AT_END}"
 )
 _WHEN_ASKED = re.compile(
     r"(?<!\w)(?:type|enter|use|try|put in|gib|tippe?|nimm|tape[rz]?|mets|mettez|utilise[rz]?|escribe|pon|usa|introduce"
@@ -164,13 +161,14 @@ _WHEN_ASKED = re.compile(
 _IN_FIELD = re.compile(
     r"(?<!\w)(?:typ(?:e|ed|ing)|enter(?:ed|ing)?|tippe|gebe|eingebe|saisis|tape|mets|escribo|pongo|introduzco|meto"
     r"|digito|inserisco|scrivo|metto|escrevo|coloco|insiro|typ|voer|vul|wpisuję|podaję|ввожу|набираю|пишу|skriver)[ \t]"
-    rf"[\"'`“„«]?{_WORD_OF}[\"'`”»]?,?[ \t][^\n.?!]{{0,24}}?(?:password|passwort|kennwort|mot de passe|contraseña|senha"
-    r"|palavra-passe|hasł|парол|wachtwoord|lösenord)"
+    rf"[\"'`“„«]?{_WORD_OF}[\"'`”»]?[ \t]"
+    r"(?:in|into|as|im|ins|als|dans|comme|en|como|nel|come|no|na|bij|w|jako|в|как|i)[ \t][^\n.?!]{0,20}?"
+    r"(?:password|passwort|kennwort|mot de passe|contraseña|senha|palavra-passe|hasł|парол|wachtwoord|lösenord)"
 )
 _SET_TO = re.compile(
     r"(?<!\w)(?:(?:set|changed|switched|reset) (?:it|that|this) to|it(?:['\u2019]?s| is) now"
     r"|now it(?:['\u2019]?s| is))[ \t]"
-    rf"[\"'`“„«]?{_WORD_OF}(?=[\"'`”»)]{{0,2}}[.,;!?)]{{0,2}}(?:\s|\Z))"
+    rf"[\"'`“„«]?{_WORD_OF}{AT_END}"
 )
 _GLUED = re.compile(
     r"(?<![!-~])([!-~]{6,64}+)(?:[ ]?(?:が|是|就是|는|가|이)[^\n!-~]{0,10}?(?:パスワード|密码|密碼|비밀번호|비번)"
@@ -187,7 +185,7 @@ _NO_LOGIN = re.compile(
     r"(?:office|microsoft|windows|m|oauth|o?auth|web|azure|sso|sql|mysql|python|node|ubuntu|user|usr|test"
     r"|account|employee|guest|admin"
     r"|team|group|client|server|room|host|node|port|version|step|level|team|step|iphone|ipad|chapter|page|ticket"
-    r"|issue|build|release)[-_]?[0-9]{1,4}\w?",
+    r"|issue|build|release)[-_]?[0-9]{1,4}\w?|(?:ctrl|strg|control|shift|alt|cmd|super|fn)\+\S{1,16}",
     re.IGNORECASE,
 )
 
@@ -251,12 +249,25 @@ def told(text: str, lowered: Lowered) -> Iterator[MatchSpan]:
     """Find what opens an account, and words with a remark on how to write them."""
     if _WITH_DIGIT.search(text):
         yield from _accounts(text, lowered)
-    if lowered.has(_ABOUT_HINTS) and lowered.has(_REMARK_HINTS):
+    if not lowered.has(_ABOUT_HINTS):
+        return
+    yield from _typed(text, lowered.text)
+    if lowered.has(_REMARK_HINTS):
         for found in _REMARK.finditer(lowered.text):
             about = _ABOUT.search(text, max(0, found.start() - 60), found.start())
             article = _ARTICLE.search(lowered.text, max(0, found.start(1) - 8), found.start(1))
             if about and article is None and not stands_for_one(text[found.start(1) : found.end(1)]):
                 yield MatchSpan(*found.span(1), "password")
+
+
+def _typed(text: str, lowered: str) -> Iterator[MatchSpan]:
+    """Find what is typed where a password is asked for, and what one was set to."""
+    for pattern in (_WHEN_ASKED, _IN_FIELD, _SET_TO):
+        for found in pattern.finditer(lowered):
+            start, end = found.span(1)
+            about = pattern is not _SET_TO or _ABOUT.search(text, max(0, found.start() - 60), found.start())
+            if about and is_password(text[start:end]) and _NO_LOGIN.fullmatch(text, start, end) is None:
+                yield MatchSpan(start, end, "password")
 
 
 def _accounts(text: str, lowered: Lowered) -> Iterator[MatchSpan]:
@@ -265,12 +276,6 @@ def _accounts(text: str, lowered: Lowered) -> Iterator[MatchSpan]:
         patterns.append(_ACCOUNT)
     if not text.isascii():
         patterns.append(_GLUED)
-    if lowered.has(_ABOUT_HINTS):
-        for pattern in (_WHEN_ASKED, _IN_FIELD, _SET_TO):
-            for found in pattern.finditer(lowered.text):
-                start, end = found.span(1)
-                if is_password(text[start:end]) and _NO_LOGIN.fullmatch(text, start, end) is None:
-                    yield MatchSpan(start, end, "password")
     for pattern in patterns:
         for found in pattern.finditer(lowered.text):
             start, end = found.span(found.lastindex or 0)
@@ -285,7 +290,7 @@ def _is_strong(value: str, *, told: bool = False) -> bool:
         return False
     value = value.rstrip("\"'`:)")
     return (
-        is_password(value, literal=any(map(str.isdigit, value)))
+        is_password(value, literal=is_dotted_word(value))
         and (told or not (value[:-1].isalpha() and value[-1].isdigit()))
         and _NO_LOGIN.fullmatch(value) is None
     )

@@ -10,12 +10,12 @@ _HEX = re.compile(r"(?:0x)?(?:[0-9a-f]{16,}|[0-9A-F]{16,})")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _ULID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
 _CODE = re.compile(
-    r"[<{(\[]|\$[A-Z_][A-Z0-9_]*\Z|\$[a-z_]+\Z|\$[({]|\$[A-Za-z_]\w*(?:-\Z|->|[\[{])|#(?:[0-9a-fA-F]{3,4}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})\Z|%[A-Za-z_]\w*%\Z|%\(?\w*\)?[sdr]\Z|%[0-9.]+[A-Za-z]\)?\Z|0x[0-9a-fA-F]{1,16}\Z|![A-Z][A-Za-z]+\Z|&'?[a-z_]+(?:\Z|[\[.(])"
+    r"[<{(\[]|\$[A-Z_][A-Z0-9_]*\Z|\$[a-z_]+\Z|\$[({]|\$[A-Za-z_]\w*(?:-\Z|->|[\[{])|#(?:[0-9a-fA-F]{3,4}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})\Z|%[A-Za-z_]\w*%\Z|%\(?\w*\)?[sdr]\Z|%[0-9.]+[A-Za-z]\)?\Z|0x[0-9a-fA-F]{1,8}\Z|[a-z_.]{1,12}\?[a-z0-9]{1,3}:[a-z0-9]{1,3}\Z|![A-Z][A-Za-z]+\Z|&'?[a-z_]+(?:\Z|[\[.(])"
     r"|[A-Za-z_][\w.?=!&|]*[(\[]|[\w-]+\.(?:py|js|ts|go|rs|md|json|ya?ml|txt|html?)\Z|(?:sha[0-9]+|md5|dword|qword|hex(?:\([0-9a-f]\))?)[-:]|pk_|pk\.|phc_|PBKDF2\Z|@[A-Z][A-Za-z]+\(|arn:|urn:|0x[0-9a-fA-F]{40}\Z|(?:qr|m)?/[\[(^\\]"
     r"|(?:SHA[0-9]+|MD5):|ssh-|AAAA[BCE]3Nza|pbkdf2|scrypt:|\$(?:2[aby]|argon2\w*|[156y])\$|\{S?SHA\}"
 )
 _CODE_INSIDE = re.compile(
-    r"\$\{|\{\{|\}\}|=\{|\w\?\w+:|(?<![!-~])--[a-z]|::|\?\.|=>|://|\.\.\.|…|\*\*\*|•••|\(\?[=!:]|%0A|%(?:[0-9]\$|\.[0-9]+)?[sd](?![A-Za-z0-9])|xxxx|XXXX|EXAMPLE|(?:required|nullable|string)\||\|(?:min|max):"
+    r"\$\{|\{\{|\}\}|=\{|::|\?\.|=>|://|\.\.\.|…|\*\*\*|•••|\(\?[=!:]|%0A|%(?:[0-9]\$|\.[0-9]+)?[sd](?![A-Za-z0-9])|xxxx|XXXX|EXAMPLE|(?:required|nullable|string)\||\|(?:min|max):"
 )
 _DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
 _PATH = re.compile(r"(?:[.~]{0,2}/|[a-z][\w.-]{0,40}/)[\w./-]*")
@@ -164,9 +164,11 @@ _HYPHENED = re.compile(r"[a-z]{3,}(?:-[a-z]{3,}){3,}")
 _JOINED = re.compile(r"[a-z]{2,}(?:_[a-z]{2,}){2,}|[a-z]{4,}(?:-[a-z]{4,}){2,}")
 """Three words and more that make one. In code these are names."""
 _TWO_JOINED = re.compile(
-    r"[a-z]{4,}(?:-[a-z]{2,})*-(?![a-z]*(?:ed|ing|ive|able|ble|only|free|safe|time|date|known)\Z)[a-z]{3,}"
+    r"(?!(?:brand|plain|self|read|case|well|auto|user|multi|high|half|full|open|hard|soft|hand|system|segunda|terça|quarta"
+    r"|quinta|sexta|wifi|pass|back|over|under|real|long|short|post|cross|alpha|state|work|world|time|code|data)-)"
+    r"[a-z]{4,}(?:-[a-z]{2,})*-(?!sensitive|only)[a-z]{3,}"
 )
-"""Two and more, as the password of a network often is, and no adjective such as "case-sensitive"."""
+"""Two and more, as the password of a network often is, and not an adjective such as "case-sensitive"."""
 _LICENCE = re.compile(r"(?=(?:[A-Z-]*[0-9]){3})[A-Z0-9]{4,6}(?:-[A-Z0-9]{4,6}){3,6}")
 
 _APP_PASSWORD = re.compile(r"[a-z]{4}(?: [a-z]{4}){3}")
@@ -221,6 +223,12 @@ def _names_a_thing(value: str) -> bool:
     """Return whether only technical terms give a name its digits, and the rest of it is made of words."""
     rest = _NUMBERED.sub("", value)
     return len(rest) < len(value) and len(_RUN.findall(rest)) * 3 <= len(rest) and bool(_PROGRAM_NAME.fullmatch(rest))
+
+
+def is_dotted_word(value: str) -> bool:
+    """Return whether a value such as "lark.fern7" is a word, and not a name of a program or a host."""
+    first, _, rest = value.partition(".")
+    return "." not in rest and value[-1:].isdigit() and first.lower() not in _ROOTS
 
 
 def _is_dotted_literal(value: str) -> bool:

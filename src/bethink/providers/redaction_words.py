@@ -102,8 +102,13 @@ _THEN = re.compile(
     r"|till|->|→|/)"
     r"[ \t]{1,3}(\S{6,128})"
 )
-_QUOTES = ("«", "„", "“", '"')
-_FIELD = re.compile(r"[A-Za-z][\w.-]{0,40}=")
+_FURTHEST = 12  # words between a name and its value
+_NEAREST = 12  # characters: names closer to each other than this tell nothing
+_QUOTES = ("«", "„", "“", '"', ">")
+"""Marks that stand alone before a value, in French or in a quoted mail."""
+_FIELD = re.compile(r"[A-Za-z_]{1,20}=(?=\w)")
+"""The name of a field in a log: `session=`. A token that ends in `=` is none."""
+_IS = frozenset(("is", "was", "ist", "lautet", "war", "est", "c'est", "es", "é", "è", "era", "jest", "это", "är", "er"))
 _FROM = ("from", "von", "van", "z", "с")
 """Words before the first of two passwords; else they stand before the account."""
 _TO = re.compile(r"(?:pass\w{0,6}|pwd?|login|kennwort) (?:to|zu) \Z", re.IGNORECASE)
@@ -137,10 +142,6 @@ def named(text: str, lowered: str) -> Iterator[MatchSpan]:
                 yield from _another(text, span.end)
         if KIND[name] == "password" and limit - end > _NEAREST and not (name == "pass" and _PASSED.match(text, end)):
             yield from told_later(text, lowered, max(done, end), limit)
-
-
-_FURTHEST = 12  # words between a name and its value
-_NEAREST = 12  # names closer to each other than this tell nothing
 
 
 def _another(text: str, end: int) -> Iterator[MatchSpan]:
@@ -310,7 +311,7 @@ def _said(text: str, end: int, kind: str, limit: int, *, pin: bool = False) -> M
             other = other or _is_account(text, start, stop)
             other = other or _KEPT_IN.search(text, max(0, start - 20), start) is not None
             if stop > start and _is_said(
-                text[start:stop], kind, led=led and not other, pin=pin, joined=joined if index else 0
+                text[start:stop], kind, led=led and not other, pin=pin, joined=joined if last in _IS else 0
             ):
                 return MatchSpan(start, _end(_MORE.match(text, stop), stop) if len(word) == _LONGEST else stop, kind)
         if word[-1] in ".!" or (word[-1] == "?" and index):
@@ -319,7 +320,7 @@ def _said(text: str, end: int, kind: str, limit: int, *, pin: bool = False) -> M
         if word in _QUOTES:
             continue
         last = word.lower()
-        led = _leads(word) or (len(word) < 8 and last in LEADS)
+        led = _leads(word, text[end : found.end()]) or (len(word) < 8 and last in LEADS)
     return None
 
 
@@ -329,11 +330,11 @@ def _begin(text: str, found: re.Match[str], kind: str) -> int:
     return _end(_FIELD.match(text, start, found.end()), start) if kind == "token" else start
 
 
-def _leads(word: str) -> bool:
-    """Return whether a word ends as one before a value does. `String!):` in code does not, and `(guests):` does."""
+def _leads(word: str, said: str) -> bool:
+    """Return whether a word ends as one before a value does. `String!):` in code does not, and `(for guests):` does."""
     if word[-1] not in ":=?\uff1a" and not word.endswith(("->", "=>")):
         return False
-    return word[0] != "!" and (")" not in word or "(" in word)
+    return word[0] != "!" and (")" not in word or "(" in said)
 
 
 def _is_account(text: str, start: int, stop: int) -> bool:
@@ -367,8 +368,8 @@ def _is_few_words(value: str) -> bool:
     return len(value.split()) <= 4 and value == value.lower() and value.replace(" ", "").isalnum()
 
 
-def _is_said(value: str, kind: str, *, led: bool, pin: bool = False, joined: int = 3) -> bool:
-    """Return whether a word is a secret. One made of `joined` plain words is; with 0, none such."""
+def _is_said(value: str, kind: str, *, led: bool, pin: bool = False, joined: int) -> bool:
+    """Return whether a word is a secret. One of at least `joined` plain words may be; with 0 it may not."""
     if '"' in value or "`" in value or (value[:1] == "-" and value[1:].isalpha()):  # `-AsPlainText`
         return False
     if kind == "password":
@@ -394,4 +395,5 @@ def _said_before(text: str, start: int, kind: str) -> MatchSpan | None:
     word = text[max(0, link.start() - 512) : link.start()].rpartition(" ")[2].rpartition("\n")[2]
     begin = link.start() - len(word.lstrip(_OPENING))
     stop = _trimmed(text, begin, link.start())
-    return MatchSpan(begin, stop, kind) if _is_said(text[begin:stop], kind, led=True) else None
+    value = text[begin:stop]
+    return MatchSpan(begin, stop, kind) if _is_said(value, kind, led=True, joined=3 * ("_" not in value)) else None
