@@ -18,7 +18,7 @@ from tests.length import often
 
 FEW, MANY = 6_000, 24_000
 MOST_MORE = often(16_000, long=32_000)
-"""Kilobytes, for the pages that SQLite caches: the rows themselves take more than this, and those of a million far more."""
+"""Kilobytes, for the pages that SQLite caches: the rows take more than this, and a million of them far more."""
 
 
 async def _peak(work: Awaitable[object]) -> int:
