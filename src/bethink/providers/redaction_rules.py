@@ -18,19 +18,18 @@ from bethink.providers.redaction_views import decoded, plain_view
 from bethink.providers.redaction_words import named
 
 _URL = re.compile(r"""://[^\s:/@"'<>`?]{0,64}:([^\s/"'<>`?]{1,128})@(?=[\w\[{$%-])""")
+_IN_CODE = ("env.", "config.", "settings.", "process.", "os.", "secrets.", "self.", "this.", "{", "[", "(", "<")
+"""How an address begins its password if a program fills it in."""
 
 
 def _is_given(value: str) -> bool:
     return is_assigned_password(value, quoted=True)
 
 
-_CODE_ROOTS = ("env.", "config.", "settings.", "process.", "os.", "secrets.", "self.", "this.", "{", "[", "(", "<")
-
-
 def _is_url_password(value: str) -> bool:
     return (
         len(value) >= 3
-        and not stands_for_one(value, literal=value.count(".") == 1 and not value.startswith(_CODE_ROOTS))
+        and not stands_for_one(value, literal=value.count(".") == 1 and not value.startswith(_IN_CODE))
         and not value.startswith(":")
     )
 

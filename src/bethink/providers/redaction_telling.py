@@ -1,4 +1,4 @@
-"""Secrets that a sentence tells without "the password is": by a pronoun, a verb, a thing that opens, or a remark."""
+"""Secrets that a sentence tells without "the password is": by a pronoun, a verb, an account, or a remark."""
 
 import re
 from collections.abc import Iterator

@@ -109,6 +109,7 @@ _QUOTES = ("«", "„", "“", '"', ">")
 _FIELD = re.compile(r"[A-Za-z_]{1,20}=(?=\w)")
 """The name of a field in a log: `session=`. A token that ends in `=` is none."""
 _IS = frozenset(("is", "was", "ist", "lautet", "war", "est", "c'est", "es", "é", "è", "era", "jest", "это", "är", "er"))
+"""Words that call what follows a password. Behind others, plain words that are joined are mostly names in code."""
 _FROM = ("from", "von", "van", "z", "с")
 """Words before the first of two passwords; else they stand before the account."""
 _TO = re.compile(r"(?:pass\w{0,6}|pwd?|login|kennwort) (?:to|zu) \Z", re.IGNORECASE)
