@@ -37,7 +37,7 @@ from bethink.model.access import Door, Scope, caller
 from bethink.model.documents import DocumentDraft
 from bethink.server import ServerOptions, create_app
 from bethink.store.access_log import EVERYTHING, covers
-from bethink.web import add_window
+from bethink.web.door import add_window
 from faults.asgi import ask
 from faults.places import AsItIs, Place, chosen, fork, place
 from faults.raw import Raw

@@ -3,18 +3,18 @@
 from datetime import UTC, datetime
 from typing import Any
 
+from bethink.memory_tests import verbs as tests
+from bethink.memory_tests.records import MemoryTest
 from bethink.model.access import Scope
 from bethink.model.documents import DocumentDraft
 from bethink.model.facts import Fact
 from bethink.model.held import HeldKind
 from bethink.model.jobs import JobKind, JobStatus, SpendingBy
 from bethink.model.kinds import FactKind, OwnKind
-from bethink.model.memory_tests import MemoryTest
 from bethink.model.pages import FactState, Order, cursor_of
 from bethink.model.people import PersonWay
 from bethink.model.recall import FactVerdict, Level, Ref, RefKind
 from bethink.model.records import AgentKind, Message, Role, SessionState
-from bethink.model.retention import RetentionKind
 from bethink.model.reviews import ReviewStatus
 from bethink.model.steering import LearningRules
 from bethink.model.timeline import TimelineKind
@@ -30,17 +30,17 @@ from bethink.model.verbs import (
     pages,
     people,
     relearning,
-    retention,
     reviews,
     rules,
     service,
     sessions,
     steering,
-    tests,
     threads,
 )
 from bethink.model.verbs.base import Empty, Request, Verb
 from bethink.model.working import Event, Mode
+from bethink.retention import verbs as retention
+from bethink.retention.records import RetentionKind
 
 NOON = datetime(2026, 3, 1, 12, 30, 15, 123456, tzinfo=UTC)
 TALK = (

@@ -116,9 +116,12 @@ _CHECKED = {"space": ("facts", "reviews", "rules", "retention", "documents", "th
 """The handles that a handle names in its annotations."""
 
 
-_LATE = tuple(
-    f"bethink.model.verbs.{name}"
-    for name in ("changes", "files", "operations", "pages", "people", "relearning", "retention", "steering")
+_LATE = (
+    *(
+        f"bethink.model.verbs.{name}"
+        for name in ("changes", "files", "operations", "pages", "people", "relearning", "steering")
+    ),
+    "bethink.retention.verbs",
 )
 """Verbs that most programs never call: their requests are loaded by the call, so that `import bethink` stays quick."""
 
@@ -224,7 +227,7 @@ def _session(handle: str, imports: _Imports) -> str:
 
 def _constant(verb: Verb[Any, Any]) -> tuple[str, str]:
     module = verb.request.__module__
-    for name in [name for name in sys.modules if name.startswith("bethink.model.verbs.")]:
+    for name in [name for name in sys.modules if name.startswith("bethink.") and "verbs" in name.split(".")]:
         found = sys.modules[name]
         for constant, value in vars(found).items():
             if value is verb:

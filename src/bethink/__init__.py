@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from bethink.log.history import History
     from bethink.log.live import LiveHistory
     from bethink.memory import Memory
+    from bethink.memory_tests.records import MemoryTest, MemoryTestResult
     from bethink.model.access import acting_for
     from bethink.model.answers import AnswerSentence, MemoryAnswer, streaming
     from bethink.model.calls import ModelAnswer, ModelCall
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from bethink.model.documents import Document, DocumentDraft
     from bethink.model.facts import Evidence, Fact, Quote
     from bethink.model.kinds import FactKind, OwnKind
-    from bethink.model.memory_tests import MemoryTest, MemoryTestResult
     from bethink.model.moments import moment
     from bethink.model.recall import Block, FactVerdict, Lineage, Recall, Recalled, Ref, RefKind, Remembered
     from bethink.model.records import (
@@ -38,12 +38,12 @@ if TYPE_CHECKING:
         SessionInfo,
         conversation_key,
     )
-    from bethink.model.retention import RetentionKind
     from bethink.model.reviews import Review, ReviewStatus
     from bethink.model.steering import LearningRules
     from bethink.model.webhooks import verify_webhook
     from bethink.model.working import Event, Mode
     from bethink.providers.scripted_model import ScriptedModel
+    from bethink.retention.records import RetentionKind
     from bethink.settings import Settings, load_settings
     from bethink.working.memory import WorkingMemory
 
@@ -130,14 +130,14 @@ _HOMES = {
     "bethink.model.documents": ("Document", "DocumentDraft"),
     "bethink.model.facts": ("Evidence", "Fact", "Quote"),
     "bethink.model.kinds": ("FactKind", "OwnKind"),
-    "bethink.model.memory_tests": ("MemoryTest", "MemoryTestResult"),
+    "bethink.memory_tests.records": ("MemoryTest", "MemoryTestResult"),
     "bethink.model.moments": ("moment",),
     "bethink.model.recall": ("Block", "FactVerdict", "Lineage", "Recall", "Recalled", "Ref", "RefKind", "Remembered"),
     "bethink.model.records": (
         "AgentKind", "Forgotten", "Message", "Origin", "Record", "Role", "SessionInfo", "conversation_key",
     ),
     "bethink.model.webhooks": ("verify_webhook",),
-    "bethink.model.retention": ("RetentionKind",),
+    "bethink.retention.records": ("RetentionKind",),
     "bethink.model.reviews": ("Review", "ReviewStatus"),
     "bethink.model.steering": ("LearningRules",),
     "bethink.model.working": ("Event", "Mode"),

@@ -8,13 +8,11 @@ import anyio
 from bethink.errors import Unavailable
 from bethink.extend import Redactor
 from bethink.frozen import frozen
-from bethink.handles import Backend, Handlers
+from bethink.handles import Backend
 from bethink.logs import logger
-from bethink.model.jobs import Audit, Job, RunReport
 from bethink.model.records import AgentKind, SessionInfo
-from bethink.model.verbs.base import Empty, RequestT, ResultT, Verb
-from bethink.model.verbs.memory import JobsRequest
-from bethink.model.verbs.service import LearnRequest, ListSpacesRequest
+from bethink.model.verbs.base import RequestT, ResultT, Verb
+from bethink.registry import Handler, handlers_for
 from bethink.store import jobs
 from bethink.store.db import Database
 
@@ -69,7 +67,7 @@ class Local(Backend):
 
     def __init__(self, parts: Parts) -> None:
         self.parts = parts
-        self._handlers = Handlers()
+        self._handlers: dict[str, Handler] = {}
         self._keys: KeyService | None = None
         self._record: AccessRecord | None = None
 
@@ -95,9 +93,7 @@ class Local(Backend):
         """Carry out a request, and record it. There is no other way to a verb, so no door can forget that."""
         handler = self._handlers.get(verb.name)
         if handler is None:
-            from bethink.local_verbs import handlers_of  # noqa: PLC0415 - see above
-
-            self._handlers |= handlers_of(verb, self)
+            self._handlers |= handlers_for(verb, self)
             handler = self._handlers[verb.name]
         return await self.record().around(verb, space, request, handler)
 
@@ -221,44 +217,3 @@ class Local(Backend):
         """Note that something was said in a session, to learn from it once it is quiet."""
         if self.parts.background is not None:
             self.parts.background.heard(space, session_id)
-
-    async def learn(self, space: str, request: LearnRequest) -> RunReport:
-        """Learn once from everything that is marked, in all spaces or in one, with what the background has begun."""
-        worker, background = self.worker(), self.parts.background
-        try:
-            if background is None:
-                return await worker.run_once(only=request.only, space=space or None)
-            with background.held():
-                await anyio.to_thread.run_sync(background.wait, abandon_on_cancel=True)
-                report = background.take(space or None)
-                report.add(await worker.run_once(only=request.only, space=space or None))
-            return report
-        finally:
-            if request.only is None:
-                await worker.tell()
-
-    async def audit(self, space: str, request: Empty) -> Audit:
-        """Count jobs, spending, and violations of invariants."""
-        del space, request
-        return await self.worker().audit()
-
-    async def spaces(self, space: str, request: ListSpacesRequest) -> list[str]:
-        """List the names of all spaces."""
-        del space
-        return await self.parts.database.transact(
-            lambda tx: jobs.spaces(tx, limit=request.limit, after=request.after), read=True
-        )
-
-    async def jobs(self, space: str, request: JobsRequest) -> list[Job]:
-        """List the jobs of a space."""
-        return await self.parts.database.transact(
-            lambda tx: jobs.listed(tx, space=space, limit=request.limit), space=space, read=True
-        )
-
-    async def consolidate(self, space: str, request: Empty) -> bool:
-        """Queue a consolidation."""
-        from bethink.log.succession import queue_consolidation  # noqa: PLC0415 - see above
-
-        del request
-        await self.parts.database.transact(lambda tx: queue_consolidation(tx, space=space), space=space)
-        return True

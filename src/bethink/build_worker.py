@@ -43,9 +43,9 @@ def worker_maker(
             prompt=prompt,
         )
         if tidy is None:
-            from bethink.services import retention_service  # noqa: PLC0415 - only workers look after erasures
+            from bethink.retention.service import RetentionService  # noqa: PLC0415 - only workers look after erasures
 
-            tidy = retention_service(database, settings, redactor=redactor).tidy
+            tidy = RetentionService.from_settings(database, settings, redactor=redactor).tidy
         last.tidy = tidy
         return last
 

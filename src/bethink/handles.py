@@ -3,8 +3,8 @@
 import random
 import time
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from collections.abc import AsyncIterator, Iterable
+from typing import TYPE_CHECKING, TypeVar, cast
 
 import anyio
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from bethink.working.memory import WorkingMemory
 
 T = TypeVar("T")
-Handler = Callable[[str, Any], Awaitable[Any]]
 
 _ASKED = 20.0
 """Seconds that one request waits for changes."""
@@ -66,15 +65,6 @@ class Backend(ABC):
     async def export_archive(self, space: str, path: "Path") -> "ArchiveManifest":
         """Write everything in a space to a file."""
         return await self.local().export_archive(space, path)
-
-
-class Handlers(dict[str, Handler]):
-    """The functions that carry out verbs, by the verb's name."""
-
-    def on(self, verb: Verb[RequestT, ResultT], handler: Callable[[str, RequestT], Awaitable[ResultT]]) -> "Handlers":
-        """Register the function that carries out a verb. It receives the space and the request."""
-        self[verb.name] = handler
-        return self
 
 
 class Handle:

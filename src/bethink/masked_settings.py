@@ -2,8 +2,12 @@
 
 import json
 import re
+from typing import Self
 
 from bethink.model.setting_entries import SettingEntry
+from bethink.model.verbs.base import Empty
+from bethink.model.verbs.operations import SETTINGS
+from bethink.registry import Host, handles
 from bethink.settings import SECRETS, Settings, flat_values
 
 _PASSWORD = re.compile(r"(?<=://)([^/@\s:]*):[^/\s]*@")
@@ -36,3 +40,21 @@ def setting_entries(settings: Settings) -> list[SettingEntry]:
         )
         for name, value in shown_values(settings).items()
     ]
+
+
+class SettingsService:
+    """Carries out the verb `settings`."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+
+    @classmethod
+    def of(cls, host: Host) -> Self:
+        """Make it from the parts of an open memory."""
+        return cls(host.parts.settings or Settings())
+
+    @handles(SETTINGS)
+    async def listed(self, space: str, request: Empty) -> list[SettingEntry]:
+        """List the settings, with secrets masked."""
+        del space, request
+        return setting_entries(self._settings)

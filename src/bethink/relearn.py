@@ -6,7 +6,7 @@ from contextlib import AbstractAsyncContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from bethink.errors import BadAnswer, Invalid, Misconfigured, NotFound
 from bethink.frozen import frozen
@@ -18,8 +18,9 @@ from bethink.model.records import Message, Record, SessionEntry
 from bethink.model.relearning import ChangedFact, Relearning, RelearningStatus
 from bethink.model.reviews import ClaimedFact, ReviewStatus
 from bethink.model.steering import LearningRules
-from bethink.model.verbs.relearning import RelearningRequest, RelearnRequest
+from bethink.model.verbs.relearning import APPLY_RELEARNING, RELEARN, UNDO_RELEARNING, RelearningRequest, RelearnRequest
 from bethink.model.words import gist
+from bethink.registry import Host, handles
 from bethink.store import facts, jobs, learning_rules, messages, relearnings, reviews, sessions
 from bethink.store.db import Database, Tx
 from bethink.store.relearnings import LearntFact
@@ -246,3 +247,30 @@ def _is_about(known: LearntFact, claim: ClaimedFact) -> bool:
         return True
     words = frozenset((quote.session_id, quote.number) for quote in claim.quotes if not quote.context)
     return fact.kind == known.fact.kind and fact.subject == known.fact.subject and words == known.words
+
+
+class RelearnVerbs:
+    """Carries out the verbs of relearning with a service that is made for each request."""
+
+    def __init__(self, service: Callable[[], RelearnService]) -> None:
+        self._service = service
+
+    @classmethod
+    def of(cls, host: Host) -> Self:
+        """Make it from the parts of an open memory."""
+        return cls(host.relearning)
+
+    @handles(RELEARN)
+    async def relearn(self, space: str, request: RelearnRequest) -> Relearning:
+        """Learn again, into a proposal."""
+        return await self._service().relearn(space, request)
+
+    @handles(APPLY_RELEARNING)
+    async def apply(self, space: str, request: RelearningRequest) -> Relearning:
+        """Apply a proposal."""
+        return await self._service().apply(space, request)
+
+    @handles(UNDO_RELEARNING)
+    async def undo(self, space: str, request: RelearningRequest) -> Relearning:
+        """Undo a proposal that was applied."""
+        return await self._service().undo(space, request)

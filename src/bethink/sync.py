@@ -29,6 +29,7 @@ from bethink.log.live import LiveHistory as AsyncLiveHistory
 from bethink.log.marks import Marks as AsyncMarks
 from bethink.loop import Blocking, BlockingContext, BlockingOwner, Loop
 from bethink.memory import Memory as AsyncMemory
+from bethink.memory_tests.records import MemoryTest, MemoryTestResult
 from bethink.model.access import AccessPage, KeyInfo, NewKey, Scope
 from bethink.model.answers import MemoryAnswer
 from bethink.model.blame import Blame
@@ -39,9 +40,9 @@ from bethink.model.erasures import Erasure, OpenErasures
 from bethink.model.facts import Fact, Quote, SessionMemory, SourceMessage
 from bethink.model.filed import AddedFile
 from bethink.model.held import HeldKind, HeldPage
+from bethink.model.holds import LegalHold
 from bethink.model.jobs import Audit, Job, JobDetail, JobKind, JobPage, JobStatus, RunReport, Spending, SpendingBy
 from bethink.model.kinds import FactKind
-from bethink.model.memory_tests import MemoryTest, MemoryTestResult
 from bethink.model.messages import Given
 from bethink.model.moments import When
 from bethink.model.pages import FactPage, FactState, HistoryPage, Order, OutlinePage
@@ -63,7 +64,6 @@ from bethink.model.recall import (
 )
 from bethink.model.records import AgentKind, Forgotten, Message, Record, SessionEntry, SessionInfo, SessionState
 from bethink.model.relearning import Relearning
-from bethink.model.retention import LegalHold, RetentionKind, RetentionRule, Swept
 from bethink.model.reviews import Review, ReviewStatus
 from bethink.model.setting_entries import SettingEntry
 from bethink.model.showings import ShownPage
@@ -75,6 +75,7 @@ from bethink.model.transcripts import Transcript
 from bethink.model.webhooks import Delivery, NewWebhook, WebhookInfo
 from bethink.model.working import Chunk, Event, FailedEvent, Mode, QueuedEvent, State, StateInfo, Thread
 from bethink.recall.reindex import Vectors as AsyncVectors
+from bethink.retention.records import RetentionKind, RetentionRule, Swept
 from bethink.settings import Settings
 from bethink.store import vectors
 from bethink.store.db import Clock, system_clock

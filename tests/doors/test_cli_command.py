@@ -49,7 +49,9 @@ def test_the_list_of_commands_says_what_their_modules_say() -> None:
     declared = {
         name: (module, command.get_short_help_str(limit=1_000))
         for module in modules
-        for name, command in typer.main.get_group(import_module(f"bethink.cli.{module}").app).commands.items()
+        for name, command in typer.main.get_group(
+            import_module(module if "." in module else f"bethink.cli.{module}").app
+        ).commands.items()
     }
 
     assert declared == dict(COMMANDS)

@@ -12,10 +12,10 @@ import bethink
 from bethink.cells.moving import SpaceMove
 from bethink.cells.operating import move_space
 from bethink.cells.steps import MoveStep
-from bethink.forgetting.retention import RetentionOptions, RetentionService
 from bethink.learning.learner import start_over
 from bethink.model.jobs import JobKind, JobStatus
 from bethink.model.webhooks import WebhookInfo
+from bethink.retention.service import RetentionOptions, RetentionService
 from bethink.store import jobs, webhooks
 from bethink.store.db import Database
 from bethink.store.engines.postgres import PostgresDatabase

@@ -7,10 +7,16 @@ from pathlib import Path
 
 import pytest
 
+from bethink.slices import SLICES
+
 _SOURCE = Path(__file__).parents[2] / "src" / "bethink"
-_FILES = ("errors", "frozen", "logs")
-_GROUND = [*sorted((_SOURCE / "model").rglob("*.py")), *(_SOURCE / f"{name}.py" for name in _FILES)]
-_OURS = ("bethink.model", *(f"bethink.{name}" for name in _FILES))
+_FILES = ("errors", "frozen", "logs", "slices")
+_GROUND = [
+    *sorted((_SOURCE / "model").rglob("*.py")),
+    *(_SOURCE / f"{name}.py" for name in _FILES),
+    *(_SOURCE / feature / f"{name}.py" for feature in SLICES for name in ("records", "verbs")),
+]
+_OURS = ("bethink.model", *(f"bethink.{name}" for name in _FILES), *(f"bethink.{each}.records" for each in SLICES))
 
 
 def _imported(path: Path) -> Iterator[str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import bethink
 from bethink.errors import BethinkError
-from bethink.model.memory_tests import MemoryTest
+from bethink.memory_tests.records import MemoryTest
 from bethink.model.recall import FactVerdict
 from bethink.model.steering import LearningRules
 from bethink.store.db import Database

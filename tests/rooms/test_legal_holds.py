@@ -9,13 +9,13 @@ import pytest
 
 import bethink
 from bethink.errors import NotFound, UnderLegalHold
-from bethink.forgetting.retention import RetentionOptions, RetentionService
 from bethink.forgetting.settling import Settler, finish_open
 from bethink.model.documents import DocumentDraft
 from bethink.model.erasures import Tombstone
 from bethink.model.facts import Fact
 from bethink.model.records import Origin
-from bethink.model.retention import RetentionKind
+from bethink.retention.records import RetentionKind
+from bethink.retention.service import RetentionOptions, RetentionService
 from bethink.store import erasures
 from bethink.store.db import Database, Tx
 from tests.conftest import FakeClock, Quiet, database_at, memory_on, said

@@ -10,8 +10,8 @@ import pytest
 
 from bethink import Memory, MemoryTest, RefKind
 from bethink.errors import Invalid, NotFound
+from bethink.memory_tests.records import MemoryTestResult
 from bethink.model.facts import SourceMessage
-from bethink.model.memory_tests import MemoryTestResult
 from bethink.store.db import Database
 from tests.conftest import FakeClock, memory_on
 from tests.rooms.recall_kit import learnt, message, retire, tell, user, with_vectors

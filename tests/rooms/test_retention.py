@@ -8,13 +8,13 @@ import pytest
 import bethink
 from bethink.documents import tree
 from bethink.errors import ErasedKey, Invalid, Misconfigured, NotFound
-from bethink.forgetting import retention as sweeping
-from bethink.forgetting.retention import RetentionOptions, RetentionService
 from bethink.forgetting.settling import Settler, finish_open
 from bethink.model.documents import DocumentDraft, DocumentSource, Provenance, SourceKind
 from bethink.model.facts import Fact
 from bethink.model.records import Message, Origin
-from bethink.model.retention import RetentionKind, RetentionRule
+from bethink.retention import service as sweeping
+from bethink.retention.records import RetentionKind, RetentionRule
+from bethink.retention.service import RetentionOptions, RetentionService
 from bethink.settings import Settings, load_settings
 from bethink.store.db import Database
 from tests.conftest import FakeClock, Quiet, memory_on, said

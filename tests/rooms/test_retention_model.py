@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 import bethink
 from bethink.errors import UnderLegalHold
-from bethink.forgetting import retention as sweeping
 from bethink.model.documents import DocumentDraft
 from bethink.model.facts import Fact
 from bethink.model.records import Message, Origin
-from bethink.model.retention import RetentionKind
+from bethink.retention import service as sweeping
+from bethink.retention.records import RetentionKind
 from tests.conftest import FakeClock
 from tests.length import often
 from tests.page_kit import EVERY_CHECK

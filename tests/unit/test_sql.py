@@ -1,5 +1,4 @@
 import re
-from importlib import resources
 
 import pytest
 
@@ -35,7 +34,7 @@ def test_the_queries_that_differ_between_the_databases_are_few_and_known() -> No
 
 
 def test_every_query_says_what_it_is_for() -> None:
-    for file in (resources.files("bethink.store") / "queries").iterdir():
+    for file in sql.query_files():
         sections = re.split(r"^-- name: .*$", file.read_text(encoding="utf-8"), flags=re.MULTILINE)
         assert all(section.lstrip().startswith("-- ") for section in sections[1:]), file.name
 

@@ -25,7 +25,7 @@ from bethink.model.working import Event, Mode
 from bethink.server import ServerOptions, create_app
 from bethink.store import consolidation, jobs, reviews
 from bethink.store.db import Database, Tx
-from bethink.web import add_window
+from bethink.web.door import add_window
 from bethink.web.gate import COOKIE
 from faults.asgi import Answer, ask
 from tests.doors.client_kit import Served, connected

@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from bethink.model.access import Scope
-from bethink.web import add_window
+from bethink.web.door import add_window
 from tests.conftest import DATABASES
 from tests.doors.client_kit import Served, aside, connected, serving
 from tests.length import LONG

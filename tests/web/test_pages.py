@@ -257,5 +257,10 @@ async def test_nothing_stored_yet_leads_to_getting_started(window: Window) -> No
 
 def test_no_file_of_the_window_names_another_host() -> None:
     folder = Path(static.__file__).parent
-    for file in (*folder.glob("static/*.css"), folder / "static/window.js", *folder.glob("templates/*.html")):
+    for file in (
+        *folder.glob("static/*.css"),
+        folder / "static/window.js",
+        *folder.glob("templates/*.html"),
+        *folder.parent.glob("*/page.html"),
+    ):
         assert not re.search(r"https?://(?!127\.0\.0\.1)\w", file.read_text(encoding="utf-8")), file

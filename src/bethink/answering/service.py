@@ -11,9 +11,9 @@ The model only words the answer. Which sentences stand is decided here, by code.
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import cast
+from typing import Self, cast
 
 import anyio
 
@@ -27,9 +27,10 @@ from bethink.model.answers import AnswerSentence, MemoryAnswer, Refusal, Sentenc
 from bethink.model.calls import ModelAnswer, ModelCall, Stop
 from bethink.model.jobs import Usage
 from bethink.model.recall import Recall, Recalled, Ref, RefKind, most_certain
-from bethink.model.verbs.memory import AskRequest, RecallRequest
+from bethink.model.verbs.memory import ASK, AskRequest, RecallRequest
 from bethink.model.verbs.narrowing import NARROWING
 from bethink.recall.search import Searcher
+from bethink.registry import Host, handles
 from bethink.spending import Budget
 from bethink.store import ledger
 from bethink.store.db import Database, Tx, rider
@@ -206,3 +207,22 @@ def _call_of(request: AskRequest, items: Sequence[Recalled], model: Model, end: 
 
 def _late(request: AskRequest) -> ModelTimeout:
     return ModelTimeout(f"the model did not answer within {request.deadline:g} seconds.", hint="Set a later deadline.")
+
+
+class AskService:
+    """Answers questions with a model that is made for each request: one that was missing may be there by now."""
+
+    def __init__(self, answering: Callable[[], Answerer] | None) -> None:
+        self._answering = answering
+
+    @classmethod
+    def of(cls, host: Host) -> Self:
+        """Make it from the parts of an open memory."""
+        return cls(host.parts.answering)
+
+    @handles(ASK)
+    async def ask(self, space: str, request: AskRequest) -> MemoryAnswer:
+        """Answer a question, or say that there is no model."""
+        if self._answering is None:
+            raise no_model()
+        return await self._answering().ask(space, request)

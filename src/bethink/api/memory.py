@@ -9,10 +9,10 @@ from bethink.handles import Handle, tuple_of
 from bethink.model.access import AccessPage
 from bethink.model.erasures import OpenErasures
 from bethink.model.held import HeldKind, HeldPage
+from bethink.model.holds import LegalHold
 from bethink.model.jobs import Audit, JobKind, JobPage, JobStatus, RunReport, Spending, SpendingBy
 from bethink.model.moments import When, beginning, moment
 from bethink.model.people import PersonErased, PersonFound, PersonItems, PersonWay
-from bethink.model.retention import LegalHold
 from bethink.model.setting_entries import SettingEntry
 from bethink.model.summaries import Counters, SpacePage
 from bethink.model.verbs.access import ACCESS, AccessRequest
@@ -42,7 +42,7 @@ class MemoryVerbs(Handle):
         Raises:
             NotFound: if the hold does not exist.
         """
-        from bethink.model.verbs.retention import LIFT, LiftRequest  # noqa: PLC0415 - see tools/make_api.py
+        from bethink.retention.verbs import LIFT, LiftRequest  # noqa: PLC0415 - see tools/make_api.py
 
         return await self._run(LIFT, LiftRequest(space=space, hold_id=hold_id, reason=reason, by=by))
 
@@ -52,7 +52,7 @@ class MemoryVerbs(Handle):
         Args:
             limit: How many holds to return at most.
         """
-        from bethink.model.verbs.retention import ALL_HOLDS, HoldsRequest  # noqa: PLC0415 - see tools/make_api.py
+        from bethink.retention.verbs import ALL_HOLDS, HoldsRequest  # noqa: PLC0415 - see tools/make_api.py
 
         return await self._run(ALL_HOLDS, HoldsRequest(limit=limit))
 

@@ -4,8 +4,9 @@ Written by tools/make_api.py from the table of verbs; change a request there and
 """
 
 from bethink.handles import Handle
-from bethink.model.retention import LegalHold, RetentionKind, RetentionRule, Swept
+from bethink.model.holds import LegalHold
 from bethink.model.verbs.base import Empty
+from bethink.retention.records import RetentionKind, RetentionRule, Swept
 
 
 class SpaceRetention(Handle):
@@ -13,7 +14,7 @@ class SpaceRetention(Handle):
 
     async def all(self) -> list[RetentionRule]:
         """List the rules by which the space erases what is old, with the one that the settings make for all spaces."""
-        from bethink.model.verbs.retention import LIST_RETENTION  # noqa: PLC0415 - see tools/make_api.py
+        from bethink.retention.verbs import LIST_RETENTION  # noqa: PLC0415 - see tools/make_api.py
 
         return await self._run(LIST_RETENTION, Empty())
 
@@ -29,7 +30,7 @@ class SpaceRetention(Handle):
             origin: Only what came from user, assistant, document, import, memory, tool or tool:NAME; any, if left
                 out.
         """
-        from bethink.model.verbs.retention import SET_RETENTION, SetRetentionRequest  # noqa: PLC0415 - see tools/make_api.py
+        from bethink.retention.verbs import SET_RETENTION, SetRetentionRequest  # noqa: PLC0415 - see tools/make_api.py
 
         return await self._run(SET_RETENTION, SetRetentionRequest(kind=kind, origin=origin, older_than=older_than))
 
@@ -44,7 +45,7 @@ class SpaceRetention(Handle):
         Raises:
             NotFound: if the rule does not exist.
         """
-        from bethink.model.verbs.retention import REMOVE_RETENTION, RemoveRetentionRequest  # noqa: PLC0415 - see tools/make_api.py
+        from bethink.retention.verbs import REMOVE_RETENTION, RemoveRetentionRequest  # noqa: PLC0415 - see tools/make_api.py
 
         return await self._run(REMOVE_RETENTION, RemoveRetentionRequest(kind=kind, origin=origin))
 
@@ -57,7 +58,7 @@ class SpaceRetention(Handle):
         Raises:
             UnderLegalHold: if the space is under a legal hold.
         """
-        from bethink.model.verbs.retention import SWEEP, SweepRequest  # noqa: PLC0415 - see tools/make_api.py
+        from bethink.retention.verbs import SWEEP, SweepRequest  # noqa: PLC0415 - see tools/make_api.py
 
         return await self._run(SWEEP, SweepRequest(dry_run=dry_run))
 
@@ -71,7 +72,7 @@ class SpaceRetention(Handle):
         Raises:
             NotFound: if the space does not exist.
         """
-        from bethink.model.verbs.retention import HOLD, HoldRequest  # noqa: PLC0415 - see tools/make_api.py
+        from bethink.retention.verbs import HOLD, HoldRequest  # noqa: PLC0415 - see tools/make_api.py
 
         return await self._run(HOLD, HoldRequest(reason=reason, by=by))
 
@@ -81,6 +82,6 @@ class SpaceRetention(Handle):
         Args:
             limit: How many holds to return at most.
         """
-        from bethink.model.verbs.retention import HOLDS, HoldsRequest  # noqa: PLC0415 - see tools/make_api.py
+        from bethink.retention.verbs import HOLDS, HoldsRequest  # noqa: PLC0415 - see tools/make_api.py
 
         return await self._run(HOLDS, HoldsRequest(limit=limit))

@@ -6,10 +6,8 @@ Written by tools/make_api.py from the table of verbs; change a request there and
 from collections.abc import Iterable
 
 from bethink.handles import Handle, tuple_of
-from bethink.model.memory_tests import MemoryTest, MemoryTestResult
-from bethink.model.moments import When, moment
-from bethink.model.recall import Ref, RefKind
-from bethink.model.verbs.tests import (
+from bethink.memory_tests.records import MemoryTest, MemoryTestResult
+from bethink.memory_tests.verbs import (
     ADD_TEST,
     LIST_TESTS,
     REMOVE_TEST,
@@ -19,6 +17,8 @@ from bethink.model.verbs.tests import (
     RunTestsRequest,
     TestRequest,
 )
+from bethink.model.moments import When, moment
+from bethink.model.recall import Ref, RefKind
 
 
 class MemoryTests(Handle):

@@ -13,7 +13,7 @@ from bethink.errors import Busy, Conflict
 from bethink.frozen import frozen
 from bethink.model.moments import Micros
 from bethink.model.recall import Ref, RefKind
-from bethink.store import archived, erasures, jobs, retention
+from bethink.store import archived, erasures, holds, jobs
 from bethink.store.archived import Table, Values
 from bethink.store.db import Database, Tx
 
@@ -103,7 +103,7 @@ async def sync_space(
 
 async def _begin(pair: tuple[Database, Database], records: Iterable[Callable[[Tx, str], None]], *, space: str) -> None:
     for database in pair:
-        await database.transact(lambda tx: retention.refuse_if_held(tx, space=space), space=space, repeatable=True)
+        await database.transact(lambda tx: holds.refuse_if_held(tx, space=space), space=space, repeatable=True)
     for database, record in zip(pair, records, strict=False):
         await database.transact(lambda tx, record=record: record(tx, space), space=space, repeatable=True)
 

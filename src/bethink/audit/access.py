@@ -3,15 +3,16 @@
 import getpass
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
-from typing import Any
+from typing import Any, Self
 
 import anyio
 
 from bethink.audit.refs import Refs
 from bethink.model.access import AccessPage, Caller, Door, caller
 from bethink.model.ids import new_id
-from bethink.model.verbs.access import AccessRequest
+from bethink.model.verbs.access import ACCESS, AccessRequest
 from bethink.model.verbs.base import RequestT, ResultT, Retry, Verb
+from bethink.registry import Host, handles
 from bethink.store import access_log
 from bethink.store.access_log import NewEntry
 from bethink.store.db import Database, Tx, rider
@@ -190,6 +191,12 @@ class AccessService:
     def __init__(self, database: Database) -> None:
         self._database = database
 
+    @classmethod
+    def of(cls, host: Host) -> Self:
+        """Make it from the parts of an open memory."""
+        return cls(host.parts.database)
+
+    @handles(ACCESS)
     async def access(self, space: str, request: AccessRequest) -> AccessPage:
         """Return a page of the record."""
         del space

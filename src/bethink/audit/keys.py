@@ -15,7 +15,16 @@ from bethink.errors import Conflict, Invalid, NotFound, StoreError
 from bethink.model.access import EVERYWHERE, KeyInfo, NewKey, Scope, caller
 from bethink.model.moments import from_micros, to_micros
 from bethink.model.verbs.base import Empty
-from bethink.model.verbs.service import CreateKeyRequest, KeyRequest, RotateKeyRequest
+from bethink.model.verbs.service import (
+    CREATE_KEY,
+    LIST_KEYS,
+    REVOKE_KEY,
+    ROTATE_KEY,
+    CreateKeyRequest,
+    KeyRequest,
+    RotateKeyRequest,
+)
+from bethink.registry import Host, handles
 from bethink.store import api_keys
 from bethink.store.db import Database, Tx
 from bethink.store.keys import deployment_key
@@ -47,6 +56,12 @@ class KeyService:
         self._seen: dict[bytes, _Seen] = {}
         self._unknown: dict[bytes | str, float] = {}
 
+    @classmethod
+    def of(cls, host: Host) -> "KeyService":
+        """Return the one of an open memory, which caches which keys are valid."""
+        return host.keys()
+
+    @handles(CREATE_KEY)
     async def create(self, space: str, request: CreateKeyRequest) -> NewKey:
         """Create a key. Its text is returned here and can never be read again."""
         del space
@@ -114,11 +129,13 @@ class KeyService:
         ends = seen.info.expires_at
         return None if ends is not None and ends <= datetime.now(UTC) else seen.info
 
+    @handles(LIST_KEYS)
     async def all(self, space: str, request: Empty) -> list[KeyInfo]:
         """List all keys, the oldest first, with those that are no longer valid."""
         del space, request
         return await self._database.transact(api_keys.everything, read=True)
 
+    @handles(ROTATE_KEY)
     async def rotate(self, space: str, request: RotateKeyRequest) -> NewKey:
         """Replace a key with one that allows the same."""
         del space
@@ -140,6 +157,7 @@ class KeyService:
         self._let_in(made.info.prefix)
         return made
 
+    @handles(REVOKE_KEY)
     async def revoke(self, space: str, request: KeyRequest) -> None:
         """Revoke a key, here at once and in other processes within seconds."""
         del space

@@ -1,6 +1,7 @@
 """Carries out the verbs of those who run a memory."""
 
 from dataclasses import replace
+from typing import Self
 
 from bethink.errors import NotFound
 from bethink.model.held import HeldItem, HeldPage
@@ -8,6 +9,16 @@ from bethink.model.jobs import Job, JobDetail, JobKind, JobPage, Spending
 from bethink.model.summaries import Counters, SpacePage, SpaceSummary
 from bethink.model.verbs.base import Empty
 from bethink.model.verbs.operations import (
+    COUNTERS,
+    GET_JOB,
+    HELD,
+    PAGE_JOBS,
+    PAGE_SPACE_JOBS,
+    PAGE_SPACES,
+    RETRY_JOB,
+    SPACE_SPENDING,
+    SPENDING,
+    SUMMARY,
     HeldRequest,
     JobRequest,
     PageJobsRequest,
@@ -16,6 +27,7 @@ from bethink.model.verbs.operations import (
     SpaceSpendingRequest,
     SpendingRequest,
 )
+from bethink.registry import Host, handles
 from bethink.store import held, job_pages, jobs, summaries
 from bethink.store.db import Database, Tx
 
@@ -26,6 +38,12 @@ class OperationService:
     def __init__(self, database: Database) -> None:
         self._database = database
 
+    @classmethod
+    def of(cls, host: Host) -> Self:
+        """Make it from the parts of an open memory."""
+        return cls(host.parts.database)
+
+    @handles(PAGE_JOBS)
     async def page_jobs(self, space: str, request: PageJobsRequest) -> JobPage:
         """List the jobs of all spaces in one state."""
         del space
@@ -37,6 +55,7 @@ class OperationService:
             read=True,
         )
 
+    @handles(PAGE_SPACE_JOBS)
     async def page_space_jobs(self, space: str, request: PageSpaceJobsRequest) -> JobPage:
         """List the jobs of a space."""
         return await self._database.transact(
@@ -52,12 +71,14 @@ class OperationService:
             read=True,
         )
 
+    @handles(GET_JOB)
     async def job(self, space: str, request: JobRequest) -> JobDetail:
         """Return a job with its failed attempts and answers."""
         return await self._database.transact(
             lambda tx: job_pages.detail(tx, _found(tx, space, request)), space=space, read=True
         )
 
+    @handles(RETRY_JOB)
     async def retry(self, space: str, request: JobRequest) -> bool:
         """Let a job that failed or was given up start over."""
 
@@ -67,6 +88,7 @@ class OperationService:
 
         return await self._database.transact(body, space=space, repeatable=True)
 
+    @handles(HELD)
     async def held(self, space: str, request: HeldRequest) -> HeldPage:
         """List what waits for a person in all spaces."""
         del space
@@ -83,6 +105,7 @@ class OperationService:
             found |= {item.id: item for item in described}
         return replace(page, items=tuple(found[item.id] for item in page.items if item.id in found))
 
+    @handles(PAGE_SPACES)
     async def page_spaces(self, space: str, request: PageSpacesRequest) -> SpacePage:
         """List spaces, each with how it stands."""
         del space
@@ -90,16 +113,19 @@ class OperationService:
             lambda tx: summaries.page(tx, prefix=request.prefix, after=request.after, limit=request.limit), read=True
         )
 
+    @handles(SUMMARY)
     async def summary(self, space: str, request: Empty) -> SpaceSummary:
         """Return how a space stands."""
         del request
         return await self._database.transact(lambda tx: summaries.summary(tx, space=space), space=space, read=True)
 
+    @handles(COUNTERS)
     async def counters(self, space: str, request: Empty) -> Counters:
         """Count what waits in all spaces."""
         del space, request
         return await self._database.transact(lambda tx: Counters(jobs=jobs.counts(tx), held=held.count(tx)), read=True)
 
+    @handles(SPENDING)
     async def spending(self, space: str, request: SpendingRequest) -> list[Spending]:
         """List what models cost in all spaces."""
         del space
@@ -110,6 +136,7 @@ class OperationService:
 
         return await self._database.transact(body, read=True)
 
+    @handles(SPACE_SPENDING)
     async def space_spending(self, space: str, request: SpaceSpendingRequest) -> list[Spending]:
         """List what models cost for a space."""
 

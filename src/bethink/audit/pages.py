@@ -1,9 +1,12 @@
 """Carries out the verbs of pages."""
 
+from typing import Self
+
 from bethink.errors import NotFound
 from bethink.model.showings import ShownPage
 from bethink.model.timeline import TimelinePage
-from bethink.model.verbs.pages import PageShownRequest, TimelineRequest
+from bethink.model.verbs.pages import PAGE_SHOWN, TIMELINE, PageShownRequest, TimelineRequest
+from bethink.registry import Host, handles
 from bethink.store import sessions, showings, timeline
 from bethink.store.db import Database, Tx
 
@@ -14,6 +17,12 @@ class PageService:
     def __init__(self, database: Database) -> None:
         self._database = database
 
+    @classmethod
+    def of(cls, host: Host) -> Self:
+        """Make it from the parts of an open memory."""
+        return cls(host.parts.database)
+
+    @handles(TIMELINE)
     async def timeline(self, space: str, request: TimelineRequest) -> TimelinePage:
         """List what happened to the memory of a space."""
         return await self._database.transact(
@@ -29,6 +38,7 @@ class PageService:
             read=True,
         )
 
+    @handles(PAGE_SHOWN)
     async def shown(self, space: str, request: PageShownRequest) -> ShownPage:
         """List what was shown to whom in a space."""
 

@@ -17,10 +17,10 @@ from bethink.errors import BethinkError, Conflict, Misconfigured, NotFound
 from bethink.forgetting.replay import replay
 from bethink.logs import logger
 from bethink.model.backups import BackupManifest, Counts, Restored
+from bethink.model.holds import LegalHold
 from bethink.model.moments import from_micros, moment_or_none, to_micros
-from bethink.model.retention import LegalHold
 from bethink.settings import Settings
-from bethink.store import erasures, restores, retention, tombstone_file
+from bethink.store import erasures, holds, restores, tombstone_file
 from bethink.store.db import Database, Tx
 from bethink.store.tombstone_file import Buried
 
@@ -215,7 +215,7 @@ async def _finish(
     """Erase again what was erased, then let a new epoch begin, with the restore in the access record."""
     erased = 0
     for hold in buried.holds:
-        await database.transact(lambda tx, hold=hold: retention.place(tx, hold), space=hold.space)
+        await database.transact(lambda tx, hold=hold: holds.place(tx, hold), space=hold.space)
     for name in buried.spaces:
         erased += await database.transact(_replaying(buried, name), space=name)
     record = AccessRecord(database, keep_days=settings.access.keep_days).of_everything("memory.restore")

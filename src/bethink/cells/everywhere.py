@@ -15,9 +15,10 @@ from bethink.frozen import frozen
 from bethink.model.jobs import Audit, JobKind, JobStatus, RunReport, Spending, SpendingBy
 from bethink.model.people import ErasedInSpace, PersonErased, PersonFound, PersonInSpace, PersonItem, PersonItems
 from bethink.model.summaries import Counters
-from bethink.model.verbs import erasures, operations, people, retention, service
+from bethink.model.verbs import erasures, operations, people, service
 from bethink.model.verbs.base import RequestT, ResultT, Verb
 from bethink.model.verbs.service import ListSpacesRequest
+from bethink.retention import verbs as retention
 
 Run = Callable[[Verb[Any, Any], str, Any], Awaitable[Any]]
 Merge = Callable[[Any, Sequence[Any]], Any]

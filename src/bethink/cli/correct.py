@@ -10,9 +10,9 @@ import typer
 from bethink.cli.add import note_redaction, read_text
 from bethink.cli.command import CommandContext, DryRun, Result, UsageError, Yes, command
 from bethink.cli.refs import LIST_HINT, resolve_ref
-from bethink.cli.suggest_test import Suggestion, suggestion
 from bethink.cli.terminal import OutputLine, is_terminal
 from bethink.errors import Invalid, NotFound, Stale
+from bethink.memory_tests.suggest import Suggestion, suggestion
 
 if TYPE_CHECKING:
     from bethink.api.space import Space
@@ -71,7 +71,7 @@ async def correct(
 
 async def _keep_test(ctx: CommandContext, result: Result, suggested: Suggestion | None, ref: "Ref") -> Result:
     """Keep the test of a correction, and say how it goes."""
-    from bethink.cli.tests import result_lines  # noqa: PLC0415
+    from bethink.memory_tests.cli import result_lines  # noqa: PLC0415
 
     if suggested is None:
         ctx.note("note: no memory test was added, because the texts differ in nothing that could come back")

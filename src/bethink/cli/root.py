@@ -11,6 +11,7 @@ from typer.core import TyperGroup
 
 from bethink.cli.command import ExitCode, Failure, Result, show
 from bethink.cli.terminal import printable
+from bethink.slices import commands_of
 
 COMMANDS: Mapping[str, tuple[str, str]] = {
     "init": ("init", "Write a settings file and create an empty memory."),
@@ -31,7 +32,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "log": ("versions", "List the versions of a document or a fact."),
     "diff": ("versions", "Compare two versions of a document."),
     "correct": ("correct", "Write a new version of a fact or a document."),
-    "test": ("tests", "Run memory tests: questions with what must and must not come back."),
+    **commands_of("memory_tests"),
     "eval": ("evaluate", "Evaluate memory on your own questions: evidence, answers, tokens and cost."),
     "review": ("review", "Decide about what was not believed at once, and about changes to documents."),
     "rules": ("rules", "Show or set what a space learns, and what a person approves first."),
@@ -61,7 +62,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "keys": ("keys", "Create, list, rotate and revoke API keys."),
     "access": ("access", "List who read, wrote, erased or made keys, the newest first."),
     "person": ("person", "Find, export and forget what is held of a person, in all spaces."),
-    "retention": ("retention", "Show or set how long a space keeps what, and place legal holds."),
+    **commands_of("retention"),
     "webhooks": ("changes", "Create, list and delete webhooks, and see what was sent to them."),
     "backup": ("backups", "Copy the whole memory into a file, while others use it."),
     "restore": ("backups", "Replace the whole memory by a backup."),
@@ -83,7 +84,7 @@ class _Declared(Mapping[str, Any]):
     def __getitem__(self, name: str) -> Any:
         module, _ = COMMANDS[name]
         around = typer.Typer(rich_markup_mode=_PLAIN)
-        around.add_typer(import_module(f"bethink.cli.{module}").app)
+        around.add_typer(import_module(module if "." in module else f"bethink.cli.{module}").app)
         return typer.main.get_group(around).commands[name]
 
     def __iter__(self) -> Iterator[str]:

@@ -107,7 +107,7 @@ def _serve_agents(ctx: CommandContext, folder: Path) -> Result:
 def window_doors() -> "Sequence[Door]":
     """Return the web window as a door of the server; nothing where the extra is not installed."""
     try:
-        from bethink.web import add_window  # noqa: PLC0415 - an extra
+        from bethink.web.door import add_window  # noqa: PLC0415 - an extra
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] == "bethink":
             raise

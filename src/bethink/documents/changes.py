@@ -19,7 +19,7 @@ from bethink.model.documents import (
 )
 from bethink.model.records import Origin
 from bethink.model.rules import lowest
-from bethink.store import documents, facts, retention
+from bethink.store import documents, facts, holds
 from bethink.store.db import Tx
 
 _EMPTY = "Nothing is known here any more."
@@ -51,7 +51,7 @@ def apply(
     space, so that no legal hold is placed meanwhile. Raises `Stale` if a document has changed since it was read.
     """
     tree.ensure_root(tx, space=space)
-    held = retention.standing(tx, space=space) is not None
+    held = holds.standing(tx, space=space) is not None
     written: dict[str, tuple[str, int]] = {}
     for change in sorted(_writes(changes), key=lambda each: _depth(each.path)):
         made = _write(tx, change, space=space, by=_provenance(tx, change, author, space, quoted=quoted))

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import TypeVar
+from typing import Self, TypeVar
 
 from anyio import to_thread
 
@@ -23,6 +23,27 @@ from bethink.model.rules import lowest
 from bethink.model.text import canonical_json, clean
 from bethink.model.verbs.base import Empty, KeyedRequest
 from bethink.model.verbs.documents import (
+    APPROVE,
+    BLAME,
+    CHILDREN,
+    CREATE_DOCUMENT,
+    DELETE_DOCUMENT,
+    DIFF_DOCUMENT,
+    DOCUMENT_HISTORY,
+    DOCUMENT_SOURCES,
+    DOCUMENT_VERSIONS,
+    FILES,
+    FIND_DOCUMENT,
+    GET_DOCUMENT,
+    LIST_CHANGES,
+    OUTLINE,
+    REJECT,
+    RESTORE_DOCUMENT,
+    SEARCH_DOCUMENTS,
+    TREE,
+    UNDO,
+    UPDATE_DOCUMENT,
+    WRITTEN,
     ApproveChangeRequest,
     BlameRequest,
     ChangeRequest,
@@ -44,6 +65,7 @@ from bethink.model.verbs.documents import (
     WrittenRequest,
 )
 from bethink.model.verbs.memory import CorrectRequest
+from bethink.registry import Host, handles
 from bethink.store import consolidation, document_pages, documents, erasures, facts
 from bethink.store.db import Database, Tx
 
@@ -57,12 +79,19 @@ class DocumentService:
         self._database = database
         self._redactor = redactor
 
+    @classmethod
+    def of(cls, host: Host) -> Self:
+        """Make it from the parts of an open memory."""
+        return cls(host.parts.database, redactor=host.parts.redactor)
+
+    @handles(TREE)
     async def tree(self, space: str, request: ListDocumentsRequest) -> dict[str, DocumentEntry]:
         """Return every document by its path, without its text, or those below a path."""
         found = await self._read(space, lambda tx: tree.entries(tx, space=space, as_of=request.as_of))
         listed = ((path, each) for path, each in found.items() if path.startswith(request.path_prefix))
         return dict(islice(listed, request.limit))
 
+    @handles(SEARCH_DOCUMENTS)
     async def search(self, space: str, request: SearchDocumentsRequest) -> list[Document]:
         """Return the documents that share words with a query."""
         return await self._read(
@@ -72,22 +101,26 @@ class DocumentService:
             ),
         )
 
+    @handles(FIND_DOCUMENT)
     async def find(self, space: str, request: FindDocumentRequest) -> Document | None:
         """Follow a path."""
         return await self._read(space, lambda tx: tree.resolve(tx, space=space, path=request.path, as_of=request.as_of))
 
+    @handles(CHILDREN)
     async def children(self, space: str, request: ChildrenRequest) -> list[Document]:
         """Return the children of a document, or the top of the tree."""
         return await self._read(
             space, lambda tx: documents.children(tx, space=space, parent=request.document_id, as_of=request.as_of)
         )
 
+    @handles(GET_DOCUMENT)
     async def get(self, space: str, request: GetDocumentRequest) -> Document:
         """Return a document."""
         return await self._read(
             space, lambda tx: tree.get(tx, space=space, document_id=request.document_id, as_of=request.as_of)
         )
 
+    @handles(CREATE_DOCUMENT)
     async def create(self, space: str, request: CreateDocumentRequest) -> Document:
         """Write a new document."""
         named = None if request.document_id is None else checked_name(request.document_id, "a document's id")
@@ -98,6 +131,7 @@ class DocumentService:
 
         return await self._once(space, request, "create", named, body)
 
+    @handles(UPDATE_DOCUMENT)
     async def update(self, space: str, request: UpdateDocumentRequest) -> Document:
         """Write the next version of a document."""
 
@@ -108,6 +142,7 @@ class DocumentService:
 
         return await self._once(space, request, "update", request.document_id, body)
 
+    @handles(WRITTEN)
     async def written(self, space: str, request: WrittenRequest) -> Document | None:
         """Return what was written with an idempotency key."""
         key = self._redactor.redact(request.key)
@@ -136,6 +171,7 @@ class DocumentService:
 
         return await self._write(space, body)
 
+    @handles(DELETE_DOCUMENT)
     async def delete(self, space: str, request: DeleteDocumentRequest) -> None:
         """End a document that nothing depends on."""
         name = request.document_id
@@ -151,6 +187,7 @@ class DocumentService:
             if not request.missing_ok:
                 raise
 
+    @handles(RESTORE_DOCUMENT)
     async def restore(self, space: str, request: RestoreDocumentRequest) -> Document:
         """Write an old version again as the newest."""
         author = Author(reason=f"restored version {request.version}")
@@ -166,10 +203,12 @@ class DocumentService:
             ),
         )
 
+    @handles(DOCUMENT_VERSIONS)
     async def versions(self, space: str, request: DocumentRequest) -> list[Document]:
         """Return every version of a document, the oldest first."""
         return await self._read(space, lambda tx: documents.versions(tx, space=space, document_id=request.document_id))
 
+    @handles(DIFF_DOCUMENT)
     async def diff(self, space: str, request: DiffDocumentRequest) -> str:
         """Compare two versions, line by line."""
         asked = {request.before, request.after} - {0}
@@ -182,6 +221,7 @@ class DocumentService:
         # On a thread: comparing long texts takes a while, and must not block the event loop.
         return await to_thread.run_sync(diff_of, versions.get(request.before), versions.get(request.after))
 
+    @handles(OUTLINE)
     async def outline(self, space: str, request: OutlineRequest) -> OutlinePage:
         """Return a page of the documents below one, without their texts."""
         return await self._read(
@@ -196,6 +236,7 @@ class DocumentService:
             ),
         )
 
+    @handles(DOCUMENT_HISTORY)
     async def history(self, space: str, request: DocumentHistoryRequest) -> HistoryPage:
         """Return a page of the versions of a document, without their texts."""
         return await self._read(
@@ -205,12 +246,14 @@ class DocumentService:
             ),
         )
 
+    @handles(BLAME)
     async def blame(self, space: str, request: BlameRequest) -> Blame:
         """Explain each line by the version that brought it."""
         return await self._read(
             space, lambda tx: blame(tx, space=space, document_id=request.document_id, version=request.version)
         )
 
+    @handles(DOCUMENT_SOURCES)
     async def sources(self, space: str, request: DocumentSourcesRequest) -> list[DocumentSource]:
         """Return what a version rests on."""
         return await self._read(
@@ -218,15 +261,18 @@ class DocumentService:
             lambda tx: documents.sources(tx, space=space, document_id=request.document_id, version=request.version),
         )
 
+    @handles(FILES)
     async def files(self, space: str, request: Empty) -> dict[str, str]:
         """Return the memory of the space as files by name."""
         del request
         return await self._read(space, lambda tx: files.exported(tx, space=space))
 
+    @handles(LIST_CHANGES)
     async def changes(self, space: str, request: ListChangesRequest) -> list[ChangeSet]:
         """List what consolidations changed or propose to change."""
         return await self._read(space, lambda tx: consolidation.change_sets(tx, space=space, limit=request.limit))
 
+    @handles(APPROVE)
     async def approve(self, space: str, request: ApproveChangeRequest) -> None:
         """Apply a change set that was held, or some of its changes."""
 
@@ -243,6 +289,7 @@ class DocumentService:
 
         await self._write(space, body)
 
+    @handles(REJECT)
     async def reject(self, space: str, request: ChangeRequest) -> None:
         """Discard a change set that was held."""
 
@@ -253,6 +300,7 @@ class DocumentService:
 
         await self._write(space, body)
 
+    @handles(UNDO)
     async def undo(self, space: str, request: ChangeRequest) -> None:
         """Restore the tree to what it was before a run."""
 

@@ -1,5 +1,7 @@
 """Carries out the verbs by which people say what they think of facts: pins and feedback."""
 
+from typing import Self
+
 from bethink.errors import NotFound, Stale
 from bethink.extend import Redactor
 from bethink.model.changes import ChangeKind
@@ -7,7 +9,8 @@ from bethink.model.facts import Fact
 from bethink.model.framing import text_cleaner
 from bethink.model.recall import FactVerdict, Feedback, Ref, RefKind
 from bethink.model.reviews import REPORTED_WRONG, ClaimedFact, ReviewStatus
-from bethink.model.verbs.steering import FeedbackRequest, PinRequest, PinsRequest
+from bethink.model.verbs.steering import FEEDBACK, PIN, PINS, UNPIN, FeedbackRequest, PinRequest, PinsRequest
+from bethink.registry import Host, handles
 from bethink.store import changes, facts, feedback, ledger, reviews, search
 from bethink.store.db import Database, Tx
 
@@ -19,14 +22,22 @@ class OpinionService:
         self._database = database
         self._cut = text_cleaner(redactor.redact)
 
+    @classmethod
+    def of(cls, host: Host) -> Self:
+        """Make it from the parts of an open memory."""
+        return cls(host.parts.database, redactor=host.parts.redactor)
+
+    @handles(PIN)
     async def pin(self, space: str, request: PinRequest) -> Fact:
         """Pin a fact."""
         return await self._pinned(space, request.ref, pin=True)
 
+    @handles(UNPIN)
     async def unpin(self, space: str, request: PinRequest) -> Fact:
         """Take the pin of a fact back."""
         return await self._pinned(space, request.ref, pin=False)
 
+    @handles(PINS)
     async def pins(self, space: str, request: PinsRequest) -> list[Fact]:
         """Return the facts that are pinned, in the order they were."""
 
@@ -36,6 +47,7 @@ class OpinionService:
 
         return await self._database.transact(body, space=space, read=True)
 
+    @handles(FEEDBACK)
     async def feedback(self, space: str, request: FeedbackRequest) -> Feedback:
         """Keep what somebody says about a fact, and do what follows from it."""
         note = None if request.note is None else self._cut(request.note)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TypeVar
+from typing import Self, TypeVar
 
 from bethink.errors import Conflict, Invalid, NotFound
 from bethink.extend import Redactor
@@ -16,6 +16,14 @@ from bethink.model.records import Origin, Record
 from bethink.model.reviews import LONGEST_STATEMENT, REPORTED_WRONG, ClaimedFact, Review, ReviewStatus
 from bethink.model.verbs.base import Empty
 from bethink.model.verbs.reviews import (
+    APPROVE_REVIEW,
+    APPROVE_REVIEWS,
+    COUNT_REVIEWS,
+    GET_REVIEW,
+    LIST_REVIEWS,
+    PROPOSE_REVIEW,
+    REJECT_REVIEW,
+    REJECT_REVIEWS,
     ApproveReviewRequest,
     DecideReviewsRequest,
     ListReviewsRequest,
@@ -23,6 +31,7 @@ from bethink.model.verbs.reviews import (
     RejectReviewRequest,
     ReviewRequest,
 )
+from bethink.registry import Host, handles
 from bethink.store import facts, messages, reviews, sessions
 from bethink.store.db import Database, Tx
 
@@ -38,6 +47,12 @@ class ReviewService:
         self._database = database
         self._cut = text_cleaner(redactor.redact)
 
+    @classmethod
+    def of(cls, host: Host) -> Self:
+        """Make it from the parts of an open memory."""
+        return cls(host.parts.database, redactor=host.parts.redactor)
+
+    @handles(LIST_REVIEWS)
     async def all(self, space: str, request: ListReviewsRequest) -> list[Review]:
         """List claims with a status, the newest first."""
 
@@ -47,16 +62,19 @@ class ReviewService:
 
         return await self._read(space, body)
 
+    @handles(COUNT_REVIEWS)
     async def count(self, space: str, request: Empty) -> dict[str, int]:
         """Count claims by status."""
         del request
         counted = await self._read(space, lambda tx: reviews.counts(tx, space=space))
         return {str(status): counted.get(status, 0) for status in ReviewStatus}
 
+    @handles(GET_REVIEW)
     async def get(self, space: str, request: ReviewRequest) -> Review:
         """Return a claim under review."""
         return await self._read(space, lambda tx: _found(tx, space, request.review_id))
 
+    @handles(PROPOSE_REVIEW)
     async def propose(self, space: str, request: ProposeRequest) -> Review:
         """Hold what a message says until a person decides."""
         statement = None if request.statement is None else self._statement(request.statement)
@@ -77,6 +95,7 @@ class ReviewService:
 
         return await self._database.transact(body, space=space, repeatable=True)
 
+    @handles(APPROVE_REVIEW)
     async def approve(self, space: str, request: ApproveReviewRequest) -> Review:
         """Make a fact of a claim, as it is or in other words."""
         statement = None if request.statement is None else self._statement(request.statement)
@@ -87,6 +106,7 @@ class ReviewService:
 
         return await self._database.transact(body, space=space)
 
+    @handles(APPROVE_REVIEWS)
     async def approve_all(self, space: str, request: DecideReviewsRequest) -> list[Review]:
         """Make facts of some claims, all or none."""
 
@@ -97,6 +117,7 @@ class ReviewService:
 
         return await self._database.transact(body, space=space)
 
+    @handles(REJECT_REVIEWS)
     async def reject_all(self, space: str, request: DecideReviewsRequest) -> list[Review]:
         """Record that some claims are not believed, all or none."""
 
@@ -106,6 +127,7 @@ class ReviewService:
 
         return await self._database.transact(body, space=space)
 
+    @handles(REJECT_REVIEW)
     async def reject(self, space: str, request: RejectReviewRequest) -> Review:
         """Record that a claim is not believed."""
 

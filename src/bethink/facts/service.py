@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TypeVar
+from typing import Self, TypeVar
 
 from bethink.errors import NotFound, Stale
 from bethink.extend import Redactor
@@ -17,6 +17,16 @@ from bethink.model.records import checked_name
 from bethink.model.text import canonical_json
 from bethink.model.verbs.base import Empty
 from bethink.model.verbs.facts import (
+    COUNT_FACTS,
+    FACT_QUOTES,
+    FACT_SOURCES,
+    FACT_VERSIONS,
+    FACTS_BY_METADATA,
+    GET_FACT,
+    LIST_FACTS,
+    PAGE_FACTS,
+    SAVE_FACT,
+    SEARCH_FACTS,
     FactRequest,
     FactsByMetadataRequest,
     ListFactsRequest,
@@ -25,6 +35,7 @@ from bethink.model.verbs.facts import (
     SearchFactsRequest,
 )
 from bethink.model.verbs.memory import CorrectRequest
+from bethink.registry import Host, handles
 from bethink.store import erasures, fact_pages, facts, learning_rules
 from bethink.store.db import Database, Tx
 
@@ -38,6 +49,12 @@ class FactService:
         self._database = database
         self._cut = text_cleaner(redactor.redact)
 
+    @classmethod
+    def of(cls, host: Host) -> Self:
+        """Make it from the parts of an open memory."""
+        return cls(host.parts.database, redactor=host.parts.redactor)
+
+    @handles(LIST_FACTS)
     async def all(self, space: str, request: ListFactsRequest) -> list[Fact]:
         """List facts, ordered by id."""
         return await self._read(
@@ -47,6 +64,7 @@ class FactService:
             ),
         )
 
+    @handles(PAGE_FACTS)
     async def page(self, space: str, request: PageFactsRequest) -> FactPage:
         """List facts by time, also those that were retired."""
         wanted = fact_pages.Wanted(
@@ -64,6 +82,7 @@ class FactService:
             ),
         )
 
+    @handles(SEARCH_FACTS)
     async def search(self, space: str, request: SearchFactsRequest) -> list[Fact]:
         """Return the facts that share words with a query."""
         return await self._read(
@@ -78,21 +97,25 @@ class FactService:
             ),
         )
 
+    @handles(FACTS_BY_METADATA)
     async def by_metadata(self, space: str, request: FactsByMetadataRequest) -> list[Fact]:
         """Return the facts whose metadata has a value under a key."""
         return await self._read(
             space, lambda tx: facts.with_metadata(tx, space=space, key=request.key, value=request.value)
         )
 
+    @handles(COUNT_FACTS)
     async def count(self, space: str, request: Empty) -> int:
         """Count the facts that hold now."""
         del request
         return await self._read(space, lambda tx: facts.count(tx, space=space))
 
+    @handles(GET_FACT)
     async def get(self, space: str, request: FactRequest) -> Fact:
         """Return a fact as it stands now."""
         return await self._read(space, lambda tx: _found(tx, space, request.fact_id))
 
+    @handles(SAVE_FACT)
     async def save(self, space: str, request: SaveFactRequest) -> Fact:
         """Store a fact, redacted. One with the same id is retired."""
         fact = self._cut_all(request.fact)
@@ -126,14 +149,17 @@ class FactService:
 
         return await self._database.transact(body, space=space)
 
+    @handles(FACT_VERSIONS)
     async def versions(self, space: str, request: FactRequest) -> list[Fact]:
         """Return every version of a fact, the oldest first."""
         return await self._read(space, lambda tx: facts.versions(tx, space=space, fact_id=request.fact_id))
 
+    @handles(FACT_SOURCES)
     async def sources(self, space: str, request: FactRequest) -> list[SourceMessage]:
         """Return the messages that a learnt fact rests on."""
         return await self._read(space, lambda tx: facts.sources_of(tx, space=space, fact_id=request.fact_id))
 
+    @handles(FACT_QUOTES)
     async def quotes(self, space: str, request: FactRequest) -> list[Quote]:
         """Return the exact words that a learnt fact rests on."""
         return await self._read(space, lambda tx: facts.quotes_of(tx, space=space, fact_id=request.fact_id))

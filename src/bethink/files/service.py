@@ -9,7 +9,7 @@ compare  _Difference   with what the log holds of the file, in one transaction t
 
 import hashlib
 import json
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import anyio
 
@@ -38,8 +38,9 @@ from bethink.model.records import (
     keyed,
 )
 from bethink.model.text import JsonObject
-from bethink.model.verbs.files import AddFileRequest
+from bethink.model.verbs.files import ADD_FILE, AddFileRequest
 from bethink.model.verbs.memory import ASSISTANT
+from bethink.registry import Host, handles
 from bethink.store import erasures
 from bethink.store import sessions as store
 from bethink.store.db import Database, Tx
@@ -58,6 +59,13 @@ class FileService:
         self._redactor = redactor
         self._listeners = listeners
 
+    @classmethod
+    def of(cls, host: Host) -> Self:
+        """Make it from the parts of an open memory."""
+        parts = host.parts
+        return cls(parts.database, redactor=parts.redactor, listeners=host.listeners())
+
+    @handles(ADD_FILE)
     async def add(self, space: str, request: AddFileRequest) -> AddedFile:
         """Store a file, or what changed in it."""
         key = conversation_key(CHANNEL, request.name)

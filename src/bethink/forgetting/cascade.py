@@ -13,7 +13,7 @@ from bethink.model.filed import passage_name
 from bethink.model.jobs import JobKind
 from bethink.model.recall import RefKind
 from bethink.model.records import Forgotten
-from bethink.store import changes, facts, jobs, learning, relearnings, retention, reviews, sessions
+from bethink.store import changes, facts, holds, jobs, learning, relearnings, reviews, sessions
 from bethink.store.db import NO_LIMIT, Row, Tx
 
 
@@ -75,7 +75,7 @@ def forget_learnt_from(tx: Tx, *, space: str, conversation: str, session_id: str
     noted = rests["noted"] or learning.has_answered(tx, space=space, session_id=session_id, number=number)
     if not noted and not rests["told"]:
         return
-    retention.refuse_if_held(tx, space=space)
+    holds.refuse_if_held(tx, space=space)
     shaken = {row["id"] for row in tx.all("facts_from_message", None, **one)}
     tx.run("drop_message_sources", **one)
     tx.run("drop_message_quotes", **one)

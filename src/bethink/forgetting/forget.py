@@ -1,10 +1,10 @@
 """Forgets as a recorded operation: a tombstone first, then every place confirms, then it is settled with a receipt."""
 
 import getpass
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any
+from typing import Self
 
 from anyio import CancelScope
 
@@ -24,7 +24,8 @@ from bethink.model.records import Forgotten
 from bethink.model.verbs.base import Empty
 from bethink.model.verbs.erasures import ERASURES, OPEN_ERASURES, ErasuresRequest
 from bethink.model.verbs.memory import FORGET, ForgetRequest
-from bethink.store import erasures, retention
+from bethink.registry import Host, handles
+from bethink.store import erasures, holds
 from bethink.store.db import Database, Tx, under_way
 
 _RECORDED = "It is recorded and will be finished: see 'bethink erasures'."
@@ -56,10 +57,13 @@ class ForgetService:
         self._files_folder = files_folder
         self._settler = Settler(database)
 
-    def handlers(self) -> dict[str, Callable[[str, Any], Awaitable[Any]]]:
-        """Return the functions of forgetting, by the verb's name."""
-        return {FORGET.name: self.forget, ERASURES.name: self.erasures, OPEN_ERASURES.name: self.open_erasures}
+    @classmethod
+    def of(cls, host: Host) -> Self:
+        """Make it from the parts of an open memory."""
+        parts = host.parts
+        return cls(parts.database, redactor=parts.redactor, files_folder=parts.files_folder)
 
+    @handles(FORGET)
     async def forget(self, space: str, request: ForgetRequest) -> Forgotten:
         """Forget what a request names. A dry run does all the work and rolls it back, so that its counts are exact."""
         try:
@@ -95,7 +99,7 @@ class ForgetService:
         erasure_id = new_id("era")
 
         def body(tx: Tx) -> Sequence[Step] | None:
-            retention.refuse_if_held(tx, space=space)
+            holds.refuse_if_held(tx, space=space)
             chosen = choose(tx)
             if chosen is None:
                 return None
@@ -112,7 +116,7 @@ class ForgetService:
         """Return what would go of what is chosen, and remove nothing. Raises `UnderLegalHold`."""
 
         def attempt(tx: Tx) -> tuple[Sequence[Step], Forgotten]:
-            retention.refuse_if_held(tx, space=space)
+            holds.refuse_if_held(tx, space=space)
             steps = choose(tx)
             done = planning.carry_out(tx, steps, space=space) if steps else None
             return steps, planning.named(tx, done or Forgotten(), space=space)
@@ -140,7 +144,7 @@ class ForgetService:
         if request.everything:
             # A space is only counted: removing it and rolling back would block every writer there.
             done = cascade.count_space(tx, space=space)
-            retention.refuse_if_held(tx, space=space)
+            holds.refuse_if_held(tx, space=space)
         else:
             done = planning.carry_out(tx, steps, space=space)
         if done is None:
@@ -198,12 +202,14 @@ class ForgetService:
         """Finish every erasure that was interrupted, in any space. Returns how many were settled."""
         return await self._settler.finish()
 
+    @handles(OPEN_ERASURES)
     async def open_erasures(self, space: str, request: Empty) -> OpenErasures:
         """Finish what can be finished in any space, and return what is still open."""
         del space, request
         await self.finish()
         return await self._database.transact(open_erasures)
 
+    @handles(ERASURES)
     async def erasures(self, space: str, request: ErasuresRequest) -> list[Erasure]:
         """List the erasures of a space, the newest first, after finishing what can be finished."""
         await self.finish()

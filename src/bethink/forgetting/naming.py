@@ -3,9 +3,10 @@
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import replace
 
-from bethink.model.memory_tests import contained, expected_texts, normalised
+from bethink.memory_tests import rows as memory_tests
+from bethink.memory_tests.records import contained, expected_texts, normalised
 from bethink.model.records import Forgotten
-from bethink.store import documents, facts, memory_tests, messages
+from bethink.store import documents, facts, messages
 from bethink.store.db import Tx
 
 

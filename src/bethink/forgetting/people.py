@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import replace
 from itertools import islice
-from typing import Any
+from typing import Any, Self
 
 from bethink.errors import NotFound, UnderLegalHold
 from bethink.extend import Redactor
@@ -26,6 +26,7 @@ from bethink.model.recall import Ref, RefKind
 from bethink.model.records import Forgotten
 from bethink.model.verbs import people as verbs
 from bethink.model.verbs.base import Verb
+from bethink.registry import Host, handles
 from bethink.store import jobs, people
 from bethink.store.db import NO_LIMIT, Database, Tx
 from bethink.store.people import StoredText
@@ -96,17 +97,13 @@ class PeopleService:
         self._forgetting = forgetting
         self._run = run
 
-    def handlers(self) -> dict[str, Callable[[str, Any], Awaitable[Any]]]:
-        """Return the functions of people, by the verb's name."""
-        return {
-            verbs.FIND_IN_SPACE.name: self.find_in_space,
-            verbs.EXPORT_FROM_SPACE.name: self.export_from_space,
-            verbs.FORGET_IN_SPACE.name: self.forget_in_space,
-            verbs.FIND_PERSON.name: self.find,
-            verbs.EXPORT_PERSON.name: self.export,
-            verbs.FORGET_PERSON.name: self.forget,
-        }
+    @classmethod
+    def of(cls, host: Host) -> Self:
+        """Make it from the parts of an open memory."""
+        parts = host.parts
+        return cls(parts.database, redactor=parts.redactor, forgetting=ForgetService.of(host), run=host.run)
 
+    @handles(verbs.FIND_IN_SPACE)
     async def find_in_space(self, space: str, request: verbs.FindPersonRequest) -> PersonInSpace:
         """Count and name what a space holds of a person."""
         found = await self._found(space, request)
@@ -137,6 +134,7 @@ class PeopleService:
             lambda tx: found_in(tx, request, space=space, redactor=self._redactor), space=space, read=True
         )
 
+    @handles(verbs.EXPORT_FROM_SPACE)
     async def export_from_space(self, space: str, request: verbs.ExportPersonRequest) -> PersonItems:
         """Return the texts of a space that name a person, after where the last page ended."""
         place = read_cursor(request.after, str, int)
@@ -151,6 +149,7 @@ class PeopleService:
         end = cursor_of(space, skip + request.limit) if more else None
         return PersonItems(items=tuple(items[: request.limit]), next=end)
 
+    @handles(verbs.FORGET_IN_SPACE)
     async def forget_in_space(self, space: str, request: verbs.ForgetPersonRequest) -> ErasedInSpace:
         """Erase what a space holds of a person: it is looked for first, and recorded as one erasure."""
         steps = steps_of(await self._found(space, request))
@@ -163,6 +162,7 @@ class PeopleService:
             went = None
         return ErasedInSpace(space=space, went=went or Forgotten())
 
+    @handles(verbs.FIND_PERSON)
     async def find(self, space: str, request: verbs.FindPersonRequest) -> PersonFound:
         """Look for a person in every space that the caller may see."""
         del space
@@ -172,6 +172,7 @@ class PeopleService:
         held = tuple(each for each in found if each.total)
         return PersonFound(spaces=held, looked=request.by, spaces_searched=len(found))
 
+    @handles(verbs.EXPORT_PERSON)
     async def export(self, space: str, request: verbs.ExportPersonRequest) -> PersonItems:
         """Return the texts that name a person, space by space."""
         del space
@@ -189,6 +190,7 @@ class PeopleService:
                 return PersonItems(items=tuple(items), next=page.next)
         return PersonItems(items=tuple(items))
 
+    @handles(verbs.FORGET_PERSON)
     async def forget(self, space: str, request: verbs.ForgetPersonRequest) -> PersonErased:
         """Erase what is held of a person. A space under a legal hold is left, and named."""
         del space

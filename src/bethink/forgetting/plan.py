@@ -10,6 +10,7 @@ from bethink.extend import Redactor
 from bethink.forgetting import cascade, identity, naming
 from bethink.log.names import stored_conversation
 from bethink.log.succession import get_session
+from bethink.memory_tests import rows as memory_tests
 from bethink.model.changes import ChangeKind
 from bethink.model.erasures import CONVERSATION, OTHERS, REVIEW, SESSION, SPACE, THREAD, WRITTEN
 from bethink.model.filters import Filter
@@ -24,10 +25,9 @@ from bethink.store import (
     documents,
     facts,
     fitting,
-    memory_tests,
+    holds,
     people,
     relearnings,
-    retention,
     reviews,
     sessions,
     threads,
@@ -103,7 +103,7 @@ def carry_out(tx: Tx, steps: Sequence[Step], *, space: str, again: bool = False)
     `UnderLegalHold` if one does.
     """
     if not again:
-        retention.refuse_if_held(tx, space=space)  # this locks the space
+        holds.refuse_if_held(tx, space=space)  # this locks the space
     if steps and steps[0].kind == SPACE:
         return cascade.forget_space(tx, space=space)
     if again:
@@ -120,7 +120,7 @@ def carry_out_filter(
 
     Messages go first: a fact that others state as well then no longer fits.
     """
-    retention.refuse_if_held(tx, space=space)
+    holds.refuse_if_held(tx, space=space)
     before = [test.id for test in memory_tests.page(tx, space=space)]
     steps: list[Step] = []
     gone: list[Forgotten | None] = []

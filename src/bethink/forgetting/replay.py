@@ -11,7 +11,7 @@ from bethink.model.moments import to_micros
 from bethink.model.recall import RefKind
 from bethink.model.records import Forgotten
 from bethink.model.text import canonical_json
-from bethink.store import erasures, people, retention
+from bethink.store import erasures, holds, people
 from bethink.store.db import Row, Tx
 from bethink.store.erasures import Digests
 
@@ -35,8 +35,8 @@ def replay(tx: Tx, *, space: str, back: bool = True) -> Forgotten | None:
 
 def covered(tx: Tx, *, space: str) -> list[Step]:
     """Return what is there although it has a tombstone."""
-    held = retention.standing(tx, space=space) is not None
-    waiting = retention.rows_open(tx, space=space) if held else set[str]()
+    held = holds.standing(tx, space=space) is not None
+    waiting = holds.rows_open(tx, space=space) if held else set[str]()
     every = [stone for stone in erasures.tombstones(tx, space=space) if stone.erasure_id not in waiting]
     # In another copy, something else may have the number: it only counts as long as nothing better is known.
     better = {(_NUMBERED[stone.kind], stone.erasure_id) for stone in every if stone.kind in _NUMBERED}

@@ -1,6 +1,7 @@
 """Takes messages back: they stay in the log, and nothing shows them or rests on them any more."""
 
 from contextlib import suppress
+from typing import Self
 
 from bethink.errors import NotFound
 from bethink.forgetting import cascade
@@ -8,7 +9,8 @@ from bethink.model.changes import ChangeKind
 from bethink.model.jobs import JobKind
 from bethink.model.moments import Micros
 from bethink.model.recall import Ref, RefKind
-from bethink.model.verbs.sessions import RetractRequest
+from bethink.model.verbs.sessions import RETRACT, RetractRequest
+from bethink.registry import Host, handles
 from bethink.store import changes, messages, sessions
 from bethink.store.db import Database, Tx
 
@@ -19,6 +21,12 @@ class RetractService:
     def __init__(self, database: Database) -> None:
         self._database = database
 
+    @classmethod
+    def of(cls, host: Host) -> Self:
+        """Make it from the parts of an open memory."""
+        return cls(host.parts.database)
+
+    @handles(RETRACT)
     async def retract(self, space: str, request: RetractRequest) -> bool:
         """Take a message back. Returns False if it was taken back before."""
         return await self._database.transact(

@@ -2,13 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Self
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from bethink.extend import Redactor
 from bethink.model.checks import InvalidField
 from bethink.model.framing import inert, text_cleaner
 from bethink.model.steering import LearningRules
-from bethink.model.verbs.rules import GetRulesRequest, SetRulesRequest
+from bethink.model.verbs.rules import GET_RULES, SET_RULES, GetRulesRequest, SetRulesRequest
+from bethink.registry import Host, handles
 from bethink.store import learning_rules
 from bethink.store.db import Database, Tx
 
@@ -20,12 +22,19 @@ class RulesService:
         self._database = database
         self._redactor = redactor
 
+    @classmethod
+    def of(cls, host: Host) -> Self:
+        """Make it from the parts of an open memory."""
+        return cls(host.parts.database, redactor=host.parts.redactor)
+
+    @handles(GET_RULES)
     async def get(self, space: str, request: GetRulesRequest) -> LearningRules:
         """Return the rules that apply."""
         return await self._database.transact(
             lambda tx: learning_rules.find(tx, space=space, agent=request.agent), space=space, read=True
         )
 
+    @handles(SET_RULES)
     async def set(self, space: str, request: SetRulesRequest) -> LearningRules:
         """Set the rules, redacted."""
         rules = cleaned(request.rules, self._redactor)

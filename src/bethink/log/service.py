@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TypeVar
+from typing import Self, TypeVar
 
 from bethink.extend import Redactor
 from bethink.log import messages, remember, sessions, succession
@@ -15,8 +15,22 @@ from bethink.model.recall import Ref, RefKind, Remembered
 from bethink.model.records import EndReason, Message, Record, SessionEntry, SessionInfo, Trigger, keyed
 from bethink.model.text import JsonObject, canonical_json
 from bethink.model.transcripts import Transcript
-from bethink.model.verbs.memory import RememberRequest
+from bethink.model.verbs.memory import REMEMBER, RememberRequest
 from bethink.model.verbs.sessions import (
+    APPEND,
+    COMPACTED,
+    END,
+    END_TURN,
+    FIND_SESSION,
+    GET_SESSION,
+    IDLE,
+    LIST_SESSIONS,
+    OPEN_SESSION,
+    READ_MESSAGES,
+    RESET,
+    RETRY,
+    SESSION_MEMORY,
+    TRANSCRIPT,
     AppendRequest,
     FindSessionRequest,
     ListSessionsRequest,
@@ -26,6 +40,7 @@ from bethink.model.verbs.sessions import (
     SessionRequest,
     TranscriptRequest,
 )
+from bethink.registry import Host, handles
 from bethink.store import learning, transcripts
 from bethink.store import sessions as store
 from bethink.store.db import Database, Tx
@@ -50,6 +65,18 @@ class SessionService:
         self._listeners = listeners
         self._has_model = has_model
 
+    @classmethod
+    def of(cls, host: Host) -> Self:
+        """Make it from the parts of an open memory."""
+        parts = host.parts
+        return cls(
+            parts.database,
+            redactor=parts.redactor,
+            listeners=host.listeners(),
+            has_model=lambda: parts.worker is not None and parts.worker().has_model,
+        )
+
+    @handles(OPEN_SESSION)
     async def open(self, space: str, request: OpenSessionRequest) -> SessionInfo:
         """Return the active session of a conversation, opening one if there is none."""
         agent, key = request.agent, request.conversation
@@ -68,6 +95,7 @@ class SessionService:
             await self._listeners.opened(session)
         return session
 
+    @handles(FIND_SESSION)
     async def find(self, space: str, request: FindSessionRequest) -> SessionInfo | None:
         """Return the newest session of a conversation."""
         agent, key = request.agent, request.conversation
@@ -79,6 +107,7 @@ class SessionService:
 
         return await self._read(space, body)
 
+    @handles(LIST_SESSIONS)
     async def all(self, space: str, request: ListSessionsRequest) -> list[SessionEntry]:
         """List sessions, the newest first."""
         return await self._read(
@@ -94,12 +123,14 @@ class SessionService:
             ),
         )
 
+    @handles(GET_SESSION)
     async def get(self, space: str, request: SessionRequest) -> SessionInfo:
         """Return a session as it stands now."""
         return await self._read(
             space, lambda tx: succession.get_session(tx, space=space, session_id=request.session_id)
         )
 
+    @handles(REMEMBER)
     async def remember(self, space: str, request: RememberRequest) -> Remembered:
         """Store messages in a session, or in the active one of a conversation."""
         drafts = [_labelled(message, request) for message in request.messages]
@@ -113,6 +144,7 @@ class SessionService:
         refs = (Ref(RefKind.MESSAGE, source.session_id, source.number) for source in stored.appended.sources)
         return Remembered(session=stored.session, refs=tuple(refs))
 
+    @handles(APPEND)
     async def append(self, space: str, request: AppendRequest) -> list[int]:
         """Store messages in a session and return their numbers."""
         drafts = list(request.messages)
@@ -127,6 +159,7 @@ class SessionService:
         await self._listeners.tell(space, request.session_id, thread_id=appended.thread_id)
         return appended.numbers
 
+    @handles(READ_MESSAGES)
     async def read(self, space: str, request: ReadRequest) -> list[Record]:
         """Return the messages of a session, in order."""
 
@@ -146,6 +179,7 @@ class SessionService:
 
         return await self._read(space, body)
 
+    @handles(TRANSCRIPT)
     async def transcript(self, space: str, request: TranscriptRequest) -> Transcript:
         """Return the messages around one, each with what became of it."""
 
@@ -155,12 +189,14 @@ class SessionService:
 
         return await self._read(space, body)
 
+    @handles(END_TURN)
     async def end_turn(self, space: str, request: SessionRequest) -> bool:
         """Mark a session that has more than five messages to learn from."""
         return await self._write(
             space, lambda tx: sessions.mark_after_turn(tx, space=space, session_id=request.session_id)
         )
 
+    @handles(IDLE)
     async def idle(self, space: str, request: SessionRequest) -> bool:
         """Mark a session that has anything to learn from."""
         return await self._write(
@@ -168,14 +204,17 @@ class SessionService:
             lambda tx: succession.mark_pending(tx, space=space, session_id=request.session_id, trigger=Trigger.IDLE),
         )
 
+    @handles(RESET)
     async def reset(self, space: str, request: ResetRequest) -> SessionInfo:
         """End a session and return the next."""
         return await self._next(space, request, EndReason.EMERGENCY if request.emergency else EndReason.RESET)
 
+    @handles(COMPACTED)
     async def compacted(self, space: str, request: SessionRequest) -> SessionInfo:
         """End a session whose context was compacted, and return the next."""
         return await self._next(space, request, EndReason.COMPACTION)
 
+    @handles(END)
     async def end(self, space: str, request: SessionRequest) -> SessionInfo:
         """End a session."""
         return await self._write(
@@ -183,6 +222,7 @@ class SessionService:
             lambda tx: succession.end_session(tx, space=space, session_id=request.session_id, reason=EndReason.CLOSED),
         )
 
+    @handles(RETRY)
     async def retry(self, space: str, request: SessionRequest) -> bool:
         """Start learning from a session over."""
         quoted = self._has_model()
@@ -193,6 +233,7 @@ class SessionService:
 
         return await self._write(space, body)
 
+    @handles(SESSION_MEMORY)
     async def summary(self, space: str, request: SessionRequest) -> SessionMemory | None:
         """Return what was learnt from a session as a whole."""
 

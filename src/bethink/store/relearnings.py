@@ -13,7 +13,7 @@ from bethink.model.moments import from_micros, from_micros_or_none
 from bethink.model.relearning import ChangedFact, Relearning, RelearningStatus
 from bethink.model.reviews import ClaimedFact
 from bethink.model.text import canonical_json
-from bethink.store import facts, retention
+from bethink.store import facts, holds
 from bethink.store.db import Row, Tx
 from bethink.store.facts import Support
 from bethink.store.reviews import claim_json, claim_of
@@ -96,7 +96,7 @@ def undo(tx: Tx, *, space: str, relearning_id: str) -> Relearning:
 
     Raises `Stale` if a fact that it brought was changed since, and `UnderLegalHold` if none may be removed.
     """
-    retention.refuse_if_held(tx, space=space)
+    holds.refuse_if_held(tx, space=space)
     row = tx.one("find_relearning", space=space, id=relearning_id)
     relearning = find(tx, space=space, relearning_id=relearning_id)
     if row is None or relearning.status is not RelearningStatus.APPLIED:

@@ -6,8 +6,13 @@ from dataclasses import field
 from enum import StrEnum
 from functools import cache, lru_cache
 from importlib import resources
+from typing import TYPE_CHECKING
 
 from bethink.frozen import frozen
+from bethink.slices import SLICES
+
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
 
 _HEADER = re.compile(r"^-- name: (?P<name>\w+)(?: \((?P<dialect>sqlite|postgres)\))?$", re.MULTILINE)
 _TOKEN = re.compile(r"'[^']*'|--[^\n]*|(?<![:\w]):(?P<name>[a-z_][a-z0-9_]*)")
@@ -67,11 +72,16 @@ def overrides() -> list[str]:
     return sorted({name for name, wanted, _ in _sections() if wanted})
 
 
+def query_files() -> "list[Traversable]":
+    """Return the files with queries: those of the store, and one of each slice."""
+    folder = resources.files("bethink.store") / "queries"
+    shared = sorted((file for file in folder.iterdir() if file.name.endswith(".sql")), key=lambda entry: entry.name)
+    return [*shared, *(resources.files(f"bethink.{each}") / "rows.sql" for each in SLICES)]
+
+
 def _sections() -> list[tuple[str, str, str]]:
     sections: list[tuple[str, str, str]] = []
-    folder = resources.files("bethink.store") / "queries"
-    files = sorted((file for file in folder.iterdir() if file.name.endswith(".sql")), key=lambda entry: entry.name)
-    texts = [file.read_text(encoding="utf-8") for file in files]
+    texts = [file.read_text(encoding="utf-8") for file in query_files()]
     columns = {
         found["name"]: [column.strip() for column in found["columns"].split(",")]
         for text in texts

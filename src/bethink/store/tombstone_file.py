@@ -14,9 +14,10 @@ from bethink.errors import Invalid
 from bethink.frozen import frozen
 from bethink.logs import logger
 from bethink.model.erasures import Tombstone
+from bethink.model.holds import LegalHold
 from bethink.model.moments import from_micros, to_micros
-from bethink.model.retention import LegalHold
-from bethink.store import erasures, jobs, retention
+from bethink.store import erasures, jobs
+from bethink.store import holds as legal_holds
 from bethink.store.db import NO_LIMIT, Database, Tx
 
 _log = logger("store")
@@ -126,7 +127,7 @@ async def of_database(database: Database) -> Buried:
     names = await database.transact(_spaces, read=True)
     key = await database.transact(lambda tx: tx.one("find_deployment_key", name="tombstones"), read=True)
     others = await database.transact(lambda tx: tx.all("list_deployment_keys", pattern="tombstones:%"), read=True)
-    holds = await database.transact(retention.every_hold, read=True)
+    holds = await database.transact(legal_holds.every_hold, read=True)
     held = {hold.space for hold in holds if hold.lifted_at is None}
     stones: set[tuple[str, Tombstone]] = set()
     waiting: set[str] = set()
@@ -137,7 +138,7 @@ async def of_database(database: Database) -> Buried:
         stones |= {(name, stone) for stone in found}
         if name in held:
             waiting |= await database.transact(
-                lambda tx, name=name: retention.rows_open(tx, space=name), space=name, read=True
+                lambda tx, name=name: legal_holds.rows_open(tx, space=name), space=name, read=True
             )
     rows = [*([] if key is None else [key]), *others]
     keys = frozenset(bytes.fromhex(row["value"]) for row in rows)

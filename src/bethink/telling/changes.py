@@ -3,13 +3,14 @@
 import random
 import time
 from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from typing import Self, TypeVar
 
 from bethink.log.succession import get_session, mark_pending
 from bethink.model.changes import ChangeKind, MemoryChange, SessionLearnt
 from bethink.model.jobs import JobKind, JobStatus
 from bethink.model.records import Trigger
-from bethink.model.verbs.changes import ChangesRequest, LearntRequest
+from bethink.model.verbs.changes import CHANGES, LEARNT, ChangesRequest, LearntRequest
+from bethink.registry import Host, handles
 from bethink.store import changes, jobs, messages
 from bethink.store.db import Database, Tx
 
@@ -27,6 +28,13 @@ class ChangeService:
         # Begins to learn in the background, if this process does that.
         self._begin = begin
 
+    @classmethod
+    def of(cls, host: Host) -> Self:
+        """Make it from the parts of an open memory."""
+        background = host.parts.background
+        return cls(host.parts.database, begin=None if background is None else background.begin)
+
+    @handles(CHANGES)
     async def changes(self, space: str, request: ChangesRequest) -> list[MemoryChange]:
         """List changes, and wait for one if there is none."""
 
@@ -40,6 +48,7 @@ class ChangeService:
 
         return await self._until(look, bool, request.wait)
 
+    @handles(LEARNT)
     async def learnt(self, space: str, request: LearntRequest) -> SessionLearnt:
         """Wait until what was said in a session was learnt from."""
         session_id = request.session_id

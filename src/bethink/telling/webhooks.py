@@ -5,12 +5,22 @@ from base64 import b64encode
 from contextlib import suppress
 from hashlib import sha256
 from importlib.util import find_spec
+from typing import Self
 
 from bethink.errors import Misconfigured, NotFound
 from bethink.model.ids import new_id
 from bethink.model.verbs.base import Empty
-from bethink.model.verbs.changes import CreateWebhookRequest, DeliveriesRequest, WebhookRequest
+from bethink.model.verbs.changes import (
+    CREATE_WEBHOOK,
+    DELETE_WEBHOOK,
+    DELIVERIES,
+    LIST_WEBHOOKS,
+    CreateWebhookRequest,
+    DeliveriesRequest,
+    WebhookRequest,
+)
 from bethink.model.webhooks import PREFIX, Delivery, NewWebhook, WebhookInfo
+from bethink.registry import Host, handles
 from bethink.store import webhooks
 from bethink.store.db import Database, Tx
 from bethink.store.keys import deployment_key
@@ -37,6 +47,12 @@ class WebhookService:
         self._database = database
         self._allow_private = allow_private
 
+    @classmethod
+    def of(cls, host: Host) -> Self:
+        """Make it from the parts of an open memory."""
+        return cls(host.parts.database, allow_private=host.parts.allow_private)
+
+    @handles(CREATE_WEBHOOK)
     async def create(self, space: str, request: CreateWebhookRequest) -> NewWebhook:
         """Create a webhook."""
         del space
@@ -52,11 +68,13 @@ class WebhookService:
 
         return await self._database.transact(body)
 
+    @handles(LIST_WEBHOOKS)
     async def all(self, space: str, request: Empty) -> list[WebhookInfo]:
         """List all webhooks, the oldest first."""
         del space, request
         return await self._database.transact(webhooks.everything, read=True)
 
+    @handles(DELETE_WEBHOOK)
     async def delete(self, space: str, request: WebhookRequest) -> None:
         """Delete a webhook."""
         del space
@@ -67,6 +85,7 @@ class WebhookService:
 
         await self._database.transact(body)
 
+    @handles(DELIVERIES)
     async def deliveries(self, space: str, request: DeliveriesRequest) -> list[Delivery]:
         """List what was sent to a webhook."""
         del space

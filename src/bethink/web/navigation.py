@@ -2,6 +2,7 @@
 
 from typing import Any, NamedTuple
 
+from bethink.memory_tests import page as memory_tests
 from bethink.model.jobs import JobStatus
 from bethink.model.summaries import Counters, SpaceSummary
 from bethink.model.verbs.base import Empty, Verb
@@ -22,7 +23,6 @@ from bethink.model.verbs.pages import PAGE_SHOWN, TIMELINE
 from bethink.model.verbs.reviews import LIST_REVIEWS
 from bethink.model.verbs.service import AUDIT, LIST_KEYS
 from bethink.model.verbs.sessions import LIST_SESSIONS
-from bethink.model.verbs.tests import LIST_TESTS
 from bethink.model.verbs.threads import LIST_THREADS
 from bethink.web.visit import Visit, address
 
@@ -60,7 +60,7 @@ _SPACE: tuple[tuple[str, _Lines], ...] = (
         "Keeping it right",
         (
             ("Review", "review", ("review",), LIST_REVIEWS, "v"),
-            ("Memory tests", "tests", ("tests",), LIST_TESTS, "m"),
+            memory_tests.MENU,
             ("Erasure", "erasure", ("erasure",), FORGET, "e"),
         ),
     ),

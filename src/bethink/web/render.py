@@ -6,12 +6,13 @@ from functools import cache
 from typing import Any
 from urllib.parse import quote
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, StrictUndefined
 
 from bethink import codec
 from bethink.model.text import canonical_json
 from bethink.server.problems import Problem
 from bethink.web import draw, static, text
+from bethink.web.loader import templates
 from bethink.web.navigation import Standing, counted, groups
 from bethink.web.visit import ROOT, Page, Twin, Visit, address
 
@@ -38,7 +39,7 @@ _TOLD = {
 def environment() -> Environment:
     """Return the templates. Everything in them is escaped, and a name that is missing is an error."""
     made = Environment(
-        loader=PackageLoader("bethink.web"),
+        loader=templates(),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

@@ -20,7 +20,7 @@ from bethink.model.working import (
     Thread,
 )
 from bethink.providers.no_redaction import NoRedaction
-from bethink.store import retention, states, threads
+from bethink.store import holds, states, threads
 from bethink.store.db import Database, Tx, under_way
 from bethink.working import ladder, process, time_travel
 from bethink.working.ladder import Compactor, ExtractiveCompactor, Thresholds
@@ -95,7 +95,7 @@ class WorkingMemory:
         """Delete a thread with its events and states. Raises `UnderLegalHold` if the space is under a legal hold."""
 
         def body(tx: Tx) -> None:
-            retention.refuse_if_held(tx, space=self.space)
+            holds.refuse_if_held(tx, space=self.space)
             threads.remove(tx, space=self.space, thread_id=thread_id)
 
         await self._runner.write(body, repeatable=True)

@@ -1,7 +1,9 @@
 """Learn from messages without storing anything: the same questions to the same models, and the same judgement."""
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Self
 
 from bethink.errors import Invalid
 from bethink.extend import Redactor
@@ -15,11 +17,16 @@ from bethink.learning.extraction.gate import ClaimProblem, Force
 from bethink.learning.model_use import check_cap
 from bethink.learning.steering import cleaned
 from bethink.model.framing import text_cleaner
+from bethink.model.jobs import JobKind
 from bethink.model.preview import Preview, PreviewedClaim
 from bethink.model.records import Message, Role
 from bethink.model.text import canonical_json
-from bethink.model.verbs.steering import PreviewRequest
+from bethink.model.verbs.steering import PREVIEW, PreviewRequest
+from bethink.registry import Host, handles
 from bethink.store.db import Tx
+
+if TYPE_CHECKING:
+    from bethink.worker import Worker
 
 
 @dataclass(slots=True)
@@ -115,3 +122,24 @@ def _cut(message: Message, redactor: Redactor) -> Message:
         tool_calls=json.loads(canonical_json(message.tool_calls, cut)),
         metadata=json.loads(canonical_json(message.metadata, cut)),
     )
+
+
+class PreviewService:
+    """Carries out the verb `preview` with what a worker would learn with."""
+
+    def __init__(self, worker: "Callable[[], Worker]") -> None:
+        self._worker = worker
+
+    @classmethod
+    def of(cls, host: Host) -> Self:
+        """Make it from the parts of an open memory."""
+        return cls(host.worker)
+
+    @handles(PREVIEW)
+    async def preview(self, space: str, request: PreviewRequest) -> Preview:
+        """Say what would be learnt."""
+        worker = self._worker()
+        extractor = worker.handler(JobKind.EXTRACT)
+        if not isinstance(extractor, Extractor):
+            raise Invalid("there is nothing to learn with.", hint="Set model, such as 'openai:NAME'.")
+        return await Previewer(extractor=extractor, daily_cap=worker.options.daily_cap).preview(space, request)

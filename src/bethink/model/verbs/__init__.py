@@ -13,48 +13,7 @@ def __getattr__(name: str) -> object:
     # The whole table loads when it is asked for: a program that remembers and recalls needs a third of it.
     if name != "VERBS":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from bethink.model.verbs import (  # noqa: PLC0415
-        access,
-        changes,
-        documents,
-        erasures,
-        facts,
-        files,
-        memory,
-        operations,
-        pages,
-        people,
-        relearning,
-        retention,
-        reviews,
-        rules,
-        service,
-        sessions,
-        steering,
-        tests,
-        threads,
-    )
+    from bethink.slices import every_verb  # noqa: PLC0415
 
-    modules = (
-        memory,
-        files,
-        erasures,
-        retention,
-        people,
-        pages,
-        relearning,
-        steering,
-        sessions,
-        facts,
-        reviews,
-        rules,
-        documents,
-        threads,
-        tests,
-        changes,
-        operations,
-        access,
-        service,
-    )
-    globals()["VERBS"] = found = tuple(verb for module in modules for verb in module.VERBS)
+    globals()["VERBS"] = found = every_verb()
     return found

@@ -6,7 +6,7 @@ from bethink.frozen import frozen
 from bethink.model.access import AccessPage, Scope
 from bethink.model.checks import Length, Printable
 from bethink.model.moments import Moment, Since
-from bethink.model.verbs.base import Cursor, Limit, Name, Request, Retry, Verb
+from bethink.model.verbs.base import Cursor, Limit, Name, Request, Retry, Verb, served_by
 
 _Ref = Annotated[str, Length(3, 300), Printable()]
 
@@ -44,4 +44,7 @@ ACCESS: Verb[AccessRequest, AccessPage] = Verb(
     ),
 )  # fmt: skip
 
-VERBS = (ACCESS,)
+VERBS = served_by(
+    "bethink.audit.access",
+    ACCESS,
+)

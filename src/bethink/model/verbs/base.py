@@ -132,6 +132,8 @@ class Verb(Generic[RequestT, ResultT]):
     """Fields with a default that may be passed by position in Python; required fields always may."""
     timed: bool = True
     """Whether a client gives up waiting after its timeout."""
+    service: str = ""
+    """The module that carries it out: see `served_by`."""
 
     @property
     def handle(self) -> str:
@@ -157,3 +159,10 @@ class Verb(Generic[RequestT, ResultT]):
     def in_space(self) -> bool:
         """Whether it applies to one space."""
         return "{space}" in self.path
+
+
+def served_by(module: str, *verbs: Verb[Any, Any]) -> tuple[Verb[Any, Any], ...]:
+    """Name the module whose methods carry out some verbs. It is imported by the first request for one of them."""
+    for verb in verbs:
+        object.__setattr__(verb, "service", module)
+    return verbs

@@ -6,7 +6,7 @@ from bethink.frozen import frozen
 from bethink.model.access import Scope
 from bethink.model.changes import MemoryChange, SessionLearnt
 from bethink.model.checks import Between, Length, Printable
-from bethink.model.verbs.base import Empty, Limit, Name, Number, Request, Retry, Verb
+from bethink.model.verbs.base import Empty, Limit, Name, Number, Request, Retry, Verb, served_by
 from bethink.model.verbs.sessions import SessionRequest
 from bethink.model.webhooks import Delivery, NewWebhook, WebhookInfo
 
@@ -108,3 +108,5 @@ DELIVERIES: Verb[DeliveriesRequest, list[Delivery]] = Verb(
 )  # fmt: skip
 
 VERBS = (CHANGES, LEARNT, CREATE_WEBHOOK, LIST_WEBHOOKS, DELETE_WEBHOOK, DELIVERIES)
+served_by("bethink.telling.changes", CHANGES, LEARNT)
+served_by("bethink.telling.webhooks", CREATE_WEBHOOK, LIST_WEBHOOKS, DELETE_WEBHOOK, DELIVERIES)

@@ -26,6 +26,7 @@ from bethink.model.verbs.base import (
     Request,
     Retry,
     Verb,
+    served_by,
 )
 
 READ, WRITE, STEER, ERASE = Scope.READ, Scope.WRITE, Scope.STEER, Scope.ERASE
@@ -356,7 +357,8 @@ UNDO: Verb[ChangeRequest, None] = Verb(
     raises="Conflict: if it was changed again since.",
 )  # fmt: skip
 
-VERBS = (
+VERBS = served_by(
+    "bethink.documents.service",
     TREE, SEARCH_DOCUMENTS, FIND_DOCUMENT, CHILDREN, OUTLINE, GET_DOCUMENT, CREATE_DOCUMENT, UPDATE_DOCUMENT,
     WRITTEN, DELETE_DOCUMENT, RESTORE_DOCUMENT, DOCUMENT_VERSIONS, DOCUMENT_HISTORY, BLAME, DIFF_DOCUMENT,
     DOCUMENT_SOURCES, FILES, LIST_CHANGES, APPROVE, REJECT, UNDO,

@@ -3,7 +3,7 @@
 from bethink.frozen import frozen
 from bethink.model.access import Scope
 from bethink.model.erasures import Erasure, OpenErasures
-from bethink.model.verbs.base import Empty, Limit, Request, Retry, Verb
+from bethink.model.verbs.base import Empty, Limit, Request, Retry, Verb, served_by
 
 ERASE, OPERATE = Scope.ERASE, Scope.OPERATE
 
@@ -26,4 +26,4 @@ OPEN_ERASURES: Verb[Empty, OpenErasures] = Verb(
     "Finish erasures that were interrupted in any space, and list what some place has still to confirm.",
 )  # fmt: skip
 
-VERBS = (ERASURES, OPEN_ERASURES)
+VERBS = served_by("bethink.forgetting.forget", ERASURES, OPEN_ERASURES)

@@ -11,7 +11,19 @@ from bethink.model.kinds import FactKind
 from bethink.model.moments import Moment
 from bethink.model.pages import FactPage, FactState, Order
 from bethink.model.records import Origin
-from bethink.model.verbs.base import Cursor, Empty, Limit, MemoryOperation, Name, Number, Query, Request, Retry, Verb
+from bethink.model.verbs.base import (
+    Cursor,
+    Empty,
+    Limit,
+    MemoryOperation,
+    Name,
+    Number,
+    Query,
+    Request,
+    Retry,
+    Verb,
+    served_by,
+)
 from bethink.model.verbs.narrowing import Narrowed
 
 READ, WRITE = Scope.READ, Scope.WRITE
@@ -158,7 +170,8 @@ FACT_QUOTES: Verb[FactRequest, list[Quote]] = Verb(
     "Return the exact words that a learnt fact rests on, each time it was said.",
 )  # fmt: skip
 
-VERBS = (
+VERBS = served_by(
+    "bethink.facts.service",
     LIST_FACTS, PAGE_FACTS, SEARCH_FACTS, FACTS_BY_METADATA, COUNT_FACTS, GET_FACT, SAVE_FACT, FACT_VERSIONS,
     FACT_SOURCES, FACT_QUOTES,
 )  # fmt: skip

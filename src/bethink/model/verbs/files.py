@@ -9,7 +9,7 @@ from bethink.frozen import frozen
 from bethink.model.access import Scope
 from bethink.model.checks import Length
 from bethink.model.filed import AddedFile
-from bethink.model.verbs.base import KeyedRequest, MemoryOperation, Name, Retry, Verb
+from bethink.model.verbs.base import KeyedRequest, MemoryOperation, Name, Retry, Verb, served_by
 
 
 class _Base64:
@@ -75,4 +75,7 @@ ADD_FILE: Verb[AddFileRequest, AddedFile] = Verb(
     ),
 )  # fmt: skip
 
-VERBS = (ADD_FILE,)
+VERBS = served_by(
+    "bethink.files.service",
+    ADD_FILE,
+)

@@ -28,6 +28,7 @@ from bethink.model.verbs.base import (
     Request,
     Retry,
     Verb,
+    served_by,
 )
 from bethink.model.verbs.narrowing import Narrowed, Tags
 from bethink.model.verbs.service import LearnRequest
@@ -343,3 +344,9 @@ LEARN_SPACE: Verb[LearnRequest, RunReport] = Verb(
 )  # fmt: skip
 
 VERBS = (REMEMBER, RECALL, ASK, CONTEXT, EXPLAIN, CORRECT, USED, SHOWN, FORGET, JOBS, CONSOLIDATE, LEARN_SPACE)
+served_by("bethink.log.service", REMEMBER)
+served_by("bethink.recall.service", RECALL, CONTEXT, EXPLAIN, USED, SHOWN)
+served_by("bethink.answering.service", ASK)
+served_by("bethink.recall.correcting", CORRECT)
+served_by("bethink.forgetting.forget", FORGET)
+served_by("bethink.jobs.service", JOBS, CONSOLIDATE, LEARN_SPACE)

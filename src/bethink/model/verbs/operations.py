@@ -11,7 +11,7 @@ from bethink.model.jobs import JobDetail, JobKind, JobPage, JobStatus, Spending,
 from bethink.model.moments import Moment, Since
 from bethink.model.setting_entries import SettingEntry
 from bethink.model.summaries import Counters, SpacePage, SpaceSummary
-from bethink.model.verbs.base import Cursor, Empty, Limit, Name, Request, Retry, Verb
+from bethink.model.verbs.base import Cursor, Empty, Limit, Name, Request, Retry, Verb, served_by
 
 READ, WRITE, OPERATE = Scope.READ, Scope.WRITE, Scope.OPERATE
 _DAYS, _DAYS_BY_SPACE = 366, 31
@@ -206,3 +206,17 @@ VERBS = (
     PAGE_JOBS, HELD, SPENDING, PAGE_SPACES, COUNTERS, SETTINGS, PAGE_SPACE_JOBS, GET_JOB, RETRY_JOB, SUMMARY,
     SPACE_SPENDING,
 )  # fmt: skip
+served_by(
+    "bethink.audit.operations",
+    PAGE_JOBS,
+    HELD,
+    SPENDING,
+    PAGE_SPACES,
+    COUNTERS,
+    PAGE_SPACE_JOBS,
+    GET_JOB,
+    RETRY_JOB,
+    SUMMARY,
+    SPACE_SPENDING,
+)
+served_by("bethink.masked_settings", SETTINGS)

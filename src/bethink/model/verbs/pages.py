@@ -8,7 +8,7 @@ from bethink.model.checks import Between, any_of
 from bethink.model.moments import Moment
 from bethink.model.showings import ShownPage
 from bethink.model.timeline import TimelineKind, TimelinePage
-from bethink.model.verbs.base import Cursor, Limit, Name, Request, Retry, Verb
+from bethink.model.verbs.base import Cursor, Limit, Name, Request, Retry, Verb, served_by
 
 READ = Scope.READ
 
@@ -58,4 +58,4 @@ PAGE_SHOWN: Verb[PageShownRequest, ShownPage] = Verb(
     raises="NotFound: if the space has no such session.",
 )  # fmt: skip
 
-VERBS = (TIMELINE, PAGE_SHOWN)
+VERBS = served_by("bethink.audit.pages", TIMELINE, PAGE_SHOWN)

@@ -7,7 +7,7 @@ from bethink.frozen import frozen
 from bethink.model.access import Scope
 from bethink.model.checks import Between, Cleaned, Length, any_of
 from bethink.model.people import ErasedInSpace, PersonErased, PersonFound, PersonInSpace, PersonItems, PersonWay
-from bethink.model.verbs.base import Cursor, Limit, MemoryOperation, Name, Request, Retry, Verb
+from bethink.model.verbs.base import Cursor, Limit, MemoryOperation, Name, Request, Retry, Verb, served_by
 
 READ, ERASE = Scope.READ, Scope.ERASE
 
@@ -101,4 +101,12 @@ FORGET_PERSON: Verb[ForgetPersonRequest, PersonErased] = Verb(
     details=f"A space under a legal hold is left as it is, and named. {_ALL}",
 )  # fmt: skip
 
-VERBS = (FIND_IN_SPACE, EXPORT_FROM_SPACE, FORGET_IN_SPACE, FIND_PERSON, EXPORT_PERSON, FORGET_PERSON)
+VERBS = served_by(
+    "bethink.forgetting.people",
+    FIND_IN_SPACE,
+    EXPORT_FROM_SPACE,
+    FORGET_IN_SPACE,
+    FIND_PERSON,
+    EXPORT_PERSON,
+    FORGET_PERSON,
+)

@@ -7,7 +7,7 @@ from bethink.model.access import Scope
 from bethink.model.checks import Cleaned, InvalidField, Length
 from bethink.model.relearning import Relearning
 from bethink.model.steering import Instructions
-from bethink.model.verbs.base import Name, Request, Retry, Verb
+from bethink.model.verbs.base import Name, Request, Retry, Verb, served_by
 
 STEER = Scope.STEER
 
@@ -68,4 +68,4 @@ UNDO_RELEARNING: Verb[RelearningRequest, Relearning] = Verb(
     raises="Stale: if a fact that it brought was changed since.",
 )  # fmt: skip
 
-VERBS = (RELEARN, APPLY_RELEARNING, UNDO_RELEARNING)
+VERBS = served_by("bethink.relearn", RELEARN, APPLY_RELEARNING, UNDO_RELEARNING)

@@ -9,7 +9,7 @@ from bethink.model.checks import Cleaned, Length, any_of, tuple_from
 from bethink.model.kinds import FactKind
 from bethink.model.recall import Ref, RefKind
 from bethink.model.reviews import LONGEST_STATEMENT, Review, ReviewStatus
-from bethink.model.verbs.base import Empty, Limit, MemoryOperation, Name, Request, Retry, Verb
+from bethink.model.verbs.base import Empty, Limit, MemoryOperation, Name, Request, Retry, Verb, served_by
 
 READ, WRITE, STEER = Scope.READ, Scope.WRITE, Scope.STEER
 
@@ -145,7 +145,8 @@ REJECT_REVIEWS: Verb[DecideReviewsRequest, list[Review]] = Verb(
     raises=_DECIDED,
 )  # fmt: skip
 
-VERBS = (
+VERBS = served_by(
+    "bethink.facts.reviews",
     LIST_REVIEWS, COUNT_REVIEWS, GET_REVIEW, PROPOSE_REVIEW, APPROVE_REVIEW, REJECT_REVIEW, APPROVE_REVIEWS,
     REJECT_REVIEWS,
 )  # fmt: skip

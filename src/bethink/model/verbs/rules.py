@@ -3,7 +3,7 @@
 from bethink.frozen import frozen
 from bethink.model.access import Scope
 from bethink.model.steering import LearningRules
-from bethink.model.verbs.base import Name, Request, Retry, Verb
+from bethink.model.verbs.base import Name, Request, Retry, Verb, served_by
 
 
 @frozen
@@ -37,4 +37,4 @@ SET_RULES: Verb[SetRulesRequest, LearningRules] = Verb(
     details="The model that learns follows them. They never make it believed without proof.",
 )  # fmt: skip
 
-VERBS = (GET_RULES, SET_RULES)
+VERBS = served_by("bethink.learning.steering", GET_RULES, SET_RULES)

@@ -7,7 +7,7 @@ from bethink.model.access import KeyInfo, NewKey, Scope
 from bethink.model.checks import Between, Length, any_of
 from bethink.model.jobs import Audit, JobKind, RunReport
 from bethink.model.moments import Moment
-from bethink.model.verbs.base import Empty, Limit, Name, Request, Retry, Verb
+from bethink.model.verbs.base import Empty, Limit, Name, Request, Retry, Verb, served_by
 
 KEYS, OPERATE = Scope.KEYS, Scope.OPERATE
 _YEAR = 366 * 86_400
@@ -114,3 +114,5 @@ REVOKE_KEY: Verb[KeyRequest, None] = Verb(
 )  # fmt: skip
 
 VERBS = (LIST_SPACES, AUDIT, LEARN, CREATE_KEY, LIST_KEYS, ROTATE_KEY, REVOKE_KEY)
+served_by("bethink.jobs.service", LIST_SPACES, AUDIT, LEARN)
+served_by("bethink.audit.keys", CREATE_KEY, LIST_KEYS, ROTATE_KEY, REVOKE_KEY)

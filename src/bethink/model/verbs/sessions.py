@@ -20,6 +20,7 @@ from bethink.model.verbs.base import (
     Request,
     Retry,
     Verb,
+    served_by,
 )
 from bethink.model.verbs.narrowing import Narrowed, Tags
 
@@ -240,3 +241,22 @@ VERBS = (
     OPEN_SESSION, FIND_SESSION, LIST_SESSIONS, GET_SESSION, APPEND, READ_MESSAGES, RETRACT, TRANSCRIPT, END_TURN,
     IDLE, RESET, COMPACTED, END, RETRY, SESSION_MEMORY, CITED,
 )  # fmt: skip
+served_by(
+    "bethink.log.service",
+    OPEN_SESSION,
+    FIND_SESSION,
+    LIST_SESSIONS,
+    GET_SESSION,
+    APPEND,
+    READ_MESSAGES,
+    TRANSCRIPT,
+    END_TURN,
+    IDLE,
+    RESET,
+    COMPACTED,
+    END,
+    RETRY,
+    SESSION_MEMORY,
+)
+served_by("bethink.forgetting.retract", RETRACT)
+served_by("bethink.recall.service", CITED)

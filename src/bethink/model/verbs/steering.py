@@ -12,7 +12,7 @@ from bethink.model.moments import Moment
 from bethink.model.preview import Preview
 from bethink.model.recall import FactVerdict, Feedback, Ref, RefKind
 from bethink.model.steering import LearningRules
-from bethink.model.verbs.base import Conversation, Limit, MemoryOperation, Name, Request, Retry, Verb
+from bethink.model.verbs.base import Conversation, Limit, MemoryOperation, Name, Request, Retry, Verb, served_by
 
 READ, WRITE, STEER = Scope.READ, Scope.WRITE, Scope.STEER
 
@@ -116,3 +116,5 @@ FEEDBACK: Verb[FeedbackRequest, Feedback] = Verb(
 )  # fmt: skip
 
 VERBS = (PREVIEW, PIN, UNPIN, PINS, FEEDBACK)
+served_by("bethink.learning.extraction.preview", PREVIEW)
+served_by("bethink.facts.opinions", PIN, UNPIN, PINS, FEEDBACK)

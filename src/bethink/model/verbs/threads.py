@@ -10,7 +10,7 @@ from bethink.model.checks import Length, Printable
 from bethink.model.ids import new_id
 from bethink.model.prompts import Prompt
 from bethink.model.thread_results import DispatchResult, StateDiff, StepResult, TokenUsage
-from bethink.model.verbs.base import Budget, Limit, Name, Number, Request, Retry, Verb
+from bethink.model.verbs.base import Budget, Limit, Name, Number, Request, Retry, Verb, served_by
 from bethink.model.working import Chunk, Event, FailedEvent, Mode, QueuedEvent, State, StateInfo, Thread
 
 READ, WRITE = Scope.READ, Scope.WRITE
@@ -210,7 +210,8 @@ REPLAY: Verb[ThreadRequest, list[Chunk]] = Verb(
     raises=_MISSING,
 )  # fmt: skip
 
-VERBS = (
+VERBS = served_by(
+    "bethink.working.service",
     OPEN_THREAD, LIST_THREADS, GET_THREAD, DISPATCH, STEP, SET_MODE, QUEUE, FAILED_EVENTS, STATES, STATE, DIFF_STATES,
     PROMPT, TOKEN_USAGE, FORK, REPLAY,
 )  # fmt: skip

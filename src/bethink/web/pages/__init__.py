@@ -1,5 +1,6 @@
 """The pages of the window, each with the forms on it."""
 
+from bethink.memory_tests import page as memory_tests
 from bethink.web.pages import (
     access,
     cost,
@@ -18,7 +19,6 @@ from bethink.web.pages import (
     shown,
     start,
     tail,
-    tests,
     threads,
     timeline,
     workers,
@@ -36,7 +36,7 @@ ROUTES = (
     *documents.ROUTES,
     *threads.ROUTES,
     *review.ROUTES,
-    *tests.ROUTES,
+    *memory_tests.ROUTES,
     *tail.ROUTES,
     *jobs.ROUTES,
     *workers.ROUTES,

@@ -1,0 +1,1 @@
+"""Background jobs: what learns, when, and what became of it."""
