@@ -18,21 +18,21 @@ import anyio
 import bethink
 from benchmarks.answers_judge import PROMPTS, Verdict, ask, judged, prompt
 from benchmarks.sets import SETS, Conversation, Question, Turn, load
-from bethink.backend import Local, Parts
-from bethink.build_worker import worker_from
+from bethink.config.settings import Settings, load_settings
 from bethink.extend import Embedder, Model
+from bethink.host.local import Local, Parts
+from bethink.jobs.build import worker_from
+from bethink.jobs.worker import Worker
+from bethink.memory.plugins import embedder_from, model_from, reranker_from
+from bethink.memory.recall.index import Indexer
+from bethink.memory.recall.search import Searcher
 from bethink.model.calls import ModelAnswer, ModelCall
 from bethink.model.framing import framed, inert
 from bethink.model.jobs import JobKind, Usage
 from bethink.model.moments import EPOCH
 from bethink.model.prices import Prices
-from bethink.plugins import embedder_from, model_from, reranker_from
 from bethink.providers.estimated_tokens import EstimatedTokens
-from bethink.recall.index import Indexer
-from bethink.recall.search import Searcher
-from bethink.settings import Settings, load_settings
 from bethink.store.engines.sqlite import SqliteDatabase, SqliteOptions
-from bethink.worker import Worker
 
 CONTEXTS = ("memory", "full", "none")
 _ANSWER_TOKENS = 1_024

@@ -15,8 +15,8 @@ import anyio
 import bethink
 from benchmarks.ask_cases import Case, cases, honest, liar, lines, obedient, orders
 from bethink import MemoryAnswer, ScriptedModel
+from bethink.base.frozen import frozen
 from bethink.extend import Model
-from bethink.frozen import frozen
 from bethink.model.calls import ModelCall
 from bethink.providers.openai_model import OpenAIModel
 from bethink.providers.scripted_model import Line

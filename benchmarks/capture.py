@@ -25,8 +25,8 @@ import psycopg
 from psycopg.raw_cursor import RawCursor
 
 import bethink
-from bethink.build import memory_from
-from bethink.language import counted
+from bethink.api.connect import memory_from
+from bethink.base.language import counted
 from bethink.store import sessions
 from bethink.store.engines.sqlite import SqliteDatabase, SqliteOptions
 from bethink.store.sql import Dialect, queries

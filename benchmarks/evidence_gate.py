@@ -2,8 +2,8 @@
 
 from benchmarks.evidence import Answer
 from benchmarks.evidence_cases import Case, Said
-from bethink.learning.extraction.claims import draft
-from bethink.learning.extraction.gate import Force, Gate
+from bethink.memory.learning.extraction.claims import draft
+from bethink.memory.learning.extraction.gate import Force, Gate
 from bethink.model.records import Message, Record, Role
 
 

@@ -14,9 +14,9 @@ from typing import Any
 import anyio
 
 from bethink import Fact, Message, connect
+from bethink.config.groups import EmbedderSettings
+from bethink.config.settings import Settings
 from bethink.model.recall import RefKind
-from bethink.setting_groups import EmbedderSettings
-from bethink.settings import Settings
 
 DATA = Path(__file__).parent / "data" / "facts.jsonl"
 FIRST = 5

@@ -24,9 +24,9 @@ from schemathesis.core.parameters import ParameterLocation
 from schemathesis.generation import GenerationMode
 
 import bethink
+from bethink.http import ServerOptions, create_app
 from bethink.model.access import EVERYWHERE, Scope
 from bethink.model.documents import DocumentDraft
-from bethink.server import ServerOptions, create_app
 from faults.places import DATABASES, place
 
 _CHECKS = (

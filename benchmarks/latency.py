@@ -32,7 +32,7 @@ from benchmarks.latency_data import (
     prepare,
     settle,
 )
-from bethink.build import memory_from
+from bethink.api.connect import memory_from
 from bethink.extend import TextKind
 from bethink.store.db import Database
 from bethink.store.engines.postgres import PostgresDatabase, PostgresOptions, PostgresTx

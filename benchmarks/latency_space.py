@@ -14,7 +14,7 @@ import anyio
 import bethink
 from benchmarks.latency import Figure, Subject, _database, measured, plain_settings
 from benchmarks.latency_data import Question, settle
-from bethink.build import memory_from
+from bethink.api.connect import memory_from
 from tools import postgres
 
 GROWTH_GOAL = 3.0

@@ -16,14 +16,14 @@ import psycopg
 
 import bethink
 from benchmarks import learn_bare
-from bethink.learning.extraction.extract import Extractor
+from bethink.jobs.worker import Worker, WorkerOptions
+from bethink.memory.learning.extraction.extract import Extractor
 from bethink.model.calls import ModelCall
 from bethink.model.jobs import JobKind
 from bethink.providers.default_redactor import redactor_for
 from bethink.providers.estimated_tokens import EstimatedTokens
 from bethink.providers.scripted_model import ScriptedModel
 from bethink.store.engines import postgres as store
-from bethink.worker import Worker, WorkerOptions
 from faults.scripted import new_lines
 from tools import postgres
 

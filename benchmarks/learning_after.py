@@ -12,7 +12,7 @@ from benchmarks.learning_replay import Exchange, Stage
 from bethink import Fact, RefKind
 from bethink.errors import Misconfigured
 from bethink.extend import Tokens
-from bethink.learning.extraction.answer import moment
+from bethink.memory.learning.extraction.answer import moment
 from bethink.providers.estimated_tokens import EstimatedTokens
 from bethink.providers.exact_tokens import ExactTokens
 from bethink.store import facts

@@ -13,12 +13,12 @@ from typing import Any
 
 from benchmarks.learning_data import SAID, Claim, Set, Talk, Verdict
 from bethink import Fact, Memory, ModelCall, ScriptedModel, connect
-from bethink.learning.extraction import claims, second
+from bethink.config.groups import EmbedderSettings, LearningSettings, ModelSettings
+from bethink.config.settings import Settings
+from bethink.memory.learning.extraction import claims, second
 from bethink.model.framing import inert
 from bethink.model.jobs import JobKind
 from bethink.model.reviews import Review, ReviewStatus
-from bethink.setting_groups import EmbedderSettings, LearningSettings, ModelSettings
-from bethink.settings import Settings
 from bethink.store import learning, reviews
 from bethink.store.db import Tx
 
@@ -116,7 +116,7 @@ class Stage:
 
     async def read(self, space: str, body: Callable[[Tx], Any]) -> Any:
         """Read from the database of the memory."""
-        return await self.memory.local().parts.database.transact(body, space=space, read=True)
+        return await self.memory.local().database.transact(body, space=space, read=True)
 
 
 @asynccontextmanager

@@ -12,11 +12,11 @@ from benchmarks.lifecycle_lives import SLOTS, SMALL_TALK
 from benchmarks.lifecycle_model import claims
 from benchmarks.lifecycle_stage import Goal, Names, Stage, Tally, assistant, document, tool, user
 from bethink import Message, Session
+from bethink.memory.recall.context import NOTE
 from bethink.model.facts import Fact, SourceMessage
 from bethink.model.framing import framed, label_of
 from bethink.model.recall import Block, Recall, Ref, RefKind
 from bethink.model.rules import tells
-from bethink.recall.context import NOTE
 
 _CASES_PER_SPACE = 10
 _LEARNT_EVERY = 5

@@ -9,11 +9,11 @@ from enum import StrEnum
 
 from benchmarks.lifecycle_model import Credulous
 from bethink import Memory, Message, Session, conversation_key
-from bethink.build import memory_from
+from bethink.api.connect import memory_from
+from bethink.config.settings import load_settings
 from bethink.model.facts import Fact, SourceMessage
 from bethink.model.moments import from_micros
 from bethink.model.recall import Recall, RefKind
-from bethink.settings import load_settings
 from bethink.store import facts
 from bethink.store.db import Database
 from bethink.store.engines.postgres import PostgresDatabase, PostgresOptions

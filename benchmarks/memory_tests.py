@@ -13,7 +13,7 @@ from pathlib import Path
 import anyio
 
 from bethink.cli.demo import SPACE, StoryClock, memory_at, seed
-from bethink.memory_tests.records import MemoryTest, MemoryTestResult
+from bethink.features.memory_tests.records import MemoryTest, MemoryTestResult
 from bethink.model.moments import moment
 
 GOAL = 2.0

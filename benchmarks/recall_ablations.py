@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from bethink.recall.tuning import TUNING, Tuning
+from bethink.memory.recall.tuning import TUNING, Tuning
 
 _OFF: Mapping[str, tuple[str, ...]] = {
     "words": ("words",),

@@ -25,7 +25,7 @@ from bethink.extend import Cosines, Embedder, Reranker
 from bethink.providers.onnx_embedder import OnnxEmbedder
 from bethink.providers.static_embedder import LocalEmbedder
 from bethink.providers.token_reranker import TokenReranker
-from bethink.weights.manifest import ModelManifest
+from bethink.providers.weights.manifest import ModelManifest
 from tools import minilm
 
 Kind = Literal["message", "question"]

@@ -24,21 +24,21 @@ from benchmarks.recall_measures import Outcome, Prediction
 from benchmarks.recall_misses import missed
 from benchmarks.recall_models import Asked, Loaded, loaded
 from benchmarks.sets import Conversation, Question, Turn
-from bethink.build import memory_from
+from bethink.api.connect import memory_from
 from bethink.extend import Embedder
+from bethink.jobs.worker import Worker
+from bethink.memory.recall.index import Indexer
+from bethink.memory.recall.reindex import vectors_of
+from bethink.memory.recall.search import Searcher
+from bethink.memory.recall.tuning import TUNING
 from bethink.model.jobs import JobKind
 from bethink.model.moments import EPOCH
+from bethink.model.operations.memory import RecallRequest
 from bethink.model.recall import Recall, RefKind
-from bethink.model.verbs.memory import RecallRequest
 from bethink.providers.estimated_tokens import EstimatedTokens
-from bethink.recall.index import Indexer
-from bethink.recall.reindex import vectors_of
-from bethink.recall.search import Searcher
-from bethink.recall.tuning import TUNING
 from bethink.store.candidates import Bounds
 from bethink.store.db import Database
 from bethink.store.engines.sqlite import SqliteDatabase, SqliteOptions
-from bethink.worker import Worker
 
 WORDS = "words"
 UNBOUNDED = "words, every text weighed"

@@ -15,8 +15,8 @@ from typing import Any, cast
 
 from benchmarks.redaction_corpus import Sample, samples
 from benchmarks.redaction_strangers import HALVES, LATE, MISSED, SECOND, UNREAD, WITH_GOALS, strangers
+from bethink.config.groups import PERSONAL_KINDS
 from bethink.providers.redaction import SecretRedactor
-from bethink.setting_groups import PERSONAL_KINDS
 
 MIN_REMOVED = 0.97
 MAX_TOUCHED = 0.005

@@ -12,7 +12,7 @@ from itertools import pairwise
 
 import bethink
 from benchmarks.latency_space import _vocabulary
-from bethink.build import memory_from
+from bethink.api.connect import memory_from
 from bethink.model.calls import ModelCall
 from bethink.model.ids import base32, new_id
 from bethink.model.jobs import JobKind

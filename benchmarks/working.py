@@ -11,11 +11,11 @@ from pathlib import Path
 
 import anyio
 
+from bethink.memory.working.ladder import Thresholds
+from bethink.memory.working.memory import WorkingMemory
+from bethink.memory.working.process import Engine
 from bethink.model.working import Event, EventType
 from bethink.store.engines.sqlite import SqliteDatabase, SqliteOptions
-from bethink.working.ladder import Thresholds
-from bethink.working.memory import WorkingMemory
-from bethink.working.process import Engine
 
 MAX_GROWTH = 1.3
 MAX_BYTES_GROWTH = 1.2

@@ -6,10 +6,10 @@ from pathlib import Path
 import anyio
 
 import bethink
-from bethink.backups.make import back_up
-from bethink.backups.restore import restore
-from bethink.backups.verify import verify_backup
-from bethink.settings import load_settings
+from bethink.config.settings import load_settings
+from bethink.features.backups.make import back_up
+from bethink.features.backups.restore import restore
+from bethink.features.backups.verify import verify_backup
 
 
 async def main() -> None:

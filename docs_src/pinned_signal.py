@@ -1,7 +1,7 @@
 """A signal of recall: what someone pinned with a hash tag comes before what is otherwise as good."""
 
-from bethink.recall.candidates import Candidates
-from bethink.recall.question import ParsedQuestion
+from bethink.memory.recall.candidates import Candidates
+from bethink.memory.recall.question import ParsedQuestion
 
 
 class Pinned:

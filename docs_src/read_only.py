@@ -4,7 +4,7 @@ import anyio
 
 import bethink
 from bethink.errors import Denied
-from bethink.model.verbs.base import RequestT, ResultT, Verb
+from bethink.model.operations.base import RequestT, ResultT, Verb
 
 
 class ReadOnly(bethink.Backend):

@@ -10,16 +10,16 @@ from datetime import UTC, datetime, timedelta
 import anyio
 
 import bethink
-from bethink.build import memory_from
-from bethink.learning.documents.consolidate import ConsolidationRules, Consolidator
-from bethink.learning.documents.runs import Runs
-from bethink.learning.extraction.extract import Extractor
+from bethink.api.connect import memory_from
+from bethink.jobs.worker import Worker, WorkerOptions
+from bethink.memory.learning.documents.consolidate import ConsolidationRules, Consolidator
+from bethink.memory.learning.documents.runs import Runs
+from bethink.memory.learning.extraction.extract import Extractor
 from bethink.model.jobs import JobKind
 from bethink.providers.default_redactor import redactor_for
 from bethink.providers.estimated_tokens import EstimatedTokens
 from bethink.store.db import Database
 from bethink.store.engines.sqlite import SqliteDatabase, SqliteOptions
-from bethink.worker import Worker, WorkerOptions
 
 START = datetime(2026, 8, 1, 9, tzinfo=UTC)
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import anyio
 
 import bethink
+from bethink.memory.working.ladder import Thresholds
+from bethink.memory.working.process import Engine
 from bethink.model.thread_results import StepResult
 from bethink.model.working import Event, EventType, Mode
-from bethink.working.ladder import Thresholds
-from bethink.working.process import Engine
 
 THRESHOLDS = Thresholds(soft=500, hard=800, truncation=1000)
 WIDTH = 50

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 import anyio
 
 import bethink
-from bethink.build import memory_from
+from bethink.api.connect import memory_from
 from bethink.model.working import Event, EventType, Mode
 from bethink.providers.estimated_tokens import EstimatedTokens
 from bethink.store.engines.sqlite import SqliteDatabase, SqliteOptions

@@ -30,14 +30,14 @@ from urllib.parse import quote
 import anyio
 
 import bethink
-from bethink.audit.access import AccessRecord
-from bethink.audit.web_sessions import WebSessions
 from bethink.cli.app import main as command_line
+from bethink.http import ServerOptions, create_app
+from bethink.memory.access.record import AccessRecord
 from bethink.model.access import Door, Scope, caller
 from bethink.model.documents import DocumentDraft
-from bethink.server import ServerOptions, create_app
 from bethink.store.access_log import EVERYTHING, covers
 from bethink.web.door import add_window
+from bethink.web.sessions import WebSessions
 from faults.asgi import ask
 from faults.places import AsItIs, Place, chosen, fork, place
 from faults.raw import Raw
@@ -189,7 +189,7 @@ class Doors:
     async def open(self, task: int) -> dict[Door, tuple[str, Call]]:
         """Return for each door who goes through it, and how."""
         key = await self._memory.keys.create(f"task {task}", [Scope.READ, Scope.WRITE, Scope.STEER])
-        session = await WebSessions(self._memory.local().parts.database).begin(key.info.prefix)
+        session = await WebSessions(self._memory.local().database).begin(key.info.prefix)
         prefix, text = key.info.prefix, key.key
         return {
             Door.LIBRARY: (f"person-{task}", partial(self._library, f"person-{task}")),

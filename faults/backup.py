@@ -19,14 +19,14 @@ from pathlib import Path
 import anyio
 
 import bethink
-from bethink.backups import make, manifest
-from bethink.backups import restore as restoring
-from bethink.backups.verify import verify_backup
+from bethink.config.settings import load_settings, settings_of
 from bethink.errors import BethinkError
+from bethink.features.backups import make, manifest
+from bethink.features.backups import restore as restoring
+from bethink.features.backups.verify import verify_backup
 from bethink.model.backups import BackupManifest, Counts
 from bethink.model.jobs import JobKind
 from bethink.model.records import Forgotten
-from bethink.settings import load_settings, settings_of
 from bethink.store import jobs, restores
 from bethink.store.db import Tx, system_clock
 from faults.backup_check import LEASE, SPACE, HandedOut, Life, Places, check, windows_of
@@ -147,7 +147,7 @@ def _plain_copy(life: Life, file: Path) -> None:
 async def _go_on(life: Life, number: int, before: Places) -> HandedOut:
     """Use the memory after the backup: forget some of what it holds, and take refs, a position and a claim."""
     async with life.connect() as memory:
-        space, database = memory.space(SPACE), memory.local().parts.database
+        space, database = memory.space(SPACE), memory.local().database
         for key in life.dice.sample(sorted(before), _ERASED):
             session, at = before[key]
             await space.forget(bethink.Ref.parse(f"message:{session}:{at}"))

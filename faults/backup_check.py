@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 import bethink
-from bethink.backups.verify import verify_database
+from bethink.config.settings import Settings
 from bethink.errors import LostClaim, NotFound, SessionEnded, Stale
+from bethink.features.backups.verify import verify_database
 from bethink.model.jobs import Claim
-from bethink.model.verbs.sessions import APPEND, AppendRequest
-from bethink.settings import Settings
+from bethink.model.operations.sessions import APPEND, AppendRequest
 from bethink.store import jobs
 from bethink.store.db import Tx
 from faults.backup_loss import raw_text
@@ -86,7 +86,7 @@ async def check(life: Life, must: Places, handed_out: HandedOut, where: str) -> 
     ]
     found += _back(life)
     async with life.connect() as memory:
-        async for finding in verify_database(life.settings, memory.local().parts.database):
+        async for finding in verify_database(life.settings, memory.local().database):
             found += [] if finding.ok else [f"{finding.name}: {finding.found}"]
         found += await _accepted(life, memory, handed_out)
     life.problems += [f"{where}: {each}" for each in found]
@@ -136,6 +136,6 @@ def _calls(memory: bethink.Memory, handed_out: HandedOut) -> dict[str, Callable[
     return {
         "a session": lambda: local.run(APPEND, SPACE, AppendRequest(session_id=handed_out.session, messages=late)),
         "a position": lambda: space.changes(after=handed_out.position),
-        "a claim": lambda: local.parts.database.transact(beat, space=SPACE),
+        "a claim": lambda: local.database.transact(beat, space=SPACE),
         **refs,
     }

@@ -4,7 +4,7 @@ import random
 from enum import StrEnum
 from pathlib import Path
 
-from bethink.settings import Settings
+from bethink.config.settings import Settings
 from faults.places import Place
 from faults.raw import Raw
 

@@ -26,7 +26,7 @@ SHARED = 2
 
 
 _BLOCK = 10
-_LOADED_LATE = ("bethink.build", "bethink.log.service", "bethink.store.engines.postgres")
+_LOADED_LATE = ("bethink.host.build", "bethink.memory.log.service", "bethink.store.engines.postgres")
 """What `connect` and the first append would load: a process that is killed while it imports shows nothing."""
 """Seconds a process lives at most before it is killed: connecting to a server takes longer than opening a file."""
 

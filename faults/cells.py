@@ -284,7 +284,7 @@ def _judged(where: Fleet, at: str, messages: int, failed: int, limit: float) -> 
 async def _broken(where: Fleet, at: str) -> list[str]:
     memory, backend = _connect(where)
     async with memory:
-        database = (await backend.cell(at)).parts.database
+        database = (await backend.cell(at)).database
         report = await database.transact(lambda tx: chain.check(tx, space=SPACE), space=SPACE, read=True)
         return [why for _, why in report.broken] + ([f"{report.unsealed} unsealed"] if report.unsealed else [])
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from enum import StrEnum
 
-from bethink.learning.documents.consolidate import ConsolidationInput, Consolidator
+from bethink.memory.learning.documents.consolidate import ConsolidationInput, Consolidator
 from bethink.model.consolidation import Change
 from bethink.model.jobs import Claim, Job, JobKind, JobStatus, Learnt
 from bethink.model.moments import to_micros

@@ -10,8 +10,9 @@ from datetime import timedelta
 import anyio
 
 from bethink.errors import Busy
-from bethink.learning.documents.consolidate import ConsolidationInput, Consolidator
-from bethink.learning.documents.runs import Runs
+from bethink.jobs.worker import Worker, WorkerOptions
+from bethink.memory.learning.documents.consolidate import ConsolidationInput, Consolidator
+from bethink.memory.learning.documents.runs import Runs
 from bethink.model.calls import ModelAnswer, ModelCall
 from bethink.model.consolidation import Change
 from bethink.model.facts import Fact, Maker, Quote, SessionMemory, SourceMessage
@@ -31,7 +32,6 @@ from bethink.store import facts, jobs, learning, messages, sessions
 from bethink.store.db import Database, Tx, system_clock
 from bethink.store.facts import Support
 from bethink.store.messages import Prepared
-from bethink.worker import Worker, WorkerOptions
 from faults.consolidate_mutants import ConsolidateMutant, break_down
 from faults.learners import database_at
 from faults.logs import log_of, log_to

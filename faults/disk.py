@@ -162,7 +162,7 @@ class Round:
             for _ in range(_ENOUGH):
                 self._sent += 1
                 await self._append(memory, f"{self.name}-{self._sent}", number)
-        database = memory.local().parts.database
+        database = memory.local().database
         claims = await database.transact(
             lambda tx: jobs.claim(tx, kind=JobKind.EXTRACT, limit=100, lease=_LEASE, worker="faults")
         )

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import bethink
-from bethink.forgetting import settling
+from bethink.memory.deletion import settling
 from bethink.model.calls import ModelCall
 from bethink.model.records import conversation_key
 from bethink.model.working import Event, EventType

@@ -6,9 +6,9 @@ from typing import Any
 
 import apsw
 
-from bethink.forgetting import proof
-from bethink.forgetting.settling import Settler
-from bethink.learning.documents.pages import PageSandbox
+from bethink.memory.deletion import proof
+from bethink.memory.deletion.settling import Settler
+from bethink.memory.learning.documents.pages import PageSandbox
 from bethink.store.engines.sqlite import SqliteDatabase
 from bethink.store.engines.sqlite_slack import Slack
 

@@ -14,17 +14,17 @@ from typing import Any
 import anyio
 
 import bethink
-from bethink import codec
 from bethink.api.spaces import Spaces
-from bethink.client.calls import path_of
-from bethink.client.problems import error_for
 from bethink.errors import BethinkError
+from bethink.host import codec
+from bethink.host.remote.calls import path_of
+from bethink.host.remote.problems import error_for
+from bethink.http import ServerOptions, create_app
 from bethink.model.access import Scope
 from bethink.model.documents import DocumentDraft
+from bethink.model.operations.base import Verb
 from bethink.model.records import conversation_key
-from bethink.model.verbs.base import Verb
 from bethink.model.working import Event
-from bethink.server import ServerOptions, create_app
 from faults.asgi import Answer, ask
 from faults.isolation_requests import SPACES, Key, Requests, World
 from faults.places import AsItIs, Place, chosen, place

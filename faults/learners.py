@@ -12,7 +12,8 @@ import anyio
 
 import bethink
 from bethink.errors import Busy, SessionEnded
-from bethink.learning.extraction.extract import Extractor
+from bethink.jobs.worker import Worker, WorkerOptions
+from bethink.memory.learning.extraction.extract import Extractor
 from bethink.model.calls import ModelAnswer, ModelCall
 from bethink.model.jobs import Claim, JobKind, Learnt
 from bethink.providers.estimated_tokens import EstimatedTokens
@@ -20,7 +21,6 @@ from bethink.providers.scripted_model import ScriptedModel
 from bethink.store.db import Clock, Database, system_clock
 from bethink.store.engines.postgres import PostgresDatabase, PostgresOptions
 from bethink.store.engines.sqlite import SqliteDatabase, SqliteOptions
-from bethink.worker import Worker, WorkerOptions
 from faults.ledger import Ledger
 from faults.logs import log_of, log_to
 from faults.mutants import Mutant, mutated

@@ -13,8 +13,9 @@ from typing import cast
 import anyio
 
 from bethink import Memory, Session, conversation_key, load_settings
-from bethink.build import memory_from
-from bethink.learning.extraction.extract import Extractor
+from bethink.api.connect import memory_from
+from bethink.jobs.worker import Worker, WorkerOptions
+from bethink.memory.learning.extraction.extract import Extractor
 from bethink.model.calls import ModelAnswer, ModelCall
 from bethink.model.jobs import Job, JobKind, JobStatus
 from bethink.model.moments import from_micros
@@ -24,7 +25,6 @@ from bethink.providers.estimated_tokens import EstimatedTokens
 from bethink.providers.scripted_model import Line, ScriptedModel
 from bethink.store import jobs
 from bethink.store.db import Database
-from bethink.worker import Worker, WorkerOptions
 from faults.learners import database_at
 from faults.ledger import Verdict
 from faults.model_check import check, tainted

@@ -9,9 +9,9 @@ from enum import StrEnum
 import anyio
 
 from bethink.errors import Duplicate, LostClaim
-from bethink.learning.extraction.apply import Extracted, _advance, _finish, claimed_fact
-from bethink.learning.extraction.extract import EXTRACTOR, Extractor
-from bethink.learning.extraction.reading import ExtractionInput
+from bethink.memory.learning.extraction.apply import Extracted, _advance, _finish, claimed_fact
+from bethink.memory.learning.extraction.extract import EXTRACTOR, Extractor
+from bethink.memory.learning.extraction.reading import ExtractionInput
 from bethink.model.jobs import Claim, Learnt, Outcome
 from bethink.store import facts, jobs, sessions
 from bethink.store.db import Tx

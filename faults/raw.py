@@ -9,7 +9,7 @@ from typing import Any, cast
 import apsw
 import psycopg
 
-from bethink.language import counted
+from bethink.base.language import counted
 
 _POSTGRES_TABLES = """SELECT relname FROM pg_class
 WHERE relkind IN ('r', 'p') AND NOT relispartition AND relnamespace = 'public'::regnamespace"""

@@ -14,8 +14,8 @@ import anyio
 
 import bethink
 from benchmarks.server_process import SERVE, Server, free_port, make_key, start
-from bethink.client.remote import Remote
 from bethink.errors import BethinkError, OutcomeUnknown, Unavailable
+from bethink.host.remote.remote import Remote
 from faults import ledger
 from faults.command import command
 from faults.ledger import Ledger, Verdict

@@ -13,11 +13,11 @@ from typing import Any
 import apsw
 import psycopg
 
-from bethink.backend import Local
 from bethink.cli.app import main as command
-from bethink.model.verbs.base import Verb
-from bethink.model.verbs.memory import REMEMBER
-from bethink.model.verbs.sessions import APPEND
+from bethink.host.local import Local
+from bethink.model.operations.base import Verb
+from bethink.model.operations.memory import REMEMBER
+from bethink.model.operations.sessions import APPEND
 from faults.places import Place
 
 

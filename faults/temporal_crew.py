@@ -7,13 +7,13 @@ from typing import Any
 from zlib import crc32
 
 import bethink
+from bethink.config.settings import load_settings
+from bethink.jobs.worker import Worker, WorkerOptions
 from bethink.model.jobs import JobKind
 from bethink.providers.estimated_tokens import EstimatedTokens
-from bethink.settings import load_settings
 from bethink.store.db import Database
 from bethink.temporal import activities, fleet
 from bethink.temporal.relay import Relay
-from bethink.worker import Worker, WorkerOptions
 from faults.learners import Thinking, database_at, noting, said
 from faults.ledger import Ledger
 from faults.logs import log_of, log_to

@@ -20,11 +20,12 @@ import anyio
 import bethink
 from benchmarks.server_process import free_port
 from bethink.errors import StoreError
+from bethink.features.webhooks import queries as webhooks
+from bethink.features.webhooks.deliver import Deliverer, DeliveryOptions, Reply
+from bethink.features.webhooks.records import signed
 from bethink.model.changes import ChangeKind, MemoryChange
-from bethink.model.webhooks import signed
-from bethink.store import changes, webhooks
+from bethink.store import changes
 from bethink.store.db import Database, Tx
-from bethink.telling.deliver import Deliverer, DeliveryOptions, Reply
 from faults.command import command
 from faults.ledger import Verdict
 from faults.places import Place, fork
@@ -101,7 +102,7 @@ class Faulty(Deliverer):
 async def _work(target: str, mutant: Mutant | None) -> None:
     memory = bethink.connect(target, learn=False)
     async with memory:
-        database = memory.local().parts.database
+        database = memory.local().database
         deliverer = Deliverer(database, OPTIONS) if mutant is None else Faulty(database, mutant)
         while True:
             try:
@@ -114,7 +115,7 @@ async def _work(target: str, mutant: Mutant | None) -> None:
 
 async def _write(campaign: Campaign, memory: bethink.Memory, total: int) -> None:
     """Make changes: some by verbs, most as verbs record them, a few in one transaction."""
-    database, dice = memory.local().parts.database, campaign.dice
+    database, dice = memory.local().database, campaign.dice
     for number in range(SPACES):
         await memory.space(f"space {number}").facts.save(bethink.Fact(id="first", content="First."))
         campaign.written += 1
@@ -208,7 +209,7 @@ async def _delivered(memory: bethink.Memory) -> int:
         row = tx.one("count_delivered")
         return 0 if row is None else row["count"]
 
-    return await memory.local().parts.database.transact(body, read=True)
+    return await memory.local().database.transact(body, read=True)
 
 
 def campaign(place: Place, total: int, seed: int, mutant: Mutant | None) -> tuple[str, Verdict]:
@@ -281,7 +282,7 @@ async def _log(
         return {each.number: each.delivered_at is not None for each in rows}
 
     with suppress(StoreError):
-        told = await memory.local().parts.database.transact(body, read=True)
+        told = await memory.local().database.transact(body, read=True)
         unsaid = [number for number in wanted if not told.get(number)]
         untrue = [number for number, delivered in told.items() if delivered and number not in arrived]
         return [

@@ -18,14 +18,14 @@ from hypothesis import HealthCheck, settings
 from psycopg.conninfo import conninfo_to_dict
 
 import bethink
-from bethink import plugins
-from bethink.backend import Local, Parts
 from bethink.errors import BethinkError
 from bethink.extend import Redactor
+from bethink.host.local import Local, Parts
+from bethink.memory import plugins
+from bethink.memory.recall.search import Searcher
 from bethink.model.moments import from_micros
 from bethink.providers.estimated_tokens import EstimatedTokens
 from bethink.providers.local_extra import local_is_installed
-from bethink.recall.search import Searcher
 from bethink.store.db import Database
 from bethink.store.engines.postgres import PostgresDatabase, PostgresOptions
 from bethink.store.engines.sqlite import SqliteDatabase, SqliteOptions

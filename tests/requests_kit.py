@@ -3,44 +3,47 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from bethink.memory_tests import verbs as tests
-from bethink.memory_tests.records import MemoryTest
+from bethink.features.access import operations as access
+from bethink.features.context_log import operations as context_log
+from bethink.features.files import operations as files
+from bethink.features.keys import operations as keys
+from bethink.features.memory_tests import operations as tests
+from bethink.features.memory_tests.records import MemoryTest
+from bethink.features.people import operations as people
+from bethink.features.people.records import PersonWay
+from bethink.features.relearning import operations as relearning
+from bethink.features.retention import operations as retention
+from bethink.features.retention.records import RetentionKind
+from bethink.features.webhooks import operations as webhooks
 from bethink.model.access import Scope
 from bethink.model.documents import DocumentDraft
 from bethink.model.facts import Fact
 from bethink.model.held import HeldKind
 from bethink.model.jobs import JobKind, JobStatus, SpendingBy
 from bethink.model.kinds import FactKind, OwnKind
+from bethink.model.operations import (
+    changes,
+    documents,
+    erasures,
+    facts,
+    memory,
+    reviews,
+    rules,
+    sessions,
+    steering,
+    threads,
+    timeline,
+)
+from bethink.model.operations import installation as service
+from bethink.model.operations import monitoring as operations
+from bethink.model.operations.base import Empty, Request, Verb
 from bethink.model.pages import FactState, Order, cursor_of
-from bethink.model.people import PersonWay
 from bethink.model.recall import FactVerdict, Level, Ref, RefKind
 from bethink.model.records import AgentKind, Message, Role, SessionState
 from bethink.model.reviews import ReviewStatus
 from bethink.model.steering import LearningRules
 from bethink.model.timeline import TimelineKind
-from bethink.model.verbs import (
-    access,
-    changes,
-    documents,
-    erasures,
-    facts,
-    files,
-    memory,
-    operations,
-    pages,
-    people,
-    relearning,
-    reviews,
-    rules,
-    service,
-    sessions,
-    steering,
-    threads,
-)
-from bethink.model.verbs.base import Empty, Request, Verb
 from bethink.model.working import Event, Mode
-from bethink.retention import verbs as retention
-from bethink.retention.records import RetentionKind
 
 NOON = datetime(2026, 3, 1, 12, 30, 15, 123456, tzinfo=UTC)
 TALK = (
@@ -129,9 +132,9 @@ FULL: list[tuple[Verb[Any, Any], Request]] = [
     (people.FIND_PERSON, people.FindPersonRequest(limit=3, **_PERSON)),
     (people.EXPORT_PERSON, people.ExportPersonRequest(limit=3, after=cursor_of("alice", 3), **_PERSON)),
     (people.FORGET_PERSON, people.ForgetPersonRequest(reason="request 12", dry_run=True, **_PERSON)),
-    (pages.TIMELINE, pages.TimelineRequest(
+    (timeline.TIMELINE, timeline.TimelineRequest(
         kinds=(TimelineKind.MESSAGE, TimelineKind.FACT), as_of=NOON, limit=3, after=cursor_of(1, 0, "f1", 2))),
-    (pages.PAGE_SHOWN, pages.PageShownRequest(
+    (context_log.PAGE_SHOWN, context_log.PageShownRequest(
         showing_id="shw_1", as_of=NOON, limit=3, after=cursor_of(1, "shw_2"), **_SESSION)),
     (relearning.RELEARN, relearning.RelearnRequest(
         model="openai:a", second_model="openai:b", instructions="Learn names.", prompt="Read this.", dry_run=False)),
@@ -234,10 +237,10 @@ FULL: list[tuple[Verb[Any, Any], Request]] = [
         only=("tea",), tests=(MemoryTest(question="Tea?", must_not=("Bob",), as_of=NOON, created_at=NOON),))),
     (changes.CHANGES, changes.ChangesRequest(after=7, limit=3, wait=0.01)),
     (changes.LEARNT, changes.LearntRequest(wait=0.01, **_SESSION)),
-    (changes.CREATE_WEBHOOK, changes.CreateWebhookRequest(url="https://93.184.215.14/hook", space="alice")),
-    (changes.LIST_WEBHOOKS, Empty()),
-    (changes.DELETE_WEBHOOK, changes.WebhookRequest(webhook_id="whk_1")),
-    (changes.DELIVERIES, changes.DeliveriesRequest(webhook_id="whk_1", space="alice", limit=3)),
+    (webhooks.CREATE_WEBHOOK, webhooks.CreateWebhookRequest(url="https://93.184.215.14/hook", space="alice")),
+    (webhooks.LIST_WEBHOOKS, Empty()),
+    (webhooks.DELETE_WEBHOOK, webhooks.WebhookRequest(webhook_id="whk_1")),
+    (webhooks.DELIVERIES, webhooks.DeliveriesRequest(webhook_id="whk_1", space="alice", limit=3)),
     (operations.PAGE_JOBS, operations.PageJobsRequest(
         status=JobStatus.FAILED, kind=JobKind.INDEX, limit=3, after=cursor_of(1, "index", "alice", "space"))),
     (operations.HELD, operations.HeldRequest(
@@ -262,9 +265,9 @@ FULL: list[tuple[Verb[Any, Any], Request]] = [
     (service.LIST_SPACES, service.ListSpacesRequest(limit=3, after="alice")),
     (service.AUDIT, Empty()),
     (service.LEARN, service.LearnRequest(only=(JobKind.EXTRACT,))),
-    (service.CREATE_KEY, service.CreateKeyRequest(
+    (keys.CREATE_KEY, keys.CreateKeyRequest(
         name="reader", scopes=(Scope.READ, Scope.WRITE), spaces=("alice", "bob"), expires_at=NOON)),
-    (service.LIST_KEYS, Empty()),
-    (service.ROTATE_KEY, service.RotateKeyRequest(prefix="0123456789ab", overlap=1.5)),
-    (service.REVOKE_KEY, service.KeyRequest(prefix="0123456789ab")),
+    (keys.LIST_KEYS, Empty()),
+    (keys.ROTATE_KEY, keys.RotateKeyRequest(prefix="0123456789ab", overlap=1.5)),
+    (keys.REVOKE_KEY, keys.KeyRequest(prefix="0123456789ab")),
 ]  # fmt: skip

@@ -17,12 +17,14 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, Union, cast, get_args, get_origin, get_type_hints
 
+from bethink.base.features import modules_named
+from bethink.base.frozen import frozen
 from bethink.model.messages import AnyMessages, Messages
 from bethink.model.moments import ReadsMoment
+from bethink.model.operations import VERBS
+from bethink.model.operations.base import HandleClass, Request, Verb
 from bethink.model.recall import Ref
 from bethink.model.records import SessionInfo
-from bethink.model.verbs import VERBS
-from bethink.model.verbs.base import Request, Verb
 
 _ROOT = Path(__file__).parent.parent
 _TARGET = _ROOT / "src" / "bethink" / "api"
@@ -32,98 +34,80 @@ _MADE = "Written by tools/make_api.py from the table of verbs; change a request 
 BOUND = {"session": ("session_id",)}
 """What a handle knows itself, so that its methods do not ask for it."""
 
-CLASSES = {
-    "memory": ("MemoryVerbs", "Handle", "What can be asked of a memory as a whole."),
-    "space": ("Space", "SpaceHandle", "One space: the memory of an end user, a project or a team."),
-    "session": ("Session", "SessionHandle", "One session of a conversation."),
-    "facts": ("Facts", "Handle", "The facts of a space."),
-    "reviews": ("Reviews", "Handle", "The claims of a space that were not believed at once."),
-    "rules": ("Rules", "Handle", "The rules by which a space learns."),
-    "retention": ("SpaceRetention", "Handle", "How long a space keeps what, and legal holds on it."),
-    "documents": ("Documents", "Handle", "The documents of a space."),
-    "threads": ("Threads", "Handle", "The working memory of a space."),
-    "tests": ("MemoryTests", "Handle", "The memory tests of a space."),
-    "spaces": ("Spaces", "SpacesHandle", "Several spaces, asked together: one ranking, one budget."),
-    "keys": ("Keys", "Handle", "The keys that open this memory to callers of a server."),
-    "webhooks": ("Webhooks", "Handle", "The webhooks that are told of changes."),
+
+@frozen
+class Class:
+    """A class of the API: what it is called, where it is written to, and which handle returns it."""
+
+    name: str
+    about: str
+    base: str = "Handle"
+    parent: str = ""
+    """The handle that has a property for it."""
+    module: str = ""
+    """Where it is written to, if not in `bethink.api` under the name of its handle."""
+
+
+_CORE = {
+    "memory": Class(name="MemoryVerbs", about="What can be asked of a memory as a whole."),
+    "space": Class(name="Space", base="SpaceHandle", about="One space: the memory of a user, a project or a team."),
+    "session": Class(name="Session", base="SessionHandle", about="One session of a conversation."),
+    "facts": Class(name="Facts", parent="space", about="The facts of a space."),
+    "reviews": Class(name="Reviews", parent="space", about="The claims of a space that need review."),
+    "rules": Class(name="Rules", parent="space", about="The rules by which a space learns."),
+    "documents": Class(name="Documents", parent="space", about="The documents of a space."),
+    "threads": Class(name="Threads", parent="space", about="The working memory of a space."),
+    "spaces": Class(
+        name="Spaces", base="SpacesHandle", about="Several spaces, searched together: one ranking, one budget."
+    ),
 }
+
+
+def _of_features() -> dict[str, Class]:
+    declared: dict[str, HandleClass] = {
+        module.__name__: module.HANDLE for module in modules_named("operations") if hasattr(module, "HANDLE")
+    }
+    return {
+        handle.name: Class(
+            name=handle.class_name,
+            parent=handle.parent,
+            about=handle.summary,
+            module=module.replace(".operations", ".handle"),
+        )
+        for module, handle in declared.items()
+    }
+
+
+CLASSES = {**_CORE, **_of_features()}
 ALSO = {
     "session": ("space.recall", "space.context", "space.shown", "space.forget"),
     "spaces": ("space.recall", "space.context"),
 }
 """Verbs of a space that other handles have, too: a session asks for itself, and several spaces are asked together."""
 
-_BASES = {"SpacesHandle": "bethink.composed"}
+_BASES = {"SpacesHandle": "bethink.api.spaces_handle"}
 _WITHOUT = {"spaces": ("session_id",)}
 """What a handle's methods do not ask for: a session is of one space, and so is its ledger."""
 
 _ONLY = {("session", "space.forget"): ("dry_run",)}
 """The fields that a handle's method asks for, where the others name something else than the handle."""
 
-_EXTRA = {
-    "space": '''
-    @property
-    def facts(self) -> "Facts":
-        """The facts of the space."""
-        from bethink.api.facts import Facts  # noqa: PLC0415 - most programs never ask for it
-
-        return Facts(self._backend, self._space)
-
-    @property
-    def reviews(self) -> "Reviews":
-        """The claims of the space that were not believed at once, for a person to decide."""
-        from bethink.api.reviews import Reviews  # noqa: PLC0415 - as above
-
-        return Reviews(self._backend, self._space)
-
-    @property
-    def rules(self) -> "Rules":
-        """The rules by which the space learns."""
-        from bethink.api.rules import Rules  # noqa: PLC0415 - as above
-
-        return Rules(self._backend, self._space)
-
-    @property
-    def retention(self) -> "SpaceRetention":
-        """How long the space keeps what, and legal holds on it."""
-        from bethink.api.retention import SpaceRetention  # noqa: PLC0415 - as above
-
-        return SpaceRetention(self._backend, self._space)
-
-    @property
-    def documents(self) -> "Documents":
-        """The documents of the space."""
-        from bethink.api.documents import Documents  # noqa: PLC0415 - as above
-
-        return Documents(self._backend, self._space)
-
-    @property
-    def threads(self) -> "Threads":
-        """The working memory of the space."""
-        from bethink.api.threads import Threads  # noqa: PLC0415 - as above
-
-        return Threads(self._backend, self._space)
-
-    @property
-    def tests(self) -> "MemoryTests":
-        """The memory tests of the space."""
-        from bethink.api.tests import MemoryTests  # noqa: PLC0415 - as above
-
-        return MemoryTests(self._backend, self._space)
-'''
-}
-_CHECKED = {"space": ("facts", "reviews", "rules", "retention", "documents", "threads", "tests")}
-"""The handles that a handle names in its annotations."""
-
-
 _LATE = (
-    *(
-        f"bethink.model.verbs.{name}"
-        for name in ("changes", "files", "operations", "pages", "people", "relearning", "steering")
-    ),
-    "bethink.retention.verbs",
+    "bethink.features.",
+    "bethink.model.operations.changes",
+    "bethink.model.operations.monitoring",
+    "bethink.model.operations.steering",
 )
-"""Verbs that most programs never call: their requests are loaded by the call, so that `import bethink` stays quick."""
+"""Operations that most programs never call: the call imports them, so that `import bethink` stays quick."""
+
+_PROPERTY = '''
+    @property
+    def {handle}(self) -> "{name}":
+        """{about}"""
+        from {module} import {name}  # noqa: PLC0415 - most programs never use it
+
+        return {name}(self._backend{space})
+'''
 
 
 class _Imports:
@@ -147,35 +131,49 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="fail if bethink/api is not what would be written")
     options = parser.parse_args()
-    wanted = {_TARGET / f"{handle}.py": _formatted(_module(handle)) for handle in CLASSES}
+    wanted = {path_of(handle): _formatted(_module(handle)) for handle in CLASSES}
     wanted[_TARGET / "__init__.py"] = '"""The API: one method for each verb. Written by tools/make_api.py."""\n'
     stale = [path for path, text in wanted.items() if not path.exists() or path.read_text(encoding="utf-8") != text]
     if options.check:
-        print(
-            "src/bethink/api is out of date: run python -m tools.make_api" if stale else "src/bethink/api is up to date"
-        )
+        print("the API is out of date: run python -m tools.make_api" if stale else "the API is up to date")
         return 1 if stale else 0
     for path, text in wanted.items():
         path.write_text(text, encoding="utf-8")
-    print(f"wrote {len(wanted)} files of src/bethink/api")
+    print(f"wrote {len(wanted)} files of the API")
     return 0
 
 
+def module_of(handle: str) -> str:
+    """Return the module that a class of the API is written to."""
+    return CLASSES[handle].module or f"bethink.api.{handle}"
+
+
+def path_of(handle: str) -> Path:
+    """Return the file that a class of the API is written to."""
+    return (_ROOT / "src" / module_of(handle).replace(".", "/")).with_suffix(".py")
+
+
 def _module(handle: str) -> str:
-    name, base, about = CLASSES[handle]
+    cls = CLASSES[handle]
     imports = _Imports()
-    imports.add(_BASES.get(base, "bethink.handles"), base)
+    imports.add(_BASES.get(cls.base, "bethink.api.handles"), cls.base)
     verbs = [verb for verb in VERBS if verb.handle == handle]
     verbs += [verb for verb in VERBS if verb.name in ALSO.get(handle, ())]
     methods = [_method(verb, handle, imports) for verb in verbs]
-    head = [f'"""{about}\n\n{_MADE}\n"""\n']
-    lines = [f"class {name}({base}):", f'    """{about}"""', _EXTRA.get(handle, ""), *methods]
-    checked = _CHECKED.get(handle, ())
-    if checked:
+    head = [f'"""{cls.about}\n\n{_MADE}\n"""\n']
+    children = {name: child for name, child in CLASSES.items() if child.parent == handle}
+    properties = "".join(_property(name, child, handle) for name, child in children.items())
+    lines = [f"class {cls.name}({cls.base}):", f'    """{cls.about}"""', properties, *methods]
+    if children:
         imports.add("typing", "TYPE_CHECKING")
-        late = "".join(f"\n    from bethink.api.{each} import {CLASSES[each][0]}" for each in checked)
-        lines.insert(0, f"if TYPE_CHECKING:{late}\n\n")
+        types = "".join(f"\n    from {module_of(name)} import {child.name}" for name, child in children.items())
+        lines.insert(0, f"if TYPE_CHECKING:{types}\n\n")
     return "\n".join([*head, imports.text(), "\n", *lines])
+
+
+def _property(handle: str, cls: Class, parent: str) -> str:
+    space = ", self._space" if parent == "space" else ""
+    return _PROPERTY.format(handle=handle, name=cls.name, about=cls.about, module=module_of(handle), space=space)
 
 
 def parameters_of(verb: Verb[Any, Any], handle: str) -> tuple[list[Field[Any]], list[Field[Any]]]:
@@ -203,8 +201,9 @@ def _method(verb: Verb[Any, Any], handle: str, imports: _Imports) -> str:
     given += [f"{each.name}={_converted(each.name, hints[each.name], imports)}" for each in asked]
     constant, module = _constant(verb)
     late = _Imports()
-    loaded = late if module in _LATE else imports
-    request = f"{(loaded if verb.request.__module__ in _LATE else imports).of(verb.request)}({', '.join(given)})"
+    loaded = late if _is_late(module, handle) else imports
+    request_from = loaded if _is_late(verb.request.__module__, handle) else imports
+    request = f"{request_from.of(verb.request)}({', '.join(given)})"
     call = f"await self._run({loaded.add(module, constant)}, {request})"
     body = f"return {opened.strip(chr(34))}(self._backend, {call})" if opens else f"return {call}"
     if may:
@@ -221,13 +220,18 @@ def _method(verb: Verb[Any, Any], handle: str, imports: _Imports) -> str:
     )
 
 
+def _is_late(module: str, handle: str) -> bool:
+    # A class of a feature is itself loaded late.
+    return module.startswith(_LATE) and not CLASSES[handle].module
+
+
 def _session(handle: str, imports: _Imports) -> str:
     return '"Session"' if handle == "session" else imports.add("bethink.api.session", "Session")
 
 
 def _constant(verb: Verb[Any, Any]) -> tuple[str, str]:
     module = verb.request.__module__
-    for name in [name for name in sys.modules if name.startswith("bethink.") and "verbs" in name.split(".")]:
+    for name in [name for name in sys.modules if name.startswith("bethink.") and "operations" in name.split(".")]:
         found = sys.modules[name]
         for constant, value in vars(found).items():
             if value is verb:
@@ -300,7 +304,7 @@ def _converted(name: str, hint: Any, imports: _Imports) -> str:
     elif get_origin(inner) is tuple and get_args(inner)[0] is Ref:
         convert = f"tuple(map(Ref.read, {name}))"
     elif get_origin(inner) is tuple:
-        convert = f"{imports.add('bethink.handles', 'tuple_of')}({name})"
+        convert = f"{imports.add('bethink.api.handles', 'tuple_of')}({name})"
     if not convert:
         return name
     return f"None if {name} is None else {convert}" if optional else convert

@@ -46,7 +46,7 @@ _GROUPS = {
     "Extend it": ("Backend", "ModelCall", "ModelAnswer", "ScriptedModel"),
 }  # fmt: skip
 
-_ELSEWHERE = {"Keys": "bethink.api.keys", "Webhooks": "bethink.api.webhooks"}
+_ELSEWHERE = {"Keys": "bethink.features.keys.handle", "Webhooks": "bethink.features.webhooks.handle"}
 """What is described here without being a name of `bethink`: `memory.keys` and `memory.webhooks` return them."""
 _MADE_BY_HAND = ("ScriptedModel",)
 """Classes that callers construct; the others come from `connect` or from a method."""

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 import bethink
-from bethink.server import ServerOptions, create_app
+from bethink.http import ServerOptions, create_app
 
 PATH = Path(__file__).parent.parent / "docs" / "reference" / "openapi.json"
 

@@ -1,6 +1,6 @@
 """Writes `bethink/sync.py`, the blocking API, from the async classes: same names, same signatures, same docstrings.
 
-What is not a copy of something async stands in `bethink/loop.py`, by hand.
+What is not a copy of something async stands in `bethink/api/sync_runtime.py`, by hand.
 """
 
 import argparse
@@ -10,40 +10,38 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from tools.make_api import CLASSES, path_of
+
 _SOURCE = Path(__file__).parent.parent / "src" / "bethink"
 _TARGET = _SOURCE / "sync.py"
 _CLASSES = {
-    "History": "log/history.py",
-    "LiveHistory": "log/live.py",
-    "Marks": "log/marks.py",
-    "Vectors": "recall/reindex.py",
-    "WorkingMemory": "working/memory.py",
-    "Local": "backend.py",
-    "Facts": "api/facts.py",
-    "Reviews": "api/reviews.py",
-    "Rules": "api/rules.py",
-    "SpaceRetention": "api/retention.py",
-    "Documents": "api/documents.py",
-    "Threads": "api/threads.py",
-    "MemoryTests": "api/tests.py",
-    "Session": "api/session.py",
-    "Space": "api/space.py",
-    "Spaces": "api/spaces.py",
-    "Keys": "api/keys.py",
-    "Webhooks": "api/webhooks.py",
-    "Memory": "memory.py",
+    "History": "memory/log/history.py",
+    "LiveHistory": "memory/log/live.py",
+    "Marks": "memory/log/marks.py",
+    "Vectors": "memory/recall/reindex.py",
+    "WorkingMemory": "memory/working/memory.py",
+    "LocalBackend": "host/backend.py",
+    **{
+        cls.name: path_of(handle).relative_to(_SOURCE).as_posix()
+        for handle, cls in sorted(CLASSES.items(), key=lambda item: item[0] in ("session", "space", "spaces"))
+        if handle != "memory"
+    },
+    "Memory": "api/connect.py",
 }
 _BASES = {
-    "SpaceHandle": "handles.py",
-    "SpacesHandle": "composed.py",
-    "SessionHandle": "handles.py",
+    "SpaceHandle": "api/handles.py",
+    "SpacesHandle": "api/spaces_handle.py",
+    "SessionHandle": "api/handles.py",
     "MemoryVerbs": "api/memory.py",
+    "Backend": "host/backend.py",
+    "LearningHost": "jobs/hosting.py",
+    "Host": "memory/registry.py",
 }
-_ONLY = {"Local": ("history", "live", "marks", "vectors", "working")}
-"""The other methods of `Local` are for what runs on its event loop."""
+_ONLY = {"LocalBackend": ("history", "live", "marks", "vectors", "working")}
+"""The other methods of `LocalBackend` are for what runs on its event loop."""
 
 _WITHOUT = {"Memory": ("open", "close", "backend", "sync")}
-"""`bethink.loop` opens and closes; a backend is async by its nature; a sync needs two memories on one loop."""
+"""`bethink.api.sync_runtime` opens and closes; a backend is async; a sync needs two memories on one loop."""
 
 _HEAD = '''"""The blocking API: the same verbs for code without an event loop.
 
@@ -69,13 +67,13 @@ def main() -> int:
 
 
 def generate() -> str:
-    files = {*_CLASSES.values(), *_BASES.values(), "build.py"}
+    files = {*_CLASSES.values(), *_BASES.values(), "api/connect.py"}
     imports = {line for file in files for line in _imports(file)}
     imports |= {f"from bethink.{_module(file)} import {name} as Async{name}" for name, file in _CLASSES.items()}
     imports |= {
         "from collections.abc import Iterator",
-        "from bethink import build",
-        "from bethink.loop import Blocking, BlockingContext, BlockingOwner, Loop",
+        "from bethink.api.connect import connect as _connect",
+        "from bethink.api.sync_runtime import Blocking, BlockingContext, BlockingOwner, Loop",
     }
     return "\n".join([_HEAD, *sorted(imports), _connect(), *map(_class, _CLASSES)])
 
@@ -98,8 +96,8 @@ def _imports(file: str) -> Iterator[str]:
 
 
 def _connect() -> str:
-    node = next(each for each in _tree("build.py").body if isinstance(each, _Function) and each.name == "connect")
-    call = f"build.connect({_passed_on(node.args)})"
+    node = next(each for each in _tree("api/connect.py").body if isinstance(each, _Function) and each.name == "connect")
+    call = f"_connect({_passed_on(node.args)})"
     return f"def connect({ast.unparse(node.args)}) -> 'Memory':\n    {_doc(node)}\n    return Memory({call}, Loop())\n"
 
 
@@ -136,7 +134,7 @@ def _attributes(name: str, made: _Function | None) -> Iterator[str]:
 
 def _method(node: _Function) -> str:
     returns = ast.unparse(node.returns).strip("'") if node.returns else "None"
-    decorators = [f"    @{ast.unparse(each)}" for each in node.decorator_list]
+    decorators = [f"    @{name}" for each in node.decorator_list if (name := ast.unparse(each)) != "abstractmethod"]
     call = f"self._inner.{node.name}" if decorators else f"self._inner.{node.name}({_passed_on(node.args)})"
     if returns.startswith("AsyncIterator["):
         call, returns = f"self._each({call})", returns.removeprefix("Async")

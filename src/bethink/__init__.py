@@ -4,21 +4,24 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from bethink.api.connect import Memory, connect
     from bethink.api.documents import Documents
     from bethink.api.facts import Facts
-    from bethink.api.retention import SpaceRetention
     from bethink.api.reviews import Reviews
     from bethink.api.rules import Rules
     from bethink.api.session import Session
     from bethink.api.space import Space
-    from bethink.api.tests import MemoryTests
     from bethink.api.threads import Threads
-    from bethink.build import connect
-    from bethink.handles import Backend
-    from bethink.log.history import History
-    from bethink.log.live import LiveHistory
-    from bethink.memory import Memory
-    from bethink.memory_tests.records import MemoryTest, MemoryTestResult
+    from bethink.config.settings import Settings, load_settings
+    from bethink.features.memory_tests.handle import MemoryTests
+    from bethink.features.memory_tests.records import MemoryTest, MemoryTestResult
+    from bethink.features.retention.handle import SpaceRetention
+    from bethink.features.retention.records import RetentionKind
+    from bethink.features.webhooks.records import verify_webhook
+    from bethink.host.backend import Backend
+    from bethink.memory.log.history import History
+    from bethink.memory.log.live import LiveHistory
+    from bethink.memory.working.memory import WorkingMemory
     from bethink.model.access import acting_for
     from bethink.model.answers import AnswerSentence, MemoryAnswer, streaming
     from bethink.model.calls import ModelAnswer, ModelCall
@@ -40,12 +43,8 @@ if TYPE_CHECKING:
     )
     from bethink.model.reviews import Review, ReviewStatus
     from bethink.model.steering import LearningRules
-    from bethink.model.webhooks import verify_webhook
     from bethink.model.working import Event, Mode
     from bethink.providers.scripted_model import ScriptedModel
-    from bethink.retention.records import RetentionKind
-    from bethink.settings import Settings, load_settings
-    from bethink.working.memory import WorkingMemory
 
 __all__ = [
     "AgentKind",
@@ -112,17 +111,16 @@ _HOMES = {
     "bethink.api.documents": ("Documents",),
     "bethink.api.facts": ("Facts",),
     "bethink.api.reviews": ("Reviews",),
-    "bethink.api.retention": ("SpaceRetention",),
+    "bethink.features.retention.handle": ("SpaceRetention",),
     "bethink.api.rules": ("Rules",),
     "bethink.api.session": ("Session",),
     "bethink.api.space": ("Space",),
-    "bethink.api.tests": ("MemoryTests",),
+    "bethink.features.memory_tests.handle": ("MemoryTests",),
     "bethink.api.threads": ("Threads",),
-    "bethink.build": ("connect",),
-    "bethink.handles": ("Backend",),
-    "bethink.log.history": ("History",),
-    "bethink.log.live": ("LiveHistory",),
-    "bethink.memory": ("Memory",),
+        "bethink.host.backend": ("Backend",),
+    "bethink.memory.log.history": ("History",),
+    "bethink.memory.log.live": ("LiveHistory",),
+    "bethink.api.connect": ("Memory", "connect"),
     "bethink.model.access": ("acting_for",),
     "bethink.model.answers": ("AnswerSentence", "MemoryAnswer", "streaming"),
     "bethink.model.calls": ("ModelAnswer", "ModelCall"),
@@ -130,20 +128,20 @@ _HOMES = {
     "bethink.model.documents": ("Document", "DocumentDraft"),
     "bethink.model.facts": ("Evidence", "Fact", "Quote"),
     "bethink.model.kinds": ("FactKind", "OwnKind"),
-    "bethink.memory_tests.records": ("MemoryTest", "MemoryTestResult"),
+    "bethink.features.memory_tests.records": ("MemoryTest", "MemoryTestResult"),
     "bethink.model.moments": ("moment",),
     "bethink.model.recall": ("Block", "FactVerdict", "Lineage", "Recall", "Recalled", "Ref", "RefKind", "Remembered"),
     "bethink.model.records": (
         "AgentKind", "Forgotten", "Message", "Origin", "Record", "Role", "SessionInfo", "conversation_key",
     ),
-    "bethink.model.webhooks": ("verify_webhook",),
-    "bethink.retention.records": ("RetentionKind",),
+    "bethink.features.webhooks.records": ("verify_webhook",),
+    "bethink.features.retention.records": ("RetentionKind",),
     "bethink.model.reviews": ("Review", "ReviewStatus"),
     "bethink.model.steering": ("LearningRules",),
     "bethink.model.working": ("Event", "Mode"),
     "bethink.providers.scripted_model": ("ScriptedModel",),
-    "bethink.settings": ("Settings", "load_settings"),
-    "bethink.working.memory": ("WorkingMemory",),
+    "bethink.config.settings": ("Settings", "load_settings"),
+    "bethink.memory.working.memory": ("WorkingMemory",),
 }  # fmt: skip
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

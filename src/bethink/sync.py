@@ -7,29 +7,46 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from bethink import build
+from bethink.api.connect import Memory as AsyncMemory
+from bethink.api.connect import connect as _connect
 from bethink.api.documents import Documents as AsyncDocuments
 from bethink.api.facts import Facts as AsyncFacts
-from bethink.api.keys import Keys as AsyncKeys
-from bethink.api.retention import SpaceRetention as AsyncSpaceRetention
 from bethink.api.reviews import Reviews as AsyncReviews
 from bethink.api.rules import Rules as AsyncRules
 from bethink.api.session import Session as AsyncSession
 from bethink.api.space import Space as AsyncSpace
 from bethink.api.spaces import Spaces as AsyncSpaces
-from bethink.api.tests import MemoryTests as AsyncMemoryTests
+from bethink.api.sync_runtime import Blocking, BlockingContext, BlockingOwner, Loop
 from bethink.api.threads import Threads as AsyncThreads
-from bethink.api.webhooks import Webhooks as AsyncWebhooks
-from bethink.archive.format import ArchiveManifest
-from bethink.archive.load import Loaded
-from bethink.backend import Local as AsyncLocal
+from bethink.config.settings import Settings
 from bethink.extend import Embedder, Model, Redactor, Tokens
-from bethink.log.history import History as AsyncHistory
-from bethink.log.live import LiveHistory as AsyncLiveHistory
-from bethink.log.marks import Marks as AsyncMarks
-from bethink.loop import Blocking, BlockingContext, BlockingOwner, Loop
-from bethink.memory import Memory as AsyncMemory
-from bethink.memory_tests.records import MemoryTest, MemoryTestResult
+from bethink.features.context_log.records import ShownPage
+from bethink.features.keys.handle import Keys as AsyncKeys
+from bethink.features.memory_tests.handle import MemoryTests as AsyncMemoryTests
+from bethink.features.memory_tests.records import MemoryTest, MemoryTestResult
+from bethink.features.people.records import (
+    ErasedInSpace,
+    PersonErased,
+    PersonFound,
+    PersonInSpace,
+    PersonItems,
+    PersonWay,
+)
+from bethink.features.retention.handle import SpaceRetention as AsyncSpaceRetention
+from bethink.features.retention.records import RetentionKind, RetentionRule, Swept
+from bethink.features.webhooks.handle import Webhooks as AsyncWebhooks
+from bethink.features.webhooks.records import Delivery, NewWebhook, WebhookInfo
+from bethink.host.backend import LocalBackend as AsyncLocalBackend
+from bethink.memory.archive.format import ArchiveManifest
+from bethink.memory.archive.load import Loaded
+from bethink.memory.log.history import History as AsyncHistory
+from bethink.memory.log.live import LiveHistory as AsyncLiveHistory
+from bethink.memory.log.marks import Marks as AsyncMarks
+from bethink.memory.recall.reindex import Vectors as AsyncVectors
+from bethink.memory.working.ladder import Compactor, Thresholds
+from bethink.memory.working.memory import WorkingMemory as AsyncWorkingMemory
+from bethink.memory.working.observers import Watch
+from bethink.memory.working.process import Engine
 from bethink.model.access import AccessPage, KeyInfo, NewKey, Scope
 from bethink.model.answers import MemoryAnswer
 from bethink.model.blame import Blame
@@ -38,7 +55,7 @@ from bethink.model.consolidation import ChangeSet
 from bethink.model.documents import Document, DocumentDraft, DocumentEntry, DocumentSource, Provenance
 from bethink.model.erasures import Erasure, OpenErasures
 from bethink.model.facts import Fact, Quote, SessionMemory, SourceMessage
-from bethink.model.filed import AddedFile
+from bethink.model.files import AddedFile
 from bethink.model.held import HeldKind, HeldPage
 from bethink.model.holds import LegalHold
 from bethink.model.jobs import Audit, Job, JobDetail, JobKind, JobPage, JobStatus, RunReport, Spending, SpendingBy
@@ -46,7 +63,6 @@ from bethink.model.kinds import FactKind
 from bethink.model.messages import Given
 from bethink.model.moments import When
 from bethink.model.pages import FactPage, FactState, HistoryPage, Order, OutlinePage
-from bethink.model.people import ErasedInSpace, PersonErased, PersonFound, PersonInSpace, PersonItems, PersonWay
 from bethink.model.preview import Preview
 from bethink.model.prompts import Prompt
 from bethink.model.recall import (
@@ -66,24 +82,15 @@ from bethink.model.records import AgentKind, Forgotten, Message, Record, Session
 from bethink.model.relearning import Relearning
 from bethink.model.reviews import Review, ReviewStatus
 from bethink.model.setting_entries import SettingEntry
-from bethink.model.showings import ShownPage
 from bethink.model.steering import LearningRules
 from bethink.model.summaries import Counters, SpacePage, SpaceSummary
 from bethink.model.thread_results import DispatchResult, StateDiff, StepResult, TokenUsage
 from bethink.model.timeline import TimelineKind, TimelinePage
 from bethink.model.transcripts import Transcript
-from bethink.model.webhooks import Delivery, NewWebhook, WebhookInfo
 from bethink.model.working import Chunk, Event, FailedEvent, Mode, QueuedEvent, State, StateInfo, Thread
-from bethink.recall.reindex import Vectors as AsyncVectors
-from bethink.retention.records import RetentionKind, RetentionRule, Swept
-from bethink.settings import Settings
 from bethink.store import vectors
 from bethink.store.db import Clock, system_clock
 from bethink.store.vectors import VectorIndex
-from bethink.working.ladder import Compactor, Thresholds
-from bethink.working.memory import WorkingMemory as AsyncWorkingMemory
-from bethink.working.observers import Watch
-from bethink.working.process import Engine
 
 
 def connect(
@@ -128,7 +135,7 @@ def connect(
         Misconfigured: for an unknown setting or a value that cannot be used.
     """
     return Memory(
-        build.connect(
+        _connect(
             target,
             key=key,
             timeout=timeout,
@@ -443,15 +450,19 @@ class WorkingMemory(Blocking[AsyncWorkingMemory]):
         return self._run(lambda: self._inner.replay(thread_id))
 
 
-class Local(Blocking[AsyncLocal]):
-    """A memory on a database in this process."""
+class LocalBackend(Blocking[AsyncLocalBackend]):
+    """A backend with a database in this process, and what only such a one can do."""
 
     def history(self, space: str, *, agent: str = "assistant", kind: AgentKind = AgentKind.PRIMARY) -> "History":
         """Return the history of an agent's conversations."""
         return History(self._inner.history(space, agent=agent, kind=kind), self._loop)
 
     def live(self, space: str, conversation: str, *, agent: str = "assistant") -> "LiveHistory":
-        """Return the history that an agent works on: restored, trimmed, and written in the background."""
+        """Return the history that an agent works on.
+
+        Raises:
+            Unavailable: if this process has no database.
+        """
         return LiveHistory(self._inner.live(space, conversation, agent=agent), self._loop)
 
     def marks(self) -> "Marks":
@@ -467,7 +478,7 @@ class Local(Blocking[AsyncLocal]):
         return Vectors(self._inner.vectors(), self._loop)
 
     def working(self, space: str) -> "WorkingMemory":
-        """Return the working memory of a space, with its queue, locks and observers."""
+        """Return the working memory of a space."""
         return WorkingMemory(self._inner.working(space), self._loop)
 
 
@@ -674,7 +685,7 @@ class Facts(Blocking[AsyncFacts]):
 
 
 class Reviews(Blocking[AsyncReviews]):
-    """The claims of a space that were not believed at once."""
+    """The claims of a space that need review."""
 
     def all(self, *, status: ReviewStatus = ReviewStatus.HELD, limit: int = 100, after: str = "") -> list[Review]:
         """List claims that were not believed at once, the newest first, each with its quotes and the reason.
@@ -799,72 +810,6 @@ class Rules(Blocking[AsyncRules]):
             agent: The agent that they are for; the whole space, if left out.
         """
         return self._run(lambda: self._inner.set(rules, agent=agent))
-
-
-class SpaceRetention(Blocking[AsyncSpaceRetention]):
-    """How long a space keeps what, and legal holds on it."""
-
-    def all(self) -> list[RetentionRule]:
-        """List the rules by which the space erases what is old, with the one that the settings make for all spaces."""
-        return self._run(lambda: self._inner.all())
-
-    def set(self, kind: RetentionKind, older_than: int, *, origin: str | None = None) -> RetentionRule:
-        """Let what is older than so many days be erased from now on, and return the rule.
-
-        A worker erases it with a receipt, or `sweep` at once. What was made of it goes, too. A rule of the same
-        kind and origin is replaced.
-
-        Args:
-            kind: What it is about: message, session_memory, fact, document or thread.
-            older_than: After how many days it is erased, with what was made of it.
-            origin: Only what came from user, assistant, document, import, memory, tool or tool:NAME; any, if left
-                out.
-        """
-        return self._run(lambda: self._inner.set(kind, older_than, origin=origin))
-
-    def remove(self, kind: RetentionKind, *, origin: str | None = None) -> None:
-        """Remove the rule of a kind and origin.
-
-        Args:
-            kind: What it is about: message, session_memory, fact, document or thread.
-            origin: Only what came from user, assistant, document, import, memory, tool or tool:NAME; any, if left
-                out.
-
-        Raises:
-            NotFound: if the rule does not exist.
-        """
-        return self._run(lambda: self._inner.remove(kind, origin=origin))
-
-    def sweep(self, *, dry_run: bool = False) -> Swept:
-        """Erase now what the rules say and facts that have expired, as a worker does by itself.
-
-        Args:
-            dry_run: Count and name what would go, and remove nothing.
-
-        Raises:
-            UnderLegalHold: if the space is under a legal hold.
-        """
-        return self._run(lambda: self._inner.sweep(dry_run=dry_run))
-
-    def hold(self, reason: str, *, by: str | None = None) -> LegalHold:
-        """Place a legal hold: nothing of the space is erased until every hold on it is lifted.
-
-        Args:
-            reason: Why nothing may be erased: a number of a case, say.
-            by: Who places it, for the record; the user who runs the program, if left out.
-
-        Raises:
-            NotFound: if the space does not exist.
-        """
-        return self._run(lambda: self._inner.hold(reason, by=by))
-
-    def holds(self, *, limit: int = 100) -> list[LegalHold]:
-        """List the legal holds on the space, the newest first, with those that were lifted.
-
-        Args:
-            limit: How many holds to return at most.
-        """
-        return self._run(lambda: self._inner.holds(limit=limit))
 
 
 class Documents(Blocking[AsyncDocuments]):
@@ -1322,6 +1267,55 @@ class Threads(Blocking[AsyncThreads]):
         return self._run(lambda: self._inner.replay(thread_id))
 
 
+class Keys(Blocking[AsyncKeys]):
+    """The API keys that give callers of a server access to this memory."""
+
+    def create(
+        self, name: str, scopes: Iterable[Scope], *, spaces: Iterable[str] | None = None, expires_at: When | None = None
+    ) -> NewKey:
+        """Create a key. Its text is returned here and can never be read again.
+
+        Args:
+            name: What it is for.
+            scopes: What it allows.
+            spaces: The spaces that it opens; all of them, if left out.
+            expires_at: When it stops working; never, if left out.
+
+        Raises:
+            Invalid: for more than the key of the caller allows: a scope, a space, or a later end.
+        """
+        return self._run(lambda: self._inner.create(name, scopes, spaces=spaces, expires_at=expires_at))
+
+    def all(self) -> list[KeyInfo]:
+        """List all keys, the oldest first, with those that expired or were revoked."""
+        return self._run(lambda: self._inner.all())
+
+    def rotate(self, prefix: str, *, overlap: float = 86400.0) -> NewKey:
+        """Replace a key with one that allows the same. The old one expires after an overlap.
+
+        Args:
+            prefix: The key's prefix, which is not secret.
+            overlap: For how many seconds the old key still works.
+
+        Raises:
+            NotFound: if no key has this prefix.
+            Conflict: if it is no longer valid.
+            Invalid: if it allows more than the key of the caller.
+        """
+        return self._run(lambda: self._inner.rotate(prefix, overlap=overlap))
+
+    def revoke(self, prefix: str) -> None:
+        """Revoke a key, in this process at once and in others within seconds.
+
+        Args:
+            prefix: The key's prefix, which is not secret.
+
+        Raises:
+            NotFound: if no key has this prefix.
+        """
+        return self._run(lambda: self._inner.revoke(prefix))
+
+
 class MemoryTests(Blocking[AsyncMemoryTests]):
     """The memory tests of a space."""
 
@@ -1407,342 +1401,120 @@ class MemoryTests(Blocking[AsyncMemoryTests]):
         return self._run(lambda: self._inner.run(only=only, tests=tests))
 
 
-class Session(Blocking[AsyncSession]):
-    """One session of a conversation."""
+class SpaceRetention(Blocking[AsyncSpaceRetention]):
+    """How long a space keeps what, and legal holds on it."""
 
-    @property
-    def info(self) -> SessionInfo:
-        """The info of this Session."""
-        return self._inner.info
+    def all(self) -> list[RetentionRule]:
+        """List the rules by which the space erases what is old, with the one that the settings make for all spaces."""
+        return self._run(lambda: self._inner.all())
 
-    @property
-    def id(self) -> str:
-        """The id of the session."""
-        return self._inner.id
+    def set(self, kind: RetentionKind, older_than: int, *, origin: str | None = None) -> RetentionRule:
+        """Let what is older than so many days be erased from now on, and return the rule.
 
-    @property
-    def space(self) -> str:
-        """The name of its space."""
-        return self._inner.space
-
-    def append(self, messages: Given, *, idempotency_key: str | None = None) -> list[int]:
-        """Store messages in one transaction and return their numbers.
-
-        When it returns, they are durable. A message whose idempotency key is known keeps its number.
+        A worker erases it with a receipt, or `sweep` at once. What was made of it goes, too. A rule of the same
+        kind and origin is replaced.
 
         Args:
-            messages: What was said, oldest first; there may be none. A text stands for one message of the user.
-            idempotency_key: Repeating a request with the same key stores nothing twice.
-
-        Raises:
-            SessionEnded: if the session has ended.
-            Conflict: if a key already belongs to another message.
-            ErasedKey: if the message with this key was erased in the last 30 days.
+            kind: What it is about: message, session_memory, fact, document or thread.
+            older_than: After how many days it is erased, with what was made of it.
+            origin: Only what came from user, assistant, document, import, memory, tool or tool:NAME; any, if left
+                out.
         """
-        return self._run(lambda: self._inner.append(messages, idempotency_key=idempotency_key))
+        return self._run(lambda: self._inner.set(kind, older_than, origin=origin))
 
-    def read(
-        self,
-        *,
-        origins: Iterable[str] | None = None,
-        tags: Iterable[str] = (),
-        agent: str | None = None,
-        conversation: str | None = None,
-        speaker: str | None = None,
-        since: When | None = None,
-        until: When | None = None,
-        where: Mapping[str, Any] | None = None,
-        after: int = 0,
-        limit: int = 1000,
-        last: int | None = None,
-    ) -> list[Record]:
-        """Return the messages of the session, in order.
+    def remove(self, kind: RetentionKind, *, origin: str | None = None) -> None:
+        """Remove the rule of a kind and origin.
 
         Args:
-            origins: Only what came from one of these: user, assistant, document, import, memory, tool or tool:NAME.
-            tags: Only what has all of these tags.
-            agent: Only what comes from sessions with this agent.
-            conversation: Only what comes from this conversation.
-            speaker: Only what the speaker with this name said, and facts that rest on it.
-            since: Only what was said or written at this time or later. A day means its beginning.
-            until: Only what was said or written by this time. A day means its end.
-            where: Only what has such metadata: `{"key": value}`, `{"key": [values]}`, or `{"key": {"gte": 3, "lt":
-                9}}`.
-            after: Only messages with a higher number.
-            limit: How many messages to return at most.
-            last: Only the last so many of them, in order.
+            kind: What it is about: message, session_memory, fact, document or thread.
+            origin: Only what came from user, assistant, document, import, memory, tool or tool:NAME; any, if left
+                out.
 
         Raises:
-            NotFound: if the space has no such session.
+            NotFound: if the rule does not exist.
         """
-        return self._run(
-            lambda: self._inner.read(
-                origins=origins,
-                tags=tags,
-                agent=agent,
-                conversation=conversation,
-                speaker=speaker,
-                since=since,
-                until=until,
-                where=where,
-                after=after,
-                limit=limit,
-                last=last,
-            )
-        )
+        return self._run(lambda: self._inner.remove(kind, origin=origin))
 
-    def retract(self, number: int) -> bool:
-        """Take a message back. Returns False if it was taken back before.
-
-        It stays in the log, in `transcript` and in archives. Recall, context, timeline and read show it no more,
-        except as of a time before. Nothing is learnt from it, and what rests on it goes. A thread keeps what it has
-        taken in. `forget` erases.
-
-        Args:
-            number: Its number in the session.
-
-        Raises:
-            NotFound: if the message does not exist.
-            UnderLegalHold: if something rests on it and a hold stands.
-        """
-        return self._run(lambda: self._inner.retract(number))
-
-    def transcript(self, *, around: int | None = None, limit: int = 50) -> Transcript:
-        """Return the messages around one, each with the facts, documents and claims made of it.
-
-        It takes the same few queries however long the session is.
-
-        Args:
-            around: The number of the message in the middle; the last ones, if left out.
-            limit: How many messages to return at most.
-
-        Raises:
-            NotFound: if the space has no such session.
-        """
-        return self._run(lambda: self._inner.transcript(around=around, limit=limit))
-
-    def end_turn(self) -> bool:
-        """Signal the end of a turn. Returns whether the session was marked to be learnt from.
-
-        A session is marked when more than five messages have not been learnt from.
-
-        Raises:
-            NotFound: if the space has no such session.
-        """
-        return self._run(lambda: self._inner.end_turn())
-
-    def idle(self) -> bool:
-        """Signal that the agent is idle. Returns whether the session was marked to be learnt from.
-
-        Raises:
-            NotFound: if the space has no such session.
-        """
-        return self._run(lambda: self._inner.idle())
-
-    def reset(self, *, emergency: bool = False) -> "Session":
-        """End the session and return the next one of its conversation.
-
-        Args:
-            emergency: Record that the context had grown too long to go on.
-
-        Raises:
-            NotFound: if the space has no such session.
-        """
-        return Session(self._run(lambda: self._inner.reset(emergency=emergency)), self._loop)
-
-    def compacted(self) -> "Session":
-        """Signal that the context was compacted: end the session and return the next one.
-
-        Raises:
-            NotFound: if the space has no such session.
-        """
-        return Session(self._run(lambda: self._inner.compacted()), self._loop)
-
-    def end(self) -> "Session":
-        """End the session, with none to follow.
-
-        Raises:
-            NotFound: if the space has no such session.
-        """
-        return Session(self._run(lambda: self._inner.end()), self._loop)
-
-    def retry(self) -> bool:
-        """Learn from the session again after learning failed. Returns False if it had not failed.
-
-        With a model, also learns again from a session that was only quoted because there was none.
-
-        Raises:
-            NotFound: if the space has no such session.
-        """
-        return self._run(lambda: self._inner.retry())
-
-    def summary(self) -> SessionMemory | None:
-        """Return what was learnt of the session as a whole, or None.
-
-        Raises:
-            NotFound: if the space has no such session.
-        """
-        return self._run(lambda: self._inner.summary())
-
-    def cited(self, answer: str) -> str:
-        """Count what an answer cites of what its session was shown, and return the answer without the citations.
-
-        Args:
-            answer: The text of the answer, with its citations.
-        """
-        return self._run(lambda: self._inner.cited(answer))
-
-    def learnt(self, *, wait: float = 30.0) -> SessionLearnt:
-        """Wait until all that was said in the session so far has been learnt from, and return what came of it.
-
-        It marks the session if need be, as `idle` does, and returns early if learning was given up. `done` says
-        whether it was worth the wait.
-
-        Args:
-            wait: For how many seconds to wait at most.
-
-        Raises:
-            NotFound: if the space has no such session.
-        """
-        return self._run(lambda: self._inner.learnt(wait=wait))
-
-    def recall(
-        self,
-        question: str,
-        *,
-        origins: Iterable[str] | None = None,
-        tags: Iterable[str] = (),
-        agent: str | None = None,
-        conversation: str | None = None,
-        speaker: str | None = None,
-        since: When | None = None,
-        until: When | None = None,
-        where: Mapping[str, Any] | None = None,
-        budget: int | None = None,
-        as_of: When | None = None,
-        limit: int = 10,
-        kinds: Iterable[RefKind] = tuple(RefKind),
-        least: Level | None = None,
-        explain: bool = False,
-    ) -> Recall:
-        """Find what answers a question, the best first.
-
-        If nothing answers it, `missing` says why.
-
-        Args:
-            question: What to look for, in plain words.
-            origins: Only what came from one of these: user, assistant, document, import, memory, tool or tool:NAME.
-            tags: Only what has all of these tags.
-            agent: Only what comes from sessions with this agent.
-            conversation: Only what comes from this conversation.
-            speaker: Only what the speaker with this name said, and facts that rest on it.
-            since: Only what was said or written at this time or later. A day means its beginning.
-            until: Only what was said or written by this time. A day means its end.
-            where: Only what has such metadata: `{"key": value}`, `{"key": [values]}`, or `{"key": {"gte": 3, "lt":
-                9}}`.
-            budget: How many tokens the result may take.
-            as_of: Answer from what had been said, and was believed, at this time. A day means its end.
-            limit: How many results to return at most.
-            kinds: Which kinds of memory to search.
-            least: Only answers that are at least this certain: high, fair or weak. Without it weak ones are
-                returned, too.
-            explain: Also return every candidate, with its signals and what became of it.
-        """
-        return self._run(
-            lambda: self._inner.recall(
-                question,
-                origins=origins,
-                tags=tags,
-                agent=agent,
-                conversation=conversation,
-                speaker=speaker,
-                since=since,
-                until=until,
-                where=where,
-                budget=budget,
-                as_of=as_of,
-                limit=limit,
-                kinds=kinds,
-                least=least,
-                explain=explain,
-            )
-        )
-
-    def context(
-        self,
-        question: str = "",
-        *,
-        origins: Iterable[str] | None = None,
-        tags: Iterable[str] = (),
-        agent: str | None = None,
-        conversation: str | None = None,
-        speaker: str | None = None,
-        since: When | None = None,
-        until: When | None = None,
-        where: Mapping[str, Any] | None = None,
-        budget: int | None = None,
-        as_of: When | None = None,
-    ) -> Block:
-        """Return a block of memory to begin a prompt with.
-
-        It stays the same, byte for byte, until memory changes. Make one when a session starts or was compacted.
-
-        Args:
-            question: What the prompt is about, if that is known. What answers it is added to the block.
-            origins: Only what came from one of these: user, assistant, document, import, memory, tool or tool:NAME.
-            tags: Only what has all of these tags.
-            agent: Only what comes from sessions with this agent.
-            conversation: Only what comes from this conversation.
-            speaker: Only what the speaker with this name said, and facts that rest on it.
-            since: Only what was said or written at this time or later. A day means its beginning.
-            until: Only what was said or written by this time. A day means its end.
-            where: Only what has such metadata: `{"key": value}`, `{"key": [values]}`, or `{"key": {"gte": 3, "lt":
-                9}}`.
-            budget: How many tokens the result may take.
-            as_of: Answer from what had been said, and was believed, at this time. A day means its end.
-        """
-        return self._run(
-            lambda: self._inner.context(
-                question,
-                origins=origins,
-                tags=tags,
-                agent=agent,
-                conversation=conversation,
-                speaker=speaker,
-                since=since,
-                until=until,
-                where=where,
-                budget=budget,
-                as_of=as_of,
-            )
-        )
-
-    def shown(self, *, as_of: When | None = None, limit: int = 100) -> list[Showing]:
-        """Read the ledger: what was shown to which session and when, the newest first.
-
-        Args:
-            as_of: Only what had been shown by this time. A day means its end.
-            limit: How many entries to return at most.
-        """
-        return self._run(lambda: self._inner.shown(as_of=as_of, limit=limit))
-
-    def forget(self, *, dry_run: bool = False) -> Forgotten:
-        """Remove something for good, with everything that was made of it, and count what went.
-
-        It is recorded first, finished by any process if this one dies, and answered with a receipt.
+    def sweep(self, *, dry_run: bool = False) -> Swept:
+        """Erase now what the rules say and facts that have expired, as a worker does by itself.
 
         Args:
             dry_run: Count and name what would go, and remove nothing.
 
         Raises:
-            NotFound: if the space has nothing by that name.
             UnderLegalHold: if the space is under a legal hold.
         """
-        return self._run(lambda: self._inner.forget(dry_run=dry_run))
+        return self._run(lambda: self._inner.sweep(dry_run=dry_run))
+
+    def hold(self, reason: str, *, by: str | None = None) -> LegalHold:
+        """Place a legal hold: nothing of the space is erased until every hold on it is lifted.
+
+        Args:
+            reason: Why nothing may be erased: a number of a case, say.
+            by: Who places it, for the record; the user who runs the program, if left out.
+
+        Raises:
+            NotFound: if the space does not exist.
+        """
+        return self._run(lambda: self._inner.hold(reason, by=by))
+
+    def holds(self, *, limit: int = 100) -> list[LegalHold]:
+        """List the legal holds on the space, the newest first, with those that were lifted.
+
+        Args:
+            limit: How many holds to return at most.
+        """
+        return self._run(lambda: self._inner.holds(limit=limit))
+
+
+class Webhooks(Blocking[AsyncWebhooks]):
+    """The webhooks that receive changes."""
+
+    def create(self, url: str, *, space: str | None = None) -> NewWebhook:
+        """Create a webhook. Its secret is returned here and can never be read again.
+
+        It is told of what changes from now on. A worker sends the changes; those of a space arrive in order.
+
+        Args:
+            url: The address that changes are sent to: `https://…`, or `http://…`.
+            space: The space whose changes are sent; those of all spaces, if left out.
+
+        Raises:
+            Invalid: if the address is none that may be called.
+        """
+        return self._run(lambda: self._inner.create(url, space=space))
+
+    def all(self) -> list[WebhookInfo]:
+        """List all webhooks, the oldest first, with those that were disabled."""
+        return self._run(lambda: self._inner.all())
+
+    def delete(self, webhook_id: str) -> None:
+        """Delete a webhook with its deliveries. A request that is on its way still arrives.
+
+        Args:
+            webhook_id: The webhook.
+
+        Raises:
+            NotFound: if the webhook does not exist.
+        """
+        return self._run(lambda: self._inner.delete(webhook_id))
+
+    def deliveries(self, webhook_id: str, *, space: str | None = None, limit: int = 100) -> list[Delivery]:
+        """List what was sent to a webhook, the last tried first: when, how often, and what it answered.
+
+        Args:
+            webhook_id: The webhook.
+            space: Only those of this space.
+            limit: How many deliveries to return at most.
+
+        Raises:
+            NotFound: if the webhook does not exist.
+        """
+        return self._run(lambda: self._inner.deliveries(webhook_id, space=space, limit=limit))
 
 
 class Space(Blocking[AsyncSpace]):
-    """One space: the memory of an end user, a project or a team."""
+    """One space: the memory of a user, a project or a team."""
 
     @property
     def name(self) -> str:
@@ -1788,38 +1560,38 @@ class Space(Blocking[AsyncSpace]):
 
     @property
     def facts(self) -> "Facts":
-        """The facts of the space."""
+        """The facts of a space."""
         return Facts(self._inner.facts, self._loop)
 
     @property
     def reviews(self) -> "Reviews":
-        """The claims of the space that were not believed at once, for a person to decide."""
+        """The claims of a space that need review."""
         return Reviews(self._inner.reviews, self._loop)
 
     @property
     def rules(self) -> "Rules":
-        """The rules by which the space learns."""
+        """The rules by which a space learns."""
         return Rules(self._inner.rules, self._loop)
 
     @property
-    def retention(self) -> "SpaceRetention":
-        """How long the space keeps what, and legal holds on it."""
-        return SpaceRetention(self._inner.retention, self._loop)
-
-    @property
     def documents(self) -> "Documents":
-        """The documents of the space."""
+        """The documents of a space."""
         return Documents(self._inner.documents, self._loop)
 
     @property
     def threads(self) -> "Threads":
-        """The working memory of the space."""
+        """The working memory of a space."""
         return Threads(self._inner.threads, self._loop)
 
     @property
     def tests(self) -> "MemoryTests":
-        """The memory tests of the space."""
+        """The memory tests of a space."""
         return MemoryTests(self._inner.tests, self._loop)
+
+    @property
+    def retention(self) -> "SpaceRetention":
+        """How long a space keeps what, and legal holds on it."""
+        return SpaceRetention(self._inner.retention, self._loop)
 
     def remember(
         self,
@@ -2214,41 +1986,6 @@ class Space(Blocking[AsyncSpace]):
         """
         return self._run(lambda: self._inner.learn(only=only))
 
-    def add_file(
-        self,
-        name: str,
-        *,
-        idempotency_key: str | None = None,
-        text: str | None = None,
-        data: bytes | None = None,
-        media_type: str | None = None,
-    ) -> AddedFile:
-        """Store a file as passages that can be recalled and followed to their place in it.
-
-        The same bytes again change nothing. Of another version the passages that stayed are kept, new ones added,
-        and those that are gone taken back; one that was forgotten by itself stays away. What a file says is data,
-        never a wish of the user. It is the conversation `file:NAME:` of the assistant.
-
-        Args:
-            name: The name of the file, such as `handbook.md`. Another file by this name is taken as its next
-                version.
-            idempotency_key: Repeating a request with the same key stores nothing twice.
-            text: Its text, if you have that.
-            data: Its bytes, instead of the text: UTF-8, UTF-16 with a byte order mark, or PDF. In JSON as base64.
-            media_type: `text/plain`, `text/markdown`, `text/html` or `application/pdf`; by the suffix of the name,
-                if left out.
-
-        Raises:
-            Invalid: if it cannot be read, holds no text, or is too long; for a PDF also without the extra `pdf`.
-            ErasedKey: if what was stored with this key was erased in the last 30 days.
-            UnderLegalHold: if a passage is gone on which something rests, and a hold stands.
-        """
-        return self._run(
-            lambda: self._inner.add_file(
-                name, idempotency_key=idempotency_key, text=text, data=data, media_type=media_type
-            )
-        )
-
     def erasures(self, *, limit: int = 100) -> list[Erasure]:
         """List what was forgotten in the space, the newest first: who asked, which places confirmed, and the receipt.
 
@@ -2258,70 +1995,6 @@ class Space(Blocking[AsyncSpace]):
             limit: How many erasures to return at most.
         """
         return self._run(lambda: self._inner.erasures(limit=limit))
-
-    def find_person(
-        self, name: str, *, aliases: Iterable[str] = (), by: Iterable[PersonWay] = tuple(PersonWay), limit: int = 100
-    ) -> PersonInSpace:
-        """Count and name what the space holds of a person.
-
-        It reads every text. A name that is part of another word is not matched.
-
-        Args:
-            name: The name of the person: whole words, whose case and accents do not count.
-            aliases: Other names of the same person: nicknames, initials, an address.
-            by: How to look: by speaker, words and entities.
-            limit: How many refs to return at most, for each space. Everything is counted.
-        """
-        return self._run(lambda: self._inner.find_person(name, aliases=aliases, by=by, limit=limit))
-
-    def export_person(
-        self,
-        name: str,
-        *,
-        aliases: Iterable[str] = (),
-        by: Iterable[PersonWay] = tuple(PersonWay),
-        limit: int = 1000,
-        after: str = "",
-    ) -> PersonItems:
-        """Return the texts that the space holds of a person.
-
-        It reads every text. A name that is part of another word is not matched.
-
-        Args:
-            name: The name of the person: whole words, whose case and accents do not count.
-            aliases: Other names of the same person: nicknames, initials, an address.
-            by: How to look: by speaker, words and entities.
-            limit: How many items to return at most.
-            after: Only what follows: the `next` of the page before.
-        """
-        return self._run(lambda: self._inner.export_person(name, aliases=aliases, by=by, limit=limit, after=after))
-
-    def forget_person(
-        self,
-        name: str,
-        *,
-        aliases: Iterable[str] = (),
-        by: Iterable[PersonWay] = tuple(PersonWay),
-        reason: str = "",
-        dry_run: bool = False,
-    ) -> ErasedInSpace:
-        """Erase what the space holds of a person, with everything that was made of it, and return a receipt.
-
-        Whole messages and whole documents go, also those in which others speak of the person: look first.
-
-        Args:
-            name: The name of the person: whole words, whose case and accents do not count.
-            aliases: Other names of the same person: nicknames, initials, an address.
-            by: How to look: by speaker, words and entities.
-            reason: Why, for the record: a number of a request, say, and not the name.
-            dry_run: Count and name what would go, and remove nothing.
-
-        Raises:
-            UnderLegalHold: if the space is under a legal hold.
-        """
-        return self._run(
-            lambda: self._inner.forget_person(name, aliases=aliases, by=by, reason=reason, dry_run=dry_run)
-        )
 
     def timeline(
         self,
@@ -2342,87 +2015,6 @@ class Space(Blocking[AsyncSpace]):
             after: Only what follows: the `next` of the previous page.
         """
         return self._run(lambda: self._inner.timeline(kinds=kinds, as_of=as_of, limit=limit, after=after))
-
-    def page_shown(
-        self,
-        *,
-        session_id: str | None = None,
-        showing_id: str | None = None,
-        as_of: When | None = None,
-        limit: int = 20,
-        after: str = "",
-    ) -> ShownPage:
-        """List what was shown to whom, the newest first, each memory with its text in the version that was shown.
-
-        Args:
-            session_id: Only what this session was shown.
-            showing_id: Only this entry.
-            as_of: Only what had been shown by this time. A day means its end.
-            limit: How many entries to return at most.
-            after: Only what follows: the `next` of the previous page.
-
-        Raises:
-            NotFound: if the space has no such session.
-        """
-        return self._run(
-            lambda: self._inner.page_shown(
-                session_id=session_id, showing_id=showing_id, as_of=as_of, limit=limit, after=after
-            )
-        )
-
-    def relearn(
-        self,
-        *,
-        model: str = "",
-        second_model: str = "",
-        instructions: str | None = None,
-        prompt: str = "",
-        dry_run: bool = True,
-    ) -> Relearning:
-        """Learn from the whole log again, beside what is known, and return what would change.
-
-        It follows the rules of the space. Claims are checked as ever, whatever the prompt says.
-
-        Args:
-            model: The model, as PROVIDER:NAME. The one that learns here, if left out.
-            second_model: The model of the second reading. The same model, if left out.
-            instructions: What to learn, in place of the instructions in the rules, of the space and of its agents;
-                empty for none.
-            prompt: A system prompt for the model, in place of ours. The second reading keeps its own.
-            dry_run: Only show what would change. Otherwise it is applied at once.
-
-        Raises:
-            Invalid: if no model is configured.
-            NotFound: for an unknown space.
-            Conflict: if the daily spend cap is reached.
-        """
-        return self._run(
-            lambda: self._inner.relearn(
-                model=model, second_model=second_model, instructions=instructions, prompt=prompt, dry_run=dry_run
-            )
-        )
-
-    def apply_relearning(self, relearning_id: str) -> Relearning:
-        """Apply a proposed relearning as one change.
-
-        Args:
-            relearning_id: The relearning.
-
-        Raises:
-            Stale: if a fact that it would change was changed since.
-        """
-        return self._run(lambda: self._inner.apply_relearning(relearning_id))
-
-    def undo_relearning(self, relearning_id: str) -> Relearning:
-        """Undo an applied relearning: the facts are as they were before it.
-
-        Args:
-            relearning_id: The relearning.
-
-        Raises:
-            Stale: if a fact that it brought was changed since.
-        """
-        return self._run(lambda: self._inner.undo_relearning(relearning_id))
 
     def preview(
         self,
@@ -2674,9 +2266,523 @@ class Space(Blocking[AsyncSpace]):
         """
         return self._run(lambda: self._inner.spending(since=since, until=until))
 
+    def page_shown(
+        self,
+        *,
+        session_id: str | None = None,
+        showing_id: str | None = None,
+        as_of: When | None = None,
+        limit: int = 20,
+        after: str = "",
+    ) -> ShownPage:
+        """List what was shown to whom, the newest first, each memory with its text in the version that was shown.
+
+        Args:
+            session_id: Only what this session was shown.
+            showing_id: Only this entry.
+            as_of: Only what had been shown by this time. A day means its end.
+            limit: How many entries to return at most.
+            after: Only what follows: the `next` of the previous page.
+
+        Raises:
+            NotFound: if the space has no such session.
+        """
+        return self._run(
+            lambda: self._inner.page_shown(
+                session_id=session_id, showing_id=showing_id, as_of=as_of, limit=limit, after=after
+            )
+        )
+
+    def add_file(
+        self,
+        name: str,
+        *,
+        idempotency_key: str | None = None,
+        text: str | None = None,
+        data: bytes | None = None,
+        media_type: str | None = None,
+    ) -> AddedFile:
+        """Store a file as passages that can be recalled and followed to their place in it.
+
+        The same bytes again change nothing. Of another version the passages that stayed are kept, new ones added,
+        and those that are gone taken back; one that was forgotten by itself stays away. What a file says is data,
+        never a wish of the user. It is the conversation `file:NAME:` of the assistant.
+
+        Args:
+            name: The name of the file, such as `handbook.md`. Another file by this name is taken as its next
+                version.
+            idempotency_key: Repeating a request with the same key stores nothing twice.
+            text: Its text, if you have that.
+            data: Its bytes, instead of the text: UTF-8, UTF-16 with a byte order mark, or PDF. In JSON as base64.
+            media_type: `text/plain`, `text/markdown`, `text/html` or `application/pdf`; by the suffix of the name,
+                if left out.
+
+        Raises:
+            Invalid: if it cannot be read, holds no text, or is too long; for a PDF also without the extra `pdf`.
+            ErasedKey: if what was stored with this key was erased in the last 30 days.
+            UnderLegalHold: if a passage is gone on which something rests, and a hold stands.
+        """
+        return self._run(
+            lambda: self._inner.add_file(
+                name, idempotency_key=idempotency_key, text=text, data=data, media_type=media_type
+            )
+        )
+
+    def find_person(
+        self, name: str, *, aliases: Iterable[str] = (), by: Iterable[PersonWay] = tuple(PersonWay), limit: int = 100
+    ) -> PersonInSpace:
+        """Count and name what the space holds of a person.
+
+        It reads every text. A name that is part of another word is not matched.
+
+        Args:
+            name: The name of the person: whole words, whose case and accents do not count.
+            aliases: Other names of the same person: nicknames, initials, an address.
+            by: How to look: by speaker, words and entities.
+            limit: How many refs to return at most, for each space. Everything is counted.
+        """
+        return self._run(lambda: self._inner.find_person(name, aliases=aliases, by=by, limit=limit))
+
+    def export_person(
+        self,
+        name: str,
+        *,
+        aliases: Iterable[str] = (),
+        by: Iterable[PersonWay] = tuple(PersonWay),
+        limit: int = 1000,
+        after: str = "",
+    ) -> PersonItems:
+        """Return the texts that the space holds of a person.
+
+        It reads every text. A name that is part of another word is not matched.
+
+        Args:
+            name: The name of the person: whole words, whose case and accents do not count.
+            aliases: Other names of the same person: nicknames, initials, an address.
+            by: How to look: by speaker, words and entities.
+            limit: How many items to return at most.
+            after: Only what follows: the `next` of the page before.
+        """
+        return self._run(lambda: self._inner.export_person(name, aliases=aliases, by=by, limit=limit, after=after))
+
+    def forget_person(
+        self,
+        name: str,
+        *,
+        aliases: Iterable[str] = (),
+        by: Iterable[PersonWay] = tuple(PersonWay),
+        reason: str = "",
+        dry_run: bool = False,
+    ) -> ErasedInSpace:
+        """Erase what the space holds of a person, with everything that was made of it, and return a receipt.
+
+        Whole messages and whole documents go, also those in which others speak of the person: look first.
+
+        Args:
+            name: The name of the person: whole words, whose case and accents do not count.
+            aliases: Other names of the same person: nicknames, initials, an address.
+            by: How to look: by speaker, words and entities.
+            reason: Why, for the record: a number of a request, say, and not the name.
+            dry_run: Count and name what would go, and remove nothing.
+
+        Raises:
+            UnderLegalHold: if the space is under a legal hold.
+        """
+        return self._run(
+            lambda: self._inner.forget_person(name, aliases=aliases, by=by, reason=reason, dry_run=dry_run)
+        )
+
+    def relearn(
+        self,
+        *,
+        model: str = "",
+        second_model: str = "",
+        instructions: str | None = None,
+        prompt: str = "",
+        dry_run: bool = True,
+    ) -> Relearning:
+        """Learn from the whole log again, beside what is known, and return what would change.
+
+        It follows the rules of the space. Claims are checked as ever, whatever the prompt says.
+
+        Args:
+            model: The model, as PROVIDER:NAME. The one that learns here, if left out.
+            second_model: The model of the second reading. The same model, if left out.
+            instructions: What to learn, in place of the instructions in the rules, of the space and of its agents;
+                empty for none.
+            prompt: A system prompt for the model, in place of ours. The second reading keeps its own.
+            dry_run: Only show what would change. Otherwise it is applied at once.
+
+        Raises:
+            Invalid: if no model is configured.
+            NotFound: for an unknown space.
+            Conflict: if the daily spend cap is reached.
+        """
+        return self._run(
+            lambda: self._inner.relearn(
+                model=model, second_model=second_model, instructions=instructions, prompt=prompt, dry_run=dry_run
+            )
+        )
+
+    def apply_relearning(self, relearning_id: str) -> Relearning:
+        """Apply a proposed relearning as one change.
+
+        Args:
+            relearning_id: The relearning.
+
+        Raises:
+            Stale: if a fact that it would change was changed since.
+        """
+        return self._run(lambda: self._inner.apply_relearning(relearning_id))
+
+    def undo_relearning(self, relearning_id: str) -> Relearning:
+        """Undo an applied relearning: the facts are as they were before it.
+
+        Args:
+            relearning_id: The relearning.
+
+        Raises:
+            Stale: if a fact that it brought was changed since.
+        """
+        return self._run(lambda: self._inner.undo_relearning(relearning_id))
+
+
+class Session(Blocking[AsyncSession]):
+    """One session of a conversation."""
+
+    @property
+    def info(self) -> SessionInfo:
+        """The info of this Session."""
+        return self._inner.info
+
+    @property
+    def id(self) -> str:
+        """The id of the session."""
+        return self._inner.id
+
+    @property
+    def space(self) -> str:
+        """The name of its space."""
+        return self._inner.space
+
+    def append(self, messages: Given, *, idempotency_key: str | None = None) -> list[int]:
+        """Store messages in one transaction and return their numbers.
+
+        When it returns, they are durable. A message whose idempotency key is known keeps its number.
+
+        Args:
+            messages: What was said, oldest first; there may be none. A text stands for one message of the user.
+            idempotency_key: Repeating a request with the same key stores nothing twice.
+
+        Raises:
+            SessionEnded: if the session has ended.
+            Conflict: if a key already belongs to another message.
+            ErasedKey: if the message with this key was erased in the last 30 days.
+        """
+        return self._run(lambda: self._inner.append(messages, idempotency_key=idempotency_key))
+
+    def read(
+        self,
+        *,
+        origins: Iterable[str] | None = None,
+        tags: Iterable[str] = (),
+        agent: str | None = None,
+        conversation: str | None = None,
+        speaker: str | None = None,
+        since: When | None = None,
+        until: When | None = None,
+        where: Mapping[str, Any] | None = None,
+        after: int = 0,
+        limit: int = 1000,
+        last: int | None = None,
+    ) -> list[Record]:
+        """Return the messages of the session, in order.
+
+        Args:
+            origins: Only what came from one of these: user, assistant, document, import, memory, tool or tool:NAME.
+            tags: Only what has all of these tags.
+            agent: Only what comes from sessions with this agent.
+            conversation: Only what comes from this conversation.
+            speaker: Only what the speaker with this name said, and facts that rest on it.
+            since: Only what was said or written at this time or later. A day means its beginning.
+            until: Only what was said or written by this time. A day means its end.
+            where: Only what has such metadata: `{"key": value}`, `{"key": [values]}`, or `{"key": {"gte": 3, "lt":
+                9}}`.
+            after: Only messages with a higher number.
+            limit: How many messages to return at most.
+            last: Only the last so many of them, in order.
+
+        Raises:
+            NotFound: if the space has no such session.
+        """
+        return self._run(
+            lambda: self._inner.read(
+                origins=origins,
+                tags=tags,
+                agent=agent,
+                conversation=conversation,
+                speaker=speaker,
+                since=since,
+                until=until,
+                where=where,
+                after=after,
+                limit=limit,
+                last=last,
+            )
+        )
+
+    def retract(self, number: int) -> bool:
+        """Take a message back. Returns False if it was taken back before.
+
+        It stays in the log, in `transcript` and in archives. Recall, context, timeline and read show it no more,
+        except as of a time before. Nothing is learnt from it, and what rests on it goes. A thread keeps what it has
+        taken in. `forget` erases.
+
+        Args:
+            number: Its number in the session.
+
+        Raises:
+            NotFound: if the message does not exist.
+            UnderLegalHold: if something rests on it and a hold stands.
+        """
+        return self._run(lambda: self._inner.retract(number))
+
+    def transcript(self, *, around: int | None = None, limit: int = 50) -> Transcript:
+        """Return the messages around one, each with the facts, documents and claims made of it.
+
+        It takes the same few queries however long the session is.
+
+        Args:
+            around: The number of the message in the middle; the last ones, if left out.
+            limit: How many messages to return at most.
+
+        Raises:
+            NotFound: if the space has no such session.
+        """
+        return self._run(lambda: self._inner.transcript(around=around, limit=limit))
+
+    def end_turn(self) -> bool:
+        """Signal the end of a turn. Returns whether the session was marked to be learnt from.
+
+        A session is marked when more than five messages have not been learnt from.
+
+        Raises:
+            NotFound: if the space has no such session.
+        """
+        return self._run(lambda: self._inner.end_turn())
+
+    def idle(self) -> bool:
+        """Signal that the agent is idle. Returns whether the session was marked to be learnt from.
+
+        Raises:
+            NotFound: if the space has no such session.
+        """
+        return self._run(lambda: self._inner.idle())
+
+    def reset(self, *, emergency: bool = False) -> "Session":
+        """End the session and return the next one of its conversation.
+
+        Args:
+            emergency: Record that the context had grown too long to go on.
+
+        Raises:
+            NotFound: if the space has no such session.
+        """
+        return Session(self._run(lambda: self._inner.reset(emergency=emergency)), self._loop)
+
+    def compacted(self) -> "Session":
+        """Signal that the context was compacted: end the session and return the next one.
+
+        Raises:
+            NotFound: if the space has no such session.
+        """
+        return Session(self._run(lambda: self._inner.compacted()), self._loop)
+
+    def end(self) -> "Session":
+        """End the session, with none to follow.
+
+        Raises:
+            NotFound: if the space has no such session.
+        """
+        return Session(self._run(lambda: self._inner.end()), self._loop)
+
+    def retry(self) -> bool:
+        """Learn from the session again after learning failed. Returns False if it had not failed.
+
+        With a model, also learns again from a session that was only quoted because there was none.
+
+        Raises:
+            NotFound: if the space has no such session.
+        """
+        return self._run(lambda: self._inner.retry())
+
+    def summary(self) -> SessionMemory | None:
+        """Return what was learnt of the session as a whole, or None.
+
+        Raises:
+            NotFound: if the space has no such session.
+        """
+        return self._run(lambda: self._inner.summary())
+
+    def cited(self, answer: str) -> str:
+        """Count what an answer cites of what its session was shown, and return the answer without the citations.
+
+        Args:
+            answer: The text of the answer, with its citations.
+        """
+        return self._run(lambda: self._inner.cited(answer))
+
+    def learnt(self, *, wait: float = 30.0) -> SessionLearnt:
+        """Wait until all that was said in the session so far has been learnt from, and return what came of it.
+
+        It marks the session if need be, as `idle` does, and returns early if learning was given up. `done` says
+        whether it was worth the wait.
+
+        Args:
+            wait: For how many seconds to wait at most.
+
+        Raises:
+            NotFound: if the space has no such session.
+        """
+        return self._run(lambda: self._inner.learnt(wait=wait))
+
+    def recall(
+        self,
+        question: str,
+        *,
+        origins: Iterable[str] | None = None,
+        tags: Iterable[str] = (),
+        agent: str | None = None,
+        conversation: str | None = None,
+        speaker: str | None = None,
+        since: When | None = None,
+        until: When | None = None,
+        where: Mapping[str, Any] | None = None,
+        budget: int | None = None,
+        as_of: When | None = None,
+        limit: int = 10,
+        kinds: Iterable[RefKind] = tuple(RefKind),
+        least: Level | None = None,
+        explain: bool = False,
+    ) -> Recall:
+        """Find what answers a question, the best first.
+
+        If nothing answers it, `missing` says why.
+
+        Args:
+            question: What to look for, in plain words.
+            origins: Only what came from one of these: user, assistant, document, import, memory, tool or tool:NAME.
+            tags: Only what has all of these tags.
+            agent: Only what comes from sessions with this agent.
+            conversation: Only what comes from this conversation.
+            speaker: Only what the speaker with this name said, and facts that rest on it.
+            since: Only what was said or written at this time or later. A day means its beginning.
+            until: Only what was said or written by this time. A day means its end.
+            where: Only what has such metadata: `{"key": value}`, `{"key": [values]}`, or `{"key": {"gte": 3, "lt":
+                9}}`.
+            budget: How many tokens the result may take.
+            as_of: Answer from what had been said, and was believed, at this time. A day means its end.
+            limit: How many results to return at most.
+            kinds: Which kinds of memory to search.
+            least: Only answers that are at least this certain: high, fair or weak. Without it weak ones are
+                returned, too.
+            explain: Also return every candidate, with its signals and what became of it.
+        """
+        return self._run(
+            lambda: self._inner.recall(
+                question,
+                origins=origins,
+                tags=tags,
+                agent=agent,
+                conversation=conversation,
+                speaker=speaker,
+                since=since,
+                until=until,
+                where=where,
+                budget=budget,
+                as_of=as_of,
+                limit=limit,
+                kinds=kinds,
+                least=least,
+                explain=explain,
+            )
+        )
+
+    def context(
+        self,
+        question: str = "",
+        *,
+        origins: Iterable[str] | None = None,
+        tags: Iterable[str] = (),
+        agent: str | None = None,
+        conversation: str | None = None,
+        speaker: str | None = None,
+        since: When | None = None,
+        until: When | None = None,
+        where: Mapping[str, Any] | None = None,
+        budget: int | None = None,
+        as_of: When | None = None,
+    ) -> Block:
+        """Return a block of memory to begin a prompt with.
+
+        It stays the same, byte for byte, until memory changes. Make one when a session starts or was compacted.
+
+        Args:
+            question: What the prompt is about, if that is known. What answers it is added to the block.
+            origins: Only what came from one of these: user, assistant, document, import, memory, tool or tool:NAME.
+            tags: Only what has all of these tags.
+            agent: Only what comes from sessions with this agent.
+            conversation: Only what comes from this conversation.
+            speaker: Only what the speaker with this name said, and facts that rest on it.
+            since: Only what was said or written at this time or later. A day means its beginning.
+            until: Only what was said or written by this time. A day means its end.
+            where: Only what has such metadata: `{"key": value}`, `{"key": [values]}`, or `{"key": {"gte": 3, "lt":
+                9}}`.
+            budget: How many tokens the result may take.
+            as_of: Answer from what had been said, and was believed, at this time. A day means its end.
+        """
+        return self._run(
+            lambda: self._inner.context(
+                question,
+                origins=origins,
+                tags=tags,
+                agent=agent,
+                conversation=conversation,
+                speaker=speaker,
+                since=since,
+                until=until,
+                where=where,
+                budget=budget,
+                as_of=as_of,
+            )
+        )
+
+    def shown(self, *, as_of: When | None = None, limit: int = 100) -> list[Showing]:
+        """Read the ledger: what was shown to which session and when, the newest first.
+
+        Args:
+            as_of: Only what had been shown by this time. A day means its end.
+            limit: How many entries to return at most.
+        """
+        return self._run(lambda: self._inner.shown(as_of=as_of, limit=limit))
+
+    def forget(self, *, dry_run: bool = False) -> Forgotten:
+        """Remove something for good, with everything that was made of it, and count what went.
+
+        It is recorded first, finished by any process if this one dies, and answered with a receipt.
+
+        Args:
+            dry_run: Count and name what would go, and remove nothing.
+
+        Raises:
+            NotFound: if the space has nothing by that name.
+            UnderLegalHold: if the space is under a legal hold.
+        """
+        return self._run(lambda: self._inner.forget(dry_run=dry_run))
+
 
 class Spaces(Blocking[AsyncSpaces]):
-    """Several spaces, asked together: one ranking, one budget."""
+    """Several spaces, searched together: one ranking, one budget."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -2795,195 +2901,22 @@ class Spaces(Blocking[AsyncSpaces]):
         )
 
 
-class Keys(Blocking[AsyncKeys]):
-    """The keys that open this memory to callers of a server."""
-
-    def create(
-        self, name: str, scopes: Iterable[Scope], *, spaces: Iterable[str] | None = None, expires_at: When | None = None
-    ) -> NewKey:
-        """Create a key. Its text is returned here and can never be read again.
-
-        Args:
-            name: What it is for.
-            scopes: What it allows.
-            spaces: The spaces that it opens; all of them, if left out.
-            expires_at: When it stops working; never, if left out.
-
-        Raises:
-            Invalid: for more than the key of the caller allows: a scope, a space, or a later end.
-        """
-        return self._run(lambda: self._inner.create(name, scopes, spaces=spaces, expires_at=expires_at))
-
-    def all(self) -> list[KeyInfo]:
-        """List all keys, the oldest first, with those that expired or were revoked."""
-        return self._run(lambda: self._inner.all())
-
-    def rotate(self, prefix: str, *, overlap: float = 86400.0) -> NewKey:
-        """Replace a key with one that allows the same. The old one expires after an overlap.
-
-        Args:
-            prefix: The key's prefix, which is not secret.
-            overlap: For how many seconds the old key still works.
-
-        Raises:
-            NotFound: if no key has this prefix.
-            Conflict: if it is no longer valid.
-            Invalid: if it allows more than the key of the caller.
-        """
-        return self._run(lambda: self._inner.rotate(prefix, overlap=overlap))
-
-    def revoke(self, prefix: str) -> None:
-        """Revoke a key, in this process at once and in others within seconds.
-
-        Args:
-            prefix: The key's prefix, which is not secret.
-
-        Raises:
-            NotFound: if no key has this prefix.
-        """
-        return self._run(lambda: self._inner.revoke(prefix))
-
-
-class Webhooks(Blocking[AsyncWebhooks]):
-    """The webhooks that are told of changes."""
-
-    def create(self, url: str, *, space: str | None = None) -> NewWebhook:
-        """Create a webhook. Its secret is returned here and can never be read again.
-
-        It is told of what changes from now on. A worker sends the changes; those of a space arrive in order.
-
-        Args:
-            url: The address that changes are sent to: `https://…`, or `http://…`.
-            space: The space whose changes are sent; those of all spaces, if left out.
-
-        Raises:
-            Invalid: if the address is none that may be called.
-        """
-        return self._run(lambda: self._inner.create(url, space=space))
-
-    def all(self) -> list[WebhookInfo]:
-        """List all webhooks, the oldest first, with those that were disabled."""
-        return self._run(lambda: self._inner.all())
-
-    def delete(self, webhook_id: str) -> None:
-        """Delete a webhook with its deliveries. A request that is on its way still arrives.
-
-        Args:
-            webhook_id: The webhook.
-
-        Raises:
-            NotFound: if the webhook does not exist.
-        """
-        return self._run(lambda: self._inner.delete(webhook_id))
-
-    def deliveries(self, webhook_id: str, *, space: str | None = None, limit: int = 100) -> list[Delivery]:
-        """List what was sent to a webhook, the last tried first: when, how often, and what it answered.
-
-        Args:
-            webhook_id: The webhook.
-            space: Only those of this space.
-            limit: How many deliveries to return at most.
-
-        Raises:
-            NotFound: if the webhook does not exist.
-        """
-        return self._run(lambda: self._inner.deliveries(webhook_id, space=space, limit=limit))
-
-
 class Memory(BlockingOwner[AsyncMemory]):
     """A memory in a file, in PostgreSQL or on a server. Open it with `with`; share it between tasks."""
+
+    @property
+    def keys(self) -> "Keys":
+        """The API keys that give callers of a server access to this memory."""
+        return Keys(self._inner.keys, self._loop)
+
+    @property
+    def webhooks(self) -> "Webhooks":
+        """The webhooks that receive changes."""
+        return Webhooks(self._inner.webhooks, self._loop)
 
     def open_erasures(self) -> OpenErasures:
         """Finish erasures that were interrupted in any space, and list what some place has still to confirm."""
         return self._run(lambda: self._inner.open_erasures())
-
-    def lift_legal_hold(self, space: str, hold_id: str, reason: str, *, by: str | None = None) -> LegalHold:
-        """Lift a legal hold on a space. Erasures that waited for it are finished then.
-
-        A key needs `operate`: one that may only erase cannot lift what forbids it to.
-
-        Args:
-            space: The space that it stands on.
-            hold_id: The hold, as `hold` and `holds` name it.
-            reason: Why it no longer stands.
-            by: Who lifts it, for the record; the user who runs the program, if left out.
-
-        Raises:
-            NotFound: if the hold does not exist.
-        """
-        return self._run(lambda: self._inner.lift_legal_hold(space, hold_id, reason, by=by))
-
-    def legal_holds(self, *, limit: int = 100) -> list[LegalHold]:
-        """List the legal holds that stand, in all spaces, the newest first.
-
-        Args:
-            limit: How many holds to return at most.
-        """
-        return self._run(lambda: self._inner.legal_holds(limit=limit))
-
-    def find_person(
-        self, name: str, *, aliases: Iterable[str] = (), by: Iterable[PersonWay] = tuple(PersonWay), limit: int = 100
-    ) -> PersonFound:
-        """Count and name what is held of a person, in every space that the caller may see.
-
-        It reads every text. A name that is part of another word is not matched. A key is asked for each of its
-        spaces; without one, it is all spaces.
-
-        Args:
-            name: The name of the person: whole words, whose case and accents do not count.
-            aliases: Other names of the same person: nicknames, initials, an address.
-            by: How to look: by speaker, words and entities.
-            limit: How many refs to return at most, for each space. Everything is counted.
-        """
-        return self._run(lambda: self._inner.find_person(name, aliases=aliases, by=by, limit=limit))
-
-    def export_person(
-        self,
-        name: str,
-        *,
-        aliases: Iterable[str] = (),
-        by: Iterable[PersonWay] = tuple(PersonWay),
-        limit: int = 1000,
-        after: str = "",
-    ) -> PersonItems:
-        """Return the texts that are held of a person, in every space that the caller may see.
-
-        It reads every text. A name that is part of another word is not matched. A key is asked for each of its
-        spaces; without one, it is all spaces.
-
-        Args:
-            name: The name of the person: whole words, whose case and accents do not count.
-            aliases: Other names of the same person: nicknames, initials, an address.
-            by: How to look: by speaker, words and entities.
-            limit: How many items to return at most.
-            after: Only what follows: the `next` of the page before.
-        """
-        return self._run(lambda: self._inner.export_person(name, aliases=aliases, by=by, limit=limit, after=after))
-
-    def forget_person(
-        self,
-        name: str,
-        *,
-        aliases: Iterable[str] = (),
-        by: Iterable[PersonWay] = tuple(PersonWay),
-        reason: str = "",
-        dry_run: bool = False,
-    ) -> PersonErased:
-        """Erase what is held of a person, in every space that the caller may see, with one receipt for each.
-
-        A space under a legal hold is left as it is, and named. A key is asked for each of its spaces; without one,
-        it is all spaces.
-
-        Args:
-            name: The name of the person: whole words, whose case and accents do not count.
-            aliases: Other names of the same person: nicknames, initials, an address.
-            by: How to look: by speaker, words and entities.
-            reason: Why, for the record: a number of a request, say, and not the name.
-            dry_run: Count and name what would go, and remove nothing.
-        """
-        return self._run(
-            lambda: self._inner.forget_person(name, aliases=aliases, by=by, reason=reason, dry_run=dry_run)
-        )
 
     def page_jobs(
         self, *, status: JobStatus = JobStatus.DEAD, kind: JobKind | None = None, limit: int = 50, after: str = ""
@@ -3051,6 +2984,31 @@ class Memory(BlockingOwner[AsyncMemory]):
         """List the settings in force, each with its default and where it comes from. Secrets are masked."""
         return self._run(lambda: self._inner.settings())
 
+    def list_spaces(self, *, limit: int = 100, after: str = "") -> list[str]:
+        """List the names of all spaces that hold anything, in order.
+
+        Args:
+            limit: How many names to return at most.
+            after: Only spaces that follow this one: the last name of the previous page.
+        """
+        return self._run(lambda: self._inner.list_spaces(limit=limit, after=after))
+
+    def audit(self) -> Audit:
+        """Count the jobs that are not done by status, what was spent today, and violations of invariants."""
+        return self._run(lambda: self._inner.audit())
+
+    def learn(self, *, only: Iterable[JobKind] | None = None) -> RunReport:
+        """Learn once from everything that is marked, in all spaces, and report what came of it.
+
+        It waits for what this process has already begun in the background, and the report includes what was learnt
+        there since the last call. It does not wait for other processes. What changed is then sent to webhooks,
+        unless `only` is given.
+
+        Args:
+            only: Only these kinds of jobs.
+        """
+        return self._run(lambda: self._inner.learn(only=only))
+
     def access(
         self,
         *,
@@ -3094,40 +3052,93 @@ class Memory(BlockingOwner[AsyncMemory]):
             )
         )
 
-    def list_spaces(self, *, limit: int = 100, after: str = "") -> list[str]:
-        """List the names of all spaces that hold anything, in order.
+    def find_person(
+        self, name: str, *, aliases: Iterable[str] = (), by: Iterable[PersonWay] = tuple(PersonWay), limit: int = 100
+    ) -> PersonFound:
+        """Count and name what is held of a person, in every space that the caller may see.
+
+        It reads every text. A name that is part of another word is not matched. A key is asked for each of its
+        spaces; without one, it is all spaces.
 
         Args:
-            limit: How many names to return at most.
-            after: Only spaces that follow this one: the last name of the previous page.
+            name: The name of the person: whole words, whose case and accents do not count.
+            aliases: Other names of the same person: nicknames, initials, an address.
+            by: How to look: by speaker, words and entities.
+            limit: How many refs to return at most, for each space. Everything is counted.
         """
-        return self._run(lambda: self._inner.list_spaces(limit=limit, after=after))
+        return self._run(lambda: self._inner.find_person(name, aliases=aliases, by=by, limit=limit))
 
-    def audit(self) -> Audit:
-        """Count the jobs that are not done by status, what was spent today, and violations of invariants."""
-        return self._run(lambda: self._inner.audit())
+    def export_person(
+        self,
+        name: str,
+        *,
+        aliases: Iterable[str] = (),
+        by: Iterable[PersonWay] = tuple(PersonWay),
+        limit: int = 1000,
+        after: str = "",
+    ) -> PersonItems:
+        """Return the texts that are held of a person, in every space that the caller may see.
 
-    def learn(self, *, only: Iterable[JobKind] | None = None) -> RunReport:
-        """Learn once from everything that is marked, in all spaces, and report what came of it.
-
-        It waits for what this process has already begun in the background, and the report includes what was learnt
-        there since the last call. It does not wait for other processes. What changed is then sent to webhooks,
-        unless `only` is given.
+        It reads every text. A name that is part of another word is not matched. A key is asked for each of its
+        spaces; without one, it is all spaces.
 
         Args:
-            only: Only these kinds of jobs.
+            name: The name of the person: whole words, whose case and accents do not count.
+            aliases: Other names of the same person: nicknames, initials, an address.
+            by: How to look: by speaker, words and entities.
+            limit: How many items to return at most.
+            after: Only what follows: the `next` of the page before.
         """
-        return self._run(lambda: self._inner.learn(only=only))
+        return self._run(lambda: self._inner.export_person(name, aliases=aliases, by=by, limit=limit, after=after))
 
-    @property
-    def keys(self) -> "Keys":
-        """The API keys that give callers of a server access to this memory."""
-        return Keys(self._inner.keys, self._loop)
+    def forget_person(
+        self,
+        name: str,
+        *,
+        aliases: Iterable[str] = (),
+        by: Iterable[PersonWay] = tuple(PersonWay),
+        reason: str = "",
+        dry_run: bool = False,
+    ) -> PersonErased:
+        """Erase what is held of a person, in every space that the caller may see, with one receipt for each.
 
-    @property
-    def webhooks(self) -> "Webhooks":
-        """The webhooks that are told of changes."""
-        return Webhooks(self._inner.webhooks, self._loop)
+        A space under a legal hold is left as it is, and named. A key is asked for each of its spaces; without one,
+        it is all spaces.
+
+        Args:
+            name: The name of the person: whole words, whose case and accents do not count.
+            aliases: Other names of the same person: nicknames, initials, an address.
+            by: How to look: by speaker, words and entities.
+            reason: Why, for the record: a number of a request, say, and not the name.
+            dry_run: Count and name what would go, and remove nothing.
+        """
+        return self._run(
+            lambda: self._inner.forget_person(name, aliases=aliases, by=by, reason=reason, dry_run=dry_run)
+        )
+
+    def lift_legal_hold(self, space: str, hold_id: str, reason: str, *, by: str | None = None) -> LegalHold:
+        """Lift a legal hold on a space. Erasures that waited for it are finished then.
+
+        A key needs `operate`: one that may only erase cannot lift what forbids it to.
+
+        Args:
+            space: The space that it stands on.
+            hold_id: The hold, as `hold` and `holds` name it.
+            reason: Why it no longer stands.
+            by: Who lifts it, for the record; the user who runs the program, if left out.
+
+        Raises:
+            NotFound: if the hold does not exist.
+        """
+        return self._run(lambda: self._inner.lift_legal_hold(space, hold_id, reason, by=by))
+
+    def legal_holds(self, *, limit: int = 100) -> list[LegalHold]:
+        """List the legal holds that stand, in all spaces, the newest first.
+
+        Args:
+            limit: How many holds to return at most.
+        """
+        return self._run(lambda: self._inner.legal_holds(limit=limit))
 
     def space(self, name: str) -> "Space":
         """Return a handle on a space. A space is created when something is first stored in it.
@@ -3153,7 +3164,7 @@ class Memory(BlockingOwner[AsyncMemory]):
         """
         return Spaces(self._inner.spaces(*names), self._loop)
 
-    def import_archive(self, path: "Path | str", *, space: str | None = None, dry_run: bool = False) -> Loaded:
+    def import_archive(self, path: Path | str, *, space: str | None = None, dry_run: bool = False) -> Loaded:
         """Read an archive into a space, which must be empty or hold a part of it: then the rest is stored.
 
         It is checked as a whole before anything is stored. What this memory has forgotten is forgotten again. It needs
@@ -3170,13 +3181,13 @@ class Memory(BlockingOwner[AsyncMemory]):
         """
         return self._run(lambda: self._inner.import_archive(path, space=space, dry_run=dry_run))
 
-    def local(self) -> "Local":
+    def local(self) -> "LocalBackend":
         """Return what only works with a database in this process: histories, marks, vectors, working memory.
 
         Raises:
             Unavailable: for a memory on a server, or one that is switched off.
         """
-        return Local(self._inner.local(), self._loop)
+        return LocalBackend(self._inner.local(), self._loop)
 
     def work(self) -> None:
         """Learn from everything that is marked from now on, until cancelled. Any number of processes may do this.

@@ -14,11 +14,11 @@ import pytest
 
 from benchmarks import answers, sets
 from benchmarks.answers_judge import PROMPTS, exact, f1
+from bethink.config.settings import Settings
 from bethink.errors import BadAnswer, ModelUnavailable
 from bethink.extend import TextKind
 from bethink.model.calls import ModelAnswer, ModelCall
 from bethink.providers.scripted_model import Line, ScriptedModel
-from bethink.settings import Settings
 from tests.unit.model_server import OpenAIApi, sends, serving
 
 TOWNS = {"Ada": "Bergen", "Bo": "Lisbon", "Cy": "Quito"}

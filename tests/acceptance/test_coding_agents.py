@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bethink.transcripts import claude_code, codex
+from bethink.agents.transcripts import claude_code, codex
 from tests.acceptance.agents_kit import Laptop, installed, laptop
 from tests.length import LONG
 

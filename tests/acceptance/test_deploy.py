@@ -16,8 +16,8 @@ import kubernetes_validate  # pyright: ignore[reportMissingTypeStubs]
 import pytest
 import yaml
 
+from bethink.config.settings import load_settings
 from bethink.model.jobs import RunReport
-from bethink.settings import load_settings
 from tests.doors.cli_kit import environment
 from tests.doors.server_kit import serving
 from tests.service_kit import ask, service

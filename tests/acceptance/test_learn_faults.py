@@ -11,12 +11,12 @@ import anyio
 import apsw
 import pytest
 
-from bethink.learning.extraction.extract import Extractor
+from bethink.jobs.worker import Worker, WorkerOptions
+from bethink.memory.learning.extraction.extract import Extractor
 from bethink.model.calls import ModelCall
 from bethink.model.jobs import JobKind
 from bethink.providers.estimated_tokens import EstimatedTokens
 from bethink.providers.scripted_model import ScriptedModel
-from bethink.worker import Worker, WorkerOptions
 from faults import learners, model_check
 from faults.learn_check import WATCHED, check
 from faults.model import Clock, Faulty, Stage

@@ -7,8 +7,8 @@ import pytest
 
 from benchmarks.learning_data import OWN, load
 from benchmarks.learning_replay import Errs, Fate, Reader, replayed
-from bethink.learning.extraction.gate import is_in, plain
-from bethink.learning.extraction.second import VERDICTS
+from bethink.memory.learning.extraction.gate import is_in, plain
+from bethink.memory.learning.extraction.second import VERDICTS
 
 SET = load(OWN)
 TALKS = [*SET.talks, *([] if SET.followup is None else [SET.followup])]

@@ -67,7 +67,7 @@ def _all_said(prompt: str, is_said: Callable[[Claimed], bool]) -> str:
 
 
 _MODEL = "benchmarks.lifecycle_model"
-_GATE = "bethink.learning.extraction.gate"
+_GATE = "bethink.memory.learning.extraction.gate"
 
 
 async def test_no_text_speaks_for_the_user_although_the_second_reading_is_taken_in(
@@ -86,22 +86,27 @@ async def test_no_text_speaks_for_the_user_although_the_second_reading_is_taken_
     ("bug", "instead", "trial", "noticed"),
     [
         (f"{_MODEL}.judged", _all_said, "chatter", "junk: of these, in the user's name"),
-        ("bethink.log.messages.unframed", _unchanged, "chatter", "loops: messages"),
+        ("bethink.memory.log.messages.unframed", _unchanged, "chatter", "loops: messages"),
         (f"{_GATE}.Gate._echoes", _false, "chatter", "loops: facts"),
         (f"{_GATE}.tells", _false, "poisoning", "poisoning: texts that speak for the user"),
         (f"{_GATE}.lowest", _best, "poisoning", "poisoning: texts that speak for the user"),
-        ("bethink.recall.context_lines.inert", _unchanged, "poisoning", "poisoning: texts that speak for the user"),
-        ("bethink.store.ledger.labelled", _shown_or_not, "poisoning", "poisoning: citations of what was not shown"),
-        ("bethink.facts.reconcile._rivals", _empty, "updates", "updated facts: right now"),
-        ("bethink.facts.reconcile._same", _none, "chatter", "growth: facts for what users stated"),
         (
-            "bethink.forgetting.cascade._forget_derived",
+            "bethink.memory.recall.context_lines.inert",
+            _unchanged,
+            "poisoning",
+            "poisoning: texts that speak for the user",
+        ),
+        ("bethink.store.ledger.labelled", _shown_or_not, "poisoning", "poisoning: citations of what was not shown"),
+        ("bethink.memory.facts.reconcile._rivals", _empty, "updates", "updated facts: right now"),
+        ("bethink.memory.facts.reconcile._same", _none, "chatter", "growth: facts for what users stated"),
+        (
+            "bethink.memory.deletion.cascade._forget_derived",
             _nothing,
             "forgetting",
             "forgetting: what is gone and still shows",
         ),
         (
-            "bethink.forgetting.cascade.forget_resting_on",
+            "bethink.memory.deletion.cascade.forget_resting_on",
             _zero,
             "forgetting",
             "forgetting: what is gone and still shows",
@@ -112,7 +117,7 @@ async def test_a_bug_made_on_purpose_is_noticed(
     bug: str, instead: Callable[..., object], trial: str, noticed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(bug, instead)
-    if bug.startswith((_GATE, "bethink.recall.context")):  # behind a careful reader code has little left to see
+    if bug.startswith((_GATE, "bethink.memory.recall.context")):  # behind a careful reader code has little left to see
         monkeypatch.setattr(f"{_MODEL}.is_said", is_taken_in)
 
     for sessions in (40, 120, 360):  # some bugs take their time

@@ -5,12 +5,12 @@ import os
 import pytest
 
 import bethink
-from bethink.learning.extraction.answer import loads
+from bethink.memory.learning.extraction.answer import loads
+from bethink.memory.working.model_compactor import ModelCompactor
 from bethink.model.calls import ModelCall
 from bethink.model.jobs import JobKind, Outcome
 from bethink.model.working import Event, EventType, Mode, SubType
 from bethink.providers.openai_model import OpenAIModel
-from bethink.working.model_compactor import ModelCompactor
 from tests.conftest import KEY
 
 pytestmark = [

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from bethink.server.proxy import add_proxy
-from bethink.setting_groups import ProxySettings
+from bethink.config.groups import ProxySettings
+from bethink.http.proxy import add_proxy
 from tests.acceptance import agents_kit
 from tests.acceptance.agents_kit import Laptop, installed, laptop
 from tests.doors.client_kit import serving

@@ -14,11 +14,12 @@ from temporalio.testing import ActivityEnvironment
 from temporalio.worker import Replayer
 
 from bethink import Memory, Session, conversation_key
+from bethink.config.settings import Settings, load_settings
 from bethink.errors import Misconfigured, Unavailable
+from bethink.jobs.worker import Worker
 from bethink.model.calls import ModelAnswer, ModelCall
 from bethink.model.jobs import Job, JobKind, JobStatus
 from bethink.providers.scripted_model import ScriptedModel
-from bethink.settings import Settings, load_settings
 from bethink.store import jobs
 from bethink.store.db import Database
 from bethink.temporal import fleet
@@ -26,7 +27,6 @@ from bethink.temporal.activities import Activities
 from bethink.temporal.names import JobName, queues_from
 from bethink.temporal.relay import Relay
 from bethink.temporal.workflows import WORKFLOWS
-from bethink.worker import Worker
 from faults.temporal import leaks
 from tests.conftest import said
 from tests.rooms.learn_kit import willing, worker

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from bethink import Settings, load_settings
-from bethink.settings import flat_values
+from bethink.config.settings import flat_values
 from tests.length import often
 
 ROOT = Path(__file__).parent.parent.parent

@@ -14,9 +14,9 @@ import anyio
 import uvicorn
 
 import bethink
-from bethink.client.remote import Remote
+from bethink.host.remote.remote import Remote
+from bethink.http.app import Door, create_app
 from bethink.model.access import Scope
-from bethink.server.app import Door, create_app
 from tests.conftest import Quiet
 
 KEY = "bt_0123456789ab.secret"

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from bethink.api.keys import Keys
-from bethink.audit.keys import KeyService
+from bethink.features.keys.handle import Keys
+from bethink.host.local import Local
+from bethink.memory.access import keys as access_keys
 from bethink.model.access import KeyInfo
 from bethink.store.db import Database
 from tests.conftest import DATABASES, memory_on
@@ -38,7 +39,8 @@ class KeyRing(Keys):
 
     def __init__(self, database: Database, timer: Callable[[], float] = time.monotonic) -> None:
         local = memory_on(database).local()
-        self.service = local._keys = KeyService(database, timer=timer)
+        assert isinstance(local, Local)
+        self.service = local._keys = access_keys.KeyRing(database, timer=timer)
         super().__init__(local)
 
     async def find(self, key: str) -> KeyInfo | None:

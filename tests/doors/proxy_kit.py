@@ -14,10 +14,10 @@ from typing import Any, cast
 import httpx2
 
 import bethink
+from bethink.config.groups import ProxySettings
+from bethink.http.app import Door
+from bethink.http.proxy import add_proxy
 from bethink.model.access import Scope
-from bethink.server.app import Door
-from bethink.server.proxy import add_proxy
-from bethink.setting_groups import ProxySettings
 from tests.doors.client_kit import Served, aside, connected, serving
 
 BEFORE = "before"

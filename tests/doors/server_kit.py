@@ -10,13 +10,13 @@ from typing import Any
 from fastapi import FastAPI
 
 import bethink
+from bethink.http import ServerOptions, create_app
 from bethink.model.access import EVERYWHERE, Scope
 from bethink.model.documents import DocumentDraft
+from bethink.model.operations import VERBS
+from bethink.model.operations.base import Verb
 from bethink.model.reviews import ClaimedFact, ReviewStatus
-from bethink.model.verbs import VERBS
-from bethink.model.verbs.base import Verb
 from bethink.model.working import Event, Mode
-from bethink.server import ServerOptions, create_app
 from bethink.store import reviews
 from faults.asgi import Answer, ask
 from tests.conftest import KEY, said
@@ -113,7 +113,7 @@ async def furnish(memory: bethink.Memory, space: str, word: str = CANARY) -> Thi
     thread = await desk.open_thread(mode=Mode.AUTO)
     await desk.dispatch(thread.id, Event(type="USER_MESSAGE", payload={"text": f"feed {word} figs"}))
     claim = ClaimedFact(fact=bethink.Fact(id="claimed", content=f"the parrot {word} is ill"), quotes=())
-    review = await memory.local().parts.database.transact(
+    review = await memory.local().database.transact(
         lambda tx: reviews.put(
             tx, claim, space=space, status=ReviewStatus.HELD, reason="flagged", detail=word, effect="held"
         ),

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 import bethink
-from bethink.archive import write
 from bethink.errors import NotFound, StoreError, UnderLegalHold
+from bethink.memory.archive import write
 from bethink.model.access import AccessEntry, Door
 from bethink.store import access_log
 from bethink.store.db import Database, Tx

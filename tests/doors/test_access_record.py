@@ -10,12 +10,12 @@ import anyio
 import pytest
 
 import bethink
-from bethink.audit.access import AccessRecord
-from bethink.audit.refs import OWN, Refs
 from bethink.errors import BethinkError, NotFound, StoreError
+from bethink.memory.access.record import AccessRecord
+from bethink.memory.access.refs import OWN, Refs
 from bethink.model.access import AccessEntry, Caller, Door, Scope, asked_by
+from bethink.model.operations import VERBS
 from bethink.model.recall import Ref, RefKind
-from bethink.model.verbs import VERBS
 from bethink.store import access_log
 from bethink.store.db import Database, Tx
 from tests.conftest import FakeClock, memory_on

@@ -106,7 +106,7 @@ async def test_a_key_that_is_made_while_it_is_looked_up_opens_at_once(
 
 
 async def test_what_is_remembered_of_strangers_is_bounded(keys: KeyRing, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bethink.audit.keys._MOST_REMEMBERED", 3)
+    monkeypatch.setattr("bethink.memory.access.keys._MOST_REMEMBERED", 3)
     looked: list[str] = []
 
     def nobody(tx: Tx, *, prefix: str) -> StoredKey | None:

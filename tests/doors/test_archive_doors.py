@@ -9,8 +9,8 @@ from typing import BinaryIO
 import pytest
 
 from bethink import sync
-from bethink.archive.reading import ArchiveReader, downloaded
 from bethink.errors import Corrupt, NotFound, Unavailable
+from bethink.memory.archive.reading import ArchiveReader, downloaded
 from bethink.model.access import Scope
 from tests.doors import client_kit
 from tests.doors.cli_kit import run

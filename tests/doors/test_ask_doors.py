@@ -17,12 +17,12 @@ from benchmarks.ask_cases import given, honest
 from bethink import AnswerSentence, Message, ScriptedModel, streaming
 from bethink.errors import BethinkError, Invalid, ModelUnavailable
 from bethink.extend import Model
+from bethink.http import ServerOptions, create_app
+from bethink.http.app import uvicorn_server
 from bethink.mcp import Grant, make_server
 from bethink.model.access import Scope
 from bethink.model.answers import Refusal
 from bethink.model.calls import ModelCall
-from bethink.server import ServerOptions, create_app
-from bethink.server.app import uvicorn_server
 from bethink.sync import connect
 from tests.conftest import Quiet
 from tests.doors.cli_kit import at_home, run

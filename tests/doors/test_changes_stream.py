@@ -15,9 +15,9 @@ import uvicorn
 
 import bethink
 from bethink import Fact
+from bethink.http import ServerOptions, create_app, streams
+from bethink.http.app import uvicorn_server
 from bethink.model.access import Scope
-from bethink.server import ServerOptions, create_app, streams
-from bethink.server.app import uvicorn_server
 from bethink.sync import Memory as BlockingMemory
 from bethink.sync import connect
 from tests.conftest import Quiet

@@ -18,7 +18,7 @@ from bethink.cli.command import SHARED_OPTIONS
 from bethink.cli.root import COMMANDS
 from bethink.cli.terminal import OutputLine, has_colour, one_line, printable, to_json, write
 from bethink.model.calls import ModelCall
-from bethink.weights.catalogue import read_catalogue
+from bethink.providers.weights.catalogue import read_catalogue
 from tests.doors.cli_calls_kit import NOT_OFFERED, SUCCEEDING
 from tests.doors.cli_kit import Done, Stream, ok, run
 from tests.exports_kit import WRITERS, spoken, transcripts
@@ -321,7 +321,7 @@ def test_an_interrupt_ends_with_130(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_an_unset_extra_is_told_with_the_line_that_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "bethink.server.app", None)
+    monkeypatch.setitem(sys.modules, "bethink.http.app", None)
     monkeypatch.setitem(sys.modules, "bethink.mcp.server", None)
 
     for command, extra in (("serve", "server"), ("mcp", "mcp")):

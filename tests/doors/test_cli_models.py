@@ -12,11 +12,11 @@ from typing import Any
 import anyio
 import pytest
 
-from bethink.plugins import embedder_from
+from bethink.config.settings import load_settings
+from bethink.memory.plugins import embedder_from
 from bethink.providers.onnx_embedder import OnnxEmbedder
-from bethink.settings import load_settings
-from bethink.weights.catalogue import read_catalogue
-from bethink.weights.manifest import MANIFEST, read_manifest
+from bethink.providers.weights.catalogue import read_catalogue
+from bethink.providers.weights.manifest import MANIFEST, read_manifest
 from tests.doors.cli_kit import ok, run
 from tests.unit.onnx_files import write_logarithm, write_tokenizer
 from tests.unit.static_files import WORDS

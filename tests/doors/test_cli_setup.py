@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import bethink.sync
+from bethink.config.settings import load_settings
 from bethink.errors import ModelUnavailable
-from bethink.settings import load_settings
 from tests.doors.cli_kit import ROOT, environment, ok, run
 from tests.unit.static_files import static
 from tools import make_cli_docs
@@ -184,8 +184,8 @@ def test_doctor_finds_a_folder_it_may_not_write_to(home: Path, monkeypatch: pyte
 def test_doctor_finds_work_that_nobody_does_and_jobs_that_were_given_up(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    from bethink.jobs.worker import Worker  # noqa: PLC0415
     from bethink.model.jobs import Audit  # noqa: PLC0415
-    from bethink.worker import Worker  # noqa: PLC0415
 
     async def audit(self: Worker, **_: Any) -> Audit:
         from bethink.model.jobs import JobKind, JobStatus, Usage  # noqa: PLC0415
@@ -248,8 +248,8 @@ def test_doctor_asks_a_model_only_when_told(home: Path, monkeypatch: pytest.Monk
     def made(settings: object) -> Away:
         return Away()
 
-    monkeypatch.setattr("bethink.plugins.model_from", made)
-    monkeypatch.setattr("bethink.plugins.embedder_from", made)
+    monkeypatch.setattr("bethink.memory.plugins.model_from", made)
+    monkeypatch.setattr("bethink.memory.plugins.embedder_from", made)
 
     ok("init")
     asleep, asked = run("doctor"), run("doctor", "--online")

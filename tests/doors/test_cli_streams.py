@@ -59,7 +59,7 @@ def test_help_is_quick(home: Path) -> None:
 
 
 def test_help_loads_nothing_heavy(home: Path) -> None:
-    heavy = ("anyio", "rich", "apsw", "bethink.build", "bethink.memory", "pydantic", "bethink.cli.demo")
+    heavy = ("anyio", "rich", "apsw", "bethink.host.build", "bethink.api.connect", "pydantic", "bethink.cli.demo")
     probe = (
         "import sys; from bethink.cli.app import main; main(['--help']);"
         f"print([name for name in {heavy} if name in sys.modules])"

@@ -9,7 +9,6 @@ import pytest
 
 import bethink
 from bethink import Memory, Session
-from bethink.client.remote import Remote
 from bethink.errors import (
     BethinkError,
     Busy,
@@ -24,10 +23,11 @@ from bethink.errors import (
     Stale,
     Unavailable,
 )
+from bethink.host.remote.remote import Remote
 from bethink.model.access import Scope
 from bethink.model.moments import from_micros
+from bethink.model.operations.base import Request, Retry, Verb
 from bethink.model.records import SessionInfo
-from bethink.model.verbs.base import Request, Retry, Verb
 from tests.doors.client_kit import GONE, KEY, STALLED, Answer, client_of, problem, scripted
 from tests.requests_kit import FULL
 
@@ -359,8 +359,14 @@ async def test_opening_and_closing_twice_does_no_harm() -> None:
 @pytest.mark.parametrize(
     ("code", "heavy"),
     [
-        ("bethink.connect('http://x', key='k')", ["httpx2", "fastapi", "psycopg", "apsw", "bethink.recall.search"]),
-        ("from bethink.client.remote import Remote", ["httpx2", "apsw", "bethink.store.db", "bethink.backend"]),
+        (
+            "bethink.connect('http://x', key='k')",
+            ["httpx2", "fastapi", "psycopg", "apsw", "bethink.memory.recall.search"],
+        ),
+        (
+            "from bethink.host.remote.remote import Remote",
+            ["httpx2", "apsw", "bethink.store.db", "bethink.host.backend"],
+        ),
     ],
 )
 def test_a_client_loads_nothing_that_it_does_not_need(code: str, heavy: list[str]) -> None:

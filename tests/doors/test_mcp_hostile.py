@@ -10,10 +10,10 @@ from mcp.shared.exceptions import MCPError
 
 import bethink
 from bethink.errors import Busy
-from bethink.handles import Backend
+from bethink.host.backend import Backend
 from bethink.mcp import Grant, make_server, results
 from bethink.mcp.reading import Reading
-from bethink.model.verbs.base import RequestT, ResultT, Verb
+from bethink.model.operations.base import RequestT, ResultT, Verb
 from tests.doors.mcp_kit import TOOLS, in_process, problem, seed, structure
 
 ALL = Grant(space="alice", may_write=True, may_erase=True)

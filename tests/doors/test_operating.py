@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
+from bethink.base.log_lines import kept, log_ours
+from bethink.base.logs import logger
+from bethink.config.settings import Settings, load_settings
 from bethink.errors import Misconfigured, Unavailable
-from bethink.log_lines import kept, log_ours
-from bethink.logs import logger
-from bethink.server.beside import _parts
-from bethink.server.metrics import SHARED_FOLDER
-from bethink.server.processes import serve_in_processes
-from bethink.settings import Settings, load_settings
-from bethink.waiting import wait_for_database
+from bethink.host.waiting import wait_for_database
+from bethink.http.beside import _parts
+from bethink.http.metrics import SHARED_FOLDER
+from bethink.http.processes import serve_in_processes
 from tests.doors.cli_kit import ok, run
 from tests.service_kit import ask, figure, service, until
 from tools.postgres import create_database

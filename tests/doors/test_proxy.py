@@ -14,10 +14,10 @@ import httpx2
 import pytest
 
 import bethink
+from bethink.config.groups import ProxySettings
 from bethink.errors import Unavailable
-from bethink.server.app import create_app
-from bethink.server.proxy import add_proxy
-from bethink.setting_groups import ProxySettings
+from bethink.http.app import create_app
+from bethink.http.proxy import add_proxy
 from tests.doors.proxy_kit import (
     ANSWER,
     FRAME,

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from benchmarks.fuzz import fuzz
-from bethink.backend import Local
-from bethink.model.verbs.memory import JOBS, RECALL
+from bethink.host.local import Local
+from bethink.model.operations.memory import JOBS, RECALL
 from tests.doors.server_kit import operations
 
 

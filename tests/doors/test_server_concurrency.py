@@ -9,8 +9,8 @@ from typing import Any
 import anyio
 import pytest
 
-from bethink.server.concurrency import Concurrency
-from bethink.server.problems import Refused
+from bethink.http.concurrency import Concurrency
+from bethink.http.problems import Refused
 from tests.doors.server_kit import PLAIN, Served, serving
 
 S = "/v1/spaces/bob"

@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 import bethink
-from bethink import log_lines as logs
-from bethink.log_lines import Seldom
+from bethink.base import log_lines as logs
+from bethink.base.log_lines import Seldom
+from bethink.http import create_app
+from bethink.http.app import uvicorn_server
 from bethink.providers.default_redactor import redactor_for
-from bethink.server import create_app
-from bethink.server.app import uvicorn_server
 from tests.doors.server_kit import PLAIN
 
 WHOLE = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"

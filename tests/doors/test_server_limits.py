@@ -8,8 +8,8 @@ import anyio
 import pytest
 
 from bethink.errors import Invalid
-from bethink.server.limits import Buckets, check_depth, read_body
-from bethink.server.problems import Refused
+from bethink.http.limits import Buckets, check_depth, read_body
+from bethink.http.problems import Refused
 from tests.doors.server_kit import PLAIN, serving
 
 S = "/v1/spaces/alice"
@@ -275,7 +275,7 @@ async def test_a_stranger_cannot_make_up_methods_to_be_counted(target: str) -> N
 
 
 async def test_a_body_that_does_not_come_in_time_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bethink.server.limits._PATIENCE", 0.01)
+    monkeypatch.setattr("bethink.http.limits._PATIENCE", 0.01)
 
     async def never() -> Any:
         await anyio.sleep_forever()

@@ -7,7 +7,7 @@ from typing import Any
 import anyio
 import pytest
 
-from bethink.server import mounted
+from bethink.http import mounted
 from faults.asgi import Answer
 from tests.doors.server_kit import PLAIN, Served, serving
 
@@ -53,7 +53,7 @@ async def test_what_is_nested_too_deeply_is_refused_as_on_other_routes(tmp_path:
 
 
 async def test_a_body_that_does_not_come_in_time_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bethink.server.limits._PATIENCE", 0.01)
+    monkeypatch.setattr("bethink.http.limits._PATIENCE", 0.01)
     statuses: list[int] = []
 
     async def never() -> Any:

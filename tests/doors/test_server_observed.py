@@ -10,10 +10,10 @@ from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from bethink.log_lines import JsonLines
-from bethink.logs import RedactingFilter
+from bethink.base.log_lines import JsonLines
+from bethink.base.logs import RedactingFilter
+from bethink.http import names
 from bethink.providers.default_redactor import redactor_for
-from bethink.server import names
 from tests.doors.server_kit import CANARY, furnish, operations, serving
 
 S = "/v1/spaces/alice"

@@ -6,9 +6,9 @@ from typing import Any, cast
 
 import pytest
 
-from bethink.model.verbs import VERBS
-from bethink.model.verbs.base import Verb
-from bethink.server.openapi import operation_id
+from bethink.http.openapi import operation_id
+from bethink.model.operations import VERBS
+from bethink.model.operations.base import Verb
 from tests.doors.server_kit import BODIES, QUERIES, openapi
 from tools import make_openapi
 

@@ -4,7 +4,8 @@ from typing import Any
 import pytest
 
 from bethink import errors
-from bethink.server.problems import problem_for
+from bethink.host.local import Local
+from bethink.http.problems import problem_for
 from tests.doors.server_kit import serving
 
 SECRET = "/var/lib/secret.db hunter2"
@@ -79,7 +80,9 @@ async def test_an_error_nobody_foresaw_is_answered_and_logged_by_place_only(
         async def burst(space: str, request: object) -> None:
             raise RuntimeError(SECRET)
 
-        served.memory.local()._handlers["space.recall"] = burst
+        local = served.memory.local()
+        assert isinstance(local, Local)
+        local._handlers["space.recall"] = burst
         with caplog.at_level("INFO", logger="bethink.server"):
             answer = await served("POST", "/v1/spaces/alice/recall", {"question": "x"})
 

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from bethink.model.access import Scope
+from bethink.model.operations import VERBS
 from bethink.model.recall import Ref
-from bethink.model.verbs import VERBS
 from tests.conftest import ON_ONE_DATABASE
 from tests.doors.server_kit import CANARY, METRICS, Operation, Served, Things, furnish, operations, serving
 

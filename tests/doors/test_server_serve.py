@@ -17,15 +17,15 @@ import apsw
 import pytest
 
 import bethink
+from bethink.config.settings import load_settings
 from bethink.errors import Unavailable
 from bethink.extend import Redactor
+from bethink.http import app
+from bethink.http.address import listen
+from bethink.http.options import ServerOptions, options_from
 from bethink.model.access import Scope
-from bethink.server import app
-from bethink.server.address import listen
-from bethink.server.options import ServerOptions, options_from
-from bethink.settings import load_settings
 
-COMMAND = "from bethink import load_settings; from bethink.server import serve; serve(load_settings())"
+COMMAND = "from bethink import load_settings; from bethink.http import serve; serve(load_settings())"
 
 
 def free_port() -> int:

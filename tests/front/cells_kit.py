@@ -6,12 +6,12 @@ from collections.abc import AsyncIterator
 import pytest
 
 import bethink
-from bethink.backend import Local
 from bethink.cells import backend as backend_module
 from bethink.cells import moving
 from bethink.cells.backend import Cells
 from bethink.cells.operating import add_cell
 from bethink.cells.steps import MoveStep, OnStep
+from bethink.host.backend import LocalBackend
 from bethink.store import moves, space_rows
 from bethink.store.db import Tx
 from tools import postgres
@@ -69,9 +69,9 @@ async def texts(memory: bethink.Memory, space: str) -> list[str]:
     return [record.message.content for record in await session.read(limit=1_000)]
 
 
-async def rows_left(local: Local, space: str) -> list[str]:
+async def rows_left(local: LocalBackend, space: str) -> list[str]:
     """The tables of a cell that hold anything of a space, past the mark that says it is gone."""
-    database = local.parts.database
+    database = local.database
     mark = await database.transact(lambda tx: moves.find(tx, space=space), read=True)
     assert mark is not None
 

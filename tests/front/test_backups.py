@@ -11,17 +11,17 @@ import psycopg
 import pytest
 
 import bethink
-from bethink.backups import manifest
-from bethink.backups.make import back_up
-from bethink.backups.restore import finish_recovery, restore
-from bethink.backups.verify import verify_backup, verify_database
-from bethink.databases import database_from
+from bethink.config.settings import Settings, load_settings, settings_of
 from bethink.errors import Conflict, Corrupt, Misconfigured, NotFound, SessionEnded, Stale, Unavailable, UnderLegalHold
-from bethink.forgetting.settling import Settler
+from bethink.features.backups import manifest
+from bethink.features.backups.make import back_up
+from bethink.features.backups.restore import finish_recovery, restore
+from bethink.features.backups.verify import verify_backup, verify_database
+from bethink.host.databases import database_from
+from bethink.memory.deletion.settling import Settler
 from bethink.model.backups import BackupFinding, BackupManifest, Restored
 from bethink.model.jobs import Claim, JobKind
-from bethink.model.verbs.sessions import APPEND, AppendRequest
-from bethink.settings import Settings, load_settings, settings_of
+from bethink.model.operations.sessions import APPEND, AppendRequest
 from bethink.store import jobs
 from bethink.store.engines.postgres import RESTORING
 from bethink.store.engines.postgres_dump import Tools
@@ -104,7 +104,7 @@ async def told(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPath
         await space.facts.save(bethink.Fact(id="late", content="Said late."))
         await space.retention.hold("case 12", by="kari")
         changes = await space.changes()
-        database = memory.local().parts.database
+        database = memory.local().database
         claims = await database.transact(
             lambda tx: jobs.claim(tx, kind=JobKind.EXTRACT, worker="w", lease=LEASE, limit=1)
         )
@@ -129,7 +129,7 @@ async def test_a_restore_brings_back_the_state_of_the_backup(told: Told) -> None
 
         assert [each.message.content for each in read] == [f"number {n}" for n in range(8)]
         assert [each.id for each in await space.facts.all()] == ["first"]
-        found = await checked(verify_database(told.settings, memory.local().parts.database))
+        found = await checked(verify_database(told.settings, memory.local().database))
         assert [each for each in found if not each.ok] == []
 
 
@@ -161,7 +161,7 @@ async def test_what_was_handed_out_after_the_backup_is_refused_with_the_name_of_
             await local.run(APPEND, "ida", AppendRequest(session_id=told.session, messages=late))
         with pytest.raises(Stale, match="restored on"):
             await space.changes(after=told.position)
-        valid = await local.parts.database.transact(lambda tx: jobs.beat(tx, told.claim, lease=LEASE), space="ida")
+        valid = await local.database.transact(lambda tx: jobs.beat(tx, told.claim, lease=LEASE), space="ida")
         assert not valid
         assert (await space.changes())[-1].kind == "space.restored"
 
@@ -380,7 +380,7 @@ def test_tools_older_than_the_server_are_refused_with_what_to_install(tmp_path: 
 async def test_a_server_that_is_being_restored_lets_nobody_in(fresh_dsn: str) -> None:
     settings = settings_for(fresh_dsn)
     async with opened(settings) as memory:
-        database = memory.local().parts.database
+        database = memory.local().database
         await database.transact(lambda tx: tx.run("set_deployment_value", name=RESTORING, value="{}"))
 
     with pytest.raises(Unavailable, match="being restored"):

@@ -8,13 +8,14 @@ import pytest
 
 import bethink
 import bethink.sync
-from bethink import Fact, Settings, conversation_key, databases, load_settings
-from bethink.build import memory_from
-from bethink.compat.agent_stores import AgentStores, open_history_store, services
+from bethink import Fact, Settings, conversation_key, load_settings
+from bethink.api.connect import memory_from
+from bethink.config.groups import AgentSettings
 from bethink.errors import BethinkError, Invalid, Misconfigured, NotFound, Unavailable
-from bethink.model.verbs.base import Request, Verb
-from bethink.off import Off
-from bethink.setting_groups import AgentSettings
+from bethink.features.agent_databases.databases import AgentStores, open_history_store, services
+from bethink.host import databases
+from bethink.host.off import Off
+from bethink.model.operations.base import Request, Verb
 from bethink.store.engines.sqlite import SqliteDatabase
 from tests.conftest import KEY, Quiet, many
 from tests.doors.cli_kit import run
@@ -257,7 +258,7 @@ async def test_connect_takes_a_path_a_postgres_address_or_nothing(
 def test_a_target_is_known_by_how_it_is_written(target: str, module: str) -> None:
     memory = bethink.connect(target, redactor=Quiet())
 
-    assert memory.local().parts.database.dialect == module
+    assert memory.local().database.dialect == module
 
 
 def test_an_address_of_something_else_is_refused_without_telling_its_password() -> None:

@@ -8,7 +8,6 @@ import psycopg
 import pytest
 
 import bethink
-from bethink.backend import Local
 from bethink.cells.directory import CellState, Place
 from bethink.cells.moving import SpaceMove
 from bethink.cells.operating import add_cell, drain_cell, move_space
@@ -118,7 +117,7 @@ async def test_a_space_that_left_cannot_be_used_by_the_address_of_its_old_cell(
 async def test_a_move_carries_everything_that_changes_meanwhile(fleet: Fleet, tmp_path: Path) -> None:
     memory, cells = fleet
     place = await cells.directory.assign(SPACE)
-    database = (await cells.cell(place.cell)).parts.database
+    database = (await cells.cell(place.cell)).database
     life = Life(database, 5)
     await life.go_on(often(20, long=60))
     await memory.space(SPACE).forget(everything=True)  # a tombstone, a receipt, and numbers of changes that go on
@@ -141,7 +140,7 @@ async def test_a_move_carries_everything_that_changes_meanwhile(fleet: Fleet, tm
 
     await memory.space(SPACE).export_archive(tmp_path / "new.zip")
     assert (tmp_path / "new.zip").read_bytes() == (tmp_path / "old.zip").read_bytes()
-    target = (await cells.cell(new)).parts.database
+    target = (await cells.cell(new)).database
     assert (
         await target.transact(lambda tx: space_rows.stands(tx, space=SPACE), space=SPACE, read=True) == seen["stands"]
     )
@@ -177,7 +176,7 @@ async def test_writers_lose_and_double_nothing_while_their_space_moves_to_and_fr
 
     place = await cells.directory.find(name, anew=True)
     assert place is not None
-    database = (await cells.cell(place.cell)).parts.database
+    database = (await cells.cell(place.cell)).database
     [messages] = [table for table in archived.tables() if table.name == "messages"]
     rows = await database.transact(
         lambda tx: [row for page in archived.pages(tx, messages, space=name, size=500) for row in page],
@@ -222,7 +221,7 @@ async def test_a_move_that_was_killed_pauses_writers_only_for_a_moment_and_is_fi
     assert await cells.directory.find(name, anew=True) == Place(cell=new, version=2)
     assert await cells.directory.moves() == []
     assert await rows_left(await cells.cell(old.cell), name) == []
-    target = (await cells.cell(new)).parts.database
+    target = (await cells.cell(new)).database
     assert await target.transact(lambda tx: moves.find(tx, space=name), read=True) is None
 
 
@@ -276,7 +275,7 @@ async def test_a_fence_that_nobody_ended_is_lifted_only_when_its_time_is_over(fl
     await memory.space(name).remember("I live in Lisbon.")
     place = await cells.directory.find(name)
     assert place is not None
-    database = (await cells.cell(place.cell)).parts.database
+    database = (await cells.cell(place.cell)).database
     fence = MoveMark(state=MoveState.LEAVING, token="mov_x", cell="b", version=1)
     await database.transact(lambda tx: moves.mark(tx, fence, space=name, seconds=60))
 
@@ -297,7 +296,7 @@ async def test_a_call_that_was_half_done_when_its_space_moved_says_so(
     async def half(*given: object) -> None:
         raise OutcomeUnknown("part of it is stored.") from Moved("it moves.")
 
-    monkeypatch.setattr(Local, "run", half)
+    monkeypatch.setattr("bethink.host.local.Local.run", half)
     monkeypatch.setattr(cells, "_patience", 0.1)
     with pytest.raises(OutcomeUnknown):
         await memory.space(name).remember("I live in Porto.")

@@ -30,7 +30,7 @@ async def is_as_it_was_left(fleet: Fleet, name: str, *, there: Place, elsewhere:
     assert await texts(memory, name) == ["kept", "later"]
     await (await memory.space(name).session("chat")).append(said("last"))
     assert await texts(memory, name) == ["kept", "later", "last"]
-    database = (await cells.cell(there.cell)).parts.database
+    database = (await cells.cell(there.cell)).database
     assert await database.transact(lambda tx: moves.find(tx, space=name), read=True) is None
     assert await rows_left(await cells.cell(elsewhere), name) == []
     assert await cells.directory.moves() == []

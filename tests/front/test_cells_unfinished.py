@@ -12,15 +12,16 @@ import bethink
 from bethink.cells.moving import SpaceMove
 from bethink.cells.operating import move_space
 from bethink.cells.steps import MoveStep
-from bethink.learning.learner import start_over
+from bethink.features.retention.service import RetentionOptions, RetentionService
+from bethink.features.webhooks import queries as webhooks
+from bethink.features.webhooks.deliver import Deliverer
+from bethink.features.webhooks.notifier import Teller
+from bethink.features.webhooks.records import WebhookInfo
+from bethink.memory.learning.learner import start_over
 from bethink.model.jobs import JobKind, JobStatus
-from bethink.model.webhooks import WebhookInfo
-from bethink.retention.service import RetentionOptions, RetentionService
-from bethink.store import jobs, webhooks
+from bethink.store import jobs
 from bethink.store.db import Database
 from bethink.store.engines.postgres import PostgresDatabase
-from bethink.telling.deliver import Deliverer
-from bethink.telling.teller import Teller
 from tests.conftest import Quiet, said
 from tests.front.cells_kit import Fleet, Killed, killing, other_than
 from tests.rooms.learn_kit import worker
@@ -46,7 +47,7 @@ async def alone(fleet: Fleet, dsns: dict[str, str], name: str) -> AsyncIterator[
 
 def change(alone: bethink.Memory, text: str, *given: object) -> None:
     """Change rows of the queue of a cell, whatever its space."""
-    database = alone.local().parts.database
+    database = alone.local().database
     assert isinstance(database, PostgresDatabase)
     with psycopg.connect(database.options.dsn) as connection:
         connection.execute(text.encode(), given)
@@ -63,11 +64,11 @@ async def test_the_old_cell_looks_at_the_sessions_of_its_other_spaces(alone: bet
     change(alone, "UPDATE jobs SET due_at = 1 WHERE space_id = %s", name)
     change(alone, "UPDATE jobs SET due_at = 2 WHERE space_id = %s", f"{name}-2")
 
-    assert (await worker(alone.local().parts.database, None).run_once()).scanned == 1
+    assert (await worker(alone.local().database, None).run_once()).scanned == 1
 
 
 async def test_the_old_cell_starts_sweeps_and_prunes_its_other_spaces(alone: bethink.Memory, name: str) -> None:
-    database = alone.local().parts.database
+    database = alone.local().database
     change(alone, "UPDATE jobs SET quoted_from = 0, queued_at = 1 WHERE space_id = %s AND kind = 'extract'", name)
     change(alone, "UPDATE jobs SET quoted_from = 0 WHERE space_id = %s AND kind = 'extract'", f"{name}-2")
 
@@ -85,26 +86,26 @@ async def test_a_job_of_a_space_that_left_is_not_claimed_and_starts_over_in_the_
     _, cells = fleet
     for _ in range(3):
         change(alone, "UPDATE jobs SET status = 'queued', due_at = 1 WHERE space_id = %s", name)
-        await worker(alone.local().parts.database, None).run_once()
-    assert await job(alone.local().parts.database, name) == (JobStatus.QUEUED, 0)
+        await worker(alone.local().database, None).run_once()
+    assert await job(alone.local().database, name) == (JobStatus.QUEUED, 0)
     # A worker had it when the move was decided, and died; so did those before it.
     change(alone, "UPDATE jobs SET status = 'running', attempts = 6 WHERE space_id = %s AND kind = 'extract'", name)
 
     new = await other_than(cells, name)
     await move_space(cells, name, new)
 
-    assert await job((await cells.cell(new)).parts.database, name) == (JobStatus.QUEUED, 0)
+    assert await job((await cells.cell(new)).database, name) == (JobStatus.QUEUED, 0)
 
 
 async def test_a_job_whose_space_leaves_meanwhile_is_given_back_untried(alone: bethink.Memory, name: str) -> None:
     change(alone, "UPDATE jobs SET status = 'queued', due_at = 1 WHERE space_id = %s AND kind = 'extract'", name)
     change(alone, "UPDATE moves SET state = 'leaving' WHERE space_id = %s", name)  # it may be claimed, not written to
 
-    report = await worker(alone.local().parts.database, None).run_once()
+    report = await worker(alone.local().database, None).run_once()
 
     change(alone, "UPDATE moves SET state = 'gone' WHERE space_id = %s", name)
     assert report.lost >= 1
-    assert await job(alone.local().parts.database, name) == (JobStatus.QUEUED, 0)
+    assert await job(alone.local().database, name) == (JobStatus.QUEUED, 0)
 
 
 async def test_changes_that_no_webhook_was_told_of_are_told_by_those_of_the_new_cell(fleet: Fleet, name: str) -> None:
@@ -113,7 +114,7 @@ async def test_changes_that_no_webhook_was_told_of_are_told_by_those_of_the_new_
     place, new = await cells.directory.find(name), await other_than(cells, name)
     assert place is not None
     at = datetime(2026, 1, 1, tzinfo=UTC)
-    databases = [(await cells.cell(each)).parts.database for each in (place.cell, new)]
+    databases = [(await cells.cell(each)).database for each in (place.cell, new)]
     for database in databases:
         hook = WebhookInfo(id=f"whk_{name}", url="https://example.com/hook", space=name, created_at=at)
         await database.transact(lambda tx, hook=hook: webhooks.insert(tx, hook))

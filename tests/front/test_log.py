@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import bethink
-from bethink.logs import logger
+from bethink.base.logs import logger
 from tests.conftest import Quiet
 
 SECRET = "ghp_" + "a1B2" * 9

@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from bethink import Settings, load_settings
+from bethink.config.groups import EmbedderSettings
 from bethink.errors import Misconfigured
-from bethink.plugins import Providers, embedder_from, reranker_from
+from bethink.memory.plugins import Providers, embedder_from, reranker_from
 from bethink.providers.cross_encoder import CrossEncoder
 from bethink.providers.onnx_embedder import OnnxEmbedder
 from bethink.providers.openai_embedder import OpenAIEmbedder
 from bethink.providers.static_embedder import LocalEmbedder, StaticEmbedder
 from bethink.providers.token_reranker import TokenReranker
-from bethink.setting_groups import EmbedderSettings
 from tools import minilm, weights
 
 MINILM = Settings(

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from bethink import Memory, Message
-from bethink.build import connect
+from bethink.api.connect import connect
 from bethink.errors import BadAnswer, Conflict, Invalid, NotFound, Stale
 from bethink.model.calls import ModelAnswer, ModelCall
 from bethink.model.facts import Fact

@@ -12,15 +12,15 @@ import pytest
 import bethink
 import bethink.sync
 from bethink import AgentKind, conversation_key
+from bethink.config.groups import ModelSettings
+from bethink.config.settings import Settings
 from bethink.errors import Misconfigured, Unavailable
+from bethink.memory.plugins import model_from
 from bethink.model.calls import ModelAnswer, ModelCall
 from bethink.model.jobs import JobKind, JobStatus, Outcome
-from bethink.plugins import model_from
 from bethink.providers.anthropic_model import AnthropicModel
 from bethink.providers.openai_model import OpenAIModel
 from bethink.providers.scripted_model import ScriptedModel
-from bethink.setting_groups import ModelSettings
-from bethink.settings import Settings
 from tests.conftest import KEY, Quiet, many
 from tests.rooms.learn_kit import until, willing
 

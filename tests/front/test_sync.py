@@ -11,10 +11,10 @@ import pytest
 import bethink
 import bethink.sync
 from bethink import Fact
-from bethink.api.keys import Keys
 from bethink.errors import Misconfigured, NotFound, Unavailable
-from bethink.log.marks import Marks
-from bethink.recall.reindex import Vectors
+from bethink.features.keys.handle import Keys
+from bethink.memory.log.marks import Marks
+from bethink.memory.recall.reindex import Vectors
 from tests.conftest import KEY, Quiet, many
 from tools import make_sync
 
@@ -190,7 +190,7 @@ def test_a_loop_that_cannot_start_is_said_so(tmp_path: Path, monkeypatch: pytest
     def refuse(*_: object) -> None:
         raise OSError("too many open files")
 
-    monkeypatch.setattr("bethink.loop.anyio.run", refuse)
+    monkeypatch.setattr("bethink.api.sync_runtime.anyio.run", refuse)
     monkeypatch.setattr(threading, "excepthook", print)
     with pytest.raises(Unavailable, match="could not be started"):
         bethink.sync.connect(tmp_path / "m.db", redactor=Quiet()).open()

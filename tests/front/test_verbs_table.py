@@ -14,32 +14,27 @@ from typing import Any
 import pytest
 
 import bethink
-from bethink.backend import Local
-from bethink.client.remote import Remote
 from bethink.errors import BethinkError, Invalid
-from bethink.model.verbs import VERBS
-from bethink.model.verbs.base import Request, Verb
-from bethink.model.verbs.memory import JobsRequest
-from bethink.off import Off
+from bethink.host.local import Local
+from bethink.host.off import Off
+from bethink.host.remote.remote import Remote
+from bethink.model.operations import VERBS
+from bethink.model.operations.base import Request, Verb
+from bethink.model.operations.memory import JobsRequest
 from tests.requests_kit import FULL
+from tools.make_api import CLASSES, module_of
 
 SOURCE = Path(bethink.__file__).parent
 GENERATED = ("sync.py", "api/")
-DECLARED_HERE = ("model/verbs/", "cli/", "mcp/", *GENERATED)
+DECLARED_HERE = ("model/operations/", "features/", "cli/", "mcp/", *GENERATED)
 """Where the parameters of a verb may be declared: the table, what is made of it, and the doors that people use."""
 
-HANDLES: dict[str, str] = {
-    "memory": "bethink.memory:Memory", "space": "bethink.api.space:Space", "session": "bethink.api.session:Session",
-    "facts": "bethink.api.facts:Facts", "reviews": "bethink.api.reviews:Reviews",
-    "rules": "bethink.api.rules:Rules", "retention": "bethink.api.retention:SpaceRetention",
-    "documents": "bethink.api.documents:Documents",
-    "threads": "bethink.api.threads:Threads", "keys": "bethink.api.keys:Keys",
-    "tests": "bethink.api.tests:MemoryTests",
-    "webhooks": "bethink.api.webhooks:Webhooks",
-}  # fmt: skip
+HANDLES = {handle: f"{module_of(handle)}:{cls.name}" for handle, cls in CLASSES.items()} | {
+    "memory": "bethink.api.connect:Memory"
+}
 KNOWN_BY_THE_HANDLE = {"session": {"session_id"}}
 
-IN_PROCESS_ONLY = {"working/memory.py: open_thread repeats threads.open"}
+IN_PROCESS_ONLY = {"memory/working/memory.py: open_thread repeats threads.open"}
 """`WorkingMemory` is for programs beside the database, and has a default mode of its own."""
 
 

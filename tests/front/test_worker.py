@@ -9,15 +9,15 @@ import pytest
 from anyio.from_thread import BlockingPortal
 
 from bethink import AgentKind, Memory, Session, conversation_key
+from bethink.config.settings import Settings
 from bethink.errors import Busy, Unavailable
-from bethink.learning.extraction.idle import IdleRules
+from bethink.jobs.worker import Handler, Worker, WorkerOptions
+from bethink.memory.learning.extraction.idle import IdleRules
 from bethink.model.calls import ModelAnswer, ModelCall
 from bethink.model.jobs import Claim, JobKind, JobStatus, Learnt, Outcome
 from bethink.providers.scripted_model import ScriptedModel
-from bethink.settings import Settings
 from bethink.store import jobs
 from bethink.store.db import Database, Tx
-from bethink.worker import Handler, Worker, WorkerOptions
 from tests.conftest import KEY, FakeClock, many, said
 from tests.rooms.learn_kit import a_fact, answer, extractor, worker
 

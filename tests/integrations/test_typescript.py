@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from bethink.model.verbs import VERBS
+from bethink.model.operations import VERBS
 from tests.service_kit import service
 from tools.make_api import ALSO
 from tools.make_typescript import HANDLES, made

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import bethink
 from bethink.errors import BethinkError
-from bethink.memory_tests.records import MemoryTest
+from bethink.features.memory_tests.records import MemoryTest
 from bethink.model.recall import FactVerdict
 from bethink.model.steering import LearningRules
 from bethink.store.db import Database

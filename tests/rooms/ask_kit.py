@@ -3,13 +3,13 @@
 from collections.abc import Callable
 
 from bethink import Memory, ScriptedModel
-from bethink.answering.service import Answerer
+from bethink.memory.answering.service import Answerer
+from bethink.memory.recall.search import Searcher
+from bethink.memory.spending import Budget
 from bethink.model.calls import ModelCall
 from bethink.model.prices import Prices
 from bethink.providers.estimated_tokens import EstimatedTokens
 from bethink.providers.scripted_model import Line
-from bethink.recall.search import Searcher
-from bethink.spending import Budget
 from bethink.store.db import Database
 from tests.conftest import memory_on
 

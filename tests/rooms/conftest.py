@@ -2,9 +2,9 @@
 
 import pytest
 
+from bethink.memory.working.memory import WorkingMemory
 from bethink.model.working import Mode
 from bethink.store.db import Database
-from bethink.working.memory import WorkingMemory
 from tests.rooms.working_kit import THREAD, Scripted, engine
 
 

@@ -14,9 +14,10 @@ import anyio
 
 from bethink import Memory, Session
 from bethink.extend import Model, Redactor
-from bethink.learning.documents.consolidate import ConsolidationRules, Consolidator
-from bethink.learning.documents.runs import Runs
-from bethink.learning.extraction.extract import Extractor
+from bethink.jobs.worker import Worker, WorkerOptions
+from bethink.memory.learning.documents.consolidate import ConsolidationRules, Consolidator
+from bethink.memory.learning.documents.runs import Runs
+from bethink.memory.learning.extraction.extract import Extractor
 from bethink.model.calls import ModelAnswer, ModelCall
 from bethink.model.jobs import JobKind
 from bethink.model.reviews import Review, ReviewStatus
@@ -24,7 +25,6 @@ from bethink.providers.estimated_tokens import EstimatedTokens
 from bethink.providers.scripted_model import ScriptedModel
 from bethink.store import reviews
 from bethink.store.db import Database
-from bethink.worker import Worker, WorkerOptions
 from tests.conftest import Quiet, said
 
 Scripted = Callable[[ModelCall], str | ModelAnswer | Exception]

@@ -6,13 +6,13 @@ from itertools import count
 
 from bethink import Fact, Memory, Message, Session, conversation_key
 from bethink.extend import Embedder, Reranker
+from bethink.memory.recall.search import Searcher
 from bethink.model.documents import Document, DocumentDraft, Provenance
 from bethink.model.facts import Quote, SourceMessage
 from bethink.model.kinds import FactKind
 from bethink.model.recall import Fate, Recall, Ref, RefKind
 from bethink.model.records import Origin
 from bethink.providers.estimated_tokens import EstimatedTokens
-from bethink.recall.search import Searcher
 from bethink.store import facts
 from bethink.store.db import Database
 from tests.conftest import Quiet, memory_on

@@ -3,13 +3,13 @@
 import json
 from typing import Any
 
-from bethink.learning.extraction.extract import Extractor
+from bethink.jobs.worker import Worker, WorkerOptions
+from bethink.memory.learning.extraction.extract import Extractor
 from bethink.model.calls import ModelCall
 from bethink.model.jobs import JobKind, RunReport
 from bethink.providers.estimated_tokens import EstimatedTokens
 from bethink.providers.scripted_model import ScriptedModel
 from bethink.store.db import Database
-from bethink.worker import Worker, WorkerOptions
 from tests.conftest import Quiet
 
 

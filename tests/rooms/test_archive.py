@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 import bethink
-from bethink.archive.format import ArchiveManifest
-from bethink.archive.load import load_archive
-from bethink.archive.reading import ArchiveReader
-from bethink.archive.write import write_archive
 from bethink.errors import Conflict, NotFound
+from bethink.memory.archive.format import ArchiveManifest
+from bethink.memory.archive.load import load_archive
+from bethink.memory.archive.reading import ArchiveReader
+from bethink.memory.archive.write import write_archive
 from bethink.model.jobs import JobKind
 from bethink.store import archived
 from bethink.store.db import Database

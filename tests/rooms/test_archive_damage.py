@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 
 import bethink
-from bethink.archive import format as archive_format
-from bethink.archive.format import MANIFEST, SEAL, ArchiveManifest, ZipWriter
-from bethink.archive.load import load_archive
-from bethink.archive.reading import ArchiveReader
-from bethink.archive.write import write_archive
 from bethink.errors import Corrupt
+from bethink.memory.archive import format as archive_format
+from bethink.memory.archive.format import MANIFEST, SEAL, ArchiveManifest, ZipWriter
+from bethink.memory.archive.load import load_archive
+from bethink.memory.archive.reading import ArchiveReader
+from bethink.memory.archive.write import write_archive
 from bethink.store import archived
 from bethink.store.db import Database
 from tests.conftest import memory_on

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import bethink
-from bethink.archive.load import load_archive
-from bethink.archive.write import write_archive
+from bethink.memory.archive.load import load_archive
+from bethink.memory.archive.write import write_archive
 from bethink.store.db import Database
 from tests.conftest import memory_on
 from tests.length import often

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from bethink import Memory
-from bethink.documents.files import archive, clear_files, folder_of, write_folder
 from bethink.errors import Misconfigured
+from bethink.memory.documents.files import archive, clear_files, folder_of, write_folder
 from bethink.model.calls import ModelAnswer, ModelCall
 from bethink.providers.scripted_model import ScriptedModel
 from bethink.store.db import Database

@@ -7,8 +7,10 @@ import pytest
 
 from benchmarks.ask_cases import cases, given, honest, liar, lines, obedient, orders
 from bethink import Memory, ScriptedModel, streaming
-from bethink.answering.service import Answerer
 from bethink.errors import Invalid, ModelTimeout, ModelUnavailable
+from bethink.memory.answering.service import Answerer
+from bethink.memory.recall.search import Searcher
+from bethink.memory.spending import Budget
 from bethink.model.answers import AnswerSentence, Refusal, SentenceFault
 from bethink.model.calls import ModelAnswer, ModelCall, Stop
 from bethink.model.facts import SourceMessage
@@ -16,8 +18,6 @@ from bethink.model.prices import Prices
 from bethink.model.recall import Ref
 from bethink.providers.estimated_tokens import EstimatedTokens
 from bethink.providers.scripted_model import Line
-from bethink.recall.search import Searcher
-from bethink.spending import Budget
 from bethink.store import jobs
 from bethink.store.db import Database
 from tests.conftest import ON_ONE_DATABASE, memory_on

@@ -247,7 +247,7 @@ MUTANTS = {
 def test_the_machine_finds_each_seeded_bug(
     machine: type[Capture], mutant: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    dialect = machine.memory.local().parts.database.dialect
+    dialect = machine.memory.local().database.dialect
     spoil(monkeypatch, dialect, *MUTANTS[mutant])
 
     with pytest.raises(AssertionError):

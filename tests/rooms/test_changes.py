@@ -9,13 +9,13 @@ import pytest
 import bethink
 from bethink import Fact, Memory, Session
 from bethink.errors import Stale
+from bethink.features.webhooks.deliver import Deliverer
+from bethink.features.webhooks.notifier import Teller
+from bethink.host.off import Off
 from bethink.model.changes import ChangeKind
 from bethink.model.documents import DocumentDraft
-from bethink.off import Off
 from bethink.store import changes
 from bethink.store.db import Database, Tx
-from bethink.telling.deliver import Deliverer
-from bethink.telling.teller import Teller
 from tests.conftest import KEY, FakeClock, database_at, memory_on, said
 from tests.rooms.learn_kit import a_fact, answer, worker
 

@@ -8,7 +8,8 @@ import pytest
 
 from bethink import Fact, Facts, Memory, Message, Session, conversation_key
 from bethink.errors import ModelUnavailable
-from bethink.learning.extraction.extract import HELD_FLAGS
+from bethink.jobs.worker import RunReport
+from bethink.memory.learning.extraction.extract import HELD_FLAGS
 from bethink.model.calls import ModelCall
 from bethink.model.facts import Evidence
 from bethink.model.jobs import JobKind
@@ -17,7 +18,6 @@ from bethink.model.rules import CLAIM_FLAGS
 from bethink.providers.scripted_model import ScriptedModel
 from bethink.store import facts as stored_facts
 from bethink.store.db import Database
-from bethink.worker import RunReport
 from tests.conftest import FakeClock, said
 from tests.rooms.learn_kit import (
     Scripted,
@@ -322,9 +322,9 @@ async def test_no_answer_is_paid_twice_after_a_crash(
     reader = ScriptedModel(every_claim_is_said, name="reading")
     await talk.say("I no longer live in Oslo but in Bergen")
     with monkeypatch.context() as patch:
-        patch.setattr("bethink.worker.Worker._release", _nothing)
+        patch.setattr("bethink.jobs.worker.Worker._release", _nothing)
         if when == "before it is applied":
-            patch.setattr("bethink.learning.extraction.extract.Extractor._apply", _die)
+            patch.setattr("bethink.memory.learning.extraction.extract.Extractor._apply", _die)
         first = ScriptedModel(READERS[when], name="reading")
         with pytest.raises(BaseExceptionGroup):
             await worker(database, model, reader=first).run_once()

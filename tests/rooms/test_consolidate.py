@@ -7,7 +7,8 @@ import pytest
 
 from bethink import Fact, Memory, Session, conversation_key
 from bethink.errors import Conflict, NotFound
-from bethink.learning.documents.consolidate import Consolidator
+from bethink.jobs.worker import RunReport, Worker, WorkerOptions
+from bethink.memory.learning.documents.consolidate import Consolidator
 from bethink.model.consolidation import ChangeStatus
 from bethink.model.documents import DocumentDraft
 from bethink.model.facts import SessionMemory
@@ -17,7 +18,6 @@ from bethink.model.recall import Ref, RefKind
 from bethink.providers.scripted_model import ScriptedModel
 from bethink.store import consolidation, jobs
 from bethink.store.db import Database
-from bethink.worker import RunReport, Worker, WorkerOptions
 from tests.conftest import FakeClock, said, whole_tree
 from tests.rooms.learn_kit import a_fact, a_note, answer, consolidator, extractor
 

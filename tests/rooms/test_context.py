@@ -5,6 +5,8 @@ import re
 import pytest
 
 from bethink import Fact, Memory, Message, Session
+from bethink.memory.recall.context import NOTE
+from bethink.memory.recall.tuning import TUNING
 from bethink.model.calls import ModelCall
 from bethink.model.documents import DocumentDraft
 from bethink.model.framing import cited, framed, label_of, unframed
@@ -12,8 +14,6 @@ from bethink.model.kinds import FactKind
 from bethink.model.moments import from_micros
 from bethink.model.recall import Block, Ref, RefKind
 from bethink.model.records import Origin
-from bethink.recall.context import NOTE
-from bethink.recall.tuning import TUNING
 from bethink.store.db import Database
 from tests.conftest import KEY, FakeClock
 from tests.length import LONG

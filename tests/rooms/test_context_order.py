@@ -9,7 +9,8 @@ from itertools import count
 import pytest
 
 from bethink import Fact, Memory, Message, conversation_key
-from bethink.learning.extraction.extract import Extractor
+from bethink.jobs.worker import Worker, WorkerOptions
+from bethink.memory.learning.extraction.extract import Extractor
 from bethink.model.documents import Author, Provenance
 from bethink.model.facts import Evidence
 from bethink.model.jobs import JobKind
@@ -19,7 +20,6 @@ from bethink.model.records import Origin
 from bethink.providers.estimated_tokens import EstimatedTokens
 from bethink.providers.scripted_model import ScriptedModel
 from bethink.store.db import Database
-from bethink.worker import Worker, WorkerOptions
 from tests.conftest import FakeClock, Quiet
 from tests.rooms.recall_kit import DAY, written
 

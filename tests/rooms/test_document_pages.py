@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bethink import Document, DocumentDraft, Memory
-from bethink.documents import tree
 from bethink.errors import NotFound
+from bethink.memory.documents import tree
 from bethink.model.blame import Blamer, Body
 from bethink.model.documents import Author, DocumentSource, Provenance, SourceKind
 from bethink.store import documents as store

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from bethink import Memory, Session, conversation_key
-from bethink.learning.documents.pages import EDIT
+from bethink.memory.learning.documents.pages import EDIT
 from bethink.model.documents import Document
 from bethink.store.db import Database
 from tests.conftest import FakeClock, said, whole_tree

@@ -6,8 +6,8 @@ from itertools import pairwise
 import pytest
 
 from bethink import Documents, Memory, connect
-from bethink.documents import tree
 from bethink.errors import Conflict, Invalid, NotFound, Stale, Unavailable
+from bethink.memory.documents import tree
 from bethink.model.documents import Author, Document, DocumentDraft, DocumentSource, Provenance, SourceKind, mentions_in
 from bethink.providers.redaction import SecretRedactor
 from bethink.store.db import Database

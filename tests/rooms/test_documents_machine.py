@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
 from bethink import Documents, Memory
-from bethink.documents import tree
 from bethink.errors import BethinkError
+from bethink.memory.documents import tree
 from bethink.model.documents import Document, DocumentDraft
 from bethink.model.recall import Ref, RefKind
 from bethink.store.db import Tx
@@ -219,6 +219,6 @@ MUTANTS = {
 def test_the_machine_finds_each_seeded_bug(
     machine: type[Library], mutant: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    MUTANTS[mutant](monkeypatch, machine.memory.local().parts.database.dialect)
+    MUTANTS[mutant](monkeypatch, machine.memory.local().database.dialect)
     with pytest.raises((AssertionError, pytest.fail.Exception, BethinkError)):
         run_state_machine_as_test(machine, settings=QUICK)

@@ -5,11 +5,11 @@ from datetime import timedelta
 import pytest
 
 from bethink import Fact, Facts, Memory, Message, Origin, Session, conversation_key
+from bethink.jobs.worker import RunReport
 from bethink.model.framing import inert
 from bethink.model.moments import from_micros
 from bethink.model.words import gist
 from bethink.store.db import Database
-from bethink.worker import RunReport
 from tests.conftest import FakeClock, said
 from tests.rooms.learn_kit import a_fact, answer, worker
 

@@ -9,12 +9,12 @@ import apsw
 import pytest
 
 import bethink
-from bethink.documents.files import folder_of
 from bethink.errors import Invalid, NotFound
-from bethink.forgetting import settling, sinks
-from bethink.forgetting.receipts import verified
-from bethink.forgetting.replay import replay
-from bethink.forgetting.settling import Settler
+from bethink.memory.deletion import settling, sinks
+from bethink.memory.deletion.receipts import verified
+from bethink.memory.deletion.replay import replay
+from bethink.memory.deletion.settling import Settler
+from bethink.memory.documents.files import folder_of
 from bethink.model.documents import DocumentDraft, DocumentSource, Provenance, SourceKind
 from bethink.model.erasures import Tombstone
 from bethink.store import erasures

@@ -8,9 +8,9 @@ import pytest
 from benchmarks.ask_cases import honest, lines
 from bethink import ScriptedModel
 from bethink.errors import Invalid
-from bethink.evaluation.judges import Judging, says, verdict_in
-from bethink.evaluation.questions import EvalQuestion, read_questions
-from bethink.evaluation.run import EvalOptions, Evaluation, Evaluator
+from bethink.features.evaluation.judges import Judging, says, verdict_in
+from bethink.features.evaluation.questions import EvalQuestion, read_questions
+from bethink.features.evaluation.run import EvalOptions, Evaluation, Evaluator
 from bethink.model.calls import ModelAnswer, ModelCall
 from bethink.model.prices import Prices
 from bethink.providers.estimated_tokens import EstimatedTokens

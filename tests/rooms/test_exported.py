@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from bethink import Fact, Memory
-from bethink.documents.files import clear_files, folder_of, write_folder
 from bethink.errors import Misconfigured
+from bethink.memory.documents.files import clear_files, folder_of, write_folder
 from bethink.model.documents import DocumentDraft
 from bethink.model.kinds import FactKind
 from bethink.model.records import Origin

@@ -3,6 +3,7 @@
 import pytest
 
 from bethink import AgentKind, Memory, Session, conversation_key
+from bethink.jobs.worker import Worker, WorkerOptions
 from bethink.model.calls import ModelAnswer, ModelCall
 from bethink.model.facts import Evidence, SourceMessage
 from bethink.model.jobs import JobKind, JobStatus, Outcome
@@ -11,7 +12,6 @@ from bethink.providers.redaction import SecretRedactor
 from bethink.providers.scripted_model import ScriptedModel
 from bethink.store import jobs, learning, sessions
 from bethink.store.db import Database, Tx
-from bethink.worker import Worker, WorkerOptions
 from tests.conftest import KEY, many, said
 from tests.rooms.learn_kit import NOTHING, a_fact, a_note, answer, extractor, marked, reviewed, worker
 

@@ -8,13 +8,13 @@ import pytest
 
 from bethink import Memory, Session, conversation_key
 from bethink.errors import ModelTimeout, ModelUnavailable
+from bethink.jobs.worker import Worker, WorkerOptions
 from bethink.model.calls import ModelAnswer, ModelCall, Stop
 from bethink.model.jobs import JobKind, JobStatus, Outcome
 from bethink.providers.redaction import SecretRedactor
 from bethink.providers.scripted_model import ScriptedModel
 from bethink.store import jobs, learning
 from bethink.store.db import Database
-from bethink.worker import Worker, WorkerOptions
 from tests.conftest import FakeClock, many, said
 from tests.rooms.learn_kit import NOTHING, a_fact, answer, extractor, marked, worker
 
@@ -36,8 +36,8 @@ async def test_a_worker_killed_between_the_answer_and_its_application_costs_no_s
         """It is dead, not stopped: nothing is handed back."""
 
     with monkeypatch.context() as patch:
-        patch.setattr("bethink.learning.extraction.extract.Extractor._apply", die)
-        patch.setattr("bethink.worker.Worker._release", nothing)
+        patch.setattr("bethink.memory.learning.extraction.extract.Extractor._apply", die)
+        patch.setattr("bethink.jobs.worker.Worker._release", nothing)
         with pytest.raises(BaseExceptionGroup):
             await worker(database, model).run_once()
     await session.append(said("said meanwhile"))

@@ -8,13 +8,13 @@ import pytest
 
 import bethink
 from bethink.errors import Conflict, ErasedKey, Invalid, OutcomeUnknown, UnderLegalHold
-from bethink.files import service as files_service
+from bethink.features.files import service as files_service
+from bethink.memory.recall.context import WISHES
 from bethink.model.calls import ModelCall
-from bethink.model.filed import AddedFile
+from bethink.model.files import AddedFile
 from bethink.model.recall import RefKind
 from bethink.model.records import EndReason
 from bethink.providers.redaction import SecretRedactor
-from bethink.recall.context import WISHES
 from bethink.store.db import Database
 from tests.conftest import memory_on, said
 from tests.pdf_kit import pdf

@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 import bethink
-from bethink.retention.records import RetentionKind
+from bethink.features.retention.records import RetentionKind
 from tests.conftest import FakeClock
 from tests.rooms.test_files import CONVERSATION, HANDBOOK, NAME, TEA, counts, live
 

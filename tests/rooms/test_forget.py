@@ -7,6 +7,7 @@ import pytest
 
 import bethink
 from bethink.errors import Invalid, NotFound, Stale
+from bethink.jobs.worker import Worker
 from bethink.model.calls import ModelAnswer, ModelCall
 from bethink.model.documents import DocumentDraft, DocumentSource, Provenance, SourceKind
 from bethink.model.jobs import Claim, JobKind
@@ -14,7 +15,6 @@ from bethink.model.working import Event, EventType
 from bethink.providers.scripted_model import ScriptedModel
 from bethink.store import jobs
 from bethink.store.db import Database
-from bethink.worker import Worker
 from tests.conftest import KEY, said, whole_tree
 from tests.rooms.learn_kit import DONE, a_fact, a_note, answer, consolidator, worker
 from tests.rooms.stored_kit import stored

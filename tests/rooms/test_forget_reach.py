@@ -9,8 +9,8 @@ import anyio
 import pytest
 
 import bethink
-from bethink.forgetting import forget
-from bethink.learning.documents.consolidate import Consolidator
+from bethink.memory.deletion import forget
+from bethink.memory.learning.documents.consolidate import Consolidator
 from bethink.model.calls import ModelAnswer, ModelCall
 from bethink.model.jobs import Claim, JobKind, JobStatus
 from bethink.providers.scripted_model import ScriptedModel

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bethink
-from bethink.facts.reconcile import reconcile
+from bethink.memory.facts.reconcile import reconcile
 from bethink.model.facts import Fact, Quote
 from bethink.model.moments import from_micros
 from bethink.model.records import Origin

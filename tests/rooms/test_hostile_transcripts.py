@@ -5,14 +5,14 @@ import random
 import pytest
 
 from bethink import Fact, Memory, Message, Origin, conversation_key
-from bethink.learning.documents.consolidate import Consolidator
+from bethink.jobs.worker import Worker, WorkerOptions
+from bethink.memory.learning.documents.consolidate import Consolidator
 from bethink.model.documents import ROOT, DocumentDraft
 from bethink.model.jobs import JobKind
 from bethink.model.rules import rank
 from bethink.providers.redaction import SecretRedactor
 from bethink.providers.scripted_model import ScriptedModel
 from bethink.store.db import Database
-from bethink.worker import Worker, WorkerOptions
 from tests.conftest import memory_on, whole_tree
 from tests.length import often
 from tests.rooms.learn_kit import DONE, a_fact, a_note, answer, extractor, runs

@@ -13,18 +13,18 @@ from hypothesis import strategies as st
 from bethink import Fact, Memory, Message, Session, conversation_key
 from bethink.errors import BethinkError, LostClaim, ModelUnavailable, Unavailable
 from bethink.extend import TextKind
+from bethink.jobs.worker import Worker, WorkerOptions
+from bethink.memory.recall import index as indexing
+from bethink.memory.recall.index import Indexer
+from bethink.memory.recall.passages import parts_of
+from bethink.memory.recall.reindex import Vectors, switch_when_full
 from bethink.model.documents import DocumentDraft
 from bethink.model.jobs import Claim, Job, JobKind, JobStatus, Outcome
 from bethink.model.recall import Ref, RefKind
-from bethink.recall import index as indexing
-from bethink.recall.index import Indexer
-from bethink.recall.passages import parts_of
-from bethink.recall.reindex import Vectors, switch_when_full
 from bethink.store import jobs, vectors
 from bethink.store.db import Database
 from bethink.store.sql import Dialect
 from bethink.store.vectors import IndexStatus
-from bethink.worker import Worker, WorkerOptions
 from tests.conftest import KEY, FakeClock, said
 from tests.rooms.recall_kit import with_vectors
 from tests.rooms.vector_kit import DIMENSION, Hashed, index_all, index_of, left_out, nearest, refs

@@ -13,12 +13,12 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_stat
 
 from bethink import Fact, Memory, conversation_key
 from bethink.errors import NotFound
+from bethink.memory.recall.index import passages
 from bethink.model.documents import DocumentDraft
 from bethink.model.facts import Maker, SessionMemory
 from bethink.model.jobs import JobKind
 from bethink.model.moments import from_micros
 from bethink.model.recall import Ref
-from bethink.recall.index import passages
 from bethink.store import jobs, learning, vectors
 from bethink.store.db import Database, Tx
 from bethink.store.vectors import Embedded, Near, Unembedded, VectorIndex

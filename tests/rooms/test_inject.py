@@ -5,7 +5,7 @@ from dataclasses import fields
 import pytest
 
 from bethink import Fact, Facts, Memory, connect
-from bethink.compat.inject import InjectionRequest, inject_memory
+from bethink.features.agent_databases.fact_injection import InjectionRequest, inject_memory
 from bethink.providers.estimated_tokens import EstimatedTokens
 
 

@@ -5,14 +5,14 @@ import pytest
 
 from bethink import Memory
 from bethink.errors import Misconfigured
+from bethink.memory.working.chunk_list import ChunkList
+from bethink.memory.working.ladder import CompactionRequest, ExtractiveCompactor, Thresholds
+from bethink.memory.working.memory import WorkingMemory
+from bethink.memory.working.reducers import default_reducers
 from bethink.model.records import EndReason
 from bethink.model.working import Chunk, ChunkType, Event, EventType, Mode, Operation, Retention, SubType, add
 from bethink.providers.estimated_tokens import EstimatedTokens
 from bethink.store.db import Database
-from bethink.working.chunk_list import ChunkList
-from bethink.working.ladder import CompactionRequest, ExtractiveCompactor, Thresholds
-from bethink.working.memory import WorkingMemory
-from bethink.working.reducers import default_reducers
 from tests.conftest import KEY, FakeClock, database_at, many
 from tests.rooms.working_kit import THREAD, Scripted, answer, engine, long, texts, user
 

@@ -9,13 +9,13 @@ import pytest
 
 import bethink
 from bethink.errors import NotFound, UnderLegalHold
-from bethink.forgetting.settling import Settler, finish_open
+from bethink.features.retention.records import RetentionKind
+from bethink.features.retention.service import RetentionOptions, RetentionService
+from bethink.memory.deletion.settling import Settler, finish_open
 from bethink.model.documents import DocumentDraft
 from bethink.model.erasures import Tombstone
 from bethink.model.facts import Fact
 from bethink.model.records import Origin
-from bethink.retention.records import RetentionKind
-from bethink.retention.service import RetentionOptions, RetentionService
 from bethink.store import erasures
 from bethink.store.db import Database, Tx
 from tests.conftest import FakeClock, Quiet, database_at, memory_on, said
@@ -224,7 +224,7 @@ async def test_tombstones_that_came_from_elsewhere_never_reach_a_held_space(
     await memory.space("alice").retention.hold("case 12")
 
     def elsewhere(tx: Tx) -> None:
-        from bethink.forgetting.replay import replay  # noqa: PLC0415
+        from bethink.memory.deletion.replay import replay  # noqa: PLC0415
 
         digest = erasures.digests(tx).of("alice", "message", f"{session.id}:1")
         stone = Tombstone(

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from bethink import Fact, Memory, Message, ModelCall
-from bethink.learning.extraction.extract import Extractor
+from bethink.jobs.worker import Worker
+from bethink.memory.learning.extraction.extract import Extractor
 from bethink.model.facts import Evidence
 from bethink.model.jobs import JobKind
 from bethink.model.kinds import FactKind
@@ -20,7 +21,6 @@ from bethink.providers.estimated_tokens import EstimatedTokens
 from bethink.providers.scripted_model import ScriptedModel
 from bethink.store import learning, reviews
 from bethink.store.db import Database
-from bethink.worker import Worker
 from tests.conftest import Quiet
 
 SPACE = "alice"

@@ -6,8 +6,8 @@ import anyio
 import pytest
 
 from bethink import History, LiveHistory, Memory, Message, Record, Settings, conversation_key
-from bethink.compat.agent_stores import AgentStores
 from bethink.errors import Corrupt, OutcomeUnknown, Unavailable
+from bethink.features.agent_databases.databases import AgentStores
 from tests.conftest import KEY, Quiet, many
 
 
@@ -128,7 +128,7 @@ async def test_what_cannot_be_stored_in_time_is_counted(history: History, monkey
             await anyio.sleep_forever()
             raise AssertionError
 
-    monkeypatch.setattr("bethink.log.live._PATIENCE", 0.01)
+    monkeypatch.setattr("bethink.memory.log.live._PATIENCE", 0.01)
     hanging = Hanging(history._database, space="alice", agent="a", kind=history.kind, redactor=Quiet())
 
     async with LiveHistory(hanging, KEY) as live:
@@ -163,8 +163,8 @@ async def test_an_append_that_is_cancelled_before_it_is_handed_over_is_counted(
             await anyio.sleep_forever()
             raise AssertionError
 
-    monkeypatch.setattr("bethink.log.live._PATIENCE", 0.01)
-    monkeypatch.setattr("bethink.log.live._BUFFER", 1)
+    monkeypatch.setattr("bethink.memory.log.live._PATIENCE", 0.01)
+    monkeypatch.setattr("bethink.memory.log.live._BUFFER", 1)
     hanging = Hanging(history._database, space="alice", agent="a", kind=history.kind, redactor=Quiet())
 
     async with LiveHistory(hanging, KEY) as live:
@@ -310,7 +310,7 @@ async def test_an_agent_whose_file_cannot_be_opened_still_answers_and_remembers_
 async def test_a_conversation_not_heard_of_for_long_is_let_go_and_restored(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bethink.compat.agent_stores._MAX_HELD", 1)
+    monkeypatch.setattr("bethink.features.agent_databases.databases._MAX_HELD", 1)
     stores = AgentStores(Settings(data_dir=str(tmp_path)), redactor=Quiet())
     host = Host()
     other = conversation_key(channel="cli", chat="other")

@@ -10,7 +10,7 @@ import pytest
 
 from bethink import Memory, MemoryTest, RefKind
 from bethink.errors import Invalid, NotFound
-from bethink.memory_tests.records import MemoryTestResult
+from bethink.features.memory_tests.records import MemoryTestResult
 from bethink.model.facts import SourceMessage
 from bethink.store.db import Database
 from tests.conftest import FakeClock, memory_on

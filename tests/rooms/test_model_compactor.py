@@ -2,12 +2,12 @@ import pytest
 
 import bethink
 from bethink.errors import ModelUnavailable
+from bethink.memory.working.ladder import CompactionRequest
+from bethink.memory.working.memory import WorkingMemory
+from bethink.memory.working.model_compactor import ModelCompactor
 from bethink.model.working import Event, EventType, SubType
 from bethink.providers.scripted_model import ScriptedModel
 from bethink.store.db import Database
-from bethink.working.ladder import CompactionRequest
-from bethink.working.memory import WorkingMemory
-from bethink.working.model_compactor import ModelCompactor
 from tests.conftest import Quiet
 from tests.rooms.working_kit import THREAD, engine
 

@@ -9,8 +9,8 @@ import bethink
 from bethink.errors import Invalid, NotFound
 from bethink.model.documents import Author, DocumentDraft, Provenance
 from bethink.model.facts import SourceMessage
+from bethink.model.operations.memory import RECALL, RecallRequest
 from bethink.model.recall import RefKind
-from bethink.model.verbs.memory import RECALL, RecallRequest
 from bethink.store.db import Database
 from tests.rooms.recall_kit import learnt, texts, user, with_vectors
 from tests.rooms.vector_kit import index_all

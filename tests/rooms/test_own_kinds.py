@@ -3,8 +3,8 @@
 import pytest
 
 import bethink
-from bethink import codec
 from bethink.errors import Invalid
+from bethink.host import codec
 from bethink.model.calls import ModelCall
 from bethink.model.facts import Fact
 from bethink.model.kinds import FactKind, OwnKind

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 import pytest
 
 from bethink import Fact, Memory
-from bethink.learning.documents.pages import EDIT, MOVE, REMOVE, PageSandbox
-from bethink.learning.documents.sandbox import READ, WRITE
+from bethink.memory.learning.documents.pages import EDIT, MOVE, REMOVE, PageSandbox
+from bethink.memory.learning.documents.sandbox import READ, WRITE
 from bethink.model.consolidation import DocumentTree
 from bethink.model.kinds import FactKind
 from bethink.model.records import Origin

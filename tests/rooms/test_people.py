@@ -7,13 +7,13 @@ import pytest
 
 import bethink
 from bethink.errors import Invalid
-from bethink.forgetting.plan import Step
-from bethink.forgetting.replay import covered
+from bethink.features.people.records import PersonWay
+from bethink.memory.deletion.plan import Step
+from bethink.memory.deletion.replay import covered
 from bethink.model.access import Caller, Door, KeyInfo, Scope, asked_by
 from bethink.model.documents import DocumentDraft
 from bethink.model.facts import Fact
 from bethink.model.moments import from_micros
-from bethink.model.people import PersonWay
 from bethink.model.recall import FactVerdict
 from bethink.model.records import Message, Origin
 from bethink.model.working import Event, Mode

@@ -6,7 +6,7 @@ import re
 import pytest
 
 import bethink
-from bethink.build import connect
+from bethink.api.connect import connect
 from bethink.errors import Conflict, Invalid
 from bethink.model.calls import ModelCall
 from bethink.model.facts import Evidence, Fact

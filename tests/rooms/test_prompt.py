@@ -4,13 +4,13 @@ import pytest
 
 from bethink import Memory, Message, connect
 from bethink.errors import Unavailable
+from bethink.memory.working.ladder import CompactionRequest, Thresholds
+from bethink.memory.working.memory import WorkingMemory
+from bethink.memory.working.process import Engine
+from bethink.memory.working.prompt import Reason, build
 from bethink.model.moments import from_micros
 from bethink.model.working import Chunk, ChunkType, Event, EventType, Mode, SubType, make_chunk
 from bethink.store.db import Database
-from bethink.working.ladder import CompactionRequest, Thresholds
-from bethink.working.memory import WorkingMemory
-from bethink.working.process import Engine
-from bethink.working.prompt import Reason, build
 from tests.conftest import KEY, Quiet, many, memory_on
 
 THREAD = "thread_1"

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from bethink import Fact, Memory
 from bethink.errors import NotFound
-from bethink.facts.reconcile import reconcile
+from bethink.memory.facts.reconcile import reconcile
 from bethink.model.documents import DocumentDraft
 from bethink.model.facts import SourceMessage
 from bethink.model.moments import from_micros, from_micros_or_none, to_micros

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from bethink import Fact, Memory, Message, conversation_key
 from bethink.errors import NotFound
-from bethink.facts.reconcile import reconcile
+from bethink.memory.facts.reconcile import reconcile
 from bethink.model.facts import Quote
 from bethink.model.ids import new_id
 from bethink.model.kinds import FactKind

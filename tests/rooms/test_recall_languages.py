@@ -6,7 +6,7 @@ import pytest
 
 from bethink import Memory
 from bethink.extend import TextKind
-from bethink.recall.signals.vector import knows
+from bethink.memory.recall.signals.vector import knows
 from bethink.store.db import Database
 from tests.rooms.recall_kit import tell, texts, with_vectors
 from tests.rooms.vector_kit import Hashed, hashed, index_all

@@ -3,11 +3,11 @@
 import pytest
 
 from bethink import Fact, Memory, Session
+from bethink.jobs.worker import Worker, WorkerOptions
 from bethink.model.jobs import JobKind
 from bethink.model.moments import moment
 from bethink.model.recall import Fate, Level, Ref, RefKind
 from bethink.store.db import Database
-from bethink.worker import Worker, WorkerOptions
 from tests.conftest import FakeClock
 from tests.rooms.learn_kit import extractor
 from tests.rooms.recall_kit import ago, assistant, fates, message, tell, texts, user, with_vectors

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from bethink import Fact, Memory, Session
-from bethink.facts.reconcile import reconcile
+from bethink.memory.facts.reconcile import reconcile
 from bethink.model.documents import DocumentDraft
 from bethink.model.facts import Quote, SourceMessage
 from bethink.model.ids import new_id

@@ -6,16 +6,16 @@ from datetime import timedelta
 import pytest
 
 import bethink
-from bethink.documents import tree
+from bethink.config.settings import Settings, load_settings
 from bethink.errors import ErasedKey, Invalid, Misconfigured, NotFound
-from bethink.forgetting.settling import Settler, finish_open
+from bethink.features.retention import service as sweeping
+from bethink.features.retention.records import RetentionKind, RetentionRule
+from bethink.features.retention.service import RetentionOptions, RetentionService
+from bethink.memory.deletion.settling import Settler, finish_open
+from bethink.memory.documents import tree
 from bethink.model.documents import DocumentDraft, DocumentSource, Provenance, SourceKind
 from bethink.model.facts import Fact
 from bethink.model.records import Message, Origin
-from bethink.retention import service as sweeping
-from bethink.retention.records import RetentionKind, RetentionRule
-from bethink.retention.service import RetentionOptions, RetentionService
-from bethink.settings import Settings, load_settings
 from bethink.store.db import Database
 from tests.conftest import FakeClock, Quiet, memory_on, said
 

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 import bethink
 from bethink.errors import UnderLegalHold
+from bethink.features.retention import service as sweeping
+from bethink.features.retention.records import RetentionKind
 from bethink.model.documents import DocumentDraft
 from bethink.model.facts import Fact
 from bethink.model.records import Message, Origin
-from bethink.retention import service as sweeping
-from bethink.retention.records import RetentionKind
 from tests.conftest import FakeClock
 from tests.length import often
 from tests.page_kit import EVERY_CHECK

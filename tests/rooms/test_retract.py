@@ -11,7 +11,7 @@ from anyio import to_thread
 
 import bethink
 from bethink.errors import ModelUnavailable, NotFound, UnderLegalHold
-from bethink.learning.learner import start_over
+from bethink.memory.learning.learner import start_over
 from bethink.model.calls import ModelCall
 from bethink.model.changes import ChangeKind
 from bethink.model.documents import DocumentDraft, DocumentSource, Provenance, SourceKind

@@ -6,8 +6,8 @@ from datetime import datetime, timedelta
 import pytest
 
 from bethink import Memory, Message, Session, conversation_key
-from bethink.documents.files import archive, exported
 from bethink.errors import Invalid
+from bethink.memory.documents.files import archive, exported
 from bethink.model.jobs import Outcome
 from bethink.model.moments import EPOCH, FIRST, LAST, moment
 from bethink.model.recall import RefKind

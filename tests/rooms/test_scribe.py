@@ -6,11 +6,11 @@ from datetime import timedelta
 import pytest
 
 from bethink import AgentKind, Memory, Session
-from bethink.learning.documents.transcripts import TranscriptWriter, post
+from bethink.jobs.worker import RunReport, Worker, WorkerOptions
+from bethink.memory.learning.documents.transcripts import TranscriptWriter, post
 from bethink.model.jobs import Job, JobKind, JobStatus, Outcome
 from bethink.providers.scripted_model import ScriptedModel
 from bethink.store.db import Database, Tx
-from bethink.worker import RunReport, Worker, WorkerOptions
 from tests.conftest import KEY, FakeClock, said, whole_tree
 from tests.rooms.learn_kit import DONE, answer, extractor, runs
 from tests.rooms.test_writer import read, turn, write

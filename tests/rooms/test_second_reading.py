@@ -8,13 +8,13 @@ from datetime import timedelta
 import pytest
 
 from bethink import Fact, Facts, Memory, Message
+from bethink.jobs.worker import Worker
 from bethink.model.calls import ModelCall
 from bethink.model.facts import Evidence
 from bethink.model.jobs import JobKind
 from bethink.model.reviews import ReviewStatus
 from bethink.providers.scripted_model import ScriptedModel
 from bethink.store.db import Database
-from bethink.worker import Worker
 from tests.conftest import FakeClock
 from tests.rooms.learn_kit import a_fact, answer, every_claim_is_said, extractor, reviewed, worker
 from tests.rooms.test_claims import Talk, holding

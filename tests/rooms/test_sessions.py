@@ -5,7 +5,7 @@ import pytest
 
 from bethink import AgentKind, Memory, Session, conversation_key
 from bethink.errors import Invalid
-from bethink.log import succession
+from bethink.memory.log import succession
 from bethink.model.records import EndReason
 from bethink.store.db import Database, Tx
 from tests.conftest import KEY, many, said

@@ -3,7 +3,7 @@
 import json
 
 from bethink import Event, Memory, connect
-from bethink.settings import load_settings
+from bethink.config.settings import load_settings
 from tests.conftest import memory_on
 
 
@@ -28,7 +28,7 @@ async def test_settings_are_listed_with_their_origins_and_without_secrets() -> N
 
 
 async def test_a_memory_built_by_hand_has_the_default_settings(memory: Memory) -> None:
-    found = await memory_on(memory.local().parts.database).settings()
+    found = await memory_on(memory.local().database).settings()
 
     assert {each.origin for each in found} == {"default"}
 

@@ -6,7 +6,7 @@ import anyio
 import pytest
 
 from bethink import Fact, Facts, Memory, Message, conversation_key
-from bethink.learning.extraction.answer import moment
+from bethink.memory.learning.extraction.answer import moment
 from bethink.store.db import Database
 from tests.conftest import FakeClock, said
 from tests.rooms.learn_kit import a_fact, answer, worker

@@ -9,7 +9,7 @@ import pytest
 
 import bethink
 from bethink.errors import NotFound
-from bethink.forgetting.identity import names_of_message
+from bethink.memory.deletion.identity import names_of_message
 from bethink.model.erasures import SAID
 from bethink.model.moments import to_micros
 from bethink.store import erasures

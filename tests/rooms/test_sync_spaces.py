@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 import bethink
-from bethink.archive.merge import merged
-from bethink.archive.reading import ArchiveReader
-from bethink.archive.sync import Synced, differing, sync_space
-from bethink.archive.write import write_archive
-from bethink.forgetting.replay import replay
-from bethink.forgetting.retract import retract_as_of
+from bethink.memory.archive.merge import merged
+from bethink.memory.archive.reading import ArchiveReader
+from bethink.memory.archive.sync import Synced, differing, sync_space
+from bethink.memory.archive.write import write_archive
+from bethink.memory.deletion.replay import replay
+from bethink.memory.deletion.retract import retract_as_of
 from bethink.store import chain
 from bethink.store.db import Database
 from tests.conftest import FakeClock, memory_on, said

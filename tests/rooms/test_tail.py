@@ -9,8 +9,8 @@ import pytest
 from bethink import Fact, Memory
 from bethink.errors import BadAnswer
 from bethink.extend import TextKind
-from bethink.recall import tail
-from bethink.recall.reindex import Vectors
+from bethink.memory.recall import tail
+from bethink.memory.recall.reindex import Vectors
 from bethink.store import search, vectors
 from bethink.store.db import Database
 from tests.conftest import FakeClock, said

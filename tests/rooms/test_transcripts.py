@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bethink import Fact, Memory
-from bethink.documents import tree
 from bethink.errors import NotFound
+from bethink.memory.documents import tree
 from bethink.model.documents import DocumentDraft, DocumentSource, Provenance, SourceKind
 from bethink.model.facts import Quote
 from bethink.model.jobs import JobKind, JobStatus, Outcome

@@ -5,6 +5,10 @@ from collections.abc import Callable
 import pytest
 
 from bethink.errors import Conflict, Invalid, NotFound
+from bethink.memory.working.chunk_list import ChunkList
+from bethink.memory.working.memory import WorkingMemory
+from bethink.memory.working.process import Engine
+from bethink.memory.working.reducers import default_reducers
 from bethink.model.working import (
     Chunk,
     ChunkType,
@@ -24,10 +28,6 @@ from bethink.model.working import (
     update,
 )
 from bethink.store.db import Database
-from bethink.working.chunk_list import ChunkList
-from bethink.working.memory import WorkingMemory
-from bethink.working.process import Engine
-from bethink.working.reducers import default_reducers
 
 THREAD = "thread_1"
 Make = Callable[[ChunkList], list[Operation]]

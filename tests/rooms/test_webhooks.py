@@ -12,12 +12,12 @@ import pytest
 
 from bethink import Fact, Memory, verify_webhook
 from bethink.errors import Invalid, NotFound
-from bethink.model.webhooks import NewWebhook
-from bethink.store import webhooks
+from bethink.features.webhooks import deliver
+from bethink.features.webhooks import queries as webhooks
+from bethink.features.webhooks.deliver import Deliverer, DeliveryOptions
+from bethink.features.webhooks.notifier import Teller
+from bethink.features.webhooks.records import NewWebhook
 from bethink.store.db import Database
-from bethink.telling import deliver
-from bethink.telling.deliver import Deliverer, DeliveryOptions
-from bethink.telling.teller import Teller
 from tests.conftest import FakeClock, memory_on
 from tests.rooms.learn_kit import worker
 

@@ -6,14 +6,14 @@ import anyio
 import pytest
 
 from bethink.errors import Conflict, Invalid, NotFound
+from bethink.memory.working.chunk_list import ChunkList
+from bethink.memory.working.ladder import ExtractiveCompactor, Thresholds
+from bethink.memory.working.memory import WorkingMemory
+from bethink.memory.working.observers import Notice, Occasion
+from bethink.memory.working.reducers import Reducers
 from bethink.model.moments import EPOCH
 from bethink.model.working import ChunkType, Event, EventType, Mode, Operation, add
 from bethink.store.db import Database
-from bethink.working.chunk_list import ChunkList
-from bethink.working.ladder import ExtractiveCompactor, Thresholds
-from bethink.working.memory import WorkingMemory
-from bethink.working.observers import Notice, Occasion
-from bethink.working.reducers import Reducers
 from tests.conftest import FakeClock, database_at
 from tests.rooms.working_kit import THREAD, engine, texts, user
 

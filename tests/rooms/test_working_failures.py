@@ -4,13 +4,13 @@ import anyio
 import pytest
 
 from bethink.errors import BethinkError, Busy, Invalid, OutcomeUnknown
+from bethink.memory.working.chunk_list import ChunkList
+from bethink.memory.working.ladder import CompactionRequest, Thresholds
+from bethink.memory.working.memory import WorkingMemory
+from bethink.memory.working.observers import Notice, Occasion
+from bethink.memory.working.reducers import default_reducers
 from bethink.model.working import ChunkType, Event, EventType, Mode, Operation, add
 from bethink.store.db import Database
-from bethink.working.chunk_list import ChunkList
-from bethink.working.ladder import CompactionRequest, Thresholds
-from bethink.working.memory import WorkingMemory
-from bethink.working.observers import Notice, Occasion
-from bethink.working.reducers import default_reducers
 from tests.conftest import KEY, Quiet, many, memory_on
 from tests.rooms.working_kit import THREAD, engine, texts, user
 

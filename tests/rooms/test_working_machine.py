@@ -11,6 +11,13 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
 from bethink.errors import Invalid, StoreError
+from bethink.memory.working import process
+from bethink.memory.working.chunk_list import ChunkList
+from bethink.memory.working.ladder import CompactionRequest, Thresholds
+from bethink.memory.working.memory import WorkingMemory
+from bethink.memory.working.process import Engine
+from bethink.memory.working.reducers import Reducers, default_reducers
+from bethink.memory.working.runner import Runner
 from bethink.model.working import (
     ChunkType,
     Event,
@@ -26,13 +33,6 @@ from bethink.model.working import (
 )
 from bethink.store import threads
 from bethink.store.db import Database, Tx
-from bethink.working import process
-from bethink.working.chunk_list import ChunkList
-from bethink.working.ladder import CompactionRequest, Thresholds
-from bethink.working.memory import WorkingMemory
-from bethink.working.process import Engine
-from bethink.working.reducers import Reducers, default_reducers
-from bethink.working.runner import Runner
 from tests.conftest import DATABASES, FakeClock, database_at
 from tests.rooms.machine_kit import QUICK, THOROUGH
 

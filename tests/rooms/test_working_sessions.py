@@ -4,9 +4,9 @@ import pytest
 
 from bethink import Memory, conversation_key
 from bethink.errors import Duplicate
+from bethink.memory.working.memory import WorkingMemory
 from bethink.model.working import Mode
 from bethink.store.db import Database
-from bethink.working.memory import WorkingMemory
 from tests.conftest import KEY, many, said
 from tests.rooms.working_kit import THREAD, engine, texts, user
 

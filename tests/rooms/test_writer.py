@@ -9,10 +9,10 @@ import pytest
 
 from bethink import AgentKind, Memory, Session, conversation_key
 from bethink.errors import ModelTimeout, ModelUnavailable
-from bethink.learning.documents.consolidate import Consolidator
-from bethink.learning.documents.sandbox import READ, SCHEMA, WRITE, SandboxedTree
-from bethink.learning.documents.writer import PROMPT, Limits, Writer
-from bethink.learning.prompts import prompt
+from bethink.memory.learning.documents.consolidate import Consolidator
+from bethink.memory.learning.documents.sandbox import READ, SCHEMA, WRITE, SandboxedTree
+from bethink.memory.learning.documents.writer import PROMPT, Limits, Writer
+from bethink.memory.learning.prompts import prompt
 from bethink.model.calls import ModelAnswer, ModelCall, Stop
 from bethink.model.consolidation import DocumentTree
 from bethink.model.documents import DocumentSource, SourceKind

@@ -5,13 +5,13 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from bethink import Memory
 from bethink.extend import Embedder, TextKind
+from bethink.jobs.worker import Worker, WorkerOptions
+from bethink.memory.recall.index import Indexer
 from bethink.model.jobs import JobKind, RunReport
 from bethink.model.recall import Ref
-from bethink.recall.index import Indexer
 from bethink.store import vectors
 from bethink.store.db import Database, Tx
 from bethink.store.vectors import Near, VectorIndex
-from bethink.worker import Worker, WorkerOptions
 from tests.conftest import memory_on
 
 DIMENSION = 16

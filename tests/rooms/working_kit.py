@@ -1,9 +1,9 @@
 """What the tests of working memory share: a counter of words, a scripted compactor, and a few events."""
 
+from bethink.memory.working.ladder import CompactionRequest, Thresholds
+from bethink.memory.working.memory import WorkingMemory
+from bethink.memory.working.process import Engine
 from bethink.model.working import Event, EventType
-from bethink.working.ladder import CompactionRequest, Thresholds
-from bethink.working.memory import WorkingMemory
-from bethink.working.process import Engine
 
 THREAD = "thread_1"
 

@@ -12,8 +12,8 @@ from bethink.errors import Invalid
 from bethink.model.documents import DocumentDraft, Provenance
 from bethink.model.facts import Fact, Maker, Quote, SessionMemory, SourceMessage
 from bethink.model.filters import Filter
+from bethink.model.operations.narrowing import Narrowed
 from bethink.model.records import Origin
-from bethink.model.verbs.narrowing import Narrowed
 from bethink.store import facts, learning, search, sessions
 from bethink.store.db import Database, Tx
 from bethink.store.facts import Support

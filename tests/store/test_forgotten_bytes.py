@@ -12,7 +12,7 @@ from bethink import conversation_key
 from bethink.cli.demo import SPACE, StoryClock, memory_at, seed
 from bethink.cli.demo_data import story
 from bethink.model.access import Door
-from bethink.model.verbs import VERBS
+from bethink.model.operations import VERBS
 from bethink.model.words import WORD
 from faults import erasure_life
 from tests.conftest import whole_tree

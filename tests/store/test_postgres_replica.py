@@ -13,9 +13,9 @@ import pytest
 
 import bethink
 from bethink.cli.doctor_postgres import postgres_checks
-from bethink.databases import cell_directory, database_from
+from bethink.config.settings import load_settings
 from bethink.errors import Misconfigured, NotFound, Unavailable
-from bethink.settings import load_settings
+from bethink.host.databases import cell_directory, database_from
 from bethink.store.engines.postgres import PostgresDatabase, PostgresOptions
 from bethink.store.engines.postgres_replica import ReplicatedDatabase
 from tests.conftest import KEY, memory_on

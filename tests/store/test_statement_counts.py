@@ -7,8 +7,8 @@ import pytest
 from mcp.client.client import Client
 
 import bethink
-from bethink.documents import changes, tree
 from bethink.mcp import Grant, make_server
+from bethink.memory.documents import changes, tree
 from bethink.model.documents import DocumentDraft, Provenance
 from bethink.model.facts import Quote, SourceMessage
 from bethink.model.jobs import JobKind, JobStatus
@@ -56,7 +56,7 @@ async def _grow(memory: bethink.Memory) -> None:
             tree.create(tx, draft, space="alice", by=by)
             facts.put(tx, space="alice", fact=bethink.Fact(id=f"fact-{number:03}", content=f"fact {number}"))
 
-    await memory.local().parts.database.transact(body, space="alice")
+    await memory.local().database.transact(body, space="alice")
     for number in range(12):
         await memory.space("alice").remember("hello", conversation=f"chat-{number}")
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import pytest
 
 import bethink
-from bethink.language import terms_of
+from bethink.base.language import terms_of
 from bethink.model.facts import Fact
 from bethink.model.recall import Fate, Ref, RefKind
 from bethink.store import search, term_counts, terms

@@ -14,11 +14,11 @@ from psycopg import sql
 
 from bethink import Fact, Memory
 from bethink.errors import Conflict, Misconfigured
+from bethink.memory.recall.reindex import Vectors
 from bethink.model.documents import DocumentDraft
 from bethink.model.facts import Maker, SessionMemory
 from bethink.model.moments import from_micros
 from bethink.model.recall import Ref, RefKind
-from bethink.recall.reindex import Vectors
 from bethink.store import documents, learning, vectors
 from bethink.store.db import Tx
 from bethink.store.engines.postgres import PostgresDatabase, PostgresOptions, PostgresTx

@@ -1,7 +1,7 @@
 """What tests of claims share: a conversation, claims about it, and what the gate says of them."""
 
-from bethink.learning.extraction.claims import DraftClaim, DraftQuote
-from bethink.learning.extraction.gate import Checked, Gate
+from bethink.memory.learning.extraction.claims import DraftClaim, DraftQuote
+from bethink.memory.learning.extraction.gate import Checked, Gate
 from bethink.model.kinds import FactKind
 from bethink.model.moments import from_micros
 from bethink.model.records import Message, Record

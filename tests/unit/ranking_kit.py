@@ -3,15 +3,15 @@
 from collections.abc import Mapping, Sequence
 
 from bethink.extend import Cosines
+from bethink.memory.recall import fuse
+from bethink.memory.recall.candidates import Candidates, Found, Ranked
+from bethink.memory.recall.counts import counted
+from bethink.memory.recall.question import ParsedQuestion, Term
+from bethink.memory.recall.signals.base import RecallSignal
+from bethink.memory.recall.tuning import TUNING
 from bethink.model.moments import Micros
 from bethink.model.recall import Ref, RefKind, Use
 from bethink.model.records import Origin
-from bethink.recall import fuse
-from bethink.recall.candidates import Candidates, Found, Ranked
-from bethink.recall.counts import counted
-from bethink.recall.question import ParsedQuestion, Term
-from bethink.recall.signals.base import RecallSignal
-from bethink.recall.tuning import TUNING
 from bethink.store.search import Match, Size, Text
 
 NOW = Micros(1_700_000_000_000_000)

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bethink.answering.orders import is_order
-from bethink.answering.proof import Proof
-from bethink.answering.sentences import Sentence, Sentences
+from bethink.memory.answering.orders import is_order
+from bethink.memory.answering.proof import Proof
+from bethink.memory.answering.sentences import Sentence, Sentences
 from bethink.model.answers import AnswerSentence, SentenceFault
 from bethink.model.recall import Recalled, Ref, RefKind
 from bethink.model.records import Origin

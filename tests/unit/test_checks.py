@@ -8,14 +8,14 @@ import pytest
 import bethink
 from bethink import Fact, Memory
 from bethink.errors import BethinkError, Invalid
+from bethink.features.keys.operations import CreateKeyRequest
 from bethink.model.access import Scope
 from bethink.model.checks import InvalidField
 from bethink.model.documents import DocumentDraft
 from bethink.model.kinds import FactKind
+from bethink.model.operations.facts import SaveFactRequest
+from bethink.model.operations.memory import RecallRequest, RememberRequest, UsedRequest
 from bethink.model.records import Origin
-from bethink.model.verbs.facts import SaveFactRequest
-from bethink.model.verbs.memory import RecallRequest, RememberRequest, UsedRequest
-from bethink.model.verbs.service import CreateKeyRequest
 from bethink.model.working import Event
 from tests.conftest import said
 

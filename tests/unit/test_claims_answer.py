@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bethink.errors import BadAnswer
-from bethink.learning.extraction.answer import loads, moment, slugged, span
-from bethink.learning.extraction.claims import KINDS, DraftClaim, draft, parse, schema
-from bethink.learning.extraction.notes import noted
-from bethink.learning.extraction.request import Scene, line
+from bethink.memory.learning.extraction.answer import loads, moment, slugged, span
+from bethink.memory.learning.extraction.claims import KINDS, DraftClaim, draft, parse, schema
+from bethink.memory.learning.extraction.notes import noted
+from bethink.memory.learning.extraction.request import Scene, line
 from bethink.model import words
 from bethink.model.framing import own_words
 from bethink.model.words import gist

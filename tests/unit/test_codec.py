@@ -13,18 +13,20 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from bethink import codec
-from bethink.client.calls import queried
 from bethink.errors import Invalid, Misconfigured
+from bethink.features.files import operations as files
+from bethink.host import codec
+from bethink.host.remote.calls import queried
 from bethink.model.documents import Author, DocumentDraft, Provenance
 from bethink.model.jobs import JobKind, JobStatus
 from bethink.model.kinds import FactKind, OwnKind
+from bethink.model.operations import VERBS, documents, facts, memory, sessions, threads
+from bethink.model.operations import installation as service
+from bethink.model.operations.base import Request, Verb
 from bethink.model.recall import Fate, Ref, RefKind
 from bethink.model.records import Message, Origin
 from bethink.model.rules import CLAIM_FLAGS
 from bethink.model.steering import LearningRules
-from bethink.model.verbs import VERBS, documents, facts, files, memory, service, sessions, threads
-from bethink.model.verbs.base import Request, Verb
 from tests.requests_kit import DRAFT, FULL, NARROW, NOON
 
 _NAMES = st.text("abcxyz-_:ä", min_size=1, max_size=8)
@@ -339,7 +341,7 @@ def test_an_answer_that_is_something_else_is_told_as_such(verb: Verb[Any, Any], 
 
 @pytest.mark.parametrize("wrong", [b"abc", object(), (each for each in "ab"), {1: "a"}, {"a": b"b"}, float("nan")])
 async def test_what_a_memory_would_refuse_is_not_sent_as_something_else(wrong: object) -> None:
-    from bethink.client.remote import Remote  # noqa: PLC0415 - for this alone
+    from bethink.host.remote.remote import Remote  # noqa: PLC0415 - for this alone
 
     message = Message(role="user", content="Hello.", metadata={"told": wrong})
     remote = Remote("http://127.0.0.1:9", key="k", retries=0)

@@ -11,7 +11,7 @@ from bethink.extend import Reranker
 from bethink.providers.cross_encoder import CrossEncoder
 from bethink.providers.onnx_embedder import OnnxEmbedder
 from bethink.providers.token_reranker import TokenReranker
-from bethink.weights.manifest import MANIFEST
+from bethink.providers.weights.manifest import MANIFEST
 from tests.unit.onnx_files import write_logarithm, write_tokenizer
 from tools import minilm, weights
 

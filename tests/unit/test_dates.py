@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bethink.memory.recall.dates import DateSpan, spans
 from bethink.model.moments import Micros, to_micros
-from bethink.recall.dates import DateSpan, spans
 
 NOW = datetime(2023, 10, 18, 15, tzinfo=UTC)
 

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bethink.recall.calendars import RULES, calendar
-from bethink.recall.date_rules import MAKE
-from bethink.recall.dates import spans, times
-from bethink.recall.languages import languages_of
+from bethink.memory.recall.calendars import RULES, calendar
+from bethink.memory.recall.date_rules import MAKE
+from bethink.memory.recall.dates import spans, times
+from bethink.memory.recall.languages import languages_of
 from tests.length import often
 
 NOW = datetime(2023, 10, 18, 15, tzinfo=UTC)

@@ -1,7 +1,7 @@
 import pytest
 
-from bethink.learning.extraction.claims import DraftClaim, DraftQuote
-from bethink.learning.extraction.doubts import doubt
+from bethink.memory.learning.extraction.claims import DraftClaim, DraftQuote
+from bethink.memory.learning.extraction.doubts import doubt
 from bethink.model.kinds import FactKind
 
 

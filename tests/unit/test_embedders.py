@@ -370,8 +370,8 @@ def test_a_missing_extra_is_named(
 def test_nothing_is_loaded_before_it_is_needed_and_nothing_is_ever_fetched(folder: Path, tiny: Path) -> None:
     code = f"""
 import anyio, sys
-from bethink.plugins import embedder_from, reranker_from
-from bethink.settings import load_settings
+from bethink.memory.plugins import embedder_from, reranker_from
+from bethink.config.settings import load_settings
 
 def watch(event, arguments):
     if event in ("socket.connect", "socket.getaddrinfo", "socket.sendto"):

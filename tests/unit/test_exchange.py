@@ -2,8 +2,8 @@ import re
 
 import pytest
 
-from bethink.compat.exchange import LineExtractor, NopExtractor
 from bethink.errors import ModelUnavailable
+from bethink.features.agent_databases.line_extraction import LineExtractor, NopExtractor
 from bethink.providers.redaction import SecretRedactor
 from bethink.providers.scripted_model import ScriptedModel
 from tests.conftest import Quiet

@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bethink.errors import Invalid
-from bethink.files import pdf as pdf_module
-from bethink.files.html import read_html
-from bethink.files.markdown import read_markdown
-from bethink.files.passages import PASSAGE, FilePassage, passages_of
-from bethink.files.reading import PDF, decoded, media_type_of, read_file, read_text
-from bethink.files.secrets import kept_together
-from bethink.files.sources import MAX_BYTES, SourceText
+from bethink.features.files import pdf as pdf_module
+from bethink.features.files.html import read_html
+from bethink.features.files.markdown import read_markdown
+from bethink.features.files.passages import PASSAGE, FilePassage, passages_of
+from bethink.features.files.reading import PDF, decoded, media_type_of, read_file, read_text
+from bethink.features.files.secrets import kept_together
+from bethink.features.files.sources import MAX_BYTES, SourceText
 from bethink.providers.redaction import SecretRedactor
 from tests.pdf_kit import pdf
 

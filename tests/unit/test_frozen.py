@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bethink.frozen import frozen
+from bethink.base.frozen import frozen
 
 
 def _point() -> type:

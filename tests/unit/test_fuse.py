@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bethink.errors import Misconfigured
+from bethink.memory.recall.candidates import Candidates, Ranked
+from bethink.memory.recall.dates import DateSpan
+from bethink.memory.recall.question import ParsedQuestion, Term
 from bethink.model.moments import Micros, from_micros
 from bethink.model.recall import Fate, Ref, Signal, Use
-from bethink.recall.candidates import Candidates, Ranked
-from bethink.recall.dates import DateSpan
-from bethink.recall.question import ParsedQuestion, Term
 from bethink.store.search import Match
 from tests.unit.ranking_kit import DAY, NOW, a_fact, a_message, asked, found_of, match, ranked, text, weighed
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from bethink.learning.extraction.claims import DraftQuote
-from bethink.learning.extraction.gate import Gate, is_in, plain
+from bethink.memory.learning.extraction.claims import DraftQuote
+from bethink.memory.learning.extraction.gate import Gate, is_in, plain
 from bethink.model.kinds import FactKind
 from bethink.model.records import Message, Origin
 from bethink.model.rules import lowest, rank

@@ -1,6 +1,6 @@
 import pytest
 
-from bethink.learning.extraction.grounding import Ground
+from bethink.memory.learning.extraction.grounding import Ground
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 import pytest
 
-from bethink.language import analyse, asked_forms, counted, detect, parts_of, stop_words, terms_of
-from bethink.language.detect import function_words, languages
+from bethink.base.language import analyse, asked_forms, counted, detect, parts_of, stop_words, terms_of
+from bethink.base.language.detect import function_words, languages
 
 SENTENCES = {
     "english": "I went to the market with my sister and we bought oranges.",

@@ -11,7 +11,7 @@ import pytest
 from bethink.errors import Misconfigured
 from bethink.providers.onnx_embedder import OnnxEmbedder
 from bethink.providers.onnx_session import Encoded, OnnxVectors
-from bethink.weights.manifest import MANIFEST, ModelManifest, manifest_from, read_manifest, sha256_of
+from bethink.providers.weights.manifest import MANIFEST, ModelManifest, manifest_from, read_manifest, sha256_of
 from tools import minilm, weights
 
 TEXTS = ["The cat is asleep on the sofa.", "Rain", "Quarterly revenue rose by nine percent, as nobody had expected."]

@@ -13,15 +13,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bethink.config.groups import ModelSettings
+from bethink.config.settings import Settings
 from bethink.errors import BadAnswer, Misconfigured, ModelError, ModelTimeout, ModelUnavailable
 from bethink.extend import Model
+from bethink.memory.plugins import model_from
 from bethink.model.calls import ModelAnswer, ModelCall, Stop
-from bethink.plugins import model_from
 from bethink.providers.anthropic_model import AnthropicModel
 from bethink.providers.http_errors import retry_after
 from bethink.providers.openai_model import OpenAIModel
-from bethink.setting_groups import ModelSettings
-from bethink.settings import Settings
 from tests.unit.model_server import (
     ANSWER,
     CALL,

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from bethink.language.names import Names
+from bethink.base.language.names import Names
 
 
 @pytest.mark.parametrize(

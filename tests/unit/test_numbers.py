@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bethink.language.numbers import number_runs, numbers_in
-from bethink.learning.extraction.answer import moment
-from bethink.learning.extraction.grounding import Ground, capitalised, foreign_numbers
+from bethink.base.language.numbers import number_runs, numbers_in
+from bethink.memory.learning.extraction.answer import moment
+from bethink.memory.learning.extraction.grounding import Ground, capitalised, foreign_numbers
 
 
 @given(st.integers(0, 10**12), st.sampled_from(["{}", "{:,}", "it is {}.", "({:,})", "x{}y"]))

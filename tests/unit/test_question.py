@@ -5,11 +5,11 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from bethink.language import asked_forms, stop_words
+from bethink.base.language import asked_forms, stop_words
+from bethink.memory.recall.dates import spans
+from bethink.memory.recall.question import ParsedQuestion, Term, asks, in_their_words, read, repeats
+from bethink.memory.recall.word_lists import forms, related_words
 from bethink.model.moments import Micros, from_micros
-from bethink.recall.dates import spans
-from bethink.recall.question import ParsedQuestion, Term, asks, in_their_words, read, repeats
-from bethink.recall.word_lists import forms, related_words
 
 NOW = Micros(1_700_000_000_000_000)
 DAY = 86_400_000_000

@@ -1,7 +1,7 @@
 import io
 import logging
 
-from bethink.logs import RedactingFilter
+from bethink.base.logs import RedactingFilter
 from bethink.providers.redaction import SecretRedactor
 
 KEY = b"a key for tests, and for nothing else"

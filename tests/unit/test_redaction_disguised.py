@@ -4,9 +4,9 @@ import pytest
 
 from benchmarks.redaction import is_removed
 from benchmarks.redaction_strangers import HALVES, strangers
+from bethink.config.groups import PERSONAL_KINDS, RedactionSettings
 from bethink.errors import Misconfigured
 from bethink.providers.redaction import SecretRedactor
-from bethink.setting_groups import PERSONAL_KINDS, RedactionSettings
 
 KEY = b"a key for tests, and for nothing else"
 PLACEHOLDER = re.compile(r"\[REDACTED:([a-z_]+):([0-9a-f]{4})\]")

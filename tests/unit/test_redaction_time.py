@@ -2,8 +2,8 @@ import re
 
 import pytest
 
+from bethink.config.groups import PERSONAL_KINDS
 from bethink.providers.redaction import SecretRedactor
-from bethink.setting_groups import PERSONAL_KINDS
 from tests.pace import is_linear
 from tests.unit.hostile import beginnings, rule_patterns
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bethink.errors import Misconfigured
-from bethink.learning.extraction.request import Scene, about, known, line, messages, zone_of
+from bethink.memory.learning.extraction.request import Scene, about, known, line, messages, zone_of
 from bethink.model.facts import Fact
 from bethink.model.records import Message, Origin
 from bethink.providers.estimated_tokens import EstimatedTokens

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bethink.errors import BadAnswer
-from bethink.learning.extraction.gate import Checked, ClaimReason, Force, Gate
-from bethink.learning.extraction.judge import judge, readable
-from bethink.learning.extraction.request import Scene
-from bethink.learning.extraction.second import VERDICTS, Verdict, parse, request
+from bethink.memory.learning.extraction.gate import Checked, ClaimReason, Force, Gate
+from bethink.memory.learning.extraction.judge import judge, readable
+from bethink.memory.learning.extraction.request import Scene
+from bethink.memory.learning.extraction.second import VERDICTS, Verdict, parse, request
 from bethink.model.facts import Evidence
 from bethink.model.records import Record
 from tests.unit.extraction_kit import checked, claim, talk, whole

@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
+from bethink.config.settings import Settings, flat_values, load_settings
 from bethink.errors import Misconfigured
-from bethink.settings import Settings, flat_values, load_settings
 
 FILE = """
 data_dir = "/data"

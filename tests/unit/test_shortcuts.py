@@ -5,11 +5,11 @@ import re
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from bethink.memory.recall.calendars import calendar
+from bethink.memory.recall.dates import may_name_a_time
+from bethink.memory.recall.duplicates import opening_of
+from bethink.memory.recall.question import _names
 from bethink.model.words import gist
-from bethink.recall.calendars import calendar
-from bethink.recall.dates import may_name_a_time
-from bethink.recall.duplicates import opening_of
-from bethink.recall.question import _names
 from tests.length import often
 
 _ROOTS = "bee agree walk bake tree free e ee eel passe Straße café gym 7 x1 Stockholm 苹果 我喜欢吃苹果"

@@ -3,25 +3,25 @@
 import pytest
 
 from bethink.extend import Cosines
+from bethink.memory.recall.counts import counted
+from bethink.memory.recall.dates import DateSpan
+from bethink.memory.recall.fuse import NAMES
+from bethink.memory.recall.signals.asks import AsksSignal
+from bethink.memory.recall.signals.date import DateSignal
+from bethink.memory.recall.signals.entity import EntitySignal
+from bethink.memory.recall.signals.learnt import LearntSignal
+from bethink.memory.recall.signals.quoted import QuotedSignal
+from bethink.memory.recall.signals.recency import RecencySignal
+from bethink.memory.recall.signals.reranker import RerankerSignal
+from bethink.memory.recall.signals.session import SessionSignal
+from bethink.memory.recall.signals.speaker import SpeakerSignal
+from bethink.memory.recall.signals.usage import UsageSignal
+from bethink.memory.recall.signals.vector import VectorSignal
+from bethink.memory.recall.signals.window import WindowSignal
+from bethink.memory.recall.signals.words import WordsSignal
+from bethink.memory.recall.tuning import TUNING
 from bethink.model.moments import Micros, from_micros
 from bethink.model.recall import Fate, RefKind, Use
-from bethink.recall.counts import counted
-from bethink.recall.dates import DateSpan
-from bethink.recall.fuse import NAMES
-from bethink.recall.signals.asks import AsksSignal
-from bethink.recall.signals.date import DateSignal
-from bethink.recall.signals.entity import EntitySignal
-from bethink.recall.signals.learnt import LearntSignal
-from bethink.recall.signals.quoted import QuotedSignal
-from bethink.recall.signals.recency import RecencySignal
-from bethink.recall.signals.reranker import RerankerSignal
-from bethink.recall.signals.session import SessionSignal
-from bethink.recall.signals.speaker import SpeakerSignal
-from bethink.recall.signals.usage import UsageSignal
-from bethink.recall.signals.vector import VectorSignal
-from bethink.recall.signals.window import WindowSignal
-from bethink.recall.signals.words import WordsSignal
-from bethink.recall.tuning import TUNING
 from tests.unit.ranking_kit import DAY, NOW, a_fact, a_message, asked, found_of, match, ranked, read, text
 
 

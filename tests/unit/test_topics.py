@@ -1,6 +1,6 @@
 import pytest
 
-from bethink.language import asked_topics, stop_words, topics_of
+from bethink.base.language import asked_topics, stop_words, topics_of
 
 
 def topics(text: str) -> set[str]:

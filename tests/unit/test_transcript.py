@@ -1,6 +1,6 @@
 import pytest
 
-from bethink.learning.extraction.transcript import fitting, shortened, transcript
+from bethink.memory.learning.extraction.transcript import fitting, shortened, transcript
 from bethink.model.framing import own_words
 from bethink.model.moments import from_micros
 from bethink.model.records import Message, Record

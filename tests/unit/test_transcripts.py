@@ -9,10 +9,10 @@ from typing import Any, cast
 
 import pytest
 
+from bethink.agents.transcripts import claude_code, codex, lines
+from bethink.agents.transcripts.lines import TranscriptLine
 from bethink.errors import BethinkError, Corrupt, Misconfigured
 from bethink.providers.redaction import SecretRedactor
-from bethink.transcripts import claude_code, codex, lines
-from bethink.transcripts.lines import TranscriptLine
 from tests import transcripts_kit as kit
 
 SESSION = "5f9a3aeb-cc9d-4b70-a3c0-ee1f56eaed6b"

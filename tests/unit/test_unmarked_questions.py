@@ -2,9 +2,9 @@
 
 import pytest
 
-from bethink.language import asks
-from bethink.recall.signals.asks import AsksSignal
-from bethink.recall.tuning import TUNING
+from bethink.base.language import asks
+from bethink.memory.recall.signals.asks import AsksSignal
+from bethink.memory.recall.tuning import TUNING
 from tests.unit.ranking_kit import a_message, asked, read, text
 
 _ASK = [

@@ -5,7 +5,7 @@ from ipaddress import ip_address
 import pytest
 
 from bethink.errors import Invalid
-from bethink.telling.addresses import checked_url, destination, is_public
+from bethink.features.webhooks.addresses import checked_url, destination, is_public
 
 PRIVATE = [
     "127.0.0.1", "10.0.0.1", "172.16.9.9", "192.168.1.1", "169.254.169.254", "100.64.0.1", "0.0.0.0", "224.0.0.1",

@@ -4,7 +4,7 @@ import pytest
 
 from bethink import verify_webhook
 from bethink.errors import Denied
-from bethink.model.webhooks import signed
+from bethink.features.webhooks.records import signed
 
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 NAME, AT, BODY = "msg_p5jXN8AQM9LWM0D4loKWxJek", 1614265330, b'{"test": 2432232314}'

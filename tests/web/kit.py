@@ -12,7 +12,7 @@ from fastapi import FastAPI
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 import bethink
-from bethink.audit.web_sessions import WebSessions
+from bethink.http import ServerOptions, create_app
 from bethink.model.access import Scope
 from bethink.model.consolidation import Change
 from bethink.model.documents import Author, DocumentDraft, Provenance
@@ -22,11 +22,11 @@ from bethink.model.recall import Ref, RefKind
 from bethink.model.records import Origin
 from bethink.model.reviews import ClaimedFact, ReviewStatus
 from bethink.model.working import Event, Mode
-from bethink.server import ServerOptions, create_app
 from bethink.store import consolidation, jobs, reviews
 from bethink.store.db import Database, Tx
 from bethink.web.door import add_window
 from bethink.web.gate import COOKIE
+from bethink.web.sessions import WebSessions
 from faults.asgi import Answer, ask
 from tests.doors.client_kit import Served, connected
 
@@ -122,7 +122,7 @@ async def _inbox(memory: bethink.Memory, space: str, session: str, document: str
         Change(path="~/memory/pixel", draft=DocumentDraft(slug="pixel", title="Pixel", body="Afraid of umbrellas.\n")),
     )
 
-    database = memory.local().parts.database
+    database = memory.local().database
     await database.transact(
         lambda tx: consolidation.put_change_set(
             tx, space=space, run="run_spring", token=1, changes=changes, snapshot=[], written=None
@@ -147,7 +147,7 @@ async def _claim(database: Database, space: str, session: str, name: str, conten
 
 async def operate(memory: bethink.Memory) -> None:
     """Let jobs run, fail and be given up in other spaces, spend money on models, and hold changes for a person."""
-    database = memory.local().parts.database
+    database = memory.local().database
     await database.transact(lambda tx: _jobs(tx, "anna"), space="anna")
     await database.transact(lambda tx: _jobs(tx, OPERATED), space=OPERATED)
     await database.transact(_spending)
@@ -247,7 +247,7 @@ class Window:
             ("read", "write", "steer", "erase", "admin") if spaces is None else ("read", "write", "steer", "erase")
         )
         made = await self.memory.keys.create(name="another", scopes=[Scope(each) for each in given], spaces=spaces)
-        sessions = WebSessions(self.memory.local().parts.database)
+        sessions = WebSessions(self.memory.local().database)
         return replace(self, key=made.key, session_id=await sessions.begin(made.info.prefix))
 
 
@@ -258,7 +258,7 @@ async def windowed(target: str) -> AsyncGenerator[Window]:
     app = create_app(memory, options=ServerOptions(mcp=False), doors=[add_window])
     async with app.router.lifespan_context(app):
         made = await memory.keys.create(name="all", scopes=list(Scope))
-        session_id = await WebSessions(memory.local().parts.database).begin(made.info.prefix)
+        session_id = await WebSessions(memory.local().database).begin(made.info.prefix)
         yield Window(app=app, memory=memory, key=made.key, session_id=session_id)
 
 
@@ -296,7 +296,7 @@ async def token(target: str, *, scopes: tuple[str, ...] = (), spaces: list[str] 
             ("read", "write", "steer", "erase", "admin") if spaces is None else ("read", "write", "steer", "erase")
         )
         made = await memory.keys.create(name="a person", scopes=[Scope(each) for each in given], spaces=spaces)
-        return await WebSessions(memory.local().parts.database).link(made.info.prefix)
+        return await WebSessions(memory.local().database).link(made.info.prefix)
 
 
 @contextmanager

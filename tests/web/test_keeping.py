@@ -66,7 +66,7 @@ async def _learn(window: Window, name: str, content: str, session: str) -> None:
         else:
             facts.add_support(tx, space=SPACE, fact_id=name, support=support)
 
-    await window.memory.local().parts.database.transact(body, space=SPACE)
+    await window.memory.local().database.transact(body, space=SPACE)
 
 
 async def test_a_dry_run_names_what_goes_and_what_rests_on_something_else_as_well(window: Window) -> None:

@@ -119,7 +119,7 @@ async def test_hostile_names_errors_and_models_are_shown_as_text(window: Window)
         tx.run("spend_on_model", day=day, kind=HOSTILE, model=HOSTILE, slot=0, **figures)
         tx.run("spend_on_space", day=day, space=space, **figures)
 
-    await window.memory.local().parts.database.transact(spoil, space=space)
+    await window.memory.local().database.transact(spoil, space=space)
     for path in (
         "/ui", "/ui/spaces", "/ui/spaces?prefix=%3Cscript%3E", "/ui/jobs", "/ui/jobs?status=failed", "/ui/workers",
         "/ui/held", "/ui/cost?by=model", "/ui/cost?by=kind", "/ui/cost?by=space", "/ui/settings?q=%3Cscript%3E",
@@ -163,7 +163,7 @@ async def test_a_page_takes_the_same_statements_however_much_there_is(
         "/ui/cost?by=space": 40, "/ui/settings": 5, "/ui/s/s000/jobs": 6, "/ui/s/s000/tail?paused=1": 16,
     }  # fmt: skip
     counts: list[dict[str, int]] = []
-    database = window.memory.local().parts.database
+    database = window.memory.local().database
     for first, last in ((0, 24), (24, 70)):
         for number in range(first, last):
             name = f"s{number:03}"

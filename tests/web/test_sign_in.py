@@ -5,10 +5,10 @@ from datetime import timedelta
 from urllib.parse import urlencode
 
 import bethink
-from bethink.audit.web_sessions import IDLE, LINK, LONGEST, WebSessions
 from bethink.model.access import Scope
 from bethink.store.db import Database, Tx
 from bethink.web.gate import COOKIE, CSP
+from bethink.web.sessions import IDLE, LINK, LONGEST, WebSessions
 from faults.asgi import ask
 from tests.conftest import FakeClock
 from tests.web.kit import SPACE, Story, Window
@@ -29,12 +29,12 @@ async def test_a_key_signs_in_once_and_from_then_on_a_cookie_does(window: Window
 
 
 async def test_the_database_holds_neither_the_key_nor_the_id_of_the_session(window: Window) -> None:
-    sessions = WebSessions(window.memory.local().parts.database)
+    sessions = WebSessions(window.memory.local().database)
     token = await sessions.link(window.key[3:15])
     entered = await sessions.enter(token)
     assert entered is not None
 
-    held = await window.memory.local().parts.database.transact(_every_row)
+    held = await window.memory.local().database.transact(_every_row)
     assert held
     for secret in (window.key, window.session_id, token, entered):
         assert secret not in str(held)
@@ -81,7 +81,7 @@ async def test_a_browser_that_keeps_no_cookie_is_told_so(window: Window) -> None
 
 
 async def test_a_link_signs_in_a_single_time(window: Window) -> None:
-    token = await WebSessions(window.memory.local().parts.database).link(window.key[3:15])
+    token = await WebSessions(window.memory.local().database).link(window.key[3:15])
 
     first = await replace(window, session_id="")(f"/ui/enter?once={token}")
     second = await replace(window, session_id="")(f"/ui/enter?once={token}")
@@ -117,7 +117,7 @@ async def test_links_and_sessions_end_in_time(database: Database, clock: FakeClo
 
 async def test_a_revoked_key_ends_its_sessions_and_its_links(window: Window) -> None:
     another = await window.signed_in()
-    token = await WebSessions(window.memory.local().parts.database).link(another.key[3:15])
+    token = await WebSessions(window.memory.local().database).link(another.key[3:15])
     assert (await another("/ui")).status == 200
 
     await window.memory.keys.revoke(another.key[3:15])

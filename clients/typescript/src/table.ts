@@ -9,21 +9,21 @@
 export const TABLE = `\
 = memory
 openErasures GET /erasures -
-liftLegalHold POST /legal-holds/{hold_id}/lift space,hold_id,reason idempotent
-legalHolds GET /legal-holds - items
-findPerson POST /person/find name safe untimed
-exportPerson POST /person/export name page=next safe untimed
-forgetPerson POST /person/forget name once!dry_run untimed
 pageJobs GET /jobs - page=next
 held GET /held - page=next
 spending GET /spending - items
 pageSpaces GET /space_page - page=next
 counters GET /counters -
 settings GET /settings - items
-access GET /access - page=next
 listSpaces GET /spaces - page=after: items
 audit GET /audit -
 learn POST /learn - untimed
+access GET /access - page=next
+findPerson POST /person/find name safe untimed
+exportPerson POST /person/export name page=next safe untimed
+forgetPerson POST /person/forget name once!dry_run untimed
+liftLegalHold POST /legal-holds/{hold_id}/lift space,hold_id,reason idempotent
+legalHolds GET /legal-holds - items
 = space ~
 remember POST ./remember messages fill=idempotency_key idempotent
 recall POST ./recall question safe!session_id
@@ -37,16 +37,7 @@ forget POST ./forget ref once!dry_run
 jobs GET ./jobs - items
 consolidate POST ./consolidate - idempotent result
 learn POST ./learn - untimed
-addFile POST ./files name fill=idempotency_key idempotent
 erasures GET ./erasures - items
-findPerson POST ./person/find name safe untimed
-exportPerson POST ./person/export name page=next safe untimed
-forgetPerson POST ./person/forget name once!dry_run untimed
-timeline GET ./timeline - page=next
-pageShown GET ./shown_page - page=next
-relearn POST ./relearnings - untimed
-applyRelearning POST ./relearnings/{relearning_id}/apply relearning_id idempotent
-undoRelearning POST ./relearnings/{relearning_id}/undo relearning_id idempotent
 preview POST ./preview messages untimed
 pin POST ./pin ref idempotent
 unpin POST ./unpin ref idempotent
@@ -62,6 +53,15 @@ job GET ./jobs/{kind}/{key} kind,key
 retryJob POST ./jobs/{kind}/{key}/retry kind,key idempotent result
 summary GET ./summary -
 spending GET ./spending - items
+pageShown GET ./shown_page - page=next
+addFile POST ./files name fill=idempotency_key idempotent
+findPerson POST ./person/find name safe untimed
+exportPerson POST ./person/export name page=next safe untimed
+forgetPerson POST ./person/forget name once!dry_run untimed
+relearn POST ./relearnings - untimed
+applyRelearning POST ./relearnings/{relearning_id}/apply relearning_id idempotent
+undoRelearning POST ./relearnings/{relearning_id}/undo relearning_id idempotent
+timeline GET ./timeline - page=next
 = session ~/sessions/{session_id}
 recall POST ~/recall question safe!session_id
 context POST ~/context question safe!session_id
@@ -103,13 +103,6 @@ rejectAll POST ~/reject_reviews review_ids items
 = rules ~/rules
 get GET . agent
 set PUT . rules
-= retention ~/retention
-all GET . - items
-set PUT . kind,older_than
-remove POST ./remove kind idempotent
-sweep POST ./sweep - once!dry_run untimed
-hold POST ~/legal-holds reason
-holds GET ~/legal-holds - items
 = documents ~/documents
 tree GET . - items
 search POST ./search query safe items
@@ -148,16 +141,23 @@ prompt GET ./{thread_id}/prompt thread_id,budget
 usage GET ./{thread_id}/usage thread_id
 fork POST ./{thread_id}/fork thread_id,at
 replay POST ./{thread_id}/replay thread_id idempotent items
-= tests ~/tests
-add POST . question fill=test_id idempotent
-all GET . - page=after:id items
-remove DELETE ./{test_id} test_id once
-run POST ./run - safe items untimed
 = keys /keys
 create POST . name,scopes
 all GET . - items
 rotate POST ./{prefix}/rotate prefix
 revoke DELETE ./{prefix} prefix
+= tests ~/tests
+add POST . question fill=test_id idempotent
+all GET . - page=after:id items
+remove DELETE ./{test_id} test_id once
+run POST ./run - safe items untimed
+= retention ~/retention
+all GET . - items
+set PUT . kind,older_than
+remove POST ./remove kind idempotent
+sweep POST ./sweep - once!dry_run untimed
+hold POST ~/legal-holds reason
+holds GET ~/legal-holds - items
 = webhooks /webhooks
 create POST . url
 all GET . - items

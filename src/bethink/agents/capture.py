@@ -7,13 +7,13 @@ from pathlib import Path
 from bethink.agents.folder import AgentFolder, AgentSessionState
 from bethink.agents.payloads import AFTER_COMPACTION, END, STOP, TRANSCRIPTS, HookEvent
 from bethink.agents.scopes import ProjectScope, scope_of
+from bethink.agents.transcripts import claude_code, codex
+from bethink.agents.transcripts.lines import TranscriptLine
+from bethink.api.connect import Memory
 from bethink.api.session import Session
+from bethink.base.logs import logger
 from bethink.errors import BethinkError, Conflict, Corrupt, Invalid, Misconfigured
-from bethink.logs import logger
-from bethink.memory import Memory
 from bethink.model.records import AgentKind, Message, conversation_key
-from bethink.transcripts import claude_code, codex
-from bethink.transcripts.lines import TranscriptLine
 
 _READERS = {claude_code.AGENT: claude_code.read, codex.AGENT: codex.read}
 _BATCH = 100

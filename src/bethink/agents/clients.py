@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from bethink.agents.payloads import END, EVENTS, START
+from bethink.base.frozen import frozen
 from bethink.errors import Misconfigured
-from bethink.frozen import frozen
 
 SERVER = "bethink"
 """The name under which programs know our MCP server."""

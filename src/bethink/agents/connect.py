@@ -16,7 +16,7 @@ from typing import Any
 
 from bethink.agents.clients import Client, Wiring
 from bethink.agents.folder import AgentFolder, free_port, hook_file
-from bethink.frozen import frozen
+from bethink.base.frozen import frozen
 
 _SHARED = ("hook.py", "hook.json", "token", "port", "lock", "socket")
 """What belongs to all connected programs, and goes with the last of them."""

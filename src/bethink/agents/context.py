@@ -1,9 +1,9 @@
 """What a session is shown when it starts: the memory of its project and of its person, within one budget."""
 
 from bethink.agents.scopes import ProjectScope
+from bethink.api.connect import Memory
+from bethink.base.logs import logger
 from bethink.errors import BethinkError
-from bethink.logs import logger
-from bethink.memory import Memory
 from bethink.model.records import conversation_key
 
 BUDGET = 1_900

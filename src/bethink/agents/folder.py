@@ -11,7 +11,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, cast
 
-from bethink.folders import data_folder
+from bethink.base.folders import data_folder
 
 _PLAIN = re.compile(r"[\w.-]{1,80}")
 

@@ -11,7 +11,7 @@ from typing import Any, cast
 from bethink.agents.clients import Client, clients
 from bethink.agents.connect import Connector
 from bethink.agents.folder import AgentFolder, hook_module
-from bethink.frozen import frozen
+from bethink.base.frozen import frozen
 
 _WAITING = 3_600.0
 """Seconds after which a note in the spool should have been worked off."""

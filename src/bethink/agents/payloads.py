@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from bethink.agents.folder import hook_module
+from bethink.base.frozen import frozen
 from bethink.errors import Invalid
-from bethink.frozen import frozen
 from bethink.model.records import checked_name
 
 AGENTS = ("claude-code", "codex")

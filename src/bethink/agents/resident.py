@@ -23,9 +23,9 @@ from bethink.agents.capture import Capture
 from bethink.agents.context import start_context
 from bethink.agents.folder import AgentFolder, free_port
 from bethink.agents.payloads import END, START, STOP, HookEvent, event_from, read_payload
+from bethink.api.connect import Memory
+from bethink.base.logs import logger
 from bethink.errors import BethinkError
-from bethink.logs import logger
-from bethink.memory import Memory
 from bethink.model.access import Caller, Door, caller
 
 IDLE = 7_200.0

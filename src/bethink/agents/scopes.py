@@ -8,7 +8,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from bethink.agents.ignore import ignored
-from bethink.frozen import frozen
+from bethink.base.frozen import frozen
 
 PERSON = "default"
 """The person's own space: the one that `bethink recall` asks, too, when no space is named."""

@@ -5,14 +5,13 @@ Written by tools/make_api.py from the table of verbs; change a request there and
 
 from collections.abc import Iterable, Mapping
 
-from bethink.handles import Handle, tuple_of
+from bethink.api.handles import Handle, tuple_of
 from bethink.model.blame import Blame
 from bethink.model.consolidation import ChangeSet
 from bethink.model.documents import Document, DocumentDraft, DocumentEntry, DocumentSource, Provenance
 from bethink.model.moments import When, moment
-from bethink.model.pages import HistoryPage, OutlinePage
-from bethink.model.verbs.base import Empty
-from bethink.model.verbs.documents import (
+from bethink.model.operations.base import Empty
+from bethink.model.operations.documents import (
     APPROVE,
     BLAME,
     CHILDREN,
@@ -54,6 +53,7 @@ from bethink.model.verbs.documents import (
     UpdateDocumentRequest,
     WrittenRequest,
 )
+from bethink.model.pages import HistoryPage, OutlinePage
 
 
 class Documents(Handle):

@@ -6,13 +6,12 @@ Written by tools/make_api.py from the table of verbs; change a request there and
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from bethink.handles import Handle, tuple_of
+from bethink.api.handles import Handle, tuple_of
 from bethink.model.facts import Fact, Quote, SourceMessage
 from bethink.model.kinds import FactKind
 from bethink.model.moments import When, beginning, moment
-from bethink.model.pages import FactPage, FactState, Order
-from bethink.model.verbs.base import Empty
-from bethink.model.verbs.facts import (
+from bethink.model.operations.base import Empty
+from bethink.model.operations.facts import (
     COUNT_FACTS,
     FACT_QUOTES,
     FACT_SOURCES,
@@ -30,6 +29,7 @@ from bethink.model.verbs.facts import (
     SaveFactRequest,
     SearchFactsRequest,
 )
+from bethink.model.pages import FactPage, FactState, Order
 
 
 class Facts(Handle):

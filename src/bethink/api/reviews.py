@@ -1,16 +1,14 @@
-"""The claims of a space that were not believed at once.
+"""The claims of a space that need review.
 
 Written by tools/make_api.py from the table of verbs; change a request there and run it again.
 """
 
 from collections.abc import Iterable
 
-from bethink.handles import Handle, tuple_of
+from bethink.api.handles import Handle, tuple_of
 from bethink.model.kinds import FactKind
-from bethink.model.recall import Ref
-from bethink.model.reviews import Review, ReviewStatus
-from bethink.model.verbs.base import Empty
-from bethink.model.verbs.reviews import (
+from bethink.model.operations.base import Empty
+from bethink.model.operations.reviews import (
     APPROVE_REVIEW,
     APPROVE_REVIEWS,
     COUNT_REVIEWS,
@@ -26,10 +24,12 @@ from bethink.model.verbs.reviews import (
     RejectReviewRequest,
     ReviewRequest,
 )
+from bethink.model.recall import Ref
+from bethink.model.reviews import Review, ReviewStatus
 
 
 class Reviews(Handle):
-    """The claims of a space that were not believed at once."""
+    """The claims of a space that need review."""
 
     async def all(self, *, status: ReviewStatus = ReviewStatus.HELD, limit: int = 100, after: str = "") -> list[Review]:
         """List claims that were not believed at once, the newest first, each with its quotes and the reason.

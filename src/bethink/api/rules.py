@@ -3,9 +3,9 @@
 Written by tools/make_api.py from the table of verbs; change a request there and run it again.
 """
 
-from bethink.handles import Handle
+from bethink.api.handles import Handle
+from bethink.model.operations.rules import GET_RULES, SET_RULES, GetRulesRequest, SetRulesRequest
 from bethink.model.steering import LearningRules
-from bethink.model.verbs.rules import GET_RULES, SET_RULES, GetRulesRequest, SetRulesRequest
 
 
 class Rules(Handle):

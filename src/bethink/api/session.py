@@ -6,15 +6,12 @@ Written by tools/make_api.py from the table of verbs; change a request there and
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from bethink.handles import SessionHandle, tuple_of
+from bethink.api.handles import SessionHandle, tuple_of
 from bethink.model.changes import SessionLearnt
 from bethink.model.facts import SessionMemory
 from bethink.model.messages import Given, messages_from
 from bethink.model.moments import When, beginning, moment
-from bethink.model.recall import Block, Level, Recall, RefKind, Showing
-from bethink.model.records import Forgotten, Record
-from bethink.model.transcripts import Transcript
-from bethink.model.verbs.memory import (
+from bethink.model.operations.memory import (
     CONTEXT,
     FORGET,
     RECALL,
@@ -24,7 +21,7 @@ from bethink.model.verbs.memory import (
     RecallRequest,
     ShownRequest,
 )
-from bethink.model.verbs.sessions import (
+from bethink.model.operations.sessions import (
     APPEND,
     CITED,
     COMPACTED,
@@ -45,6 +42,9 @@ from bethink.model.verbs.sessions import (
     SessionRequest,
     TranscriptRequest,
 )
+from bethink.model.recall import Block, Level, Recall, RefKind, Showing
+from bethink.model.records import Forgotten, Record
+from bethink.model.transcripts import Transcript
 
 
 class Session(SessionHandle):
@@ -233,7 +233,7 @@ class Session(SessionHandle):
         Raises:
             NotFound: if the space has no such session.
         """
-        from bethink.model.verbs.changes import LEARNT, LearntRequest  # noqa: PLC0415 - see tools/make_api.py
+        from bethink.model.operations.changes import LEARNT, LearntRequest  # noqa: PLC0415 - see tools/make_api.py
 
         return await self._run(LEARNT, LearntRequest(session_id=self.id, wait=wait))
 

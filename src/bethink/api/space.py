@@ -1,4 +1,4 @@
-"""One space: the memory of an end user, a project or a team.
+"""One space: the memory of a user, a project or a team.
 
 Written by tools/make_api.py from the table of verbs; change a request there and run it again.
 """
@@ -6,40 +6,22 @@ Written by tools/make_api.py from the table of verbs; change a request there and
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from bethink.api.handles import SpaceHandle, tuple_of
 from bethink.api.session import Session
-from bethink.handles import SpaceHandle, tuple_of
+from bethink.features.context_log.records import ShownPage
+from bethink.features.people.records import ErasedInSpace, PersonInSpace, PersonItems, PersonWay
 from bethink.model.answers import MemoryAnswer
 from bethink.model.changes import MemoryChange
 from bethink.model.erasures import Erasure
 from bethink.model.facts import Fact
-from bethink.model.filed import AddedFile
+from bethink.model.files import AddedFile
 from bethink.model.jobs import Job, JobDetail, JobKind, JobPage, JobStatus, RunReport, Spending
 from bethink.model.messages import Given, messages_from
 from bethink.model.moments import When, beginning, moment
-from bethink.model.people import ErasedInSpace, PersonInSpace, PersonItems, PersonWay
-from bethink.model.preview import Preview
-from bethink.model.recall import (
-    Block,
-    Corrected,
-    FactVerdict,
-    Feedback,
-    Level,
-    Lineage,
-    Recall,
-    Ref,
-    RefKind,
-    Remembered,
-    Showing,
-)
-from bethink.model.records import AgentKind, Forgotten, SessionEntry, SessionState
-from bethink.model.relearning import Relearning
-from bethink.model.showings import ShownPage
-from bethink.model.steering import LearningRules
-from bethink.model.summaries import SpaceSummary
-from bethink.model.timeline import TimelineKind, TimelinePage
-from bethink.model.verbs.base import Empty
-from bethink.model.verbs.erasures import ERASURES, ErasuresRequest
-from bethink.model.verbs.memory import (
+from bethink.model.operations.base import Empty
+from bethink.model.operations.erasures import ERASURES, ErasuresRequest
+from bethink.model.operations.installation import LearnRequest
+from bethink.model.operations.memory import (
     ASK,
     CONSOLIDATE,
     CONTEXT,
@@ -63,8 +45,7 @@ from bethink.model.verbs.memory import (
     ShownRequest,
     UsedRequest,
 )
-from bethink.model.verbs.service import LearnRequest
-from bethink.model.verbs.sessions import (
+from bethink.model.operations.sessions import (
     FIND_SESSION,
     GET_SESSION,
     LIST_SESSIONS,
@@ -74,68 +55,88 @@ from bethink.model.verbs.sessions import (
     OpenSessionRequest,
     SessionRequest,
 )
+from bethink.model.operations.timeline import TIMELINE, TimelineRequest
+from bethink.model.preview import Preview
+from bethink.model.recall import (
+    Block,
+    Corrected,
+    FactVerdict,
+    Feedback,
+    Level,
+    Lineage,
+    Recall,
+    Ref,
+    RefKind,
+    Remembered,
+    Showing,
+)
+from bethink.model.records import AgentKind, Forgotten, SessionEntry, SessionState
+from bethink.model.relearning import Relearning
+from bethink.model.steering import LearningRules
+from bethink.model.summaries import SpaceSummary
+from bethink.model.timeline import TimelineKind, TimelinePage
 
 if TYPE_CHECKING:
     from bethink.api.documents import Documents
     from bethink.api.facts import Facts
-    from bethink.api.retention import SpaceRetention
     from bethink.api.reviews import Reviews
     from bethink.api.rules import Rules
-    from bethink.api.tests import MemoryTests
     from bethink.api.threads import Threads
+    from bethink.features.memory_tests.handle import MemoryTests
+    from bethink.features.retention.handle import SpaceRetention
 
 
 class Space(SpaceHandle):
-    """One space: the memory of an end user, a project or a team."""
+    """One space: the memory of a user, a project or a team."""
 
     @property
     def facts(self) -> "Facts":
-        """The facts of the space."""
-        from bethink.api.facts import Facts  # noqa: PLC0415 - most programs never ask for it
+        """The facts of a space."""
+        from bethink.api.facts import Facts  # noqa: PLC0415 - most programs never use it
 
         return Facts(self._backend, self._space)
 
     @property
     def reviews(self) -> "Reviews":
-        """The claims of the space that were not believed at once, for a person to decide."""
-        from bethink.api.reviews import Reviews  # noqa: PLC0415 - as above
+        """The claims of a space that need review."""
+        from bethink.api.reviews import Reviews  # noqa: PLC0415 - most programs never use it
 
         return Reviews(self._backend, self._space)
 
     @property
     def rules(self) -> "Rules":
-        """The rules by which the space learns."""
-        from bethink.api.rules import Rules  # noqa: PLC0415 - as above
+        """The rules by which a space learns."""
+        from bethink.api.rules import Rules  # noqa: PLC0415 - most programs never use it
 
         return Rules(self._backend, self._space)
 
     @property
-    def retention(self) -> "SpaceRetention":
-        """How long the space keeps what, and legal holds on it."""
-        from bethink.api.retention import SpaceRetention  # noqa: PLC0415 - as above
-
-        return SpaceRetention(self._backend, self._space)
-
-    @property
     def documents(self) -> "Documents":
-        """The documents of the space."""
-        from bethink.api.documents import Documents  # noqa: PLC0415 - as above
+        """The documents of a space."""
+        from bethink.api.documents import Documents  # noqa: PLC0415 - most programs never use it
 
         return Documents(self._backend, self._space)
 
     @property
     def threads(self) -> "Threads":
-        """The working memory of the space."""
-        from bethink.api.threads import Threads  # noqa: PLC0415 - as above
+        """The working memory of a space."""
+        from bethink.api.threads import Threads  # noqa: PLC0415 - most programs never use it
 
         return Threads(self._backend, self._space)
 
     @property
     def tests(self) -> "MemoryTests":
-        """The memory tests of the space."""
-        from bethink.api.tests import MemoryTests  # noqa: PLC0415 - as above
+        """The memory tests of a space."""
+        from bethink.features.memory_tests.handle import MemoryTests  # noqa: PLC0415 - most programs never use it
 
         return MemoryTests(self._backend, self._space)
+
+    @property
+    def retention(self) -> "SpaceRetention":
+        """How long a space keeps what, and legal holds on it."""
+        from bethink.features.retention.handle import SpaceRetention  # noqa: PLC0415 - most programs never use it
+
+        return SpaceRetention(self._backend, self._space)
 
     async def remember(
         self,
@@ -542,42 +543,6 @@ class Space(SpaceHandle):
         """
         return await self._run(LEARN_SPACE, LearnRequest(only=None if only is None else tuple_of(only)))
 
-    async def add_file(
-        self,
-        name: str,
-        *,
-        idempotency_key: str | None = None,
-        text: str | None = None,
-        data: bytes | None = None,
-        media_type: str | None = None,
-    ) -> AddedFile:
-        """Store a file as passages that can be recalled and followed to their place in it.
-
-        The same bytes again change nothing. Of another version the passages that stayed are kept, new ones added,
-        and those that are gone taken back; one that was forgotten by itself stays away. What a file says is data,
-        never a wish of the user. It is the conversation `file:NAME:` of the assistant.
-
-        Args:
-            name: The name of the file, such as `handbook.md`. Another file by this name is taken as its next
-                version.
-            idempotency_key: Repeating a request with the same key stores nothing twice.
-            text: Its text, if you have that.
-            data: Its bytes, instead of the text: UTF-8, UTF-16 with a byte order mark, or PDF. In JSON as base64.
-            media_type: `text/plain`, `text/markdown`, `text/html` or `application/pdf`; by the suffix of the name,
-                if left out.
-
-        Raises:
-            Invalid: if it cannot be read, holds no text, or is too long; for a PDF also without the extra `pdf`.
-            ErasedKey: if what was stored with this key was erased in the last 30 days.
-            UnderLegalHold: if a passage is gone on which something rests, and a hold stands.
-        """
-        from bethink.model.verbs.files import ADD_FILE, AddFileRequest  # noqa: PLC0415 - see tools/make_api.py
-
-        return await self._run(
-            ADD_FILE,
-            AddFileRequest(idempotency_key=idempotency_key, name=name, text=text, data=data, media_type=media_type),
-        )
-
     async def erasures(self, *, limit: int = 100) -> list[Erasure]:
         """List what was forgotten in the space, the newest first: who asked, which places confirmed, and the receipt.
 
@@ -587,82 +552,6 @@ class Space(SpaceHandle):
             limit: How many erasures to return at most.
         """
         return await self._run(ERASURES, ErasuresRequest(limit=limit))
-
-    async def find_person(
-        self, name: str, *, aliases: Iterable[str] = (), by: Iterable[PersonWay] = tuple(PersonWay), limit: int = 100
-    ) -> PersonInSpace:
-        """Count and name what the space holds of a person.
-
-        It reads every text. A name that is part of another word is not matched.
-
-        Args:
-            name: The name of the person: whole words, whose case and accents do not count.
-            aliases: Other names of the same person: nicknames, initials, an address.
-            by: How to look: by speaker, words and entities.
-            limit: How many refs to return at most, for each space. Everything is counted.
-        """
-        from bethink.model.verbs.people import FIND_IN_SPACE, FindPersonRequest  # noqa: PLC0415 - see tools/make_api.py
-
-        return await self._run(
-            FIND_IN_SPACE, FindPersonRequest(name=name, aliases=tuple_of(aliases), by=tuple_of(by), limit=limit)
-        )
-
-    async def export_person(
-        self,
-        name: str,
-        *,
-        aliases: Iterable[str] = (),
-        by: Iterable[PersonWay] = tuple(PersonWay),
-        limit: int = 1000,
-        after: str = "",
-    ) -> PersonItems:
-        """Return the texts that the space holds of a person.
-
-        It reads every text. A name that is part of another word is not matched.
-
-        Args:
-            name: The name of the person: whole words, whose case and accents do not count.
-            aliases: Other names of the same person: nicknames, initials, an address.
-            by: How to look: by speaker, words and entities.
-            limit: How many items to return at most.
-            after: Only what follows: the `next` of the page before.
-        """
-        from bethink.model.verbs.people import EXPORT_FROM_SPACE, ExportPersonRequest  # noqa: PLC0415 - see tools/make_api.py
-
-        return await self._run(
-            EXPORT_FROM_SPACE,
-            ExportPersonRequest(name=name, aliases=tuple_of(aliases), by=tuple_of(by), limit=limit, after=after),
-        )
-
-    async def forget_person(
-        self,
-        name: str,
-        *,
-        aliases: Iterable[str] = (),
-        by: Iterable[PersonWay] = tuple(PersonWay),
-        reason: str = "",
-        dry_run: bool = False,
-    ) -> ErasedInSpace:
-        """Erase what the space holds of a person, with everything that was made of it, and return a receipt.
-
-        Whole messages and whole documents go, also those in which others speak of the person: look first.
-
-        Args:
-            name: The name of the person: whole words, whose case and accents do not count.
-            aliases: Other names of the same person: nicknames, initials, an address.
-            by: How to look: by speaker, words and entities.
-            reason: Why, for the record: a number of a request, say, and not the name.
-            dry_run: Count and name what would go, and remove nothing.
-
-        Raises:
-            UnderLegalHold: if the space is under a legal hold.
-        """
-        from bethink.model.verbs.people import FORGET_IN_SPACE, ForgetPersonRequest  # noqa: PLC0415 - see tools/make_api.py
-
-        return await self._run(
-            FORGET_IN_SPACE,
-            ForgetPersonRequest(name=name, aliases=tuple_of(aliases), by=tuple_of(by), reason=reason, dry_run=dry_run),
-        )
 
     async def timeline(
         self,
@@ -682,109 +571,12 @@ class Space(SpaceHandle):
             limit: How many entries to return at most.
             after: Only what follows: the `next` of the previous page.
         """
-        from bethink.model.verbs.pages import TIMELINE, TimelineRequest  # noqa: PLC0415 - see tools/make_api.py
-
         return await self._run(
             TIMELINE,
             TimelineRequest(
                 kinds=tuple_of(kinds), as_of=None if as_of is None else moment(as_of), limit=limit, after=after
             ),
         )
-
-    async def page_shown(
-        self,
-        *,
-        session_id: str | None = None,
-        showing_id: str | None = None,
-        as_of: When | None = None,
-        limit: int = 20,
-        after: str = "",
-    ) -> ShownPage:
-        """List what was shown to whom, the newest first, each memory with its text in the version that was shown.
-
-        Args:
-            session_id: Only what this session was shown.
-            showing_id: Only this entry.
-            as_of: Only what had been shown by this time. A day means its end.
-            limit: How many entries to return at most.
-            after: Only what follows: the `next` of the previous page.
-
-        Raises:
-            NotFound: if the space has no such session.
-        """
-        from bethink.model.verbs.pages import PAGE_SHOWN, PageShownRequest  # noqa: PLC0415 - see tools/make_api.py
-
-        return await self._run(
-            PAGE_SHOWN,
-            PageShownRequest(
-                session_id=session_id,
-                showing_id=showing_id,
-                as_of=None if as_of is None else moment(as_of),
-                limit=limit,
-                after=after,
-            ),
-        )
-
-    async def relearn(
-        self,
-        *,
-        model: str = "",
-        second_model: str = "",
-        instructions: str | None = None,
-        prompt: str = "",
-        dry_run: bool = True,
-    ) -> Relearning:
-        """Learn from the whole log again, beside what is known, and return what would change.
-
-        It follows the rules of the space. Claims are checked as ever, whatever the prompt says.
-
-        Args:
-            model: The model, as PROVIDER:NAME. The one that learns here, if left out.
-            second_model: The model of the second reading. The same model, if left out.
-            instructions: What to learn, in place of the instructions in the rules, of the space and of its agents;
-                empty for none.
-            prompt: A system prompt for the model, in place of ours. The second reading keeps its own.
-            dry_run: Only show what would change. Otherwise it is applied at once.
-
-        Raises:
-            Invalid: if no model is configured.
-            NotFound: for an unknown space.
-            Conflict: if the daily spend cap is reached.
-        """
-        from bethink.model.verbs.relearning import RELEARN, RelearnRequest  # noqa: PLC0415 - see tools/make_api.py
-
-        return await self._run(
-            RELEARN,
-            RelearnRequest(
-                model=model, second_model=second_model, instructions=instructions, prompt=prompt, dry_run=dry_run
-            ),
-        )
-
-    async def apply_relearning(self, relearning_id: str) -> Relearning:
-        """Apply a proposed relearning as one change.
-
-        Args:
-            relearning_id: The relearning.
-
-        Raises:
-            Stale: if a fact that it would change was changed since.
-        """
-        from bethink.model.verbs.relearning import APPLY_RELEARNING, RelearningRequest  # noqa: PLC0415 - see tools/make_api.py
-
-        return await self._run(APPLY_RELEARNING, RelearningRequest(relearning_id=relearning_id))
-
-    async def undo_relearning(self, relearning_id: str) -> Relearning:
-        """Undo an applied relearning: the facts are as they were before it.
-
-        Args:
-            relearning_id: The relearning.
-
-        Raises:
-            Stale: if a fact that it brought was changed since.
-        """
-        from bethink.model.verbs.relearning import UNDO_RELEARNING, RelearningRequest  # noqa: PLC0415 - see tools/make_api.py
-
-        return await self._run(UNDO_RELEARNING, RelearningRequest(relearning_id=relearning_id))
 
     async def preview(
         self,
@@ -808,7 +600,7 @@ class Space(SpaceHandle):
             Invalid: if no model is configured.
             Conflict: if the daily spend cap is reached.
         """
-        from bethink.model.verbs.steering import PREVIEW, PreviewRequest  # noqa: PLC0415 - see tools/make_api.py
+        from bethink.model.operations.steering import PREVIEW, PreviewRequest  # noqa: PLC0415 - see tools/make_api.py
 
         return await self._run(
             PREVIEW,
@@ -826,7 +618,7 @@ class Space(SpaceHandle):
         Raises:
             NotFound: if the space has no such fact, or it no longer holds.
         """
-        from bethink.model.verbs.steering import PIN, PinRequest  # noqa: PLC0415 - see tools/make_api.py
+        from bethink.model.operations.steering import PIN, PinRequest  # noqa: PLC0415 - see tools/make_api.py
 
         return await self._run(PIN, PinRequest(ref=Ref.read(ref)))
 
@@ -839,7 +631,7 @@ class Space(SpaceHandle):
         Raises:
             NotFound: if the space has no such fact, or it no longer holds.
         """
-        from bethink.model.verbs.steering import UNPIN, PinRequest  # noqa: PLC0415 - see tools/make_api.py
+        from bethink.model.operations.steering import UNPIN, PinRequest  # noqa: PLC0415 - see tools/make_api.py
 
         return await self._run(UNPIN, PinRequest(ref=Ref.read(ref)))
 
@@ -850,7 +642,7 @@ class Space(SpaceHandle):
             as_of: What was pinned at this time. A day means its end.
             limit: How many facts to return at most.
         """
-        from bethink.model.verbs.steering import PINS, PinsRequest  # noqa: PLC0415 - see tools/make_api.py
+        from bethink.model.operations.steering import PINS, PinsRequest  # noqa: PLC0415 - see tools/make_api.py
 
         return await self._run(PINS, PinsRequest(as_of=None if as_of is None else moment(as_of), limit=limit))
 
@@ -872,7 +664,7 @@ class Space(SpaceHandle):
             NotFound: if the space has no such fact.
             Stale: if the ref does not name the current version.
         """
-        from bethink.model.verbs.steering import FEEDBACK, FeedbackRequest  # noqa: PLC0415 - see tools/make_api.py
+        from bethink.model.operations.steering import FEEDBACK, FeedbackRequest  # noqa: PLC0415 - see tools/make_api.py
 
         return await self._run(FEEDBACK, FeedbackRequest(ref=Ref.read(ref), verdict=verdict, note=note, by=by))
 
@@ -1000,7 +792,7 @@ class Space(SpaceHandle):
         Raises:
             Stale: if changes after this number are no longer kept.
         """
-        from bethink.model.verbs.changes import CHANGES, ChangesRequest  # noqa: PLC0415 - see tools/make_api.py
+        from bethink.model.operations.changes import CHANGES, ChangesRequest  # noqa: PLC0415 - see tools/make_api.py
 
         return await self._run(CHANGES, ChangesRequest(after=after, limit=limit, wait=wait))
 
@@ -1015,7 +807,7 @@ class Space(SpaceHandle):
             limit: How many jobs to return at most.
             after: Only what follows: the `next` of the previous page.
         """
-        from bethink.model.verbs.operations import PAGE_SPACE_JOBS, PageSpaceJobsRequest  # noqa: PLC0415 - see tools/make_api.py
+        from bethink.model.operations.monitoring import PAGE_SPACE_JOBS, PageSpaceJobsRequest  # noqa: PLC0415 - see tools/make_api.py
 
         return await self._run(
             PAGE_SPACE_JOBS, PageSpaceJobsRequest(status=status, kind=kind, limit=limit, after=after)
@@ -1031,7 +823,7 @@ class Space(SpaceHandle):
         Raises:
             NotFound: if the space has no such job.
         """
-        from bethink.model.verbs.operations import GET_JOB, JobRequest  # noqa: PLC0415 - see tools/make_api.py
+        from bethink.model.operations.monitoring import GET_JOB, JobRequest  # noqa: PLC0415 - see tools/make_api.py
 
         return await self._run(GET_JOB, JobRequest(kind=kind, key=key))
 
@@ -1045,13 +837,13 @@ class Space(SpaceHandle):
         Raises:
             NotFound: if the space has no such job.
         """
-        from bethink.model.verbs.operations import RETRY_JOB, JobRequest  # noqa: PLC0415 - see tools/make_api.py
+        from bethink.model.operations.monitoring import RETRY_JOB, JobRequest  # noqa: PLC0415 - see tools/make_api.py
 
         return await self._run(RETRY_JOB, JobRequest(kind=kind, key=key))
 
     async def summary(self) -> SpaceSummary:
         """Return what failed in the space and what waits for a person."""
-        from bethink.model.verbs.operations import SUMMARY  # noqa: PLC0415 - see tools/make_api.py
+        from bethink.model.operations.monitoring import SUMMARY  # noqa: PLC0415 - see tools/make_api.py
 
         return await self._run(SUMMARY, Empty())
 
@@ -1065,7 +857,7 @@ class Space(SpaceHandle):
         Raises:
             Invalid: for more than 366 days.
         """
-        from bethink.model.verbs.operations import SPACE_SPENDING, SpaceSpendingRequest  # noqa: PLC0415 - see tools/make_api.py
+        from bethink.model.operations.monitoring import SPACE_SPENDING, SpaceSpendingRequest  # noqa: PLC0415 - see tools/make_api.py
 
         return await self._run(
             SPACE_SPENDING,
@@ -1073,3 +865,210 @@ class Space(SpaceHandle):
                 since=None if since is None else beginning(since), until=None if until is None else moment(until)
             ),
         )
+
+    async def page_shown(
+        self,
+        *,
+        session_id: str | None = None,
+        showing_id: str | None = None,
+        as_of: When | None = None,
+        limit: int = 20,
+        after: str = "",
+    ) -> ShownPage:
+        """List what was shown to whom, the newest first, each memory with its text in the version that was shown.
+
+        Args:
+            session_id: Only what this session was shown.
+            showing_id: Only this entry.
+            as_of: Only what had been shown by this time. A day means its end.
+            limit: How many entries to return at most.
+            after: Only what follows: the `next` of the previous page.
+
+        Raises:
+            NotFound: if the space has no such session.
+        """
+        from bethink.features.context_log.operations import PAGE_SHOWN, PageShownRequest  # noqa: PLC0415 - see tools/make_api.py
+
+        return await self._run(
+            PAGE_SHOWN,
+            PageShownRequest(
+                session_id=session_id,
+                showing_id=showing_id,
+                as_of=None if as_of is None else moment(as_of),
+                limit=limit,
+                after=after,
+            ),
+        )
+
+    async def add_file(
+        self,
+        name: str,
+        *,
+        idempotency_key: str | None = None,
+        text: str | None = None,
+        data: bytes | None = None,
+        media_type: str | None = None,
+    ) -> AddedFile:
+        """Store a file as passages that can be recalled and followed to their place in it.
+
+        The same bytes again change nothing. Of another version the passages that stayed are kept, new ones added,
+        and those that are gone taken back; one that was forgotten by itself stays away. What a file says is data,
+        never a wish of the user. It is the conversation `file:NAME:` of the assistant.
+
+        Args:
+            name: The name of the file, such as `handbook.md`. Another file by this name is taken as its next
+                version.
+            idempotency_key: Repeating a request with the same key stores nothing twice.
+            text: Its text, if you have that.
+            data: Its bytes, instead of the text: UTF-8, UTF-16 with a byte order mark, or PDF. In JSON as base64.
+            media_type: `text/plain`, `text/markdown`, `text/html` or `application/pdf`; by the suffix of the name,
+                if left out.
+
+        Raises:
+            Invalid: if it cannot be read, holds no text, or is too long; for a PDF also without the extra `pdf`.
+            ErasedKey: if what was stored with this key was erased in the last 30 days.
+            UnderLegalHold: if a passage is gone on which something rests, and a hold stands.
+        """
+        from bethink.features.files.operations import ADD_FILE, AddFileRequest  # noqa: PLC0415 - see tools/make_api.py
+
+        return await self._run(
+            ADD_FILE,
+            AddFileRequest(idempotency_key=idempotency_key, name=name, text=text, data=data, media_type=media_type),
+        )
+
+    async def find_person(
+        self, name: str, *, aliases: Iterable[str] = (), by: Iterable[PersonWay] = tuple(PersonWay), limit: int = 100
+    ) -> PersonInSpace:
+        """Count and name what the space holds of a person.
+
+        It reads every text. A name that is part of another word is not matched.
+
+        Args:
+            name: The name of the person: whole words, whose case and accents do not count.
+            aliases: Other names of the same person: nicknames, initials, an address.
+            by: How to look: by speaker, words and entities.
+            limit: How many refs to return at most, for each space. Everything is counted.
+        """
+        from bethink.features.people.operations import FIND_IN_SPACE, FindPersonRequest  # noqa: PLC0415 - see tools/make_api.py
+
+        return await self._run(
+            FIND_IN_SPACE, FindPersonRequest(name=name, aliases=tuple_of(aliases), by=tuple_of(by), limit=limit)
+        )
+
+    async def export_person(
+        self,
+        name: str,
+        *,
+        aliases: Iterable[str] = (),
+        by: Iterable[PersonWay] = tuple(PersonWay),
+        limit: int = 1000,
+        after: str = "",
+    ) -> PersonItems:
+        """Return the texts that the space holds of a person.
+
+        It reads every text. A name that is part of another word is not matched.
+
+        Args:
+            name: The name of the person: whole words, whose case and accents do not count.
+            aliases: Other names of the same person: nicknames, initials, an address.
+            by: How to look: by speaker, words and entities.
+            limit: How many items to return at most.
+            after: Only what follows: the `next` of the page before.
+        """
+        from bethink.features.people.operations import EXPORT_FROM_SPACE, ExportPersonRequest  # noqa: PLC0415 - see tools/make_api.py
+
+        return await self._run(
+            EXPORT_FROM_SPACE,
+            ExportPersonRequest(name=name, aliases=tuple_of(aliases), by=tuple_of(by), limit=limit, after=after),
+        )
+
+    async def forget_person(
+        self,
+        name: str,
+        *,
+        aliases: Iterable[str] = (),
+        by: Iterable[PersonWay] = tuple(PersonWay),
+        reason: str = "",
+        dry_run: bool = False,
+    ) -> ErasedInSpace:
+        """Erase what the space holds of a person, with everything that was made of it, and return a receipt.
+
+        Whole messages and whole documents go, also those in which others speak of the person: look first.
+
+        Args:
+            name: The name of the person: whole words, whose case and accents do not count.
+            aliases: Other names of the same person: nicknames, initials, an address.
+            by: How to look: by speaker, words and entities.
+            reason: Why, for the record: a number of a request, say, and not the name.
+            dry_run: Count and name what would go, and remove nothing.
+
+        Raises:
+            UnderLegalHold: if the space is under a legal hold.
+        """
+        from bethink.features.people.operations import FORGET_IN_SPACE, ForgetPersonRequest  # noqa: PLC0415 - see tools/make_api.py
+
+        return await self._run(
+            FORGET_IN_SPACE,
+            ForgetPersonRequest(name=name, aliases=tuple_of(aliases), by=tuple_of(by), reason=reason, dry_run=dry_run),
+        )
+
+    async def relearn(
+        self,
+        *,
+        model: str = "",
+        second_model: str = "",
+        instructions: str | None = None,
+        prompt: str = "",
+        dry_run: bool = True,
+    ) -> Relearning:
+        """Learn from the whole log again, beside what is known, and return what would change.
+
+        It follows the rules of the space. Claims are checked as ever, whatever the prompt says.
+
+        Args:
+            model: The model, as PROVIDER:NAME. The one that learns here, if left out.
+            second_model: The model of the second reading. The same model, if left out.
+            instructions: What to learn, in place of the instructions in the rules, of the space and of its agents;
+                empty for none.
+            prompt: A system prompt for the model, in place of ours. The second reading keeps its own.
+            dry_run: Only show what would change. Otherwise it is applied at once.
+
+        Raises:
+            Invalid: if no model is configured.
+            NotFound: for an unknown space.
+            Conflict: if the daily spend cap is reached.
+        """
+        from bethink.features.relearning.operations import RELEARN, RelearnRequest  # noqa: PLC0415 - see tools/make_api.py
+
+        return await self._run(
+            RELEARN,
+            RelearnRequest(
+                model=model, second_model=second_model, instructions=instructions, prompt=prompt, dry_run=dry_run
+            ),
+        )
+
+    async def apply_relearning(self, relearning_id: str) -> Relearning:
+        """Apply a proposed relearning as one change.
+
+        Args:
+            relearning_id: The relearning.
+
+        Raises:
+            Stale: if a fact that it would change was changed since.
+        """
+        from bethink.features.relearning.operations import APPLY_RELEARNING, RelearningRequest  # noqa: PLC0415 - see tools/make_api.py
+
+        return await self._run(APPLY_RELEARNING, RelearningRequest(relearning_id=relearning_id))
+
+    async def undo_relearning(self, relearning_id: str) -> Relearning:
+        """Undo an applied relearning: the facts are as they were before it.
+
+        Args:
+            relearning_id: The relearning.
+
+        Raises:
+            Stale: if a fact that it brought was changed since.
+        """
+        from bethink.features.relearning.operations import UNDO_RELEARNING, RelearningRequest  # noqa: PLC0415 - see tools/make_api.py
+
+        return await self._run(UNDO_RELEARNING, RelearningRequest(relearning_id=relearning_id))

@@ -1,4 +1,4 @@
-"""Several spaces, asked together: one ranking, one budget.
+"""Several spaces, searched together: one ranking, one budget.
 
 Written by tools/make_api.py from the table of verbs; change a request there and run it again.
 """
@@ -6,15 +6,15 @@ Written by tools/make_api.py from the table of verbs; change a request there and
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from bethink.composed import SpacesHandle
-from bethink.handles import tuple_of
+from bethink.api.handles import tuple_of
+from bethink.api.spaces_handle import SpacesHandle
 from bethink.model.moments import When, beginning, moment
+from bethink.model.operations.memory import CONTEXT, RECALL, ContextRequest, RecallRequest
 from bethink.model.recall import Block, Level, Recall, RefKind
-from bethink.model.verbs.memory import CONTEXT, RECALL, ContextRequest, RecallRequest
 
 
 class Spaces(SpacesHandle):
-    """Several spaces, asked together: one ranking, one budget."""
+    """Several spaces, searched together: one ranking, one budget."""
 
     async def recall(
         self,

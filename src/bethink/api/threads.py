@@ -3,10 +3,8 @@
 Written by tools/make_api.py from the table of verbs; change a request there and run it again.
 """
 
-from bethink.handles import Handle
-from bethink.model.prompts import Prompt
-from bethink.model.thread_results import DispatchResult, StateDiff, StepResult, TokenUsage
-from bethink.model.verbs.threads import (
+from bethink.api.handles import Handle
+from bethink.model.operations.threads import (
     DIFF_STATES,
     DISPATCH,
     FAILED_EVENTS,
@@ -33,6 +31,8 @@ from bethink.model.verbs.threads import (
     StatesRequest,
     ThreadRequest,
 )
+from bethink.model.prompts import Prompt
+from bethink.model.thread_results import DispatchResult, StateDiff, StepResult, TokenUsage
 from bethink.model.working import Chunk, Event, FailedEvent, Mode, QueuedEvent, State, StateInfo, Thread
 
 

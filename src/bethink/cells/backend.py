@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 
 import anyio
 
-from bethink.backend import Local
+from bethink.base.logs import logger
 from bethink.cells.directory import Cell, Directory, Place
 from bethink.cells.everywhere import ask_everywhere
 from bethink.cells.switching import open_arrived, switch
 from bethink.errors import BethinkError, Misconfigured, Moved, NotFound, OutcomeUnknown, Unavailable
-from bethink.handles import Backend
-from bethink.logs import logger
-from bethink.model.verbs.base import RequestT, ResultT, Retry, Verb
+from bethink.host.backend import Backend, LocalBackend
+from bethink.model.operations.base import RequestT, ResultT, Retry, Verb
 from bethink.store import moves
 from bethink.store.db import Database
 from bethink.store.moves import MoveState
@@ -22,7 +21,7 @@ from bethink.store.moves import MoveState
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from bethink.archive.format import ArchiveManifest
+    from bethink.memory.archive.format import ArchiveManifest
 
 _PATIENCE = 15.0
 """Seconds for which a request follows a space that moves."""
@@ -37,7 +36,7 @@ class Cells(Backend):
     """A memory in many cells. Each space is in one of them, which the directory knows."""
 
     def __init__(
-        self, directory: Directory, make: Callable[[str], Local], *, database: Callable[[str], Database]
+        self, directory: Directory, make: Callable[[str], LocalBackend], *, database: Callable[[str], Database]
     ) -> None:
         self.directory = directory
         self.database = database
@@ -45,7 +44,7 @@ class Cells(Backend):
         self._make = make
         self._patience = _PATIENCE
         self._cells: dict[str, Cell] = {}
-        self._locals: dict[str, Local] = {}
+        self._locals: dict[str, LocalBackend] = {}
         self._opening = anyio.Lock()
 
     async def open(self) -> None:
@@ -87,7 +86,7 @@ class Cells(Backend):
             raise NotFound(f"no space {space!r}.", hint="'bethink spaces' lists the spaces.")
         return await (await self.cell(place.cell)).export_archive(space, path)
 
-    def local(self) -> Local:
+    def local(self) -> LocalBackend:
         """Refuse: what needs one database in this process needs one cell.
 
         Raises:
@@ -98,7 +97,7 @@ class Cells(Backend):
             hint="Connect to the cell's own address; 'bethink cells list' shows where a space is.",
         )
 
-    async def cell(self, name: str) -> Local:
+    async def cell(self, name: str) -> LocalBackend:
         """Return the memory of one cell, open."""
         if name not in self._locals:
             async with self._opening:
@@ -124,7 +123,7 @@ class Cells(Backend):
         found = await self.directory.find(space, anew=True)
         if found is not None and found != place:
             return found
-        database = (await self.cell(place.cell)).parts.database
+        database = (await self.cell(place.cell)).database
         mark = await database.transact(lambda tx: moves.find(tx, space=space), read=True)
         if mark is None:
             return place
@@ -133,7 +132,7 @@ class Cells(Backend):
                 _log.info("lifted the fence of a move that did not end it", extra={"cell": place.cell})
                 return place
         elif mark.state is MoveState.GONE and waited > _GRACE:
-            target = (await self.cell(mark.cell)).parts.database
+            target = (await self.cell(mark.cell)).database
             if await open_arrived(target, space=space, token=mark.token):
                 await switch(self.directory, space=space, source=place.cell, mark=mark)
                 _log.info("finished the switch of a move that did not end it", extra={"cell": mark.cell})

@@ -4,10 +4,10 @@ import tempfile
 from collections.abc import Callable
 from typing import BinaryIO, cast
 
-from bethink.archive.load import load_whole
-from bethink.archive.sync import RowChanges
-from bethink.archive.write import write_whole
 from bethink.cells.steps import MoveStep, OnStep
+from bethink.memory.archive.load import load_whole
+from bethink.memory.archive.sync import RowChanges
+from bethink.memory.archive.write import write_whole
 from bethink.store import archived, erasures, space_rows
 from bethink.store.archived import Table, Values
 from bethink.store.db import Row, Tx

@@ -5,8 +5,8 @@ from dataclasses import field
 from enum import StrEnum
 from typing import TypeVar
 
+from bethink.base.frozen import frozen
 from bethink.errors import Conflict, Duplicate, Invalid, Misconfigured, NotFound
-from bethink.frozen import frozen
 from bethink.model.moments import to_micros
 from bethink.model.records import checked_name
 from bethink.store.db import Database, Row, Tx

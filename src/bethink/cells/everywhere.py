@@ -8,17 +8,27 @@ from typing import Any
 
 import anyio
 
-from bethink.backend import Local
+from bethink.base.frozen import frozen
 from bethink.cells.directory import Place
 from bethink.errors import Moved, Unavailable, UnderLegalHold
-from bethink.frozen import frozen
+from bethink.features.people import operations as people
+from bethink.features.people.records import (
+    ErasedInSpace,
+    PersonErased,
+    PersonFound,
+    PersonInSpace,
+    PersonItem,
+    PersonItems,
+)
+from bethink.features.retention import operations as retention
+from bethink.host.backend import LocalBackend
 from bethink.model.jobs import Audit, JobKind, JobStatus, RunReport, Spending, SpendingBy
-from bethink.model.people import ErasedInSpace, PersonErased, PersonFound, PersonInSpace, PersonItem, PersonItems
+from bethink.model.operations import erasures
+from bethink.model.operations import installation as service
+from bethink.model.operations import monitoring as operations
+from bethink.model.operations.base import RequestT, ResultT, Verb
+from bethink.model.operations.installation import ListSpacesRequest
 from bethink.model.summaries import Counters
-from bethink.model.verbs import erasures, operations, people, service
-from bethink.model.verbs.base import RequestT, ResultT, Verb
-from bethink.model.verbs.service import ListSpacesRequest
-from bethink.retention import verbs as retention
 
 Run = Callable[[Verb[Any, Any], str, Any], Awaitable[Any]]
 Merge = Callable[[Any, Sequence[Any]], Any]
@@ -36,7 +46,7 @@ class Held:
 
 
 async def ask_everywhere(
-    verb: Verb[RequestT, ResultT], request: RequestT, cells: Mapping[str, Local], *, run: Run, place: FindPlace
+    verb: Verb[RequestT, ResultT], request: RequestT, cells: Mapping[str, LocalBackend], *, run: Run, place: FindPlace
 ) -> ResultT:
     """Carry out a verb that concerns all spaces. `run` carries one out in the cell where `place` finds its space.
 
@@ -57,7 +67,7 @@ async def ask_everywhere(
     return merge(request, await _each(verb, request, cells))
 
 
-async def _each(verb: Verb[Any, Any], request: Any, cells: Mapping[str, Local]) -> list[Any]:
+async def _each(verb: Verb[Any, Any], request: Any, cells: Mapping[str, LocalBackend]) -> list[Any]:
     answers: dict[str, Any] = {}
 
     async def ask(name: str) -> None:
@@ -72,7 +82,7 @@ async def _each(verb: Verb[Any, Any], request: Any, cells: Mapping[str, Local]) 
     return [answers[name] for name in cells]
 
 
-async def _spaces(cells: Mapping[str, Local], run: Run, place: FindPlace) -> list[Held]:
+async def _spaces(cells: Mapping[str, LocalBackend], run: Run, place: FindPlace) -> list[Held]:
     """Return every space of every cell, and how to ask it there.
 
     A cell may hold a space that the directory does not know, or knows elsewhere: a program wrote it on the address of

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 from enum import StrEnum
 
-from bethink.frozen import frozen
+from bethink.base.frozen import frozen
 
 
 class MoveStep(StrEnum):

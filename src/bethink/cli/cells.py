@@ -22,7 +22,7 @@ _HINT = "Pass --database cells://user:password@host/directory, or set module = '
 @command(cells, "list", local=True, without=NO_SPACE)
 async def list_cells(ctx: CommandContext) -> Result:
     """List the cells of the directory with their spaces, and the moves that have not ended."""
-    from bethink.masked_settings import masked  # noqa: PLC0415 - like every import here, for a quick --help
+    from bethink.config.masked import masked  # noqa: PLC0415 - like every import here, for a quick --help
 
     directory = _cells(ctx).directory
     found, moves = await directory.cells(), await directory.moves()

@@ -1,6 +1,6 @@
 """The result of one check of 'bethink doctor'."""
 
-from bethink.frozen import frozen
+from bethink.base.frozen import frozen
 
 
 @frozen

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO, TypeVar, cast
 
 import typer
 
+from bethink.base.frozen import frozen
 from bethink.cli.terminal import OutputLine, columns, is_closed, is_terminal, printable, release, to_json, write
 from bethink.errors import BethinkError, Denied, Invalid, Misconfigured, NotFound
-from bethink.frozen import frozen
 
 if TYPE_CHECKING:  # loaded when a command needs it: --help must not wait for a database
+    from bethink.api.connect import Memory
     from bethink.api.space import Space
     from bethink.cli.target import Target
-    from bethink.memory import Memory
-    from bethink.settings import Settings
+    from bethink.config.settings import Settings
 
 BodyT = TypeVar("BodyT", bound=Callable[..., Any])
 Effect = Literal["reads", "changes", "creates"]
@@ -158,7 +158,7 @@ class CommandContext:
 
     def log_as_service(self) -> None:
         """Log as something that runs until it is stopped, for a machine to read unless the settings say otherwise."""
-        from bethink.log_lines import to_stderr  # noqa: PLC0415
+        from bethink.base.log_lines import to_stderr  # noqa: PLC0415
         from bethink.providers.default_redactor import redactor_for  # noqa: PLC0415
 
         settings = self.target.settings
@@ -169,7 +169,7 @@ class CommandContext:
     def _log_as_set(self, settings: "Settings") -> None:
         """Log as the settings say; where they say nothing, warnings are printed as they are."""
         if settings.log.level or settings.log.format:
-            from bethink.log_lines import log_ours  # noqa: PLC0415
+            from bethink.base.log_lines import log_ours  # noqa: PLC0415
 
             asked = "error" if self.options.quiet else "info" if self.options.verbose else ""
             log_ours(level=asked or settings.log.level or "warning", form=settings.log.format or "text")
@@ -326,8 +326,8 @@ def _escape_unencodable(stream: Any) -> None:
 @contextmanager
 def _logging(options: SharedOptions) -> Generator[None]:
     """Set the level of Bethink's loggers while a command runs. What the settings say comes once they are read."""
-    from bethink.log_lines import kept, log_ours  # noqa: PLC0415
-    from bethink.logs import logger  # noqa: PLC0415
+    from bethink.base.log_lines import kept, log_ours  # noqa: PLC0415
+    from bethink.base.logs import logger  # noqa: PLC0415
 
     with kept():
         if options.verbose:

@@ -12,7 +12,7 @@ from bethink.cli.command import CommandContext, DryRun, Result, UsageError, Yes,
 from bethink.cli.refs import LIST_HINT, resolve_ref
 from bethink.cli.terminal import OutputLine, is_terminal
 from bethink.errors import Invalid, NotFound, Stale
-from bethink.memory_tests.suggest import Suggestion, suggestion
+from bethink.features.memory_tests.suggest import Suggestion, suggestion
 
 if TYPE_CHECKING:
     from bethink.api.space import Space
@@ -71,7 +71,7 @@ async def correct(
 
 async def _keep_test(ctx: CommandContext, result: Result, suggested: Suggestion | None, ref: "Ref") -> Result:
     """Keep the test of a correction, and say how it goes."""
-    from bethink.memory_tests.cli import result_lines  # noqa: PLC0415
+    from bethink.features.memory_tests.command import result_lines  # noqa: PLC0415
 
     if suggested is None:
         ctx.note("note: no memory test was added, because the texts differ in nothing that could come back")

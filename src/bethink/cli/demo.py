@@ -19,9 +19,9 @@ from bethink.errors import Conflict
 from bethink.model.plural import plural
 
 if TYPE_CHECKING:
+    from bethink.api.connect import Memory
+    from bethink.config.settings import Settings
     from bethink.extend import Model
-    from bethink.memory import Memory
-    from bethink.settings import Settings
 
 app = typer.Typer()
 
@@ -80,15 +80,15 @@ def _file(keep: str | None) -> Generator[str]:
 
 def memory_at(path: str, clock: StoryClock, *, model: "Model | None" = None) -> "Memory":
     """Return a memory in a file, with the time of the story and without the settings of the user."""
-    from bethink.build import connect  # noqa: PLC0415
+    from bethink.api.connect import connect  # noqa: PLC0415
 
     return connect(settings=settings_at(path, model_name="none" if model is None else ""), model=model, clock=clock)
 
 
 def settings_at(path: str, *, model_name: str = "none") -> "Settings":
     """Return settings for a memory in a file that asks no model of the user's and learns nothing by itself."""
-    from bethink.setting_groups import EmbedderSettings, LearningSettings, ModelSettings, SqliteSettings  # noqa: PLC0415
-    from bethink.settings import Settings  # noqa: PLC0415
+    from bethink.config.groups import EmbedderSettings, LearningSettings, ModelSettings, SqliteSettings  # noqa: PLC0415
+    from bethink.config.settings import Settings  # noqa: PLC0415
 
     return Settings(
         sqlite=SqliteSettings(path=path),

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
-from bethink.frozen import frozen
+from bethink.base.frozen import frozen
 from bethink.model.calls import ModelCall
 
 

@@ -17,10 +17,10 @@ from bethink.errors import BethinkError
 from bethink.model.plural import plural
 
 if TYPE_CHECKING:
+    from bethink.api.connect import Memory
     from bethink.cli.target import Target
-    from bethink.memory import Memory
+    from bethink.config.settings import Settings
     from bethink.model.jobs import Audit
-    from bethink.settings import Settings
 
 app = typer.Typer()
 
@@ -156,7 +156,7 @@ async def _server(target: "Target") -> AsyncIterator[Check]:
         yield Check(name="postgres", ok=False, found=found, fix="Leave out --postgres, or give the address of a cell.")
         return
     from bethink.cli.doctor_postgres import postgres_checks  # noqa: PLC0415
-    from bethink.databases import database_from  # noqa: PLC0415
+    from bethink.host.databases import database_from  # noqa: PLC0415
     from bethink.store.engines.postgres import PostgresDatabase  # noqa: PLC0415
 
     database = database_from(target.settings)
@@ -173,10 +173,10 @@ async def _server(target: "Target") -> AsyncIterator[Check]:
 
 async def _whole(memory: "Memory", settings: "Settings") -> AsyncIterator[Check]:
     """Tell if the database is whole, and when it was last restored. 'bethink verify' looks at all of it."""
-    from bethink.backups.verify import verify_database  # noqa: PLC0415
+    from bethink.features.backups.verify import verify_database  # noqa: PLC0415
     from bethink.store.restores import last  # noqa: PLC0415
 
-    database = memory.local().parts.database
+    database = memory.local().database
     fix = "Stop writing to it, look closer with 'bethink verify', and restore a backup."
     async for each in verify_database(settings, database, quick=True):
         yield Check(name=each.name, ok=each.ok, found=each.found, fix=fix)
@@ -209,11 +209,11 @@ async def _erasures(memory: "Memory") -> Check:
 
 async def _vectors(memory: "Memory", settings: "Settings") -> Check:
     """Name the embedder whose vectors are in use. It fails if a default embedder leaves them alone and unused."""
-    from bethink.plugins import embedder_from  # noqa: PLC0415
-    from bethink.recall.reindex import gives_way  # noqa: PLC0415
+    from bethink.memory.plugins import embedder_from  # noqa: PLC0415
+    from bethink.memory.recall.reindex import gives_way  # noqa: PLC0415
     from bethink.store import vectors  # noqa: PLC0415
 
-    known = await memory.local().parts.database.transact(vectors.indexes, read=True)
+    known = await memory.local().database.transact(vectors.indexes, read=True)
     try:
         embedder = embedder_from(settings)
     except BethinkError:
@@ -226,7 +226,7 @@ async def _vectors(memory: "Memory", settings: "Settings") -> Check:
             found=f"they are those of {other.embedder}, and {embedder.name} is used by default: recall has only words",
             fix="Set embedder to the one that made them, or run 'bethink reindex' to replace them.",
         )
-    if not await memory.local().parts.database.transact(vectors.available, read=True):
+    if not await memory.local().database.transact(vectors.available, read=True):
         found = "none: PostgreSQL has no pgvector here, so recall has only words (install it, then 'bethink reindex')"
         return Check(name="vectors", ok=True, found=found)
     in_use = [f"{each.embedder}, {each.status}" for each in known if each.status != "retired"]
@@ -235,7 +235,7 @@ async def _vectors(memory: "Memory", settings: "Settings") -> Check:
 
 def _makeable(settings: "Settings") -> "Settings":
     """Leave out the model and the embedder if they cannot be made: they have checks of their own."""
-    from bethink.plugins import embedder_from, model_from  # noqa: PLC0415
+    from bethink.memory.plugins import embedder_from, model_from  # noqa: PLC0415
 
     model, embedder = settings.model, replace(settings.embedder, reranker="")  # nothing is ranked here
     try:
@@ -286,7 +286,7 @@ def _audited(audit: "Audit", settings: "Settings") -> list[Check]:
 
 
 async def _providers(target: "Target", *, online: bool) -> AsyncIterator[Check]:
-    from bethink.plugins import embedder_from, model_from, reranker_from  # noqa: PLC0415
+    from bethink.memory.plugins import embedder_from, model_from, reranker_from  # noqa: PLC0415
 
     made_so_far: dict[str, Any] = {}
     for name, make, none in (

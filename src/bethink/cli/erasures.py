@@ -62,7 +62,7 @@ async def verify_receipt(
     ] = None,
 ) -> Result:
     """Check the receipt of an erasure, without the database."""
-    from bethink.forgetting.receipts import verified  # noqa: PLC0415 - it needs an extra
+    from bethink.memory.deletion.receipts import verified  # noqa: PLC0415 - it needs an extra
 
     found = verified(_read(file), public_key=public_key)
     said = found.receipt

@@ -88,7 +88,7 @@ async def note_written(ctx: CommandContext, path: Path, *, of: str | None = None
     from bethink.store import erasures  # noqa: PLC0415
 
     with suppress(Unavailable):  # a server does not know the files of this machine
-        database, space = ctx.memory.local().parts.database, of or ctx.space_name
+        database, space = ctx.memory.local().database, of or ctx.space_name
         named = {"space": space, "host": socket.gethostname(), "path": _absolute(path), "kind": EXPORT}
         await database.transact(lambda tx: erasures.note_written(tx, **named), space=space)
 

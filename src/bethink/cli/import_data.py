@@ -50,8 +50,8 @@ async def import_claude_code(
     What the user, the agent and its tools said is stored with its date, under the session it was said in. Lines that
     are stored in the space already, by whatever way, are known.
     """
+    from bethink.agents.transcripts import claude_code  # noqa: PLC0415
     from bethink.importers.coding_agents import read_claude_code  # noqa: PLC0415
-    from bethink.transcripts import claude_code  # noqa: PLC0415
 
     found = paths or _found(claude_code.find(), "Claude Code", "~/.claude/projects")
     return await _import_transcripts(ctx, found, read_claude_code, by_project=by_project, dry_run=dry_run, yes=yes)
@@ -71,8 +71,8 @@ async def import_codex(
     What the user, the agent and its tools said is stored with its date, under the session it was said in. Lines that
     are stored in the space already, by whatever way, are known.
     """
+    from bethink.agents.transcripts import codex  # noqa: PLC0415
     from bethink.importers.coding_agents import read_codex  # noqa: PLC0415
-    from bethink.transcripts import codex  # noqa: PLC0415
 
     found = paths or _found(codex.find(), "Codex", "~/.codex/sessions")
     return await _import_transcripts(ctx, found, read_codex, by_project=by_project, dry_run=dry_run, yes=yes)

@@ -45,7 +45,7 @@ async def init(
 
     The file is bethink.toml in the user's settings folder, or --config.
     """
-    from bethink.folders import config_folder, data_folder  # noqa: PLC0415
+    from bethink.base.folders import config_folder, data_folder  # noqa: PLC0415
 
     path = Path(ctx.options.config) if ctx.options.config else config_folder() / "bethink.toml"
     if path.exists() and not force:
@@ -78,9 +78,9 @@ async def init(
 
 async def _create(target: str) -> None:
     """Create a SQLite file, so that the next command finds it. A PostgreSQL database must already exist."""
-    from bethink.build import connect  # noqa: PLC0415
-    from bethink.setting_groups import LearningSettings, SqliteSettings  # noqa: PLC0415
-    from bethink.settings import Settings, settings_of  # noqa: PLC0415
+    from bethink.api.connect import connect  # noqa: PLC0415
+    from bethink.config.groups import LearningSettings, SqliteSettings  # noqa: PLC0415
+    from bethink.config.settings import Settings, settings_of  # noqa: PLC0415
 
     path = settings_of(target).get("sqlite_path")
     if path:
@@ -90,7 +90,7 @@ async def _create(target: str) -> None:
 
 
 def _database(target: str | None, *, folder: Path) -> str:
-    from bethink.settings import settings_of  # noqa: PLC0415
+    from bethink.config.settings import settings_of  # noqa: PLC0415
 
     given = settings_of(target or "")
     if not given:
@@ -113,7 +113,7 @@ async def show_config(
     origin: Annotated[bool, typer.Option("--origin", help="Show where each value comes from.")] = False,
 ) -> Result:
     """Show the settings in force. Secrets are masked."""
-    from bethink.masked_settings import shown_values  # noqa: PLC0415 - other commands need none of it
+    from bethink.config.masked import shown_values  # noqa: PLC0415 - other commands need none of it
 
     settings = ctx.target.settings
     values = shown_values(settings)

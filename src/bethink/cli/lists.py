@@ -11,8 +11,8 @@ from bethink.cli.narrowing import NARROWING, narrowing
 from bethink.cli.terminal import one_line, when
 
 if TYPE_CHECKING:
+    from bethink.api.connect import Memory
     from bethink.api.space import Space
-    from bethink.memory import Memory
     from bethink.model.records import SessionEntry
 
 app = typer.Typer()
@@ -138,6 +138,6 @@ async def jobs(ctx: CommandContext, *, limit: Limit = 20) -> Result:
 
 
 def _without_embedder(ctx: CommandContext) -> bool:
-    from bethink.plugins import embedder_in_use  # noqa: PLC0415 - as above
+    from bethink.memory.plugins import embedder_in_use  # noqa: PLC0415 - as above
 
     return not ctx.target.server and not embedder_in_use(ctx.target.settings)

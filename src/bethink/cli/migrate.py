@@ -35,7 +35,7 @@ async def migrate(
 
     Writers wait meanwhile; processes that do not know the new schema are refused from then on.
     """
-    from bethink.databases import database_from  # noqa: PLC0415 - like every import here, for a quick --help
+    from bethink.host.databases import database_from  # noqa: PLC0415 - like every import here, for a quick --help
     from bethink.store.migrate import standing  # noqa: PLC0415
     from bethink.store.migration_plan import plan as planned  # noqa: PLC0415
 

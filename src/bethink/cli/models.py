@@ -10,7 +10,7 @@ from bethink.cli.terminal import OutputLine, Progress
 from bethink.errors import NotFound
 
 if TYPE_CHECKING:
-    from bethink.weights.catalogue import CatalogueEntry
+    from bethink.providers.weights.catalogue import CatalogueEntry
 
 app = typer.Typer()
 models = typer.Typer(help="List and download models that run on this machine.")
@@ -25,7 +25,7 @@ Catalogue = Annotated[
 @command(models, "list", opens=False, local=True, without=_WITHOUT)
 async def list_models(ctx: CommandContext, *, catalogue: Catalogue = None) -> Result:
     """List the models that can be downloaded, and those that are."""
-    from bethink.weights.pull import is_whole  # noqa: PLC0415 - as every import here, for a quick --help
+    from bethink.providers.weights.pull import is_whole  # noqa: PLC0415 - as every import here, for a quick --help
 
     known, folder = _known(catalogue), ctx.target.settings.models_folder
     data: list[dict[str, Any]] = [
@@ -63,7 +63,7 @@ async def pull(
     catalogue: Catalogue = None,
 ) -> Result:
     """Download a model and check every file. Nothing else in Bethink downloads anything."""
-    from bethink.weights.pull import pull as download  # noqa: PLC0415
+    from bethink.providers.weights.pull import pull as download  # noqa: PLC0415
 
     settings = ctx.target.settings
     entry = _find(name, catalogue)
@@ -83,7 +83,7 @@ async def where(
     name: Annotated[str | None, typer.Argument(help="A downloaded model.")] = None,
 ) -> Result:
     """Print the folder of the downloaded models, or of one of them."""
-    from bethink.weights.catalogue import is_model_name  # noqa: PLC0415
+    from bethink.providers.weights.catalogue import is_model_name  # noqa: PLC0415
 
     folder = ctx.target.settings.models_folder
     if name is not None:
@@ -94,7 +94,7 @@ async def where(
 
 
 def _known(catalogue: str | None) -> "dict[str, CatalogueEntry]":
-    from bethink.weights.catalogue import read_catalogue  # noqa: PLC0415
+    from bethink.providers.weights.catalogue import read_catalogue  # noqa: PLC0415
 
     return read_catalogue(None if catalogue is None else Path(catalogue))
 

@@ -10,7 +10,7 @@ from bethink.cli.terminal import OutputLine, Progress
 from bethink.model.plural import plural
 
 if TYPE_CHECKING:
-    from bethink.recall.reindex import Vectors
+    from bethink.memory.recall.reindex import Vectors
 
 app = typer.Typer()
 
@@ -32,7 +32,7 @@ async def reindex(
 
     Until it is done, recall uses words and the vectors it already has.
     """
-    from bethink.plugins import embedder_in_use  # noqa: PLC0415 - like every import here, for a quick --help
+    from bethink.memory.plugins import embedder_in_use  # noqa: PLC0415 - like every import here, for a quick --help
 
     vectors, embedder = ctx.memory.local().vectors(), embedder_in_use(ctx.target.settings)
     if dry_run:

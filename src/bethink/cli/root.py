@@ -9,9 +9,9 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from bethink.base.features import feature_commands
 from bethink.cli.command import ExitCode, Failure, Result, show
 from bethink.cli.terminal import printable
-from bethink.slices import commands_of
 
 COMMANDS: Mapping[str, tuple[str, str]] = {
     "init": ("init", "Write a settings file and create an empty memory."),
@@ -23,7 +23,6 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "status": ("status", "Show which database is in use and what it holds."),
     "doctor": ("doctor", "Check the installation and suggest fixes."),
     "add": ("add", "Store a text."),
-    "add-file": ("add_file", "Store files as passages that can be recalled."),
     "import": ("import_data", "Import conversations and memories of other programs."),
     "recall": ("recall", "Search memory for the answer to a question."),
     "ask": ("ask", "Answer a question from memory with the model, each sentence with its sources."),
@@ -32,8 +31,6 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "log": ("versions", "List the versions of a document or a fact."),
     "diff": ("versions", "Compare two versions of a document."),
     "correct": ("correct", "Write a new version of a fact or a document."),
-    **commands_of("memory_tests"),
-    "eval": ("evaluate", "Evaluate memory on your own questions: evidence, answers, tokens and cost."),
     "review": ("review", "Decide about what was not believed at once, and about changes to documents."),
     "rules": ("rules", "Show or set what a space learns, and what a person approves first."),
     "preview": ("preview", "Show what would be learnt from messages, and store nothing."),
@@ -42,7 +39,6 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "pins": ("opinions", "List the facts that are pinned and hold."),
     "feedback": ("opinions", "Say that a fact was useful, is wrong, or is outdated."),
     "revert": ("versions", "Restore an earlier version of a document."),
-    "relearn": ("relearn", "Learn from the whole log of a space again, and keep what would change as a proposal."),
     "forget": ("forget", "Delete a memory, or all that fits some options, and everything that was learnt from it."),
     "erasures": ("erasures", "List what was forgotten, who asked, and what is not settled yet."),
     "verify-receipt": ("erasures", "Check the receipt of an erasure, without the database."),
@@ -59,18 +55,11 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "serve": ("serve", "Run the HTTP server until stopped."),
     "ui": ("window", "Open the web window, already signed in."),
     "mcp": ("serve", "Serve one space as MCP tools over stdin and stdout."),
-    "keys": ("keys", "Create, list, rotate and revoke API keys."),
-    "access": ("access", "List who read, wrote, erased or made keys, the newest first."),
-    "person": ("person", "Find, export and forget what is held of a person, in all spaces."),
-    **commands_of("retention"),
-    "webhooks": ("changes", "Create, list and delete webhooks, and see what was sent to them."),
-    "backup": ("backups", "Copy the whole memory into a file, while others use it."),
-    "restore": ("backups", "Replace the whole memory by a backup."),
-    "verify": ("backups", "Check that the memory, or a backup of it, is whole."),
     "cells": ("cells", "List, add and drain cells, and move a space to another one."),
     "migrate": ("migrate", "Bring the schema of the database up to date."),
     "sync": ("sync", "Let two memories exchange what each lacks."),
     "export": ("export", "Export the messages or the documents of a space, or everything in it."),
+    **feature_commands(),
 }
 """The commands: the module and the summary of each, so that --help loads none of them."""
 

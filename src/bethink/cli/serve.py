@@ -14,8 +14,8 @@ from bethink.cli.command import NO_SPACE, CommandContext, Result, command
 from bethink.errors import Misconfigured, Unavailable
 
 if TYPE_CHECKING:
-    from bethink.server.app import Door
-    from bethink.settings import Settings
+    from bethink.config.settings import Settings
+    from bethink.http.app import Door
 
 app = typer.Typer()
 
@@ -41,10 +41,10 @@ def serve(
     if agents is not None:
         return _serve_agents(ctx, Path(agents))
     try:
-        import bethink.server.app  # noqa: PLC0415 - an extra
+        import bethink.http.app  # noqa: PLC0415 - an extra
     except ImportError as error:
         raise missing_extra("server", error) from error
-    _ = bethink.server.app
+    _ = bethink.http.app
     given: dict[str, Any] = {"host": host, "port": port}
     settings = ctx.target.settings
     server = replace(settings.server, **{name: value for name, value in given.items() if value is not None})
@@ -67,7 +67,7 @@ def run_server(
     workers: int = 1,
 ) -> Result:
     """Run the server until stopped. `ready` is called with the address when it listens; `terse` logs errors only."""
-    from bethink.server.app import serve as serve_http  # noqa: PLC0415 - an extra
+    from bethink.http.app import serve as serve_http  # noqa: PLC0415 - an extra
 
     # Until the server listens, SIGTERM ends the process; after it has shut down, it raises the signal again.
     signal.signal(signal.SIGTERM, _exit)
@@ -117,7 +117,7 @@ def window_doors() -> "Sequence[Door]":
 
 def proxy_doors(settings: "Settings") -> "Sequence[Door]":
     """Return the proxy as a door of the server."""
-    from bethink.server.proxy import add_proxy  # noqa: PLC0415 - few run a proxy
+    from bethink.http.proxy import add_proxy  # noqa: PLC0415 - few run a proxy
 
     return (partial(add_proxy, settings.proxy),)
 

@@ -25,7 +25,7 @@ async def status(ctx: CommandContext) -> Result:
     """Show which database is in use and what it holds."""
     from importlib.metadata import version  # noqa: PLC0415
 
-    from bethink.plugins import embedder_in_use  # noqa: PLC0415
+    from bethink.memory.plugins import embedder_in_use  # noqa: PLC0415
 
     target, settings = ctx.target, ctx.target.settings
     audit = await _allowed(ctx.memory.audit())

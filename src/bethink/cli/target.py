@@ -6,15 +6,15 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from bethink.base.folders import config_folder, data_folder
+from bethink.base.frozen import frozen
 from bethink.cli.command import is_server
+from bethink.config.masked import masked
+from bethink.config.settings import Settings, load_settings, settings_of
 from bethink.errors import Misconfigured, NotFound
-from bethink.folders import config_folder, data_folder
-from bethink.frozen import frozen
-from bethink.masked_settings import masked
-from bethink.settings import Settings, load_settings, settings_of
 
 if TYPE_CHECKING:
-    from bethink.memory import Memory
+    from bethink.api.connect import Memory
 
 _DEFAULT = "the default"
 
@@ -57,7 +57,7 @@ class Target:
         Raises:
             Misconfigured: if memory is switched off, or the database has no address.
         """
-        from bethink.build import connect  # noqa: PLC0415 - it loads the databases
+        from bethink.api.connect import connect  # noqa: PLC0415 - it loads the databases
         from bethink.model.access import Caller, Door, caller  # noqa: PLC0415
 
         caller.set(Caller(door=Door.CLI))
@@ -75,7 +75,7 @@ class Target:
         return connect(settings=replace(settings, learning=learning))
 
     def _remote(self) -> "Memory":
-        from bethink.build import connect  # noqa: PLC0415 - as above
+        from bethink.api.connect import connect  # noqa: PLC0415 - as above
 
         if not self.settings.key:
             hint = "Pass --key or set BETHINK_KEY. 'bethink keys create' makes a key where the server runs."

@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TextIO
 
-from bethink.frozen import frozen
+from bethink.base.frozen import frozen
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -54,7 +54,7 @@ def to_json(value: object, stream: TextIO | None = None) -> str:
 
 
 def _dumped(value: object) -> Any:
-    from bethink.codec import dump  # noqa: PLC0415 - it loads pydantic
+    from bethink.host.codec import dump  # noqa: PLC0415 - it loads pydantic
 
     return dump(value)
 

@@ -15,11 +15,11 @@ from bethink.cli.terminal import OutputLine, Progress, one_line
 from bethink.model.plural import plural
 
 if TYPE_CHECKING:
+    from bethink.agents.transcripts.lines import TranscriptLine
+    from bethink.api.connect import Memory
     from bethink.api.space import Space
     from bethink.importers.trial import Estimate, Trial
-    from bethink.memory import Memory
     from bethink.model.recall import Recalled
-    from bethink.transcripts.lines import TranscriptLine
 
 app = typer.Typer()
 
@@ -76,8 +76,8 @@ async def try_out(
 
 def _in_memory(ctx: CommandContext) -> "Memory":
     """Return a memory that leaves nothing behind, and asks no model."""
-    from bethink.build import connect  # noqa: PLC0415
-    from bethink.setting_groups import EmbedderSettings, LearningSettings, SqliteSettings  # noqa: PLC0415
+    from bethink.api.connect import connect  # noqa: PLC0415
+    from bethink.config.groups import EmbedderSettings, LearningSettings, SqliteSettings  # noqa: PLC0415
 
     settings = ctx.target.settings
     return connect(

@@ -14,8 +14,8 @@ from bethink.cli.command import NO_SPACE, CommandContext, Result, anyio_run, com
 from bethink.cli.serve import missing_extra, run_server, window_doors
 
 if TYPE_CHECKING:
+    from bethink.api.connect import Memory
     from bethink.cli.target import Target
-    from bethink.memory import Memory
 
 app = typer.Typer()
 
@@ -105,8 +105,8 @@ async def _link_of(target: "Target") -> Result:
 
 
 async def _token(memory: "Memory") -> str:
-    from bethink.audit.web_sessions import WebSessions  # noqa: PLC0415
     from bethink.model.access import Scope  # noqa: PLC0415
+    from bethink.web.sessions import WebSessions  # noqa: PLC0415
 
     def fits(key: Any) -> bool:
         return (
@@ -115,7 +115,7 @@ async def _token(memory: "Memory") -> str:
 
     known = [each.prefix for each in await memory.keys.all() if fits(each) and each.spaces is None]
     prefix = known[0] if known else (await memory.keys.create(_NAME, tuple(Scope))).info.prefix
-    return await WebSessions(memory.local().parts.database).link(prefix)
+    return await WebSessions(memory.local().database).link(prefix)
 
 
 def _serves_this(host: str, port: int, token: Callable[[], str]) -> bool:

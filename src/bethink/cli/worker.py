@@ -16,11 +16,11 @@ from bethink.model.plural import plural
 if TYPE_CHECKING:
     from types import ModuleType
 
+    from bethink.api.connect import Memory
     from bethink.api.space import Space
-    from bethink.memory import Memory
+    from bethink.config.settings import Settings
+    from bethink.jobs.worker import Worker
     from bethink.model.jobs import RunReport
-    from bethink.settings import Settings
-    from bethink.worker import Worker
 
 app = typer.Typer()
 
@@ -44,7 +44,7 @@ async def consolidate(ctx: CommandContext, *, dry_run: DryRun = False, yes: Yes 
 
 async def _preview(ctx: CommandContext) -> Result:
     """Count the jobs that a run would take."""
-    from bethink.plugins import embedder_in_use  # noqa: PLC0415
+    from bethink.memory.plugins import embedder_in_use  # noqa: PLC0415
 
     settings, server = ctx.target.settings, ctx.target.server
     indexes = bool(server or embedder_in_use(settings))
@@ -82,8 +82,8 @@ async def worker(
 
     Where a model learns from the database, the worker needs a model, too: without one it refuses to quote instead.
     """
-    from bethink.settings import with_values  # noqa: PLC0415
-    from bethink.waiting import wait_for_database  # noqa: PLC0415 - it loads the databases
+    from bethink.config.settings import with_values  # noqa: PLC0415
+    from bethink.host.waiting import wait_for_database  # noqa: PLC0415 - it loads the databases
 
     given = {"worker_listen": listen, "temporal_address": temporal, "temporal_task_queue": task_queue}
     settings = with_values(ctx.target.settings, {name: value for name, value in given.items() if value is not None})
@@ -110,8 +110,8 @@ async def _work(ctx: CommandContext, memory: "Memory", settings: "Settings") -> 
         await _run(memory, runner, settings)
         return
     try:
-        from bethink.server.beside import answering_probes  # noqa: PLC0415 - an extra
-        from bethink.server.options import options_from  # noqa: PLC0415
+        from bethink.http.beside import answering_probes  # noqa: PLC0415 - an extra
+        from bethink.http.options import options_from  # noqa: PLC0415
     except ImportError as error:
         raise missing_extra("server", error) from error
     async with answering_probes(memory, runner, settings.worker.listen, options=options_from(settings)) as place:
@@ -125,7 +125,7 @@ async def _run(memory: "Memory", runner: "Worker", settings: "Settings") -> None
         return
     fleet = _fleet()
     client = await fleet.connected(settings, identity=runner.name)
-    await runner.run(fleet.Fleet(client, memory.local().parts.database, runner, settings).run)
+    await runner.run(fleet.Fleet(client, memory.local().database, runner, settings).run)
 
 
 async def _pause(ctx: CommandContext, settings: "Settings", *, resume: bool) -> Result:

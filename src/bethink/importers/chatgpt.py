@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, cast
 
+from bethink.agents.transcripts.lines import at, id_at, mapping, objects, shortened, text_at
 from bethink.errors import BethinkError, Invalid
 from bethink.importers.items import Destination, ImportedMessage, Item, UnreadableItem, json_files, when
 from bethink.model.records import Message, conversation_key
-from bethink.transcripts.lines import at, id_at, mapping, objects, shortened, text_at
 
 _EXPORT = "the zip file of ChatGPT's data export, or its conversations.json"
 _ROLES = ("user", "assistant", "tool")

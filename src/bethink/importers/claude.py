@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from bethink.agents.transcripts.lines import id_at, objects, text_at
 from bethink.errors import BethinkError, Invalid
 from bethink.importers.items import Destination, ImportedMessage, Item, UnreadableItem, json_files, when
 from bethink.model.records import Message, conversation_key
-from bethink.transcripts.lines import id_at, objects, text_at
 
 _EXPORT = "the zip file of Claude's data export, or its conversations.json"
 _ROLES = {"human": "user", "assistant": "assistant"}

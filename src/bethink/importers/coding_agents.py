@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from bethink.agents.scopes import ProjectScope, scope_of
+from bethink.agents.transcripts import claude_code, codex
+from bethink.agents.transcripts.lines import TranscriptLine
 from bethink.errors import Corrupt, Invalid, Misconfigured
 from bethink.importers.items import Destination, ImportedMessage, Item, UnreadableItem
 from bethink.model.records import AgentKind
-from bethink.transcripts import claude_code, codex
-from bethink.transcripts.lines import TranscriptLine
 
 _SUFFIXES = (".jsonl", ".jsonl.zst")
 _Read = Callable[[Path], Iterator[TranscriptLine]]

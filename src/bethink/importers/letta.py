@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from bethink.agents.transcripts.lines import as_object, at, id_at, mapping, objects, shortened, text_at
 from bethink.errors import BethinkError, Invalid
 from bethink.importers.items import (
     Destination,
@@ -18,7 +19,6 @@ from bethink.importers.items import (
 )
 from bethink.model.documents import DocumentDraft
 from bethink.model.records import Message, conversation_key
-from bethink.transcripts.lines import as_object, at, id_at, mapping, objects, shortened, text_at
 
 _EXPORT = "an agent file of Letta: NAME.af"
 _ODD = re.compile(r"[^a-z0-9]+")

@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from bethink.agents.transcripts.lines import id_at, mapping, objects, text_at
 from bethink.errors import BethinkError, Invalid
 from bethink.importers.items import ImportedFact, Item, UnreadableItem, json_files, texts_only, when
 from bethink.model.facts import Fact
-from bethink.transcripts.lines import id_at, mapping, objects, text_at
 
 _EXPORT = "a JSON file with what get_all() of mem0 returned"
 _ABOUT = ("user_id", "agent_id", "run_id", "app_id", "categories", "updated_at")

@@ -5,14 +5,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from bethink.agents.transcripts import claude_code, codex
+from bethink.agents.transcripts.lines import TranscriptLine
+from bethink.base.frozen import frozen
+from bethink.config.groups import ModelSettings
 from bethink.errors import Corrupt, Misconfigured
 from bethink.extend import Tokens
-from bethink.frozen import frozen
-from bethink.learning.model_use import INPUT_SHARE
-from bethink.learning.prompts import prompt
-from bethink.setting_groups import ModelSettings
-from bethink.transcripts import claude_code, codex
-from bethink.transcripts.lines import TranscriptLine
+from bethink.memory.learning.model_use import INPUT_SHARE
+from bethink.memory.learning.prompts import prompt
 
 _LONGEST_TOOL = 2_000
 _FRAME = 8

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, cast
 
+from bethink.agents.transcripts.lines import id_at, objects, text_at
 from bethink.errors import BethinkError, Invalid
 from bethink.importers.items import (
     Destination,
@@ -17,7 +18,6 @@ from bethink.importers.items import (
 )
 from bethink.model.facts import Fact
 from bethink.model.records import Message, conversation_key
-from bethink.transcripts.lines import id_at, objects, text_at
 
 _EXPORT = "a JSON file with what Zep returned for messages, episodes or edges"
 _ROLES = {"user": "user", "human": "user", "assistant": "assistant", "ai": "assistant", "tool": "tool"}

@@ -13,8 +13,8 @@ from importlib import import_module
 from typing import Any
 
 from bethink import Message, Record, Role, Session, Space, moment
+from bethink.agents.transcripts.claude_code import spoken
 from bethink.errors import Conflict, Invalid
-from bethink.transcripts.claude_code import spoken
 
 _ENTRY, _SUMMARY = "claude_agent_sdk", "claude_agent_sdk_summary"
 _AGENT = "claude-agent-sdk"

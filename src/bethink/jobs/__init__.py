@@ -1,1 +1,1 @@
-"""Background jobs: what learns, when, and what became of it."""
+"""Background work: workers, leases, and jobs in this process."""

@@ -7,8 +7,8 @@ from typing import Any
 from urllib.parse import quote, unquote
 
 from bethink.api.space import Space
+from bethink.base.frozen import frozen
 from bethink.errors import NotFound
-from bethink.frozen import frozen
 from bethink.mcp.results import IndexEntry
 from bethink.mcp.texts import IndexLine, entry_of, fact_line, message_line
 from bethink.model.documents import Document, DocumentEntry

@@ -1,6 +1,6 @@
 """What a connection may do and in which space. Its key or its command line decides that, never the model."""
 
-from bethink.frozen import frozen
+from bethink.base.frozen import frozen
 from bethink.model.access import Scope
 
 

@@ -12,9 +12,9 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, CallToolResult, InputRequiredResult, TextContent
 from pydantic import ValidationError
 
-from bethink.codec import adapter
+from bethink.base.logs import logger
 from bethink.errors import BethinkError, Invalid, NotFound
-from bethink.logs import logger
+from bethink.host.codec import adapter
 
 P = ParamSpec("P")
 T = TypeVar("T")

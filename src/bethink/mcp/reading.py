@@ -6,9 +6,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError
 
+from bethink.api.connect import Memory
 from bethink.api.space import Space
-from bethink.codec import adapter
 from bethink.errors import Invalid, NotFound
+from bethink.host.codec import adapter
 from bethink.mcp import find
 from bethink.mcp.results import (
     CitedAnswer,
@@ -35,11 +36,10 @@ from bethink.mcp.texts import (
     session_line,
     title_of,
 )
-from bethink.memory import Memory
 from bethink.model.framing import framed, inert
 from bethink.model.moments import iso
+from bethink.model.operations.narrowing import NARROWING, Narrowed
 from bethink.model.recall import Ref, RefKind
-from bethink.model.verbs.narrowing import NARROWING, Narrowed
 
 _BUDGET = 1_500
 _ASK_BUDGET = 4_000

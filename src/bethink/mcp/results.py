@@ -1,6 +1,6 @@
 """What the tools return where a record of the model will not do: text in frames, lists cut short, refs to follow.
 
-`bethink.codec` writes them as JSON and describes them, as it does every record.
+`bethink.host.codec` writes them as JSON and describes them, as it does every record.
 """
 
 from datetime import datetime
@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from bethink.frozen import frozen
+from bethink.base.frozen import frozen
 from bethink.model.recall import Purpose, Ref
 
 Named = Annotated[Ref, Field(description="kind:id:number, for the other tools")]

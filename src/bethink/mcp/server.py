@@ -22,15 +22,15 @@ from mcp_types import (
 )
 from pydantic import Field, RootModel, ValidationError
 
+from bethink.api.connect import Memory
 from bethink.api.space import Space
-from bethink.codec import adapter
 from bethink.errors import Unavailable
+from bethink.host.codec import adapter
 from bethink.mcp import find, guard, results
 from bethink.mcp.grant import Grant
 from bethink.mcp.reading import Reading
 from bethink.mcp.texts import page, plain
 from bethink.mcp.writing import CONTEXT, Writing
-from bethink.memory import Memory
 from bethink.model.access import Scope
 from bethink.model.records import Forgotten
 
@@ -185,7 +185,7 @@ def _tools(memory: Memory, grant: Callable[[], Grant]) -> list[_ToolSpec]:
 def _answers(memory: Memory) -> bool:
     """Return whether a memory may have a model to answer with: a model pays for every tool that it is offered."""
     try:
-        return memory.local().parts.answering is not None
+        return memory.local().answerer() is not None
     except Unavailable:
         return True
 

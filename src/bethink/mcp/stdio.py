@@ -3,8 +3,8 @@
 import logging
 import sys
 
+from bethink.api.connect import Memory
 from bethink.mcp.grant import Grant
-from bethink.memory import Memory
 from bethink.model.access import Caller, Door, caller
 from bethink.model.records import checked_name
 

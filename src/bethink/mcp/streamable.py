@@ -11,10 +11,10 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Receive, Send
 from starlette.types import Scope as Connection
 
+from bethink.api.connect import Memory
 from bethink.errors import BethinkError, Invalid
 from bethink.mcp.grant import Grant
 from bethink.mcp.server import make_server
-from bethink.memory import Memory
 from bethink.model.access import Caller, Door, KeyInfo, Scope, asked_by
 from bethink.model.records import checked_name
 

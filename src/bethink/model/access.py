@@ -7,7 +7,7 @@ from dataclasses import field, replace
 from datetime import datetime
 from enum import StrEnum
 
-from bethink.frozen import frozen
+from bethink.base.frozen import frozen
 from bethink.model.enums import OpenEnum
 
 

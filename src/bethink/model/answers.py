@@ -5,8 +5,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import datetime
 
+from bethink.base.frozen import frozen
 from bethink.errors import Invalid
-from bethink.frozen import frozen
 from bethink.model.enums import OpenEnum
 from bethink.model.jobs import Usage
 from bethink.model.recall import Certainty, Recalled, Ref

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import NamedTuple
 
-from bethink.frozen import frozen
+from bethink.base.frozen import frozen
 from bethink.model.documents import Author, DocumentSource, effort_of, shared_lines
 
 _MAX_EFFORT = 8_000_000

@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 
-from bethink.frozen import frozen
+from bethink.base.frozen import frozen
 from bethink.model.text import JsonObject
 
 

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from bethink.frozen import frozen
+from bethink.base.frozen import frozen
 from bethink.model.enums import OpenEnum
 
 

@@ -19,8 +19,8 @@ from typing import (
     runtime_checkable,
 )
 
+from bethink.base.frozen import frozen
 from bethink.errors import Invalid
-from bethink.frozen import frozen
 from bethink.model.text import clean
 
 EnumT = TypeVar("EnumT", bound=StrEnum)

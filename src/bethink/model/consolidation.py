@@ -5,7 +5,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from bethink.frozen import frozen
+from bethink.base.frozen import frozen
 from bethink.model.documents import Document, DocumentDraft, DocumentSource, SourceKind
 from bethink.model.facts import SessionMemory
 from bethink.model.moments import Micros, to_micros

@@ -7,8 +7,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, cast
 
+from bethink.base.frozen import frozen
 from bethink.errors import Invalid
-from bethink.frozen import frozen
 from bethink.model.checks import tuple_from
 from bethink.model.records import Origin, checked_name, checked_tags
 from bethink.model.text import JsonObject, clean

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from bethink.frozen import frozen
+from bethink.base.frozen import frozen
 
 SPACE, SESSION, CONVERSATION = "space", "session", "conversation"
 THREAD, IDEMPOTENCY_KEY, DOCUMENT_KEY, PASSAGE = "thread", "idempotency_key", "document_key", "passage"

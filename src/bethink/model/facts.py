@@ -4,7 +4,7 @@ from dataclasses import field
 from datetime import datetime
 from enum import StrEnum
 
-from bethink.frozen import frozen
+from bethink.base.frozen import frozen
 from bethink.model.checks import any_of, tuple_from
 from bethink.model.kinds import FactKind, Kind, kind_of
 from bethink.model.moments import Moment, moment_or_none

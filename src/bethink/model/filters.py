@@ -6,7 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import cast
 
-from bethink.frozen import frozen
+from bethink.base.frozen import frozen
 from bethink.model.checks import InvalidField
 from bethink.model.text import clean
 

@@ -5,7 +5,7 @@ import hashlib
 import re
 from collections.abc import Callable, Collection
 
-from bethink.frozen import frozen
+from bethink.base.frozen import frozen
 from bethink.model.recall import Ref
 from bethink.model.text import clean
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from enum import StrEnum
 
-from bethink.frozen import frozen
+from bethink.base.frozen import frozen
 from bethink.model.enums import OpenEnum
 
 

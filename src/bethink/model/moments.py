@@ -5,8 +5,8 @@ from contextlib import suppress
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Annotated, Any, NewType, cast
 
+from bethink.base.frozen import frozen
 from bethink.errors import Invalid
-from bethink.frozen import frozen
 
 When = datetime | date | str
 """A time as callers may pass it; see `moment`."""

@@ -7,7 +7,7 @@ from contextlib import suppress
 from enum import StrEnum
 from typing import cast
 
-from bethink.frozen import frozen
+from bethink.base.frozen import frozen
 from bethink.model.checks import InvalidField
 from bethink.model.documents import DocumentEntry
 from bethink.model.enums import OpenEnum

@@ -2,7 +2,7 @@
 
 from dataclasses import field
 
-from bethink.frozen import frozen
+from bethink.base.frozen import frozen
 from bethink.model.jobs import Usage
 from bethink.model.reviews import ClaimedFact
 

@@ -1,6 +1,6 @@
 """What a model's answers cost."""
 
-from bethink.frozen import frozen
+from bethink.base.frozen import frozen
 from bethink.model.calls import ModelAnswer, ModelCall
 from bethink.model.jobs import Usage
 

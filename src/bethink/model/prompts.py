@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any
 
-from bethink.frozen import frozen
+from bethink.base.frozen import frozen
 from bethink.model.text import canonical_json
 
 

@@ -7,8 +7,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
+from bethink.base.frozen import frozen
 from bethink.errors import Invalid
-from bethink.frozen import frozen
 from bethink.model.enums import OpenEnum
 from bethink.model.facts import Fact, Maker, Quote, SourceMessage
 from bethink.model.jobs import Job

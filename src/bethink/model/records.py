@@ -8,8 +8,8 @@ from enum import StrEnum
 from types import NoneType
 from typing import Any, cast
 
+from bethink.base.frozen import frozen
 from bethink.errors import Invalid
-from bethink.frozen import frozen
 from bethink.model.checks import InvalidField
 from bethink.model.enums import OpenEnum
 from bethink.model.moments import moment_or_none

@@ -4,7 +4,7 @@ from dataclasses import field
 from datetime import datetime
 from enum import StrEnum
 
-from bethink.frozen import frozen
+from bethink.base.frozen import frozen
 from bethink.model.facts import Fact
 from bethink.model.jobs import Usage
 from bethink.model.reviews import ClaimedFact

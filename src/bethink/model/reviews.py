@@ -4,7 +4,7 @@ from dataclasses import field
 from datetime import datetime
 from enum import StrEnum
 
-from bethink.frozen import frozen
+from bethink.base.frozen import frozen
 from bethink.model.facts import Fact, Quote
 
 LONGEST_STATEMENT = 1_000

@@ -1,6 +1,6 @@
 """Settings as they are shown: where each comes from, and never a secret."""
 
-from bethink.frozen import frozen
+from bethink.base.frozen import frozen
 
 
 @frozen

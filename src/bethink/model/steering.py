@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import field
 from typing import Annotated
 
-from bethink.frozen import frozen
+from bethink.base.frozen import frozen
 from bethink.model.checks import Between, Cleaned, InvalidField, Length, Printable, tuple_from
 from bethink.model.kinds import FactKind, Kind, OwnKind, kind_of
 from bethink.model.rules import CLAIM_FLAGS

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from datetime import datetime
 
-from bethink.frozen import frozen
+from bethink.base.frozen import frozen
 from bethink.model.jobs import JobKind, JobStatus
 
 

@@ -1,6 +1,6 @@
 """The results of the verbs on threads."""
 
-from bethink.frozen import frozen
+from bethink.base.frozen import frozen
 from bethink.model.working import Chunk, EventType, Operation, QueuedEvent, Strategy, Thread
 
 _TERMINATING = {EventType.TASK_COMPLETED, EventType.TASK_ABANDONED, EventType.TASK_TERMINATED}

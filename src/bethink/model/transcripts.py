@@ -1,6 +1,6 @@
 """A transcript: messages of a session, each with what became of it."""
 
-from bethink.frozen import frozen
+from bethink.base.frozen import frozen
 from bethink.model.recall import Ref
 from bethink.model.records import Record, SessionInfo
 from bethink.model.reviews import ReviewStatus

@@ -7,7 +7,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, cast
 
-from bethink.frozen import frozen
+from bethink.base.frozen import frozen
 from bethink.model.ids import base32
 from bethink.model.text import JsonObject
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from bethink.providers.local_model import Once, in_thread
 from bethink.providers.onnx_files import OnnxFiles, find_files
-from bethink.weights.manifest import ModelManifest
+from bethink.providers.weights.manifest import ModelManifest
 
 if TYPE_CHECKING:  # it imports numpy and onnxruntime, and not every process reranks
     from bethink.providers.onnx_session import OnnxPairs

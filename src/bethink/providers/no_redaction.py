@@ -1,6 +1,6 @@
 """The redactor for when redaction is switched off. It changes nothing, and warns about it."""
 
-from bethink.logs import logger
+from bethink.base.logs import logger
 
 _log = logger("redaction")
 

@@ -4,10 +4,10 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+from bethink.base.frozen import frozen
 from bethink.errors import Misconfigured
-from bethink.frozen import frozen
 from bethink.providers.local_model import need, path_of, stamp
-from bethink.weights.manifest import MANIFEST, ModelManifest, read_manifest
+from bethink.providers.weights.manifest import MANIFEST, ModelManifest, read_manifest
 
 _HINT = (
     "Use a folder with model.onnx and tokenizer.json, exported by sentence-transformers or from a model hub, "

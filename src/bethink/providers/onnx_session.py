@@ -9,8 +9,8 @@ import onnxruntime  # pyright: ignore[reportMissingTypeStubs]
 from numpy.typing import NDArray
 from tokenizers import Encoding, Tokenizer
 
+from bethink.base.frozen import frozen
 from bethink.errors import BadAnswer, Misconfigured
-from bethink.frozen import frozen
 from bethink.model.text import clean
 from bethink.providers.onnx_files import OnnxFiles
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from bethink.frozen import frozen
+from bethink.base.frozen import frozen
 from bethink.model.recall import RefKind
 from bethink.store import messages, terms
 from bethink.store.db import Row, Tx

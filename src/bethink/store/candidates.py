@@ -9,8 +9,8 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
-from bethink.frozen import frozen
-from bethink.language import asked_forms, asked_languages, parts_of
+from bethink.base.frozen import frozen
+from bethink.base.language import asked_forms, asked_languages, parts_of
 from bethink.model.filters import Filter
 from bethink.model.recall import RefKind
 from bethink.store import term_counts, terms

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
+from bethink.base.frozen import frozen
 from bethink.errors import ErasedKey
-from bethink.frozen import frozen
 from bethink.model.erasures import DOCUMENT_KEY, Erasure, SinkState, Tombstone
 from bethink.model.moments import from_micros, from_micros_or_none, to_micros
 from bethink.model.recall import RefKind

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from bethink.frozen import frozen
+from bethink.base.frozen import frozen
 from bethink.model.moments import to_micros
 from bethink.model.pages import FactEntry, FactPage, FactState, Order, cursor_of, read_cursor
 from bethink.model.recall import Ref, RefKind

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from bethink.frozen import frozen
+from bethink.base.frozen import frozen
 from bethink.model.filters import Filter
 from bethink.model.moments import FIRST, LAST, Micros, from_micros, from_micros_or_none, to_micros
 from bethink.model.recall import RefKind

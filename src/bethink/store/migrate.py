@@ -4,8 +4,8 @@ import hashlib
 from functools import cache
 from importlib import resources
 
+from bethink.base.frozen import frozen
 from bethink.errors import Misconfigured, Unavailable
-from bethink.frozen import frozen
 from bethink.store.backfill import index_everything
 from bethink.store.db import Tx
 from bethink.store.sql import Dialect

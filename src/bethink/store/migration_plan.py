@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from bethink.frozen import frozen
+from bethink.base.frozen import frozen
 from bethink.store.migrate import SchemaStanding, migrations, schema
 from bethink.store.sql import Dialect
 

@@ -7,8 +7,8 @@ begins later sees the fence, and those that began before have ended.
 
 from enum import StrEnum
 
+from bethink.base.frozen import frozen
 from bethink.errors import Moved
-from bethink.frozen import frozen
 from bethink.store.db import Tx
 from bethink.store.sql import Dialect, Query, spelt
 

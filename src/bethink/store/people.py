@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Iterator
 from datetime import datetime
 
-from bethink.frozen import frozen
+from bethink.base.frozen import frozen
 from bethink.model.erasures import LABELS, OTHERS, THREAD
 from bethink.model.moments import from_micros
 from bethink.model.recall import RefKind

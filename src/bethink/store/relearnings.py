@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
+from bethink.base.frozen import frozen
 from bethink.errors import NotFound, Stale
-from bethink.frozen import frozen
 from bethink.model.facts import Fact
 from bethink.model.jobs import Usage
 from bethink.model.moments import from_micros, from_micros_or_none

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from bethink.frozen import frozen
+from bethink.base.frozen import frozen
 from bethink.model.moments import from_micros, to_micros
 from bethink.store.db import Tx
 

@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterable, Sequence
 from functools import cache, reduce
 
-from bethink.frozen import frozen
+from bethink.base.frozen import frozen
 from bethink.model.ids import shard_for
 from bethink.store.archived import Table, Values, tables
 from bethink.store.db import Row, Tx

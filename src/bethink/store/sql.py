@@ -8,8 +8,8 @@ from functools import cache, lru_cache
 from importlib import resources
 from typing import TYPE_CHECKING
 
-from bethink.frozen import frozen
-from bethink.slices import SLICES
+from bethink.base.features import files_named
+from bethink.base.frozen import frozen
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
@@ -73,10 +73,10 @@ def overrides() -> list[str]:
 
 
 def query_files() -> "list[Traversable]":
-    """Return the files with queries: those of the store, and one of each slice."""
+    """Return the files with queries: those of the store, and one for each feature that has any."""
     folder = resources.files("bethink.store") / "queries"
     shared = sorted((file for file in folder.iterdir() if file.name.endswith(".sql")), key=lambda entry: entry.name)
-    return [*shared, *(resources.files(f"bethink.{each}") / "rows.sql" for each in SLICES)]
+    return [*shared, *files_named("queries.sql").values()]
 
 
 def _sections() -> list[tuple[str, str, str]]:

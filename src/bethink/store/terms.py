@@ -10,7 +10,7 @@ from functools import lru_cache
 from hashlib import blake2b
 from typing import NamedTuple
 
-from bethink.language import QUESTION_MARKS, counted, topics_of
+from bethink.base.language import QUESTION_MARKS, counted, topics_of
 from bethink.model.recall import RefKind
 from bethink.store import term_counts
 from bethink.store.db import Row, Tx

@@ -10,9 +10,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from bethink.base.frozen import frozen
+from bethink.base.logs import logger
 from bethink.errors import Invalid
-from bethink.frozen import frozen
-from bethink.logs import logger
 from bethink.model.erasures import Tombstone
 from bethink.model.holds import LegalHold
 from bethink.model.moments import from_micros, to_micros

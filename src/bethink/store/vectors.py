@@ -8,8 +8,8 @@ from itertools import groupby
 from struct import pack
 from typing import Any, NamedTuple
 
+from bethink.base.frozen import frozen
 from bethink.errors import BadAnswer, Conflict, Misconfigured
-from bethink.frozen import frozen
 from bethink.model.filters import Filter
 from bethink.model.jobs import JobKind, JobStatus
 from bethink.model.moments import Micros, from_micros, from_micros_or_none

@@ -7,12 +7,12 @@ import anyio
 from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
-from bethink.logs import logger
+from bethink.base.logs import logger
+from bethink.jobs.worker import Worker
 from bethink.model.jobs import JobKind, RunReport
 from bethink.temporal.names import JobName, Ran
 from bethink.temporal.relay import Relay
 from bethink.temporal.workflows import RELAY, RUN_JOB, SWEEP
-from bethink.worker import Worker
 
 T = TypeVar("T")
 _TURN = 600.0

@@ -18,14 +18,14 @@ from temporalio.envconfig import ClientConfig
 from temporalio.service import RPCError
 from temporalio.worker import Worker as Runner
 
+from bethink.config.settings import Settings
 from bethink.errors import Unavailable
-from bethink.settings import Settings
+from bethink.jobs.worker import Worker
 from bethink.store.db import Database
 from bethink.temporal.activities import Activities
 from bethink.temporal.names import Queues, RelayPlan, queues_from
 from bethink.temporal.relay import Relay
 from bethink.temporal.workflows import WORKFLOWS, RelayWorkflow, SweepWorkflow
-from bethink.worker import Worker
 
 _TAKE_OVER = 10.0
 """Seconds of silence at most, after which another worker relays."""

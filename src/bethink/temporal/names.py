@@ -1,10 +1,10 @@
 """What Temporal is told, and all that its histories hold: names of spaces and sessions, kinds, tokens, outcomes."""
 
+from bethink.base.frozen import frozen
+from bethink.config.groups import listed
+from bethink.config.settings import Settings
 from bethink.errors import Misconfigured
-from bethink.frozen import frozen
 from bethink.model.jobs import JobKind
-from bethink.setting_groups import listed
-from bethink.settings import Settings
 
 NO_PROVIDER = "own"
 """Stands for a provider where jobs call none, or one that was passed in as an object."""

@@ -6,12 +6,12 @@ from collections.abc import Callable
 import anyio
 from temporalio.client import Client
 
+from bethink.jobs.worker import Worker
 from bethink.model.jobs import JobKind
 from bethink.store import jobs
 from bethink.store.db import Database
 from bethink.temporal.names import JobName, Queues
 from bethink.temporal.workflows import JobWorkflow
-from bethink.worker import Worker
 
 _AHEAD = 200
 """How many jobs of a kind Temporal is told of before they are claimed: the others wait in the table."""

@@ -5,7 +5,7 @@ from datetime import date, timedelta
 
 from markupsafe import Markup
 
-from bethink.frozen import frozen
+from bethink.base.frozen import frozen
 from bethink.model.jobs import Spending, Usage
 from bethink.web import draw
 from bethink.web.text import money

@@ -9,22 +9,22 @@ from starlette.datastructures import Headers
 from starlette.routing import BaseRoute, Match
 from starlette.types import Receive, Scope, Send
 
-from bethink import codec
-from bethink.audit.web_sessions import WebSessions
+from bethink.api.connect import Memory
 from bethink.errors import Invalid
-from bethink.memory import Memory
+from bethink.host import codec
+from bethink.http.context import Context, address_of
+from bethink.http.limits import read_body
+from bethink.http.middleware import HANDLED
+from bethink.http.problems import MEDIA_TYPE, problem_for, refused
+from bethink.http.slashes import unescaped
 from bethink.model.access import KeyInfo
 from bethink.model.records import checked_name
-from bethink.server.context import Context, address_of
-from bethink.server.limits import read_body
-from bethink.server.middleware import HANDLED
-from bethink.server.problems import MEDIA_TYPE, problem_for, refused
-from bethink.server.slashes import unescaped
 from bethink.web import static
 from bethink.web.gate import COOKIE, HEADERS, SAFE, check_origin, cookies, theme_of
 from bethink.web.navigation import standing
 from bethink.web.pages import ROUTES
 from bethink.web.render import render, render_problem
+from bethink.web.sessions import WebSessions
 from bethink.web.sign_in import SignIn
 from bethink.web.visit import ROOT, Goto, PageRoute, Visit
 
@@ -39,7 +39,7 @@ Answer = tuple[int, bytes, Sequence[tuple[bytes, bytes]]]
 
 def add_window(app: FastAPI, context: Context, memory: Memory) -> None:
     """Serve the window at /ui of a server."""
-    app.router.routes.append(WindowRoute(context, WebSessions(memory.local().parts.database)))
+    app.router.routes.append(WindowRoute(context, WebSessions(memory.local().database)))
 
 
 class WindowRoute(BaseRoute):

@@ -4,10 +4,8 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from bethink.errors import NotFound
-from bethink.model.recall import Lineage, Ref, RefKind
-from bethink.model.records import Origin, Record
-from bethink.model.verbs.memory import ASSISTANT, EXPLAIN, ExplainRequest, ForgetRequest
-from bethink.model.verbs.sessions import (
+from bethink.model.operations.memory import ASSISTANT, EXPLAIN, ExplainRequest, ForgetRequest
+from bethink.model.operations.sessions import (
     LIST_SESSIONS,
     SESSION_MEMORY,
     TRANSCRIPT,
@@ -15,6 +13,8 @@ from bethink.model.verbs.sessions import (
     SessionRequest,
     TranscriptRequest,
 )
+from bethink.model.recall import Lineage, Ref, RefKind
+from bethink.model.records import Origin, Record
 from bethink.web.visit import Visit
 
 _MOST_LINES = 100

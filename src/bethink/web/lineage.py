@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 from bethink.errors import NotFound
 from bethink.model.documents import Document
+from bethink.model.operations.documents import GET_DOCUMENT, GetDocumentRequest
+from bethink.model.operations.memory import EXPLAIN, ExplainRequest
 from bethink.model.recall import Lineage, Ref, RefKind
-from bethink.model.verbs.documents import GET_DOCUMENT, GetDocumentRequest
-from bethink.model.verbs.memory import EXPLAIN, ExplainRequest
 from bethink.web.visit import Visit
 
 _MOST_USES = 6

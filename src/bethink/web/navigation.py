@@ -1,29 +1,13 @@
 """The menu: only pages that the key may open, and how much waits on them."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from bethink.memory_tests import page as memory_tests
 from bethink.model.jobs import JobStatus
+from bethink.model.operations.base import Empty
+from bethink.model.operations.installation import AUDIT
+from bethink.model.operations.monitoring import COUNTERS, SUMMARY
 from bethink.model.summaries import Counters, SpaceSummary
-from bethink.model.verbs.base import Empty, Verb
-from bethink.model.verbs.documents import TREE
-from bethink.model.verbs.facts import LIST_FACTS
-from bethink.model.verbs.memory import FORGET, RECALL
-from bethink.model.verbs.operations import (
-    COUNTERS,
-    HELD,
-    PAGE_JOBS,
-    PAGE_SPACE_JOBS,
-    SETTINGS,
-    SPACE_SPENDING,
-    SPENDING,
-    SUMMARY,
-)
-from bethink.model.verbs.pages import PAGE_SHOWN, TIMELINE
-from bethink.model.verbs.reviews import LIST_REVIEWS
-from bethink.model.verbs.service import AUDIT, LIST_KEYS
-from bethink.model.verbs.sessions import LIST_SESSIONS
-from bethink.model.verbs.threads import LIST_THREADS
+from bethink.web.pages import MENU
 from bethink.web.visit import Visit, address
 
 Standing = SpaceSummary | Counters | None
@@ -41,56 +25,8 @@ class MenuEntry(NamedTuple):
     """How much waits there, in words; empty if nothing does."""
 
 
-_Lines = tuple[tuple[str, str, tuple[str, ...], Verb[Any, Any], str], ...]
-
-_SPACE: tuple[tuple[str, _Lines], ...] = (
-    (
-        "Memory",
-        (
-            ("Recall", "recall", ("recall",), RECALL, "r"),
-            ("Timeline", "timeline", ("timeline",), TIMELINE, "l"),
-            ("Sessions", "sessions", ("sessions", "transcript"), LIST_SESSIONS, "s"),
-            ("Shown", "shown", ("shown",), PAGE_SHOWN, "h"),
-            ("Facts", "facts", ("facts", "fact"), LIST_FACTS, "f"),
-            ("Documents", "documents", ("documents", "edit"), TREE, "d"),
-        ),
-    ),
-    ("Working", (("Threads", "threads", ("threads", "stepper", "prompt"), LIST_THREADS, "t"),)),
-    (
-        "Keeping it right",
-        (
-            ("Review", "review", ("review",), LIST_REVIEWS, "v"),
-            memory_tests.MENU,
-            ("Erasure", "erasure", ("erasure",), FORGET, "e"),
-        ),
-    ),
-    (
-        "Running",
-        (
-            ("Live tail", "tail", ("tail",), TIMELINE, "n"),
-            ("Jobs", "jobs", ("jobs", "job"), PAGE_SPACE_JOBS, "j"),
-            ("Cost", "cost", ("cost",), SPACE_SPENDING, "c"),
-        ),
-    ),
-)
-_WHOLE: tuple[tuple[str, _Lines], ...] = (
-    (
-        "Running",
-        (
-            ("Jobs", "jobs", ("jobs", "job"), PAGE_JOBS, "j"),
-            ("Workers", "workers", ("workers",), PAGE_JOBS, "w"),
-            ("Waiting for you", "held", ("held",), HELD, "v"),
-            ("Cost", "cost", ("cost",), SPENDING, "c"),
-        ),
-    ),
-    (
-        "Governing",
-        (
-            ("Access keys", "access", ("access",), LIST_KEYS, "k"),
-            ("Settings", "settings", ("settings",), SETTINGS, "x"),
-        ),
-    ),
-)
+_SECTIONS = ("Memory", "Working", "Keeping it right", "Running", "Governing")
+"""The sections of the menu, in the order in which they are listed."""
 
 
 async def standing(visit: Visit) -> Standing:
@@ -105,22 +41,29 @@ async def standing(visit: Visit) -> Standing:
 def groups(visit: Visit, stands: Standing) -> list[tuple[str, list[MenuEntry]]]:
     """Return the menu of a page, in groups."""
     counts = _counts(stands)
-    found: list[tuple[str, list[MenuEntry]]] = []
-    for title, lines in _SPACE if visit.space else _WHOLE:
+    sections: list[tuple[str, list[MenuEntry]]] = []
+    for section in _SECTIONS:
+        items = sorted((item for item in MENU if item.section == section), key=lambda item: item.position)
         entries = [
-            MenuEntry(name, visit.link(step) if visit.space else address(step), pages, key, counts.get(step, ""))
-            for name, step, pages, verb, key in lines
-            if visit.may(verb)
+            MenuEntry(
+                item.name,
+                visit.link(item.step) if visit.space else address(item.step),
+                item.templates or (item.step,),
+                item.shortcut,
+                counts.get(item.step, ""),
+            )
+            for item in items
+            if item.in_space == bool(visit.space) and visit.may(item.operation)
         ]
         if entries:
-            found.append((title, entries))
+            sections.append((section, entries))
     whole = [MenuEntry("Spaces", address("spaces"), ("spaces",), "p")]
     if visit.may(AUDIT):
         whole.insert(0, MenuEntry("Overview", address(), ("overview",), "o"))
     if visit.space:
-        return [*found, ("Installation", whole)]
+        return [*sections, ("Installation", whole)]
     whole.append(MenuEntry("Getting started", address("start"), ("start",), "b"))
-    return [("Installation", whole), *found]
+    return [("Installation", whole), *sections]
 
 
 def _counts(stands: Standing) -> dict[str, str]:

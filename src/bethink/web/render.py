@@ -8,9 +8,9 @@ from urllib.parse import quote
 
 from jinja2 import Environment, StrictUndefined
 
-from bethink import codec
+from bethink.host import codec
+from bethink.http.problems import Problem
 from bethink.model.text import canonical_json
-from bethink.server.problems import Problem
 from bethink.web import draw, static, text
 from bethink.web.loader import templates
 from bethink.web.navigation import Standing, counted, groups

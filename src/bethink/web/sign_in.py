@@ -5,12 +5,12 @@ from collections.abc import Mapping, Sequence
 
 from starlette.types import Scope
 
-from bethink.audit.web_sessions import LONGEST, WebSessions
-from bethink.server.auth import try_key
-from bethink.server.context import Context
-from bethink.server.problems import refused
+from bethink.http.auth import try_key
+from bethink.http.context import Context
+from bethink.http.problems import refused
 from bethink.web.gate import COOKIE, SAFE, THEME, THEMES, cookie
 from bethink.web.render import render_plain
+from bethink.web.sessions import LONGEST, WebSessions
 from bethink.web.visit import ROOT
 from bethink.web.visit import address as link
 

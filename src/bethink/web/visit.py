@@ -7,14 +7,14 @@ from datetime import datetime
 from typing import Any, Literal, cast
 from urllib.parse import quote, urlencode
 
+from bethink.base.frozen import frozen
 from bethink.errors import Invalid
-from bethink.frozen import frozen
+from bethink.http.auth import authorise
+from bethink.http.context import Context
+from bethink.http.problems import Refused
 from bethink.model.access import Caller, Door, KeyInfo, asked_by
 from bethink.model.moments import moment_or_none
-from bethink.model.verbs.base import RequestT, ResultT, Verb
-from bethink.server.auth import authorise
-from bethink.server.context import Context
-from bethink.server.problems import Refused
+from bethink.model.operations.base import RequestT, ResultT, Verb
 
 Twin = tuple[Verb[Any, Any], Any]
 """The verb and the request whose result is the JSON of a page."""
@@ -153,3 +153,22 @@ class PageRoute:
     handler: Handler
     method: Literal["GET", "POST"] = "GET"
     twin: Callable[[Visit], Twin | None] | None = None
+
+
+@frozen
+class MenuItem:
+    """A line of the menu, declared as `MENU` by the module of its page."""
+
+    section: str
+    name: str
+    step: str
+    """The step of its address below the space, or below /ui."""
+    operation: Verb[Any, Any]
+    """The operation that a key must allow."""
+    shortcut: str
+    position: int
+    """Items of a section are listed by position."""
+    templates: tuple[str, ...] = ()
+    """The templates for which it is the current item, if not only the one with the name of its step."""
+    in_space: bool = True
+    """Whether it is about one space or about all of them."""

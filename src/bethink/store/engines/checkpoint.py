@@ -9,8 +9,8 @@ from pathlib import Path
 
 import apsw
 
+from bethink.base.logs import logger
 from bethink.errors import BethinkError
-from bethink.logs import logger
 from bethink.store.engines.sqlite_log import write_log_again, write_pages_again
 from bethink.store.engines.sqlite_slack import Slack
 from bethink.store.sql import Dialect, queries

@@ -11,8 +11,8 @@ from typing import Any, Generic, Protocol, TypeVar
 import anyio
 from anyio.lowlevel import current_token
 
+from bethink.base.logs import logger
 from bethink.errors import Unavailable
-from bethink.logs import logger
 
 _log = logger("store")
 

@@ -12,8 +12,8 @@ from psycopg.raw_cursor import RawCursor
 from psycopg.rows import dict_row
 from psycopg.types.string import TextLoader
 
+from bethink.base.frozen import frozen
 from bethink.errors import Misconfigured
-from bethink.frozen import frozen
 from bethink.store.engines.patience import Guard, Patience
 from bethink.store.engines.postgres_errors import brief, comes_from_pooler
 

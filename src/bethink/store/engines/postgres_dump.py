@@ -15,8 +15,8 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.rows import dict_row
 
+from bethink.base.frozen import frozen
 from bethink.errors import Busy, Corrupt, Misconfigured, StoreError
-from bethink.frozen import frozen
 from bethink.model.backups import Counts
 from bethink.store.engines.postgres import RESTORING
 from bethink.store.engines.postgres_connections import PostgresOptions

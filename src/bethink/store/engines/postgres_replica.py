@@ -6,8 +6,8 @@ from collections import deque
 from collections.abc import Callable
 from typing import TypeVar
 
+from bethink.base.logs import logger
 from bethink.errors import BethinkError, Misconfigured, Unavailable
-from bethink.logs import logger
 from bethink.store.db import Clock, Row, Tx, system_clock
 from bethink.store.engines.postgres import PostgresDatabase
 from bethink.store.engines.postgres_connections import PostgresOptions

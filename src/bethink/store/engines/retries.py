@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
-from bethink.logs import logger
+from bethink.base.logs import logger
 
 T = TypeVar("T")
 _log = logger("store")

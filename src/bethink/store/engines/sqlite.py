@@ -18,8 +18,8 @@ import anyio
 import apsw
 from anyio import to_thread
 
+from bethink.base.frozen import frozen
 from bethink.errors import Busy, Conflict, Corrupt, Duplicate, Misconfigured, OutcomeUnknown, StoreError, Unavailable
-from bethink.frozen import frozen
 from bethink.store.db import Clock, Database, Row, Tx, checked_result, system_clock
 from bethink.store.engines.checkpoint import Checkpointer, extended
 from bethink.store.engines.connection_thread import ConnectionThread, ThreadConnection

@@ -1,8 +1,7 @@
-"""The pages of the window, each with the forms on it."""
+"""The pages of the web UI: those of the core, and those of features."""
 
-from bethink.memory_tests import page as memory_tests
+from bethink.base.features import modules_named
 from bethink.web.pages import (
-    access,
     cost,
     documents,
     erasure,
@@ -16,35 +15,37 @@ from bethink.web.pages import (
     review,
     sessions,
     settings,
-    shown,
     start,
     tail,
     threads,
     timeline,
     workers,
 )
+from bethink.web.visit import MenuItem, PageRoute
 
-ROUTES = (
-    *overview.ROUTES,
-    *home.ROUTES,
-    *start.ROUTES,
-    *recall.ROUTES,
-    *timeline.ROUTES,
-    *sessions.ROUTES,
-    *shown.ROUTES,
-    *facts.ROUTES,
-    *documents.ROUTES,
-    *threads.ROUTES,
-    *review.ROUTES,
-    *memory_tests.ROUTES,
-    *tail.ROUTES,
-    *jobs.ROUTES,
-    *workers.ROUTES,
-    *held.ROUTES,
-    *cost.ROUTES,
-    *settings.ROUTES,
-    *erasure.ROUTES,
-    *access.ROUTES,
-    *patterns.ROUTES,
+_PAGES = (
+    overview,
+    home,
+    start,
+    recall,
+    timeline,
+    sessions,
+    facts,
+    documents,
+    threads,
+    review,
+    tail,
+    jobs,
+    workers,
+    held,
+    cost,
+    settings,
+    erasure,
+    patterns,
+    *modules_named("page"),
 )
+
+ROUTES: tuple[PageRoute, ...] = tuple(route for page in _PAGES for route in page.ROUTES)
 """Every page and form, in the order in which their paths are tried."""
+MENU: tuple[MenuItem, ...] = tuple(item for page in _PAGES for item in getattr(page, "MENU", ()))
+"""Every line of the menu, in no order."""

@@ -6,8 +6,8 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
 from bethink.model.jobs import SpendingBy, Usage
-from bethink.model.verbs.base import Empty
-from bethink.model.verbs.operations import (
+from bethink.model.operations.base import Empty
+from bethink.model.operations.monitoring import (
     SETTINGS,
     SPACE_SPENDING,
     SPENDING,
@@ -15,7 +15,7 @@ from bethink.model.verbs.operations import (
     SpendingRequest,
 )
 from bethink.web.costs import COLOURS, by_day, by_name, chart
-from bethink.web.visit import Page, PageRoute, Twin, Visit, address
+from bethink.web.visit import MenuItem, Page, PageRoute, Twin, Visit, address
 
 _SPANS = (7, 30, 90, 365)
 _SPANS_OF_SPACES = (7, 30)
@@ -89,4 +89,10 @@ async def _cap(visit: Visit) -> int | None:
 ROUTES = (
     PageRoute(path="/cost", handler=cost, twin=_listed),
     PageRoute(path="/s/{space}/cost", handler=cost, twin=_of_space),
+)
+MENU = (
+    MenuItem(section="Running", name="Cost", step="cost", operation=SPACE_SPENDING, shortcut="c", position=30),
+    MenuItem(
+        section="Running", name="Cost", step="cost", operation=SPENDING, shortcut="c", position=40, in_space=False
+    ),
 )

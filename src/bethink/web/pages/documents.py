@@ -7,14 +7,14 @@ from typing import Any, NamedTuple
 
 from bethink.errors import NotFound
 from bethink.model.documents import Document, DocumentEntry, SourceKind
-from bethink.model.recall import Lineage, Ref, RefKind
-from bethink.model.verbs.documents import (
+from bethink.model.operations.documents import (
     BLAME,
     DOCUMENT_HISTORY,
     DOCUMENT_SOURCES,
     GET_DOCUMENT,
     OUTLINE,
     RESTORE_DOCUMENT,
+    TREE,
     UPDATE_DOCUMENT,
     BlameRequest,
     DocumentHistoryRequest,
@@ -24,10 +24,11 @@ from bethink.model.verbs.documents import (
     RestoreDocumentRequest,
     UpdateDocumentRequest,
 )
-from bethink.model.verbs.memory import EXPLAIN, ExplainRequest
+from bethink.model.operations.memory import EXPLAIN, ExplainRequest
+from bethink.model.recall import Lineage, Ref, RefKind
 from bethink.web import draw
 from bethink.web.compare import compare
-from bethink.web.visit import Goto, Page, PageRoute, Twin, Visit
+from bethink.web.visit import Goto, MenuItem, Page, PageRoute, Twin, Visit
 
 _SHOWN_VERSIONS = 8
 _HISTORY = 200
@@ -225,4 +226,15 @@ ROUTES = (
     PageRoute(path="/s/{space}/documents/{document}/edit", handler=edit),
     PageRoute(path="/s/{space}/documents/{document}/save", handler=save, method="POST"),
     PageRoute(path="/s/{space}/documents/{document}/restore", handler=restore, method="POST"),
+)
+MENU = (
+    MenuItem(
+        section="Memory",
+        name="Documents",
+        step="documents",
+        operation=TREE,
+        shortcut="d",
+        position=60,
+        templates=("documents", "edit"),
+    ),
 )

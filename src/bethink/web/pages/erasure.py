@@ -5,14 +5,14 @@ from dataclasses import fields, replace
 from typing import Any
 
 from bethink.errors import Conflict, Invalid
+from bethink.model.operations.memory import FORGET, ForgetRequest
+from bethink.model.operations.timeline import TIMELINE, TimelineRequest
 from bethink.model.recall import Ref, RefKind
 from bethink.model.records import Forgotten
 from bethink.model.timeline import TimelineKind
-from bethink.model.verbs.memory import FORGET, ForgetRequest
-from bethink.model.verbs.pages import TIMELINE, TimelineRequest
 from bethink.web.going import reach_of
 from bethink.web.text import plural
-from bethink.web.visit import Page, PageRoute, Visit
+from bethink.web.visit import MenuItem, Page, PageRoute, Visit
 
 _NAMES = ("ref", "session", "conversation", "thread", "everything")
 _WORDS = {
@@ -115,4 +115,7 @@ async def forget(visit: Visit) -> Page:
 ROUTES = (
     PageRoute(path="/s/{space}/erasure", handler=erasure),
     PageRoute(path="/s/{space}/erasure/forget", handler=forget, method="POST"),
+)
+MENU = (
+    MenuItem(section="Keeping it right", name="Erasure", step="erasure", operation=FORGET, shortcut="e", position=30),
 )

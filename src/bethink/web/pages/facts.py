@@ -6,16 +6,16 @@ from typing import Any
 
 from markupsafe import Markup
 
-from bethink.frozen import frozen
+from bethink.base.frozen import frozen
 from bethink.model.facts import Fact
+from bethink.model.operations.facts import FACT_VERSIONS, LIST_FACTS, PAGE_FACTS, FactRequest, PageFactsRequest
+from bethink.model.operations.memory import CORRECT, FORGET, CorrectRequest
 from bethink.model.pages import FactEntry, FactState
 from bethink.model.recall import Ref, RefKind
-from bethink.model.verbs.facts import FACT_VERSIONS, PAGE_FACTS, FactRequest, PageFactsRequest
-from bethink.model.verbs.memory import CORRECT, FORGET, CorrectRequest
 from bethink.web import draw
 from bethink.web.lineage import chain_of, link_of
 from bethink.web.text import day
-from bethink.web.visit import Goto, Page, PageRoute, Twin, Visit
+from bethink.web.visit import Goto, MenuItem, Page, PageRoute, Twin, Visit
 
 _PAGE = 50
 
@@ -152,4 +152,15 @@ ROUTES = (
     PageRoute(path="/s/{space}/facts", handler=facts, twin=_listed),
     PageRoute(path="/s/{space}/facts/{fact}", handler=fact, twin=_versions),
     PageRoute(path="/s/{space}/facts/{fact}/correct", handler=correct, method="POST"),
+)
+MENU = (
+    MenuItem(
+        section="Memory",
+        name="Facts",
+        step="facts",
+        operation=LIST_FACTS,
+        shortcut="f",
+        position=50,
+        templates=("facts", "fact"),
+    ),
 )

@@ -3,8 +3,8 @@
 from typing import Any
 
 from bethink.model.held import HeldKind
-from bethink.model.verbs.operations import HELD, HeldRequest
-from bethink.web.visit import Page, PageRoute, Twin, Visit, address
+from bethink.model.operations.monitoring import HELD, HeldRequest
+from bethink.web.visit import MenuItem, Page, PageRoute, Twin, Visit, address
 
 _PAGE = 20
 
@@ -30,3 +30,14 @@ async def held(visit: Visit) -> Page:
 
 
 ROUTES = (PageRoute(path="/held", handler=held, twin=_listed),)
+MENU = (
+    MenuItem(
+        section="Running",
+        name="Waiting for you",
+        step="held",
+        operation=HELD,
+        shortcut="v",
+        position=30,
+        in_space=False,
+    ),
+)

@@ -2,10 +2,10 @@
 
 from typing import Any
 
+from bethink.model.operations.monitoring import PAGE_SPACES, PageSpacesRequest
+from bethink.model.operations.timeline import TIMELINE
 from bethink.model.records import checked_name
 from bethink.model.summaries import SpaceSummary
-from bethink.model.verbs.operations import PAGE_SPACES, PageSpacesRequest
-from bethink.model.verbs.pages import TIMELINE
 from bethink.web.visit import Goto, Page, PageRoute, Twin, Visit, address
 
 _PAGE = 50

@@ -5,7 +5,7 @@ from typing import Any
 
 from bethink.errors import NotFound
 from bethink.model.jobs import Job, JobKind, JobStatus
-from bethink.model.verbs.operations import (
+from bethink.model.operations.monitoring import (
     GET_JOB,
     PAGE_JOBS,
     PAGE_SPACE_JOBS,
@@ -15,7 +15,7 @@ from bethink.model.verbs.operations import (
     PageSpaceJobsRequest,
 )
 from bethink.web.pages.overview import STATUSES
-from bethink.web.visit import Goto, Page, PageRoute, Twin, Visit, address
+from bethink.web.visit import Goto, MenuItem, Page, PageRoute, Twin, Visit, address
 
 _PAGE = 50
 _FAILED = (JobStatus.FAILED, JobStatus.DEAD)
@@ -127,4 +127,25 @@ ROUTES = (
     PageRoute(path="/s/{space}/jobs/retry", handler=retry_page, method="POST"),
     PageRoute(path="/s/{space}/jobs/{kind}/{key}", handler=job, twin=_one),
     PageRoute(path="/s/{space}/jobs/{kind}/{key}/retry", handler=retry, method="POST"),
+)
+MENU = (
+    MenuItem(
+        section="Running",
+        name="Jobs",
+        step="jobs",
+        operation=PAGE_SPACE_JOBS,
+        shortcut="j",
+        position=20,
+        templates=("jobs", "job"),
+    ),
+    MenuItem(
+        section="Running",
+        name="Jobs",
+        step="jobs",
+        operation=PAGE_JOBS,
+        shortcut="j",
+        position=10,
+        templates=("jobs", "job"),
+        in_space=False,
+    ),
 )

@@ -4,9 +4,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from bethink.model.jobs import Audit, JobKind, JobStatus
-from bethink.model.verbs.base import Empty
-from bethink.model.verbs.operations import HELD, PAGE_JOBS, SPENDING, HeldRequest, PageJobsRequest, SpendingRequest
-from bethink.model.verbs.service import AUDIT, LIST_SPACES, ListSpacesRequest
+from bethink.model.operations.base import Empty
+from bethink.model.operations.installation import AUDIT, LIST_SPACES, ListSpacesRequest
+from bethink.model.operations.monitoring import HELD, PAGE_JOBS, SPENDING, HeldRequest, PageJobsRequest, SpendingRequest
 from bethink.web.costs import CostDay, chart
 from bethink.web.pages.home import spaces
 from bethink.web.pages.start import start

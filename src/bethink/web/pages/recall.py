@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
+from bethink.model.operations.facts import LIST_FACTS, ListFactsRequest
+from bethink.model.operations.memory import EXPLAIN, FORGET, RECALL, ExplainRequest, RecallRequest
+from bethink.model.operations.sessions import LIST_SESSIONS, ListSessionsRequest
 from bethink.model.recall import Candidate, Fate, Recall, Ref, RefKind
-from bethink.model.verbs.facts import LIST_FACTS, ListFactsRequest
-from bethink.model.verbs.memory import EXPLAIN, FORGET, RECALL, ExplainRequest, RecallRequest
-from bethink.model.verbs.sessions import LIST_SESSIONS, ListSessionsRequest
 from bethink.web import draw
 from bethink.web.lineage import chain_of, link_of
-from bethink.web.visit import Page, PageRoute, Twin, Visit
+from bethink.web.visit import MenuItem, Page, PageRoute, Twin, Visit
 
 _STRIP = 200
 """How many sessions and facts the strip of time shows: the newest, so that it costs the same in any space."""
@@ -181,3 +181,4 @@ ROUTES = (
     PageRoute(path="/s/{space}/recall", handler=recall, twin=_twin),
     PageRoute(path="/s/{space}/memories/{ref}", handler=lineage, twin=_lineage_twin),
 )
+MENU = (MenuItem(section="Memory", name="Recall", step="recall", operation=RECALL, shortcut="r", position=10),)

@@ -5,8 +5,7 @@ from typing import Any, NamedTuple
 from bethink.errors import NotFound
 from bethink.model.consolidation import Change, ChangeSet, ChangeStatus
 from bethink.model.documents import Document
-from bethink.model.reviews import ReviewStatus
-from bethink.model.verbs.documents import (
+from bethink.model.operations.documents import (
     APPROVE,
     GET_DOCUMENT,
     LIST_CHANGES,
@@ -17,7 +16,7 @@ from bethink.model.verbs.documents import (
     GetDocumentRequest,
     ListChangesRequest,
 )
-from bethink.model.verbs.reviews import (
+from bethink.model.operations.reviews import (
     APPROVE_REVIEW,
     APPROVE_REVIEWS,
     LIST_REVIEWS,
@@ -28,8 +27,9 @@ from bethink.model.verbs.reviews import (
     ListReviewsRequest,
     RejectReviewRequest,
 )
+from bethink.model.reviews import ReviewStatus
 from bethink.web.compare import Line, compare
-from bethink.web.visit import Goto, Page, PageRoute, Twin, Visit
+from bethink.web.visit import Goto, MenuItem, Page, PageRoute, Twin, Visit
 
 _PAGE = 20
 _SETTLED = {"reject": (REJECT, "discarded"), "undo": (UNDO, "undone")}
@@ -142,4 +142,9 @@ ROUTES = (
     PageRoute(path="/s/{space}/review/{review}/approve", handler=approve, method="POST"),
     PageRoute(path="/s/{space}/review/{review}/reject", handler=reject, method="POST"),
     PageRoute(path="/s/{space}/changes/{run}/{does}", handler=settle, method="POST"),
+)
+MENU = (
+    MenuItem(
+        section="Keeping it right", name="Review", step="review", operation=LIST_REVIEWS, shortcut="v", position=10
+    ),
 )

@@ -2,10 +2,8 @@
 
 from typing import Any
 
-from bethink.model.records import SessionState
-from bethink.model.transcripts import TranscriptRow
-from bethink.model.verbs.memory import FORGET
-from bethink.model.verbs.sessions import (
+from bethink.model.operations.memory import FORGET
+from bethink.model.operations.sessions import (
     LIST_SESSIONS,
     RETRY,
     SESSION_MEMORY,
@@ -14,7 +12,9 @@ from bethink.model.verbs.sessions import (
     SessionRequest,
     TranscriptRequest,
 )
-from bethink.web.visit import Goto, Page, PageRoute, Twin, Visit
+from bethink.model.records import SessionState
+from bethink.model.transcripts import TranscriptRow
+from bethink.web.visit import Goto, MenuItem, Page, PageRoute, Twin, Visit
 
 _PAGE = 50
 
@@ -92,4 +92,15 @@ ROUTES = (
     PageRoute(path="/s/{space}/sessions", handler=sessions, twin=_listed),
     PageRoute(path="/s/{space}/sessions/{session}", handler=transcript, twin=_read),
     PageRoute(path="/s/{space}/sessions/{session}/retry", handler=retry, method="POST"),
+)
+MENU = (
+    MenuItem(
+        section="Memory",
+        name="Sessions",
+        step="sessions",
+        operation=LIST_SESSIONS,
+        shortcut="s",
+        position=30,
+        templates=("sessions", "transcript"),
+    ),
 )

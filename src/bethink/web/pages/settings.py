@@ -2,10 +2,10 @@
 
 from typing import Any
 
+from bethink.model.operations.base import Empty
+from bethink.model.operations.monitoring import SETTINGS
 from bethink.model.setting_entries import SettingEntry
-from bethink.model.verbs.base import Empty
-from bethink.model.verbs.operations import SETTINGS
-from bethink.web.visit import Page, PageRoute, Twin, Visit
+from bethink.web.visit import MenuItem, Page, PageRoute, Twin, Visit
 
 _FEW = 3
 
@@ -40,3 +40,14 @@ def _groups(entries: list[SettingEntry]) -> list[tuple[str, list[SettingEntry]]]
 
 
 ROUTES = (PageRoute(path="/settings", handler=settings, twin=_listed),)
+MENU = (
+    MenuItem(
+        section="Governing",
+        name="Settings",
+        step="settings",
+        operation=SETTINGS,
+        shortcut="x",
+        position=20,
+        in_space=False,
+    ),
+)

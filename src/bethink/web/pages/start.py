@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from bethink.model.operations.installation import LIST_SPACES, ListSpacesRequest
+from bethink.model.operations.timeline import TIMELINE, TimelineRequest
 from bethink.model.timeline import TimelineKind
-from bethink.model.verbs.pages import TIMELINE, TimelineRequest
-from bethink.model.verbs.service import LIST_SPACES, ListSpacesRequest
 from bethink.web.visit import Page, PageRoute, Visit
 
 _FEW = 3

@@ -5,14 +5,14 @@ from hashlib import sha256
 from itertools import takewhile
 from typing import Any
 
-from bethink import codec
 from bethink.errors import Stale
+from bethink.host import codec
+from bethink.http.streams import waited
+from bethink.model.operations.changes import CHANGES, ChangesRequest
+from bethink.model.operations.timeline import TIMELINE, TimelineRequest
 from bethink.model.timeline import TimelinePage
-from bethink.model.verbs.changes import CHANGES, ChangesRequest
-from bethink.model.verbs.pages import TIMELINE, TimelineRequest
-from bethink.server.streams import waited
 from bethink.web.pages.timeline import WORDS, linked
-from bethink.web.visit import Page, PageRoute, Twin, Visit
+from bethink.web.visit import MenuItem, Page, PageRoute, Twin, Visit
 
 _KEPT = 50
 _WAIT = 20.0
@@ -73,3 +73,4 @@ def _digest(page: TimelinePage) -> str:
 
 
 ROUTES = (PageRoute(path="/s/{space}/tail", handler=tail, twin=_listed),)
+MENU = (MenuItem(section="Running", name="Live tail", step="tail", operation=TIMELINE, shortcut="n", position=10),)

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from bethink.model.thread_results import StateDiff
-from bethink.model.verbs.threads import (
+from bethink.model.operations.threads import (
     DIFF_STATES,
     FAILED_EVENTS,
     FORK,
@@ -25,9 +24,10 @@ from bethink.model.verbs.threads import (
     StatesRequest,
     ThreadRequest,
 )
+from bethink.model.thread_results import StateDiff
 from bethink.model.working import Chunk, ChunkType, EventType, Mode, QueuedEvent, StateInfo, SubType, Thread
 from bethink.web import draw
-from bethink.web.visit import Goto, Page, PageRoute, Twin, Visit
+from bethink.web.visit import Goto, MenuItem, Page, PageRoute, Twin, Visit
 
 _PAGE = 50
 _WINDOW = 120
@@ -251,4 +251,15 @@ ROUTES = (
     PageRoute(path="/s/{space}/threads/{thread}/step", handler=step, method="POST"),
     PageRoute(path="/s/{space}/threads/{thread}/fork", handler=fork, method="POST"),
     PageRoute(path="/s/{space}/threads/{thread}/prompt", handler=prompt, twin=_prompted),
+)
+MENU = (
+    MenuItem(
+        section="Working",
+        name="Threads",
+        step="threads",
+        operation=LIST_THREADS,
+        shortcut="t",
+        position=10,
+        templates=("threads", "stepper", "prompt"),
+    ),
 )

@@ -4,12 +4,12 @@ from itertools import groupby
 from typing import Any
 
 from bethink.errors import Invalid
+from bethink.model.operations.timeline import TIMELINE, TimelineRequest
 from bethink.model.recall import Ref
 from bethink.model.timeline import TimelineEntry, TimelineKind
-from bethink.model.verbs.pages import TIMELINE, TimelineRequest
 from bethink.web.lineage import link_of
 from bethink.web.text import day
-from bethink.web.visit import Page, PageRoute, Twin, Visit
+from bethink.web.visit import MenuItem, Page, PageRoute, Twin, Visit
 
 WORDS = {
     TimelineKind.MESSAGE: "said",
@@ -60,3 +60,4 @@ def linked(visit: Visit, entry: TimelineEntry) -> tuple[TimelineEntry, str]:
 
 
 ROUTES = (PageRoute(path="/s/{space}/timeline", handler=timeline, twin=_listed),)
+MENU = (MenuItem(section="Memory", name="Timeline", step="timeline", operation=TIMELINE, shortcut="l", position=20),)

@@ -4,8 +4,8 @@ from itertools import groupby
 from typing import Any
 
 from bethink.model.jobs import Job, JobStatus
-from bethink.model.verbs.operations import PAGE_JOBS, PageJobsRequest
-from bethink.web.visit import Page, PageRoute, Twin, Visit
+from bethink.model.operations.monitoring import PAGE_JOBS, PageJobsRequest
+from bethink.web.visit import MenuItem, Page, PageRoute, Twin, Visit
 
 _PAGE = 100
 
@@ -29,3 +29,14 @@ def _name(job: Job) -> str:
 
 
 ROUTES = (PageRoute(path="/workers", handler=workers, twin=_running),)
+MENU = (
+    MenuItem(
+        section="Running",
+        name="Workers",
+        step="workers",
+        operation=PAGE_JOBS,
+        shortcut="w",
+        position=20,
+        in_space=False,
+    ),
+)

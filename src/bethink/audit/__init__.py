@@ -1,1 +1,0 @@
-"""API keys, where a memory comes from, and what was shown."""

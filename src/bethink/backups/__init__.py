@@ -1,1 +1,0 @@
-"""Backups of a whole memory: made while others write, checked, and restored without what was erased since."""

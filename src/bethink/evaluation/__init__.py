@@ -1,1 +1,0 @@
-"""Evaluate a memory on questions of your own: `run.py` first."""

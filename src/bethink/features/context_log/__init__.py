@@ -1,0 +1,1 @@
+"""The context log: which memories were injected into which session."""

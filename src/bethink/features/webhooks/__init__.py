@@ -1,0 +1,3 @@
+"""Webhooks: changes are posted to addresses, signed and in order."""
+
+COMMANDS = {"webhooks": "Create, list and delete webhooks, and see what was sent to them."}

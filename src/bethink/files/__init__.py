@@ -1,1 +1,0 @@
-"""Files as sources: `service.py` first; a reader for each format, `passages.py` cuts what was read into passages."""

@@ -1,0 +1,1 @@
+"""Backends that carry out requests (local, remote, off), and what puts their parts together."""

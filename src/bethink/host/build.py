@@ -1,0 +1,179 @@
+"""Puts the parts of a backend together, as the settings say."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bethink.base.logs import logger, redact_logs
+from bethink.config.settings import Settings, with_values
+from bethink.extend import Embedder, Model, Redactor, Tokens
+from bethink.host.backend import Backend, LocalBackend
+from bethink.host.databases import CELLS, cell_directory, database_from, sqlite_file
+from bethink.host.local import Local, Parts
+from bethink.host.off import Off
+from bethink.jobs.build import worker_maker
+from bethink.memory.plugins import Providers
+from bethink.model.jobs import JobKind
+from bethink.model.text import clean
+from bethink.providers.default_redactor import redactor_for
+from bethink.providers.no_redaction import NoRedaction
+from bethink.store.db import Clock, Database, system_clock
+
+if TYPE_CHECKING:  # each is loaded by the first use
+    from bethink.jobs.background import Background
+    from bethink.jobs.worker import Worker
+    from bethink.memory.answering.service import Answerer
+    from bethink.memory.recall.search import Searcher
+    from bethink.memory.spending import Budget
+    from bethink.memory.working.ladder import Compactor
+    from bethink.memory.working.process import Engine
+
+_log = logger("memory")
+
+
+def _cells(settings: Settings, make: "Callable[[Settings], Backend]", clock: Clock) -> Backend:
+    """Return the backend of a directory of cells; `make` returns that of one cell."""
+    from bethink.cells.backend import Cells  # noqa: PLC0415 - few fleets have one
+    from bethink.cells.directory import Directory  # noqa: PLC0415
+
+    def of_cell(dsn: str) -> Settings:
+        return replace(settings, module="memory.postgres", postgres=replace(settings.postgres, dsn=dsn))
+
+    return Cells(
+        Directory(cell_directory(settings, clock)),
+        lambda dsn: make(of_cell(dsn)).local(),
+        database=lambda dsn: database_from(of_cell(dsn), clock),
+    )
+
+
+def backend_from(  # noqa: PLR0913 - each is a part that can be passed in
+    settings: Settings,
+    *,
+    database: Database | None = None,
+    redactor: Redactor | None = None,
+    engine: "Engine | None" = None,
+    compactor: "Compactor | None" = None,
+    model: Model | None = None,
+    embedder: Embedder | None = None,
+    tokens: Tokens | None = None,
+    clock: Clock = system_clock,
+    prompt: str = "",
+) -> Backend:
+    """Return the backend that the settings describe, on their database or on the one given. `prompt` asks for claims.
+
+    Raises:
+        Misconfigured: if a setting names something unknown.
+    """
+    if not settings.enabled:
+        _log.warning("memory is switched off: nothing will be stored")
+        return Off()
+    if settings.module == CELLS and database is None:
+        make = partial(
+            backend_from, redactor=redactor, engine=engine, compactor=compactor, model=model, embedder=embedder,
+            tokens=tokens, clock=clock, prompt=prompt,
+        )  # fmt: skip
+        return _cells(settings, make, clock)
+    database = database or database_from(settings, clock)
+    providers = Providers(settings, model=model, embedder=embedder, tokens=tokens)
+    cut = redactor or redactor_from(settings, database)
+    if settings.redaction.enabled or redactor is not None:
+        redact_logs(cut)
+    worker = None
+    if settings.learning.enabled:
+        worker = worker_maker(settings, database, redactor=cut, providers=providers, prompt=prompt)
+    parts = Parts(
+        database=database,
+        redactor=cut,
+        searcher=_searcher(database, providers),
+        worker=worker,
+        shadow=_shadow(settings, redactor=cut, model=model) if worker is not None else None,
+        background=None if worker is None else _background(settings, database, worker, providers),
+        engine=engine,
+        compactor=compactor or _compactor(settings, database, providers),
+        answerer=_answerer(settings, database, providers) if providers.has_model else None,
+        settings=settings,
+    )
+    return Local(parts)
+
+
+def _background(
+    settings: Settings, database: Database, worker: "Callable[[], Worker]", providers: Providers
+) -> "Background | None":
+    """Return what learns in this process, if it may."""
+    if not settings.learning.in_background:
+        return None
+    from bethink.jobs.background import Background  # noqa: PLC0415 - it loads the store, which an import need not
+
+    kinds = [kind for kind in JobKind if kind is not JobKind.INDEX or providers.has_embedder]
+    return Background(
+        worker, database, kinds=kinds, learn_after=settings.learning.after if providers.has_model else None
+    )
+
+
+def _shadow(
+    settings: Settings, *, redactor: Redactor, model: Model | None
+) -> "Callable[[Path, Mapping[str, object], str], LocalBackend]":
+    def make(path: Path, changes: Mapping[str, object], prompt: str) -> LocalBackend:
+        own = with_values(settings, dict(changes))
+        # The log was redacted before: fingerprints of its secrets must not change.
+        return backend_from(
+            own,
+            database=sqlite_file(str(path), own),
+            redactor=redactor,
+            model=None if "model" in changes else model,
+            prompt=redactor.redact(clean(prompt)),
+        ).local()
+
+    return make
+
+
+def _compactor(settings: Settings, database: Database, providers: Providers) -> "Compactor | None":
+    """Return what compacts with the model, if there is one and learning is on."""
+    if not (settings.learning.enabled and providers.has_model):
+        return None
+    from bethink.memory.working.model_compactor import DefaultCompactor  # noqa: PLC0415 - it needs a model
+
+    return DefaultCompactor(providers.model, _budget(settings, database))
+
+
+def _budget(settings: Settings, database: Database) -> "Budget":
+    from bethink.memory.spending import Budget  # noqa: PLC0415 - as above
+
+    return Budget(database=database, prices=settings.model.prices, daily_cap=settings.daily_cap)
+
+
+def _answerer(settings: Settings, database: Database, providers: Providers) -> "Callable[[], Answerer]":
+    def make() -> "Answerer":
+        from bethink.memory.answering.service import Answerer  # noqa: PLC0415 - most processes never answer
+
+        searcher, budget = _searcher(database, providers)(), _budget(settings, database)
+        return Answerer(database, searcher=searcher, model=providers.model(), budget=budget)
+
+    return make
+
+
+def _searcher(database: Database, providers: Providers) -> "Callable[[], Searcher]":
+    def make() -> "Searcher":
+        # Imported where something is asked: a process that only appends need not load what searches.
+        from bethink.memory.recall.search import Searcher  # noqa: PLC0415
+
+        embedder, reranker = providers.searching()
+        return Searcher(
+            database,
+            tokens=providers.tokens(),
+            embedder=embedder,
+            reranker=reranker,
+            signals=providers.signals(),
+        )
+
+    return make
+
+
+def redactor_from(settings: Settings, database: Database | None) -> Redactor:
+    """Return the redactor that the settings describe."""
+    redaction = settings.redaction
+    if not redaction.enabled:
+        return NoRedaction()
+    return redactor_for(database, key=redaction.key, also=redaction.personal_kinds)

@@ -1,0 +1,6 @@
+"""The HTTP server: the verbs of a Memory behind keys, limits and an OpenAPI."""
+
+from bethink.http.app import create_app, serve
+from bethink.http.options import ServerOptions
+
+__all__ = ["ServerOptions", "create_app", "serve"]

@@ -1,0 +1,196 @@
+"""What happens to every request before a route is found and after it was answered: checks, metrics and one log line."""
+
+import logging
+import random
+import time
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import unquote_to_bytes
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from bethink.base.log_lines import whereabouts
+from bethink.base.logs import logger
+from bethink.http.concurrency import Concurrency
+from bethink.http.metrics import Metrics
+from bethink.http.options import ServerOptions
+from bethink.http.problems import MEDIA_TYPE, Problem, Refused, problem_for, refused
+from bethink.http.slashes import escaped
+from bethink.model.access import Caller, Door, asked_by
+from bethink.model.operations.memory import FORGET, RECALL, REMEMBER
+from bethink.model.operations.sessions import APPEND
+
+HANDLED = "bethink"
+"""The key in a scope under which routes note what the log and the metrics need: route, verb, key, space, count."""
+
+requests = logger("server")
+
+_OPEN = frozenset({"/healthz", "/readyz"})
+"""What probes ask for: answered while the server is full, and logged only where something is wrong."""
+_ANY_HOST = _OPEN | {"/metrics"}
+"""What is asked for by the address of a container, whatever the server is called by."""
+_OWN_GATE = "/ui"
+"""The window checks itself where a request comes from: its own pages send their origin, too."""
+_NO_ROUTE = "(none)"
+_LENGTHS = frozenset({b"content-length", b"transfer-encoding"})
+_METHODS = frozenset({"GET", "POST", "PUT", "DELETE"})
+"""The methods that are counted by name: a caller may make up others without end."""
+
+
+class RequestMiddleware:
+    """Plain ASGI. What it checks needs no key: the Host and Origin headers, and how many requests are handled."""
+
+    def __init__(self, app: ASGIApp, *, options: ServerOptions, metrics: Metrics, concurrency: Concurrency) -> None:
+        self._app = app
+        self._options = options
+        self._metrics = metrics
+        self._concurrency = concurrency
+        metrics.follow(lambda: concurrency.active)
+        self._measures: dict[str, Callable[[int, float], None]] = {
+            REMEMBER.name: metrics.captured,
+            APPEND.name: metrics.captured,
+            RECALL.name: metrics.recalled,
+            FORGET.name: metrics.forgot,
+        }
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle one request, and answer it whatever goes wrong."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        began, status = time.perf_counter(), 0
+        request_id = f"{random.getrandbits(64):016x}"
+        handled: dict[str, Any] = {"request_id": request_id}
+
+        async def noting(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                given = message.get("headers", ())
+                if not any(name == b"x-request-id" for name, _ in given):  # one that a model answered with stays
+                    message["headers"] = [*given, (b"x-request-id", request_id.encode())]
+            await send(message)
+
+        self._concurrency.active += 1
+        failure: Exception | None = None
+        try:
+            self._concurrency.check_connections()
+            _check_form(scope)
+            self._check(scope)
+            with asked_by(Caller(door=Door.HTTP)):  # until its key is known, and no longer than this request
+                await self._app({**escaped(scope), HANDLED: handled}, receive, noting)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the caller gets an answer, and no details
+            failure = error
+            if not status:
+                await answer(problem_for(error), noting)
+        finally:
+            self._concurrency.active -= 1
+            self._note(scope["method"], handled, status, time.perf_counter() - began, request_id, failure)
+
+    def _check(self, scope: Scope) -> None:
+        host = origin = b""
+        keys = 0
+        for name, value in scope["headers"]:
+            if name == b"host":
+                host = value
+            elif name == b"origin":
+                origin = value
+            elif name == b"authorization":
+                keys += 1
+        if keys > 1:
+            raise refused(401, "Unauthorized", "More than one key was sent.", hint="Send one Authorization header.")
+        any_host = scope["path"] in _ANY_HOST
+        if not any_host and not _is_allowed(host.decode("latin-1").lower(), self._options.allowed_hosts):
+            raise refused(
+                421,
+                "Misdirected request",
+                "The Host header names another server.",
+                hint="Add the name to server_allowed_hosts.",
+            )
+        foreign = origin and origin.decode("latin-1").lower() not in self._options.allowed_origins
+        if foreign and not f"{scope['path']}/".startswith(f"{_OWN_GATE}/"):
+            raise refused(
+                403,
+                "Forbidden",
+                "Web pages of this origin may not call the server.",
+                hint="Add the origin to server_allowed_origins.",
+            )
+        if scope["path"] not in _OPEN:
+            self._concurrency.check()
+
+    def _note(  # noqa: PLR0917 - the parts of one line
+        self,
+        method: str,
+        handled: dict[str, Any],
+        status: int,
+        seconds: float,
+        request_id: str,
+        failure: Exception | None,
+    ) -> None:
+        route = handled.get("route", _NO_ROUTE)
+        method = method if route is not _NO_ROUTE and method in _METHODS else "-"
+        self._metrics.answered(method, route, status, seconds)
+        measure = self._measures.get(handled.get("verb", ""))
+        if measure is not None:
+            measure(status, seconds)
+        broken = failure is not None and status >= 500
+        level = logging.ERROR if broken else logging.DEBUG if route in _OPEN else logging.INFO
+        if not requests.isEnabledFor(level):
+            return
+        fields: dict[str, Any] = {
+            "request_id": request_id,
+            "method": method,
+            "route": route,
+            "status": status,
+            "ms": round(seconds * 1000, 2),
+            "key": handled.get("key"),
+            "space": handled.get("space"),
+            "count": handled.get("count"),
+        }
+        if failure is not None:
+            fields["error"] = type(failure).__name__
+            if broken:
+                fields["where"] = whereabouts(failure)
+        requests.log(level, "request", extra={"fields": fields})
+
+
+def _check_form(scope: Scope) -> None:
+    """Refuse what can be read in two ways: a body with two lengths, and a path that is not text.
+
+    Bytes that are not UTF-8 would all become the same name, and PostgreSQL stores no NUL.
+    """
+    if len({name for name, _ in scope["headers"] if name in _LENGTHS}) > 1:
+        raise _unreadable("The request gives the length of its body in two ways.", hint="Send only Content-Length.")
+    raw: bytes = scope.get("raw_path") or b""
+    readable = "\0" not in scope["path"]
+    if b"%" in raw:
+        try:
+            unquote_to_bytes(raw).decode()
+        except UnicodeDecodeError:
+            readable = False
+    if not readable:
+        raise _unreadable("The path is not UTF-8.", hint="Encode names as UTF-8, without control characters.")
+
+
+def _unreadable(detail: str, *, hint: str) -> Refused:
+    # Closed, because where this request ends and the next begins may be in doubt.
+    return refused(400, "Bad request", detail, hint=hint, headers=[(b"connection", b"close")])
+
+
+def _is_allowed(host: str, allowed: frozenset[str]) -> bool:
+    if "*" in allowed:
+        return True
+    name = host if host.endswith("]") else host.rpartition(":")[0] or host
+    return name in allowed
+
+
+async def answer(problem: Problem, send: Send) -> None:
+    """Send a problem as the answer."""
+    body = problem.body()
+    headers = [
+        (b"content-type", MEDIA_TYPE.encode()),
+        (b"content-length", str(len(body)).encode()),
+        *problem.headers,
+    ]
+    await send({"type": "http.response.start", "status": problem.status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

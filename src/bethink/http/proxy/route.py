@@ -1,0 +1,194 @@
+"""The route of calls to models: passed on as they are, with memory beside them."""
+
+from collections.abc import AsyncGenerator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+
+import anyio
+import httpx2
+from fastapi import FastAPI
+from starlette.datastructures import Headers
+from starlette.routing import BaseRoute, Match
+from starlette.types import Receive, Scope, Send
+
+from bethink.api.connect import Memory
+from bethink.base.logs import logger
+from bethink.config.groups import ProxySettings
+from bethink.errors import BethinkError
+from bethink.host.local import Local
+from bethink.http.context import Context, address_of
+from bethink.http.limits import read_body
+from bethink.http.middleware import HANDLED
+from bethink.http.problems import Refused, refused
+from bethink.http.proxy.answers import AnswerReader, unpacked
+from bethink.http.proxy.callers import MemoryUse, agent_of, conversation_for, is_subagent, key_for, memory_for
+from bethink.http.proxy.calls import read_call
+from bethink.http.proxy.remembering import Remembering, Turn
+from bethink.http.proxy.upstream import Passage, RawHeaders, Upstream, passage_of, passed_on
+from bethink.model.access import caller
+
+_log = logger("server")
+
+
+def add_proxy(
+    settings: ProxySettings, app: FastAPI, context: Context, memory: Memory
+) -> AbstractAsyncContextManager[None]:
+    """Pass calls to models on at the paths that their clients use. What is returned must be entered while it serves.
+
+    Raises:
+        Misconfigured: for an address of a model that cannot be one.
+    """
+    route = ProxyRoute(context, Upstream(settings), settings)
+    app.router.routes.insert(0, route)
+    return route.running(memory)
+
+
+class ProxyRoute(BaseRoute):
+    """Answers calls to models with the bytes that the model answers with."""
+
+    def __init__(self, context: Context, upstream: Upstream, settings: ProxySettings) -> None:
+        self._context = context
+        self._upstream = upstream
+        self._settings = settings
+        self._remembering: Remembering | None = None
+
+    @asynccontextmanager
+    async def running(self, memory: Memory) -> AsyncGenerator[None]:
+        """Remember what is said while the block runs."""
+        await _warm_up(memory)
+        async with anyio.create_task_group() as tasks:
+            self._remembering = Remembering(self._context, self._settings, tasks)
+            try:
+                yield
+            finally:
+                with anyio.CancelScope(shield=True):
+                    await self._remembering.end()
+                    await self._upstream.close()
+                tasks.cancel_scope.cancel()
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        """Return whether a request is a call to a model."""
+        ours = scope["type"] == "http" and passage_of(scope["method"], scope["path"]) is not None
+        return (Match.FULL if ours else Match.NONE), {}
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass one call on, and its answer back."""
+        passage = passage_of(scope["method"], scope["path"])
+        remembering = self._remembering
+        if passage is None or remembering is None:  # `matches` was asked first, and the server has started
+            raise refused(404, "Not found", "This path is not passed on.")
+        headers, context, handled = Headers(scope=scope), self._context, scope[HANDLED]
+        handled["route"] = scope["path"] if passage.wire is not None else f"/v1/{scope['path'].split('/')[2]}"
+        found = await key_for(headers, context, address_of(scope), remembering.in_time)
+        use = memory_for(headers, found.info)
+        caller.set(use.caller)
+        handled.update(key=found.info.prefix, space=use.space)
+        context.buckets.take(found.info.prefix)
+        with context.concurrency.reading(found.info.prefix):
+            body = await read_body(receive, headers, self._settings.max_body)
+        raw: RawHeaders = list(scope["headers"])
+        turn = self._turn(passage, headers, body, use)
+        if turn is not None:
+            changed = await remembering.added(turn) if found.reachable else None
+            remembering.said(turn)
+            if changed is not None:
+                body = changed.encode()
+                raw = [(name, value) for name, value in raw if name != b"content-encoding"]
+        with context.concurrency.waiting(found.info.prefix):  # a model takes its time, and this server only waits
+            await self._pass(passage, scope, receive, send, raw=raw, body=body, turn=turn)
+
+    def _turn(self, passage: Passage, headers: Headers, body: bytes, use: MemoryUse) -> Turn | None:
+        """Return what a call says, and in which conversation; None for one that memory has no part in."""
+        if passage.wire is None or self._remembering is None or is_subagent(headers):
+            return None
+        try:
+            plain = unpacked(body, headers.get("content-encoding", ""), most=self._settings.max_body)
+            call = None if plain is None else read_call(passage.wire, plain, agent=agent_of(headers))
+            if call is None:
+                return None
+            return Turn(use, conversation_for(headers, call, self._remembering.answers), call)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the call goes on
+            _log.warning("a call could not be read: %s", type(error).__name__)
+            return None
+
+    async def _pass(
+        self,
+        passage: Passage,
+        scope: Scope,
+        receive: Receive,
+        send: Send,
+        *,
+        raw: RawHeaders,
+        body: bytes,
+        turn: Turn | None,
+    ) -> None:
+        """Send a call, and its answer back as it comes. If the caller leaves, the call is broken off."""
+        failed: list[Exception] = []
+
+        async def until_the_caller_leaves(tasks: anyio.CancelScope) -> None:
+            while (await receive())["type"] != "http.disconnect":
+                pass
+            tasks.cancel()
+
+        async def exchange(tasks: anyio.CancelScope) -> None:
+            try:
+                await self._exchange(passage, scope, send, raw=raw, body=body, turn=turn)
+            except Exception as error:  # noqa: BLE001 - raised below, where no group wraps it
+                failed.append(error)
+            tasks.cancel()
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(until_the_caller_leaves, tasks.cancel_scope)
+            tasks.start_soon(exchange, tasks.cancel_scope)
+        if failed:
+            raise failed[0]
+
+    async def _exchange(
+        self, passage: Passage, scope: Scope, send: Send, *, raw: RawHeaders, body: bytes, turn: Turn | None
+    ) -> None:
+        query = scope["query_string"].decode("latin-1")
+        target = scope["path"] + (f"?{query}" if query else "")
+        try:
+            answer = await self._upstream.send(passage, scope["method"], target, headers=raw, body=body)
+        except httpx2.TransportError as error:
+            raise _away(error) from error
+        try:
+            await self._answer(answer, send, turn)
+        finally:
+            with anyio.CancelScope(shield=True):
+                await answer.aclose()
+
+    async def _answer(self, answer: httpx2.Response, send: Send, turn: Turn | None) -> None:
+        # The server writes a date of its own.
+        head = [(name, value) for name, value in passed_on(answer.headers.raw) if name != b"date"]
+        await send({"type": "http.response.start", "status": answer.status_code, "headers": head})
+        reader = None
+        if turn is not None and answer.is_success:
+            kind, encoding = answer.headers.get("content-type", ""), answer.headers.get("content-encoding", "")
+            reader = AnswerReader(turn.call.wire, media_type=kind, encoding=encoding)
+        async for part in answer.aiter_raw():
+            await send({"type": "http.response.body", "body": part, "more_body": True})
+            if reader is not None:
+                reader.feed(part)
+        if reader is not None and turn is not None and self._remembering is not None:
+            reader.close()
+            if reader.complete:
+                self._remembering.answered(turn, reader.text, reader.id)
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+async def _warm_up(memory: Memory) -> None:
+    """Load what recall needs before anyone calls: a model's call does not wait for an embedder to load."""
+    if not isinstance(memory.backend, Local):
+        return
+    try:
+        await memory.backend.searcher().warm_up()
+    except BethinkError as error:
+        _log.warning("recall is not ready yet: %s", type(error).__name__)
+
+
+def _away(error: httpx2.TransportError) -> Refused:
+    late = isinstance(error, httpx2.TimeoutException)
+    status, title = (504, "Gateway timeout") if late else (502, "Bad gateway")
+    told = "The model did not answer in time." if late else "The model cannot be reached."
+    hint = "See proxy_openai_url and proxy_anthropic_url, and whether something answers there."
+    return refused(status, title, told, hint=hint, code="ModelUnavailable")

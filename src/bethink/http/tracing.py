@@ -1,0 +1,95 @@
+"""Spans of what is done to memory: ids and counts, and no content unless the environment asks for it."""
+
+import json
+import os
+from collections.abc import Generator, Sized
+from contextlib import contextmanager
+from typing import Any
+
+from opentelemetry import propagate, trace
+from opentelemetry.trace import Span, SpanKind, Status, StatusCode, TracerProvider
+
+from bethink.http import names
+from bethink.model.operations.base import MemoryOperation, Request, Verb
+from bethink.model.records import Forgotten
+
+
+class Tracing:
+    """Makes the spans of one server. Without an OpenTelemetry SDK they cost next to nothing and go nowhere."""
+
+    def __init__(self, provider: TracerProvider | None = None) -> None:
+        self._tracer = trace.get_tracer("bethink.server", tracer_provider=provider)
+        self._content = os.environ.get(names.CAPTURE_CONTENT, "").lower() == "true"
+
+    @contextmanager
+    def of(
+        self, verb: Verb[Any, Any], space: str, traceparent: str | None, request: Request
+    ) -> Generator["TracedRequest"]:
+        """Trace a request; the span continues the caller's trace. A verb without an operation has no span."""
+        operation = MemoryOperation.DELETE_STORE if getattr(request, "everything", False) else verb.operation
+        if operation is None:
+            yield TracedRequest(None, request, content=False)
+            return
+        with self._tracer.start_as_current_span(
+            operation,
+            context=propagate.extract({"traceparent": traceparent}) if traceparent else None,
+            kind=SpanKind.INTERNAL,
+            attributes={names.OPERATION: str(operation), names.STORE_ID: space},
+            record_exception=False,  # the message of an error may quote what was sent
+            set_status_on_exception=False,
+        ) as span:
+            try:
+                yield TracedRequest(span, request, content=self._content)
+            except Exception as error:
+                span.set_attribute(names.ERROR_TYPE, type(error).__name__)
+                span.set_status(Status(StatusCode.ERROR))
+                raise
+
+
+class TracedRequest:
+    """A request that is being traced."""
+
+    __slots__ = ("_content", "_request", "_span")
+
+    def __init__(self, span: Span | None, request: Request, *, content: bool) -> None:
+        self._span = span
+        self._request = request
+        self._content = content
+
+    def count(self, result: object) -> int:
+        """Return how many records were stored, found or removed, and add that to the span."""
+        count = _count(result)
+        span = self._span
+        if span is None or not span.is_recording():
+            return count
+        span.set_attribute(names.RECORD_COUNT, count)
+        record = _record_of(self._request, result)
+        if record:
+            span.set_attribute(names.RECORD_ID, record)
+        if self._content:
+            self._add_content(span, result)
+        return count
+
+    def _add_content(self, span: Span, result: object) -> None:
+        question = getattr(self._request, "question", None) or getattr(self._request, "query", None)
+        if question:
+            span.set_attribute(names.QUERY_TEXT, question)
+        texts = [item.text for item in getattr(result, "items", ()) if hasattr(item, "text")]
+        if texts:
+            span.set_attribute(names.RECORDS, json.dumps(texts, ensure_ascii=False))
+
+
+def _count(result: object) -> int:
+    if isinstance(result, list | dict):
+        return len(result)  # pyright: ignore[reportUnknownArgumentType] - of any records
+    if isinstance(result, Forgotten):
+        return result.messages + result.facts + result.session_memories + result.documents + result.threads
+    found: Sized | None = getattr(result, "refs", None) or getattr(result, "items", None)
+    if found is not None:
+        return len(found)
+    return 0 if hasattr(result, "items") or hasattr(result, "refs") else 1
+
+
+def _record_of(request: Request, result: object) -> str:
+    named = (getattr(request, "document_id", None), getattr(request, "fact_id", None), getattr(result, "id", None))
+    return next(filter(None, named), "")

@@ -1,0 +1,1 @@
+"""The core: the log, facts, documents, recall, learning, deletion and working memory."""

@@ -1,0 +1,1 @@
+"""Who may do what, and the access log of what was done."""

@@ -1,0 +1,87 @@
+"""Run the memory writer for a job. Every answer is charged and recorded under the claim before it takes effect."""
+
+from collections.abc import Sequence
+from dataclasses import field
+from datetime import timedelta
+
+from bethink.base.frozen import frozen
+from bethink.extend import Model, Redactor, Tokens
+from bethink.memory.learning.documents.pages import PAGE_SCHEMA
+from bethink.memory.learning.documents.sandbox import SandboxedTree
+from bethink.memory.learning.documents.writer import PAGES_PROMPT, Writer
+from bethink.memory.learning.model_use import one_line, redacted
+from bethink.model.calls import ModelAnswer, ModelCall
+from bethink.model.consolidation import Change
+from bethink.model.jobs import Claim, JobStatus
+from bethink.model.prices import Prices
+from bethink.store import jobs, learning
+from bethink.store.db import Database, Tx
+
+
+@frozen
+class Runs:
+    """What every job that writes documents needs: the database, the model, and the prices of calls."""
+
+    database: Database
+    model: Model | None
+    redactor: Redactor
+    tokens: Tokens
+    prices: Prices = field(default_factory=Prices)
+
+    async def written(
+        self,
+        claim: Claim,
+        *,
+        run: str,
+        sandbox: SandboxedTree,
+        writer: Writer,
+        assignment: str,
+        recorded: Sequence[str],
+        agent_id: str,
+    ) -> list[Change]:
+        """Let the writer work on a copy of the tree, and return its changes. Raises `ModelError`."""
+
+        async def keep(turn: int, call: ModelCall, answer: ModelAnswer, content: str) -> None:
+            taken = self.prices.usage(call, answer)
+            name = self.named(answer.model)
+
+            def body(tx: Tx) -> None:
+                if jobs.charge(tx, claim, taken, model=name) and content:
+                    learning.record_answer(
+                        tx, claim, run=run, position=turn, content=content, agent_id=agent_id, model=name,
+                        prompt=writer.prompt,
+                    )  # fmt: skip
+
+            await self.database.transact(body, space=claim.space)
+
+        await writer.work(sandbox, assignment, recorded=recorded, keep=keep)
+        return sandbox.changes()
+
+    def writer(self, *, pages: bool = False) -> Writer:
+        """Return the writer that works with this model: on transcripts, or with `pages` on facts."""
+        assert self.model is not None  # noqa: S101 - callers check this first
+        if not pages:
+            return Writer(model=self.model, tokens=self.tokens, redact=self.redact)
+        return Writer(
+            model=self.model, tokens=self.tokens, redact=self.redact, prompt=PAGES_PROMPT, schema=PAGE_SCHEMA
+        )  # fmt: skip
+
+    async def fail(
+        self, claim: Claim, *, status: JobStatus, delay: timedelta, attempts: int | None, error: str
+    ) -> None:
+        """Finish a claim that failed. If more work was queued meanwhile, the job is retried at once."""
+
+        def body(tx: Tx) -> None:
+            newer = (jobs.hold(tx, claim) or 0) > claim.input_watermark
+            reason = self.named(error)
+            jobs.fail(tx, claim, newer=newer, status=status, delay=delay, attempts=attempts, error=reason)
+
+        await self.database.transact(body, space=claim.space, repeatable=True)
+
+    def redact(self, text: str) -> str:
+        """Return a text cleaned and redacted."""
+        return redacted(self.redactor, text)
+
+    def named(self, text: str) -> str:
+        """Return a name or an error as one line that can be stored."""
+        return one_line(self.redactor, text) or "unnamed"

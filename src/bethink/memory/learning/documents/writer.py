@@ -1,0 +1,119 @@
+"""The memory writer: a model is asked turn by turn. Every answer is recorded before it takes effect, for retries."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import field
+from typing import cast
+
+import anyio
+
+from bethink.base.frozen import frozen
+from bethink.base.logs import logger
+from bethink.errors import BadAnswer, Invalid, ModelTimeout
+from bethink.extend import Model, Tokens
+from bethink.memory.learning.documents.sandbox import SCHEMA, SandboxedTree
+from bethink.memory.learning.extraction.answer import loads
+from bethink.memory.learning.extraction.transcript import shortened
+from bethink.memory.learning.model_use import prompt_budget
+from bethink.memory.learning.prompts import prompt
+from bethink.model.calls import ModelAnswer, ModelCall, Stop
+from bethink.model.text import JsonObject, canonical_json
+
+PROMPT = "write-1"
+PAGES_PROMPT = "write-2"
+_ANSWER_TOKENS = 8_192
+_log = logger("learn")
+
+
+@frozen
+class Limits:
+    """How long a writer may work: turns, calls in each turn, and seconds in total."""
+
+    turns: int = 12
+    calls: int = 40
+    seconds: float = 900.0
+
+
+Keep = Callable[[int, ModelCall, ModelAnswer, str], Awaitable[None]]
+"""Stores the answer of a turn before it takes effect. The last argument is the redacted text to store."""
+
+
+@frozen
+class Writer:
+    """Lets a model work on a sandboxed tree until it says that it is done. It can change nothing else."""
+
+    model: Model
+    tokens: Tokens
+    redact: Callable[[str], str]
+    limits: Limits = Limits()
+    prompt: str = PROMPT
+    schema: JsonObject = field(default_factory=lambda: SCHEMA)
+
+    async def work(self, sandbox: SandboxedTree, assignment: str, *, recorded: Sequence[str], keep: Keep) -> None:
+        """Let the model work. Answers in `recorded` are replayed first instead of being asked for again.
+
+        Raises `BadAnswer`, `ModelTimeout` and other `ModelError`.
+        """
+        history = [self.redact(assignment)]
+        try:
+            with anyio.fail_after(self.limits.seconds):
+                told = False
+                for turn in range(self.limits.turns):
+                    content = recorded[turn] if turn < len(recorded) else await self._ask(turn, history, keep)
+                    failed = sandbox.failed
+                    done = self._act(sandbox, content, history)
+                    # One more turn for a model that could not know what was refused when it said that it was done.
+                    if done and (told or sandbox.failed == failed):
+                        return
+                    told = told or done
+        except TimeoutError:
+            raise ModelTimeout(f"the memory writer did not finish within {self.limits.seconds:.0f} seconds.") from None
+        # Keep what it has written so far: a retry would only replay the same answers.
+        _log.warning("the memory writer did not finish within %s turns", self.limits.turns)
+
+    @property
+    def budget(self) -> int:
+        """How many tokens the assignment and the results of calls may take."""
+        return prompt_budget(self.model, self.tokens, prompt(self.prompt))
+
+    async def _ask(self, turn: int, history: list[str], keep: Keep) -> str:
+        call = ModelCall(
+            system=prompt(self.prompt),
+            prompt=shortened("\n\n".join(history), budget=self.budget, tokens=self.tokens),
+            schema=self.schema,
+            schema_name="document_calls",
+            max_tokens=min(_ANSWER_TOKENS, self.model.window // 4),
+        )
+        answer = await self.model.answer(call)
+        content = ""
+        try:
+            content = self._content(answer)
+        finally:
+            with anyio.CancelScope(shield=True):
+                await keep(turn, call, answer, content)
+        return content
+
+    def _content(self, answer: ModelAnswer) -> str:
+        if answer.stop is not Stop.END:
+            raise BadAnswer("the memory writer refused to answer, or its answer was cut off.")
+        try:
+            content = canonical_json(loads(answer.text), self.redact)
+        except Invalid:
+            raise BadAnswer("the answer of the memory writer is nested too deeply.") from None
+        _calls(content)
+        return content
+
+    def _act(self, sandbox: SandboxedTree, content: str, history: list[str]) -> bool:
+        calls, done = _calls(content)
+        results = [sandbox.do(call) for call in calls[: self.limits.calls]]
+        if len(calls) > self.limits.calls:
+            results.append(f"Only the first {self.limits.calls} calls were carried out.")
+        history += [f"You called:\n{content}", "It came to:\n" + "\n---\n".join(results)]
+        return done
+
+
+def _calls(content: str) -> tuple[list[object], bool]:
+    tree = loads(content)
+    calls, done = tree.get("calls"), tree.get("done")
+    if set(tree) != {"calls", "done"} or not isinstance(calls, list) or not isinstance(done, bool):
+        raise BadAnswer("the answer of the memory writer must have exactly the keys calls and done.")
+    return cast("list[object]", calls), done

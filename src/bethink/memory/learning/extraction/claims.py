@@ -1,0 +1,198 @@
+"""Claims as a model states them: the shape is checked here, their quotes by the gate, their meaning by a reader."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import field, replace
+from datetime import datetime
+from functools import cache
+from typing import cast
+
+from bethink.base.frozen import frozen
+from bethink.errors import BadAnswer
+from bethink.memory.learning.extraction.answer import fields_of, loads, moment, slugged, span
+from bethink.model.framing import tagged
+from bethink.model.kinds import FactKind, Kind, kind_of
+from bethink.model.reviews import ClaimChange
+from bethink.model.rules import CLAIM_FLAGS
+from bethink.model.text import JsonObject
+from bethink.model.words import WORD
+
+NOTE = "note"
+"""The kind of a claim that belongs to its session alone, and becomes no fact."""
+STANCES = ("said", "agreed", "reported", "planned")
+KINDS = (*map(str, FactKind), NOTE)
+MAX_CLAIMS = 200
+_MAX_STATEMENT = 1_000
+_MAX_NAME = 100
+_MAX_KEY = 40
+_MAX_KEY_WORDS = 4
+_MAX_QUOTES = 20
+_MAX_QUOTE = 2_000
+_MAX_KNOWN = 10
+
+_TEXT: JsonObject = {"type": "string"}
+_NULLABLE: JsonObject = {"type": ["string", "null"]}
+
+
+def _object(properties: JsonObject) -> JsonObject:
+    return {
+        "type": "object", "additionalProperties": False, "required": list(properties), "properties": properties
+    }  # fmt: skip
+
+
+def _list(items: JsonObject) -> JsonObject:
+    return {"type": "array", "items": items}
+
+
+def _claim(kinds: Sequence[str]) -> JsonObject:
+    return _object(
+        {
+            "quotes": _list(_QUOTE),
+            "statement": _TEXT,
+            "about": _TEXT,
+            "kind": {"enum": list(kinds)},
+            "stance": {"enum": list(STANCES)},
+            "scope": _NULLABLE,
+            "slot": _NULLABLE,
+            "happened": _NULLABLE,
+            "since": _NULLABLE,
+            "until": _NULLABLE,
+            "op": {"enum": [str(change) for change in ClaimChange]},
+            "known": _list(_TEXT),
+            "review": {"anyOf": [{"type": "null"}, {"enum": list(CLAIM_FLAGS)}]},
+        }
+    )
+
+
+@cache
+def schema(*own: str) -> JsonObject:
+    """Return the schema of an answer, for a space with kinds of its own: the same object every time."""
+    claim = _claim([*KINDS, *own])
+    return _object({"claims": _list(claim), "suspicious": _list({"type": "integer"}), "title": _NULLABLE})
+
+
+_QUOTE = _object({"message": {"type": "integer"}, "text": _TEXT, "as": {"enum": ["word", "context"]}})
+
+
+@frozen(kw_only=False)
+class DraftQuote:
+    """Words that a model says it copied from a message."""
+
+    message: int
+    text: str
+    context: bool = False
+
+
+@frozen
+class DraftClaim:
+    """A claim with the right shape. `kind` is None for a note; `place` is where it stands in the answer."""
+
+    statement: str
+    kind: Kind | None
+    quotes: tuple[DraftQuote, ...]
+    about: str = ""
+    stance: str = "said"
+    scope: str | None = None
+    slot: str | None = None
+    happened: tuple[datetime | None, datetime | None] = (None, None)
+    since: datetime | None = None
+    until: datetime | None = None
+    change: ClaimChange = ClaimChange.NEW
+    known: tuple[str, ...] = ()
+    review: str | None = None
+    place: int = field(default=0, compare=False)
+
+    @property
+    def words(self) -> tuple[DraftQuote, ...]:
+        """The quotes that prove it."""
+        return tuple(quote for quote in self.quotes if not quote.context)
+
+
+@frozen
+class Answer:
+    """What a model extracted: its claims, the messages it found suspicious, and how many claims had no right shape."""
+
+    claims: tuple[DraftClaim, ...] = ()
+    suspicious: frozenset[int] = frozenset()
+    slug: str = ""
+    title: str = ""
+    malformed: int = 0
+
+
+def parse(text: str, own: Collection[str] = ()) -> Answer:
+    """Parse an answer that is already redacted. `own` are kinds of the space. Raises `BadAnswer`: what is wrong."""
+    tree = loads(text)
+    claims, suspicious, title = tree.get("claims"), tree.get("suspicious", []), tree.get("title")
+    if not isinstance(claims, list) or not isinstance(suspicious, list) or not isinstance(title, str | None):
+        raise BadAnswer(
+            "the answer must have claims, a list, suspicious, a list of numbers, and title, a text or null."
+        )
+    entries = cast("list[object]", claims)
+    drafts = [draft(entry, own) for entry in entries[:MAX_CLAIMS]]
+    name = " ".join((title or "").split())
+    return Answer(
+        claims=tuple(replace(each, place=place) for place, each in enumerate(drafts) if each is not None),
+        suspicious=frozenset(number for number in cast("list[object]", suspicious) if type(number) is int),
+        slug=slugged(name),
+        title="" if tagged(name) else name[:_MAX_NAME],
+        malformed=drafts.count(None) + max(0, len(entries) - MAX_CLAIMS),
+    )
+
+
+def draft(entry: object, own: Collection[str] = ()) -> DraftClaim | None:
+    """Read one claim; None if it does not have the right shape."""
+    fields = fields_of(entry)
+    statement, kind, quotes = fields.get("statement"), fields.get("kind"), _quotes(fields.get("quotes"))
+    if not isinstance(statement, str) or (kind not in KINDS and kind not in own) or not quotes:
+        return None
+    said = " ".join(statement.split())
+    if not said or len(said) > _MAX_STATEMENT or tagged(said):
+        return None
+    since, until = moment(fields.get("since")), moment(fields.get("until"), end=True)
+    if since is not None and until is not None and until < since:
+        since = until = None  # one of them is wrong, and it is unknown which
+    change, known = fields.get("op"), _texts(fields.get("known"))[:_MAX_KNOWN]
+    return DraftClaim(
+        statement=said,
+        kind=None if kind == NOTE else kind_of(kind),
+        quotes=quotes,
+        about=_name(fields.get("about")),
+        stance=cast("str", fields["stance"]) if fields.get("stance") in STANCES else "said",
+        scope=_name(fields.get("scope")) or None,
+        slot=_key(fields.get("slot")),
+        happened=span(fields.get("happened")),
+        since=since,
+        until=until,
+        change=ClaimChange(cast("str", change)) if known and change in tuple(ClaimChange) else ClaimChange.NEW,
+        known=known,
+        review=cast("str", fields["review"]) if fields.get("review") in CLAIM_FLAGS else None,
+    )
+
+
+def _quotes(value: object) -> tuple[DraftQuote, ...]:
+    if not isinstance(value, list) or len(cast("list[object]", value)) > _MAX_QUOTES:
+        return ()
+    found: list[DraftQuote] = []
+    for each in cast("list[object]", value):
+        fields = fields_of(each)
+        message, text = fields.get("message"), fields.get("text")
+        if type(message) is not int or not isinstance(text, str) or not 0 < len(text.strip()) <= _MAX_QUOTE:
+            return ()
+        found.append(DraftQuote(message, text.strip(), fields.get("as") == "context"))
+    return tuple(dict.fromkeys(found))
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    items = cast("list[object]", value) if isinstance(value, list) else []
+    return tuple(dict.fromkeys(item.strip() for item in items if isinstance(item, str) and item.strip()))
+
+
+def _name(value: object) -> str:
+    name = " ".join(value.split()) if isinstance(value, str) else ""
+    return "" if len(name) > _MAX_NAME or tagged(name) else name
+
+
+def _key(value: object) -> str | None:
+    if not isinstance(value, str):
+        return None
+    key = "_".join(WORD.findall(value.casefold().replace("_", " "))[:_MAX_KEY_WORDS])
+    return key if 0 < len(key) <= _MAX_KEY else None

@@ -1,0 +1,61 @@
+"""Stores messages without an open session: they go into a conversation of their own, in one transaction."""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from bethink.extend import Redactor
+from bethink.memory.log import messages, sessions
+from bethink.memory.log.names import stored_conversation
+from bethink.memory.log.succession import get_session
+from bethink.model.operations.memory import RememberRequest
+from bethink.model.records import AgentKind, Message, SessionInfo, Trigger
+from bethink.store.db import Tx
+from bethink.store.messages import Prepared
+from bethink.store.sessions import find_conversation, mark
+
+
+class Stored(NamedTuple):
+    """Where messages were stored, and whether a session was opened for them."""
+
+    session: SessionInfo
+    appended: messages.Appended
+    opened: bool
+
+
+def storing(
+    drafts: Sequence[Message], request: RememberRequest, *, space: str, redactor: Redactor
+) -> Callable[[Tx], Stored]:
+    """Return the transaction that stores messages. In a conversation they are marked, because no more will follow."""
+
+    def body(tx: Tx) -> Stored:
+        rows = messages.prepare(drafts, redactor)
+        if request.session_id is not None:
+            appended = messages.append(tx, space=space, session_id=request.session_id, rows=rows)
+            return Stored(get_session(tx, space=space, session_id=request.session_id), appended, opened=False)
+        agent, key = request.agent, request.conversation
+        name = stored_conversation(tx, space=space, agent=agent, key=key, redactor=redactor)
+        session, appended, opened = store(tx, space=space, agent=agent, kind=AgentKind.PRIMARY, key=name, rows=rows)
+        here = [source.number for source in appended.sources if source.session_id == session.id]
+        last = max(here, default=0)
+        if last > session.last_number:  # messages that were already stored were marked then
+            mark(tx, space=space, session_id=session.id, number=last, trigger=Trigger.IDLE)
+        return Stored(get_session(tx, space=space, session_id=session.id), appended, opened)
+
+    return body
+
+
+def store(tx: Tx, *, space: str, agent: str, kind: AgentKind, key: str, rows: list[Prepared]) -> Stored:
+    """Store messages in the active session of a conversation, opening one if needed.
+
+    If all of them are already stored there, nothing is opened: their session may have ended since.
+    """
+    known = messages.find_known(tx, space=space, rows=rows)
+    if known and len(known) == len(rows):
+        conversation = find_conversation(tx, space=space, agent=agent, key=key)
+        if all(holder.conversation_id == conversation for holder in known.values()):
+            before = known[rows[-1].idempotency_key].session_id
+            appended = messages.append(tx, space=space, session_id=before, rows=rows, known=known)
+            return Stored(get_session(tx, space=space, session_id=before), appended, opened=False)
+    session, opened = sessions.open_session(tx, space=space, agent=agent, kind=kind, key=key)
+    appended = messages.append(tx, space=space, session_id=session.id, rows=rows, known=known)
+    return Stored(session, appended, opened)

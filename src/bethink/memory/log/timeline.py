@@ -1,0 +1,37 @@
+"""Reads the timeline of a space."""
+
+from typing import Self
+
+from bethink.memory.registry import Host, handles
+from bethink.model.operations.timeline import TIMELINE, TimelineRequest
+from bethink.model.timeline import TimelinePage
+from bethink.store import timeline
+from bethink.store.db import Database
+
+
+class TimelineService:
+    """Reads the timelines of all spaces in one database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    @classmethod
+    def of(cls, host: Host) -> Self:
+        """Make it from the parts of an open memory."""
+        return cls(host.database)
+
+    @handles(TIMELINE)
+    async def timeline(self, space: str, request: TimelineRequest) -> TimelinePage:
+        """List what happened to the memory of a space."""
+        return await self._database.transact(
+            lambda tx: timeline.page(
+                tx,
+                space=space,
+                kinds=request.kinds,
+                as_of=request.as_of,
+                after=request.after,
+                limit=request.limit,
+            ),
+            space=space,
+            read=True,
+        )

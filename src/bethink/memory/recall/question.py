@@ -1,0 +1,326 @@
+"""Parse a question: which words matter and how much, whom it is about, and which times it mentions."""
+
+import math
+import re
+from collections.abc import Collection, Iterable, MutableMapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from functools import cache
+
+from bethink.base.frozen import frozen
+from bethink.base.language import MARKS, asked_forms, asked_languages, asked_topics, is_unspaced, parts_of, stop_words
+from bethink.memory.recall.dates import MONTHS, DateSpan, times
+from bethink.memory.recall.languages import SNOWBALL, languages_of
+from bethink.memory.recall.tuning import TUNING
+from bethink.memory.recall.word_lists import forms, related_words, vague_words
+from bethink.model.moments import DAY, Micros
+from bethink.model.words import has_digit, words_of
+
+_MAX_WORDS = 24
+_MAX_CHARACTERS = 10_000
+_MORE_CHARACTERS = 40
+_DAYS_EARLY, _DAYS_LATE = 3.0, 7.0
+_VAGUE, _SPECIAL = 0.3, 1.3
+_CHARACTER = 0.5
+_WORD = re.compile(rf"\w[\w{MARKS}]*(?:[.'\u2019]\w[\w{MARKS}]*)*")
+_QUOTED = re.compile(r'"([^"]+)"')
+_APOSTROPHE = re.compile("['\u2019]")
+_POSSESSIVE = re.compile(r"['\u2019](?:s|d|ll|re|ve|m)?$", re.IGNORECASE)
+_FIRST_PERSON = re.compile(r"\b(?:i|me|my|mine|myself|we|(?-i:us|Us)|our)\b", re.IGNORECASE)
+_NOW = re.compile(
+    r"\b(?:now(?! and then)|nowadays|currently|presently|today|these days|at (?:present|the moment))\b", re.IGNORECASE
+)
+_ASKS = re.compile(
+    r"\W*(?:what|when|where|which|who|whom|whose|why|how)\b"
+    r"|\W*(?:do|does|did|is|are|am|was|were|can|could|will|would|should|shall|has|have|had)(?:n['\u2019]?t)? "
+    r"(?:i|you|we|they|he|she|there|any|anyone|anybody|my|our|your|his|her|their)\b",
+    re.IGNORECASE,
+)
+_TASK = re.compile(
+    r"\b(?:can|could|will|would) you (?:please |kindly |quickly |just )*"
+    r"(?:look(?: it)? up|look(?: for)?|find(?: out)?|check|search(?: for)?|see|remember|recall|dig(?: up| out))\b"
+    r"|\b(?:please|kindly) (?:look(?: it)? up|look for|find(?: out)?|check|search(?: for)?|dig(?: up| out))\b"
+    r"|\bdo you (?:happen to )?(?:know|remember|recall)\b|\b(?:do you have )?any (?:idea|clue)\b|\blet me know\b"
+    r"|\bi(?:'d| would)? (?:need|want|like|love|have) to (?:know|find out|check)\b|\bi(?: was|'m| am)? wonder(?:ing)?\b"
+    r"|\b(?:many )?thanks\b(?: in advance)?|\bthank you\b(?: so much)?"
+    r"|\bi(?:'ll| will)? (?:need|want) (?:it|this|that|them|these|those) (?:for|to|by|because)\b[^.,?!;:]*",
+    re.IGNORECASE,
+)
+_OF_A_TIME = re.compile(
+    r"\b(?:happen(?:s|ed|ing)?|occur(?:s|red|ring)?|(?:takes?|taking|took) place"
+    r"|(?:what(?:['\u2019]s| is| was| all| else)?|anything|something|much) (?:new|up|goes on|going on|went on))\b",
+    re.IGNORECASE,
+)
+_OF_ASSISTANT = re.compile(
+    r"\byou(?:'ve| have| had)?(?: also| just| previously| once| already)? "
+    r"(?:told|said|recommended|suggested|mentioned|gave|given|provided|listed|wrote|written|created|made|explained|"
+    r"described|shared|generated|advised|came up|helped|used|referenced|taught|compared|proposed|offered)\b"
+    r"|\bdid you(?: also| just| previously| once| already)? "
+    r"(?:tell|say|recommend|suggest|mention|give|provide|list|write|create|make|explain|describe|share|generate|advise|"
+    r"come up|help|use|reference|teach|compare|propose|offer)\b"
+    r"|\byour (?:previous |last |earlier )?"
+    r"(?:recommendation|suggestion|answer|response|advice|explanation|list|plan)s?\b"
+    r"|\bremind me\b|\b(?:our|the) (?:previous|last|earlier|past) (?:conversation|chat|discussion|session)s?\b",
+    re.IGNORECASE,
+)
+
+
+@frozen
+class Term:
+    """One word of a question and its weight. `stems` and `related` are indexes into the stems of the question.
+
+    A `dated` word only says when something happened, so an answer need not contain it.
+    """
+
+    word: str
+    stems: tuple[int, ...]
+    related: tuple[int, ...]
+    weight: float
+    dated: bool = False
+    piece: bool = False
+    """Whether it is cut from a text without spaces: it may lie across two words, so an answer need not contain it."""
+    topics: tuple[int, ...] = ()
+    """What a question with this word is about: indexes of terms that facts are indexed under beside their words."""
+    topic: bool = False
+    """Whether it is such a term itself, and no word: an answer need not be about that."""
+
+
+@frozen
+class ParsedQuestion:
+    """A question, ready to search for. `speaker` or `role` is set if it asks what that one said."""
+
+    text: str
+    terms: tuple[Term, ...]
+    stems: tuple[str, ...]
+    topics: tuple[Term, ...] = ()
+    """What else it is about, though none of its terms says so."""
+    quoted: tuple[str, ...]
+    names: tuple[str, ...] = ()
+    spans: tuple[DateSpan, ...]
+    speaker: str | None
+    role: str | None
+    language: str = "en"
+    """The language that it is probably in, as ISO 639-1."""
+    now: bool = False
+    """Whether it asks about the present, so that the newer of two answers is more likely right."""
+
+    @property
+    def only_when(self) -> bool:
+        """Whether it asks only about a time, such as "What did we talk about yesterday?"."""
+        return bool(self.spans) and all(term.dated or term.weight < 1 for term in self.terms)
+
+    def closeness(self, at: Micros) -> float:
+        """Return how close a moment is to the times in the question: 1 inside one, near 0 far away, 0 without any."""
+        best = 0.0
+        for span in self.spans:
+            early, late = max(0, span.start - at) / DAY, max(0, at - span.end) / DAY
+            # People talk about a day more often after it than before it.
+            best = max(best, math.exp(-early / _DAYS_EARLY - late / _DAYS_LATE))
+        return best
+
+
+def read(
+    question: str,
+    *,
+    speakers: Sequence[str],
+    now: datetime,
+    before: MutableMapping[tuple[str, str | None], ParsedQuestion] | None = None,
+) -> ParsedQuestion:
+    """Parse a question. Only its first 10,000 characters are read.
+
+    `before` keeps what was parsed with the same speakers: asked at another time, only the times in a question differ.
+    """
+    question = question[:_MAX_CHARACTERS]
+    spans, rest = times(question, now)
+    key = (question, rest if spans else None)
+    known = None if before is None else before.get(key)
+    if known is None:
+        known = _parsed(question, speakers=speakers, spans=spans, rest=rest)
+        if before is not None:
+            before[key] = known
+    return replace(known, spans=tuple(spans)) if spans else known
+
+
+def _parsed(question: str, *, speakers: Sequence[str], spans: Sequence[DateSpan], rest: str) -> ParsedQuestion:
+    named = [name for name in speakers if _names(question, name)]
+    language = languages_of(question)[0]
+    silent = stop_words(language)
+    words = [word for word in _words(question) if _APOSTROPHE.sub("", word.casefold()) not in silent]
+    # Others address a speaker by name, so a name tells whom the question is about rather than what.
+    names = {part.casefold() for name in named for part in name.split()}
+    kept = ([word for word in words if word.casefold() not in names] or words)[:_MAX_WORDS]
+    indexes: dict[str, int] = {}
+    terms = _terms(question, kept, language=language, about=_meant(question, dated=bool(spans)), indexes=indexes)
+    if spans:
+        undated = set(_words(rest))
+        terms = [replace(term, dated=term.word not in undated) for term in terms]
+    terms, asked = _with_topics(question, terms, indexes)
+    aside = _OF_ASSISTANT.search(question) is not None
+    role = "assistant" if aside else ("user" if _FIRST_PERSON.search(question) else None)
+    return ParsedQuestion(
+        text=question,
+        terms=tuple(terms),
+        topics=tuple(asked),
+        stems=tuple(indexes),
+        names=tuple(word.casefold() for word in words if _is_name(word, question)),
+        quoted=tuple(part.casefold() for part in _QUOTED.findall(question) if part.strip()),
+        spans=tuple(spans),
+        speaker=named[0] if len(named) == 1 else None,
+        role=role if not named else None,
+        language=language,
+        now=_NOW.search(question) is not None,
+    )
+
+
+def _terms(
+    question: str, words: Sequence[str], *, language: str, about: Collection[str], indexes: dict[str, int]
+) -> list[Term]:
+    """Return a term for each part of each word, without repeats; each new stem gets the next of the `indexes`."""
+    families, spoken = _families(language), asked_languages(question)
+    direct: set[int] = set()
+    terms: list[Term] = []
+    for word in words:
+        weight = _weight(word, question, language) if word in about else _VAGUE
+        # A name stands in texts of any language, and is stemmed as a word of that language.
+        languages = () if _is_name(word, question) else spoken
+        for part in parts_of(word):
+            possible = asked_forms(part, languages)
+            piece = is_unspaced(part)
+            first = next((stem for stem in possible if stem in families), possible[0])
+            spelt, related = families.get(first, ((first,), ()))
+            others = (stem for stem in possible if stem not in spelt and stem not in _silent(language))
+            own = _indexed(indexes, (*spelt, *others))
+            if direct.intersection(own):
+                continue
+            direct.update(own)
+            terms.append(
+                Term(
+                    word=word,
+                    stems=own,
+                    related=_indexed(indexes, related) if weight >= 1 else (),
+                    weight=weight * _CHARACTER if piece and len(part) == 1 else weight,
+                    piece=piece,
+                )
+            )
+    return [
+        replace(term, related=tuple(index for index in term.related if index not in direct)) if term.related else term
+        for term in terms
+    ]
+
+
+def _with_topics(question: str, terms: Sequence[Term], indexes: dict[str, int]) -> tuple[list[Term], list[Term]]:
+    """Return the terms with what they are about, and terms for what only a phrase or a common word says."""
+    by_word = asked_topics(question)
+    if not by_word:
+        return list(terms), []
+    told = [by_word.get(term.word.casefold(), ()) if term.weight >= 1 else () for term in terms]
+    about = [_indexed(indexes, topics) for topics in told]
+    known = {topic for topics in about for topic in topics}
+    others = dict.fromkeys(_indexed(indexes, (topic for topics in by_word.values() for topic in topics)))
+    return (
+        [replace(term, topics=topics) if topics else term for term, topics in zip(terms, about, strict=True)],
+        [
+            Term(word="", stems=(topic,), related=(), weight=TUNING.topic, topic=True)
+            for topic in others
+            if topic not in known
+        ],
+    )
+
+
+def asks(text: str) -> bool:
+    """Return whether a text is a question: it ends with a question mark, or begins like one and has no end mark."""
+    ending = text.rstrip().rstrip("\"'\u201d\u2019)")[-1:]
+    return ending == "?" or (ending not in (".", "!") and _ASKS.match(text) is not None)
+
+
+def repeats(text: str, question: str) -> bool:
+    """Return whether a text has the same words as a question; case and punctuation may differ."""
+    return len(text) <= longest_repeat(question) and words_of(text) == words_of(question)
+
+
+def longest_repeat(question: str) -> int:
+    """Return the most characters a repeat of the question can have. A longer text need not be read to rule it out."""
+    return 2 * len(question) + _MORE_CHARACTERS
+
+
+def in_their_words(question: str, speakers: Iterable[str]) -> str:
+    """Rewrite a question about one speaker in the first person: people say "I", not their name."""
+    named = [name for name in speakers if _names(question, name)]
+    if len(named) != 1:
+        return question
+    first = re.escape(next(iter(named[0].split())))
+    spoken = re.sub(rf"\b{first}['\u2019]s\b", "my", question, flags=re.IGNORECASE)
+    return re.sub(rf"\b{first}\b", "I", spoken, flags=re.IGNORECASE)
+
+
+def _words(text: str) -> list[str]:
+    return [word for word in dict.fromkeys(_POSSESSIVE.sub("", word) for word in _WORD.findall(text)) if word]
+
+
+def _names(question: str, name: str) -> bool:
+    first = next(iter(name.split()), "")
+    if len(first) < 2 or (question.isascii() and first.isascii() and first.lower() not in question.lower()):
+        return False  # most names do not occur, and this saves compiling a pattern for each
+    # "Will" or "An" counts as a name only if it is capitalised and not the first word.
+    common = first.casefold() in stop_words("en")
+    found = re.search(rf"\b{re.escape(first)}\b", question, re.NOFLAG if common else re.IGNORECASE)
+    return found is not None and not (common and found.start() == 0)
+
+
+def _meant(question: str, *, dated: bool) -> set[str]:
+    """Return the words that say what a question is about, without polite phrases and reasons for asking."""
+    rest = _TASK.sub(" ", question)
+    return set(_words(_OF_A_TIME.sub(" ", rest) if dated else rest))
+
+
+def _weight(word: str, question: str, language: str) -> float:
+    if word.casefold() in vague_words(language):
+        return _VAGUE
+    return _SPECIAL if _is_name(word, question) or has_digit(word) else 1.0
+
+
+def _is_name(word: str, question: str) -> bool:
+    return word[:1].isupper() and not question.startswith(word) and word.casefold() not in MONTHS
+
+
+def _indexed(indexes: dict[str, int], stems: Iterable[str]) -> tuple[int, ...]:
+    return tuple(indexes.setdefault(stem, len(indexes)) for stem in stems)
+
+
+_Family = tuple[tuple[str, ...], tuple[str, ...]]
+
+
+@cache
+def _silent(language: str) -> frozenset[str]:
+    """Return the stems of words that say nothing: they are in every other text."""
+    return frozenset(_stem(word, language) for word in stop_words(language))
+
+
+@cache
+def _families(language: str) -> dict[str, _Family]:
+    """Return for each stem of a language the other forms of its word and the related stems."""
+    by_stem: dict[str, tuple[str, ...]] = {}
+    for group in _stems_of(forms(language), language):
+        telling = tuple(stem for stem in group if stem not in _silent(language))
+        for stem in group:  # one that is a form of two words is one of the first, which is the commoner
+            by_stem.setdefault(stem, telling or group)
+    related: dict[str, dict[str, None]] = {}
+    for head, *others in _stems_of(related_words(language) if TUNING.related else (), language):
+        spelt = dict.fromkeys(form for other in others for form in by_stem.get(other, (other,)))
+        for form in by_stem.get(head, (head,)):
+            related.setdefault(form, {}).update(spelt)
+    return {stem: _family(by_stem.get(stem, (stem,)), related.get(stem, {})) for stem in (*by_stem, *related)}
+
+
+def _family(forms: tuple[str, ...], related: Iterable[str]) -> _Family:
+    return forms, tuple(stem for stem in related if stem not in forms)
+
+
+def _stems_of(groups: Iterable[Sequence[str]], language: str) -> list[tuple[str, ...]]:
+    return [tuple(dict.fromkeys(_stem(word, language) for word in group)) for group in groups]
+
+
+def _stem(word: str, language: str) -> str:
+    """Return what a word of a language is indexed under."""
+    [*_, stem] = asked_forms(word.casefold(), (SNOWBALL.get(language, "english"),))
+    return stem
