@@ -65,6 +65,21 @@ def verbs_of(handle: str) -> list[Verb[Any, Any]]:
     return [verb for verb in VERBS if verb.handle == handle or verb.name in ALSO.get(handle, ())]
 
 
+_SHARED = """\
+/** A moment. A text is in ISO 8601; a day alone means its end, or its beginning where something begins. */
+export type When = Date | string;
+
+/** Options of every method. */
+export interface CallOptions {
+    /** Ends the call, and rejects with the reason of the signal. */
+    signal?: AbortSignal;
+}
+
+/** A page when it is awaited; every item of this page and those after it when it is iterated with `for await`. */
+export type Paged<Page, Item> = Promise<Page> & AsyncIterable<Item>;
+"""
+
+
 def _types(document: Document) -> str:
     results = document.used([*filter(None, map(document.result, VERBS)), {"$ref": "#/components/schemas/Problem"}])
     given = document.used([document.fields(verb) for verb in VERBS])
@@ -72,12 +87,7 @@ def _types(document: Document) -> str:
     unclear = [name for name in both if dated(given[name])]
     if unclear:
         raise SystemExit(f"make_typescript: with a time, both given and returned: {', '.join(unclear)}")
-    lines = [
-        _HEAD,
-        'import type { CallOptions, Paged, Session } from "./index.js";\n',
-        "/** A moment. A text is in ISO 8601; a day alone means its end, or its beginning where something begins. */",
-        "export type When = Date | string;\n",
-    ]
+    lines = [_HEAD, _SHARED]
     for name, schema in results.items():
         lines += component(name, schema, given=False)
     for name, schema in given.items():
@@ -96,7 +106,9 @@ def _handle(document: Document, handle: str) -> list[str]:
         options += more
         methods += method
     verbs = name.removesuffix("Verbs") + "Verbs"
-    return [*options, *about(said, ""), f"export interface {verbs} {{", *methods, "}", ""]
+    # The class `Session` is made from these types. As a parameter, it needs no import, which would be a cycle.
+    parameter = "<Session>" if any(map(_opens, verbs_of(handle))) else ""
+    return [*options, *about(said, ""), f"export interface {verbs}{parameter} {{", *methods, "}", ""]
 
 
 def _method(document: Document, handle: str, verb: Verb[Any, Any]) -> tuple[list[str], list[str]]:

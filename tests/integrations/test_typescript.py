@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tarfile
 from collections.abc import Iterator
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -81,6 +82,17 @@ def test_every_verb_is_a_method_with_a_type() -> None:
 
     assert there == wanted
     assert [name for name in sorted(wanted) if f"    {name.partition('.')[2]}(" not in types] == []
+
+
+def test_source_files_import_each_other_without_a_cycle() -> None:
+    """`import type` counts: tools that bundle or document the client follow such imports, too."""
+    imports = {
+        path.stem: set(re.findall(r'from "\./(.+?)\.js"', path.read_text(encoding="utf-8")))
+        for path in (CLIENT / "src").glob("*.ts")
+    }
+
+    assert imports["index"] >= {"calls", "errors", "types"}
+    TopologicalSorter(imports).prepare()  # raises CycleError
 
 
 def test_a_retried_verb_is_retried_as_in_python() -> None:

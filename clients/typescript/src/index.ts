@@ -9,15 +9,6 @@ export type { BethinkOptions } from "./calls.js";
 export * from "./errors.js";
 export type * from "./types.js";
 
-/** What every method takes beside its own options. */
-export interface CallOptions {
-    /** Ends the call, and rejects with the reason of the signal. */
-    signal?: AbortSignal;
-}
-
-/** A page when it is awaited; every item of this page and those after it when it is iterated with `for await`. */
-export type Paged<Page, Item> = Promise<Page> & AsyncIterable<Item>;
-
 type Given = Record<string, unknown>;
 
 interface Verb {
@@ -95,7 +86,7 @@ export class Space extends Handle {
      *
      * @param options.after The number of the last change that was seen; 0 for all that are kept; from now on without.
      */
-    async *follow(options: CallOptions & { after?: number } = {}): AsyncGenerator<types.MemoryChange, void, void> {
+    async *follow(options: types.CallOptions & { after?: number } = {}): AsyncGenerator<types.MemoryChange, void, void> {
         let last = options.after;
         for (let silent = 0; !options.signal?.aborted; silent++) {
             const stop = new AbortController();
@@ -120,11 +111,11 @@ export class Space extends Handle {
     }
 
     /** Return the bytes of a file with everything in the space, which `bethink import` reads back. */
-    async exportArchive(options: CallOptions = {}): Promise<ReadableStream<Uint8Array>> {
+    async exportArchive(options: types.CallOptions = {}): Promise<ReadableStream<Uint8Array>> {
         return stream(this, "/archive", options.signal);
     }
 }
-export interface Space extends types.SpaceVerbs {}
+export interface Space extends types.SpaceVerbs<Session> {}
 
 /** One session of a conversation. It stays valid when the session ends; `info` is from when it was read. */
 export class Session extends Handle {
@@ -137,7 +128,7 @@ export class Session extends Handle {
         return this.info.id;
     }
 }
-export interface Session extends types.SessionVerbs {}
+export interface Session extends types.SessionVerbs<Session> {}
 
 const SILENCE = 45_000; // the server says something every 15 seconds
 const KINDS: Record<string, new (...given: never[]) => Handle> = { memory: Bethink, space: Space, session: Session };
@@ -168,7 +159,7 @@ function made<T>(kind: string, { _calls, _bound }: Handle): T {
 }
 
 function run(handle: Handle, verb: Verb, args: unknown[]): Promise<unknown> {
-    const { signal, ...options } = (args[verb.given.length] ?? {}) as CallOptions;
+    const { signal, ...options } = (args[verb.given.length] ?? {}) as types.CallOptions;
     const given: Given = { ...options, ...handle._bound };
     verb.given.forEach((name, place) => (given[name] = args[place]));
     const first = send(handle, verb, given, signal);
