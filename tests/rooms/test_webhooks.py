@@ -32,6 +32,7 @@ class Receiver(ThreadingHTTPServer):
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
         self.answers = [204]
+        self.retry_after = ""
         self.got: list[tuple[str, dict[str, str], bytes]] = []
 
     @property
@@ -55,6 +56,8 @@ class Handler(BaseHTTPRequestHandler):
         answers = self.server.answers
         self.send_response(answers.pop(0) if len(answers) > 1 else answers[0])
         self.send_header("location", "/elsewhere")
+        if self.server.retry_after:
+            self.send_header("retry-after", self.server.retry_after)
         self.send_header("content-length", "0")
         self.end_headers()
 
@@ -163,6 +166,23 @@ async def test_the_pause_grows_with_each_failure_and_begins_anew_after_a_success
 
     assert pauses == sorted(pauses)
     assert pauses[3] > 3 * pauses[0]
+
+
+async def test_webhook_waits_as_long_as_the_receiver_asked(
+    memory: Memory, database: Database, clock: FakeClock, receiver: Receiver
+) -> None:
+    await hook(memory, receiver)
+    receiver.answers, receiver.retry_after = [429], "600"
+    await save(memory, "one")
+
+    await tell(database)
+    clock.time += timedelta(seconds=599)
+    await tell(database)
+    early = len(receiver.got)
+    clock.time += timedelta(seconds=122)  # jitter adds at most a fifth
+    await tell(database)
+
+    assert (early, len(receiver.got)) == (1, 2)
 
 
 async def test_a_redirect_is_a_failure_and_is_not_followed(

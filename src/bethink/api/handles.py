@@ -1,12 +1,12 @@
 """The base of all API handles: the backend that carries requests out, and the space."""
 
-import random
 import time
 from collections.abc import AsyncIterator, Iterable
 from typing import TYPE_CHECKING, TypeVar, cast
 
 import anyio
 
+from bethink.base.backoff import jittered
 from bethink.host.backend import Backend
 from bethink.model.operations.base import RequestT, ResultT, Verb
 from bethink.model.records import SessionInfo
@@ -81,7 +81,7 @@ class SpaceHandle(Handle):
                 yield change
                 after = change.number
             if not found and time.monotonic() - asked < 1.0:  # no one waited: memory may be switched off
-                await anyio.sleep(random.uniform(0.8, 1.2))  # noqa: S311 - spreading readers, not a secret
+                await anyio.sleep(jittered(1.0))
 
     async def export_archive(self, path: "Path | str") -> "ArchiveManifest":
         """Write everything in the space to one file: every message, fact, document and thread in all its versions.

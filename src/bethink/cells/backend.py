@@ -1,12 +1,12 @@
 """Cells: carries out each request in the cell that holds its space."""
 
-import random
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import anyio
 
+from bethink.base.backoff import jittered
 from bethink.base.logs import logger
 from bethink.cells.directory import Cell, Directory, Place
 from bethink.cells.everywhere import ask_everywhere
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _PATIENCE = 15.0
 """Seconds for which a request follows a space that moves."""
-_PAUSE = 0.02
+_PAUSE = 0.03
 _GRACE = 0.25
 """Seconds after which a client takes the last steps of a move itself: its mover would have by then."""
 
@@ -136,7 +136,7 @@ class Cells(Backend):
             if await open_arrived(target, space=space, token=mark.token):
                 await switch(self.directory, space=space, source=place.cell, mark=mark)
                 _log.info("finished the switch of a move that did not end it", extra={"cell": mark.cell})
-        await anyio.sleep(random.uniform(0.5, 1.5) * _PAUSE)  # noqa: S311 - spreading clients, not a secret
+        await anyio.sleep(jittered(_PAUSE, spread=0.7))
         return place
 
 

@@ -11,13 +11,13 @@ A run may sleep while another takes over, finishes, and moves the space on. So e
 holds the mark with the run's own token, and is refused without it.
 """
 
-import random
 import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 
 import anyio
 
+from bethink.base.backoff import pause_after
 from bethink.cells.copying import SpaceCopy
 from bethink.cells.directory import Cell, Directory, MovePlan
 from bethink.cells.steps import MoveReport, MoveStep, OnStep, nothing
@@ -224,7 +224,7 @@ class _Run:
             try:
                 return await self._fenced(since)
             except _Lifted:
-                await anyio.sleep(random.uniform(0.2, 0.4) * 2 ** min(attempt, 4))  # noqa: S311 - not a secret
+                await anyio.sleep(pause_after(attempt, first=0.4, max_pause=6.4, spread=0.5))
         raise Busy(
             f"space {self._space!r} could not be caught up with within {FENCE:g} seconds.",
             hint="Nothing has moved. Run it again when less is written, or no long transaction runs in the old cell.",

@@ -4,6 +4,7 @@ import time
 
 import anyio
 
+from bethink.base.backoff import pause_after
 from bethink.base.logs import logger
 from bethink.config.settings import Settings
 from bethink.errors import Unavailable
@@ -24,7 +25,7 @@ async def wait_for_database(settings: Settings) -> None:
     """
     if not settings.enabled:
         return
-    began, pause = time.monotonic(), _FIRST
+    began, failures = time.monotonic(), 0
     while True:
         database = database_from(settings)
         try:
@@ -36,10 +37,10 @@ async def wait_for_database(settings: Settings) -> None:
                 _log.error("the database did not answer within %.0f seconds", passed)
                 raise
             _log.warning("waiting for the database, for another %.0f seconds at most: %s", left, error.args[0])
-            await anyio.sleep(min(pause, left))
-            pause = min(2 * pause, _LONGEST)
+            await anyio.sleep(min(pause_after(failures, first=_FIRST, max_pause=_LONGEST), left))
+            failures += 1
         else:
             await database.close()
-            if pause > _FIRST:
+            if failures:
                 _log.info("the database answers after %.1f seconds", time.monotonic() - began)
             return

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import anyio
 
+from bethink.base.backoff import pause_after
 from bethink.base.logs import logger
 from bethink.errors import BethinkError, Misconfigured, NotFound
 from bethink.memory.log.succession import mark_pending
@@ -172,7 +173,7 @@ class Background:
             with self._state:
                 self._busy = False
                 self._failures = self._failures + 1 if failed else 0
-                delay = min(_LONGEST, _RETRY * 2.0 ** min(self._failures - 1, 20))
+                delay = pause_after(self._failures - 1, first=_RETRY, max_pause=_LONGEST)
                 self._again = time.monotonic() + delay if failed and self.follows else None
                 self._state.notify_all()
 

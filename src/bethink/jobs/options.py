@@ -1,13 +1,12 @@
 """What a worker is made with, and what it counts: handlers, options, pauses, reports."""
 
-import random
 import time
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Protocol
 
 from bethink.base.frozen import frozen
-from bethink.errors import ModelError, ModelUnavailable
+from bethink.errors import ModelUnavailable
 from bethink.model.jobs import Claim, JobKind, JobStatus, Learnt, RunReport
 from bethink.store.db import Tx
 
@@ -83,13 +82,8 @@ class Tally(dict[str, RunReport]):
         return report
 
 
-def asked_to_wait(error: ModelError) -> float:
-    """Return for how many seconds a model asked to be left alone."""
+def asked_to_wait(error: Exception) -> float:
+    """Return how many seconds an unavailable model asked to wait; 0 for any other error."""
     wait = error.retry_after if isinstance(error, ModelUnavailable) else None
     # Whatever a model asks for, a day is the maximum, and NaN counts as nothing.
     return min(wait, 86_400.0) if wait is not None and wait > 0 else 0.0
-
-
-def jitter() -> float:
-    """Return a factor about one, so that workers do not come at the same moment."""
-    return random.uniform(0.8, 1.2)  # noqa: S311 - spreading workers, not a secret

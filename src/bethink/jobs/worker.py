@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 import anyio
 
+from bethink.base.backoff import jittered, pause_after
 from bethink.base.logs import logger
 from bethink.errors import BethinkError, LostClaim, ModelError, ModelTimeout, ModelUnavailable, Moved, StoreError
-from bethink.jobs.options import Handler, Rest, Tally, WorkerOptions, asked_to_wait, jitter
+from bethink.jobs.options import Handler, Rest, Tally, WorkerOptions, asked_to_wait
 from bethink.memory.learning.learner import LEARNING, Learner, start_over
 from bethink.model.ids import new_id
 from bethink.model.jobs import Audit, Claim, JobKind, JobStatus, RunReport
@@ -90,7 +91,7 @@ class Worker:
                 await self._pause()
             except StoreError as error:
                 _log.error("the database is unavailable: %s", type(error).__name__)
-                await anyio.sleep(min(self.options.interval, 5.0) * jitter())
+                await anyio.sleep(jittered(min(self.options.interval, 5.0)))
 
     async def _drain(self) -> None:
         # Two at a time: one claims while the other waits for its last jobs. They share the cap.
@@ -268,25 +269,28 @@ class Worker:
                 report.lost += 1
             except Moved:  # its failure cannot be recorded in its space, and it did not fail
                 report.lost += 1
-                await self._release([claim], delay=self.options.retry_first * jitter())
+                await self._release([claim], delay=jittered(self.options.retry_first))
             except Exception as error:  # noqa: BLE001 - the worker's loop: one job must not stop the others
                 report.outcomes["failed"] += 1
                 await self._failed(handler, claim, error, started)
         held.pop(claim, None)
 
     async def _failed(self, handler: Handler, claim: Claim, error: Exception, started: float) -> None:
-        delay = self.options.retry_first * jitter()
         status, attempts = JobStatus.FAILED, None
-        if isinstance(error, StoreError) or self._is_away(error, started):
+        is_away = isinstance(error, StoreError) or self._is_away(error, started)
+        delay = pause_after(
+            0 if is_away else claim.attempts - 1,
+            first=self.options.retry_first,
+            max_pause=self.options.retry_longest,
+            at_least=asked_to_wait(error),
+        )
+        if is_away:
             # Not the fault of this session: it keeps its attempts, and all calls to the model are paused.
             attempts = claim.attempts - 1
             if isinstance(error, ModelError):
-                delay = max(delay, asked_to_wait(error) * (jitter() + 0.2))
                 self.rest.begin(claim.kind, min(delay, 300.0))
-        else:
-            delay = min(self.options.retry_longest, delay * 2.0 ** min(claim.attempts - 1, 30))
-            if claim.attempts >= self.options.max_attempts:
-                status = JobStatus.DEAD
+        elif claim.attempts >= self.options.max_attempts:
+            status = JobStatus.DEAD
         reason = f"{type(error).__name__}: {error}" if isinstance(error, ModelError) else type(error).__name__
         _log.warning("job %s of %s failed (%s), attempt %s", claim.kind, claim.key, reason[:200], claim.attempts)
         await self._give_up(
@@ -377,7 +381,7 @@ class Worker:
         return "spend_cap"
 
     async def _pause(self) -> None:
-        until = time.monotonic() + self.options.interval * jitter()
+        until = time.monotonic() + jittered(self.options.interval)
         since = await self._database.start_listening()
         if await self._any_due():  # queued while this worker was busy
             return

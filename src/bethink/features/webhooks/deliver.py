@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import random
 import ssl
 import time
 from contextlib import suppress
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import anyio
 
+from bethink.base.backoff import pause_after
 from bethink.base.frozen import frozen
 from bethink.base.logs import logger
 from bethink.errors import Invalid, Misconfigured, StoreError
@@ -185,8 +185,10 @@ class Deliverer:
         options, error = self._options, answer.error or ""
         # If it is not the first, something was delivered under this claim, and failing begins anew.
         attempts, failing_since = (held.attempts, held.failing_since) if first else (0, None)
-        pause = min(options.longest_pause, options.first_pause * 2.0 ** min(attempts, 20))
-        seconds = min(options.longest_pause, max(pause, answer.wait)) * random.uniform(0.8, 1.2)  # noqa: S311
+        longest = options.longest_pause
+        seconds = pause_after(
+            attempts, first=options.first_pause, max_pause=longest, at_least=min(longest, answer.wait)
+        )
 
         def body(tx: Tx) -> bool:
             webhooks.delay(tx, held, change, status=answer.status, error=error, seconds=seconds)

@@ -1,12 +1,12 @@
 """What a worker does for changes: it sends them to webhooks, and removes those that are old."""
 
-import random
 import time
 from contextlib import suppress
 from datetime import timedelta
 
 import anyio
 
+from bethink.base.backoff import jittered
 from bethink.base.logs import logger
 from bethink.errors import Moved, StoreError
 from bethink.features.webhooks import queries as webhooks
@@ -33,7 +33,7 @@ class Teller:
 
     async def run(self) -> None:
         """Send and remove until cancelled."""
-        prune_at = time.monotonic() + _ROUND * random.random()  # noqa: S311 - spreading workers, not a secret
+        prune_at = time.monotonic() + jittered(_ROUND, spread=1.0)
         while True:
             try:
                 since = await self._database.start_listening()
@@ -41,8 +41,7 @@ class Teller:
                 if time.monotonic() >= prune_at:
                     prune_at = time.monotonic() + _ROUND
                     await self.prune()
-                pause = _LOOK * random.uniform(0.8, 1.2)  # noqa: S311 - as above
-                await self._database.wait_for_work(pause, since=since)
+                await self._database.wait_for_work(jittered(_LOOK), since=since)
             except StoreError as error:
                 _log.error("the database is unavailable: %s", type(error).__name__)
                 await anyio.sleep(_LOOK)

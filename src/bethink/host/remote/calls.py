@@ -2,13 +2,13 @@
 
 import json
 import math
-import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, BinaryIO, cast
 from urllib.parse import quote, urlencode
 
 import anyio
 
+from bethink.base.backoff import pause_after
 from bethink.base.frozen import frozen
 from bethink.errors import BethinkError, Invalid, Misconfigured, OutcomeUnknown, Unavailable
 from bethink.host.remote.problems import error_for, lost
@@ -103,7 +103,9 @@ class Calls:
                 return (await self._once(asked)).content
             except _Failed as failed:
                 unknown = unknown or failed.unknown
-                pause = _pause_after(attempt) if failed.wait is None else failed.wait
+                pause = failed.wait
+                if pause is None:
+                    pause = pause_after(attempt, first=_FIRST_PAUSE, max_pause=_LONGEST_PAUSE, spread=0.5)
                 safe = not unknown or asked.reads or asked.repeatable
                 if not safe or attempt >= self._retries or pause > _MOST_PATIENCE:
                     raise _final(failed.error, asked, unknown=unknown) from failed.__cause__
@@ -241,11 +243,6 @@ def _body(given: Mapping[str, object]) -> bytes:
             f"not JSON: {error}.", hint="Use objects, lists, strings, finite numbers and booleans."
         ) from error
     return clean(text).encode()
-
-
-def _pause_after(attempt: int) -> float:
-    longest = min(_LONGEST_PAUSE, _FIRST_PAUSE * 2**attempt)
-    return random.uniform(longest / 2, longest)  # noqa: S311 - spreading retries, not a secret
 
 
 def _seconds(text: str | None) -> float | None:

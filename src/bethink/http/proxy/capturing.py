@@ -8,6 +8,7 @@ from zlib import crc32
 import anyio
 from anyio.abc import TaskGroup
 
+from bethink.base.backoff import pause_after
 from bethink.base.frozen import frozen
 from bethink.base.logs import logger
 from bethink.errors import BethinkError, Conflict, ErasedKey, Invalid, OutcomeUnknown, Unavailable
@@ -79,7 +80,7 @@ class Capturing:
             _log.error("what was said in %s calls was lost: memory was away", left)
 
     async def _run(self, queue: "_Queue") -> None:
-        pause = _FIRST_PAUSE
+        failures = 0
         while True:
             if not queue.waiting:
                 queue.wake = anyio.Event()
@@ -90,12 +91,13 @@ class Capturing:
                 await self._store(first)
             except (Unavailable, OutcomeUnknown) as error:  # safe to repeat: each message has its key
                 _log.warning("what was said in a call is stored later: %s", type(error).__name__)
-                await anyio.sleep(_FIRST_PAUSE if self._ending else pause)
-                pause = min(2 * pause, _LONGEST_PAUSE)
+                failures = 0 if self._ending else failures
+                await anyio.sleep(pause_after(failures, first=_FIRST_PAUSE, max_pause=_LONGEST_PAUSE))
+                failures += 1
                 continue
             except Exception as error:  # noqa: BLE001 - one call must not keep others from being stored
                 _log.warning("what was said in a call was not stored: %s", type(error).__name__)
-            pause = _FIRST_PAUSE
+            failures = 0
             if queue.waiting[0] is first:  # else it went as the oldest of too many
                 queue.waiting.popleft()
 

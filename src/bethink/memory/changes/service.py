@@ -1,10 +1,10 @@
 """Carries out the verbs that read changes and wait for them."""
 
-import random
 import time
 from collections.abc import Awaitable, Callable
 from typing import Self, TypeVar
 
+from bethink.base.backoff import jittered
 from bethink.memory.log.succession import get_session, mark_pending
 from bethink.memory.registry import Host, handles
 from bethink.model.changes import ChangeKind, MemoryChange, SessionLearnt
@@ -77,8 +77,7 @@ class ChangeService:
             left = until - time.monotonic()
             if left <= 0 or is_enough(found):
                 return found
-            pause = _POLL * random.uniform(0.8, 1.2)  # noqa: S311 - spreading readers, not a secret
-            await self._database.wait_for_work(min(left, pause), since=since)
+            await self._database.wait_for_work(min(left, jittered(_POLL)), since=since)
 
 
 def _state(tx: Tx, *, space: str, session_id: str, asked: int) -> tuple[SessionLearnt, JobStatus | None]:

@@ -3,11 +3,13 @@
 from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from itertools import count
 from types import TracebackType
 from typing import TYPE_CHECKING
 
 import anyio
 
+from bethink.base.backoff import pause_after
 from bethink.base.logs import logger
 from bethink.errors import OutcomeUnknown, Unavailable
 from bethink.memory.log.history import History
@@ -141,12 +143,10 @@ class LiveHistory:
 
 async def _store(history: History, key: str, message: Message) -> None:
     """Store a message, retrying as long as the database is unavailable; the caller sets the time limit."""
-    pause = 0.1
-    while True:
+    for failures in count():
         try:
             await history.append(key, message)
         except (Unavailable, OutcomeUnknown):
-            await anyio.sleep(pause)
-            pause = min(2 * pause, 5.0)
+            await anyio.sleep(pause_after(failures, first=0.1, max_pause=5.0))
         else:
             return

@@ -1,10 +1,10 @@
 """Repeats a transaction that failed before it wrote anything."""
 
-import random
 import time
 from collections.abc import Callable
 from typing import TypeVar
 
+from bethink.base.backoff import pause_after
 from bethink.base.logs import logger
 
 T = TypeVar("T")
@@ -20,5 +20,5 @@ def with_retries(attempt: Callable[[], T], *, retry_on: Callable[[Exception], bo
             if not retry_on(error):
                 raise
             _log.warning("transaction failed, retrying", extra={"try": number, "error": type(error).__name__})
-            time.sleep(random.uniform(0.5, 1.5) * 0.02 * 2**number)  # noqa: S311 - spreading retries, not a secret
+            time.sleep(pause_after(number, first=0.03, max_pause=1.0, spread=0.7))
     return attempt()
