@@ -171,7 +171,7 @@ class _Stage:
 
 
 def _explained(request: RecallRequest) -> RecallRequest:
-    return RecallRequest(question=request.question, limit=_FIRST, kinds=request.kinds, explain=True)
+    return replace(request, limit=_FIRST, explain=True)
 
 
 async def asked(conversation: Conversation, *, odd: bool, plan: Plan, models: Loaded) -> list[Outcome]:

@@ -85,7 +85,6 @@ ALSO = {
 }
 """Verbs of a space that other handles have, too: a session asks for itself, and several spaces are asked together."""
 
-_BASES = {"SpacesHandle": "bethink.api.spaces_handle"}
 _WITHOUT = {"spaces": ("session_id",)}
 """What a handle's methods do not ask for: a session is of one space, and so is its ledger."""
 
@@ -156,7 +155,7 @@ def path_of(handle: str) -> Path:
 def _module(handle: str) -> str:
     cls = CLASSES[handle]
     imports = _Imports()
-    imports.add(_BASES.get(cls.base, "bethink.api.handles"), cls.base)
+    imports.add("bethink.api.handles", cls.base)
     verbs = [verb for verb in VERBS if verb.handle == handle]
     verbs += [verb for verb in VERBS if verb.name in ALSO.get(handle, ())]
     methods = [_method(verb, handle, imports) for verb in verbs]

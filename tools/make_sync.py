@@ -30,7 +30,7 @@ _CLASSES = {
 }
 _BASES = {
     "SpaceHandle": "api/handles.py",
-    "SpacesHandle": "api/spaces_handle.py",
+    "SpacesHandle": "api/handles.py",
     "SessionHandle": "api/handles.py",
     "MemoryVerbs": "api/memory.py",
     "Backend": "host/backend.py",

@@ -1726,7 +1726,7 @@ class Space(Blocking[AsyncSpace]):
         counts as used. `budget` is for the memories that the model reads: 4,000 tokens, if left out.
 
         Args:
-            question: What to answer, in plain words.
+            question: What to look for, in plain words.
             origins: Only what came from one of these: user, assistant, document, import, memory, tool or tool:NAME.
             tags: Only what has all of these tags.
             agent: Only what comes from sessions with this agent.
@@ -1741,8 +1741,9 @@ class Space(Blocking[AsyncSpace]):
             session_id: The session that asks. What it is shown goes into the ledger, and its own question is not an
                 answer.
             limit: How many memories the model is given at most.
-            kinds: Which kinds of memory to answer from.
-            least: Only from memories that are at least this certain: high, fair or weak.
+            kinds: Which kinds of memory to search.
+            least: Only answers that are at least this certain: high, fair or weak. Without it weak ones are
+                returned, too.
             without: Answer as if these memories, and what rests on them alone, were not there. Nothing counts as
                 used then.
             deadline: After how many seconds to give up.

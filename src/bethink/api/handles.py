@@ -1,4 +1,4 @@
-"""The base of all API handles: the backend that carries requests out, and the space."""
+"""The bases of all API handles: the backend that carries requests out, and the space or spaces."""
 
 import time
 from collections.abc import AsyncIterator, Iterable
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 import anyio
 
 from bethink.base.backoff import jittered
+from bethink.errors import BethinkError
 from bethink.host.backend import Backend
 from bethink.model.operations.base import RequestT, ResultT, Verb
 from bethink.model.records import SessionInfo
@@ -98,6 +99,34 @@ class SpaceHandle(Handle):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._space!r})"
+
+
+class SpacesHandle(Handle):
+    """A handle on several spaces. No transaction spans two of them: each is read by itself, in the order given."""
+
+    def __init__(self, backend: Backend, names: tuple[str, ...]) -> None:
+        super().__init__(backend)
+        self._names = names
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the spaces."""
+        return self._names
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(map(repr, self._names))})"
+
+    async def _run(self, verb: Verb[RequestT, ResultT], request: RequestT) -> ResultT:
+        from bethink.memory.recall.merge import merge_of  # noqa: PLC0415 - most programs ask one space
+
+        merge = merge_of(verb, request, self._names)
+        for name in self._names:
+            try:
+                merge.add(name, await self._backend.run(verb, name, merge.next_request()))
+            except BethinkError as error:
+                error.args = (f"space {name!r}: {error.args[0]}",)
+                raise
+        return merge.result()
 
 
 class SessionHandle(Handle):

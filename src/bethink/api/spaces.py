@@ -6,8 +6,7 @@ Written by tools/make_api.py from the table of verbs; change a request there and
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from bethink.api.handles import tuple_of
-from bethink.api.spaces_handle import SpacesHandle
+from bethink.api.handles import SpacesHandle, tuple_of
 from bethink.model.moments import When, beginning, moment
 from bethink.model.operations.memory import CONTEXT, RECALL, ContextRequest, RecallRequest
 from bethink.model.recall import Block, Level, Recall, RefKind

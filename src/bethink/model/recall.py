@@ -167,6 +167,7 @@ class Candidate:
     space: str = ""
     """Set by a search of several spaces."""
     certainty: float = 0.0
+    confidential: bool = False
 
 
 @frozen
@@ -177,14 +178,16 @@ class Excerpt:
     text: str
     origin: Origin
     said_at: datetime
+    confidential: bool = False
 
 
 @frozen
 class Recalled:
-    """One memory that was found. `score` is between 0 and 1; `also` names memories that say the same.
+    """One memory that was found. `score`, between 0 and 1, ranks it; `also` names memories that say the same.
 
-    The score orders the results. `certainty` says how likely it is that this one answers the question.
-    `superseded_by` names the fact that replaced something which a message or session memory says.
+    `certainty` says how likely it is that this one answers the question. `superseded_by` names the fact that replaced
+    something which a message or session memory says. `confidential` marks a fact that somebody asked not to pass on,
+    and every message and session memory that states one. `section` is the heading above it in a context block.
     """
 
     ref: Ref
@@ -206,6 +209,8 @@ class Recalled:
     space: str = ""
     """Set by a search of several spaces."""
     superseded_by: Ref | None = None
+    confidential: bool = False
+    section: str = ""
 
 
 def most_certain(items: Iterable[Recalled]) -> Certainty | None:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from bethink.model.facts import SourceMessage
 from bethink.model.moments import Micros, to_micros
 from bethink.model.recall import Ref, RefKind
+from bethink.model.rules import CONFIDENTIAL
 from bethink.store.db import NO_LIMIT, Row, Tx, until
 
 
@@ -66,6 +67,22 @@ def learnt_from(tx: Tx, *, space: str, sources: Iterable[Ref], as_of: datetime |
         for row in rows
         if row["session_id"] is not None
     ]
+
+
+def confidential_sources(tx: Tx, *, space: str, sources: Iterable[Ref]) -> set[SourceMessage]:
+    """Return which messages state a fact that somebody asked not to pass on.
+
+    A session memory is looked up by its session and number 0: it is confidential if any message of its session is.
+    """
+    refs = list(sources)
+    if not refs:
+        return set()
+    rows = tx.all(
+        "confidential_sources",
+        space=space, no_limit=NO_LIMIT, flag=f'%"{CONFIDENTIAL}"%',
+        ids=[ref.id for ref in refs], numbers=[ref.number for ref in refs],
+    )  # fmt: skip
+    return {SourceMessage(row["id"], row["number"]) for row in rows}
 
 
 def _end(row: Row, newest: dict[str, Row], at: int, now: int) -> Row:

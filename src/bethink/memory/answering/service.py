@@ -30,7 +30,6 @@ from bethink.model.answers import AnswerSentence, MemoryAnswer, Refusal, Sentenc
 from bethink.model.calls import ModelAnswer, ModelCall, Stop
 from bethink.model.jobs import Usage
 from bethink.model.operations.memory import ASK, AskRequest, RecallRequest
-from bethink.model.operations.narrowing import NARROWING
 from bethink.model.recall import Recall, Recalled, Ref, RefKind, most_certain
 from bethink.store import ledger
 from bethink.store.db import Database, Tx, rider
@@ -183,16 +182,12 @@ def left_out(found: Recall, without: Sequence[Ref]) -> list[Recalled]:
 def _recall_of(request: AskRequest, model: Model) -> RecallRequest:
     budget = _BUDGET if request.budget is None else request.budget
     more = len(request.without)
-    return RecallRequest(
-        question=request.question,
+    return RecallRequest.of(
+        request,
         limit=min(1_000, request.limit + more),
         budget=min(budget, model.window // 2),
-        kinds=request.kinds,
-        least=request.least,
-        as_of=request.as_of,
         session_id=None if more else request.session_id,  # what might have been is not what was shown
         explain=bool(more),
-        **{name: getattr(request, name) for name in NARROWING},
     )
 
 

@@ -1,7 +1,7 @@
 """Choose what to show from the ranked candidates: no duplicates, nothing irrelevant, nothing over the budget."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from bethink.base.frozen import frozen
@@ -12,10 +12,11 @@ from bethink.memory.recall.excerpts import excerpt
 from bethink.memory.recall.question import repeats
 from bethink.memory.recall.standing import Truth
 from bethink.memory.recall.tuning import TUNING, Tuning
-from bethink.model.facts import SourceMessage
+from bethink.model.facts import Fact, SourceMessage
 from bethink.model.framing import label_of
 from bethink.model.moments import from_micros
 from bethink.model.recall import Candidate, Certainty, Excerpt, Fate, Level, Recalled, Ref, RefKind
+from bethink.model.rules import confidential
 from bethink.store.search import Text
 
 
@@ -37,11 +38,18 @@ class ChoiceRules:
 class Chooser:
     """Goes through candidates, best first, and records what it decided about each."""
 
-    def __init__(self, rules: ChoiceRules, truth: Truth, excerpts: Mapping[str, Sequence[Excerpt]]) -> None:
+    def __init__(
+        self,
+        rules: ChoiceRules,
+        truth: Truth,
+        excerpts: Mapping[str, Sequence[Excerpt]],
+        in_confidence: Collection[SourceMessage] = (),
+    ) -> None:
         self._rules = rules
         self._truth = truth
         self._texts = truth.texts
         self._excerpts = excerpts
+        self._in_confidence = in_confidence
         self._items: list[Recalled] = []
         self._also: dict[Ref, list[Ref]] = {}
         self._shown_as: dict[Ref, Ref] = {}
@@ -80,6 +88,7 @@ class Chooser:
                 fate=fate,
                 because_of=because,
                 certainty=self._certain(each),
+                confidential=text is not None and self._is_confidential(text.ref, text.as_fact()),
             )
             for each, text, fate, because in self._decided
         ]
@@ -208,10 +217,15 @@ class Chooser:
         most = min((each for each in (share, rules.longest) if each is not None), default=None)
         quotes = self._quotes_of(text.ref)
         shown = [
-            replace(quote, text=excerpt(quote.text, rules.words, rules.tokens, budget=tuning.least_tokens))
+            replace(
+                quote,
+                text=excerpt(quote.text, rules.words, rules.tokens, budget=tuning.least_tokens),
+                confidential=quote.source in self._in_confidence,
+            )
             for quote in quotes[: tuning.quotes_per_fact]
         ]
         said = text.text if most is None else excerpt(text.text, rules.words, rules.tokens, budget=most)
+        fact = text.as_fact()
         return Recalled(
             ref=text.ref,
             text=said,
@@ -223,13 +237,17 @@ class Chooser:
             certainty=Certainty(tuning.level(self._certain(each)), round(self._certain(each), 3)),
             speaker=text.name if text.ref.kind is RefKind.MESSAGE else None,
             session_id=text.ref.id if text.ref.kind in (RefKind.MESSAGE, RefKind.SESSION_MEMORY) else None,
-            fact=text.as_fact(),
+            fact=fact,
             sources=tuple([quote.source for quote in quotes]),
             excerpts=tuple(shown),
             tags=tuple(json.loads(text.tags)),
             metadata=json.loads(text.metadata),
             superseded_by=self._truth.superseded.get(text.ref),
+            confidential=self._is_confidential(text.ref, fact),
         )
+
+    def _is_confidential(self, ref: Ref, fact: Fact | None) -> bool:
+        return SourceMessage(ref.id, ref.number) in self._in_confidence if fact is None else confidential(fact)
 
     def _with_others(self, item: Recalled) -> Recalled:
         also = self._also.get(item.ref)

@@ -7,13 +7,14 @@
     stand     standing.py          what holds now goes before the messages that say it, or said otherwise
     rerank    signals/reranker.py  the best few again, if there is a reranker (outside the transaction)
     choose    choose.py            no duplicates, nothing irrelevant, within the limit and the budget
+    merge     merge.py             the order of the results, and one answer where several spaces were asked
     record    shown.py             what a session was shown
 
 Every weight and cut-off is in tuning.py.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
@@ -27,21 +28,26 @@ from bethink.memory.recall.choose import ChoiceRules, Chooser
 from bethink.memory.recall.counts import counted
 from bethink.memory.recall.excerpts import stems_of
 from bethink.memory.recall.matching import QuestionVector, match
+from bethink.memory.recall.merge import NO_MATCH, arrange
 from bethink.memory.recall.question import ParsedQuestion, in_their_words, read
 from bethink.memory.recall.signals.base import RecallSignal
 from bethink.memory.recall.signals.reranker import RerankerSignal
 from bethink.memory.recall.signals.vector import cosines_of, knows
 from bethink.memory.recall.standing import Truth, truth
 from bethink.memory.recall.tuning import TUNING, Tuning
+from bethink.model.facts import SourceMessage
 from bethink.model.operations.memory import RecallRequest
 from bethink.model.recall import Candidate, Excerpt, Fate, Purpose, Recall, Ref, RefKind, most_certain
 from bethink.store import ledger, search
 from bethink.store.db import Database, Tx
+from bethink.store.learnt_statements import confidential_sources
 from bethink.store.search import Survey
 from bethink.store.vectors import Unembedded
 
 T = TypeVar("T")
 _log = logger("recall")
+
+_NO_EXCERPTS: Mapping[str, Sequence[Excerpt]] = {}
 
 _TOGETHER = 20
 """How many questions share a transaction: enough that beginning one costs little, and none lasts long."""
@@ -70,6 +76,8 @@ class Ranking:
     """Whether there were any vectors to compare with."""
     known: bool = True
     """Whether the space contained anything at the time of `as_of`."""
+    confidential: Collection[SourceMessage] = ()
+    """The messages, and sessions as number 0, that state something confidential."""
 
 
 @frozen
@@ -184,12 +192,14 @@ class Pipeline:
             tx, space, request, question,
             ranked=ranked, texts=texts, similarities=found.similarities, facts=RefKind.FACT in survey.kinds,
         )  # fmt: skip
+        excerpts = _excerpts(tx, space, request, stands) if RefKind.MESSAGE in survey.kinds else _NO_EXCERPTS
         return Ranking(
             question=question,
             truth=stands,
-            excerpts=_excerpts(tx, space, request, stands) if RefKind.MESSAGE in survey.kinds else {},
+            excerpts=excerpts,
             near=bool(found.similarities),
             known=bool(ranked) or as_of is None or search.anything_by(tx, space=space, at=as_of),
+            confidential=_confidential(tx, space, stands, excerpts) if RefKind.FACT in survey.kinds else (),
         )
 
     def _pool(self, request: RecallRequest) -> int:
@@ -229,8 +239,8 @@ class Pipeline:
             least=request.least,
             tuning=self.tuning,
         )
-        chooser = Chooser(rules, ranking.truth, ranking.excerpts)
-        items = chooser.choose(ranking.truth.order(ranked, explain=request.explain))
+        chooser = Chooser(rules, ranking.truth, ranking.excerpts, ranking.confidential)
+        items = arrange(request, chooser.choose(ranking.truth.order(ranked, explain=request.explain)))
         no_vectors = asked.vector is not None and not ranking.near
         missing = "no vectors yet; ranked by words only" if no_vectors else asked.missing
         return Recall(
@@ -253,18 +263,28 @@ def _excerpts(tx: Tx, space: str, request: RecallRequest, found: Truth) -> Mappi
     return search.excerpts(tx, space=space, fact_ids=facts, as_of=request.as_of)
 
 
+def _confidential(
+    tx: Tx, space: str, found: Truth, excerpts: Mapping[str, Sequence[Excerpt]]
+) -> Collection[SourceMessage]:
+    """Look up which of the texts that may be shown state something confidential."""
+    refs = {each.ref for each in found.ranked if each.ref.kind in (RefKind.MESSAGE, RefKind.SESSION_MEMORY)}
+    sources = (quote.source for quotes in excerpts.values() for quote in quotes)
+    refs.update(Ref(RefKind.MESSAGE, source.session_id, source.number) for source in sources)
+    return confidential_sources(tx, space=space, sources=refs)
+
+
 _WHY = {
     Fate.OVER_BUDGET: "the budget is too small for any of the matches",
     Fate.UNCERTAIN: "nothing was said about this that is certain enough; explain shows the nearest",
     Fate.QUESTION: "the only match is the question itself, asked before",
-    Fate.UNRELATED: "nothing was said about this",
+    Fate.UNRELATED: NO_MATCH,
 }
 """Why none of the matches is shown, the reason closest to an answer first."""
 
 
 def _why_empty(request: RecallRequest, ranking: Ranking, candidates: Sequence[Candidate], missing: str | None) -> str:
     if not candidates:
-        nothing = "nothing was said then" if ranking.question.only_when else "nothing was said about this"
+        nothing = "nothing was said then" if ranking.question.only_when else NO_MATCH
         nothing += "" if request.only is None else ", of what the search was narrowed to"
         return (nothing if ranking.known else "nothing was known by then") + (f"; {missing}" if missing else "")
     fates = {candidate.fate for candidate in candidates}

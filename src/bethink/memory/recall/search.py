@@ -11,7 +11,6 @@ from bethink.memory.recall.signals.base import RecallSignal
 from bethink.memory.recall.tuning import TUNING, Tuning
 from bethink.model.ids import new_id
 from bethink.model.operations.memory import ContextRequest, ExplainRequest, RecallRequest, ShownRequest, UsedRequest
-from bethink.model.operations.narrowing import NARROWING
 from bethink.model.operations.sessions import CitedRequest
 from bethink.model.recall import Block, Level, Lineage, Purpose, Recall, Recalled, Showing
 from bethink.store.db import Database, Tx
@@ -61,14 +60,7 @@ class Searcher:
             return body(tx)
 
         if request.question.strip():
-            asked = RecallRequest(
-                question=request.question,
-                budget=budget,
-                as_of=request.as_of,
-                session_id=request.session_id,
-                least=Level.FAIR,
-                **{each: getattr(request, each) for each in NARROWING},
-            )
+            asked = RecallRequest.of(request, budget=budget, least=Level.FAIR)
             found, sources = await self._pipeline.answer_and(space, asked, body, longest=tuning.answer_tokens)
             answers = found.items
         else:

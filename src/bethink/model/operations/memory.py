@@ -1,8 +1,8 @@
 """The verbs of a space: remember, recall, ask, context, explain, forget."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import timedelta
-from typing import Annotated
+from typing import Annotated, Any, Self
 
 from bethink.base.frozen import frozen
 from bethink.errors import Invalid
@@ -74,8 +74,8 @@ class _Shown(Narrowed):
 
 
 @frozen
-class RecallRequest(_Shown):
-    """A question to a space."""
+class _Search(_Shown):
+    """A request that searches memory for the answer to a question."""
 
     question: Question
     """What to look for, in plain words."""
@@ -85,8 +85,6 @@ class RecallRequest(_Shown):
     """Which kinds of memory to search."""
     least: Level | None = None
     """Only answers that are at least this certain: high, fair or weak. Without it weak ones are returned, too."""
-    explain: bool = False
-    """Also return every candidate, with its signals and what became of it."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "kinds", any_of("kinds", self.kinds, RefKind))
@@ -96,27 +94,32 @@ class RecallRequest(_Shown):
 
 
 @frozen
-class AskRequest(_Shown):
+class RecallRequest(_Search):
+    """A question to a space."""
+
+    explain: bool = False
+    """Also return every candidate, with its signals and what became of it."""
+
+    @classmethod
+    def of(cls, request: _Shown, **changes: Any) -> Self:
+        """Return the search that another request needs: all fields that both have, except those that change."""
+        shared = {field.name for field in fields(cls)} & {field.name for field in fields(request)}
+        return cls(**{**{name: getattr(request, name) for name in shared}, **changes})
+
+
+@frozen
+class AskRequest(_Search):
     """A question for the model to answer from memory."""
 
-    question: Question
-    """What to answer, in plain words."""
     limit: Limit = 20
     """How many memories the model is given at most."""
-    kinds: tuple[RefKind, ...] = tuple(RefKind)
-    """Which kinds of memory to answer from."""
-    least: Level | None = None
-    """Only from memories that are at least this certain: high, fair or weak."""
     without: Annotated[tuple[Ref, ...], Length(0, 100)] = ()
     """Answer as if these memories, and what rests on them alone, were not there. Nothing counts as used then."""
     deadline: Annotated[float, Between(0, 600)] = 60.0
     """After how many seconds to give up."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "kinds", any_of("kinds", self.kinds, RefKind))
-        if self.least is not None:
-            object.__setattr__(self, "least", any_of("least", (self.least,), Level)[0])
-        Narrowed.__post_init__(self)
+        _Search.__post_init__(self)
         if not self.question.strip():
             raise Invalid("the question is empty.", hint="Ask something.")
 

@@ -212,6 +212,16 @@ FROM known JOIN facts f ON f.space_id = :space AND f.id = known.id AND f.version
 LEFT JOIN said ON said.fact_id = f.id AND f.effect IS NOT NULL
 ORDER BY f.id, f.version, said.session_id, said.number;
 
+-- name: confidential_sources
+-- Those of some messages, or of whole sessions (number 0), that state a fact with a flag. The newest version of a fact
+-- decides, whatever time a question asks about: a later request for confidence covers earlier messages.
+SELECT DISTINCT pairs.id, pairs.number FROM pairs(:ids, :numbers)
+JOIN fact_sources s ON s.space_id = :space AND s.session_id = pairs.id
+    AND s.number BETWEEN pairs.number AND CASE WHEN pairs.number = 0 THEN :no_limit ELSE pairs.number END
+JOIN facts f ON f.space_id = :space AND f.id = s.fact_id
+    AND f.version = (SELECT max(version) FROM facts WHERE space_id = :space AND id = s.fact_id)
+WHERE CAST(f.flags AS TEXT) LIKE :flag;
+
 -- name: facts_standing_in
 -- The facts that held at a time in some slots, the newest last. Only a time in the past needs those retired since.
 SELECT id, version, content, subject, slot, created_at, recorded_at FROM facts
