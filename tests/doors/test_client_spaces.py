@@ -4,8 +4,11 @@ from collections.abc import Iterator
 
 import pytest
 
+from bethink import Fact, Message
 from bethink.errors import NotFound
 from bethink.model.access import Scope
+from bethink.model.kinds import FactKind, OwnKind
+from bethink.model.steering import LearningRules
 from tests.doors.client_kit import Served, connected, serving
 
 
@@ -39,3 +42,21 @@ async def test_a_space_without_a_right_is_named_and_not_left_out(served: Served)
             await hers.spaces("mira", "team").recall("tea")
         with pytest.raises(NotFound, match="space 'team'"):
             await hers.spaces("mira", "team").context("tea")
+
+
+async def test_block_over_http_is_written_as_by_the_server(served: Served) -> None:
+    """The client writes the block from items that went through JSON, and must arrive at the same bytes."""
+    async with connected(served.url, key=served.key) as memory:
+        mira = memory.space("mira")
+        await mira.rules.set(LearningRules(kinds={"recipe": "how she cooks something"}))
+        await mira.remember([Message(role="user", content="The green tea is in the tin", name="Ann")])
+        await mira.facts.save(Fact(id="f1", content="Tea steeps for 3 minutes", kind=OwnKind("recipe")))
+        wish = Fact(id="f2", content="Answer briefly", kind=FactKind.INSTRUCTION, speaker="Bo", scope="at work")
+        await mira.facts.save(wish)
+
+        alone = await mira.context("Where is the green tea?")
+        block = await memory.spaces("mira", "team").context("Where is the green tea?", budget=4_000)
+
+    assert len(alone.items) == 3
+    assert block.text == alone.text
+    assert (block.tokens, block.digest) == (alone.tokens, alone.digest)

@@ -120,6 +120,7 @@ export interface Candidate {
     because_of: string | null;
     space: string;
     certainty: number;
+    confidential: boolean;
 }
 
 /** How certain it is that a memory answers the question. */
@@ -319,6 +320,7 @@ export interface Excerpt {
     text: string;
     origin: string;
     said_at: Date;
+    confidential: boolean;
 }
 
 /** One statement, with the session it was learnt from. */
@@ -856,7 +858,7 @@ export interface Recall {
     candidates: Candidate[];
 }
 
-/** One memory that was found. `score` is between 0 and 1; `also` names memories that say the same. */
+/** One memory that was found. `score`, between 0 and 1, ranks it; `also` names memories that say the same. */
 export interface Recalled {
     ref: string;
     text: string;
@@ -876,6 +878,8 @@ export interface Recalled {
     metadata: { [name: string]: unknown };
     space: string;
     superseded_by: string | null;
+    confidential: boolean;
+    section: string;
 }
 
 /** A message in the log: its session, its number there, when it was stored, and when it was taken back. */
@@ -1627,11 +1631,8 @@ export interface SpaceRecallOptions extends CallOptions {
     budget?: number | null;
     as_of?: When | null;
     session_id?: string | null;
-    /** How many results to return at most. */
     limit?: number;
-    /** Which kinds of memory to search. */
     kinds?: readonly RefKind[];
-    /** Only answers that are at least this certain: high, fair or weak. Without it weak ones are returned, too. */
     least?: Level | null;
     /** Also return every candidate, with its signals and what became of it. */
     explain?: boolean;
@@ -1651,9 +1652,7 @@ export interface SpaceAskOptions extends CallOptions {
     session_id?: string | null;
     /** How many memories the model is given at most. */
     limit?: number;
-    /** Which kinds of memory to answer from. */
     kinds?: readonly RefKind[];
-    /** Only from memories that are at least this certain: high, fair or weak. */
     least?: Level | null;
     /** Answer as if these memories, and what rests on them alone, were not there. Nothing counts as used then. */
     without?: readonly string[];
@@ -2060,11 +2059,8 @@ export interface SessionRecallOptions extends CallOptions {
     where?: { [name: string]: unknown } | null;
     budget?: number | null;
     as_of?: When | null;
-    /** How many results to return at most. */
     limit?: number;
-    /** Which kinds of memory to search. */
     kinds?: readonly RefKind[];
-    /** Only answers that are at least this certain: high, fair or weak. Without it weak ones are returned, too. */
     least?: Level | null;
     /** Also return every candidate, with its signals and what became of it. */
     explain?: boolean;
