@@ -16,9 +16,9 @@ from bethink.api.space import Space
 from bethink.api.spaces import Spaces
 from bethink.model.facts import SourceMessage
 from bethink.model.kinds import FactKind
+from bethink.model.operations.memory import ContextRequest, RecallRequest
 from bethink.model.recall import Block, Level, Recall, RefKind
 from bethink.model.records import Origin
-from bethink.model.verbs.memory import ContextRequest, RecallRequest
 from bethink.store.db import Database
 from tests.rooms.recall_kit import learnt, tell
 

@@ -1,98 +1,35 @@
 """Webhooks: each change arrives, those of a space in order, and the receiver can tell who sent it."""
 
 import json
-import threading
 from collections.abc import Iterator
 from datetime import timedelta
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
 
 import anyio
 import pytest
 
-from bethink import Fact, Memory, verify_webhook
+from bethink import Memory, verify_webhook
 from bethink.errors import Invalid, NotFound
 from bethink.features.webhooks import deliver
 from bethink.features.webhooks import queries as webhooks
 from bethink.features.webhooks.deliver import Deliverer, DeliveryOptions
 from bethink.features.webhooks.notifier import Teller
-from bethink.features.webhooks.records import NewWebhook
 from bethink.store.db import Database
 from tests.conftest import FakeClock, memory_on
 from tests.rooms.learn_kit import worker
+from tests.rooms.webhook_kit import Receiver, hook, receiving, save, tell
 
 OPTIONS = DeliveryOptions(allow_private=True, timeout=10.0)
 
 
-class Receiver(ThreadingHTTPServer):
-    """Answers as told, in turn; the last answer is for all that follow."""
-
-    daemon_threads = True
-
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.answers = [204]
-        self.retry_after = ""
-        self.got: list[tuple[str, dict[str, str], bytes]] = []
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_port}/hook"
-
-    @property
-    def told(self) -> list[tuple[str, int, str]]:
-        """What arrived: space, number and kind of each."""
-        bodies: list[Any] = [json.loads(body) for _, _, body in self.got]
-        return [(each["data"]["space"], each["data"]["number"], each["type"]) for each in bodies]
-
-
-class Handler(BaseHTTPRequestHandler):
-    server: Receiver  # pyright: ignore[reportIncompatibleVariableOverride]
-
-    def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["content-length"]))
-        headers = {name.lower(): value for name, value in self.headers.items()}
-        self.server.got.append((self.path, headers, body))
-        answers = self.server.answers
-        self.send_response(answers.pop(0) if len(answers) > 1 else answers[0])
-        self.send_header("location", "/elsewhere")
-        if self.server.retry_after:
-            self.send_header("retry-after", self.server.retry_after)
-        self.send_header("content-length", "0")
-        self.end_headers()
-
-    def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
-        pass
-
-
 @pytest.fixture
 def receiver() -> Iterator[Receiver]:
-    server = Receiver()
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    yield server
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with receiving() as server:
+        yield server
 
 
 @pytest.fixture
 def memory(database: Database) -> Memory:
     return memory_on(database, allow_private=True)
-
-
-async def hook(memory: Memory, receiver: Receiver, space: str | None = None) -> NewWebhook:
-    return await memory.webhooks.create(receiver.url, space=space)
-
-
-async def save(memory: Memory, name: str, space: str = "alice") -> None:
-    await memory.space(space).facts.save(Fact(id=name, content=f"{name}."))
-
-
-async def tell(database: Database, **options: Any) -> None:
-    deliverer = Deliverer(database, DeliveryOptions(allow_private=True, **options))
-    while await deliverer.run_once():
-        pass
 
 
 async def test_a_change_arrives_signed_and_without_a_word_of_it(
@@ -160,7 +97,7 @@ async def test_the_pause_grows_with_each_failure_and_begins_anew_after_a_success
     for _ in range(4):
         await tell(database)
         began = clock.time
-        while not await database.transact(webhooks.any_due, read=True):
+        while not await database.transact(webhooks.due, read=True):
             clock.time += timedelta(seconds=0.5)
         pauses.append(clock.time - began)
 
@@ -293,10 +230,16 @@ async def test_who_lost_a_claim_notes_nothing(
     made = await hook(memory, receiver)
     await save(memory, "one")
     lease = timedelta(seconds=60)
-    [first] = await database.transact(lambda tx: webhooks.claim(tx, lease=lease, limit=9))
-    assert await database.transact(lambda tx: webhooks.claim(tx, lease=lease, limit=9)) == []
+
+    async def claim() -> list[webhooks.ClaimedQueue]:
+        return await database.transact(
+            lambda tx: webhooks.claim(tx, webhook_id=made.info.id, lease=lease, limit=9)
+        )  # fmt: skip
+
+    [first] = await claim()
+    assert await claim() == []
     clock.time += timedelta(minutes=2)
-    [second] = await database.transact(lambda tx: webhooks.claim(tx, lease=lease, limit=9))
+    [second] = await claim()
     [change] = await memory.space("alice").changes()
 
     done = await database.transact(lambda tx: webhooks.advance(tx, first, change, status=204, lease=lease))

@@ -4,13 +4,13 @@ from datetime import UTC, datetime
 
 import pytest
 
+from bethink.memory.recall.context_lines import write_block
+from bethink.memory.recall.merge import NO_MATCH, merge_of
 from bethink.model.facts import Fact, SourceMessage
 from bethink.model.kinds import FactKind, OwnKind
+from bethink.model.operations.memory import CONTEXT, RECALL, ContextRequest, RecallRequest
 from bethink.model.recall import Block, Candidate, Certainty, Excerpt, Fate, Level, Recall, Recalled, Ref, RefKind
 from bethink.model.records import Origin
-from bethink.model.verbs.memory import CONTEXT, RECALL, ContextRequest, RecallRequest
-from bethink.recall.context_lines import write_block
-from bethink.recall.merge import NO_MATCH, merge_of
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 USER = Origin("user")

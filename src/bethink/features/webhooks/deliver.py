@@ -9,6 +9,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
 import anyio
+from anyio.abc import TaskGroup
 
 from bethink.base.backoff import pause_after
 from bethink.base.frozen import frozen
@@ -41,7 +42,9 @@ class DeliveryOptions:
     longest_pause: float = 3600.0
     lease: float = 60.0
     queues: int = 16
-    """Queues that are claimed at a time, each of one webhook and one space."""
+    """Spaces whose changes are sent to one webhook at a time."""
+    webhooks: int = 32
+    """Webhooks that are served at a time. Others take turns with them, first come, first served."""
     batch: int = 50
     """Changes that are sent under one claim."""
 
@@ -61,26 +64,62 @@ class _Work(NamedTuple):
 
 
 class Deliverer:
-    """Any number of workers may deliver: a claim keeps them apart, and changes of one space in order."""
+    """Any number of workers may deliver: a claim keeps them apart, and changes of one space in order.
+
+    Each webhook has a task of its own, so that a slow receiver delays no other.
+    """
 
     def __init__(self, database: Database, options: DeliveryOptions | None = None) -> None:
         self._database = database
         self._options = options or DeliveryOptions()
+        # A claim is renewed after each answer: a lease that ends before the answer may come would never be renewed.
+        self._lease = timedelta(seconds=max(self._options.lease, 2 * self._options.timeout))
+        self._serving: set[str] = set()
+        self._turns = anyio.CapacityLimiter(self._options.webhooks)
         self._trust: ssl.SSLContext | None = None
         self._told = False
 
     async def run_once(self) -> int:
-        """Claim queues that are due, and send what waits in them. Returns how many there were."""
-        if not await self._database.transact(webhooks.any_due, read=True) or not self._can_send():
+        """Send every change that is due. Returns the number of webhooks that it was sent to."""
+        started = 0
+        async with anyio.create_task_group() as tasks:
+            started += await self.start(tasks)
+        return started
+
+    async def start(self, tasks: TaskGroup) -> int:
+        """Start a task for each webhook that has something due and no task yet. Returns the number of new tasks."""
+        due = await self._database.transact(webhooks.due, read=True)
+        idle = [webhook_id for webhook_id in due if webhook_id not in self._serving]
+        if not idle or not self._can_send():
             return 0
-        options, held = self._options, list[ClaimedQueue]()
-        lease = timedelta(seconds=options.lease)
+        self._serving.update(idle)
+        for webhook_id in idle:
+            tasks.start_soon(self._serve, webhook_id)
+        return len(idle)
+
+    async def _serve(self, webhook_id: str) -> None:
+        """Send changes to one webhook until none is due."""
+        try:
+            has_more = True
+            while has_more:
+                async with self._turns:
+                    has_more = await self._serve_some(webhook_id)
+        except StoreError as error:  # the tasks of other webhooks go on
+            _log.error("the database is unavailable: %s", type(error).__name__)
+        finally:
+            self._serving.discard(webhook_id)
+
+    async def _serve_some(self, webhook_id: str) -> bool:
+        """Claim some queues of a webhook, and send what waits in them. Returns False if none is due."""
+        limit, held = self._options.queues, list[ClaimedQueue]()
         with anyio.CancelScope(shield=True):  # when cancelled here, the claims must still be known to be released
-            held = await self._database.transact(lambda tx: webhooks.claim(tx, lease=lease, limit=options.queues))
+            held = await self._database.transact(
+                lambda tx: webhooks.claim(tx, webhook_id=webhook_id, lease=self._lease, limit=limit)
+            )
         async with anyio.create_task_group() as tasks:
             for queue in held:
                 tasks.start_soon(self._deliver, queue)
-        return len(held)
+        return bool(held)
 
     def _can_send(self) -> bool:
         try:
@@ -119,7 +158,6 @@ class Deliverer:
 
     async def _send_all(self, held: ClaimedQueue, work: _Work) -> bool:
         """Send changes one after the other. Returns True if the claim is over, because one failed or it was lost."""
-        lease = timedelta(seconds=self._options.lease)
         async with self._client() as http:
             for change in work.changes:
                 answer = await self._send(http, work, change)
@@ -128,7 +166,7 @@ class Deliverer:
                     return True
                 ours = await self._database.transact(
                     lambda tx, change=change, answer=answer: webhooks.advance(
-                        tx, held, change, status=answer.status, lease=lease
+                        tx, held, change, status=answer.status, lease=self._lease
                     ),
                     repeatable=True,
                 )

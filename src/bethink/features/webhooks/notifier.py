@@ -34,17 +34,18 @@ class Teller:
     async def run(self) -> None:
         """Send and remove until cancelled."""
         prune_at = time.monotonic() + jittered(_ROUND, spread=1.0)
-        while True:
-            try:
-                since = await self._database.start_listening()
-                await self.tell()
-                if time.monotonic() >= prune_at:
-                    prune_at = time.monotonic() + _ROUND
-                    await self.prune()
-                await self._database.wait_for_work(jittered(_LOOK), since=since)
-            except StoreError as error:
-                _log.error("the database is unavailable: %s", type(error).__name__)
-                await anyio.sleep(_LOOK)
+        async with anyio.create_task_group() as tasks:
+            while True:
+                try:
+                    since = await self._database.start_listening()
+                    await self._deliverer.start(tasks)
+                    if time.monotonic() >= prune_at:
+                        prune_at = time.monotonic() + _ROUND
+                        await self.prune()
+                    await self._database.wait_for_work(jittered(_LOOK), since=since)
+                except StoreError as error:
+                    _log.error("the database is unavailable: %s", type(error).__name__)
+                    await anyio.sleep(_LOOK)
 
     async def tell(self) -> None:
         """Send every change that is due."""

@@ -47,20 +47,20 @@ def disable(tx: Tx, *, webhook_id: str, reason: str) -> None:
     tx.run("stop_queues", id=webhook_id)
 
 
-def claim(tx: Tx, *, lease: timedelta, limit: int) -> list[ClaimedQueue]:
-    """Claim queues that are due, in any space, for the duration of `lease`."""
+def claim(tx: Tx, *, webhook_id: str, lease: timedelta, limit: int) -> list[ClaimedQueue]:
+    """Claim queues of a webhook that are due, in any space, for the duration of `lease`."""
     return [
         ClaimedQueue(
             row["space_id"], row["webhook_id"], row["token"], row["delivered"], row["attempts"],
             from_micros_or_none(row["failing_since"]),
         )
-        for row in tx.all("claim_queues", now=tx.now, lease=tx.now + lease, limit=limit)
+        for row in tx.all("claim_queues", id=webhook_id, now=tx.now, lease=tx.now + lease, limit=limit)
     ]  # fmt: skip
 
 
-def any_due(tx: Tx) -> bool:
-    """Return whether there is anything to send."""
-    return tx.one("any_queue_due", now=tx.now) is not None
+def due(tx: Tx) -> list[str]:
+    """Return the ids of webhooks that have something to send, the longest due first."""
+    return [row["id"] for row in tx.all("list_due_webhooks", now=tx.now)]
 
 
 def advance(tx: Tx, held: ClaimedQueue, change: MemoryChange, *, status: int, lease: timedelta) -> bool:

@@ -80,9 +80,10 @@ UPDATE webhooks SET disabled_at = :now, disabled_because = :reason WHERE id = :i
 UPDATE webhook_queues SET due_at = NULL, token = token + 1 WHERE webhook_id = :id;
 
 -- name: claim_queues
--- Claim the queues that are due, the longest waiting first, each with a token above all before.
+-- Claim the queues of a webhook that are due, the longest waiting first, each with a token above all before.
 WITH due AS MATERIALIZED (
-    SELECT space_id, webhook_id FROM webhook_queues WHERE due_at <= :now AND is_here(webhook_queues)
+    SELECT space_id, webhook_id FROM webhook_queues
+    WHERE webhook_id = :id AND due_at <= :now AND is_here(webhook_queues)
     ORDER BY due_at LIMIT :limit /*skip_locked*/
 )
 UPDATE webhook_queues SET token = webhook_queues.token + 1, due_at = :lease
@@ -90,9 +91,15 @@ FROM due WHERE webhook_queues.space_id = due.space_id AND webhook_queues.webhook
 RETURNING webhook_queues.space_id, webhook_queues.webhook_id, webhook_queues.token, webhook_queues.delivered,
     webhook_queues.attempts, webhook_queues.failing_since;
 
--- name: any_queue_due
--- Whether there is anything to send.
-SELECT space_id FROM webhook_queues WHERE due_at <= :now AND is_here(webhook_queues) LIMIT 1;
+-- name: list_due_webhooks
+-- Webhooks that have something to send, the longest due first: one entry of the index is read for each webhook,
+-- however many spaces wait for a slow one.
+SELECT id FROM (
+    SELECT w.id, (
+        SELECT q.due_at FROM webhook_queues q WHERE q.webhook_id = w.id AND q.due_at <= :now AND is_here(q)
+        ORDER BY q.due_at LIMIT 1
+    ) AS due_at FROM webhooks w
+) AS waiting WHERE due_at IS NOT NULL ORDER BY due_at, id;
 
 -- name: advance_queue
 -- Note that a webhook was told of a change, under a claim that is still valid, and renew the claim.

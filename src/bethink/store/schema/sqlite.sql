@@ -815,7 +815,7 @@ CREATE TABLE webhook_queues (
     PRIMARY KEY (space_id, webhook_id)
 ) STRICT;
 
-CREATE INDEX webhook_queues_due ON webhook_queues (due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX webhook_queues_due ON webhook_queues (webhook_id, due_at) WHERE due_at IS NOT NULL;
 
 -- What became of each change that was sent: numbers, times and status, so that it is read across spaces, too.
 -- at: when it was last tried. status: what the receiver answered, 0 for nothing.
