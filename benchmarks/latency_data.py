@@ -14,9 +14,8 @@ import anyio
 import apsw
 import psycopg
 
-from bethink.store import vectors
-from bethink.store.backfill import index_space
-from bethink.store.db import Database
+from bethink.store import archived, vectors
+from bethink.store.db import Database, Tx
 
 DIMENSION = 384
 EMBEDDER = "benchmark"
@@ -26,6 +25,7 @@ _BURST = 10
 _POOL = 5_000
 _BEGAN = 1_700_000_000_000
 _HOUR = 3_600_000
+_PAGE = 1_000
 _SHIFT = 2.7
 _ASKED = ("What about {}?", "Where do we find {}?", "Who has {}?", "Why is it {}?")
 _TABLE = (
@@ -188,7 +188,13 @@ async def index_world(database: Database, world: World) -> None:
     """Index the facts of a world that was loaded past the store."""
     for number in range(world.spaces):
         space = f"space-{number:06}"
-        await database.transact(lambda tx, space=space: index_space(tx, space=space), space=space)
+        await database.transact(lambda tx, space=space: _index_facts(tx, space), space=space)
+
+
+def _index_facts(tx: Tx, space: str) -> None:
+    [facts] = [table for table in archived.tables() if table.name == "facts"]
+    for rows in archived.pages(tx, facts, space=space, size=_PAGE):
+        archived.index(tx, facts, rows, space=space)
 
 
 def index(database: Database, world: World) -> None:

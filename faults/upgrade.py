@@ -1,8 +1,9 @@
-"""Each migration is applied to large tables of PostgreSQL while others read and write (--rows): how long do they wait?
+"""Applies migrations to large tables of PostgreSQL while others read and write (--rows), and measures their wait.
 
 The limit is a second. Messages are as many as said, facts a tenth of that, over a thousand spaces. A writer does as
-every writer of Bethink: it reads the version of the schema first. Migrations up to the one in `BEFORE_RELEASE` are
-printed and not judged: no release has the schema that they begin with.
+every writer of Bethink: it reads the version of the schema first. After the migrations of the product come two of this
+campaign: one that only adds a column and must keep the limit, and one that rewrites a table, which shows what a wait
+looks like and is not judged.
 """
 
 import argparse
@@ -11,7 +12,6 @@ import sys
 import threading
 import time
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, cast
 
 import anyio
@@ -23,16 +23,18 @@ from bethink.store.engines.postgres import PostgresDatabase, PostgresOptions
 from bethink.store.sql import Dialect
 from tools import postgres
 
-BEFORE_RELEASE = 31
-"""The newest migration that a first release would bring. Raise it never: a release is what others upgrade from."""
 LIMIT = 1.0
-_FILLED_AT = 15
-"""Tables are filled after this one, which indexes every text anew in Python and is not online by any measure."""
 _SPACES = 1000
 _PAUSE = 0.002
-_OLD = Path(__file__).parents[1] / "tests" / "store" / "old_schema" / "postgres.sql"
 
 Migration = tuple[int, str, str]
+
+ADDS: Migration = (9001, "adds a column", "ALTER TABLE messages ADD COLUMN upgrade_added text")
+REWRITES: Migration = (
+    9002,
+    "rewrites a table",
+    "ALTER TABLE messages ADD COLUMN upgrade_rewritten text NOT NULL DEFAULT clock_timestamp()::text",
+)
 
 _FILL = """
 SET session_replication_role = replica;
@@ -120,11 +122,8 @@ class _Stepping(PostgresDatabase):
     migration: Migration
 
     def _prepare(self, tx: Tx) -> None:
-        version, _, text = self.migration
         tx.begin_migration()
-        tx.script(text)
-        if version in migrate._THEN:
-            migrate._THEN[version](tx)
+        tx.script(self.migration[2])
 
 
 def apply(dsn: str, migration: Migration) -> None:
@@ -139,20 +138,15 @@ def apply(dsn: str, migration: Migration) -> None:
     anyio.run(run)
 
 
-def prepare(superuser: str, owner: str, rows: int) -> list[Migration]:
-    """Fill a database of an old schema, and return the migrations that are still to come."""
-    known = migrate.migrations(Dialect.POSTGRES)
-    with psycopg.connect(owner, autocommit=True) as connection:
-        connection.execute("SELECT set_config('bethink.space', 'alice', false)")  # whose rows the old schema brings
-        connection.execute(_OLD.read_bytes())
-    for migration in known:
-        if migration[0] <= _FILLED_AT:
-            apply(owner, migration)
-    each = max(1, rows // _SPACES)
+def prepare(superuser: str, owner: str, rows: int) -> None:
+    """Fill a database of the schema that the migrations of the product start from."""
+    # Before the first release this is the current schema. The first migration fails on it, because its change is there
+    # already: from then on, start from the schema of the release, which tests/store/ keeps.
+    apply(owner, (migrate.BASELINE, "baseline", migrate.schema(Dialect.POSTGRES)))
+    per_space = max(1, rows // _SPACES)
     with psycopg.connect(superuser, autocommit=True) as connection:
-        connection.execute(_FILL.format(spaces=_SPACES, each=each, facts=max(1, each // 10)).encode())
+        connection.execute(_FILL.format(spaces=_SPACES, each=per_space, facts=max(1, per_space // 10)).encode())
         connection.execute("ANALYZE")
-    return [migration for migration in known if migration[0] > _FILLED_AT]
 
 
 def measure(superuser: str, owner: str, migration: Migration) -> Measured:
@@ -183,12 +177,14 @@ def _warm_up(askers: list[Asker]) -> None:
         time.sleep(_PAUSE)
 
 
-def campaign(rows: int, extra: tuple[Migration, ...] = ()) -> list[Measured]:
-    """Measure every migration on tables of so many rows; `extra` come after those that there are."""
+def campaign(rows: int) -> list[Measured]:
+    """Measure every migration of the product, and the two of this campaign, on tables with this many messages."""
     with postgres.running() as server:
         owner = postgres.create_database(server, "upgrade")
         superuser = postgres.in_database(server, "upgrade")
-        return [measure(superuser, owner, each) for each in [*prepare(superuser, owner, rows), *extra]]
+        prepare(superuser, owner, rows)
+        migrations = [*migrate.migrations(Dialect.POSTGRES), ADDS, REWRITES]
+        return [measure(superuser, owner, migration) for migration in migrations]
 
 
 def main() -> int:
@@ -197,18 +193,15 @@ def main() -> int:
     parser.add_argument("--rows", type=int, required=True, help="how many messages")
     options = parser.parse_args()
     measured = campaign(cast("int", options.rows))
-    for each in measured:
-        judged = "before the first release" if each.version <= BEFORE_RELEASE else "held to the limit"
+    for result in measured:
         print(
-            f"postgres: {each.version:04} {each.name}: {each.took:.2f} s, a reader waited {each.read:.2f} s, "
-            f"a writer {each.write:.2f} s ({judged})"
+            f"postgres: {result.version:04} {result.name}: {result.took:.2f} s, a reader waited {result.read:.2f} s, "
+            f"a writer {result.write:.2f} s ({'judged' if result.version != REWRITES[0] else 'not judged'})"
         )
-    held = [each for each in measured if each.version > BEFORE_RELEASE]
-    late = [each for each in held if each.longest > LIMIT]
-    over = [str(each.version) for each in measured if each.longest > LIMIT]
+    judged = [result for result in measured if result.version != REWRITES[0]]
+    late = [result for result in judged if result.longest > LIMIT]
     print(
-        f"postgres: {len(measured)} migrations at {options.rows} messages, over {LIMIT:.0f} s: "
-        f"{', '.join(over) or 'none'}; {len(held)} are held to it, {len(late)} violations"
+        f"postgres: {len(judged)} migrations at {options.rows} messages held to {LIMIT:.0f} s, {len(late)} violations"
     )
     return 1 if late else 0
 

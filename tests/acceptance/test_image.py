@@ -10,12 +10,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import anyio
 import pytest
 
 from tests.doors.cli_kit import ok
 from tests.service_kit import Service, ask
-from tests.store.test_migrations import OLD, scripted
 from tools.cutting_proxy import CuttingProxy
 from tools.image import USER, Images, Unpacked, missing
 
@@ -151,16 +149,6 @@ def test_server_and_worker_come_up_on_postgresql_are_probed_and_replaced_under_l
     assert {status for status, _ in answered} == {201}
     stored = ok("recall", "tea number 1", "--database", clean_dsn, "--space", "alice")
     assert stored["items"]
-
-
-def test_its_migration_brings_an_older_database_up_to_date_with_all_it_holds(image: Unpacked, fresh_dsn: str) -> None:
-    anyio.run(scripted, fresh_dsn, (OLD / "postgres.sql").read_text(encoding="utf-8"))  # as version 13 left it
-    with over_tcp(fresh_dsn) as dsn:
-        named = {"BETHINK_MODULE": "memory.postgres", "BETHINK_POSTGRES_DSN": dsn}
-        done = image.run("status", **named)
-        assert done.returncode == 0, done.stderr
-        found = image.run("recall", "Where did I move?", "--space", "alice", **named)
-    assert "Lisbon" in found.stdout, found.stderr
 
 
 def _address(line: str) -> str:

@@ -6,10 +6,11 @@ from pathlib import Path
 import apsw
 import pytest
 
-from bethink.store.migrate import migrations, newest_version
+from bethink.store.migrate import newest_version, schema
 from bethink.store.migration_plan import locks, statements
 from bethink.store.sql import Dialect
 from tests.doors.cli_kit import run
+from tests.store.migrations_kit import MARKS, WITHOUT_MARKS, using_migrations, write_migrations
 
 NEWEST = newest_version(Dialect.SQLITE)
 
@@ -20,6 +21,19 @@ def file(tmp_path: Path) -> Path:
     path = tmp_path / "memory.db"
     assert run("add", "I live in Bergen.", "--space", "ida", "--database", str(path)).code == 0
     return path
+
+
+@pytest.fixture
+def old_file(file: Path) -> Path:
+    """A memory that lacks two migrations."""
+    changed(file, WITHOUT_MARKS)
+    return file
+
+
+@pytest.fixture
+def marks(tmp_path: Path) -> Path:
+    """These migrations."""
+    return write_migrations(tmp_path / "marks", MARKS)
 
 
 def changed(file: Path, statement: str) -> None:
@@ -36,31 +50,59 @@ def test_a_schema_that_is_current_passes_the_check(file: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
-        (f"DELETE FROM schema_version WHERE version = {NEWEST}", "behind by 1 migration"),
-        ("INSERT INTO schema_version (version, name, applied_at) VALUES (9999, 'x', 0)", "newer than this version"),
-        ("UPDATE schema_version SET checksum = 'x' WHERE version = 17", "migration 17 was altered"),
+        ("INSERT INTO schema_version VALUES (9999, 'x', 0, '')", "newer than this version"),
+        ("UPDATE schema_version SET checksum = 'x'", "migration 1 was altered"),
+        ("UPDATE schema_version SET version = 33", "schema 33: from before the first release"),
     ],
 )
-def test_a_schema_that_is_behind_ahead_or_altered_fails_the_check_and_stays(file: Path, change: str, told: str) -> None:
+def test_check_fails_unless_the_schema_is_current(file: Path, change: str, message: str) -> None:
     changed(file, change)
 
+    assert_check_fails(file, message)
+
+
+def assert_check_fails(file: Path, message: str) -> None:
+    """Check twice: the first check must not change what the second sees."""
     for _ in range(2):
         done = run("migrate", "--check", "--database", str(file))
         assert done.code == 1
-        assert (done.err + done.out).count(told) == 1
+        assert (done.err + done.out).count(message) == 1
 
 
-def test_a_plan_has_every_statement_of_the_missing_migrations_and_applies_none(file: Path) -> None:
-    changed(file, f"DELETE FROM schema_version WHERE version = {NEWEST}")
+def test_migrate_applies_what_check_misses(old_file: Path, marks: Path) -> None:
+    with using_migrations(marks):
+        assert_check_fails(old_file, "behind by 2 migrations")
+
+        done = run("migrate", "--database", str(old_file), "--json")
+
+        assert done.data == {"version": 3, "applied": [2, 3]}
+        assert run("migrate", "--check", "--database", str(old_file)).code == 0
+        assert run("recall", "Where do I live?", "--space", "ida", "--database", str(old_file)).out.count("Bergen") == 1
+
+
+def test_plan_shows_all_statements_and_applies_none(old_file: Path, marks: Path) -> None:
+    with using_migrations(marks):
+        planned = run("migrate", "--plan", "--database", str(old_file), "--json").data["statements"]
+
+        expected = [
+            (number, statement)
+            for number, texts in enumerate(MARKS.values(), 2)
+            for statement in statements(texts[Dialect.SQLITE])
+        ]
+        assert [(step["version"], step["statement"]) for step in planned] == expected
+        assert {step["locks"] for step in planned} == {"the file: writers wait, readers do not"}
+        assert_check_fails(old_file, "behind by 2 migrations")
+
+
+def test_plan_of_a_new_database_is_its_schema(tmp_path: Path) -> None:
+    file = tmp_path / "empty.db"
+    file.touch()
 
     planned = run("migrate", "--plan", "--database", str(file), "--json").data["statements"]
 
-    [text] = [text for number, _, text in migrations(Dialect.SQLITE) if number == NEWEST]
-    assert [step["statement"] for step in planned] == list(statements(text))
-    assert {step["locks"] for step in planned} == {"the file: writers wait, readers do not"}
-    assert run("migrate", "--check", "--database", str(file)).code == 1
+    assert [step["statement"] for step in planned] == list(statements(schema(Dialect.SQLITE)))
 
 
 def test_the_locks_of_statements_are_named() -> None:

@@ -7,18 +7,24 @@ import psycopg
 import pytest
 from anyio import to_thread
 
-from bethink.errors import Misconfigured, Unavailable
-from bethink.store import migrate as migrate_module
+from bethink.errors import BethinkError, Misconfigured, Unavailable
 from bethink.store.db import Database, Tx
 from bethink.store.engines.postgres import PostgresDatabase, PostgresOptions
 from bethink.store.engines.sqlite import SqliteDatabase, SqliteOptions
-from bethink.store.migrate import BASELINE, migrate, migrations
+from bethink.store.migrate import BASELINE, migrate, newest_version
 from bethink.store.sql import Dialect
-from tests.conftest import DATABASES, KEY, many, memory_on
+from tests.conftest import DATABASES, KEY, many, memory_on, said
+from tests.store.migrations_kit import (
+    MARKS,
+    TOMORROW,
+    WITHOUT_MARKS,
+    numbering_problems,
+    using_migrations,
+    write_migrations,
+)
 from tests.store.schema_kit import described
 from tools.postgres import create_database
 
-OLD = Path(__file__).parent / "old_schema"
 CHANGES = {
     "both": [
         "ALTER TABLE facts ADD COLUMN more TEXT",
@@ -61,13 +67,14 @@ def unopened(target: str) -> Database:
 
 
 @pytest.mark.spec("S4.46", "S4.59")
-async def test_a_new_database_gets_every_migration_once_and_remembers_them(new_target: str) -> None:
-    database = unopened(new_target)
-    await database.open()
+async def test_new_database_records_every_version_once(new_target: str, tmp_path: Path) -> None:
+    with using_migrations(write_migrations(tmp_path / "m", MARKS)):
+        database = unopened(new_target)
+        await database.open()
 
-    assert await versions(database) == [BASELINE, *(number for number, _, _ in migrations(database.dialect))]
-    assert await database.transact(migrate) == []
-    await database.close()
+        assert await versions(database) == [BASELINE, 2, 3]
+        assert await database.transact(migrate) == []
+        await database.close()
 
 
 def kind_of(target: str) -> str:
@@ -88,50 +95,81 @@ async def versions(database: Database) -> list[int]:
 
 @pytest.fixture
 async def old_target(new_target: str) -> str:
-    """A database as the code of version 13 left it, with a few rows of a space."""
-    await scripted(new_target, (OLD / f"{kind_of(new_target)}.sql").read_text(encoding="utf-8"))
+    """A database of version 1 without marks on sessions, and with two messages of a space."""
+    database = unopened(new_target)
+    await database.open()
+    session = await memory_on(database).space("alice").session(KEY)
+    await session.append(said("I moved to Lisbon.", "I play the cello."))
+    await database.close()
+    await scripted(new_target, WITHOUT_MARKS)
     return new_target
 
 
+@pytest.fixture
+def marks(tmp_path: Path) -> Path:
+    """The migrations that `old_target` lacks."""
+    return write_migrations(tmp_path / "marks", MARKS)
+
+
 @pytest.mark.spec("S0.9", "S0.7", "S0.8", "S4.46")
-async def test_an_old_database_opens_with_all_it_holds_and_goes_on(old_target: str) -> None:
-    database = unopened(old_target)
-    await database.open()
-    memory = memory_on(database)
-
-    session = await memory.space("alice").session(KEY)
-    assert (session.id, session.info.invalidated_at, session.info.processed_until) == ("ses_1", None, None)
-    await session.append(many(4))
-    assert [(found.id, found.invalidated_at) for found in await memory.local().marks().find_invalidated()] == [
-        ("ses_1", 6)
-    ]
-    assert [record.message.content for record in await session.read(limit=3)][1:] == ["Noted.", "message 1"]
-    assert await memory.list_spaces() == ["alice"]
-
-    found = await memory.space("alice").recall("Who plays the cello, and where is the oolong?", limit=10)
-    assert {str(item.ref) for item in found.items} >= {"fact:fct_1:1", "document:doc_1:1"}
-    assert not any(item.ref.id == "doc_2" for item in found.items)  # an overview
-    found = await memory.space("alice").recall("Where did I move?")
-    assert any("Lisbon" in item.text for item in found.items)
-
-    gone = await memory.space("alice").forget(conversation=KEY)
-    assert (gone.messages, gone.facts, gone.threads) == (6, 1, 1)
-    left = await memory.space("alice").recall("Who plays the cello in Lisbon?")
-    assert not left.items
-    await database.close()
-
-
-async def test_the_schema_that_can_be_read_is_the_one_that_the_migrations_make(
-    old_target: str, second_target: str
-) -> None:
-    for target in (old_target, second_target):
-        database = unopened(target)
+async def test_migrated_database_keeps_its_rows_and_gains_marks(old_target: str, marks: Path) -> None:
+    with using_migrations(marks):
+        database = unopened(old_target)
         await database.open()
+        memory = memory_on(database)
+
+        session = await memory.space("alice").session(KEY)
+        assert (session.info.invalidated_at, session.info.processed_until) == (None, None)
+        await session.append(many(4))
+        [marked] = await memory.local().marks().find_invalidated()
+        assert (marked.id, marked.invalidated_at) == (session.info.id, 6)
+        contents = [record.message.content for record in await session.read(limit=10)]
+        assert contents[:3] == ["I moved to Lisbon.", "I play the cello.", "message 1"]
+
+        answer = await memory.space("alice").recall("Where did I move?")
+        assert any("Lisbon" in item.text for item in answer.items)
+        receipt = await memory.space("alice").forget(conversation=KEY)
+        assert receipt.messages == 6
         await database.close()
+
+
+async def test_migrations_lead_to_the_current_schema(old_target: str, second_target: str, marks: Path) -> None:
+    before = described(old_target)
+    with using_migrations(marks):
+        await reopened(old_target)
+        await reopened(second_target)
 
     migrated, new = described(old_target), described(second_target)
 
+    assert before != new
     assert (migrated - new, new - migrated) == (set(), set())
+
+
+async def test_failed_migration_leaves_the_schema_unchanged(old_target: str, tmp_path: Path) -> None:
+    broken = {**MARKS, "broken": dict.fromkeys(Dialect, "CREATE INDEX broken ON sessions (no_such_column);")}
+    before = described(old_target)
+
+    with (
+        using_migrations(write_migrations(tmp_path / "m", broken)),
+        pytest.raises(BethinkError, match="no_such_column"),
+    ):
+        await unopened(old_target).open()
+
+    assert described(old_target) == before
+    assert await recorded_versions(old_target) == [BASELINE]
+
+
+def test_product_migrations_are_paired_and_numbered(tmp_path: Path) -> None:
+    assert numbering_problems() == []
+
+    gap = write_migrations(tmp_path / "gap", TOMORROW, first=BASELINE + 2)
+    with using_migrations(gap):
+        assert numbering_problems() == ["a number is missing or repeated"]
+
+    unpaired = write_migrations(tmp_path / "unpaired", TOMORROW)
+    (unpaired / "postgres" / "0002_tomorrow.sql").unlink()
+    with using_migrations(unpaired):
+        assert numbering_problems() == ["not for both databases: tomorrow"]
 
 
 async def test_schemas_that_differ_are_told_apart(new_target: str) -> None:
@@ -147,46 +185,69 @@ async def test_schemas_that_differ_are_told_apart(new_target: str) -> None:
         seen.append(now)
 
 
-async def test_a_database_from_before_the_baseline_is_refused_with_what_to_do(old_target: str) -> None:
-    await scripted(old_target, "DELETE FROM schema_version WHERE version > 7")
+@pytest.mark.parametrize(
+    ("versions", "change"),
+    [
+        ((13, 33), ""),
+        ((13, 14), "ALTER TABLE schema_version DROP COLUMN checksum;"),
+        ((1,), ""),
+    ],
+    ids=["newest", "without-checksums", "oldest"],
+)
+async def test_database_from_before_the_release_is_refused(
+    old_target: str, marks: Path, versions: tuple[int, ...], change: str
+) -> None:
+    rows = ", ".join(f"({version}, '{'baseline' if version == 13 else 'other'}', 0, '')" for version in versions)
+    await scripted(old_target, f"DELETE FROM schema_version; INSERT INTO schema_version VALUES {rows}; {change}")
     before = described(old_target)
 
-    with pytest.raises(
-        Misconfigured, match=r"its schema is 7, and the oldest supported is 13\. Open it once with .*47eeef4"
+    with (
+        using_migrations(marks),
+        pytest.raises(
+            Misconfigured,
+            match=rf"schema {versions[-1]} of a version before .*'bethink export --archive FILE'.* version that wrote "
+            "it, then 'bethink import archive FILE'",
+        ),
     ):
         await unopened(old_target).open()
 
     assert described(old_target) == before
 
 
-async def test_many_processes_opening_a_new_database_at_once_migrate_it_once(new_target: str) -> None:
-    databases = [unopened(new_target) for _ in range(4)]
+async def open_together(target: str) -> list[int]:
+    """Open a database four times at once, and return the versions that it recorded."""
+    databases = [unopened(target) for _ in range(4)]
 
     async with anyio.create_task_group() as tasks:
         for database in databases:
             tasks.start_soon(database.open)
 
-    known = [number for number, _, _ in migrations(databases[0].dialect)]
-    assert await versions(databases[0]) == [BASELINE, *known]
+    recorded = await versions(databases[0])
     for database in databases:
         await database.close()
+    return recorded
 
 
-async def upgrade(target: str) -> int:
+async def test_processes_that_open_together_create_one_schema(new_target: str) -> None:
+    assert await open_together(new_target) == [BASELINE]
+
+
+async def test_processes_that_open_together_migrate_once(old_target: str, marks: Path) -> None:
+    with using_migrations(marks):
+        assert await open_together(old_target) == [BASELINE, 2, 3]
+
+
+async def upgrade(target: str, folder: Path) -> int:
     """Let a process of tomorrow's version migrate a database, and return the version of its schema."""
-    known = migrate_module.migrations
-    last = known(Dialect.SQLITE)[-1][0] + 1
-    with pytest.MonkeyPatch.context() as patch:
-        change = (last, "tomorrow", "ALTER TABLE facts ADD COLUMN tomorrow TEXT")
+    with using_migrations(write_migrations(folder, TOMORROW)):
+        await reopened(target)
+        return newest_version(Dialect.SQLITE)
 
-        def migrations(dialect: Dialect) -> list[tuple[int, str, str]]:
-            return [*known(dialect), change]
 
-        patch.setattr(migrate_module, "migrations", migrations)
-        new = unopened(target)
-        await new.open()
-    await new.close()
-    return last
+async def recorded_versions(target: str) -> list[int]:
+    database = unopened(target)
+    rows = await database.look(lambda tx: tx.all("list_versions"))
+    return [row["version"] for row in rows]
 
 
 async def reopened(target: str) -> None:
@@ -195,34 +256,36 @@ async def reopened(target: str) -> None:
     await database.close()
 
 
-async def test_a_process_that_does_not_know_the_schema_stops_to_write(old_target: str) -> None:
-    old = unopened(old_target)
+async def test_a_process_that_does_not_know_the_schema_stops_to_write(new_target: str, tmp_path: Path) -> None:
+    old = unopened(new_target)
     await old.open()
     memory = memory_on(old)
     session = await memory.space("alice").session(KEY)
     await session.append(many(1))
-    last = await upgrade(old_target)
+    last = await upgrade(new_target, tmp_path / "m")
 
     with pytest.raises(Unavailable, match=rf"is {last} by now, and this process knows {last - 1}.* upgrade"):
         await session.append(many(1))
 
-    assert await memory.local().marks().max_number(session.info) == 3  # two were there before
+    assert await memory.local().marks().max_number(session.info) == 1
     await old.close()
 
 
-async def test_a_process_stops_to_write_to_a_database_that_was_put_back_to_an_older_schema(old_target: str) -> None:
-    new = unopened(old_target)
-    await new.open()
-    session = await memory_on(new).space("alice").session(KEY)
-    newest = migrations(new.dialect)[-1][0]
-    await scripted(old_target, f"UPDATE schema_now SET version = {newest - 1}")
+async def test_a_process_stops_to_write_to_a_database_that_was_put_back_to_an_older_schema(
+    old_target: str, marks: Path
+) -> None:
+    with using_migrations(marks):
+        new = unopened(old_target)
+        await new.open()
+        session = await memory_on(new).space("alice").session(KEY)
+    await scripted(old_target, f"UPDATE schema_now SET version = {BASELINE}")
 
-    with pytest.raises(Unavailable, match="by now, and this process knows"):
+    with pytest.raises(Unavailable, match="is 1 by now, and this process knows 3"):
         await session.append(many(1))
     await new.close()
 
 
-async def test_a_migration_waits_for_writers_and_whoever_comes_later_is_refused(fresh_dsn: str) -> None:
+async def test_a_migration_waits_for_writers_and_whoever_comes_later_is_refused(fresh_dsn: str, tmp_path: Path) -> None:
     old = unopened(fresh_dsn)
     await old.open()
     writing, migrating = threading.Event(), threading.Event()
@@ -237,11 +300,10 @@ async def test_a_migration_waits_for_writers_and_whoever_comes_later_is_refused(
     async def write() -> None:
         await old.transact(slow, space="alice")
 
-    last = migrations(Dialect.POSTGRES)[-1][0] + 1
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(write)
         await to_thread.run_sync(writing.wait)
-        await upgrade(fresh_dsn)
+        last = await upgrade(fresh_dsn, tmp_path / "m")
         migrating.set()
 
     with pytest.raises(Unavailable, match=f"is {last} by now"):
@@ -249,26 +311,28 @@ async def test_a_migration_waits_for_writers_and_whoever_comes_later_is_refused(
     await old.close()
 
 
-async def test_a_migration_that_was_altered_after_it_was_applied_is_refused(old_target: str) -> None:
-    await reopened(old_target)
+async def test_altered_migration_is_refused(old_target: str, marks: Path, tmp_path: Path) -> None:
+    with using_migrations(marks):
+        await reopened(old_target)
     before = described(old_target)
-    await scripted(old_target, "UPDATE schema_version SET checksum = 'of another text' WHERE version = 17")
+    altered = {**MARKS, "marks": {dialect: f"{text} -- altered" for dialect, text in MARKS["marks"].items()}}
 
-    with pytest.raises(Misconfigured, match=r"migration 17 .* was altered"):
+    with (
+        using_migrations(write_migrations(tmp_path / "altered", altered)),
+        pytest.raises(Misconfigured, match=r"migration 2 .* was altered"),
+    ):
         await reopened(old_target)
 
-    await scripted(old_target, "UPDATE schema_version SET checksum = '' WHERE version = 17")
-    await reopened(old_target)
+    with using_migrations(marks):
+        await reopened(old_target)
     assert described(old_target) == before
 
 
-async def test_a_schema_newer_than_the_code_is_refused_and_left_as_it_is(old_target: str) -> None:
-    await scripted(
-        old_target, "INSERT INTO schema_version (version, name, applied_at) VALUES (9999, 'from the future', 0)"
-    )
-    before = described(old_target)
+async def test_a_schema_newer_than_the_code_is_refused_and_left_as_it_is(new_target: str, tmp_path: Path) -> None:
+    last = await upgrade(new_target, tmp_path / "m")
+    before = described(new_target)
 
-    with pytest.raises(Misconfigured, match=r"newer Bethink.*9999.*pip install --upgrade"):
-        await unopened(old_target).open()
+    with pytest.raises(Misconfigured, match=rf"newer Bethink.* is {last}.*pip install --upgrade"):
+        await unopened(new_target).open()
 
-    assert described(old_target) == before
+    assert described(new_target) == before

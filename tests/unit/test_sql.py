@@ -3,7 +3,6 @@ import re
 import pytest
 
 from bethink.store import sql
-from bethink.store.migrate import BASELINE, migrations
 from bethink.store.sql import Dialect, overrides, queries
 
 
@@ -100,10 +99,3 @@ def test_both_databases_have_the_same_queries_apart_from_the_server_checks() -> 
         "nearest_within",
         "put_vectors_together",
     }
-
-
-def test_migrations_come_in_pairs_of_the_same_number_and_name() -> None:
-    pairs = [[(number, name) for number, name, _ in migrations(dialect)] for dialect in Dialect]
-
-    assert pairs[0] == pairs[1]
-    assert [number for number, _ in pairs[0]] == list(range(BASELINE + 1, BASELINE + 1 + len(pairs[0])))

@@ -76,7 +76,9 @@ def _checked(found: "SchemaStanding") -> Result:
     data = {"version": found.version, "newest": found.newest, "missing": found.missing, "altered": found.altered}
     if found.is_current:
         return Result(data=data, lines=[OutputLine(f"schema {found.version}: current")])
-    if found.altered:
+    if found.predates_release:
+        what, hint = "from before the first release", "Export archives with the version that wrote it, and import them."
+    elif found.altered:
         what, hint = f"migration {found.altered[0]} was altered after it was applied", "Install a published release."
     elif found.version > found.newest:
         what, hint = f"newer than this version, which knows {found.newest}", "Upgrade: pip install --upgrade bethink."

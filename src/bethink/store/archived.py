@@ -38,6 +38,7 @@ LEFT_OUT: Mapping[str, str] = {
     "model_spending": "the bill of one installation",
     "space_spending": "the bill of one installation",
     "deployment_keys": "keys of one installation, which must not travel",
+    "schema_version": "the migrations of one installation's schema",
     "schema_now": "the version of one installation's schema",
     "moves": "where a space is while it moves between the cells of one installation",
     "held": "made from reviews and change sets by triggers",

@@ -3,27 +3,19 @@
 import hashlib
 from functools import cache
 from importlib import resources
+from importlib.resources.abc import Traversable
 
 from bethink.base.frozen import frozen
 from bethink.errors import Misconfigured, Unavailable
-from bethink.store.backfill import index_everything
 from bethink.store.db import Tx
 from bethink.store.sql import Dialect
 
-BASELINE = 13
-"""The oldest version that can be migrated; migrations before it were never released."""
+BASELINE = 1
+"""The version of the schema of the first release. Migrations have the numbers after it."""
+MIGRATIONS: Traversable = resources.files("bethink.store") / "migrations"
+"""The folder of the migrations: `sqlite/NNNN_name.sql` and `postgres/NNNN_name.sql`, the same numbers and names."""
 
-_CHECKSUMS = 31
-"""The version from which on the checksums of migrations are kept."""
-_BASELINE_COMMIT = "47eeef4"
-_THEN = {15: index_everything}
-"""What a migration does that SQL cannot."""
-_VERSIONS = """
-CREATE TABLE IF NOT EXISTS schema_version (
-    version INTEGER NOT NULL PRIMARY KEY, name TEXT NOT NULL, applied_at BIGINT NOT NULL,
-    checksum TEXT NOT NULL DEFAULT ''
-)
-"""
+_BASELINE_NAME = "baseline"
 
 
 @frozen
@@ -38,26 +30,29 @@ class SchemaStanding:
     """The migrations that are still to be applied."""
     altered: tuple[int, ...]
     """Migrations whose text is not the one that was applied."""
+    predates_release: bool
+    """Whether code from before the first release created the database. Its versions count differently."""
 
     @property
     def is_current(self) -> bool:
         """Whether this code may use the database as it is."""
-        return not self.missing and not self.altered and self.version == self.newest
+        return self.version == self.newest and not (self.missing or self.altered or self.predates_release)
 
     def check(self) -> None:
         """Raise `Misconfigured` if the database must be left as it is."""
+        if self.predates_release:
+            raise Misconfigured(
+                f"This database has schema {self.version} of a version before the first release, and no migration "
+                "starts there.",
+                hint="Run 'bethink export --archive FILE' for each space with the version that wrote it, then 'bethink "
+                "import archive FILE' with this one.",
+            )
         if self.version > self.newest:
             # This code would ignore or damage what newer schemas store.
             raise Misconfigured(
                 f"this database was created by a newer Bethink: its schema is {self.version}, "
                 f"and this version supports {self.newest}.",
                 hint="Upgrade: pip install --upgrade bethink.",
-            )
-        if 0 < self.version < BASELINE:
-            raise Misconfigured(
-                f"this database predates the first release: its schema is {self.version}, "
-                f"and the oldest supported is {BASELINE}.",
-                hint=f"Open it once with commit {_BASELINE_COMMIT}, which migrates it to {BASELINE}, then again.",
             )
         if self.altered:
             raise Misconfigured(
@@ -72,13 +67,15 @@ def schema(dialect: Dialect) -> str:
 
 
 def migrations(dialect: Dialect) -> list[tuple[int, str, str]]:
-    """Return every migration since the baseline as number, name and text, in order."""
-    return list(_read(dialect))
+    """Return all migrations since the baseline as number, name and text, in order."""
+    return list(_read(MIGRATIONS, dialect))
 
 
 @cache
-def _read(dialect: Dialect) -> tuple[tuple[int, str, str], ...]:
-    folder = resources.files("bethink.store") / "migrations" / str(dialect)
+def _read(migrations_folder: Traversable, dialect: Dialect) -> tuple[tuple[int, str, str], ...]:
+    folder = migrations_folder / str(dialect)
+    if not folder.is_dir():  # there is no migration until the schema of a release changes
+        return ()
     names = sorted(file.name for file in folder.iterdir() if file.name.endswith(".sql"))
     return tuple(
         (int(name[:4]), name[5:].removesuffix(".sql"), (folder / name).read_text(encoding="utf-8")) for name in names
@@ -93,56 +90,55 @@ def checksum(text: str) -> str:
 
 def newest_version(dialect: Dialect) -> int:
     """Return the version of the schema that this code reads and writes."""
-    return migrations(dialect)[-1][0]
+    return _versions(dialect)[-1][0]
+
+
+def _versions(dialect: Dialect) -> list[tuple[int, str, str]]:
+    """Return the baseline and all migrations. The text of the baseline is empty: a new database gets `schema`."""
+    return [(BASELINE, _BASELINE_NAME, ""), *migrations(dialect)]
 
 
 def standing(tx: Tx) -> SchemaStanding:
     """Compare the schema of a database with this code. It changes nothing."""
-    known = migrations(tx.dialect)
-    rows = tx.all("list_versions") if tx.has_table("schema_version") else []
-    applied = {row["version"]: "" for row in rows}
-    if _CHECKSUMS in applied:
-        applied = {row["version"]: row["checksum"] for row in tx.all("list_checksums")}
+    names = {row["version"]: row["name"] for row in tx.all("list_versions")} if tx.has_table("schema_version") else {}
+    predates_release = bool(names) and names.get(BASELINE) != _BASELINE_NAME
+    # The oldest schemas from before the first release have no checksums.
+    rows = tx.all("list_checksums") if names and not predates_release else []
+    checksums = {row["version"]: row["checksum"] for row in rows}
+    versions = _versions(tx.dialect)
     return SchemaStanding(
-        version=max(applied, default=0),
-        newest=known[-1][0],
-        missing=tuple(version for version, _, _ in known if version not in applied),
-        altered=tuple(version for version, _, text in known if applied.get(version) not in (None, "", checksum(text))),
+        version=max(names, default=0),
+        newest=versions[-1][0],
+        missing=tuple(version for version, _, _ in versions if version not in names),
+        altered=tuple(version for version, _, text in versions if checksums.get(version) not in (None, checksum(text))),
+        predates_release=predates_release,
     )
 
 
 def migrate(tx: Tx) -> list[int]:
     """Bring the schema up to date and return the versions that were added. Raises `Misconfigured` if it cannot.
 
-    A schema that is newer than this code, or older than the baseline, is left unchanged; so is one of which a migration
-    has another text by now. A process that writes meanwhile waits until it is done, and is then refused.
+    A schema that is newer than this code, or from before the first release, is left unchanged; so is one of which a
+    migration has another text by now. A process that writes meanwhile waits until it is done, and is then refused.
     """
-    found = standing(tx)
-    found.check()
-    if found.is_current:
+    state = standing(tx)
+    state.check()
+    if state.is_current:
         return []
     tx.begin_migration()
-    tx.script(_VERSIONS)
-    found = standing(tx)  # another process may have been quicker
-    found.check()
-    known = migrations(tx.dialect)
-    missing = [each for each in known if each[0] in found.missing]
-    if not missing:
+    state = standing(tx)  # another process may have been quicker
+    state.check()
+    if state.is_current:
         return []
-    if found.version:
-        for version, _, text in missing:
-            tx.script(text)
-            if version in _THEN:
-                _THEN[version](tx)
-    else:
+    if not state.version:
         tx.script(schema(tx.dialect))
-        missing.insert(0, (BASELINE, "baseline", ""))
-    for version, name, text in missing:
-        tx.run("record_version", version=version, name=name, now=tx.now, checksum=checksum(text) if text else "")
-    for version, _, text in known:  # those from before checksums were kept
-        tx.run("seal_version", version=version, checksum=checksum(text))
-    tx.script(f"DELETE FROM schema_now; INSERT INTO schema_now (version) VALUES ({found.newest})")
-    return [version for version, _, _ in missing]
+    for version, name, text in _versions(tx.dialect):
+        if version in state.missing:
+            if state.version:  # a new database got the current schema instead
+                tx.script(text)
+            tx.run("record_version", version=version, name=name, now=tx.now, checksum=checksum(text))
+    tx.script(f"DELETE FROM schema_now; INSERT INTO schema_now (version) VALUES ({state.newest})")
+    return list(state.missing)
 
 
 def outdated(version: int, *, known: int) -> Unavailable:

@@ -58,7 +58,7 @@ def locks(statement: str, dialect: Dialect) -> str:
 def plan(found: SchemaStanding, dialect: Dialect) -> list[PlannedStatement]:
     """Return what would be run to bring a schema up to date, in order; nothing for one that is current."""
     scripts = [(version, text) for version, _, text in migrations(dialect) if version in found.missing]
-    if scripts and not found.version:
+    if not found.version:
         scripts = [(found.newest, schema(dialect))]
     return [
         PlannedStatement(version=version, statement=statement, locks=locks(statement, dialect))

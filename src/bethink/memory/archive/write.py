@@ -10,7 +10,7 @@ from bethink.memory.archive.readable import ReadableCopy
 from bethink.store import archived, sessions
 from bethink.store.archived import Table
 from bethink.store.db import Database, Row, Tx
-from bethink.store.migrate import migrations
+from bethink.store.migrate import newest_version
 
 _PAGE = 256
 _TIMES = frozenset({
@@ -77,7 +77,7 @@ class _Writing:
             space=self._space,
             created_at=created_at,
             newest=self._newest,
-            schema=migrations(self._tx.dialect)[-1][0],
+            schema=newest_version(self._tx.dialect),
             files=tuple(self._zip.files),
         )
         self._zip.close(manifest)

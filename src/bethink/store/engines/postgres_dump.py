@@ -200,7 +200,7 @@ def _drops() -> str:
     """Remove all that is ours, whichever version made it, and nothing else that is in the database."""
     made = _MAKES.findall(schema(Dialect.POSTGRES))
     lines = [f"DROP {kind} IF EXISTS {name} CASCADE;" for kind, name in reversed(made)]
-    return "\n".join(["SET client_min_messages = warning;", *lines, "DROP TABLE IF EXISTS schema_version CASCADE;", ""])
+    return "\n".join(["SET client_min_messages = warning;", *lines, ""])
 
 
 def _leaves(note: Mapping[str, object]) -> str:

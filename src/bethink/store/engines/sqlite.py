@@ -77,7 +77,8 @@ class SqliteTx(Tx):
     def has_table(self, name: str) -> bool:
         """Look the table up in SQLite's schema."""
         self._begin()
-        return self._connection.table_exists(None, name)
+        # Not `table_exists`, which does not see a table that another connection has just created.
+        return self._connection.execute("SELECT count(*) FROM sqlite_schema WHERE name = ?", (name,)).get == 1
 
     def _open(self) -> None:
         self._connection.execute(self._opening)

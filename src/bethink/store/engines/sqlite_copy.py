@@ -13,8 +13,7 @@ from bethink.errors import Busy, Corrupt, Misconfigured
 from bethink.model.backups import Counts
 from bethink.store.db import Tx
 from bethink.store.engines.sqlite import SqliteDatabase, SqliteOptions, translated
-from bethink.store.migrate import newest_version
-from bethink.store.sql import Dialect
+from bethink.store.migrate import standing
 
 _SIDE_FILES = ("-wal", "-shm", "-journal")
 
@@ -139,11 +138,11 @@ class SqliteCopy(SqliteDatabase):
     _connect_writer = _connect_reader = _connect
 
     def _prepare(self, tx: Tx) -> None:
-        versions = [row["version"] for row in tx.all("list_versions")]
-        if max(versions, default=0) != newest_version(Dialect.SQLITE):
+        state = standing(tx)
+        state.check()
+        if not state.is_current:
             raise Misconfigured(
-                f"the schema of {self.options.path} is {max(versions, default=0)}.",
-                hint=f"This version reads {newest_version(Dialect.SQLITE)}.",
+                f"the schema of {self.options.path} is {state.version}.", hint=f"This version reads {state.newest}."
             )
 
 

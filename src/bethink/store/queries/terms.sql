@@ -89,28 +89,3 @@ SELECT n.doc FROM (
 WHERE n.terms @> ARRAY[CAST(:term AS bigint)] AND (n.doc & 3) = ANY(CAST(:kinds AS bigint[])) AND n.at <= :at
   /*only(doc n)*/
 LIMIT :limit;
-
--- name: list_all_spaces
--- Every space, the oldest first.
-SELECT id FROM spaces ORDER BY created_at, id;
-
--- name: page_message_texts
--- The messages of a space that can be found, after one.
-SELECT session_id AS id, number, said_at AS at, name, content FROM messages
-WHERE space_id = :space AND (session_id, number) > (:after, :number) AND role <> 'system' AND origin <> 'memory'
-ORDER BY session_id, number LIMIT :limit;
-
--- name: page_fact_texts
--- The versions of the facts of a space, after one.
-SELECT id, version AS number, recorded_at AS at, content, kind, slot FROM facts
-WHERE space_id = :space AND (id, version) > (:after, :number) ORDER BY id, version LIMIT :limit;
-
--- name: page_session_memory_texts
--- The session memories of a space, after one.
-SELECT session_id AS id, 0 AS number, generated_at AS at, summary, raw_memory FROM session_memories
-WHERE space_id = :space AND session_id > :after AND :number = 0 ORDER BY session_id LIMIT :limit;
-
--- name: page_document_texts
--- The versions of the documents of a space that have a text, after one.
-SELECT id, version AS number, valid_from AS at, title, description, body FROM documents
-WHERE space_id = :space AND (id, version) > (:after, :number) AND redacted = 0 ORDER BY id, version LIMIT :limit;

@@ -10,10 +10,6 @@ SELECT version, checksum FROM schema_version;
 -- Record that a migration was applied.
 INSERT INTO schema_version (version, name, applied_at, checksum) VALUES (:version, :name, :now, :checksum);
 
--- name: seal_version
--- Record the checksum of a migration that was applied before checksums were kept.
-UPDATE schema_version SET checksum = :checksum WHERE version = :version AND checksum = '';
-
 -- name: describe_role (postgres)
 -- Whether the connected role can bypass row-level security.
 SELECT rolname AS name, rolsuper OR rolbypassrls AS unbound FROM pg_roles WHERE rolname = current_user;

@@ -267,6 +267,14 @@ CREATE TABLE deployment_keys (
     value text NOT NULL
 );
 
+-- The baseline and every migration that was applied. checksum: SHA-256 of its text, of an empty one for the baseline.
+CREATE TABLE schema_version (
+    version integer NOT NULL PRIMARY KEY,
+    name text NOT NULL,
+    applied_at bigint NOT NULL,
+    checksum text NOT NULL
+);
+
 -- The version of the schema in a row of its own: every transaction that writes reads it first.
 CREATE TABLE schema_now (
     version INTEGER NOT NULL

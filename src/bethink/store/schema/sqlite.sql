@@ -253,6 +253,14 @@ CREATE TABLE deployment_keys (
     value TEXT NOT NULL
 ) STRICT;
 
+-- The baseline and every migration that was applied. checksum: SHA-256 of its text, of an empty one for the baseline.
+CREATE TABLE schema_version (
+    version INTEGER NOT NULL PRIMARY KEY,
+    name TEXT NOT NULL,
+    applied_at INTEGER NOT NULL,
+    checksum TEXT NOT NULL
+) STRICT;
+
 -- The version of the schema in a row of its own: every transaction that writes reads it first.
 CREATE TABLE schema_now (
     version INTEGER NOT NULL
