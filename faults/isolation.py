@@ -114,7 +114,12 @@ async def make_keys(memory: bethink.Memory, world: World) -> None:
     access = memory.keys
     wanted: list[tuple[tuple[Scope, ...], list[str] | None]] = [(_CONTENT, [space]) for space in SPACES]
     wanted += [(_CONTENT, [one, other]) for one, other in pairwise(SPACES)]
-    wanted += [((Scope.READ,), [SPACES[0]]), ((Scope.ADMIN,), None), ((Scope.READ,), None), (_CONTENT, ["nowhere"])]
+    wanted += [
+        ((Scope.READ,), [SPACES[0]]),
+        ((Scope.KEYS, Scope.OPERATE), None),
+        ((Scope.READ,), None),
+        (_CONTENT, ["nowhere"]),
+    ]
     for scopes, spaces in wanted:
         made = await access.create(name="isolation", scopes=scopes, spaces=spaces)
         info = made.info

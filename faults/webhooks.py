@@ -26,6 +26,8 @@ from bethink.features.webhooks.records import signed
 from bethink.model.changes import ChangeKind, MemoryChange
 from bethink.store import changes
 from bethink.store.db import Database, Tx
+from bethink.store.sql import spelt
+from bethink.features.webhooks.deliver import Deliverer, DeliveryOptions, Reply
 from faults.command import command
 from faults.ledger import Verdict
 from faults.places import Place, fork
@@ -38,6 +40,7 @@ OPTIONS = DeliveryOptions(
 )
 _STUCK = 120.0
 """Seconds without a delivery after which the campaign gives up."""
+_COUNT_DELIVERED = "SELECT count(*) AS count FROM deliveries WHERE delivered_at IS NOT NULL"
 _ALONE = "whsec_" + "QUFB" * 8
 
 
@@ -206,8 +209,8 @@ async def _until_delivered(campaign: Campaign, memory: bethink.Memory, total: in
 
 async def _delivered(memory: bethink.Memory) -> int:
     def body(tx: Tx) -> int:
-        row = tx.one("count_delivered")
-        return 0 if row is None else row["count"]
+        query = spelt("count_delivered", _COUNT_DELIVERED, tx.dialect)
+        return tx.all(query)[0]["count"]
 
     return await memory.local().database.transact(body, read=True)
 

@@ -230,7 +230,7 @@ async def test_keys_made_by_two_at_the_same_moment_are_good_for_both(database: D
 
 async def test_a_key_of_some_spaces_is_never_an_admins(database: Database) -> None:
     with pytest.raises(Invalid):
-        await KeyRing(database).create(name="half", scopes=[Scope.READ, Scope.ADMIN], spaces=["alice"])
+        await KeyRing(database).create(name="half", scopes=[Scope.READ, Scope.OPERATE], spaces=["alice"])
     for scope in EVERYWHERE:
         with pytest.raises(Invalid, match=scope):
             await KeyRing(database).create(name="half", scopes=[scope], spaces=["alice"])

@@ -125,7 +125,7 @@ async def test_a_key_offers_and_allows_only_what_its_scopes_do(target: str) -> N
                 for name in set(TOOLS) - set(offered):
                     assert "needs the scope" in problem(await client.call_tool(name, {}))
         await _writes_fail(served, seeded.fact)
-        admin = await served.post(PING, key=await served.key("admin", spaces=None))
+        admin = await served.post(PING, key=await served.key("operate", spaces=None))
         assert admin.status_code == 403
         assert "insufficient_scope" in admin.headers["www-authenticate"]
 

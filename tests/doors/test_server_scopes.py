@@ -91,7 +91,7 @@ async def test_an_agents_key_can_neither_approve_its_own_claims_nor_steer_what_i
 
 async def test_webhooks_are_for_a_key_that_administers_and_steering_is_not_part_of_it(served: Served) -> None:
     things = await furnish(served.memory, "alice")
-    admin = await served.key_for("read", "admin")
+    admin = await served.key_for("read", "keys", "operate")
     steers = await served.key_for("read", "write", "steer")
 
     for each in operations():
@@ -118,7 +118,7 @@ async def test_the_figures_are_for_keys_that_may_read_everywhere(served: Served)
 
     answers = {
         "one space": await served("GET", "/metrics", key=await served.key_for(spaces=["bob"])),
-        "no read": await served("GET", "/metrics", key=await served.key_for("write", "erase", "admin")),
+        "no read": await served("GET", "/metrics", key=await served.key_for("write", "erase", "keys", "operate")),
         "nobody": await served("GET", "/metrics", key=""),
         "reader": await served("GET", "/metrics", key=await served.key_for("read")),
     }

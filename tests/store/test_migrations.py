@@ -303,10 +303,10 @@ async def test_a_migration_waits_for_writers_and_whoever_comes_later_is_refused(
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(write)
         await to_thread.run_sync(writing.wait)
-        last = await upgrade(fresh_dsn, tmp_path / "m")
+        await upgrade(fresh_dsn, tmp_path / "m")
         migrating.set()
 
-    with pytest.raises(Unavailable, match=f"is {last} by now"):
+    with pytest.raises(Unavailable, match="is 2 by now"):
         await old.transact(lambda tx: tx.run("ensure_space", space="bob", shard=0, now=tx.now), space="bob")
     await old.close()
 

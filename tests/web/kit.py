@@ -60,6 +60,8 @@ EVENTS = (
     ("USER_MESSAGE", "She agrees. Book it."),
     ("LLM_TOOL_CALL", "book(reference='VOSS-7731')"),
 )
+_CONTENT_SCOPES = ("read", "write", "steer", "erase")
+_EVERY_SCOPE = (*_CONTENT_SCOPES, "keys", "operate")
 
 
 def day(text: str) -> datetime:
@@ -243,9 +245,7 @@ class Window:
 
     async def signed_in(self, *scopes: str, spaces: list[str] | None = None) -> "Window":
         """Sign in with another key."""
-        given = scopes or (
-            ("read", "write", "steer", "erase", "admin") if spaces is None else ("read", "write", "steer", "erase")
-        )
+        given = scopes or (_EVERY_SCOPE if spaces is None else _CONTENT_SCOPES)
         made = await self.memory.keys.create(name="another", scopes=[Scope(each) for each in given], spaces=spaces)
         sessions = WebSessions(self.memory.local().database)
         return replace(self, key=made.key, session_id=await sessions.begin(made.info.prefix))
@@ -292,9 +292,7 @@ def browser() -> Generator[Browser]:
 async def token(target: str, *, scopes: tuple[str, ...] = (), spaces: list[str] | None = None) -> str:
     """A token that signs in with a new key."""
     async with connected(target) as memory:
-        given = scopes or (
-            ("read", "write", "steer", "erase", "admin") if spaces is None else ("read", "write", "steer", "erase")
-        )
+        given = scopes or (_EVERY_SCOPE if spaces is None else _CONTENT_SCOPES)
         made = await memory.keys.create(name="a person", scopes=[Scope(each) for each in given], spaces=spaces)
         return await WebSessions(memory.local().database).link(made.info.prefix)
 

@@ -235,7 +235,7 @@ def test_sign_in_with_a_key_and_be_shut_out_when_it_is_revoked(chromium: Browser
 
 async def _new_key(target: str) -> str:
     async with connected(target) as memory:
-        return (await memory.keys.create(name="short-lived", scopes=[Scope.READ, Scope.ADMIN])).key
+        return (await memory.keys.create(name="short-lived", scopes=[Scope.READ, Scope.KEYS, Scope.OPERATE])).key
 
 
 def test_the_look_is_kept_and_keys_are_explained(seen: Watched) -> None:

@@ -985,10 +985,9 @@ export interface RunReport {
 
 /**
  * What a key allows. `keys` creates and revokes keys; `operate` covers jobs, settings, spending, the names of
- * all spaces and the access record. Neither gives access to content. `admin` is both, for keys from before they
- * were two.
+ * all spaces and the access record. Neither gives access to content.
  */
-export type Scope = "read" | "write" | "steer" | "erase" | "keys" | "operate" | "admin";
+export type Scope = "read" | "write" | "steer" | "erase" | "keys" | "operate";
 
 /** Why a sentence of the model was dropped. */
 export type SentenceFault = "uncited" | "unknown_ref" | "foreign_name" | "foreign_number" | "other_words" | "denied";

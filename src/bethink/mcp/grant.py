@@ -18,6 +18,6 @@ class Grant:
     """Whether its user may be asked to confirm what the model noted, and is believed."""
 
     def allows(self, scope: Scope) -> bool:
-        """Return whether a scope is granted. `admin` never is: no tool needs it."""
+        """Return whether a scope is granted. `keys` and `operate` never are: no tool needs them."""
         allowed = {Scope.READ: self.may_read, Scope.WRITE: self.may_write, Scope.ERASE: self.may_erase}
         return allowed.get(scope, False)

@@ -13,7 +13,7 @@ from bethink.model.enums import OpenEnum
 
 class Scope(StrEnum):
     """What a key allows. `keys` creates and revokes keys; `operate` covers jobs, settings, spending, the names of all
-    spaces and the access record. Neither gives access to content. `admin` is both, for keys from before they were two.
+    spaces and the access record. Neither gives access to content.
 
     `steer` decides what is learnt and believed: rules, reviews, corrections and relearning. It is for people and their
     tools, not for an agent: one that approves its own claims has proven nothing.
@@ -25,10 +25,9 @@ class Scope(StrEnum):
     ERASE = "erase"
     KEYS = "keys"
     OPERATE = "operate"
-    ADMIN = "admin"
 
 
-EVERYWHERE = frozenset({Scope.KEYS, Scope.OPERATE, Scope.ADMIN})
+EVERYWHERE = frozenset({Scope.KEYS, Scope.OPERATE})
 """Scopes that concern all spaces: a key for some spaces cannot have them."""
 
 
@@ -50,12 +49,8 @@ class KeyInfo:
         return self.spaces is None or space in self.spaces
 
     def allows(self, scope: Scope) -> bool:
-        """Return whether the key has a scope, or `admin` where that includes it."""
-        if scope in EVERYWHERE and self.spaces is not None:
-            return False
-        if scope is Scope.ADMIN:
-            return Scope.ADMIN in self.scopes or self.scopes >= {Scope.KEYS, Scope.OPERATE}
-        return scope in self.scopes or (scope in EVERYWHERE and Scope.ADMIN in self.scopes)
+        """Return whether the key has a scope. A key for some spaces has none that concerns all of them."""
+        return scope in self.scopes and (self.spaces is None or scope not in EVERYWHERE)
 
 
 @frozen

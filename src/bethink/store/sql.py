@@ -67,11 +67,6 @@ def queries(dialect: Dialect) -> dict[str, Query]:
     return found
 
 
-def overrides() -> list[str]:
-    """Return the queries that have a text for each database; a test keeps this list short."""
-    return sorted({name for name, wanted, _ in _sections() if wanted})
-
-
 def query_files() -> "list[Traversable]":
     """Return the files with queries: those of the store, and one for each feature that has any."""
     folder = resources.files("bethink.store") / "queries"

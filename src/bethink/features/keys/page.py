@@ -22,8 +22,7 @@ async def access(visit: Visit) -> Page:
 async def _values(visit: Visit) -> dict[str, Any]:
     found = await visit.run(LIST_KEYS, Empty())
     prefix = visit.ask("prefix")
-    # No key gives what it does not have. Two names for the same would only confuse.
-    scopes = [each for each in Scope if each is not Scope.ADMIN and visit.key.allows(each)]
+    scopes = [scope for scope in Scope if visit.key.allows(scope)]  # no key gives what it does not have
     chosen = [each for each in reversed(found) if not prefix or each.prefix == prefix]
     return {"keys": chosen, "prefix": prefix, "scopes": scopes, "made": None, "own": visit.key.prefix}
 

@@ -138,7 +138,3 @@ ORDER BY at DESC, space_id, number DESC LIMIT :limit;
 -- name: prune_deliveries
 -- Remove what was noted of old deliveries.
 DELETE FROM deliveries WHERE at < :before;
-
--- name: count_delivered
--- How many deliveries have arrived, of all spaces.
-SELECT count(*) AS count FROM deliveries WHERE delivered_at IS NOT NULL;
