@@ -12,7 +12,7 @@ from bethink.base.frozen import frozen
 from bethink.errors import BadAnswer, Conflict, Misconfigured
 from bethink.model.filters import Filter
 from bethink.model.jobs import JobKind, JobStatus
-from bethink.model.moments import Micros, from_micros, from_micros_or_none
+from bethink.model.moments import Micros, from_micros
 from bethink.model.recall import Ref, RefKind
 from bethink.model.records import checked_name
 from bethink.store import jobs
@@ -47,7 +47,6 @@ class VectorIndex:
     dimension: int
     status: IndexStatus
     created_at: datetime
-    live_at: datetime | None = None
 
 
 @frozen
@@ -258,7 +257,7 @@ def counts(tx: Tx, *, space: str, index: VectorIndex) -> tuple[int, int]:
 
 def switch(tx: Tx, index: VectorIndex) -> None:
     """Make an index the live one and retire all others; a retired index is kept until it is dropped."""
-    tx.run("switch_vector_index", id=index.id, now=tx.now)
+    tx.run("switch_vector_index", id=index.id)
 
 
 def drop(tx: Tx, index: VectorIndex) -> bool:
@@ -352,5 +351,4 @@ def _index(row: Row) -> VectorIndex:
         dimension=row["dimension"],
         status=IndexStatus(row["status"]),
         created_at=from_micros(row["created_at"]),
-        live_at=from_micros_or_none(row["live_at"]),
     )

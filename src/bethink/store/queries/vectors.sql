@@ -1,11 +1,11 @@
 -- name: find_vector_index
 -- The index of an embedder.
-SELECT id, embedder, dimension, status, created_at, live_at FROM vector_indexes
+SELECT id, embedder, dimension, status, created_at FROM vector_indexes
 WHERE embedder = :embedder AND dimension = :dimension;
 
 -- name: list_vector_indexes
 -- Every index, the last registered first.
-SELECT id, embedder, dimension, status, created_at, live_at FROM vector_indexes ORDER BY created_at DESC, id DESC;
+SELECT id, embedder, dimension, status, created_at FROM vector_indexes ORDER BY created_at DESC, id DESC;
 
 -- name: make_vectors (postgres)
 -- Create the table of vectors if the server supports it, and return whether it does.
@@ -14,13 +14,12 @@ SELECT make_vectors() AS made;
 -- name: open_vector_index
 -- Begin to fill an index, or fill a retired one again.
 INSERT INTO vector_indexes (embedder, dimension, status, created_at) VALUES (:embedder, :dimension, 'filling', :now)
-ON CONFLICT (embedder, dimension) DO UPDATE SET status = 'filling', created_at = excluded.created_at, live_at = NULL
+ON CONFLICT (embedder, dimension) DO UPDATE SET status = 'filling', created_at = excluded.created_at
 WHERE vector_indexes.status = 'retired';
 
 -- name: switch_vector_index
 -- Make one index the live one, and retire all others.
-UPDATE vector_indexes SET status = CASE WHEN id = :id THEN 'live' ELSE 'retired' END,
-    live_at = CASE WHEN id = :id THEN COALESCE(live_at, :now) ELSE live_at END
+UPDATE vector_indexes SET status = CASE WHEN id = :id THEN 'live' ELSE 'retired' END
 WHERE status <> 'retired';
 
 -- name: drop_vector_index

@@ -1194,7 +1194,6 @@ CREATE TABLE vector_indexes (
     dimension bigint NOT NULL CHECK (dimension BETWEEN 1 AND 16000),
     status text NOT NULL CHECK (status IN ('filling', 'live', 'retired')),
     created_at bigint NOT NULL,
-    live_at bigint,
     UNIQUE (embedder, dimension)
 );
 

@@ -1076,7 +1076,6 @@ CREATE TABLE vector_indexes (
     dimension INTEGER NOT NULL CHECK (dimension BETWEEN 1 AND 16000),
     status TEXT NOT NULL CHECK (status IN ('filling', 'live', 'retired')),
     created_at INTEGER NOT NULL,
-    live_at INTEGER,
     UNIQUE (embedder, dimension)
 ) STRICT;
 
