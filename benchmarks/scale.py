@@ -125,7 +125,7 @@ def main() -> int:
     parser.add_argument("--size", type=int, default=900, help="messages in each space but the large one")
     parser.add_argument("--spaces", type=int, default=10, help="in how many spaces operations are measured")
     parser.add_argument("--rounds", type=int, default=10, help="how often each operation is measured in each space")
-    parser.add_argument("--json", type=Path, help="also write the costs into this file, for benchmarks.cells")
+    parser.add_argument("--json", type=Path, help="also write the costs into this file, for benchmarks.shards")
     parser.add_argument("--short", action="store_true", help="6,000 messages and one round; only errors fail")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()

@@ -12,8 +12,9 @@ from bethink.jobs.worker import Worker, WorkerOptions
 from bethink.model.jobs import JobKind
 from bethink.providers.estimated_tokens import EstimatedTokens
 from bethink.store.db import Database
-from bethink.temporal import activities, fleet
-from bethink.temporal.relay import Relay
+from bethink_temporal import activities, fleet
+from bethink_temporal.names import TemporalOptions
+from bethink_temporal.relay import Relay
 from faults.learners import Thinking, database_at, noting, said
 from faults.ledger import Ledger
 from faults.logs import log_of, log_to
@@ -84,13 +85,13 @@ async def work_in_fleet(
     """Run what Temporal hands out until killed."""
     worker, database = _worker(place, dice, signs, slot, mutant)
     await database.open()
-    settings = load_settings(environ={}, temporal_address=address)
+    options = TemporalOptions(address=address)
     if mutant is Mutant.FORGETFUL:
         Relay._tell = _forget_some(Relay._tell)
     if mutant is Mutant.LEAKS:
         activities._outcome = lambda report: f"{report.claimed} {said(1)}"
-    client = await fleet.connected(settings)
-    await worker.run(fleet.Fleet(client, database, worker, settings).run)
+    client = await fleet.connected(options)
+    await worker.run(fleet.Fleet(client, database, worker, settings=load_settings(environ={}), options=options).run)
 
 
 def _forget_some(tell: Any) -> Any:

@@ -27,7 +27,6 @@ from bethink.model.changes import ChangeKind, MemoryChange
 from bethink.store import changes
 from bethink.store.db import Database, Tx
 from bethink.store.sql import spelt
-from bethink.features.webhooks.deliver import Deliverer, DeliveryOptions, Reply
 from faults.command import command
 from faults.ledger import Verdict
 from faults.places import Place, fork

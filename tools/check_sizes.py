@@ -7,7 +7,7 @@ from pathlib import Path
 FILE_WISH, FILE_LIMIT = 400, 500
 FUNCTION_WISH, FUNCTION_LIMIT = 50, 80
 _ROOT = Path(__file__).parent.parent
-_FOLDERS = ("src", "tests", "tools", "faults", "benchmarks", "docs_src", "examples")
+_FOLDERS = ("src", "packages", "tests", "tools", "faults", "benchmarks", "docs_src", "examples")
 _GENERATED = ("src/bethink/sync.py", "src/bethink/api/")
 
 

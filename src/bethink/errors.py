@@ -21,7 +21,7 @@ BethinkError
     ├── OutcomeUnknown the connection was lost while committing: the change may or may not be stored
     └── Unavailable    the database cannot be used right now, and nothing was written
         ├── Busy       another writer locked it for too long
-        └── Moved      the space is in another cell, or on its way there
+        └── Moved      the space is in another shard, or on its way there
 """
 
 
@@ -142,9 +142,9 @@ class Busy(Unavailable):
 
 
 class Moved(Unavailable):
-    """The space is in another cell, or on its way there. Nothing was written."""
+    """The space is in another shard, or on its way there. Nothing was written."""
 
-    default_hint = "Retry the call in a moment; connect with 'cells://…', which finds the cell of each space."
+    default_hint = "Retry the call in a moment; connect with 'shards://…', which finds the shard of each space."
 
 
 class OutcomeUnknown(StoreError):

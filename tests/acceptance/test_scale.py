@@ -36,9 +36,12 @@ def test_a_short_run_ends_with_its_figures_and_their_goals(tmp_path: Path) -> No
     assert any("match_messages, 1 times" in line for line in said), "statements have names"
     assert "their chains hold" in done.stderr
     simulated = subprocess.run(
-        [sys.executable, "-m", "benchmarks.cells", "--costs", str(written)], capture_output=True, text=True, check=False
+        [sys.executable, "-m", "benchmarks.shards", "--costs", str(written)],
+        capture_output=True,
+        text=True,
+        check=False,
     )
-    assert "load of a cell" in simulated.stdout
+    assert "load of a shard" in simulated.stdout
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from temporalio.testing import ActivityEnvironment
 from temporalio.worker import Replayer
 
 from bethink import Memory, Session, conversation_key
-from bethink.config.settings import Settings, load_settings
+from bethink.config.settings import load_settings
 from bethink.errors import Misconfigured, Unavailable
 from bethink.jobs.worker import Worker
 from bethink.model.calls import ModelAnswer, ModelCall
@@ -22,11 +22,11 @@ from bethink.model.jobs import Job, JobKind, JobStatus
 from bethink.providers.scripted_model import ScriptedModel
 from bethink.store import jobs
 from bethink.store.db import Database
-from bethink.temporal import fleet
-from bethink.temporal.activities import Activities
-from bethink.temporal.names import JobName, queues_from
-from bethink.temporal.relay import Relay
-from bethink.temporal.workflows import WORKFLOWS
+from bethink_temporal import fleet
+from bethink_temporal.activities import Activities
+from bethink_temporal.names import JobName, Queues, TemporalOptions, queues_from
+from bethink_temporal.relay import Relay
+from bethink_temporal.workflows import WORKFLOWS
 from faults.temporal import leaks
 from tests.conftest import said
 from tests.rooms.learn_kit import willing, worker
@@ -42,16 +42,18 @@ def server() -> Iterator[TemporalServer]:
 
 
 @pytest.fixture
-def settings(server: TemporalServer) -> Settings:
+def options(server: TemporalServer) -> TemporalOptions:
     """A task queue of the test's own."""
-    return load_settings(
-        environ={}, temporal_address=server.address, temporal_task_queue=f"bethink-{uuid.uuid4().hex[:8]}"
-    )
+    return TemporalOptions(address=server.address, task_queue=f"bethink-{uuid.uuid4().hex[:8]}")
 
 
 @pytest.fixture
-async def client(settings: Settings) -> Client:
-    return await fleet.connected(settings)
+async def client(options: TemporalOptions) -> Client:
+    return await fleet.connected(options)
+
+
+def queues_of(options: TemporalOptions) -> Queues:
+    return queues_from(load_settings(environ={}), options)
 
 
 async def marked(memory: Memory, count: int) -> list[Session]:
@@ -80,9 +82,9 @@ async def learnt(database: Database, sessions: list[Session]) -> None:
             await anyio.sleep(0.05)
 
 
-async def history(client: Client, settings: Settings, session: Session) -> WorkflowHistory:
+async def history(client: Client, options: TemporalOptions, session: Session) -> WorkflowHistory:
     """What Temporal has kept of a session's job, once it is over."""
-    name = queues_from(settings).job(JobKind.EXTRACT, session.space, session.id)
+    name = queues_of(options).job(JobKind.EXTRACT, session.space, session.id)
     handle = client.get_workflow_handle(name)
     await handle.result()
     return await handle.fetch_history()
@@ -111,56 +113,56 @@ class Slow(ScriptedModel):
 
 
 def working(
-    client: Client, database: Database, work: Worker, settings: Settings
+    client: Client, database: Database, work: Worker, options: TemporalOptions
 ) -> contextlib.AbstractAsyncContextManager[None]:
-    return fleet.Fleet(client, database, work, settings).working()
+    return fleet.Fleet(client, database, work, settings=load_settings(environ={}), options=options).working()
 
 
 async def test_a_marked_session_is_learnt_from_once_and_temporal_keeps_nothing_of_what_was_said(
-    database: Database, memory: Memory, client: Client, settings: Settings, server: TemporalServer
+    database: Database, memory: Memory, client: Client, options: TemporalOptions, server: TemporalServer
 ) -> None:
     sessions = await marked(memory, 3)
     before = [(await job_of(database, each)).token for each in sessions]
 
-    async with working(client, database, worker(database, willing), settings):
+    async with working(client, database, worker(database, willing), options):
         await learnt(database, sessions)
-        kept = [await history(client, settings, each) for each in sessions]
+        kept = [await history(client, options, each) for each in sessions]
 
     assert [(await job_of(database, each)).token for each in sessions] == [token + 1 for token in before]
     assert [runs(each) for each in kept] == [1, 1, 1]
     assert not any(CANARY.encode() in written(each) for each in kept)
     assert all(session.id.encode() in written(each) for session, each in zip(sessions, kept, strict=True))
-    assert leaks(server.folder, CANARY.encode(), named=f"{settings.temporal.task_queue}/extract/") == []
+    assert leaks(server.folder, CANARY.encode(), named=f"{options.task_queue}/extract/") == []
     for each in kept:  # decided from its history alone, a workflow decides the same
         await Replayer(workflows=WORKFLOWS).replay_workflow(each)
 
 
 async def test_a_job_that_fails_leaves_its_reason_in_the_database_and_out_of_temporal(
-    database: Database, memory: Memory, client: Client, settings: Settings
+    database: Database, memory: Memory, client: Client, options: TemporalOptions
 ) -> None:
     [session] = await marked(memory, 1)
 
     def fails(call: ModelCall) -> str:
         raise ValueError(f"cannot read {CANARY}")
 
-    async with working(client, database, worker(database, fails), settings):
-        kept = await until_told(client, settings, session)
+    async with working(client, database, worker(database, fails), options):
+        kept = await until_told(client, options, session)
 
     assert (await job_of(database, session)).status is JobStatus.FAILED
     assert b"failed" in written(kept)
     assert CANARY.encode() not in written(kept)
 
 
-async def until_told(client: Client, settings: Settings, session: Session) -> WorkflowHistory:
+async def until_told(client: Client, options: TemporalOptions, session: Session) -> WorkflowHistory:
     with anyio.fail_after(60):
         while True:
             with contextlib.suppress(Exception):
-                return await history(client, settings, session)
+                return await history(client, options, session)
             await anyio.sleep(0.05)
 
 
 async def test_an_error_leaves_an_activity_by_its_name_only(
-    database: Database, client: Client, settings: Settings, monkeypatch: pytest.MonkeyPatch
+    database: Database, client: Client, options: TemporalOptions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     work = worker(database, willing)
 
@@ -168,7 +170,7 @@ async def test_an_error_leaves_an_activity_by_its_name_only(
         raise ValueError(CANARY)
 
     monkeypatch.setattr(work, "run_job", broken)
-    own = Activities(work, Relay(client, database, work, queues_from(settings)))
+    own = Activities(work, Relay(client, database, work, queues_of(options)))
     job = JobName(space="alice", kind="extract", key="ses_1", queue="q", lease=60.0)
 
     with pytest.raises(ApplicationError) as caught:
@@ -181,19 +183,19 @@ async def test_an_error_leaves_an_activity_by_its_name_only(
 
 @pytest.mark.slow
 async def test_two_relays_and_one_that_starts_again_make_one_run_of_each_job(
-    database: Database, memory: Memory, client: Client, settings: Settings
+    database: Database, memory: Memory, client: Client, options: TemporalOptions
 ) -> None:
     sessions = await marked(memory, 12)
-    work, queues = worker(database, willing), queues_from(settings)
+    work, queues = worker(database, willing), queues_of(options)
     relays = [Relay(client, database, work, queues) for _ in range(3)]
     async with anyio.create_task_group() as both:
         both.start_soon(relays[0].relay)
         both.start_soon(relays[1].relay)
     await relays[2].relay()  # it knows nothing of what the others told
 
-    async with working(client, database, work, settings):
+    async with working(client, database, work, options):
         await learnt(database, sessions)
-        kept = [await history(client, settings, each) for each in sessions]
+        kept = [await history(client, options, each) for each in sessions]
 
     assert [runs(each) for each in kept] == [1] * len(sessions)
     assert {(await job_of(database, each)).attempts for each in sessions} <= {0, 1}
@@ -201,12 +203,12 @@ async def test_two_relays_and_one_that_starts_again_make_one_run_of_each_job(
 
 @pytest.mark.slow
 async def test_what_is_said_while_a_session_is_learnt_from_is_learnt_from_next(
-    database: Database, memory: Memory, client: Client, settings: Settings
+    database: Database, memory: Memory, client: Client, options: TemporalOptions
 ) -> None:
     [session] = await marked(memory, 1)
     model = Slow()
 
-    async with working(client, database, worker(database, model), settings):
+    async with working(client, database, worker(database, model), options):
         await model.asked.wait()
         await session.append(said("And a second one."))
         await session.idle()
@@ -219,13 +221,13 @@ async def test_what_is_said_while_a_session_is_learnt_from_is_learnt_from_next(
 
 @pytest.mark.slow
 async def test_a_worker_that_drains_takes_nothing_more_and_finishes_what_runs(
-    database: Database, memory: Memory, client: Client, settings: Settings
+    database: Database, memory: Memory, client: Client, options: TemporalOptions
 ) -> None:
     first, second = await marked(memory, 2)
     model = Slow()
 
     alone = worker(database, model, concurrency=1)
-    async with anyio.create_task_group() as tasks, working(client, database, alone, settings):
+    async with anyio.create_task_group() as tasks, working(client, database, alone, options):
         await model.asked.wait()
         tasks.start_soon(_after_a_moment, model.may.set)
 
@@ -242,10 +244,10 @@ async def _after_a_moment(act: Callable[[], None]) -> None:
 
 @pytest.mark.slow
 async def test_what_takes_longer_than_a_drain_is_released_and_another_worker_finishes_it(
-    database: Database, memory: Memory, client: Client, settings: Settings
+    database: Database, memory: Memory, client: Client, options: TemporalOptions
 ) -> None:
     [session] = await marked(memory, 1)
-    hurried = replace(settings, temporal=replace(settings.temporal, drain=0.1))
+    hurried = replace(options, drain=0.1)
     stuck = Slow()
 
     async with working(client, database, worker(database, stuck), hurried):
@@ -253,21 +255,21 @@ async def test_what_takes_longer_than_a_drain_is_released_and_another_worker_fin
 
     released = await job_of(database, session)
     assert (released.status, released.attempts) == (JobStatus.QUEUED, 0)
-    async with working(client, database, worker(database, willing), settings):
+    async with working(client, database, worker(database, willing), options):
         await learnt(database, [session])
 
 
 @pytest.mark.slow
 async def test_a_fleet_that_is_paused_is_told_of_nothing_until_it_goes_on(
-    database: Database, memory: Memory, client: Client, settings: Settings
+    database: Database, memory: Memory, client: Client, options: TemporalOptions
 ) -> None:
-    relay = client.get_workflow_handle(queues_from(settings).relay)
-    await fleet.pause(client, settings)
+    relay = client.get_workflow_handle(queues_of(options).relay)
+    await fleet.pause(client, queues_of(options))
 
-    async with working(client, database, worker(database, willing), settings):
+    async with working(client, database, worker(database, willing), options):
         assert await relay.query("paused")
         sessions = await marked(memory, 2)
-        await fleet.pause(client, settings, resume=True)
+        await fleet.pause(client, queues_of(options), resume=True)
         await learnt(database, sessions)
         kept = await relay.fetch_history()
 
@@ -279,13 +281,13 @@ async def test_a_fleet_that_is_paused_is_told_of_nothing_until_it_goes_on(
 
 @pytest.mark.slow
 async def test_a_pause_ends_a_relay_that_runs(
-    database: Database, memory: Memory, client: Client, settings: Settings
+    database: Database, memory: Memory, client: Client, options: TemporalOptions
 ) -> None:
-    relay = client.get_workflow_handle(queues_from(settings).relay)
+    relay = client.get_workflow_handle(queues_of(options).relay)
 
-    async with working(client, database, worker(database, willing, lease=2.0), settings):
+    async with working(client, database, worker(database, willing, lease=2.0), options):
         await learnt(database, await marked(memory, 1))
-        await fleet.pause(client, settings)
+        await fleet.pause(client, queues_of(options))
         ended = EventType.EVENT_TYPE_ACTIVITY_TASK_CANCELED
         with anyio.fail_after(30):
             while ended not in [event.event_type for event in (await relay.fetch_history()).events]:  # noqa: ASYNC110
@@ -297,10 +299,10 @@ async def test_a_pause_ends_a_relay_that_runs(
 
 @pytest.mark.slow
 async def test_a_provider_is_asked_no_faster_than_its_rate(
-    database: Database, memory: Memory, client: Client, settings: Settings
+    database: Database, memory: Memory, client: Client, options: TemporalOptions
 ) -> None:
     sessions = await marked(memory, 12)
-    limited = replace(settings, temporal=replace(settings.temporal, rates="own=2"))
+    limited = replace(options, rates="own=2")
 
     async with working(client, database, worker(database, willing), limited):
         await learnt(database, sessions)
@@ -308,7 +310,7 @@ async def test_a_provider_is_asked_no_faster_than_its_rate(
     begun = [
         event.event_time.ToDatetime()
         for each in sessions
-        for event in (await history(client, settings, each)).events
+        for event in (await history(client, options, each)).events
         if event.event_type == EventType.EVENT_TYPE_ACTIVITY_TASK_STARTED
     ]
     # Twelve jobs, two a second, and what a full second may let through at once.
@@ -316,19 +318,19 @@ async def test_a_provider_is_asked_no_faster_than_its_rate(
 
 
 async def test_sweeps_are_scheduled_and_a_second_worker_finds_the_schedule(
-    database: Database, client: Client, settings: Settings
+    database: Database, client: Client, options: TemporalOptions
 ) -> None:
     work = worker(database, willing)
-    second = await fleet.connected(settings)  # as another process has one of its own
-    async with working(client, database, work, settings), working(second, database, work, settings):
-        found = await client.get_schedule_handle(queues_from(settings).sweep).describe()
+    second = await fleet.connected(options)  # as another process has one of its own
+    async with working(client, database, work, options), working(second, database, work, options):
+        found = await client.get_schedule_handle(queues_of(options).sweep).describe()
 
     assert found.schedule.spec.intervals[0].every.total_seconds() == work.options.interval
 
 
 def test_rates_are_given_by_provider_and_what_is_none_is_refused() -> None:
     def queues(rates: str) -> dict[str, float]:
-        return queues_from(load_settings(environ={}, temporal_rates=rates)).rates
+        return queues_of(TemporalOptions(rates=rates)).rates
 
     assert queues("openai=5, voyage = 0.5") == {"openai": 5.0, "voyage": 0.5}
     for wrong in ("openai", "openai=", "openai=0", "openai=inf", "openai=nan", "openai=-1"):
@@ -338,7 +340,7 @@ def test_rates_are_given_by_provider_and_what_is_none_is_refused() -> None:
 
 def test_jobs_run_on_the_queue_of_the_provider_they_ask() -> None:
     queues = queues_from(
-        load_settings(environ={}, model="openai:gpt-6", embedder="voyage:v4", temporal_rates="openai=5")
+        load_settings(environ={}, model="openai:gpt-6", embedder="voyage:v4"), TemporalOptions(rates="openai=5")
     )
 
     assert queues.of(JobKind.EXTRACT) == queues.of(JobKind.CONSOLIDATE) == "bethink.openai"
@@ -348,4 +350,4 @@ def test_jobs_run_on_the_queue_of_the_provider_they_ask() -> None:
 
 async def test_a_cluster_that_does_not_answer_is_named() -> None:
     with pytest.raises(Unavailable, match=r"Temporal does not answer at 127\.0\.0\.1:1"):
-        await fleet.connected(load_settings(environ={}, temporal_address="127.0.0.1:1"))
+        await fleet.connected(TemporalOptions(address="127.0.0.1:1"))

@@ -59,16 +59,18 @@ def test_the_list_of_commands_says_what_their_modules_say() -> None:
 
 IN_A_PROCESS = {"serve", "mcp", "ui"}  # they serve until they are told to stop: see test_cli_processes
 WITH_A_MODEL = {"relearn", "preview"}  # they learn: see test_cli_relearn
-WITH_A_DIRECTORY = {  # of cells, on PostgreSQL: see test_cli_cells
-    "cells list": ["cells", "list"],
-    "cells add": ["cells", "add", "north", "postgresql://north.internal/bethink"],
-    "cells drain": ["cells", "drain", "north", "--yes"],
-    "cells move": ["cells", "move", "mira", "--to", "south"],
+WITH_A_DIRECTORY = {  # of shards, on PostgreSQL: see test_cli_shards
+    "shards list": ["shards", "list"],
+    "shards add": ["shards", "add", "north", "postgresql://north.internal/bethink"],
+    "shards drain": ["shards", "drain", "north", "--yes"],
+    "shards move": ["shards", "move", "mira", "--to", "south"],
 }
+ON_TEMPORAL = {f"temporal {name}": ["temporal", name] for name in ("worker", "pause", "resume")}  # see test_cli_worker
 
 
 def test_no_command_is_left_out_here() -> None:
-    assert set(SUCCEEDING) | IN_A_PROCESS | WITH_A_MODEL | set(WITH_A_DIRECTORY) == set(LEAVES)
+    elsewhere = {*IN_A_PROCESS, *WITH_A_MODEL, *WITH_A_DIRECTORY, *ON_TEMPORAL}
+    assert set(SUCCEEDING) | elsewhere == set(LEAVES)
 
 
 OFFERED = [
@@ -81,7 +83,9 @@ OFFERED = [
 
 @pytest.mark.parametrize(("name", "option"), OFFERED)
 def test_an_option_without_a_value_does_not_mean_the_default(name: str, option: str) -> None:
-    done = run(*{**WITH_A_DIRECTORY, **SUCCEEDING}.get(name, [name]), option, " " if option == "--space" else "")
+    done = run(
+        *{**WITH_A_DIRECTORY, **ON_TEMPORAL, **SUCCEEDING}.get(name, [name]), option, " " if option == "--space" else ""
+    )
 
     assert done.code == 2
     assert f"{option} is empty" in done.err
@@ -249,6 +253,7 @@ FAILING = {
     "import archive": (["import", "archive", "missing.zip", "--yes"], 3),
     "sync": (["sync", "missing.db", "other.db", "--yes"], 3),
     **{name: (words, 2) for name, words in WITH_A_DIRECTORY.items()},
+    **{name: ([*words, "--address", "127.0.0.1:1"], 1) for name, words in ON_TEMPORAL.items()},
 }
 
 

@@ -48,15 +48,22 @@ def test_what_a_worker_quoted_before_any_model_was_named_is_learnt_with_the_mode
     assert not made.made_by.quotes
 
 
-def test_a_pause_needs_a_temporal_cluster(place: list[str]) -> None:
-    refused = run("worker", "--pause", *place)
-
-    assert refused.code == 4
-    assert "Add --temporal HOST:PORT" in refused.err
-
-
-def test_a_temporal_cluster_that_does_not_answer_is_named(place: list[str]) -> None:
-    refused = run("worker", "--temporal", "127.0.0.1:1", *place)
+@pytest.mark.parametrize("command", ["worker", "pause", "resume"])
+def test_temporal_commands_name_a_silent_cluster(place: list[str], command: str) -> None:
+    refused = run("temporal", command, "--address", "127.0.0.1:1", *place)
 
     assert refused.code != 0
     assert "Temporal does not answer at 127.0.0.1:1" in refused.err
+
+
+def test_temporal_worker_rejects_malformed_rates(place: list[str]) -> None:
+    refused = run("temporal", "worker", "--rates", "openai", *place)
+
+    assert refused.code == 4
+    assert "'openai'" in refused.err
+
+
+def test_temporal_variables_are_no_settings_of_bethink(place: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BETHINK_TEMPORAL_TASK_QUEUE", "blue")
+
+    assert run("status", *place).code != 4

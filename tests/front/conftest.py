@@ -1,5 +1,5 @@
 """Fixtures that several files here share."""
 
-from tests.front.cells_kit import dsns, fleet, killed, name
+from tests.front.shards_kit import dsns, fleet, killed, name
 
 __all__ = ["dsns", "fleet", "killed", "name"]

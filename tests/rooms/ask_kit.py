@@ -22,4 +22,4 @@ def answering(database: Database, model: ScriptedModel | Callable[[ModelCall], L
         budget = Budget(database=database, prices=Prices(), daily_cap=None)
         return Answerer(database, searcher=Searcher(database, tokens=EstimatedTokens()), model=scripted, budget=budget)
 
-    return memory_on(database, answering=make)
+    return memory_on(database, answerer=make)

@@ -212,7 +212,7 @@ async def test_a_model_that_cannot_stream_tells_all_at_the_end(database: Databas
     heard: list[AnswerSentence] = []
     searcher = Searcher(database, tokens=EstimatedTokens())
     budget = Budget(database=database, prices=Prices(), daily_cap=None)
-    memory = memory_on(database, answering=lambda: Answerer(database, searcher=searcher, model=Plain(), budget=budget))
+    memory = memory_on(database, answerer=lambda: Answerer(database, searcher=searcher, model=Plain(), budget=budget))
     await tell(memory, "Ada moved to Bergen in spring.")
 
     with streaming(heard.append):
@@ -263,7 +263,7 @@ async def test_an_answer_is_charged_to_the_day_and_refused_beyond_its_cap(databa
     assert spent.calls == 1
     searcher = Searcher(database, tokens=EstimatedTokens())
     budget = Budget(database=database, prices=Prices(), daily_cap=spent.cost)
-    capped = memory_on(database, answering=lambda: Answerer(database, searcher=searcher, model=model, budget=budget))
+    capped = memory_on(database, answerer=lambda: Answerer(database, searcher=searcher, model=model, budget=budget))
     with pytest.raises(ModelUnavailable, match="daily spend cap"):
         await capped.space("alice").ask("Where did Ada move to?")
     assert len(model.calls) == 1

@@ -8,15 +8,15 @@ import pytest
 
 import bethink
 from bethink import Fact, Memory, Session
+from bethink.config.settings import Settings
 from bethink.errors import Stale
-from bethink.features.webhooks.deliver import Deliverer
-from bethink.features.webhooks.notifier import Teller
 from bethink.host.off import Off
+from bethink.jobs.tasks import PruneChanges, TaskParts
 from bethink.model.changes import ChangeKind
 from bethink.model.documents import DocumentDraft
 from bethink.store import changes
 from bethink.store.db import Database, Tx
-from tests.conftest import KEY, FakeClock, database_at, memory_on, said
+from tests.conftest import KEY, FakeClock, Quiet, database_at, memory_on, said
 from tests.rooms.learn_kit import a_fact, answer, worker
 
 BIRD = "I keep a blue macaw."
@@ -160,6 +160,10 @@ async def test_a_page_goes_on_where_the_last_one_ended(memory: Memory) -> None:
     assert [each.number for each in await space.changes(limit=2)] == [6, 7]
 
 
+def pruner(database: Database) -> PruneChanges:
+    return PruneChanges(TaskParts(database=database, settings=Settings(), redactor=Quiet()))
+
+
 async def test_a_reader_that_was_away_too_long_is_told_that_it_missed_something(
     memory: Memory, database: Database, clock: FakeClock
 ) -> None:
@@ -169,7 +173,7 @@ async def test_a_reader_that_was_away_too_long_is_told_that_it_missed_something(
     clock.time += timedelta(days=31)
     await space.facts.save(Fact(id="late", content="Late."))
 
-    assert await Teller(database, Deliverer(database), keep_days=30).prune() == 3
+    assert await pruner(database).prune() == 3
 
     assert [each.number for each in await space.changes(after=3)] == [4]
     assert [each.number for each in await space.changes(after=0)] == [4]
@@ -177,7 +181,7 @@ async def test_a_reader_that_was_away_too_long_is_told_that_it_missed_something(
         with pytest.raises(Stale, match="not kept"):
             await space.changes(after=lost)
     clock.time += timedelta(days=31)
-    assert await Teller(database, Deliverer(database), keep_days=30).prune() == 0
+    assert await pruner(database).prune() == 0
 
 
 async def test_a_late_commit_is_never_passed_over(target: str, database: Database) -> None:

@@ -99,7 +99,7 @@ async def test_a_worker_skips_a_held_space_and_sweeps_the_others(
     before = await held(memory, database)
     worker = RetentionService(database, redactor=Quiet(), options=RetentionOptions(message_days=1, expired_days=0))
 
-    await worker.tidy()
+    await worker.sweep_if_due()
     assert await held(memory, database) == before
     assert len(await memory.space("bob").erasures()) == 1
 

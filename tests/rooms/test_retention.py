@@ -262,12 +262,12 @@ async def test_a_worker_sweeps_by_itself_and_no_more_often_than_it_must(
     await alice.retention.set(MESSAGE, 1)
     clock.time += 2 * DAY
     worker = keeper(database)
-    await worker.tidy()
+    await worker.sweep_if_due()
     assert await texts(alice) == []
 
     passes: list[int] = []
     monkeypatch.setattr(worker, "sweep_next", lambda: passes.append(1))
-    await worker.tidy()
+    await worker.sweep_if_due()
     assert passes == [], "the next pass begins later"
 
 

@@ -10,7 +10,7 @@ import pytest
 from bethink import Memory, verify_webhook
 from bethink.errors import Denied
 from bethink.features.webhooks.deliver import Deliverer, DeliveryOptions
-from bethink.features.webhooks.notifier import Teller
+from bethink.features.webhooks.worker import Notifier
 from bethink.store.db import Database
 from tests.conftest import FakeClock, memory_on
 from tests.rooms.webhook_kit import Receiver, hook, receiving, save, tell
@@ -51,7 +51,7 @@ async def test_slow_webhook_delays_no_other_webhook(memory: Memory, database: Da
         await save(memory, "one", space=f"space {number}")
 
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(Teller(database, Deliverer(database, options)).run)
+        tasks.start_soon(Notifier(database, Deliverer(database, options)).run)
         await until(lambda: len(receiver.got) == QUEUES)
         await save(memory, "other", space="bob")
         await until(lambda: receiver.got[-1][0] == "/hook")

@@ -8,13 +8,15 @@ import anyio
 import pytest
 
 from bethink import Memory, verify_webhook
+from bethink.config.settings import Settings
 from bethink.errors import Invalid, NotFound
 from bethink.features.webhooks import deliver
 from bethink.features.webhooks import queries as webhooks
 from bethink.features.webhooks.deliver import Deliverer, DeliveryOptions
-from bethink.features.webhooks.notifier import Teller
+from bethink.features.webhooks.worker import Notifier
+from bethink.jobs.tasks import PruneChanges, TaskParts
 from bethink.store.db import Database
-from tests.conftest import FakeClock, memory_on
+from tests.conftest import FakeClock, Quiet, memory_on
 from tests.rooms.learn_kit import worker
 from tests.rooms.webhook_kit import Receiver, hook, receiving, save, tell
 
@@ -216,7 +218,8 @@ async def test_what_is_no_longer_kept_is_passed_over(
     await save(memory, "two")
     await tell(database)
     clock.time += timedelta(days=31)
-    assert await Teller(database, Deliverer(database)).prune() == 1
+    settings = TaskParts(database=database, settings=Settings(), redactor=Quiet())
+    assert await PruneChanges(settings).prune() == 1
 
     await tell(database, give_up_days=100)
     await tell(database)
@@ -298,7 +301,7 @@ async def test_a_worker_sends_while_it_runs_and_stops_when_told(
 ) -> None:
     await hook(memory, receiver)
     work = worker(database, None)
-    work._teller = Teller(database, Deliverer(database, OPTIONS))
+    work._tasks = [Notifier(database, Deliverer(database, OPTIONS))]
 
     with anyio.fail_after(30):
         async with anyio.create_task_group() as tasks:

@@ -15,7 +15,7 @@ import bethink
 from bethink.cli.doctor_postgres import postgres_checks
 from bethink.config.settings import load_settings
 from bethink.errors import Misconfigured, NotFound, Unavailable
-from bethink.host.databases import cell_directory, database_from
+from bethink.host.databases import database_from
 from bethink.store.engines.postgres import PostgresDatabase, PostgresOptions
 from bethink.store.engines.postgres_replica import ReplicatedDatabase
 from tests.conftest import KEY, memory_on
@@ -311,13 +311,13 @@ async def test_settings_name_the_standby_and_doctor_tells_how_it_is(pair: Pair) 
         await database.close()
 
 
-async def test_without_a_standby_doctor_says_so_and_cells_have_none(pair: Pair) -> None:
+async def test_without_a_standby_doctor_says_so_and_shards_have_none(pair: Pair) -> None:
     database = PostgresDatabase(PostgresOptions(dsn=pair.dsn))
     await database.open()
     assert await replica_check(database) == (True, "none")
     await database.close()
-    with pytest.raises(Misconfigured, match="cells cannot have replicas"):
-        cell_directory(load_settings(environ={}, postgres_dsn=pair.dsn, postgres_replica_dsn=pair.replica_dsn))
+    with pytest.raises(Misconfigured, match="Shards cannot have replicas"):
+        bethink.connect("shards" + pair.dsn.removeprefix("postgresql"), postgres_replica_dsn=pair.replica_dsn)
 
 
 async def replica_check(database: PostgresDatabase) -> tuple[bool, str]:

@@ -65,7 +65,7 @@ export class Unavailable extends StoreError {}
 export class UnderLegalHold extends Conflict {}
 /** Another writer locked the database for too long. */
 export class Busy extends Unavailable {}
-/** The space is in another cell, or on its way there. Nothing was written. */
+/** The space is in another shard, or on its way there. Nothing was written. */
 export class Moved extends Unavailable {}
 
 /** Every error by its code. */

@@ -38,6 +38,7 @@ jobs GET ./jobs - items
 consolidate POST ./consolidate - idempotent result
 learn POST ./learn - untimed
 erasures GET ./erasures - items
+timeline GET ./timeline - page=next
 preview POST ./preview messages untimed
 pin POST ./pin ref idempotent
 unpin POST ./unpin ref idempotent
@@ -61,7 +62,6 @@ forgetPerson POST ./person/forget name once!dry_run untimed
 relearn POST ./relearnings - untimed
 applyRelearning POST ./relearnings/{relearning_id}/apply relearning_id idempotent
 undoRelearning POST ./relearnings/{relearning_id}/undo relearning_id idempotent
-timeline GET ./timeline - page=next
 = session ~/sessions/{session_id}
 recall POST ~/recall question safe!session_id
 context POST ~/context question safe!session_id

@@ -1426,41 +1426,6 @@ export type Order = "newest" | "oldest";
 /** What spending is listed by, for each day. */
 export type SpendingBy = "day" | "kind" | "model" | "space";
 
-export interface MemoryLiftLegalHoldOptions extends CallOptions {
-    /** Who lifts it, for the record; the user who runs the program, if left out. */
-    by?: string | null;
-}
-
-export interface MemoryLegalHoldsOptions extends CallOptions {
-    /** How many holds to return at most. */
-    limit?: number;
-}
-
-export interface MemoryFindPersonOptions extends CallOptions {
-    aliases?: readonly string[];
-    by?: readonly PersonWay[];
-    /** How many refs to return at most, for each space. Everything is counted. */
-    limit?: number;
-}
-
-export interface MemoryExportPersonOptions extends CallOptions {
-    aliases?: readonly string[];
-    by?: readonly PersonWay[];
-    /** How many items to return at most. */
-    limit?: number;
-    /** Only what follows: the `next` of the page before. */
-    after?: string;
-}
-
-export interface MemoryForgetPersonOptions extends CallOptions {
-    aliases?: readonly string[];
-    by?: readonly PersonWay[];
-    /** Why, for the record: a number of a request, say, and not the name. */
-    reason?: string;
-    /** Count and name what would go, and remove nothing. */
-    dry_run?: boolean;
-}
-
 export interface MemoryPageJobsOptions extends CallOptions {
     /** Only jobs that are queued, running, failed, or dead, which were given up. */
     status?: JobStatus;
@@ -1499,6 +1464,18 @@ export interface MemoryPageSpacesOptions extends CallOptions {
     after?: string;
 }
 
+export interface MemoryListSpacesOptions extends CallOptions {
+    /** How many names to return at most. */
+    limit?: number;
+    /** Only spaces that follow this one: the last name of the previous page. */
+    after?: string;
+}
+
+export interface MemoryLearnOptions extends CallOptions {
+    /** Only these kinds of jobs. */
+    only?: readonly JobKind[] | null;
+}
+
 export interface MemoryAccessOptions extends CallOptions {
     /** Only what was done in this space. */
     space?: string | null;
@@ -1520,47 +1497,45 @@ export interface MemoryAccessOptions extends CallOptions {
     after?: string;
 }
 
-export interface MemoryListSpacesOptions extends CallOptions {
-    /** How many names to return at most. */
+export interface MemoryFindPersonOptions extends CallOptions {
+    aliases?: readonly string[];
+    by?: readonly PersonWay[];
+    /** How many refs to return at most, for each space. Everything is counted. */
     limit?: number;
-    /** Only spaces that follow this one: the last name of the previous page. */
+}
+
+export interface MemoryExportPersonOptions extends CallOptions {
+    aliases?: readonly string[];
+    by?: readonly PersonWay[];
+    /** How many items to return at most. */
+    limit?: number;
+    /** Only what follows: the `next` of the page before. */
     after?: string;
 }
 
-export interface MemoryLearnOptions extends CallOptions {
-    /** Only these kinds of jobs. */
-    only?: readonly JobKind[] | null;
+export interface MemoryForgetPersonOptions extends CallOptions {
+    aliases?: readonly string[];
+    by?: readonly PersonWay[];
+    /** Why, for the record: a number of a request, say, and not the name. */
+    reason?: string;
+    /** Count and name what would go, and remove nothing. */
+    dry_run?: boolean;
+}
+
+export interface MemoryLiftLegalHoldOptions extends CallOptions {
+    /** Who lifts it, for the record; the user who runs the program, if left out. */
+    by?: string | null;
+}
+
+export interface MemoryLegalHoldsOptions extends CallOptions {
+    /** How many holds to return at most. */
+    limit?: number;
 }
 
 /** What can be asked of a memory as a whole. */
 export interface MemoryVerbs {
     /** Finish erasures that were interrupted in any space, and list what some place has still to confirm. */
     openErasures(options?: CallOptions): Promise<OpenErasures>;
-    /**
-     * Lift a legal hold on a space. Erasures that waited for it are finished then. A key needs `operate`: one
-     * that may only erase cannot lift what forbids it to.
-     */
-    liftLegalHold(space: string, holdId: string, reason: string, options?: MemoryLiftLegalHoldOptions): Promise<LegalHold>;
-    /** List the legal holds that stand, in all spaces, the newest first. */
-    legalHolds(options?: MemoryLegalHoldsOptions): Promise<LegalHold[]>;
-    /**
-     * Count and name what is held of a person, in every space that the caller may see. It reads every text. A
-     * name that is part of another word is not matched. A key is asked for each of its spaces; without one, it
-     * is all spaces.
-     */
-    findPerson(name: string, options?: MemoryFindPersonOptions): Promise<PersonFound>;
-    /**
-     * Return the texts that are held of a person, in every space that the caller may see. It reads every text.
-     * A name that is part of another word is not matched. A key is asked for each of its spaces; without one,
-     * it is all spaces.
-     */
-    exportPerson(name: string, options?: MemoryExportPersonOptions): Paged<PersonItems, PersonItem>;
-    /**
-     * Erase what is held of a person, in every space that the caller may see, with one receipt for each. A
-     * space under a legal hold is left as it is, and named. A key is asked for each of its spaces; without one,
-     * it is all spaces.
-     */
-    forgetPerson(name: string, options?: MemoryForgetPersonOptions): Promise<PersonErased>;
     /**
      * List the jobs of all spaces that are queued, running, failed or given up, the last queued first. A page
      * costs the same however many jobs there are.
@@ -1585,12 +1560,6 @@ export interface MemoryVerbs {
     counters(options?: CallOptions): Promise<Counters>;
     /** List the settings in force, each with its default and where it comes from. Secrets are masked. */
     settings(options?: CallOptions): Promise<SettingEntry[]>;
-    /**
-     * List who read, wrote, erased or made keys, the newest first: the access record. A page looks at 20,000
-     * entries at most, so a narrow one may be short, even empty, and still have a `next`. Questions and texts
-     * are never recorded. An entry goes after as many days as `access_keep_days` says.
-     */
-    access(options?: MemoryAccessOptions): Paged<AccessPage, AccessEntry>;
     /** List the names of all spaces that hold anything, in order. */
     listSpaces(options?: MemoryListSpacesOptions): Paged<string[], string>;
     /** Count the jobs that are not done by status, what was spent today, and violations of invariants. */
@@ -1602,6 +1571,37 @@ export interface MemoryVerbs {
      * given.
      */
     learn(options?: MemoryLearnOptions): Promise<RunReport>;
+    /**
+     * List who read, wrote, erased or made keys, the newest first: the access record. A page looks at 20,000
+     * entries at most, so a narrow one may be short, even empty, and still have a `next`. Questions and texts
+     * are never recorded. An entry goes after as many days as `access_keep_days` says.
+     */
+    access(options?: MemoryAccessOptions): Paged<AccessPage, AccessEntry>;
+    /**
+     * Count and name what is held of a person, in every space that the caller may see. It reads every text. A
+     * name that is part of another word is not matched. A key is asked for each of its spaces; without one, it
+     * is all spaces.
+     */
+    findPerson(name: string, options?: MemoryFindPersonOptions): Promise<PersonFound>;
+    /**
+     * Return the texts that are held of a person, in every space that the caller may see. It reads every text.
+     * A name that is part of another word is not matched. A key is asked for each of its spaces; without one,
+     * it is all spaces.
+     */
+    exportPerson(name: string, options?: MemoryExportPersonOptions): Paged<PersonItems, PersonItem>;
+    /**
+     * Erase what is held of a person, in every space that the caller may see, with one receipt for each. A
+     * space under a legal hold is left as it is, and named. A key is asked for each of its spaces; without one,
+     * it is all spaces.
+     */
+    forgetPerson(name: string, options?: MemoryForgetPersonOptions): Promise<PersonErased>;
+    /**
+     * Lift a legal hold on a space. Erasures that waited for it are finished then. A key needs `operate`: one
+     * that may only erase cannot lift what forbids it to.
+     */
+    liftLegalHold(space: string, holdId: string, reason: string, options?: MemoryLiftLegalHoldOptions): Promise<LegalHold>;
+    /** List the legal holds that stand, in all spaces, the newest first. */
+    legalHolds(options?: MemoryLegalHoldsOptions): Promise<LegalHold[]>;
 }
 
 export interface SpaceRememberOptions extends CallOptions {
@@ -1740,44 +1740,9 @@ export interface SpaceLearnOptions extends CallOptions {
     only?: readonly JobKind[] | null;
 }
 
-export interface SpaceAddFileOptions extends CallOptions {
-    idempotency_key?: string | null;
-    /** Its text, if you have that. */
-    text?: string | null;
-    /** Its bytes, instead of the text: UTF-8, UTF-16 with a byte order mark, or PDF. In JSON as base64. */
-    data?: string | null;
-    /** `text/plain`, `text/markdown`, `text/html` or `application/pdf`; by the suffix of the name, if left out. */
-    media_type?: string | null;
-}
-
 export interface SpaceErasuresOptions extends CallOptions {
     /** How many erasures to return at most. */
     limit?: number;
-}
-
-export interface SpaceFindPersonOptions extends CallOptions {
-    aliases?: readonly string[];
-    by?: readonly PersonWay[];
-    /** How many refs to return at most, for each space. Everything is counted. */
-    limit?: number;
-}
-
-export interface SpaceExportPersonOptions extends CallOptions {
-    aliases?: readonly string[];
-    by?: readonly PersonWay[];
-    /** How many items to return at most. */
-    limit?: number;
-    /** Only what follows: the `next` of the page before. */
-    after?: string;
-}
-
-export interface SpaceForgetPersonOptions extends CallOptions {
-    aliases?: readonly string[];
-    by?: readonly PersonWay[];
-    /** Why, for the record: a number of a request, say, and not the name. */
-    reason?: string;
-    /** Count and name what would go, and remove nothing. */
-    dry_run?: boolean;
 }
 
 export interface SpaceTimelineOptions extends CallOptions {
@@ -1789,32 +1754,6 @@ export interface SpaceTimelineOptions extends CallOptions {
     limit?: number;
     /** Only what follows: the `next` of the previous page. */
     after?: string;
-}
-
-export interface SpacePageShownOptions extends CallOptions {
-    /** Only what this session was shown. */
-    session_id?: string | null;
-    /** Only this entry. */
-    showing_id?: string | null;
-    /** Only what had been shown by this time. A day means its end. */
-    as_of?: When | null;
-    /** How many entries to return at most. */
-    limit?: number;
-    /** Only what follows: the `next` of the previous page. */
-    after?: string;
-}
-
-export interface SpaceRelearnOptions extends CallOptions {
-    /** The model, as PROVIDER:NAME. The one that learns here, if left out. */
-    model?: string;
-    /** The model of the second reading. The same model, if left out. */
-    second_model?: string;
-    /** What to learn, in place of the instructions in the rules, of the space and of its agents; empty for none. */
-    instructions?: string | null;
-    /** A system prompt for the model, in place of ours. The second reading keeps its own. */
-    prompt?: string;
-    /** Only show what would change. Otherwise it is applied at once. */
-    dry_run?: boolean;
 }
 
 export interface SpacePreviewOptions extends CallOptions {
@@ -1904,7 +1843,68 @@ export interface SpaceSpendingOptions extends CallOptions {
     until?: When | null;
 }
 
-/** One space: the memory of an end user, a project or a team. */
+export interface SpacePageShownOptions extends CallOptions {
+    /** Only what this session was shown. */
+    session_id?: string | null;
+    /** Only this entry. */
+    showing_id?: string | null;
+    /** Only what had been shown by this time. A day means its end. */
+    as_of?: When | null;
+    /** How many entries to return at most. */
+    limit?: number;
+    /** Only what follows: the `next` of the previous page. */
+    after?: string;
+}
+
+export interface SpaceAddFileOptions extends CallOptions {
+    idempotency_key?: string | null;
+    /** Its text, if you have that. */
+    text?: string | null;
+    /** Its bytes, instead of the text: UTF-8, UTF-16 with a byte order mark, or PDF. In JSON as base64. */
+    data?: string | null;
+    /** `text/plain`, `text/markdown`, `text/html` or `application/pdf`; by the suffix of the name, if left out. */
+    media_type?: string | null;
+}
+
+export interface SpaceFindPersonOptions extends CallOptions {
+    aliases?: readonly string[];
+    by?: readonly PersonWay[];
+    /** How many refs to return at most, for each space. Everything is counted. */
+    limit?: number;
+}
+
+export interface SpaceExportPersonOptions extends CallOptions {
+    aliases?: readonly string[];
+    by?: readonly PersonWay[];
+    /** How many items to return at most. */
+    limit?: number;
+    /** Only what follows: the `next` of the page before. */
+    after?: string;
+}
+
+export interface SpaceForgetPersonOptions extends CallOptions {
+    aliases?: readonly string[];
+    by?: readonly PersonWay[];
+    /** Why, for the record: a number of a request, say, and not the name. */
+    reason?: string;
+    /** Count and name what would go, and remove nothing. */
+    dry_run?: boolean;
+}
+
+export interface SpaceRelearnOptions extends CallOptions {
+    /** The model, as PROVIDER:NAME. The one that learns here, if left out. */
+    model?: string;
+    /** The model of the second reading. The same model, if left out. */
+    second_model?: string;
+    /** What to learn, in place of the instructions in the rules, of the space and of its agents; empty for none. */
+    instructions?: string | null;
+    /** A system prompt for the model, in place of ours. The second reading keeps its own. */
+    prompt?: string;
+    /** Only show what would change. Otherwise it is applied at once. */
+    dry_run?: boolean;
+}
+
+/** One space: the memory of a user, a project or a team. */
 export interface SpaceVerbs<Session> {
     /**
      * Store a text of the user, or messages, for good. When it returns, the messages are durable. They are
@@ -1957,49 +1957,16 @@ export interface SpaceVerbs<Session> {
      */
     learn(options?: SpaceLearnOptions): Promise<RunReport>;
     /**
-     * Store a file as passages that can be recalled and followed to their place in it. The same bytes again
-     * change nothing. Of another version the passages that stayed are kept, new ones added, and those that are
-     * gone taken back; one that was forgotten by itself stays away. What a file says is data, never a wish of
-     * the user. It is the conversation `file:NAME:` of the assistant.
-     */
-    addFile(name: string, options?: SpaceAddFileOptions): Promise<AddedFile>;
-    /**
      * List what was forgotten in the space, the newest first: who asked, which places confirmed, and the
      * receipt. It holds no text. It stays when the whole space is forgotten. What was interrupted is finished
      * first.
      */
     erasures(options?: SpaceErasuresOptions): Promise<Erasure[]>;
     /**
-     * Count and name what the space holds of a person. It reads every text. A name that is part of another word
-     * is not matched.
-     */
-    findPerson(name: string, options?: SpaceFindPersonOptions): Promise<PersonInSpace>;
-    /**
-     * Return the texts that the space holds of a person. It reads every text. A name that is part of another
-     * word is not matched.
-     */
-    exportPerson(name: string, options?: SpaceExportPersonOptions): Paged<PersonItems, PersonItem>;
-    /**
-     * Erase what the space holds of a person, with everything that was made of it, and return a receipt. Whole
-     * messages and whole documents go, also those in which others speak of the person: look first.
-     */
-    forgetPerson(name: string, options?: SpaceForgetPersonOptions): Promise<ErasedInSpace>;
-    /**
      * List what was said, learnt, retired, written, shown and forgotten in the space, the newest first. A page
      * costs the same however much is stored. One with few kinds may be shorter than its limit.
      */
     timeline(options?: SpaceTimelineOptions): Paged<TimelinePage, TimelineEntry>;
-    /** List what was shown to whom, the newest first, each memory with its text in the version that was shown. */
-    pageShown(options?: SpacePageShownOptions): Paged<ShownPage, ShownBlock>;
-    /**
-     * Learn from the whole log again, beside what is known, and return what would change. It follows the rules
-     * of the space. Claims are checked as ever, whatever the prompt says.
-     */
-    relearn(options?: SpaceRelearnOptions): Promise<Relearning>;
-    /** Apply a proposed relearning as one change. */
-    applyRelearning(relearningId: string, options?: CallOptions): Promise<Relearning>;
-    /** Undo an applied relearning: the facts are as they were before it. */
-    undoRelearning(relearningId: string, options?: CallOptions): Promise<Relearning>;
     /**
      * Learn from messages without storing anything, and return what would stand, be held or be refused. Only
      * its cost is counted for the day. The model is told what the space knows, as when it learns.
@@ -2045,6 +2012,39 @@ export interface SpaceVerbs<Session> {
     summary(options?: CallOptions): Promise<SpaceSummary>;
     /** List what models cost for the space on each day. */
     spending(options?: SpaceSpendingOptions): Promise<Spending[]>;
+    /** List what was shown to whom, the newest first, each memory with its text in the version that was shown. */
+    pageShown(options?: SpacePageShownOptions): Paged<ShownPage, ShownBlock>;
+    /**
+     * Store a file as passages that can be recalled and followed to their place in it. The same bytes again
+     * change nothing. Of another version the passages that stayed are kept, new ones added, and those that are
+     * gone taken back; one that was forgotten by itself stays away. What a file says is data, never a wish of
+     * the user. It is the conversation `file:NAME:` of the assistant.
+     */
+    addFile(name: string, options?: SpaceAddFileOptions): Promise<AddedFile>;
+    /**
+     * Count and name what the space holds of a person. It reads every text. A name that is part of another word
+     * is not matched.
+     */
+    findPerson(name: string, options?: SpaceFindPersonOptions): Promise<PersonInSpace>;
+    /**
+     * Return the texts that the space holds of a person. It reads every text. A name that is part of another
+     * word is not matched.
+     */
+    exportPerson(name: string, options?: SpaceExportPersonOptions): Paged<PersonItems, PersonItem>;
+    /**
+     * Erase what the space holds of a person, with everything that was made of it, and return a receipt. Whole
+     * messages and whole documents go, also those in which others speak of the person: look first.
+     */
+    forgetPerson(name: string, options?: SpaceForgetPersonOptions): Promise<ErasedInSpace>;
+    /**
+     * Learn from the whole log again, beside what is known, and return what would change. It follows the rules
+     * of the space. Claims are checked as ever, whatever the prompt says.
+     */
+    relearn(options?: SpaceRelearnOptions): Promise<Relearning>;
+    /** Apply a proposed relearning as one change. */
+    applyRelearning(relearningId: string, options?: CallOptions): Promise<Relearning>;
+    /** Undo an applied relearning: the facts are as they were before it. */
+    undoRelearning(relearningId: string, options?: CallOptions): Promise<Relearning>;
 }
 
 export interface SessionRecallOptions extends CallOptions {
@@ -2318,7 +2318,7 @@ export interface ReviewsRejectAllOptions extends CallOptions {
     note?: string | null;
 }
 
-/** The claims of a space that were not believed at once. */
+/** The claims of a space that need review. */
 export interface ReviewsVerbs {
     /** List claims that were not believed at once, the newest first, each with its quotes and the reason. */
     all(options?: ReviewsAllOptions): Paged<Review[], Review>;
@@ -2359,49 +2359,6 @@ export interface RulesVerbs {
      * model that learns follows them. They never make it believed without proof.
      */
     set(rules: LearningRulesInput, options?: RulesSetOptions): Promise<LearningRules>;
-}
-
-export interface SpaceRetentionSetOptions extends CallOptions {
-    origin?: string | null;
-}
-
-export interface SpaceRetentionRemoveOptions extends CallOptions {
-    origin?: string | null;
-}
-
-export interface SpaceRetentionSweepOptions extends CallOptions {
-    /** Count and name what would go, and remove nothing. */
-    dry_run?: boolean;
-}
-
-export interface SpaceRetentionHoldOptions extends CallOptions {
-    /** Who places it, for the record; the user who runs the program, if left out. */
-    by?: string | null;
-}
-
-export interface SpaceRetentionHoldsOptions extends CallOptions {
-    /** How many holds to return at most. */
-    limit?: number;
-}
-
-/** How long a space keeps what, and legal holds on it. */
-export interface SpaceRetentionVerbs {
-    /** List the rules by which the space erases what is old, with the one that the settings make for all spaces. */
-    all(options?: CallOptions): Promise<RetentionRule[]>;
-    /**
-     * Let what is older than so many days be erased from now on, and return the rule. A worker erases it with a
-     * receipt, or `sweep` at once. What was made of it goes, too. A rule of the same kind and origin is
-     * replaced.
-     */
-    set(kind: RetentionKind, olderThan: number, options?: SpaceRetentionSetOptions): Promise<RetentionRule>;
-    /** Remove the rule of a kind and origin. */
-    remove(kind: RetentionKind, options?: SpaceRetentionRemoveOptions): Promise<void>;
-    /** Erase now what the rules say and facts that have expired, as a worker does by itself. */
-    sweep(options?: SpaceRetentionSweepOptions): Promise<Swept>;
-    /** Place a legal hold: nothing of the space is erased until every hold on it is lifted. */
-    hold(reason: string, options?: SpaceRetentionHoldOptions): Promise<LegalHold>;
-    /** List the legal holds on the space, the newest first, with those that were lifted. */
-    holds(options?: SpaceRetentionHoldsOptions): Promise<LegalHold[]>;
 }
 
 export interface DocumentsTreeOptions extends CallOptions {
@@ -2605,6 +2562,30 @@ export interface ThreadsVerbs {
     replay(threadId: string, options?: CallOptions): Promise<Chunk[]>;
 }
 
+export interface KeysCreateOptions extends CallOptions {
+    /** The spaces that it opens; all of them, if left out. */
+    spaces?: readonly string[] | null;
+    /** When it stops working; never, if left out. */
+    expires_at?: When | null;
+}
+
+export interface KeysRotateOptions extends CallOptions {
+    /** For how many seconds the old key still works. */
+    overlap?: number;
+}
+
+/** The API keys that give callers of a server access to this memory. */
+export interface KeysVerbs {
+    /** Create a key. Its text is returned here and can never be read again. */
+    create(name: string, scopes: readonly Scope[], options?: KeysCreateOptions): Promise<NewKey>;
+    /** List all keys, the oldest first, with those that expired or were revoked. */
+    all(options?: CallOptions): Promise<KeyInfo[]>;
+    /** Replace a key with one that allows the same. The old one expires after an overlap. */
+    rotate(prefix: string, options?: KeysRotateOptions): Promise<NewKey>;
+    /** Revoke a key, in this process at once and in others within seconds. */
+    revoke(prefix: string, options?: CallOptions): Promise<void>;
+}
+
 export interface MemoryTestsAddOptions extends CallOptions {
     /** Texts or refs that must be among the first items. A text counts if an item contains it, in any case. */
     must?: readonly string[];
@@ -2655,28 +2636,47 @@ export interface MemoryTestsVerbs {
     run(options?: MemoryTestsRunOptions): Promise<MemoryTestResult[]>;
 }
 
-export interface KeysCreateOptions extends CallOptions {
-    /** The spaces that it opens; all of them, if left out. */
-    spaces?: readonly string[] | null;
-    /** When it stops working; never, if left out. */
-    expires_at?: When | null;
+export interface SpaceRetentionSetOptions extends CallOptions {
+    origin?: string | null;
 }
 
-export interface KeysRotateOptions extends CallOptions {
-    /** For how many seconds the old key still works. */
-    overlap?: number;
+export interface SpaceRetentionRemoveOptions extends CallOptions {
+    origin?: string | null;
 }
 
-/** The keys that open this memory to callers of a server. */
-export interface KeysVerbs {
-    /** Create a key. Its text is returned here and can never be read again. */
-    create(name: string, scopes: readonly Scope[], options?: KeysCreateOptions): Promise<NewKey>;
-    /** List all keys, the oldest first, with those that expired or were revoked. */
-    all(options?: CallOptions): Promise<KeyInfo[]>;
-    /** Replace a key with one that allows the same. The old one expires after an overlap. */
-    rotate(prefix: string, options?: KeysRotateOptions): Promise<NewKey>;
-    /** Revoke a key, in this process at once and in others within seconds. */
-    revoke(prefix: string, options?: CallOptions): Promise<void>;
+export interface SpaceRetentionSweepOptions extends CallOptions {
+    /** Count and name what would go, and remove nothing. */
+    dry_run?: boolean;
+}
+
+export interface SpaceRetentionHoldOptions extends CallOptions {
+    /** Who places it, for the record; the user who runs the program, if left out. */
+    by?: string | null;
+}
+
+export interface SpaceRetentionHoldsOptions extends CallOptions {
+    /** How many holds to return at most. */
+    limit?: number;
+}
+
+/** How long a space keeps what, and legal holds on it. */
+export interface SpaceRetentionVerbs {
+    /** List the rules by which the space erases what is old, with the one that the settings make for all spaces. */
+    all(options?: CallOptions): Promise<RetentionRule[]>;
+    /**
+     * Let what is older than so many days be erased from now on, and return the rule. A worker erases it with a
+     * receipt, or `sweep` at once. What was made of it goes, too. A rule of the same kind and origin is
+     * replaced.
+     */
+    set(kind: RetentionKind, olderThan: number, options?: SpaceRetentionSetOptions): Promise<RetentionRule>;
+    /** Remove the rule of a kind and origin. */
+    remove(kind: RetentionKind, options?: SpaceRetentionRemoveOptions): Promise<void>;
+    /** Erase now what the rules say and facts that have expired, as a worker does by itself. */
+    sweep(options?: SpaceRetentionSweepOptions): Promise<Swept>;
+    /** Place a legal hold: nothing of the space is erased until every hold on it is lifted. */
+    hold(reason: string, options?: SpaceRetentionHoldOptions): Promise<LegalHold>;
+    /** List the legal holds on the space, the newest first, with those that were lifted. */
+    holds(options?: SpaceRetentionHoldsOptions): Promise<LegalHold[]>;
 }
 
 export interface WebhooksCreateOptions extends CallOptions {
@@ -2691,7 +2691,7 @@ export interface WebhooksDeliveriesOptions extends CallOptions {
     limit?: number;
 }
 
-/** The webhooks that are told of changes. */
+/** The webhooks that receive changes. */
 export interface WebhooksVerbs {
     /**
      * Create a webhook. Its secret is returned here and can never be read again. It is told of what changes

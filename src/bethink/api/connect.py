@@ -182,7 +182,7 @@ def connect(
     """Return a Memory. Open it with `async with`.
 
     Args:
-        target: A file, `:memory:`, a `postgresql://` address, the `cells://` address of a directory of cells, or the
+        target: A file, `:memory:`, a `postgresql://` address, the `shards://` address of a directory, or the
             `https://` address of a server. Without one, the settings decide; where they name no database either, it is
             the file that the command line uses.
         key: The key for a server; the setting `key` (BETHINK_KEY), if left out.

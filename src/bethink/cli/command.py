@@ -94,7 +94,7 @@ SHARED_OPTIONS: Mapping[str, tuple[Any, object]] = {
     "space": _text_option("--space", "NAME", "The space to use.  [default: default]"),
     "config": _text_option("--config", "FILE", "The settings file."),
     "database": _text_option(
-        "--database", "TARGET", "A file, a postgresql:// or cells:// address, or the https:// address of a server."
+        "--database", "TARGET", "A file, a postgresql:// or shards:// address, or the https:// address of a server."
     ),
     "key": _text_option("--key", "KEY", "The API key for a server.  [default: $BETHINK_KEY]"),
     "json": _flag("--json", text="Print JSON: ok, data, error."),

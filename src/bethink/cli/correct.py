@@ -1,24 +1,33 @@
 """The command that corrects a memory: correct."""
 
-import shlex
-import sys
-from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from bethink.base.features import modules_named
+from bethink.base.frozen import frozen
 from bethink.cli.add import note_redaction, read_text
 from bethink.cli.command import CommandContext, DryRun, Result, UsageError, Yes, command
 from bethink.cli.refs import LIST_HINT, resolve_ref
-from bethink.cli.terminal import OutputLine, is_terminal
+from bethink.cli.terminal import OutputLine
 from bethink.errors import Invalid, NotFound, Stale
-from bethink.features.memory_tests.suggest import Suggestion, suggestion
 
 if TYPE_CHECKING:
     from bethink.api.space import Space
-    from bethink.model.recall import Ref, RefKind
+    from bethink.model.recall import Ref
 
 app = typer.Typer()
+
+
+@frozen
+class Correction:
+    """What was corrected, for features that do something with it: `after_correction` in their `correction.py`."""
+
+    ref: "Ref"
+    before: str
+    after: str
+    question: str | None
+    keep_test: bool
 
 
 @command(app, effect="changes")
@@ -61,50 +70,10 @@ async def correct(
     line = f"{done.ref} replaces {old}" if done.ref != old else f"{old} is unchanged: it already says this"
     data = {"ref": done.ref, "previous": old, "text": done.text}
     result = Result(data=data, lines=[OutputLine(line)])
-    suggested = suggestion(before, done.text, question)
-    if test:
-        return await _keep_test(ctx, result, suggested, done.ref)
-    if suggested is not None and is_terminal(sys.stderr):
-        ctx.note(f"Keep it right: {_command(ctx, suggested, done.ref)}")
+    correction = Correction(ref=done.ref, before=before, after=done.text, question=question, keep_test=test)
+    for module in modules_named("correction"):
+        result = await module.after_correction(ctx, correction, result)
     return result
-
-
-async def _keep_test(ctx: CommandContext, result: Result, suggested: Suggestion | None, ref: "Ref") -> Result:
-    """Keep the test of a correction, and say how it goes."""
-    from bethink.features.memory_tests.command import result_lines  # noqa: PLC0415
-
-    if suggested is None:
-        ctx.note("note: no memory test was added, because the texts differ in nothing that could come back")
-        return replace(result, data={**result.data, "test": None})
-    tests = ctx.space.tests
-    kept = await tests.add(
-        suggested.question, must=suggested.must, must_not=suggested.must_not, kinds=_asked_kinds(ref), about=ref
-    )
-    [done] = await tests.run(only=[kept.id])
-    lines = [*result.lines, OutputLine(f"memory test {kept.id}:"), *result_lines(done)]
-    return replace(result, data={**result.data, "test": done}, lines=lines)
-
-
-def _asked_kinds(ref: "Ref") -> "tuple[RefKind, ...]":
-    """Return the kinds of memory that a correction reaches.
-
-    What a fact replaces is marked as superseded, wherever it was said. A document leaves its messages as they are.
-    """
-    from bethink.model.recall import RefKind  # noqa: PLC0415
-
-    return (RefKind.DOCUMENT,) if ref.kind is RefKind.DOCUMENT else tuple(RefKind)
-
-
-def _command(ctx: CommandContext, suggested: Suggestion, ref: "Ref") -> str:
-    words = ["bethink", "test", "add", suggested.question]
-    words += [word for text in suggested.must for word in ("--must", text)]
-    words += [word for text in suggested.must_not for word in ("--must-not", text)]
-    words += ["--kind", "document"] if ref.kind == "document" else []
-    words += ["--about", ref]
-    for name in ("space", "config", "database"):
-        given = getattr(ctx.options, name)
-        words += [] if given is None else [f"--{name}", given]
-    return shlex.join(words)
 
 
 async def _current(space: "Space", ref: "Ref") -> tuple[str, int]:

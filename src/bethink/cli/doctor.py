@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from bethink.base.features import modules_named
 from bethink.cli.checks import Check
 from bethink.cli.command import NO_SPACE, CommandContext, ExitCode, Failure, Result, command
 from bethink.cli.lists import MOST
@@ -137,8 +138,9 @@ async def _database(target: "Target") -> AsyncIterator[Check]:
             names = await memory.list_spaces(limit=MOST)
             spaces = plural(len(names), "space")
             yield Check(name="database", ok=True, found=f"{target.address}, schema up to date, {spaces}")
-            async for check in _whole(memory, target.settings):
-                yield check
+            for module in modules_named("checks"):
+                async for check in module.checks(memory, target.settings):
+                    yield check
             yield await _to_review(memory, names[:_LOOKED_AT])
             yield await _erasures(memory)
             if target.settings.learning.enabled:
@@ -152,8 +154,9 @@ async def _database(target: "Target") -> AsyncIterator[Check]:
 async def _server(target: "Target") -> AsyncIterator[Check]:
     """Try what is relied on of PostgreSQL; nothing to try on SQLite is a failure, because it was asked for."""
     if target.settings.module != "memory.postgres":
-        found = "this memory is a SQLite file" if target.settings.module == "memory.sqlite" else "these are many cells"
-        yield Check(name="postgres", ok=False, found=found, fix="Leave out --postgres, or give the address of a cell.")
+        is_file = target.settings.module == "memory.sqlite"
+        found = "this memory is a SQLite file" if is_file else "this memory has several databases"
+        yield Check(name="postgres", ok=False, found=found, fix="Omit --postgres, or pass the address of one database.")
         return
     from bethink.cli.doctor_postgres import postgres_checks  # noqa: PLC0415
     from bethink.host.databases import database_from  # noqa: PLC0415
@@ -169,20 +172,6 @@ async def _server(target: "Target") -> AsyncIterator[Check]:
         yield _failed("postgres", error)
     finally:
         await database.close()
-
-
-async def _whole(memory: "Memory", settings: "Settings") -> AsyncIterator[Check]:
-    """Tell if the database is whole, and when it was last restored. 'bethink verify' looks at all of it."""
-    from bethink.features.backups.verify import verify_database  # noqa: PLC0415
-    from bethink.store.restores import last  # noqa: PLC0415
-
-    database = memory.local().database
-    fix = "Stop writing to it, look closer with 'bethink verify', and restore a backup."
-    async for each in verify_database(settings, database, quick=True):
-        yield Check(name=each.name, ok=each.ok, found=each.found, fix=fix)
-    restored = await database.transact(last, read=True)
-    if restored is not None:
-        yield Check(name="restored", ok=True, found=str(restored))
 
 
 async def _to_review(memory: "Memory", names: list[str]) -> Check:

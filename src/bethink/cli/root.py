@@ -10,7 +10,9 @@ import typer
 from typer.core import TyperGroup
 
 from bethink.base.features import feature_commands
-from bethink.cli.command import ExitCode, Failure, Result, show
+from bethink.base.installed import COMMANDS as EXTENSIONS
+from bethink.base.installed import DISTRIBUTIONS, not_installed, registered
+from bethink.cli.command import ExitCode, Failure, Result, failed, show
 from bethink.cli.terminal import printable
 
 COMMANDS: Mapping[str, tuple[str, str]] = {
@@ -55,7 +57,6 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "serve": ("serve", "Run the HTTP server until stopped."),
     "ui": ("window", "Open the web window, already signed in."),
     "mcp": ("serve", "Serve one space as MCP tools over stdin and stdout."),
-    "cells": ("cells", "List, add and drain cells, and move a space to another one."),
     "migrate": ("migrate", "Bring the schema of the database up to date."),
     "sync": ("sync", "Let two memories exchange what each lacks."),
     "export": ("export", "Export the messages or the documents of a space, or everything in it."),
@@ -71,16 +72,38 @@ class _Declared(Mapping[str, Any]):
     """The commands by name, each loaded when it is asked for."""
 
     def __getitem__(self, name: str) -> Any:
-        module, _ = COMMANDS[name]
         around = typer.Typer(rich_markup_mode=_PLAIN)
-        around.add_typer(import_module(module if "." in module else f"bethink.cli.{module}").app)
+        if name in COMMANDS:
+            module, _ = COMMANDS[name]
+            around.add_typer(import_module(module if "." in module else f"bethink.cli.{module}").app)
+        elif (group := registered(EXTENSIONS, name)) is not None:
+            around.add_typer(group, name=name)
+        elif name in DISTRIBUTIONS:
+            around.add_typer(_missing(name))
+        else:
+            raise KeyError(name)
         return typer.main.get_group(around).commands[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(COMMANDS)
+        return iter((*COMMANDS, *DISTRIBUTIONS))
 
     def __len__(self) -> int:
-        return len(COMMANDS)
+        return len(COMMANDS) + len(DISTRIBUTIONS)
+
+
+def _missing(name: str) -> typer.Typer:
+    """Return a command that names the distribution to install. It takes any arguments, as the real one would."""
+    group = typer.Typer(rich_markup_mode=_PLAIN)
+
+    @group.command(
+        name, add_help_option=False, context_settings={"ignore_unknown_options": True, "allow_extra_args": True}
+    )
+    def report(context: typer.Context) -> int:
+        result = failed(not_installed(name))
+        show(result, json="--json" in context.args)
+        return result.code
+
+    return group
 
 
 class _Root(TyperGroup):
@@ -91,11 +114,13 @@ class _Root(TyperGroup):
         self.commands = _Declared()
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 - typer names it
-        return list(COMMANDS)
+        return list(self.commands)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
         with formatter.section("Commands"):
             formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
+        with formatter.section("Commands of other distributions"):
+            formatter.write_dl([(name, f"{line} ({package})") for name, (package, line) in DISTRIBUTIONS.items()])
 
 
 app = typer.Typer(

@@ -10,19 +10,16 @@ import typer
 from bethink.cli.command import NO_SPACE, CommandContext, DryRun, Result, Yes, command
 from bethink.cli.serve import missing_extra
 from bethink.cli.terminal import OutputLine
-from bethink.errors import Misconfigured
 from bethink.model.plural import plural
 
 if TYPE_CHECKING:
-    from types import ModuleType
-
     from bethink.api.connect import Memory
     from bethink.api.space import Space
-    from bethink.config.settings import Settings
     from bethink.jobs.worker import Worker
     from bethink.model.jobs import RunReport
 
 app = typer.Typer()
+RunWorker = Callable[["Memory", "Worker"], Awaitable[None]]
 
 _DUE = ("queued", "failed")
 _NO_MODEL = "no model: documents will quote"
@@ -66,83 +63,55 @@ async def worker(
             metavar="HOST:PORT", help="Answer /healthz, /readyz and /metrics there.  [default: from the settings]"
         ),
     ] = None,
-    temporal: Annotated[
-        str | None,
-        typer.Option(
-            metavar="HOST:PORT", help="Run the jobs that Temporal hands out there.  [default: from the settings]"
-        ),
-    ] = None,
-    task_queue: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The task queue there.  [default: from the settings]")
-    ] = None,
-    pause: Annotated[bool, typer.Option("--pause", help="Let all workers on Temporal rest, and exit.")] = False,
-    resume: Annotated[bool, typer.Option("--resume", help="Let them go on, and exit.")] = False,
 ) -> Result:
     """Run background jobs until stopped. It works on all spaces. Stop it with SIGINT or SIGTERM.
 
     Where a model learns from the database, the worker needs a model, too: without one it refuses to quote instead.
     """
-    from bethink.config.settings import with_values  # noqa: PLC0415
+    if not once:
+        return await run_until_stopped(ctx, lambda _, runner: runner.run(), listen=listen)
     from bethink.host.waiting import wait_for_database  # noqa: PLC0415 - it loads the databases
 
-    given = {"worker_listen": listen, "temporal_address": temporal, "temporal_task_queue": task_queue}
-    settings = with_values(ctx.target.settings, {name: value for name, value in given.items() if value is not None})
-    if pause or resume:
-        return await _pause(ctx, settings, resume=resume)
-    if not once:
-        ctx.log_as_service()
+    memory = ctx.target.make()
+    await wait_for_database(ctx.target.settings)
+    async with memory:
+        report = await learn_all(memory)
+        return Result(data=report, lines=run_lines(report))
+
+
+async def run_until_stopped(ctx: CommandContext, run: RunWorker, *, listen: str | None = None) -> Result:
+    """Run the jobs of a memory until a signal arrives, and serve health and metrics if there is an address for them.
+
+    `run` receives the memory and its worker, and works until it is canceled.
+    """
+    from bethink.host.waiting import wait_for_database  # noqa: PLC0415 - as above
+
+    ctx.log_as_service()
+    settings = ctx.target.settings
     memory = ctx.target.make()
     await wait_for_database(settings)
+    address = settings.worker.listen if listen is None else listen
     async with memory:
-        if once:
-            report = await learn_all(memory)
-            return Result(data=report, lines=run_lines(report))
         ctx.note("working; stop with Ctrl-C")
-        stopped_by = await until_signal(partial(_work, ctx, memory, settings))
+        stopped_by = await until_signal(partial(_work, ctx, memory, run, address))
         ctx.note("stopped; unfinished jobs were released")
         return Result(data={"stopped_by": stopped_by})
 
 
-async def _work(ctx: CommandContext, memory: "Memory", settings: "Settings") -> None:
-    """Run jobs until cancelled, and answer probes meanwhile if there is an address for them."""
+async def _work(ctx: CommandContext, memory: "Memory", run: RunWorker, address: str) -> None:
+    """Run jobs until canceled, and serve health and metrics at the address, if there is one."""
     runner = memory.local().worker()
-    if not settings.worker.listen:
-        await _run(memory, runner, settings)
+    if not address:
+        await run(memory, runner)
         return
     try:
         from bethink.http.beside import answering_probes  # noqa: PLC0415 - an extra
         from bethink.http.options import options_from  # noqa: PLC0415
     except ImportError as error:
         raise missing_extra("server", error) from error
-    async with answering_probes(memory, runner, settings.worker.listen, options=options_from(settings)) as place:
+    async with answering_probes(memory, runner, address, options=options_from(ctx.target.settings)) as place:
         ctx.note(f"health and metrics at {place}")
-        await _run(memory, runner, settings)
-
-
-async def _run(memory: "Memory", runner: "Worker", settings: "Settings") -> None:
-    if not settings.temporal.address:
-        await runner.run()
-        return
-    fleet = _fleet()
-    client = await fleet.connected(settings, identity=runner.name)
-    await runner.run(fleet.Fleet(client, memory.local().database, runner, settings).run)
-
-
-async def _pause(ctx: CommandContext, settings: "Settings", *, resume: bool) -> Result:
-    fleet = _fleet()
-    if not settings.temporal.address:
-        raise Misconfigured("no Temporal cluster is named.", hint="Add --temporal HOST:PORT, or set temporal_address.")
-    await fleet.pause(await fleet.connected(settings), settings, resume=resume)
-    ctx.note("jobs are relayed again" if resume else "nothing more is relayed; what runs is finished")
-    return Result(data={"task_queue": settings.temporal.task_queue, "paused": not resume})
-
-
-def _fleet() -> "ModuleType":
-    try:
-        from bethink.temporal import fleet  # noqa: PLC0415 - an extra
-    except ImportError as error:
-        raise missing_extra("temporal", error) from error
-    return fleet
+        await run(memory, runner)
 
 
 async def learn_all(learner: "Memory | Space") -> "RunReport":

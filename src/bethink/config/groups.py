@@ -162,22 +162,6 @@ class WorkerSettings:
 
 
 @frozen
-class TemporalSettings:
-    """A Temporal cluster that drives the workers. How to reach it beyond that is set by Temporal's own variables."""
-
-    address: str = ""
-    """Where `bethink worker` finds Temporal, such as `127.0.0.1:7233`; empty to claim jobs from the database alone."""
-    namespace: str = "default"
-    """The namespace there."""
-    task_queue: str = "bethink"
-    """The task queue, and the beginning of every name there: one for each database."""
-    rates: str = ""
-    """Jobs a second of the whole fleet for a provider of models, as `openai=5,voyage=20`; others have no limit."""
-    drain: float = 20.0
-    """Seconds that a worker which is stopped gives to the jobs it runs, before it releases them."""
-
-
-@frozen
 class SqliteSettings:
     """The SQLite database."""
 

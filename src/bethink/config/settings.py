@@ -12,6 +12,7 @@ from typing import Any, cast
 
 from bethink.base.folders import data_folder
 from bethink.base.frozen import frozen
+from bethink.base.installed import is_backend
 from bethink.config.groups import (
     AccessSettings,
     AgentSettings,
@@ -27,7 +28,6 @@ from bethink.config.groups import (
     ScanSettings,
     ServerSettings,
     SqliteSettings,
-    TemporalSettings,
     WebhookSettings,
     WorkerSettings,
 )
@@ -73,7 +73,7 @@ class Settings:
     key: str = field(default="", repr=False)
     """The API key for a server, used by the command line."""
     module: str = "memory.sqlite"
-    """The database: `memory.sqlite`, `memory.postgres`, or `memory.cells` with a directory at `postgres_dsn`."""
+    """The database: `memory.sqlite`, `memory.postgres`, or `memory.shards` with a directory at `postgres_dsn`."""
     tombstones_file: str = ""
     """Where erasures are noted outside of the database; empty for a file beside a SQLite one, or none on PostgreSQL."""
     max_history_len: int = 100
@@ -92,8 +92,6 @@ class Settings:
     """How quiet sessions are found."""
     worker: WorkerSettings = field(default_factory=WorkerSettings)
     """How the worker runs jobs."""
-    temporal: TemporalSettings = field(default_factory=TemporalSettings)
-    """A Temporal cluster that drives the workers."""
     changes: ChangesSettings = field(default_factory=ChangesSettings)
     """How long changes are kept."""
     access: AccessSettings = field(default_factory=AccessSettings)
@@ -173,7 +171,6 @@ _GROUPS: dict[str, type[Any]] = {
     "learning": LearningSettings,
     "scan": ScanSettings,
     "worker": WorkerSettings,
-    "temporal": TemporalSettings,
     "changes": ChangesSettings,
     "access": AccessSettings,
     "retention": RetentionSettings,
@@ -220,7 +217,9 @@ def flat_values(settings: Settings) -> dict[str, object]:
 SECRETS = ("embedder_api_key", "key", "model_api_key", "proxy_anthropic_key", "proxy_openai_key", "redaction_key")
 _MODULES = {"sqlite": "memory.sqlite", "postgres": "memory.postgres"}
 _TYPES: dict[type, str] = {bool: "true or false", int: "a whole number", float: "a number", str: "text in quotes"}
-_FILE, _TESTS = "BETHINK_CONFIG", "BETHINK_TEST_"
+_FILE = "BETHINK_CONFIG"
+_NO_SETTINGS = ("BETHINK_TEST_", "BETHINK_TEMPORAL_")
+"""Prefixes of variables that only tests and bethink-temporal read."""
 _DEFAULTS = flat_values(Settings())
 _TABLES = {f"{group}.{inner}": name for name, (group, inner) in _PLACES.items() if group}
 _POSTGRES = re.compile(r"^postgres(ql)?://|(^|\s)(host|dbname|service)=\S")
@@ -289,10 +288,10 @@ def settings_of(target: str) -> dict[str, str]:
     if _POSTGRES.search(target):
         return {"module": "memory.postgres", "postgres_dsn": target}
     scheme, is_address, rest = target.partition("://")  # the rest may hold a password
-    if scheme == "cells" and is_address:
-        return {"module": "memory.cells", "postgres_dsn": f"postgresql://{rest}"}
+    if is_address and is_backend(scheme):
+        return {"module": f"memory.{scheme}", "postgres_dsn": f"postgresql://{rest}"}
     if is_address:
-        hint = "Use a path, a postgresql:// or cells:// address, or the https:// address of a server."
+        hint = "Use a path, a postgresql:// or shards:// address, or the https:// address of a server."
         raise Misconfigured(f"unknown kind of address {scheme}://.", hint=hint)
     return {"module": "memory.sqlite", "sqlite_path": target}
 
@@ -338,7 +337,7 @@ def _from(environ: Mapping[str, str]) -> dict[str, object]:
     foreign = service_variables(environ, "BETHINK")
     environ = {key: value for key, value in environ.items() if key not in foreign}
     for key in environ:
-        if key.startswith("BETHINK_") and not (key in known or key == _FILE or key.startswith(_TESTS)):
+        if key.startswith("BETHINK_") and not (key in known or key == _FILE or key.startswith(_NO_SETTINGS)):
             raise Misconfigured(f"unknown setting {key} (environment).", hint=_instead(key, known))
     return {name: environ[key] for key, name in known.items() if key in environ}
 

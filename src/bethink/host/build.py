@@ -1,16 +1,16 @@
 """Puts the parts of a backend together, as the settings say."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bethink.base.frozen import frozen
 from bethink.base.logs import logger, redact_logs
 from bethink.config.settings import Settings, with_values
 from bethink.extend import Embedder, Model, Redactor, Tokens
 from bethink.host.backend import Backend, LocalBackend
-from bethink.host.databases import CELLS, cell_directory, database_from, sqlite_file
+from bethink.host.databases import MODULES, backend_factory, database_from, sqlite_file
 from bethink.host.local import Local, Parts
 from bethink.host.off import Off
 from bethink.jobs.build import worker_maker
@@ -33,19 +33,14 @@ if TYPE_CHECKING:  # each is loaded by the first use
 _log = logger("memory")
 
 
-def _cells(settings: Settings, make: "Callable[[Settings], Backend]", clock: Clock) -> Backend:
-    """Return the backend of a directory of cells; `make` returns that of one cell."""
-    from bethink.cells.backend import Cells  # noqa: PLC0415 - few fleets have one
-    from bethink.cells.directory import Directory  # noqa: PLC0415
+@frozen
+class BackendParts:
+    """What the factory of a backend receives that another distribution registers."""
 
-    def of_cell(dsn: str) -> Settings:
-        return replace(settings, module="memory.postgres", postgres=replace(settings.postgres, dsn=dsn))
-
-    return Cells(
-        Directory(cell_directory(settings, clock)),
-        lambda dsn: make(of_cell(dsn)).local(),
-        database=lambda dsn: database_from(of_cell(dsn), clock),
-    )
+    settings: Settings
+    connect: "Callable[[Settings], Backend]"
+    """Returns the backend on one database, not yet open, with the same model, redactor and clock."""
+    clock: Clock
 
 
 def backend_from(  # noqa: PLR0913 - each is a part that can be passed in
@@ -69,12 +64,13 @@ def backend_from(  # noqa: PLR0913 - each is a part that can be passed in
     if not settings.enabled:
         _log.warning("memory is switched off: nothing will be stored")
         return Off()
-    if settings.module == CELLS and database is None:
+    if settings.module not in MODULES and database is None:
         make = partial(
             backend_from, redactor=redactor, engine=engine, compactor=compactor, model=model, embedder=embedder,
             tokens=tokens, clock=clock, prompt=prompt,
         )  # fmt: skip
-        return _cells(settings, make, clock)
+        parts = BackendParts(settings=settings, connect=make, clock=clock)
+        return backend_factory(settings.module)(parts)
     database = database or database_from(settings, clock)
     providers = Providers(settings, model=model, embedder=embedder, tokens=tokens)
     cut = redactor or redactor_from(settings, database)

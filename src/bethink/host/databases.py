@@ -3,17 +3,17 @@
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bethink.base.folders import data_folder
+from bethink.base.installed import BACKENDS, SCHEMES, not_installed, registered
 from bethink.config.settings import Settings
 from bethink.errors import Misconfigured
 from bethink.store.db import Clock, Database, system_clock
 
 if TYPE_CHECKING:
+    from bethink.host.backend import Backend
     from bethink.store.engines.postgres import PostgresOptions
-
-CELLS = "memory.cells"
 
 
 def database_from(settings: Settings, clock: Clock = system_clock) -> Database:
@@ -24,14 +24,13 @@ def database_from(settings: Settings, clock: Clock = system_clock) -> Database:
     """
     if settings.module == "memory.sqlite" and not settings.database_path:
         settings = replace(settings, data_dir=str(data_folder()))
-    if settings.module == CELLS:
-        raise Misconfigured(
-            "this needs one database, and a directory of cells has many.",
-            hint="Give the address of one cell; 'bethink cells list' shows them.",
-        )
     open_database = MODULES.get(settings.module)
     if open_database is None:
-        raise Misconfigured(f"unknown module {settings.module!r}.", hint=f"Use one of {', '.join((*MODULES, CELLS))}.")
+        backend_factory(settings.module)  # raises for an unknown module
+        raise Misconfigured(
+            f"This needs one database, and `{settings.module}` has several.",
+            hint="Pass the address of one of them.",
+        )
     database = open_database(settings, clock)
     database.tombstones_path = settings.tombstones_path
     database.keys_refused = timedelta(days=settings.retention.key_days)
@@ -54,22 +53,12 @@ def sqlite_file(path: str, settings: Settings, clock: Clock = system_clock) -> D
     )
 
 
-def cell_directory(settings: Settings, clock: Clock = system_clock) -> Database:
-    """Return the database that says which cell has which space, not yet open."""
-    if settings.postgres.replica_dsn:
-        raise Misconfigured("cells cannot have replicas.", hint="Leave postgres_replica_dsn out.")
-    options = _postgres_options(settings)
-    from bethink.store.engines.directory import DirectoryDatabase  # noqa: PLC0415 - few fleets have one
-
-    return DirectoryDatabase(options, clock=clock)
-
-
 def _open_sqlite(settings: Settings, clock: Clock) -> Database:
     return sqlite_file(settings.database_path, settings, clock)
 
 
 def _open_postgres(settings: Settings, clock: Clock) -> Database:
-    options = _postgres_options(settings)
+    options = postgres_options(settings)
     from bethink.store.engines.postgres import PostgresDatabase  # noqa: PLC0415 - loaded by the options
 
     given = settings.postgres
@@ -81,7 +70,27 @@ def _open_postgres(settings: Settings, clock: Clock) -> Database:
     return ReplicatedDatabase(options, replica=replica, lag=given.replica_lag / 1000, clock=clock)
 
 
-def _postgres_options(settings: Settings) -> "PostgresOptions":
+def backend_factory(module: str) -> Callable[[Any], "Backend"]:
+    """Return what an installed distribution registers for a module such as `memory.shards`.
+
+    Raises:
+        Misconfigured: for an unknown module, or one whose distribution is not installed.
+    """
+    scheme = module.removeprefix("memory.")
+    factory = registered(BACKENDS, scheme)
+    if factory is not None:
+        return factory
+    if scheme in SCHEMES:
+        raise not_installed(scheme)
+    raise Misconfigured(f"unknown module {module!r}.", hint=f"Use one of {', '.join(MODULES)}.")
+
+
+def postgres_options(settings: Settings) -> "PostgresOptions":
+    """Return how to connect to the PostgreSQL server of the settings.
+
+    Raises:
+        Misconfigured: without an address, or without a driver.
+    """
     if not settings.postgres.dsn:
         raise Misconfigured(f"{settings.module} has no address.", hint="Set postgres_dsn, or pass the address.")
     # Imported here: psycopg is an extra, and its import alone costs more than a hook on a prompt may take.

@@ -125,7 +125,7 @@ class Local(LocalBackend):
         database, record = self.database, self.record().of_everything("space.export_archive")
 
         await database.transact(lambda tx: must_exist(tx, space=space), space=space, read=True)
-        # As a call about no space: one that is leaving for another cell may still be read, and not be written to.
+        # As a call about no space: one that is leaving for another shard may still be read, and not be written to.
         await database.transact(lambda tx: record(tx, space), repeatable=True, synced=False)
         return await write_archive(database, path, space=space)
 

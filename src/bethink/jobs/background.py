@@ -224,7 +224,7 @@ class Background:
                 failed = failed or bool(done.outcomes["failed"]) or done.held == "model_unavailable"
                 if not done.claimed:
                     break
-            await worker.tell()
+            await worker.finish_tasks()
             tasks.cancel_scope.cancel()
         return failed
 

@@ -1,6 +1,6 @@
 """Puts a worker together, as the settings say: what learns, writes and indexes, at which prices."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from bethink.config.groups import listed
@@ -12,8 +12,8 @@ from bethink.model.jobs import JobKind
 from bethink.store.db import Database
 
 if TYPE_CHECKING:  # a process that only appends need not load what learns
-    from bethink.features.webhooks.notifier import Teller
     from bethink.jobs.options import Handler, WorkerOptions
+    from bethink.jobs.tasks import WorkerTask
     from bethink.jobs.worker import Rest, Worker
     from bethink.memory.learning.documents.runs import Runs
     from bethink.memory.learning.extraction.extract import Extractor
@@ -24,11 +24,14 @@ def worker_maker(
 ) -> "Callable[[], Worker]":
     """Return what makes the workers of this process; each goes on with what the one before knew of the model."""
     last: Worker | None = None
-    tidy: Callable[[], Awaitable[None]] | None = None
+    tasks: Sequence[WorkerTask] | None = None
 
     def make() -> "Worker":
-        nonlocal last, tidy  # a model that is away stays away for every worker of this process
+        from bethink.jobs.tasks import TaskParts, all_tasks  # noqa: PLC0415
+
+        nonlocal last, tasks  # a model that is away stays away for every worker of this process
         rest = None if last is None else last.rest
+        tasks = tasks or all_tasks(TaskParts(database=database, settings=settings, redactor=redactor))
         model, reader, embedder, unfit = _fit(providers)
         last = worker_from(
             settings,
@@ -41,12 +44,8 @@ def worker_maker(
             rest=rest,
             unfit=unfit,
             prompt=prompt,
+            tasks=tasks,
         )
-        if tidy is None:
-            from bethink.features.retention.service import RetentionService  # noqa: PLC0415 - only workers look after erasures
-
-            tidy = RetentionService.from_settings(database, settings, redactor=redactor).tidy
-        last.tidy = tidy
         return last
 
     return make
@@ -64,6 +63,7 @@ def worker_from(  # noqa: PLR0913 - each is a choice of its own, and all are nam
     rest: "Rest | None" = None,
     unfit: Mapping[JobKind, Misconfigured] | None = None,
     prompt: str = "",
+    tasks: Sequence["WorkerTask"] = (),
 ) -> "Worker":
     """Build a worker that learns with a model, or without one by quoting; jobs it is `unfit` for wait.
 
@@ -86,7 +86,7 @@ def worker_from(  # noqa: PLR0913 - each is a choice of its own, and all are nam
         _options(settings, daily_cap=None if model is None and learns else settings.daily_cap),
         rest=rest,
         unfit=unfit,
-        teller=_teller(settings, database),
+        tasks=tasks,
         learner=Learner(database, settings.model.name if model is None else model.name) if learns else None,
     )
 
@@ -147,19 +147,6 @@ def _options(settings: Settings, *, daily_cap: int | None) -> "WorkerOptions":
         scan_claims=settings.scan.claims,
         daily_cap=daily_cap,
     )
-
-
-def _teller(settings: Settings, database: Database) -> "Teller":
-    """Return what sends changes to webhooks."""
-    from bethink.features.webhooks.deliver import Deliverer, DeliveryOptions  # noqa: PLC0415
-    from bethink.features.webhooks.notifier import Teller  # noqa: PLC0415
-
-    sending = DeliveryOptions(
-        allow_private=settings.webhooks.allow_private,
-        timeout=settings.webhooks.timeout,
-        give_up_days=settings.webhooks.give_up_days,
-    )
-    return Teller(database, Deliverer(database, sending), keep_days=settings.changes.keep_days)
 
 
 def _fit(

@@ -46,7 +46,7 @@ class JobService:
             return report
         finally:
             if request.only is None:
-                await worker.tell()
+                await worker.finish_tasks()
 
     @handles(AUDIT)
     async def audit(self, space: str, request: Empty) -> Audit:

@@ -3,7 +3,7 @@
 import os
 import socket
 import time
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -21,7 +21,7 @@ from bethink.store import jobs
 from bethink.store.db import Database, Tx
 
 if TYPE_CHECKING:
-    from bethink.features.webhooks.notifier import Teller
+    from bethink.jobs.tasks import WorkerTask
 
 _AHEAD = 2
 _TURNS = 4
@@ -41,11 +41,9 @@ class Worker:
         name: str | None = None,
         rest: "Rest | None" = None,
         unfit: Mapping[JobKind, BethinkError] | None = None,
-        teller: "Teller | None" = None,
+        tasks: Sequence["WorkerTask"] = (),
         learner: Learner | None = None,
     ) -> None:
-        self.tidy: Callable[[], Awaitable[None]] | None = None
-        """What is looked after between two turns: erasures that were interrupted. It must not fail."""
         self.noted: Callable[[RunReport], None] | None = None
         """What is told of each run that did something."""
         self.name = name or f"{socket.gethostname()}:{os.getpid()}:{new_id('wrk')[-6:]}"
@@ -56,7 +54,7 @@ class Worker:
         self._stopped = False
         self.rest = rest or Rest()
         self._unfit = unfit or {}
-        self._teller = teller
+        self._tasks = tasks
         self._learner = learner
         self._answered = 0.0
         self._turn = 0
@@ -65,12 +63,12 @@ class Worker:
     async def run(self, work: Callable[[], Awaitable[None]] | None = None) -> None:
         """Work until stopped or cancelled: about every 30 seconds, and at once when a job is queued.
 
-        With `work`, something else says which jobs to run when; changes are told either way.
+        With `work`, something else says which jobs to run when; tasks run either way.
         """
         failed: BethinkError | None = None
         async with anyio.create_task_group() as tasks:
-            if self._teller is not None:
-                tasks.start_soon(self._teller.run)
+            for task in self._tasks:
+                tasks.start_soon(task.run)
             try:
                 await (work or self._run_jobs)()
             except BethinkError as error:  # raised below, where no group wraps it
@@ -86,8 +84,7 @@ class Worker:
                     async with anyio.create_task_group() as drains:
                         for _ in range(_AHEAD):
                             drains.start_soon(self._drain)
-                if self.tidy is not None:
-                    await self.tidy()
+                await self.tidy()
                 await self._pause()
             except StoreError as error:
                 _log.error("the database is unavailable: %s", type(error).__name__)
@@ -179,8 +176,7 @@ class Worker:
                 tally.anywhere.marked += await start_over(self._database)
             while await self._scan(kind, handler, tally):
                 pass
-        if self.tidy is not None:
-            await self.tidy()
+        await self.tidy()
         return tally.anywhere.marked
 
     @property
@@ -199,10 +195,15 @@ class Worker:
         why = None if self._learner is None else await self._learner.hindrance()
         return {**self._unfit, **({} if why is None else dict.fromkeys(LEARNING, why))}
 
-    async def tell(self) -> None:
-        """Send every change that is due to its webhooks."""
-        if self._teller is not None:
-            await self._teller.tell()
+    async def tidy(self) -> None:
+        """Let each task work a little: it never fails."""
+        for task in self._tasks:
+            await task.between_jobs()
+
+    async def finish_tasks(self) -> None:
+        """Let each task do what is due now, such as sending changes to webhooks."""
+        for task in self._tasks:
+            await task.finish()
 
     async def audit(self, *, spaces: int = 20) -> Audit:
         """Count overdue and dead jobs, and violations of invariants in a sample of spaces."""

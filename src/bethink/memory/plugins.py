@@ -3,8 +3,9 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
+from bethink.base.installed import registered
 from bethink.base.logs import logger
 from bethink.config.groups import listed
 from bethink.config.settings import Settings
@@ -135,17 +136,8 @@ class _Absent:
         raise self._why
 
 
-def _registered(group: str, name: str) -> Callable[..., Any] | None:
-    """Return the factory that an installed package registers under a name, if any."""
-    from importlib.metadata import entry_points  # noqa: PLC0415 - for names that are not ours
-
-    for found in entry_points(group=group, name=name):
-        return found.load()
-    return None
-
-
 def _known(ours: Mapping[str, object], group: str) -> str:
-    from importlib.metadata import entry_points  # noqa: PLC0415 - as above
+    from importlib.metadata import entry_points  # noqa: PLC0415 - for names that are not ours
 
     return ", ".join(sorted({*ours, *(each.name for each in entry_points(group=group))}))
 
@@ -172,7 +164,7 @@ def _model_named(settings: Settings) -> "_Named[Model] | None":
     if settings.model.name in _NO_MODEL:
         return None
     provider, _, name = settings.model.name.partition(":")
-    make = _MODELS.get(provider) or _registered("bethink.models", provider)
+    make = _MODELS.get(provider) or registered("bethink.models", provider)
     if make is None or not name:
         raise Misconfigured(
             f"model = {settings.model.name!r} does not name a provider and a model.",
@@ -242,7 +234,7 @@ def _embedder_named(settings: Settings) -> "_Named[Embedder] | None":
     if _is_downloadable(settings, given):
         return _Named(_downloaded_embedder, "onnx", given)
     kind, _, name = given.partition(":")
-    make = _EMBEDDERS.get(kind) or _registered("bethink.embedders", kind)
+    make = _EMBEDDERS.get(kind) or registered("bethink.embedders", kind)
     if make is None or not name:
         raise _unknown("embedder", given, "auto, none, local", _EMBEDDERS)
     return _Named(make, kind, name)
@@ -267,7 +259,7 @@ def _reranker_named(settings: Settings) -> "_Named[Reranker] | None":
     if _is_downloadable(settings, given):
         return _Named(_downloaded_reranker, "onnx", given)
     kind, _, name = given.partition(":")
-    make = _RERANKERS.get(kind) or _registered("bethink.rerankers", kind)
+    make = _RERANKERS.get(kind) or registered("bethink.rerankers", kind)
     if make is None or not name:
         raise _unknown("reranker", given, "tokens, none", _RERANKERS)
     return _Named(make, kind, name)
@@ -331,7 +323,7 @@ def signals_from(settings: Settings) -> "list[RecallSignal]":
 def _signal(name: str) -> "RecallSignal":
     from bethink.memory.recall.fuse import NAMES  # noqa: PLC0415 - for those who have a signal of their own
 
-    make = _registered("bethink.signals", name)
+    make = registered("bethink.signals", name)
     if make is None:
         known = _known({}, "bethink.signals") or "none"
         raise Misconfigured(f"no installed package has a signal {name!r}.", hint=f"Installed signals: {known}.")

@@ -3,10 +3,11 @@
 The first request for an operation imports the module that its declaration names, and nothing else.
 """
 
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from bethink.base.frozen import frozen
 from bethink.model.operations.base import RequestT, ResultT, Verb
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ ServiceT = TypeVar("ServiceT")
 Method = Callable[[ServiceT, str, RequestT], Coroutine[Any, Any, ResultT]]
 Handler = Callable[[str, Any], Awaitable[Any]]
 
-_MARK = "__handles__"
+_MARK, _ACROSS = "__handles__", "__across__"
 
 
 class Host(Protocol):
@@ -90,6 +91,35 @@ def handles(
         return method
 
     return mark
+
+
+@frozen
+class InSpace:
+    """A space, and how to run an operation in it, wherever it is stored."""
+
+    name: str
+    run: Callable[[Verb[Any, Any], Any], Awaitable[Any]]
+
+
+Across = Callable[[RequestT, Sequence[InSpace]], Coroutine[Any, Any, ResultT]]
+
+
+def handles_across(
+    verb: Verb[RequestT, ResultT],
+) -> Callable[[Across[RequestT, ResultT]], Across[RequestT, ResultT]]:
+    """Mark a function of the module that handles an operation space by space, whatever databases they are in."""
+
+    def mark(function: Across[RequestT, ResultT]) -> Across[RequestT, ResultT]:
+        setattr(function, _ACROSS, verb.name)
+        return function
+
+    return mark
+
+
+def across(verb: Verb[RequestT, ResultT]) -> Across[RequestT, ResultT] | None:
+    """Return the function that handles an operation space by space, if it has one."""
+    functions = vars(import_module(verb.service)).values()
+    return next((function for function in functions if getattr(function, _ACROSS, None) == verb.name), None)
 
 
 def handlers_for(verb: Verb[Any, Any], host: Host) -> dict[str, Handler]:

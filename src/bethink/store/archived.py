@@ -33,7 +33,7 @@ MOVED_TOO = (
     "chain_links", "changes", "erasures", "erasure_sinks", "tombstones", "written_files", "retention_rules",
     "legal_holds", "space_spending", "document_operations",
 )  # fmt: skip
-"""What is not archived, and goes along when the space itself moves to another cell, with its key."""
+"""What is not archived, and goes along when the space itself moves to another shard, with its key."""
 
 _NOT_OURS = {("messages", "seal"), ("sessions", "sealed_from")}
 """Columns that mean nothing in another space: seals are made with its key."""

@@ -1,134 +1,21 @@
-"""What a cell knows of spaces that move: which are arriving, leaving or gone. Cells are PostgreSQL databases.
+"""Refuses transactions on a space that is moving to another database, or has moved there.
 
 A transaction reads the row of its space in the statement that begins it. That statement also takes a shared lock on
-`schema_now` before it looks, so a move that has put up its fence waits for those who hold this lock: a writer that
-begins later sees the fence, and those that began before have ended.
+`schema_now` before it looks, so the process that marks a space waits for the holders of this lock: a writer that begins
+later sees the mark, and those that began before have ended. bethink-shards writes the marks.
 """
 
-from enum import StrEnum
-
-from bethink.base.frozen import frozen
 from bethink.errors import Moved
-from bethink.store.db import Tx
-from bethink.store.sql import Dialect, Query, spelt
-
-_NOW = "CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS bigint)"
-"""The clock of the database: the only one that those who set and lift a fence share."""
 
 
-class MoveState(StrEnum):
-    """Where a space is, as seen from one cell."""
+def refuse_if_elsewhere(mark: str, *, space: str, read: bool, own: str) -> None:
+    """Raise `Moved` if a transaction may not use a space here. A space that is leaving may still be read.
 
-    ARRIVING = "arriving"
-    LEAVING = "leaving"
-    GONE = "gone"
-
-
-@frozen
-class MoveMark:
-    """What a cell says of a space that moves, or has left. `version`: that of its place once it has moved."""
-
-    state: MoveState
-    token: str
-    cell: str
-    version: int
-
-
-def refuse_if_elsewhere(moving: str, *, space: str, read: bool, own: str) -> None:
-    """Raise `Moved` if a transaction may not use a space here. One that is leaving may still be read."""
-    state, _, token = moving.partition(" ")
-    if (own and token == own) or (read and state == MoveState.LEAVING):
+    `mark` has the state of the space and the token of its move; transactions of the move itself have the same token.
+    """
+    state, _, token = mark.partition(" ")
+    if (own and token == own) or (read and state == "leaving"):
         return
-    if state == MoveState.GONE:
-        raise Moved(f"space {space!r} has moved to another cell.")
-    raise Moved(f"space {space!r} is moving to another cell.")
-
-
-def _query(name: str, text: str) -> Query:
-    return spelt(name, text, Dialect.POSTGRES)
-
-
-_FIND = _query("find_move", "SELECT state, token, cell, version FROM moves WHERE space_id = :space")
-_MARK = _query(
-    "mark_move",
-    f"""INSERT INTO moves (space_id, state, token, cell, version, until)
-    VALUES (:space, :state, :token, :cell, :version, {_NOW} + :micros)
-    ON CONFLICT (space_id) DO UPDATE SET state = excluded.state, token = excluded.token, cell = excluded.cell,
-    version = excluded.version, until = excluded.until""",
-)
-_FENCE = _query(
-    "fence_move",
-    f"""{_MARK.source} WHERE moves.state = 'leaving' AND (moves.token = excluded.token OR moves.until < {_NOW})""",
-)
-_HOLD = _query(
-    "hold_move",
-    "SELECT token FROM moves WHERE space_id = :space AND token = :token AND state = :state FOR SHARE",
-)
-_LEAVE = _query(
-    "leave",
-    "UPDATE moves SET state = 'gone', version = :version "
-    "WHERE space_id = :space AND token = :token AND state = 'leaving'",
-)
-_SETTLE = _query("settle", "DELETE FROM moves WHERE space_id = :space AND token = :token AND state = 'arriving'")
-_LIFT = _query("lift_fence", "DELETE FROM moves WHERE space_id = :space AND state = 'leaving'")
-_LIFT_OVERDUE = _query(
-    "lift_overdue_fence", f"DELETE FROM moves WHERE space_id = :space AND state = 'leaving' AND until < {_NOW}"
-)
-_WRITERS = _query(
-    "list_writers",
-    """SELECT DISTINCT virtualtransaction AS name FROM pg_locks
-    WHERE locktype = 'relation' AND relation = CAST('schema_now' AS regclass) AND granted AND pid <> pg_backend_pid()
-    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())""",
-)
-
-
-def find(tx: Tx, *, space: str) -> MoveMark | None:
-    """Return what this cell says of a space; None if it is here as any other, or never was."""
-    rows = tx.all(_FIND, space=space)
-    if not rows:
-        return None
-    row = rows[0]
-    return MoveMark(state=MoveState(row["state"]), token=row["token"], cell=row["cell"], version=row["version"])
-
-
-def mark(tx: Tx, found: MoveMark, *, space: str, seconds: float = 0) -> None:
-    """Say where a space is. After so many seconds anyone may lift a fence."""
-    tx.run(_MARK, **_values(found, space=space, seconds=seconds))
-
-
-def fence(tx: Tx, found: MoveMark, *, space: str, seconds: float) -> bool:
-    """Refuse writers from now on. Returns False, and changes nothing, if another move has marked the space."""
-    return tx.run(_FENCE, **_values(found, space=space, seconds=seconds)) == 1
-
-
-def holds(tx: Tx, *, space: str, token: str, state: MoveState) -> bool:
-    """Return whether a space bears the mark of a move, which then stays until this transaction ends."""
-    return bool(tx.all(_HOLD, space=space, token=token, state=state))
-
-
-def leave(tx: Tx, *, space: str, token: str, version: int) -> bool:
-    """Make a fence final: the space is gone from here. Returns False if it was lifted meanwhile."""
-    return tx.run(_LEAVE, space=space, token=token, version=version) == 1
-
-
-def settle(tx: Tx, *, space: str, token: str) -> None:
-    """Let everyone use a space that has arrived."""
-    tx.run(_SETTLE, space=space, token=token)
-
-
-def lift(tx: Tx, *, space: str, overdue: bool = False) -> bool:
-    """Take a fence down, or only one that was not ended in time. Returns whether there was one."""
-    return tx.run(_LIFT_OVERDUE if overdue else _LIFT, space=space) == 1
-
-
-def _values(found: MoveMark, *, space: str, seconds: float) -> dict[str, object]:
-    micros = int(seconds * 1_000_000)
-    return {
-        "space": space, "state": found.state, "token": found.token, "cell": found.cell, "version": found.version,
-        "micros": micros,
-    }  # fmt: skip
-
-
-def writers(tx: Tx) -> set[str]:
-    """Return the transactions that write in this database now, in any space."""
-    return {row["name"] for row in tx.all(_WRITERS)}
+    if state == "gone":
+        raise Moved(f"space {space!r} has moved to another shard.")
+    raise Moved(f"space {space!r} is moving to another shard.")

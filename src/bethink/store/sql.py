@@ -19,12 +19,6 @@ _TOKEN = re.compile(r"'[^']*'|--[^\n]*|(?<![:\w]):(?P<name>[a-z_][a-z0-9_]*)")
 _COLUMNS = re.compile(r"^-- columns: (?P<name>\w+)\n(?P<columns>[^;]+);$", re.MULTILINE)
 _COLUMNS_OF = re.compile(r"\b(?P<name>[a-z]+)_columns\((?P<alias>\w*)\)")
 _IN_LIST = re.compile(r"in_list\((:[a-z_][a-z0-9_]*)\)")
-_IS_HERE = re.compile(r"is_here\((\w+)\)")
-_IS_HERE_IN = {
-    # The OFFSET keeps PostgreSQL from joining all of both tables, where a look at one row for each that is due will do.
-    "postgres": r"NOT EXISTS (SELECT 1 FROM moves m WHERE m.space_id = \1.space_id AND m.state <> 'leaving' OFFSET 0)",
-    "sqlite": "1 = 1",  # no space of a file moves
-}
 _GIVEN = re.compile(r"/\*given (\w+)\*/(.*?)(?:/\*else\*/(.*?))?/\*end\*/", re.DOTALL)
 _PACKED = re.compile(r"packed\((\w+(?:\.\w+)?)\)")
 _PAIRS = re.compile(r"pairs\((:[a-z_][a-z0-9_]*), (:[a-z_][a-z0-9_]*)\)(?P<join>\s+JOIN\b)?")
@@ -125,7 +119,6 @@ def spelt(name: str, source: str, dialect: Dialect) -> Query:
         text = _IN_LIST.sub(r"IN (SELECT value FROM json_each(\1))", text)
         text = _PACKED.sub(r"\1", text)
         mark = "?"
-    text = _IS_HERE.sub(_IS_HERE_IN[dialect], text)
     text = _PAIRS.sub(lambda found: _pairs(found, dialect), text)
     names: list[str] = []
 

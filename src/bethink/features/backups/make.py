@@ -35,9 +35,9 @@ def is_postgres(settings: Settings) -> bool:
     """Return whether settings name a PostgreSQL server. Raises `Misconfigured` if they name what has no backup."""
     if settings.module == "memory.postgres":
         return True
-    if settings.module == "memory.cells":
-        hint = "Back up each cell by its own address, and the directory with pg_dump."
-        raise Misconfigured("a directory of cells has no backup of its own.", hint=hint)
+    if settings.module != "memory.sqlite":
+        hint = "Back up each of its databases by its own address, and a directory of shards with pg_dump."
+        raise Misconfigured(f"`{settings.module}` has no backup of its own.", hint=hint)
     if settings.database_path == ":memory:":
         raise Misconfigured("a memory without a file has no backup.", hint="Name a file with --database.")
     return False

@@ -1,12 +1,13 @@
 """Finds, exports and forgets a person: by speaker, by name as whole words, and by whom facts are about."""
 
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 from typing import Any, Self
 
 from bethink.base.language.names import Names
-from bethink.errors import NotFound, UnderLegalHold
+from bethink.errors import NotFound, Unavailable, UnderLegalHold
 from bethink.extend import Redactor
 from bethink.features.people import operations as verbs
 from bethink.features.people.records import (
@@ -20,7 +21,7 @@ from bethink.features.people.records import (
 )
 from bethink.memory.deletion.forget import ForgetService, asker
 from bethink.memory.deletion.plan import Step
-from bethink.memory.registry import Host, handles
+from bethink.memory.registry import Host, InSpace, handles, handles_across
 from bethink.model.access import caller
 from bethink.model.erasures import OTHERS, THREAD
 from bethink.model.operations.base import Verb
@@ -165,52 +166,85 @@ class PeopleService:
     async def find(self, space: str, request: verbs.FindPersonRequest) -> PersonFound:
         """Look for a person in every space that the caller may see."""
         del space
-        found: list[PersonInSpace] = [
-            await self._run(verbs.FIND_IN_SPACE, name, request) for name in await self._spaces()
-        ]
-        held = tuple(each for each in found if each.total)
-        return PersonFound(spaces=held, looked=request.by, spaces_searched=len(found))
+        return await find_across(request, await self._in_spaces())
 
     @handles(verbs.EXPORT_PERSON)
     async def export(self, space: str, request: verbs.ExportPersonRequest) -> PersonItems:
         """Return the texts that name a person, space by space."""
         del space
-        place = read_cursor(request.after, str, int)
-        items: list[PersonItem] = []
-        for name in await self._spaces():
-            if place is not None and name < str(place[0]):
-                continue
-            left = request.limit - len(items)
-            if left == 0:
-                return PersonItems(items=tuple(items), next=cursor_of(name, 0))
-            page: PersonItems = await self._run(verbs.EXPORT_FROM_SPACE, name, replace(request, limit=left))
-            items += page.items
-            if page.next is not None:
-                return PersonItems(items=tuple(items), next=page.next)
-        return PersonItems(items=tuple(items))
+        return await export_across(request, await self._in_spaces())
 
     @handles(verbs.FORGET_PERSON)
     async def forget(self, space: str, request: verbs.ForgetPersonRequest) -> PersonErased:
         """Erase what is held of a person. A space under a legal hold is left, and named."""
         del space
-        done: list[ErasedInSpace] = []
-        names = await self._spaces()
-        for name in names:
-            try:
-                gone: ErasedInSpace = await self._run(verbs.FORGET_IN_SPACE, name, request)
-            except UnderLegalHold as error:
-                if not steps_of(await self._found(name, request)):
-                    continue
-                gone = ErasedInSpace(space=name, refused=str(error))
-            if gone.refused or any(getattr(gone.went, each) for each in _COUNTED.values()):
-                done.append(gone)
-        return PersonErased(spaces=tuple(done), looked=request.by, spaces_searched=len(names), dry_run=request.dry_run)
+        return await forget_across(request, await self._in_spaces())
 
-    async def _spaces(self) -> list[str]:
-        """Return the names of the spaces that the caller may see, in order."""
+    async def _in_spaces(self) -> list[InSpace]:
+        """Return the spaces that the caller may see, in order."""
         names = await self._database.transact(lambda tx: jobs.spaces(tx, limit=NO_LIMIT, after=""), read=True)
         key = caller.get().key
-        return names if key is None else [name for name in names if key.opens(name)]
+        visible = names if key is None else [name for name in names if key.opens(name)]
+        return [InSpace(name=name, run=partial(self._run_in, name)) for name in visible]
+
+    async def _run_in(self, space: str, verb: Verb[Any, Any], request: Any) -> Any:
+        return await self._run(verb, space, request)
+
+
+@handles_across(verbs.FIND_PERSON)
+async def find_across(request: verbs.FindPersonRequest, spaces: Sequence[InSpace]) -> PersonFound:
+    """Look for a person in some spaces."""
+    results: list[PersonInSpace] = [await space.run(verbs.FIND_IN_SPACE, request) for space in spaces]
+    matches = tuple(result for result in results if result.total)
+    return PersonFound(spaces=matches, looked=request.by, spaces_searched=len(results))
+
+
+@handles_across(verbs.EXPORT_PERSON)
+async def export_across(request: verbs.ExportPersonRequest, spaces: Sequence[InSpace]) -> PersonItems:
+    """Return a page of the texts that name a person, space by space."""
+    cursor = read_cursor(request.after, str, int)
+    items: list[PersonItem] = []
+    for space in spaces:
+        if cursor is not None and space.name < str(cursor[0]):
+            continue
+        remaining = request.limit - len(items)
+        page = PersonItems(next=cursor_of(space.name, 0))
+        if remaining:
+            page = await space.run(verbs.EXPORT_FROM_SPACE, replace(request, limit=remaining))
+        items += page.items
+        if page.next is not None:
+            _check_stored_once(space.name, spaces)
+            return PersonItems(items=tuple(items), next=page.next)
+    return PersonItems(items=tuple(items))
+
+
+def _check_stored_once(name: str, spaces: Sequence[InSpace]) -> None:
+    """Refuse to end a page in a space of which two databases have a part: its cursor would fit both."""
+    if sum(space.name == name for space in spaces) > 1:
+        raise Unavailable(
+            f"space {name!r} is stored in two databases, so a page cannot end there.",
+            hint="Pass a larger limit, or export from each database.",
+        )
+
+
+@handles_across(verbs.FORGET_PERSON)
+async def forget_across(request: verbs.ForgetPersonRequest, spaces: Sequence[InSpace]) -> PersonErased:
+    """Erase what some spaces hold of a person. A space under a legal hold is left as it is, and named."""
+    erased: list[ErasedInSpace] = []
+    for space in spaces:
+        try:
+            result: ErasedInSpace = await space.run(verbs.FORGET_IN_SPACE, request)
+        except UnderLegalHold as error:
+            query = verbs.FindPersonRequest(name=request.name, aliases=request.aliases, by=request.by)
+            matches: PersonInSpace = await space.run(verbs.FIND_IN_SPACE, query)
+            if not matches.total:
+                continue
+            result = ErasedInSpace(space=space.name, refused=str(error))
+        if result.refused or any(getattr(result.went, count) for count in _COUNTED.values()):
+            erased.append(result)
+    return PersonErased(
+        spaces=tuple(erased), looked=request.by, spaces_searched=len(spaces), dry_run=request.dry_run
+    )  # fmt: skip
 
 
 def _item(space: str, each: StoredText, ways: tuple[PersonWay, ...]) -> PersonItem:

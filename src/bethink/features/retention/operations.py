@@ -18,6 +18,7 @@ from bethink.model.operations.base import (
     Verb,
     served_by,
 )
+from bethink.model.operations.merging import sorted_page
 
 READ, ERASE, OPERATE = Scope.READ, Scope.ERASE, Scope.OPERATE
 
@@ -87,6 +88,10 @@ class LiftRequest(Request):
     by: Name | None = None
     """Who lifts it, for the record; the user who runs the program, if left out."""
 
+    def named_space(self) -> str:
+        """Return the space of the hold."""
+        return self.space
+
 
 @frozen
 class HoldsRequest(Request):
@@ -142,6 +147,7 @@ LIFT: Verb[LiftRequest, LegalHold] = Verb(
 ALL_HOLDS: Verb[HoldsRequest, list[LegalHold]] = Verb(
     "memory.legal_holds", HoldsRequest, list[LegalHold], "GET /legal-holds", OPERATE, Retry.SAFE,
     "List the legal holds that stand, in all spaces, the newest first.",
+    merge=sorted_page(lambda hold: hold.placed_at, reverse=True),
 )  # fmt: skip
 
 VERBS = served_by(

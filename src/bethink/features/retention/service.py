@@ -195,7 +195,7 @@ class RetentionService:
 
     async def _batch(self, space: str, due: _Due) -> Forgotten | None:
         def choose(tx: Tx) -> tuple[list[Step], AskedBy] | None:
-            # What another process has recorded and not removed yet comes first: `tidy` finishes it.
+            # What another process has recorded and not removed yet comes first: a worker finishes it.
             return None if held.rows_open(tx, space=space) else due.next(tx)
 
         try:
@@ -205,9 +205,8 @@ class RetentionService:
         due.pass_over()
         return gone
 
-    async def tidy(self) -> None:
-        """Finish erasures that were interrupted, and sweep the next spaces in turn. It never fails."""
-        await finish_open(self._database)
+    async def sweep_if_due(self) -> None:
+        """Sweep the next spaces in turn, if it is time for them. It never fails."""
         if time.monotonic() < self._begins:
             return
         try:

@@ -37,7 +37,7 @@ def must_exist(tx: Tx, *, space: str) -> int:
 
 
 def write_whole(tx: Tx, sink: BinaryIO, *, space: str) -> ArchiveManifest:
-    """Write a space that moves to another cell: an archive without pages, with what else goes along."""
+    """Write a space that moves to another shard: an archive without pages, with what else goes along."""
     sink.seek(0)
     sink.truncate()
     return _written(tx, sink, space=space, whole=True)

@@ -3,8 +3,7 @@
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import replace
 
-from bethink.features.memory_tests import queries as memory_tests
-from bethink.features.memory_tests.records import contained, expected_texts, normalised
+from bethink.memory.deletion.holders import holders
 from bethink.model.records import Forgotten
 from bethink.store import documents, facts, messages
 from bethink.store.db import Tx
@@ -15,11 +14,12 @@ def tests_naming(tx: Tx, texts: Callable[[], Iterable[str]], *, space: str) -> t
 
     The texts are only read where the space has tests.
     """
-    kept = memory_tests.page(tx, space=space)
-    if not kept:
-        return ()
-    said = [normalised(text) for text in texts()]
-    return tuple(test.id for test in kept if any(contained(each, said) for each in expected_texts(test)))
+    return tuple(name for holder in holders() for name in holder.naming(tx, texts, space=space))
+
+
+def held_ids(tx: Tx, *, space: str) -> list[str]:
+    """Return the ids of all tests of a space."""
+    return [name for holder in holders() for name in holder.ids(tx, space=space)]
 
 
 def also(forgotten: Forgotten, named: Iterable[str]) -> Forgotten:
@@ -29,7 +29,7 @@ def also(forgotten: Forgotten, named: Iterable[str]) -> Forgotten:
 
 def settled(tx: Tx, forgotten: Forgotten, before: Collection[str], *, space: str) -> Forgotten:
     """Count the tests that went with what they were made from, and name only those that are left."""
-    left = {test.id for test in memory_tests.page(tx, space=space)} if before else set[str]()
+    left = set(held_ids(tx, space=space)) if before else set[str]()
     named = tuple(each for each in forgotten.tests_naming if each in left)
     return replace(forgotten, tests=len(before) - len(left), tests_naming=named)
 

@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 from bethink.errors import NotFound
 from bethink.extend import Redactor
-from bethink.features.memory_tests import queries as memory_tests
 from bethink.memory.deletion import cascade, identity, naming
 from bethink.memory.documents import tree
 from bethink.memory.log.names import stored_conversation
@@ -108,7 +107,7 @@ def carry_out(tx: Tx, steps: Sequence[Step], *, space: str, again: bool = False)
         return cascade.forget_space(tx, space=space)
     if again:
         facts.lock(tx, space=space)  # first: no source may be added to what is being forgotten
-    before = [test.id for test in memory_tests.page(tx, space=space)]
+    before = naming.held_ids(tx, space=space)
     done = [gone for gone in (_gone(tx, step, space=space) for step in steps) if gone is not None]
     return naming.settled(tx, added(done), before, space=space) if done else None
 
@@ -121,7 +120,7 @@ def carry_out_filter(
     Messages go first: a fact that others state as well then no longer fits.
     """
     holds.refuse_if_held(tx, space=space)
-    before = [test.id for test in memory_tests.page(tx, space=space)]
+    before = naming.held_ids(tx, space=space)
     steps: list[Step] = []
     gone: list[Forgotten | None] = []
 

@@ -137,7 +137,7 @@ class Settler:
         waiting = await self._database.transact(erasures.open_sinks, read=True)
         settled = 0
         for (space, erasure_id), names in waiting.items():
-            with suppress(Moved):  # the others do not wait for it, and it goes on in its new cell
+            with suppress(Moved):  # the others do not wait for it, and it goes on in its new shard
                 if sinks.ROWS in names and not await self._remove_or_confirm(space, erasure_id):
                     continue
                 settled += (await self.settle(space, erasure_id)).settled_at is not None

@@ -1,6 +1,6 @@
 """What a verb is: a request, its result, who may call it, and whether it may be retried."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
 from typing import Annotated, Any, ClassVar, Generic, Self, TypeVar
@@ -76,6 +76,10 @@ class Request:
         """Return whether this request may be sent again, given what its verb declares."""
         return declared
 
+    def named_space(self) -> str:
+        """Return the space that a request outside any space concerns; empty if it concerns all of them."""
+        return ""
+
 
 @frozen
 class KeyedRequest(Request):
@@ -134,6 +138,8 @@ class Verb(Generic[RequestT, ResultT]):
     """Whether a client gives up waiting after its timeout."""
     service: str = ""
     """The module that carries it out: see `served_by`."""
+    merge: Callable[[RequestT, Sequence[ResultT]], ResultT] | None = None
+    """Combines the results of several databases into one, for an operation on all spaces."""
 
     @property
     def handle(self) -> str:

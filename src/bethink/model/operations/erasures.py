@@ -4,6 +4,7 @@ from bethink.base.frozen import frozen
 from bethink.model.access import Scope
 from bethink.model.erasures import Erasure, OpenErasures
 from bethink.model.operations.base import Empty, Limit, Request, Retry, Verb, served_by
+from bethink.model.operations.merging import merge_open_erasures
 
 ERASE, OPERATE = Scope.ERASE, Scope.OPERATE
 
@@ -24,6 +25,7 @@ ERASURES: Verb[ErasuresRequest, list[Erasure]] = Verb(
 OPEN_ERASURES: Verb[Empty, OpenErasures] = Verb(
     "memory.open_erasures", Empty, OpenErasures, "GET /erasures", OPERATE, Retry.SAFE,
     "Finish erasures that were interrupted in any space, and list what some place has still to confirm.",
+    merge=merge_open_erasures,
 )  # fmt: skip
 
 VERBS = served_by("bethink.memory.deletion.forget", ERASURES, OPEN_ERASURES)

@@ -5,6 +5,7 @@ from bethink.model.access import Scope
 from bethink.model.checks import any_of
 from bethink.model.jobs import Audit, JobKind, RunReport
 from bethink.model.operations.base import Empty, Limit, Request, Retry, Verb, served_by
+from bethink.model.operations.merging import merge_audits, merge_reports, sorted_page
 
 OPERATE = Scope.OPERATE
 
@@ -35,15 +36,17 @@ class LearnRequest(Request):
 LIST_SPACES: Verb[ListSpacesRequest, list[str]] = Verb(
     "memory.list_spaces", ListSpacesRequest, list[str], "GET /spaces", OPERATE, Retry.SAFE,
     "List the names of all spaces that hold anything, in order.",
+    merge=sorted_page(str),
 )  # fmt: skip
 AUDIT: Verb[Empty, Audit] = Verb(
     "memory.audit", Empty, Audit, "GET /audit", OPERATE, Retry.SAFE,
     "Count the jobs that are not done by status, what was spent today, and violations of invariants.",
+    merge=merge_audits,
 )  # fmt: skip
 LEARN: Verb[LearnRequest, RunReport] = Verb(
     "memory.learn", LearnRequest, RunReport, "POST /learn", OPERATE, Retry.ONCE,
     "Learn once from everything that is marked, in all spaces, and report what came of it.",
-    timed=False,
+    timed=False, merge=merge_reports,
     details=(
         "It waits for what this process has already begun in the background, and the report includes what was learnt "
         "there since the last call. It does not wait for other processes. What changed is then sent to webhooks, "

@@ -10,6 +10,7 @@ from bethink.model.held import HeldKind, HeldPage
 from bethink.model.jobs import JobDetail, JobKind, JobPage, JobStatus, Spending, SpendingBy
 from bethink.model.moments import Moment, Since
 from bethink.model.operations.base import Cursor, Empty, Limit, Name, Request, Retry, Verb, served_by
+from bethink.model.operations.merging import first, merge_counters, merge_spending
 from bethink.model.setting_entries import SettingEntry
 from bethink.model.summaries import Counters, SpacePage, SpaceSummary
 
@@ -163,6 +164,7 @@ SPENDING: Verb[SpendingRequest, list[Spending]] = Verb(
     "memory.spending", SpendingRequest, list[Spending], "GET /spending", OPERATE, Retry.SAFE,
     "List what models cost on each day, in all, by kind of work, by model, or by space.",
     raises="Invalid: for more than 366 days, or 31 by space.",
+    merge=merge_spending,
 )  # fmt: skip
 PAGE_SPACES: Verb[PageSpacesRequest, SpacePage] = Verb(
     "memory.page_spaces", PageSpacesRequest, SpacePage, "GET /space_page", OPERATE, Retry.SAFE,
@@ -173,10 +175,12 @@ COUNTERS: Verb[Empty, Counters] = Verb(
     "memory.counters", Empty, Counters, "GET /counters", OPERATE, Retry.SAFE,
     "Count the jobs that are not done by status, and what waits for a person, in all spaces.",
     details="Jobs are counted as their states change, so it costs the same however many there are.",
+    merge=merge_counters,
 )  # fmt: skip
 SETTINGS: Verb[Empty, list[SettingEntry]] = Verb(
     "memory.settings", Empty, list[SettingEntry], "GET /settings", OPERATE, Retry.SAFE,
     "List the settings in force, each with its default and where it comes from. Secrets are masked.",
+    merge=first,
 )  # fmt: skip
 PAGE_SPACE_JOBS: Verb[PageSpaceJobsRequest, JobPage] = Verb(
     "space.page_jobs", PageSpaceJobsRequest, JobPage, f"GET {_SPACE}/job_page", READ, Retry.SAFE,

@@ -82,8 +82,7 @@ UPDATE webhook_queues SET due_at = NULL, token = token + 1 WHERE webhook_id = :i
 -- name: claim_queues
 -- Claim the queues of a webhook that are due, the longest waiting first, each with a token above all before.
 WITH due AS MATERIALIZED (
-    SELECT space_id, webhook_id FROM webhook_queues
-    WHERE webhook_id = :id AND due_at <= :now AND is_here(webhook_queues)
+    SELECT space_id, webhook_id FROM webhook_queues WHERE webhook_id = :id AND due_at <= :now
     ORDER BY due_at LIMIT :limit /*skip_locked*/
 )
 UPDATE webhook_queues SET token = webhook_queues.token + 1, due_at = :lease
@@ -96,7 +95,7 @@ RETURNING webhook_queues.space_id, webhook_queues.webhook_id, webhook_queues.tok
 -- however many spaces wait for a slow one.
 SELECT id FROM (
     SELECT w.id, (
-        SELECT q.due_at FROM webhook_queues q WHERE q.webhook_id = w.id AND q.due_at <= :now AND is_here(q)
+        SELECT q.due_at FROM webhook_queues q WHERE q.webhook_id = w.id AND q.due_at <= :now
         ORDER BY q.due_at LIMIT 1
     ) AS due_at FROM webhooks w
 ) AS waiting WHERE due_at IS NOT NULL ORDER BY due_at, id;

@@ -23,15 +23,14 @@ ON CONFLICT (space_id, kind, key) DO UPDATE SET due_at = excluded.due_at WHERE j
 
 -- name: claim_jobs
 -- Claim the jobs that are due, the oldest first, each with a token above all before. A crash has used up an attempt.
--- What is of a space that has left this database, or is still arriving, is left alone.
 -- Retries have their own index, which a parameter in the condition would prevent from being used.
 WITH fresh AS MATERIALIZED (
     SELECT space_id, kind, key FROM jobs
-    WHERE :tried = 0 AND kind = :kind AND due_at <= :now AND status <> 'waiting' AND attempts = 0 AND is_here(jobs)
+    WHERE :tried = 0 AND kind = :kind AND due_at <= :now AND status <> 'waiting' AND attempts = 0
     ORDER BY due_at LIMIT :limit /*skip_locked*/
 ), tried AS MATERIALIZED (
     SELECT space_id, kind, key FROM jobs
-    WHERE :tried = 1 AND kind = :kind AND due_at <= :now AND status <> 'waiting' AND attempts > 0 AND is_here(jobs)
+    WHERE :tried = 1 AND kind = :kind AND due_at <= :now AND status <> 'waiting' AND attempts > 0
     ORDER BY due_at LIMIT :limit /*skip_locked*/
 ), picked AS (
     SELECT space_id, kind, key FROM fresh UNION ALL SELECT space_id, kind, key FROM tried
@@ -47,7 +46,7 @@ RETURNING jobs.space_id, jobs.kind, jobs.key, jobs.token, jobs.attempts, jobs.in
 WITH picked AS MATERIALIZED (
     SELECT space_id, kind, key FROM jobs
     WHERE space_id = :space AND kind = :kind AND due_at <= :now AND status <> 'waiting'
-      AND CASE WHEN attempts > 0 THEN 1 ELSE 0 END = :tried AND is_here(jobs)
+      AND CASE WHEN attempts > 0 THEN 1 ELSE 0 END = :tried
     ORDER BY due_at LIMIT :limit /*skip_locked*/
 )
 UPDATE jobs SET status = 'running', token = jobs.token + 1, worker = :worker, attempts = jobs.attempts + 1,
@@ -60,22 +59,22 @@ RETURNING jobs.space_id, jobs.kind, jobs.key, jobs.token, jobs.attempts, jobs.in
 -- Claim one job by its name, if it is due.
 UPDATE jobs SET status = 'running', token = token + 1, worker = :worker, attempts = attempts + 1,
     started_at = :now, finished_at = NULL, due_at = :lease
-WHERE space_id = :space AND kind = :kind AND key = :key AND due_at <= :now AND status <> 'waiting' AND is_here(jobs)
+WHERE space_id = :space AND kind = :kind AND key = :key AND due_at <= :now AND status <> 'waiting'
 RETURNING space_id, kind, key, token, attempts, input_watermark, queued_at;
 
 -- name: list_due
 -- What there is to claim, the longest due first, without claiming it.
 SELECT space_id, key, token FROM jobs
-WHERE kind = :kind AND due_at <= :now AND status <> 'waiting' AND is_here(jobs) ORDER BY due_at LIMIT :limit;
+WHERE kind = :kind AND due_at <= :now AND status <> 'waiting' ORDER BY due_at LIMIT :limit;
 
 -- name: any_due
 -- Whether there is anything to claim.
-SELECT key FROM jobs WHERE kind = :kind AND due_at <= :now AND status <> 'waiting' AND is_here(jobs) LIMIT 1;
+SELECT key FROM jobs WHERE kind = :kind AND due_at <= :now AND status <> 'waiting' LIMIT 1;
 
 -- name: list_quiet
 -- Sessions without a queued job that are to be checked now, the longest due first.
 SELECT space_id, key FROM jobs
-WHERE kind = :kind AND due_at <= :now AND status = 'waiting' AND is_here(jobs) ORDER BY due_at LIMIT :limit;
+WHERE kind = :kind AND due_at <= :now AND status = 'waiting' ORDER BY due_at LIMIT :limit;
 
 -- name: list_quiet_in
 -- The same in one space.
@@ -134,7 +133,7 @@ WHERE space_id = :space AND kind = :kind AND key in_list(:sessions);
 
 -- name: list_spaces
 -- The spaces that ever had a job, by name: every space that holds anything here.
-SELECT DISTINCT space_id FROM jobs WHERE space_id > :after AND is_here(jobs) ORDER BY space_id LIMIT :limit;
+SELECT DISTINCT space_id FROM jobs WHERE space_id > :after ORDER BY space_id LIMIT :limit;
 
 -- name: fence_extractors
 -- Revoke the claims on some sessions and let their jobs start over, without counting an attempt.
@@ -152,7 +151,7 @@ UPDATE jobs SET quoted_from = COALESCE(quoted_from, :start) WHERE space_id = :sp
 
 -- name: list_quoted
 -- Sessions of all spaces that were only quoted, the oldest first.
-SELECT space_id, key FROM jobs WHERE quoted_from IS NOT NULL AND is_here(jobs) ORDER BY queued_at LIMIT :limit;
+SELECT space_id, key FROM jobs WHERE quoted_from IS NOT NULL ORDER BY queued_at LIMIT :limit;
 
 -- name: list_quoted_in
 -- The same in one space.
@@ -171,7 +170,7 @@ UPDATE jobs SET quoted_from = NULL WHERE space_id = :space AND kind = :kind AND 
 -- name: list_marked
 -- Sessions of all spaces that have something to learn, the oldest job first.
 SELECT space_id, key FROM jobs
-WHERE kind = :kind AND status IN ('queued', 'running', 'failed', 'dead') AND is_here(jobs)
+WHERE kind = :kind AND status IN ('queued', 'running', 'failed', 'dead')
 ORDER BY queued_at, space_id, key LIMIT :limit;
 
 -- name: list_jobs
@@ -199,18 +198,18 @@ GROUP BY kind, status HAVING SUM(count) > 0 ORDER BY kind, status;
 -- name: count_overdue
 -- The number of jobs that were due before a time, and of leases that expired before it, up to a limit.
 SELECT count(*) AS count, COALESCE(SUM(CASE WHEN status = 'running' THEN 1 ELSE 0 END), 0) AS abandoned FROM (
-    SELECT status FROM jobs WHERE kind = :kind AND due_at <= :before AND status <> 'waiting' AND is_here(jobs) LIMIT :limit
+    SELECT status FROM jobs WHERE kind = :kind AND due_at <= :before AND status <> 'waiting' LIMIT :limit
 ) AS late;
 
 -- name: sample_spaces
 -- A few spaces in use: some with an open session, some with jobs to do.
 SELECT space_id FROM (
-    SELECT space_id FROM jobs WHERE kind = :kind AND due_at IS NOT NULL AND status = 'waiting' AND is_here(jobs)
+    SELECT space_id FROM jobs WHERE kind = :kind AND due_at IS NOT NULL AND status = 'waiting'
     ORDER BY due_at DESC LIMIT :limit
 ) open
 UNION
 SELECT space_id FROM (
-    SELECT space_id FROM jobs WHERE kind = :kind AND due_at IS NOT NULL AND status <> 'waiting' AND is_here(jobs)
+    SELECT space_id FROM jobs WHERE kind = :kind AND due_at IS NOT NULL AND status <> 'waiting'
     ORDER BY due_at DESC LIMIT :limit
 ) busy;
 

@@ -1059,19 +1059,21 @@ CREATE TABLE legal_holds (
 
 CREATE INDEX legal_holds_standing ON legal_holds (space_id) WHERE lifted_at IS NULL;
 
--- ---------------------------------------- cells
+-- ---------------------------------------- shards
 
--- Where a space is while it moves to another cell, and after it has left: arriving (only the move may use it here),
--- leaving (it may still be read) or gone. token: the move. cell: where it comes from or goes to. version: that of its
--- place in the directory once it has moved. until: when a fence that still stands may be lifted. Every transaction
--- reads the row of its space in the statement that begins it. Names and times, so that it is read across spaces.
+-- Where a space is while it moves to another shard, and after it has left: arriving (only the move may use it here),
+-- leaving (it may still be read) or gone. token: the move. shard: where it comes from or goes to. version: that of its
+-- place in the directory once it has moved. until: when a fence that still stands may be lifted. queues: its jobs and
+-- its pending changes between the decision and their arrival, which no other table has then. Every transaction reads
+-- the row of its space in the statement that begins it. Names and times, so that it is read across spaces.
 CREATE TABLE moves (
     space_id text COLLATE "C" NOT NULL PRIMARY KEY,
     state text COLLATE "C" NOT NULL CHECK (state IN ('arriving', 'leaving', 'gone')),
     token text COLLATE "C" NOT NULL,
-    cell text COLLATE "C" NOT NULL,
     version bigint NOT NULL,
-    until bigint NOT NULL
+    until bigint NOT NULL,
+    shard text COLLATE "C" NOT NULL,
+    queues json
 );
 
 -- What moves says of a space. A function keeps its plan: planning the query each time would take longer than running it.

@@ -928,19 +928,21 @@ CREATE TABLE legal_holds (
 
 CREATE INDEX legal_holds_standing ON legal_holds (space_id) WHERE lifted_at IS NULL;
 
--- ---------------------------------------- cells
+-- ---------------------------------------- shards
 
--- Where a space is while it moves to another cell, and after it has left: arriving (only the move may use it here),
--- leaving (it may still be read) or gone. token: the move. cell: where it comes from or goes to. version: that of its
--- place in the directory once it has moved. until: when a fence that still stands may be lifted. Every transaction
--- reads the row of its space in the statement that begins it. Names and times, so that it is read across spaces.
+-- Where a space is while it moves to another shard, and after it has left: arriving (only the move may use it here),
+-- leaving (it may still be read) or gone. token: the move. shard: where it comes from or goes to. version: that of its
+-- place in the directory once it has moved. until: when a fence that still stands may be lifted. queues: its jobs and
+-- its pending changes between the decision and their arrival, which no other table has then. Every transaction reads
+-- the row of its space in the statement that begins it. Names and times, so that it is read across spaces.
 CREATE TABLE moves (
     space_id TEXT NOT NULL PRIMARY KEY,
     state TEXT NOT NULL CHECK (state IN ('arriving', 'leaving', 'gone')),
     token TEXT NOT NULL,
-    cell TEXT NOT NULL,
+    shard TEXT NOT NULL,
     version INTEGER NOT NULL,
-    until INTEGER NOT NULL
+    until INTEGER NOT NULL,
+    queues TEXT
 ) STRICT;
 
 -- ---------------------------------------- the network

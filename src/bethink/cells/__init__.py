@@ -1,1 +1,0 @@
-"""Many PostgreSQL databases as one memory: a directory says which cell holds which space."""

@@ -1,0 +1,87 @@
+"""Tasks: what a worker does next to its jobs. A feature declares its own as `task` in a module `worker.py`."""
+
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import timedelta
+
+from bethink.base.features import modules_named
+from bethink.base.frozen import frozen
+from bethink.config.settings import Settings
+from bethink.errors import Moved
+from bethink.extend import Redactor
+from bethink.memory.deletion.settling import finish_open
+from bethink.store import changes, jobs
+from bethink.store.db import Database
+
+_ROUND = 30.0
+"""Seconds between two rounds of pruning, each through some of the spaces."""
+_SPACES = 100
+
+
+@frozen
+class TaskParts:
+    """What a task is made from."""
+
+    database: Database
+    settings: Settings
+    redactor: Redactor
+
+
+class WorkerTask:
+    """Does nothing by itself: a task overrides what it needs."""
+
+    async def run(self) -> None:
+        """Work next to the jobs, until cancelled."""
+
+    async def between_jobs(self) -> None:
+        """Work a little after each turn of jobs. It must not raise."""
+
+    async def finish(self) -> None:
+        """Do what is due now: the caller of `learn` waits for it."""
+
+
+class _FinishDeletions(WorkerTask):
+    """Finishes deletions that were interrupted."""
+
+    def __init__(self, parts: TaskParts) -> None:
+        self._database = parts.database
+
+    async def between_jobs(self) -> None:
+        """Finish what another process left open."""
+        await finish_open(self._database)
+
+
+class PruneChanges(WorkerTask):
+    """Removes old entries of the change feed, some spaces at a time."""
+
+    def __init__(self, parts: TaskParts) -> None:
+        self._database = parts.database
+        self._keep = timedelta(days=parts.settings.changes.keep_days)
+        self._after = ""
+        self._next = time.monotonic() + _ROUND
+
+    async def between_jobs(self) -> None:
+        """Prune the next spaces, if it is time for them."""
+        if time.monotonic() >= self._next:
+            self._next = time.monotonic() + _ROUND
+            await self.prune()
+
+    async def prune(self) -> int:
+        """Remove old changes of the next spaces in turn. Returns how many were removed."""
+        after, count = self._after, 0
+        names = await self._database.transact(lambda tx: jobs.spaces(tx, limit=_SPACES, after=after), read=True)
+        for name in names:
+            with suppress(Moved):  # the others do not wait for it
+                count += await self._database.transact(
+                    lambda tx, name=name: changes.prune(tx, space=name, before=tx.now - self._keep),
+                    space=name,
+                    repeatable=True,
+                )
+        self._after = names[-1] if len(names) == _SPACES else ""
+        return count
+
+
+def all_tasks(parts: TaskParts) -> Sequence[WorkerTask]:
+    """Return the tasks of the core and of every feature."""
+    return (_FinishDeletions(parts), PruneChanges(parts), *(module.task(parts) for module in modules_named("worker")))
