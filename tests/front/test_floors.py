@@ -3,9 +3,10 @@
 import ast
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
+import grimp
 import pytest
 
 _SOURCE = Path(__file__).parents[2] / "src" / "bethink"
@@ -39,4 +40,55 @@ def test_the_ground_imports_the_standard_library_only(path: Path) -> None:
 
 
 def test_the_ground_is_looked_at_as_a_whole() -> None:
-    assert len(_GROUND) > 90
+    assert len(_GROUND) > 75
+
+
+def _cycles(imports: Mapping[str, Collection[str]]) -> list[list[str]]:
+    """Return the groups of modules that import each other, by Kosaraju's algorithm."""
+    importers: dict[str, set[str]] = {name: set() for name in imports}
+    for name, targets in imports.items():
+        for target in targets:
+            importers[target].add(name)
+    order: list[str] = []
+    seen: set[str] = set()
+    for name in imports:
+        _visit(name, imports, seen, order)
+    groups: list[list[str]] = []
+    seen = set()
+    for name in reversed(order):
+        group: list[str] = []
+        _visit(name, importers, seen, group)
+        groups.append(group)
+    return [sorted(group) for group in groups if len(group) > 1]
+
+
+def _visit(name: str, edges: Mapping[str, Collection[str]], seen: set[str], finished: list[str]) -> None:
+    stack = [(name, iter(edges[name]))] if name not in seen else []
+    seen.add(name)
+    while stack:
+        current, targets = stack[-1]
+        target = next((target for target in targets if target not in seen), None)
+        if target is None:
+            finished.append(current)
+            stack.pop()
+        else:
+            seen.add(target)
+            stack.append((target, iter(edges[target])))
+
+
+def test_cycles_are_found() -> None:
+    assert _cycles({"a": ["b"], "b": ["c"], "c": ["a", "d"], "d": []}) == [["a", "b", "c"]]
+
+
+def test_no_modules_import_each_other() -> None:
+    """Not even lazily or for types: what cannot be read in one order cannot be understood in one."""
+    graph = grimp.build_graph("bethink", exclude_type_checking_imports=False, cache_dir=None)
+    imports = {name: graph.find_modules_directly_imported_by(name) for name in graph.modules}
+
+    assert _cycles(imports) == []
+
+
+def test_few_entries_at_the_top() -> None:
+    entries = {path.name for path in _SOURCE.iterdir()} - {"__init__.py", "__main__.py", "py.typed", "__pycache__"}
+
+    assert len(entries) <= 20, sorted(entries)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from bethink import Memory, ScriptedModel
-from bethink.memory.answering.service import Answerer
+from bethink.memory.answering.answerer import Answerer
 from bethink.memory.recall.search import Searcher
 from bethink.memory.spending import Budget
 from bethink.model.calls import ModelCall

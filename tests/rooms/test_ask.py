@@ -8,7 +8,7 @@ import pytest
 from benchmarks.ask_cases import cases, given, honest, liar, lines, obedient, orders
 from bethink import Memory, ScriptedModel, streaming
 from bethink.errors import Invalid, ModelTimeout, ModelUnavailable
-from bethink.memory.answering.service import Answerer
+from bethink.memory.answering.answerer import Answerer
 from bethink.memory.recall.search import Searcher
 from bethink.memory.spending import Budget
 from bethink.model.answers import AnswerSentence, Refusal, SentenceFault

@@ -128,6 +128,8 @@ class CommandContext:
         for name, value in (*given.items(), *several):
             if value is not None and not value.strip():
                 raise UsageError(f"--{name} is empty.", hint="Give it a value, or leave it out.")
+        from bethink.cli.target import is_server  # noqa: PLC0415 - see above
+
         if local and is_server(self.options.database):
             raise UsageError(
                 "this command needs a local database, not a server.",
@@ -202,11 +204,6 @@ class CommandContext:
             self.target.must_exist()
         async with self.target.make() as self._memory:
             return await body(self, **given)
-
-
-def is_server(address: str | None) -> bool:
-    """Return whether a target is the address of a server."""
-    return (address or "").startswith(("http://", "https://"))
 
 
 def command(

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from bethink.cli.command import CommandContext, Result, UsageError, Yes, command, is_server
+from bethink.cli.command import CommandContext, Result, UsageError, Yes, command
 from bethink.model.plural import plural
 
 app = typer.Typer()
@@ -32,7 +32,7 @@ async def sync(
     What was changed on both sides is kept from both: the later version of a fact or a document holds, and messages of
     the same session follow one another. If it is interrupted, run it again.
     """
-    from bethink.cli.target import find_target  # noqa: PLC0415 - it loads the settings
+    from bethink.cli.target import find_target, is_server  # noqa: PLC0415 - it loads the settings
 
     names: list[str] = ctx.more["space"] or []
     if is_server(first) or is_server(second):

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from bethink.base.folders import config_folder, data_folder
 from bethink.base.frozen import frozen
-from bethink.cli.command import is_server
 from bethink.config.masked import masked
 from bethink.config.settings import Settings, load_settings, settings_of
 from bethink.errors import Misconfigured, NotFound
@@ -17,6 +16,11 @@ if TYPE_CHECKING:
     from bethink.api.connect import Memory
 
 _DEFAULT = "the default"
+
+
+def is_server(address: str | None) -> bool:
+    """Return whether a target is the address of a server."""
+    return (address or "").startswith(("http://", "https://"))
 
 
 @frozen

@@ -24,7 +24,7 @@ from bethink.store.db import Clock, Database, system_clock
 if TYPE_CHECKING:  # each is loaded by the first use
     from bethink.jobs.background import Background
     from bethink.jobs.worker import Worker
-    from bethink.memory.answering.service import Answerer
+    from bethink.memory.answering.answerer import Answerer
     from bethink.memory.recall.search import Searcher
     from bethink.memory.spending import Budget
     from bethink.memory.working.ladder import Compactor
@@ -142,7 +142,7 @@ def _budget(settings: Settings, database: Database) -> "Budget":
 
 def _answerer(settings: Settings, database: Database, providers: Providers) -> "Callable[[], Answerer]":
     def make() -> "Answerer":
-        from bethink.memory.answering.service import Answerer  # noqa: PLC0415 - most processes never answer
+        from bethink.memory.answering.answerer import Answerer  # noqa: PLC0415 - most processes never answer
 
         searcher, budget = _searcher(database, providers)(), _budget(settings, database)
         return Answerer(database, searcher=searcher, model=providers.model(), budget=budget)

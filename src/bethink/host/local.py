@@ -23,7 +23,7 @@ if TYPE_CHECKING:  # each is loaded by the first request that needs it, as most 
     from bethink.jobs.worker import Worker
     from bethink.memory.access.keys import KeyRing
     from bethink.memory.access.record import AccessRecord
-    from bethink.memory.answering.service import Answerer
+    from bethink.memory.answering.answerer import Answerer
     from bethink.memory.archive.format import ArchiveManifest
     from bethink.memory.log.history import History
     from bethink.memory.log.listeners import Listeners

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from bethink.config.settings import Settings
     from bethink.extend import Redactor
     from bethink.memory.access.keys import KeyRing
-    from bethink.memory.answering.service import Answerer
+    from bethink.memory.answering.answerer import Answerer
     from bethink.memory.log.listeners import Listeners
     from bethink.memory.recall.search import Searcher
     from bethink.memory.working.memory import WorkingMemory

@@ -16,6 +16,8 @@ from bethink.model.filters import Filter
 from bethink.model.jobs import JobKind
 from bethink.model.moments import EPOCH, to_micros
 from bethink.model.records import checked_name
+from bethink.model.restores import Restore
+from bethink.store import tombstone_file
 from bethink.store.filters import narrowed
 from bethink.store.sql import Dialect, Query, queries, with_given
 
@@ -288,11 +290,11 @@ class Database(ABC):
 
     async def _name_restore(self, error: BethinkError) -> None:
         """Say that the database was restored, if it was: what is missing may have been stored after the backup."""
-        from bethink.store.restores import last  # noqa: PLC0415 - it needs this module
-
-        restore = await self._transact(last, space=None, read=True, repeatable=True, synced=False)
-        if restore is not None:
-            error.hint = f"{error.hint} {restore}".strip()
+        row = await self._transact(
+            lambda tx: tx.one("last_restore"), space=None, read=True, repeatable=True, synced=False
+        )
+        if row is not None:
+            error.hint = f"{error.hint} {Restore.read(row)}".strip()
 
     async def start_listening(self) -> int:
         """Start listening for queued work, and return the value to pass to `wait_for_work` as `since`."""
@@ -336,9 +338,7 @@ class Database(ABC):
         if tx.queued or tx.tells:
             self._notify(tx.queued)
         if tx.buried and self.tombstones_path is not None:
-            from bethink.store.tombstone_file import add  # noqa: PLC0415 - it needs this module
-
-            add(self.tombstones_path, tx.buried)
+            tombstone_file.add(self.tombstones_path, tx.buried)
 
     async def empty_log(self) -> bool:
         """Remove what was forgotten from the log of this database, if it has one of its own; return whether it is out.

@@ -2,41 +2,17 @@
 
 from datetime import datetime
 
-from bethink.base.frozen import frozen
 from bethink.model.moments import from_micros, to_micros
+from bethink.model.restores import Restore
 from bethink.store.db import Tx
 
 _WALLED = ("spaces", "sessions", "threads", "changes")
 
 
-@frozen
-class Restore:
-    """One time that the database was restored: when, from a backup made when, and how many tombstones were replayed."""
-
-    restored_at: datetime
-    backup_at: datetime
-    tombstones: int = 0
-
-    @property
-    def epoch(self) -> int:
-        """What tells the time since this restore from all before: whatever is numbered goes on above it."""
-        return to_micros(self.restored_at)
-
-    def __str__(self) -> str:
-        return (
-            f"This memory was restored on {self.restored_at:%Y-%m-%d at %H:%M:%S} UTC from a backup of "
-            f"{self.backup_at:%Y-%m-%d %H:%M:%S} UTC: what was stored in between is not in it."
-        )
-
-
 def last(tx: Tx) -> Restore | None:
     """Return the last restore, if there was any."""
     row = tx.one("last_restore")
-    if row is None:
-        return None
-    return Restore(
-        restored_at=from_micros(row["epoch"]), backup_at=from_micros(row["backup_at"]), tombstones=row["tombstones"]
-    )
+    return None if row is None else Restore.read(row)
 
 
 def begin_epoch(tx: Tx, *, backup_at: datetime, tombstones: int) -> Restore:

@@ -16,9 +16,6 @@ from bethink.errors import Invalid
 from bethink.model.erasures import Tombstone
 from bethink.model.holds import LegalHold
 from bethink.model.moments import from_micros, to_micros
-from bethink.store import erasures, jobs
-from bethink.store import holds as legal_holds
-from bethink.store.db import NO_LIMIT, Database, Tx
 
 _log = logger("store")
 
@@ -104,12 +101,6 @@ def write(path: Path, buried: Buried) -> None:
     part.replace(path)
 
 
-def _spaces(tx: Tx) -> list[str]:
-    # Those of erasures, and all that exist: tombstones may also have come from elsewhere.
-    buried = {row["space_id"] for row in tx.all("list_buried_spaces")}
-    return sorted(buried.union(jobs.spaces(tx, limit=NO_LIMIT, after="")))
-
-
 def add(path: Path, lines: Iterable[Mapping[str, object]]) -> None:
     """Add lines at the end of a file. It never fails: they are in the database, too."""
     text = "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines)
@@ -120,28 +111,3 @@ def add(path: Path, lines: Iterable[Mapping[str, object]]) -> None:
             os.fsync(file.fileno())
     except OSError as error:
         _log.error("cannot add to %s, the file of tombstones: %s", path, error.strerror)
-
-
-async def of_database(database: Database) -> Buried:
-    """Return every tombstone of a database, also those of spaces that are gone."""
-    names = await database.transact(_spaces, read=True)
-    key = await database.transact(lambda tx: tx.one("find_deployment_key", name="tombstones"), read=True)
-    others = await database.transact(lambda tx: tx.all("list_deployment_keys", pattern="tombstones:%"), read=True)
-    holds = await database.transact(legal_holds.every_hold, read=True)
-    held = {hold.space for hold in holds if hold.lifted_at is None}
-    stones: set[tuple[str, Tombstone]] = set()
-    waiting: set[str] = set()
-    for name in names:
-        found = await database.transact(
-            lambda tx, name=name: erasures.tombstones(tx, space=name), space=name, read=True
-        )
-        stones |= {(name, stone) for stone in found}
-        if name in held:
-            waiting |= await database.transact(
-                lambda tx, name=name: legal_holds.rows_open(tx, space=name), space=name, read=True
-            )
-    rows = [*([] if key is None else [key]), *others]
-    keys = frozenset(bytes.fromhex(row["value"]) for row in rows)
-    return Buried() | Buried(
-        keys=keys, stones=frozenset(stones), holds=frozenset(holds), waiting=frozenset(waiting)
-    )  # fmt: skip

@@ -20,7 +20,7 @@ from bethink.memory.deletion.replay import replay
 from bethink.model.backups import BackupManifest, Counts, Restored
 from bethink.model.holds import LegalHold
 from bethink.model.moments import from_micros, moment_or_none, to_micros
-from bethink.store import erasures, holds, restores, tombstone_file
+from bethink.store import erasures, holds, restores, tombstone_file, tombstone_reading
 from bethink.store.db import Database, Tx
 from bethink.store.tombstone_file import Buried
 
@@ -131,7 +131,7 @@ async def _of_replaced(settings: Settings) -> Buried:
         cast("PostgresDatabase", database).finishes_restore = True
     await database.open()
     try:
-        found = await tombstone_file.of_database(database)
+        found = await tombstone_reading.of_database(database)
         # A restore that was interrupted has left those of the database that it replaced.
         note = await database.transact(lambda tx: tx.one("find_deployment_key", name="restoring"), read=True)
         return found if note is None else found | _noted(note["value"])[1]

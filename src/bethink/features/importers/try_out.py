@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from bethink.agents.transcripts.lines import TranscriptLine
     from bethink.api.connect import Memory
     from bethink.api.space import Space
-    from bethink.importers.trial import Estimate, Trial
+    from bethink.features.importers.trial import Estimate, Trial
     from bethink.model.recall import Recalled
 
 app = typer.Typer()
@@ -50,7 +50,7 @@ async def try_out(
     It prints what you said that would be remembered, ten recalled lines with their sources, and what learning from all
     of it would cost.
     """
-    from bethink.importers.trial import Trial, estimate, recent  # noqa: PLC0415
+    from bethink.features.importers.trial import Trial, estimate, recent  # noqa: PLC0415
     from bethink.providers.estimated_tokens import EstimatedTokens  # noqa: PLC0415
 
     settings = ctx.target.settings
@@ -94,8 +94,8 @@ def _in_memory(ctx: CommandContext) -> "Memory":
 
 
 async def _fill(ctx: CommandContext, space: "Space", lines: "list[TranscriptLine]") -> None:
-    from bethink.importers.coding_agents import imported  # noqa: PLC0415
-    from bethink.importers.store import Importer, ImportReport  # noqa: PLC0415
+    from bethink.features.importers.coding_agents import imported  # noqa: PLC0415
+    from bethink.features.importers.store import Importer, ImportReport  # noqa: PLC0415
 
     importer = Importer(space=space, report=ImportReport(), copies_are_known=True)
     with Progress("messages", len(lines), quiet=ctx.options.quiet) as progress:

@@ -8,7 +8,14 @@ from typing import Any
 from bethink.api.session import Session
 from bethink.api.space import Space
 from bethink.errors import Conflict, Duplicate, ErasedKey, Invalid, Stale
-from bethink.importers.items import Destination, ImportedDocument, ImportedFact, ImportedMessage, Item, UnreadableItem
+from bethink.features.importers.items import (
+    Destination,
+    ImportedDocument,
+    ImportedFact,
+    ImportedMessage,
+    Item,
+    UnreadableItem,
+)
 
 _BATCH = 100
 _SHOWN = 10

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from bethink.errors import BethinkError, Invalid
-from bethink.importers.items import Destination, ImportedMessage, Item, UnreadableItem
+from bethink.features.importers.items import Destination, ImportedMessage, Item, UnreadableItem
 from bethink.model.records import Message, checked_name, message_from
 
 _LINE = "Write one JSON object per line, with role and content."

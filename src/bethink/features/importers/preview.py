@@ -50,7 +50,7 @@ def _messages(text: str) -> "str | list[Message]":
         raise UsageError("there are no messages.", hint="Write one JSON object per line, or a text of the user.")
     if not text.lstrip().startswith("{"):
         return text
-    from bethink.importers.jsonl import message_of  # noqa: PLC0415 - few commands need it
+    from bethink.features.importers.jsonl import message_of  # noqa: PLC0415 - few commands need it
 
     found: list[Message] = []
     for number, line in enumerate(text.split("\n"), 1):

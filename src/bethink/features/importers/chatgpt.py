@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from bethink.agents.transcripts.lines import at, id_at, mapping, objects, shortened, text_at
 from bethink.errors import BethinkError, Invalid
-from bethink.importers.items import Destination, ImportedMessage, Item, UnreadableItem, json_files, when
+from bethink.features.importers.items import Destination, ImportedMessage, Item, UnreadableItem, json_files, when
 from bethink.model.records import Message, conversation_key
 
 _EXPORT = "the zip file of ChatGPT's data export, or its conversations.json"

@@ -13,18 +13,21 @@ import typer
 
 from bethink.cli.command import CommandContext, DryRun, ExitCode, Failure, Result, UsageError, Yes, command
 from bethink.cli.terminal import OutputLine, Progress, one_line, waiting
+from bethink.features.importers import preview, try_out
 from bethink.model.plural import plural
 
 if TYPE_CHECKING:  # loaded when a command needs them, for a quick --help
-    from bethink.importers.coding_agents import ProjectSpaces
-    from bethink.importers.items import Item
-    from bethink.importers.store import ImportReport
+    from bethink.features.importers.coding_agents import ProjectSpaces
+    from bethink.features.importers.items import Item
+    from bethink.features.importers.store import ImportReport
 
     Read = Callable[[Path], Iterator[Item]]
 
 app = typer.Typer()
 group = typer.Typer(help="Import conversations and memories of other programs.")
 app.add_typer(group, name="import")
+app.add_typer(try_out.app)
+app.add_typer(preview.app)
 
 Transcripts = Annotated[
     list[Path] | None, typer.Argument(help="Transcripts, or folders with some.  [default: where the agent keeps them]")
@@ -51,7 +54,7 @@ async def import_claude_code(
     are stored in the space already, by whatever way, are known.
     """
     from bethink.agents.transcripts import claude_code  # noqa: PLC0415
-    from bethink.importers.coding_agents import read_claude_code  # noqa: PLC0415
+    from bethink.features.importers.coding_agents import read_claude_code  # noqa: PLC0415
 
     found = paths or _found(claude_code.find(), "Claude Code", "~/.claude/projects")
     return await _import_transcripts(ctx, found, read_claude_code, by_project=by_project, dry_run=dry_run, yes=yes)
@@ -72,7 +75,7 @@ async def import_codex(
     are stored in the space already, by whatever way, are known.
     """
     from bethink.agents.transcripts import codex  # noqa: PLC0415
-    from bethink.importers.coding_agents import read_codex  # noqa: PLC0415
+    from bethink.features.importers.coding_agents import read_codex  # noqa: PLC0415
 
     found = paths or _found(codex.find(), "Codex", "~/.codex/sessions")
     return await _import_transcripts(ctx, found, read_codex, by_project=by_project, dry_run=dry_run, yes=yes)
@@ -81,7 +84,7 @@ async def import_codex(
 @command(group, "chatgpt", effect="creates")
 async def import_chatgpt(ctx: CommandContext, file: Export, *, dry_run: DryRun = False, yes: Yes = False) -> Result:
     """Import the conversations of ChatGPT's data export, a zip file. A second run stores nothing twice."""
-    from bethink.importers.chatgpt import read  # noqa: PLC0415
+    from bethink.features.importers.chatgpt import read  # noqa: PLC0415
 
     return await _import(ctx, [file], read, dry_run=dry_run, yes=yes)
 
@@ -89,7 +92,7 @@ async def import_chatgpt(ctx: CommandContext, file: Export, *, dry_run: DryRun =
 @command(group, "claude", effect="creates")
 async def import_claude(ctx: CommandContext, file: Export, *, dry_run: DryRun = False, yes: Yes = False) -> Result:
     """Import the conversations of Claude's data export, a zip file. A second run stores nothing twice."""
-    from bethink.importers.claude import read  # noqa: PLC0415
+    from bethink.features.importers.claude import read  # noqa: PLC0415
 
     return await _import(ctx, [file], read, dry_run=dry_run, yes=yes)
 
@@ -104,7 +107,7 @@ async def import_mem0(
     yes: Yes = False,
 ) -> Result:
     """Import memories of mem0 as facts: a JSON file with what its get_all() returned."""
-    from bethink.importers.mem0 import read  # noqa: PLC0415
+    from bethink.features.importers.mem0 import read  # noqa: PLC0415
 
     return await _import(ctx, [file], lambda path: read(path, user=user), dry_run=dry_run, yes=yes)
 
@@ -112,7 +115,7 @@ async def import_mem0(
 @command(group, "zep", effect="creates")
 async def import_zep(ctx: CommandContext, file: Export, *, dry_run: DryRun = False, yes: Yes = False) -> Result:
     """Import what Zep or Graphiti returned, in a JSON file: messages, episodes, and edges as facts."""
-    from bethink.importers.zep import read  # noqa: PLC0415
+    from bethink.features.importers.zep import read  # noqa: PLC0415
 
     return await _import(ctx, [file], read, dry_run=dry_run, yes=yes)
 
@@ -120,7 +123,7 @@ async def import_zep(ctx: CommandContext, file: Export, *, dry_run: DryRun = Fal
 @command(group, "letta", effect="creates")
 async def import_letta(ctx: CommandContext, file: Export, *, dry_run: DryRun = False, yes: Yes = False) -> Result:
     """Import an agent file of Letta: its messages, and its memory blocks as documents."""
-    from bethink.importers.letta import read  # noqa: PLC0415
+    from bethink.features.importers.letta import read  # noqa: PLC0415
 
     return await _import(ctx, [file], read, dry_run=dry_run, yes=yes)
 
@@ -169,7 +172,7 @@ async def import_jsonl(
     A line has role and content. It may also have conversation, agent, session, learns, name, said_at, metadata,
     origin, tool_calls, tool_call_id and is_error.
     """
-    from bethink.importers.jsonl import read  # noqa: PLC0415
+    from bethink.features.importers.jsonl import read  # noqa: PLC0415
 
     with ExitStack() as stack:
         path = stack.enter_context(_local(file))
@@ -199,7 +202,7 @@ async def _import_transcripts(
     dry_run: bool,
     yes: bool,
 ) -> Result:
-    from bethink.importers.coding_agents import ProjectSpaces  # noqa: PLC0415
+    from bethink.features.importers.coding_agents import ProjectSpaces  # noqa: PLC0415
 
     spaces = ProjectSpaces() if by_project else None
     return await _import(
@@ -240,8 +243,8 @@ async def _stored(
     by_project: bool = False,
 ) -> "ImportReport":
     """Read everything once to count and check it, ask, then read it again and store it."""
-    from bethink.importers.items import UnreadableItem  # noqa: PLC0415
-    from bethink.importers.store import Importer, ImportReport  # noqa: PLC0415
+    from bethink.features.importers.items import UnreadableItem  # noqa: PLC0415
+    from bethink.features.importers.store import Importer, ImportReport  # noqa: PLC0415
 
     report = ImportReport(dry_run=dry_run)
     for item in items():

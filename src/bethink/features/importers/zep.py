@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from bethink.agents.transcripts.lines import id_at, objects, text_at
 from bethink.errors import BethinkError, Invalid
-from bethink.importers.items import (
+from bethink.features.importers.items import (
     Destination,
     ImportedFact,
     ImportedMessage,

@@ -7,7 +7,7 @@ from typing import Any
 
 from bethink.agents.transcripts.lines import id_at, mapping, objects, text_at
 from bethink.errors import BethinkError, Invalid
-from bethink.importers.items import ImportedFact, Item, UnreadableItem, json_files, texts_only, when
+from bethink.features.importers.items import ImportedFact, Item, UnreadableItem, json_files, texts_only, when
 from bethink.model.facts import Fact
 
 _EXPORT = "a JSON file with what get_all() of mem0 returned"

@@ -6,7 +6,7 @@ from typing import Any
 
 from bethink.agents.transcripts.lines import id_at, objects, text_at
 from bethink.errors import BethinkError, Invalid
-from bethink.importers.items import Destination, ImportedMessage, Item, UnreadableItem, json_files, when
+from bethink.features.importers.items import Destination, ImportedMessage, Item, UnreadableItem, json_files, when
 from bethink.model.records import Message, conversation_key
 
 _EXPORT = "the zip file of Claude's data export, or its conversations.json"

@@ -8,7 +8,7 @@ from typing import Any
 
 from bethink.agents.transcripts.lines import as_object, at, id_at, mapping, objects, shortened, text_at
 from bethink.errors import BethinkError, Invalid
-from bethink.importers.items import (
+from bethink.features.importers.items import (
     Destination,
     ImportedDocument,
     ImportedMessage,

@@ -7,7 +7,7 @@ from bethink.agents.scopes import ProjectScope, scope_of
 from bethink.agents.transcripts import claude_code, codex
 from bethink.agents.transcripts.lines import TranscriptLine
 from bethink.errors import Corrupt, Invalid, Misconfigured
-from bethink.importers.items import Destination, ImportedMessage, Item, UnreadableItem
+from bethink.features.importers.items import Destination, ImportedMessage, Item, UnreadableItem
 from bethink.model.records import AgentKind
 
 _SUFFIXES = (".jsonl", ".jsonl.zst")

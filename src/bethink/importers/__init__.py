@@ -1,1 +1,0 @@
-"""Reads what other programs keep, as messages, facts and documents to store here."""
