@@ -2319,7 +2319,7 @@ class Space(Blocking[AsyncSpace]):
                 if left out.
 
         Raises:
-            Invalid: if it cannot be read, holds no text, or is too long; for a PDF also without the extra `pdf`.
+            Invalid: if it cannot be read, holds no text, or is too long; for PDF and HTML also without their extra.
             ErasedKey: if what was stored with this key was erased in the last 30 days.
             UnderLegalHold: if a passage is gone on which something rests, and a hold stands.
         """

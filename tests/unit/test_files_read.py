@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from bethink.errors import Invalid
 from bethink.features.files import pdf as pdf_module
+from bethink.features.files import reading
 from bethink.features.files.html import read_html
 from bethink.features.files.markdown import read_markdown
 from bethink.features.files.passages import PASSAGE, FilePassage, passages_of
@@ -154,10 +155,36 @@ def test_a_page_is_read_as_people_see_it() -> None:
     assert [each.headings for each in passages_of(source)] == [(), ("Tea room",), ("Tea room", "Prices")]
 
 
+@pytest.mark.parametrize(
+    ("page", "text"),
+    [
+        ("<ul><li hidden>a<li>b</ul>c", "b\n\nc"),
+        ("<p hidden>a<div>b</div>c", "b\n\nc"),
+        ("<table><tr hidden><td>a<tr><td>b</table>c", "b\n\nc"),
+        ("<dl><dt hidden>a<dd>b</dl>c", "b\n\nc"),
+    ],
+    ids=["item", "paragraph", "row", "term"],
+)
+def test_hidden_element_without_end_tag_hides_only_itself(page: str, text: str) -> None:
+    assert read_html(page).text == text
+
+
+def test_heading_inside_a_heading_has_its_own_place() -> None:
+    source = read_html("<h1>Tea <div><h2> room</h2></div>four</h1>")
+
+    assert source.text == "Tea\n\nroom\n\nfour"
+    assert [(each.start, each.level, each.title) for each in source.headings] == [
+        (0, 1, "Tea room four"),
+        (5, 2, "room"),
+    ]
+
+
 HOSTILE = {
     "signs": "<", "comments": "<!--", "open tags": "<a ", "quotes": '<a b="', "ends": "</", "marks": "<!",
     "elements": "<div>", "code": "<pre>", "scripts": "<script>", "titles": "<title>", "cells": "<td>x", "signs &": "&",
     "numbers": "&#99999999999", "hidden": "<p hidden>x", "tags": "<a b='>", "sections": "<h1>x",
+    "lists": "<ul><li>", "crossed": "<b></i>", "tables": "<table><tr><td>x", "cell by cell": "<table>x<b>",
+    "nested headings": "<h1><div>x",
 }  # fmt: skip
 
 
@@ -171,6 +198,16 @@ def test_a_hostile_page_takes_time_in_proportion_to_its_length(sign: str) -> Non
 
     # Eight times as much: what is quadratic takes 64 times as long, each time. A busy machine slows down some rounds.
     assert any(seconds(64_000) < 24 * seconds(8_000) + 0.05 for _ in range(5))
+
+
+def test_formatting_elements_that_never_end_are_read() -> None:
+    """Parsers that copy each of them for every later text need seconds and gigabytes for this page of 80 kB."""
+    numbers = range(4_000)
+    page = "".join(f"<b {number}>" for number in numbers) + "".join(f"<i {number}>" for number in numbers)
+    begun = time.process_time()
+
+    assert read_html(page + "x</b>" * len(numbers)).text == "x" * len(numbers)
+    assert time.process_time() - begun < 2
 
 
 def test_five_megabytes_of_signs_and_a_number_of_a_million_digits_are_read() -> None:
@@ -248,6 +285,13 @@ async def test_without_the_extra_a_pdf_is_refused_with_the_command_that_helps(mo
 
     with pytest.raises(Invalid, match=r"pip install 'bethink\[pdf\]'"):
         await read_file(PDF, text=None, data=pdf("tea"))
+
+
+async def test_html_without_its_extra_names_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "find_spec", dict[str, object]().get)
+
+    with pytest.raises(Invalid, match=r"pip install 'bethink\[html\]'"):
+        await read_file("text/html", text="<p>tea", data=None)
 
 
 @pytest.mark.parametrize("data", [b"a" * (MAX_BYTES + 1), b"a" * 2_000_001], ids=["bytes", "characters"])

@@ -64,7 +64,7 @@ ADD_FILE: Verb[AddFileRequest, AddedFile] = Verb(
     "Store a file as passages that can be recalled and followed to their place in it.",
     operation=MemoryOperation.UPSERT,
     raises=(
-        "Invalid: if it cannot be read, holds no text, or is too long; for a PDF also without the extra `pdf`. "
+        "Invalid: if it cannot be read, holds no text, or is too long; for PDF and HTML also without their extra. "
         "ErasedKey: if what was stored with this key was erased in the last 30 days. "
         "UnderLegalHold: if a passage is gone on which something rests, and a hold stands."
     ),

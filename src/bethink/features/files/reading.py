@@ -1,6 +1,7 @@
 """Reads a file by its media type: text, Markdown, HTML or PDF."""
 
 import codecs
+from importlib.util import find_spec
 from pathlib import PurePosixPath
 
 import anyio
@@ -18,8 +19,17 @@ _SUFFIXES = {
     ".html": _HTML, ".htm": _HTML, ".xhtml": _HTML,
     ".pdf": PDF,
 }  # fmt: skip
-_READERS = {_MARKDOWN: read_markdown, _HTML: read_html, "application/xhtml+xml": read_html}
 _MARKED = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+
+
+def _read_html(text: str) -> SourceText:
+    if find_spec("turbohtml") is None:
+        raise Invalid("HTML needs the extra `html`.", hint="Run pip install 'bethink[html]' where memory is.")
+
+    return read_html(text)
+
+
+_READERS = {_MARKDOWN: read_markdown, _HTML: _read_html, "application/xhtml+xml": _read_html}
 
 
 def media_type_of(name: str, given: str | None) -> str:
@@ -50,7 +60,11 @@ def decoded(data: bytes) -> str:
 
 
 def read_text(text: str, media_type: str) -> SourceText:
-    """Return what a text says, read as its media type."""
+    """Return what a text says, read as its media type.
+
+    Raises:
+        Invalid: for HTML without the extra `html`.
+    """
     text = clean(text)
     reader = _READERS.get(media_type)
     return SourceText(text=text) if reader is None else reader(text)
