@@ -1522,13 +1522,21 @@ class Space(Blocking[AsyncSpace]):
         return self._inner.name
 
     def history(self, *, agent: str = "assistant") -> "History":
-        """Return the history of an agent's conversations. It needs a database in this process."""
+        """Return the history of an agent's conversations. It needs a database in this process.
+
+        Args:
+            agent: The agent whose history it is.
+        """
         return History(self._inner.history(agent=agent), self._loop)
 
     def live(self, conversation: str, *, agent: str = "assistant") -> "LiveHistory":
         """Return the history that an agent works on: restored, trimmed, and written in the background.
 
         If memory is switched off, it only keeps the messages at hand. It needs a database in this process.
+
+        Args:
+            conversation: The conversation that the agent works on.
+            agent: The agent.
         """
         return LiveHistory(self._inner.live(conversation, agent=agent), self._loop)
 
@@ -1552,6 +1560,9 @@ class Space(Blocking[AsyncSpace]):
 
         The file is a zip of JSON Lines that `import_archive` reads back, with pages for a browser. The same content
         gives the same bytes. It appears when it is complete, and replaces a file that is there.
+
+        Args:
+            path: The file to write.
 
         Raises:
             NotFound: if the space does not exist.

@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 import bethink
+from bethink.config.groups import AccessSettings
+from bethink.config.settings import Settings
 from bethink.errors import NotFound, StoreError, UnderLegalHold
 from bethink.memory.archive import write
 from bethink.model.access import AccessEntry, Door
@@ -46,7 +48,11 @@ async def test_an_export_is_recorded_as_a_look_at_everything_in_the_space(
     stored = await memory.space("ida").remember("figs")
     with bethink.acting_for("kari"):
         await memory.space("ida").export_archive(tmp_path / "a.zip")
-    await memory_on(database, access_days=0).space("ida").export_archive(tmp_path / "a.zip")  # it is switched off
+    await (
+        memory_on(database, settings=Settings(access=AccessSettings(keep_days=0)))
+        .space("ida")
+        .export_archive(tmp_path / "a.zip")
+    )  # it is switched off
 
     (found,) = await entries(memory, EXPORT)
     assert (found.space, found.refs, found.person, found.door) == ("ida", ("*",), "kari", Door.LIBRARY)

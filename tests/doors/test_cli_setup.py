@@ -134,7 +134,7 @@ def test_a_shell_gets_its_completions(home: Path) -> None:
         env=environment(home, _BETHINK_COMPLETE="complete_bash", COMP_WORDS="bethink re", COMP_CWORD="1"),
     )
 
-    assert done.stdout.split() == ["recall", "review", "revert", "relearn", "reindex", "retention", "restore"]
+    assert done.stdout.split() == ["recall", "review", "revert", "reindex", "restore", "relearn", "retention"]
 
 
 def named(checks: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:

@@ -365,7 +365,7 @@ async def test_opening_and_closing_twice_does_no_harm() -> None:
         ),
         (
             "from bethink.host.remote.remote import Remote",
-            ["httpx2", "apsw", "bethink.store.db", "bethink.host.backend"],
+            ["httpx2", "apsw", "bethink.store.db", "bethink.host.local"],
         ),
     ],
 )

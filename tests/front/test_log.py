@@ -113,7 +113,7 @@ def test_no_module_makes_a_logger_of_ours_past_the_one_place() -> None:
         or (name == "getLogger" and not all(_is_foreign(each) for each in call.args))
     ]
 
-    assert made == ["logs.py"]
+    assert made == ["base/logs.py"]
 
 
 def _is_foreign(name: ast.expr) -> bool:

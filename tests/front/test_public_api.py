@@ -117,7 +117,7 @@ def test_every_public_function_says_what_it_does_what_it_takes_and_what_it_raise
 
     assert summary.endswith(".")
     assert not rest or rest.startswith("\n")
-    if function.__module__.startswith(("bethink.api.", "bethink.api.connect", "bethink.host.build")):
+    if function.__module__.startswith(("bethink.api.", "bethink.features.")):
         given = [each for each in inspect.signature(function).parameters if each != "self"]
         described = re.findall(r"^    (\w+): ", doc.partition("Args:\n")[2].partition("\nRaises:")[0], re.MULTILINE)
         assert described == given

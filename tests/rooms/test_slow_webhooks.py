@@ -8,6 +8,8 @@ import anyio
 import pytest
 
 from bethink import Memory, verify_webhook
+from bethink.config.groups import WebhookSettings
+from bethink.config.settings import Settings
 from bethink.errors import Denied
 from bethink.features.webhooks.deliver import Deliverer, DeliveryOptions
 from bethink.features.webhooks.worker import Notifier
@@ -26,7 +28,7 @@ def receiver() -> Iterator[Receiver]:
 
 @pytest.fixture
 def memory(database: Database) -> Memory:
-    return memory_on(database, allow_private=True)
+    return memory_on(database, settings=Settings(webhooks=WebhookSettings(allow_private=True)))
 
 
 def is_signed(secret: str, headers: dict[str, str], body: bytes) -> bool:

@@ -8,6 +8,7 @@ import anyio
 import pytest
 
 from bethink import Memory, verify_webhook
+from bethink.config.groups import WebhookSettings
 from bethink.config.settings import Settings
 from bethink.errors import Invalid, NotFound
 from bethink.features.webhooks import deliver
@@ -31,7 +32,7 @@ def receiver() -> Iterator[Receiver]:
 
 @pytest.fixture
 def memory(database: Database) -> Memory:
-    return memory_on(database, allow_private=True)
+    return memory_on(database, settings=Settings(webhooks=WebhookSettings(allow_private=True)))
 
 
 async def test_a_change_arrives_signed_and_without_a_word_of_it(

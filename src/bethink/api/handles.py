@@ -47,13 +47,21 @@ class SpaceHandle(Handle):
         return self._space
 
     def history(self, *, agent: str = "assistant") -> "History":
-        """Return the history of an agent's conversations. It needs a database in this process."""
+        """Return the history of an agent's conversations. It needs a database in this process.
+
+        Args:
+            agent: The agent whose history it is.
+        """
         return self._backend.local().history(self._space, agent=agent)
 
     def live(self, conversation: str, *, agent: str = "assistant") -> "LiveHistory":
         """Return the history that an agent works on: restored, trimmed, and written in the background.
 
         If memory is switched off, it only keeps the messages at hand. It needs a database in this process.
+
+        Args:
+            conversation: The conversation that the agent works on.
+            agent: The agent.
         """
         return self._backend.live(self._space, conversation, agent=agent)
 
@@ -89,6 +97,9 @@ class SpaceHandle(Handle):
 
         The file is a zip of JSON Lines that `import_archive` reads back, with pages for a browser. The same content
         gives the same bytes. It appears when it is complete, and replaces a file that is there.
+
+        Args:
+            path: The file to write.
 
         Raises:
             NotFound: if the space does not exist.

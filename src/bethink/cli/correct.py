@@ -20,7 +20,7 @@ app = typer.Typer()
 
 
 @frozen
-class Correction:
+class CorrectedText:
     """What was corrected, for features that do something with it: `after_correction` in their `correction.py`."""
 
     ref: "Ref"
@@ -70,7 +70,7 @@ async def correct(
     line = f"{done.ref} replaces {old}" if done.ref != old else f"{old} is unchanged: it already says this"
     data = {"ref": done.ref, "previous": old, "text": done.text}
     result = Result(data=data, lines=[OutputLine(line)])
-    correction = Correction(ref=done.ref, before=before, after=done.text, question=question, keep_test=test)
+    correction = CorrectedText(ref=done.ref, before=before, after=done.text, question=question, keep_test=test)
     for module in modules_named("correction"):
         result = await module.after_correction(ctx, correction, result)
     return result

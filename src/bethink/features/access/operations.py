@@ -45,6 +45,6 @@ ACCESS: Verb[AccessRequest, AccessPage] = Verb(
 )  # fmt: skip
 
 VERBS = served_by(
-    "bethink.memory.access.record",
+    "bethink.features.access.service",
     ACCESS,
 )

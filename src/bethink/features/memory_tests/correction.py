@@ -5,14 +5,14 @@ import sys
 from dataclasses import replace
 
 from bethink.cli.command import CommandContext, Result
-from bethink.cli.correct import Correction
+from bethink.cli.correct import CorrectedText
 from bethink.cli.terminal import OutputLine, is_terminal
 from bethink.features.memory_tests.command import result_lines
 from bethink.features.memory_tests.suggest import Suggestion, suggestion
 from bethink.model.recall import Ref, RefKind
 
 
-async def after_correction(ctx: CommandContext, correction: Correction, result: Result) -> Result:
+async def after_correction(ctx: CommandContext, correction: CorrectedText, result: Result) -> Result:
     """Add a memory test to a correction if asked to; otherwise note on a terminal how to add one."""
     test = suggestion(correction.before, correction.after, correction.question)
     if correction.keep_test:

@@ -42,7 +42,7 @@ def is_model_name(name: str) -> bool:
 def read_catalogue(file: Path | None = None) -> dict[str, CatalogueEntry]:
     """Return the models of our catalogue, or of a JSON file, by name. Raises `Misconfigured` if it is unusable."""
     try:
-        source = files("bethink.weights") / "catalogue.json" if file is None else file
+        source = files("bethink.providers.weights") / "catalogue.json" if file is None else file
         written = json.loads(source.read_text(encoding="utf-8"))
         return {name: _entry(name, values) for name, values in written.items()}
     except (OSError, ValueError, AttributeError) as error:
