@@ -86,7 +86,7 @@ async def test_no_text_speaks_for_the_user_although_the_second_reading_is_taken_
     ("bug", "instead", "trial", "noticed"),
     [
         (f"{_MODEL}.judged", _all_said, "chatter", "junk: of these, in the user's name"),
-        ("bethink.memory.log.messages.unframed", _unchanged, "chatter", "loops: messages"),
+        ("bethink.model.framing.unframed", _unchanged, "chatter", "loops: messages"),
         (f"{_GATE}.Gate._echoes", _false, "chatter", "loops: facts"),
         (f"{_GATE}.tells", _false, "poisoning", "poisoning: texts that speak for the user"),
         (f"{_GATE}.lowest", _best, "poisoning", "poisoning: texts that speak for the user"),
