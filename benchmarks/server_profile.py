@@ -34,7 +34,7 @@ class _Watch(threading.Thread):
 
 def _waits(frame: FrameType) -> bool:
     name = frame.f_code.co_filename.rpartition("/")[2]
-    return name in _WAITING or (name == "lane.py" and frame.f_code.co_name == "_serve")
+    return name in _WAITING or (name == "connection_thread.py" and frame.f_code.co_name == "_serve")
 
 
 def _places(frame: FrameType) -> set[str]:

@@ -1,4 +1,4 @@
-"""Writes the package `bethink.api`, the handles that people call, from the table of verbs.
+"""Writes the package `bethink.api`, the handles that people call, from the table of operations.
 
 A parameter of a verb is declared once, as a field of its request. Its name, type, default and description here follow
 from that field.
@@ -29,7 +29,7 @@ from bethink.model.records import SessionInfo
 _ROOT = Path(__file__).parent.parent
 _TARGET = _ROOT / "src" / "bethink" / "api"
 _WIDTH = 116
-_MADE = "Written by tools/make_api.py from the table of verbs; change a request there and run it again."
+_MADE = "Written by tools/make_api.py from the table of operations; change a request there and run it again."
 
 BOUND = {"session": ("session_id",)}
 """What a handle knows itself, so that its methods do not ask for it."""

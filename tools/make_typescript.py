@@ -1,7 +1,7 @@
-"""Writes what the TypeScript client says once for all verbs: types, the table of verbs, and the tree of errors.
+"""Writes the generated part of the TypeScript client: types, the table of operations, and the tree of errors.
 
 Types come from the committed OpenAPI document, so run `tools.make_openapi` first. What a method takes by position, and
-what may be sent again, comes from the table of verbs, as it does in Python.
+what may be sent again, comes from the table of operations, as it does in Python.
 """
 
 import argparse

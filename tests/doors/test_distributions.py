@@ -66,7 +66,8 @@ def test_missing_backend_is_named_with_its_install_command() -> None:
 def test_installed_distribution_adds_a_backend(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     install(tmp_path, monkeypatch, "[bethink.backends]\nacme = acme_backend:make\n")
     (tmp_path / "acme_backend.py").write_text(
-        "from bethink.host.off import Off\ndef make(parts):\n    made = Off()\n    made.parts = parts\n    return made\n",
+        "from bethink.host.off import Off\n"
+        "def make(parts):\n    made = Off()\n    made.parts = parts\n    return made\n",
         encoding="utf-8",
     )
 

@@ -1,4 +1,4 @@
-"""The floors of the house, as far as import-linter cannot see them."""
+"""The rules of the layers that import-linter cannot check: the standard library, cycles, and the top level."""
 
 import ast
 import re

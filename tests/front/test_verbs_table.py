@@ -1,4 +1,4 @@
-"""The table of verbs is the one place that declares them: every backend knows each, and nothing repeats it."""
+"""The table of operations is the one place that declares them: every backend knows each, and nothing repeats it."""
 
 import ast
 import inspect
@@ -27,7 +27,7 @@ from tools.make_api import CLASSES, module_of
 SOURCE = Path(bethink.__file__).parent
 GENERATED = ("sync.py", "api/")
 DECLARED_HERE = ("model/operations/", "features/", "cli/", "mcp/", *GENERATED)
-"""Where the parameters of a verb may be declared: the table, what is made of it, and the doors that people use."""
+"""Where parameters may be declared: the table, what is generated from it, and the interfaces that people use."""
 
 HANDLES = {handle: f"{module_of(handle)}:{cls.name}" for handle, cls in CLASSES.items()} | {
     "memory": "bethink.api.connect:Memory"

@@ -1,6 +1,6 @@
 """One space: the memory of a user, a project or a team.
 
-Written by tools/make_api.py from the table of verbs; change a request there and run it again.
+Written by tools/make_api.py from the table of operations; change a request there and run it again.
 """
 
 from collections.abc import Iterable, Mapping

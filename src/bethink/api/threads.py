@@ -1,6 +1,6 @@
 """The working memory of a space.
 
-Written by tools/make_api.py from the table of verbs; change a request there and run it again.
+Written by tools/make_api.py from the table of operations; change a request there and run it again.
 """
 
 from bethink.api.handles import Handle

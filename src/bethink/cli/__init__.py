@@ -1,1 +1,1 @@
-"""The command line: translates words into verbs, and what they return into lines or JSON."""
+"""The command line: translates arguments into requests, and results into lines or JSON."""

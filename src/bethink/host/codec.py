@@ -1,6 +1,6 @@
 """Records as JSON: the one place that knows how requests and results are written and read.
 
-Only the doors load it: it stands on pydantic, which `import bethink` never loads.
+Only interfaces load it: it is based on pydantic, which `import bethink` never loads.
 """
 
 import json
@@ -211,7 +211,7 @@ def _whole_numbers(request: type[Request]) -> tuple[str, ...]:
 
 @cache
 def local_fields(request: type[Request]) -> tuple[str, ...]:
-    """Return the fields that no door reads from a caller."""
+    """Return the fields that no interface reads from a caller."""
     hints = get_type_hints(request, include_extras=True)
     return tuple(
         name

@@ -40,7 +40,7 @@ _log = logger("memory")
 
 @frozen
 class Parts:
-    """The components of a local memory. `build.py` creates them."""
+    """The components of a local memory. `backend_from` in `host/build.py` creates them."""
 
     database: Database
     redactor: Redactor
@@ -103,7 +103,7 @@ class Local(LocalBackend):
         await self.database.close()
 
     async def run(self, verb: Verb[RequestT, ResultT], space: str, request: RequestT) -> ResultT:
-        """Carry out a request, and record it. There is no other way to a verb, so no door can forget that."""
+        """Carry out a request, and add it to the access log. Every interface calls this, so none can leave that out."""
         handler = self._handlers.get(verb.name)
         if handler is None:
             self._handlers |= handlers_for(verb, self)
@@ -111,7 +111,7 @@ class Local(LocalBackend):
         return await self.record().around(verb, space, request, handler)
 
     def record(self) -> "AccessRecord":
-        """Return the access record. What goes past the verbs adds itself to it."""
+        """Return the access log. What does not go through `run` adds itself to it."""
         if self._record is None:
             from bethink.memory.access.record import AccessRecord  # noqa: PLC0415 - see above
 

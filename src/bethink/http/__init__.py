@@ -1,4 +1,4 @@
-"""The HTTP server: the verbs of a Memory behind keys, limits and an OpenAPI."""
+"""The HTTP server: the operations of a memory behind keys, limits and an OpenAPI."""
 
 from bethink.http.app import create_app, serve
 from bethink.http.options import ServerOptions

@@ -1,4 +1,4 @@
-"""The OpenAPI document, made from the table of verbs."""
+"""The OpenAPI document, made from the table of operations."""
 
 from functools import cache
 from typing import Any, NamedTuple, cast

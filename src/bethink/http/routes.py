@@ -1,4 +1,4 @@
-"""The routes: every verb of the table at its path, behind the scope that it needs."""
+"""The routes: every operation at its path, behind the scope that it needs."""
 
 import re
 from collections.abc import Awaitable, Callable

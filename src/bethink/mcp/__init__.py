@@ -1,4 +1,4 @@
-"""The MCP server: the verbs of memory as tools, over stdio and streamable HTTP."""
+"""The MCP server: operations of memory as tools, over stdio and streamable HTTP."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

@@ -86,7 +86,7 @@ class Caller:
 
 
 caller: ContextVar[Caller] = ContextVar("bethink_caller", default=Caller())  # noqa: B039 - it is frozen
-"""Who asks, in this task. A door sets it; what is done to memory is recorded under it."""
+"""Who asks, in this task. An interface sets it; what is done to memory is recorded under it."""
 
 
 @contextmanager

@@ -1,6 +1,6 @@
 """How long a space keeps what, and legal holds on it.
 
-Written by tools/make_api.py from the table of verbs; change a request there and run it again.
+Written by tools/make_api.py from the table of operations; change a request there and run it again.
 """
 
 from bethink.api.handles import Handle

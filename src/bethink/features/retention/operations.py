@@ -1,4 +1,4 @@
-"""The verbs of retention: how long a space keeps what, and legal holds, under which nothing is erased."""
+"""The operations of retention: rules that delete old items, and legal holds, which forbid deletion."""
 
 from typing import Annotated
 

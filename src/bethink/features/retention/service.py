@@ -1,4 +1,4 @@
-"""Retention: erases what the rules of a space say and facts that have expired, and keeps legal holds."""
+"""The rules of retention: deletes old items and expired facts, and places and lifts legal holds."""
 
 import time
 from collections.abc import Sequence
@@ -110,7 +110,7 @@ def _steps(rule: RetentionRule | None, found: Sequence[tuple[str, int]]) -> list
 
 
 class RetentionService:
-    """Carries out the verbs of retention, and sweeps, in every space of one database."""
+    """Handles the operations of retention, and sweeps every space of one database."""
 
     def __init__(
         self, database: Database, *, redactor: Redactor, files_folder: str = "", options: RetentionOptions

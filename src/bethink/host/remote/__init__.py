@@ -1,1 +1,1 @@
-"""The client of a Bethink server: the same verbs, over HTTP."""
+"""The client of a Bethink server: the same operations, over HTTP."""

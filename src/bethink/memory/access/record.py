@@ -1,4 +1,4 @@
-"""The access record: what was done to memory, by whom, written where verbs are carried out."""
+"""The access log: who did what to memory. `Local.run` writes it, so that every operation is in it."""
 
 import getpass
 from collections.abc import Awaitable, Callable

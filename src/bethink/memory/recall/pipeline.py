@@ -4,13 +4,13 @@
     match     matching.py          what shares words with it, and what is near its vector
     signals   signals/, counts.py  one value per candidate and signal
     fuse      fuse.py              some signals added, others bounded factors: one score, one order
-    stand     standing.py          what holds now goes before the messages that say it, or said otherwise
+    stand     standing.py          current facts go before the messages that state or contradict them
     rerank    signals/reranker.py  the best few again, if there is a reranker (outside the transaction)
     choose    choose.py            no duplicates, nothing irrelevant, within the limit and the budget
     merge     merge.py             the order of the results, and one answer where several spaces were asked
-    record    shown.py             what a session was shown
+    record    shown.py             the context log: what a session was shown
 
-Every weight and cut-off is in tuning.py.
+Every weight and cut-off is in tuning.py. SQL is in store/queries/search.sql, behind store/search.py.
 """
 
 import math
@@ -92,7 +92,7 @@ class Pipeline:
     tuning: Tuning = TUNING
 
     async def recall(self, space: str, request: RecallRequest) -> Recall:
-        """Find what answers a question. With a session, the ledger records what it was shown."""
+        """Find what answers a question. With a session, the context log records the result."""
         found = await self.answer(space, request)
         if request.session_id is not None and found.items:
             block = shown.as_block(found)

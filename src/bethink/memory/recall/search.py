@@ -1,4 +1,4 @@
-"""What the verbs of recall run: one object for a database, an embedder and a reranker."""
+"""The searcher: recall, context and explain on one database, with an embedder and a reranker."""
 
 from collections.abc import Sequence
 
@@ -17,7 +17,7 @@ from bethink.store.db import Database, Tx
 
 
 class Searcher:
-    """Carries out the verbs of recall on one database. How a question is answered is in pipeline.py."""
+    """Runs the operations of recall on one database. `pipeline.py` answers the questions."""
 
     def __init__(
         self,
@@ -35,7 +35,7 @@ class Searcher:
         )
 
     async def recall(self, space: str, request: RecallRequest) -> Recall:
-        """Find what answers a question. With a session, the ledger records what it was shown."""
+        """Find what answers a question. With a session, the context log records the result."""
         return await self._pipeline.recall(space, request)
 
     async def answer_each(self, space: str, requests: Sequence[RecallRequest]) -> list[Recall]:

@@ -1,4 +1,4 @@
-"""Carries out the verbs of recall. A searcher is made for each request: an embedder that was missing may be there."""
+"""Handles the operations of recall. A searcher is made for each request: a missing embedder may have arrived."""
 
 from collections.abc import Callable
 from typing import Self
@@ -44,7 +44,7 @@ class RecallService:
 
     @handles(EXPLAIN)
     async def explain(self, space: str, request: ExplainRequest) -> Lineage:
-        """Say where a memory comes from."""
+        """Return the sources of a memory."""
         return await self._searcher().explain(space, request)
 
     @handles(USED)

@@ -13,7 +13,7 @@ from bethink.store.candidates import BOUNDS, Bounds
 
 @frozen
 class CertaintyBy:
-    """How certain an answer is: the weights of what speaks for it, for `recall/certainty.py`."""
+    """How certain an answer is: the weights of what speaks for it, for `certainty.py`."""
 
     alone: float
     lead: float

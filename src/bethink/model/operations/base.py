@@ -1,4 +1,4 @@
-"""What a verb is: a request, its result, who may call it, and whether it may be retried."""
+"""Declares operations. Each is a `Verb`: a request, its result, who may call it, and whether it may be retried."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -45,7 +45,7 @@ class Retry(StrEnum):
 
 
 class MemoryOperation(StrEnum):
-    """What a verb does to memory, in the terms of OpenTelemetry's GenAI conventions. It names the span."""
+    """What an operation does to memory, in the terms of OpenTelemetry's GenAI conventions. It names the span."""
 
     CREATE = "create_memory"
     UPDATE = "update_memory"
@@ -73,7 +73,7 @@ class Request:
         return self
 
     def retry(self, declared: Retry) -> Retry:
-        """Return whether this request may be sent again, given what its verb declares."""
+        """Return whether this request may be sent again. `declared` is what its operation says."""
         return declared
 
     def named_space(self) -> str:
@@ -108,7 +108,7 @@ ResultT = TypeVar("ResultT")
 
 @frozen(kw_only=False)
 class Verb(Generic[RequestT, ResultT]):
-    """One operation on a memory."""
+    """One operation on a memory, such as `RECALL`."""
 
     name: str
     """`handle.method`, such as `facts.search`. The names in the CLI, HTTP API and MCP derive from it."""
@@ -129,7 +129,7 @@ class Verb(Generic[RequestT, ResultT]):
     status: int = 200
     operation: MemoryOperation | None = None
     raises: str = ""
-    """Errors to document in addition to those that any verb may raise."""
+    """Errors to document in addition to those that any operation may raise."""
     details: str = ""
     """What may surprise."""
     positional: tuple[str, ...] = ()
@@ -137,7 +137,7 @@ class Verb(Generic[RequestT, ResultT]):
     timed: bool = True
     """Whether a client gives up waiting after its timeout."""
     service: str = ""
-    """The module that carries it out: see `served_by`."""
+    """The module of the service that handles it: see `served_by`."""
     merge: Callable[[RequestT, Sequence[ResultT]], ResultT] | None = None
     """Combines the results of several databases into one, for an operation on all spaces."""
 
@@ -184,7 +184,7 @@ class HandleClass:
 
 
 def served_by(module: str, *verbs: Verb[Any, Any]) -> tuple[Verb[Any, Any], ...]:
-    """Name the module whose methods carry out some verbs. It is imported by the first request for one of them."""
+    """Name the module whose services handle some operations. The first request for one of them imports it."""
     for verb in verbs:
         object.__setattr__(verb, "service", module)
     return verbs

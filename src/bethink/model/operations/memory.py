@@ -1,4 +1,4 @@
-"""The verbs of a space: remember, recall, ask, context, explain, forget."""
+"""The operations of a space: remember, recall, ask, context, explain, correct, forget, and its jobs."""
 
 from dataclasses import fields, replace
 from datetime import timedelta
@@ -59,7 +59,7 @@ class RememberRequest(KeyedRequest):
 
 @frozen
 class _Shown(Narrowed):
-    """A request whose result goes into the ledger if a session asks."""
+    """A request whose result goes into the context log (the table `ledger`) if a session asks."""
 
     budget: Budget | None = None
     """How many tokens the result may take."""
@@ -69,7 +69,7 @@ class _Shown(Narrowed):
     """The session that asks. What it is shown goes into the ledger, and its own question is not an answer."""
 
     def retry(self, declared: Retry) -> Retry:
-        """Return ONCE where the ledger records what is shown: a second showing would be recorded, too."""
+        """Return ONCE where the context log records the result: a second call would be recorded, too."""
         return declared if self.session_id is None else Retry.ONCE
 
 
