@@ -37,7 +37,7 @@ LEFT_OUT = {
     "deployment_keys": "keys of one installation, which must not travel",
     "schema_version": "the migrations of one installation's schema",
     "schema_now": "the version of one installation's schema",
-    "moves": "where a space is while it moves between the cells of one installation",
+    "moves": "where a space is while it moves between the shards of one installation",
     "held": "made from reviews and change sets by triggers",
     "changes": "the outbox of one installation: its numbers mean something to its followers only",
     "webhooks": "where one installation sends changes",

@@ -64,7 +64,7 @@ _ABOUT = (
 
 
 Door = Callable[[FastAPI, Context, Memory], AbstractAsyncContextManager[None] | None]
-"""Adds routes of its own to a server, such as `bethink.web.add_window`. What it returns is entered while it serves."""
+"""Adds routes to a server, such as `add_window` of `bethink.web.door`. Its result is entered while it serves."""
 
 
 def create_app(
@@ -76,7 +76,7 @@ def create_app(
 ) -> FastAPI:
     """Make the server of a memory. It opens the memory when it starts, and closes it when it ends.
 
-    `doors` add what is served beside `/v1`: `[bethink.web.add_window]` is the web window at `/ui`.
+    `doors` add what is served beside `/v1`: `[add_window]` of `bethink.web.door` is the web UI at `/ui`.
 
     Raises:
         Unavailable: for a memory that is itself on a server, or switched off.
