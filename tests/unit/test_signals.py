@@ -1,8 +1,11 @@
 """Each signal by itself: what it says about candidates, in their order."""
 
+from pathlib import Path
+
 import pytest
 
 from bethink.extend import Cosines
+from bethink.memory.recall import signals
 from bethink.memory.recall.counts import counted
 from bethink.memory.recall.dates import DateSpan
 from bethink.memory.recall.fuse import NAMES
@@ -173,8 +176,10 @@ def test_a_fact_goes_before_a_message_that_matches_as_well() -> None:
     assert found[a_fact("f")].score > found[a_message(1)].score
 
 
-def test_every_signal_has_a_name_of_its_own() -> None:
-    assert len(NAMES) == 13
+def test_every_signal_takes_part_under_the_name_of_its_file() -> None:
+    files = {path.stem for path in Path(signals.__path__[0]).glob("*.py")}
+
+    assert files - {"__init__", "base"} == NAMES
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ from bethink.memory.recall.signals.usage import UsageSignal
 from bethink.memory.recall.signals.vector import VectorSignal
 from bethink.memory.recall.signals.window import WindowSignal
 from bethink.memory.recall.signals.words import WordsSignal
-from bethink.memory.recall.tuning import Tuning
+from bethink.memory.recall.tuning import TUNING, Tuning
 from bethink.model.recall import Signal
 
 
@@ -52,22 +52,7 @@ def factors(tuning: Tuning, *, now: bool) -> list[RecallSignal]:
 
 
 NAMES = frozenset(
-    each.name
-    for each in (
-        WordsSignal,
-        SessionSignal,
-        VectorSignal,
-        WindowSignal,
-        AsksSignal,
-        DateSignal,
-        SpeakerSignal,
-        QuotedSignal,
-        EntitySignal,
-        LearntSignal,
-        RecencySignal,
-        UsageSignal,
-        RerankerSignal,
-    )
+    signal.name for signal in (*added_signals(TUNING, Cosines()), *factors(TUNING, now=False), RerankerSignal)
 )
 """The names of our signals."""
 
