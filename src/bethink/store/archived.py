@@ -1,6 +1,6 @@
 """Which tables hold a space, and how their rows are read and written as they are: once, from the schema.
 
-A new table fails a test until it is in `ARCHIVED`, or in the test with the reason why it is not.
+A new table fails a test until `_CORE` or the module `archive.py` of a feature declares it, or the test says why not.
 """
 
 import json
@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any
 
+from bethink.base.features import modules_named
 from bethink.base.frozen import frozen
 from bethink.model.recall import RefKind
 from bethink.store import messages, terms
@@ -19,21 +20,60 @@ from bethink.store.terms import Entry
 
 Values = tuple[Any, ...]
 
-ARCHIVED = (
-    "agents", "conversations", "summaries", "sessions", "messages",
-    "answers", "session_memories", "facts", "fact_sources", "fact_quotes", "feedback", "reviews", "review_sources",
-    "relearnings", "learning_rules",
-    "documents", "document_references", "document_sources", "change_sets",
-    "threads", "events", "chunks", "placements", "states",
-    "ledger", "ledger_items", "usage", "memory_tests",
-)  # fmt: skip
-"""The tables of an archive, each after those it refers to."""
 
-MOVED_TOO = (
-    "chain_links", "changes", "erasures", "erasure_sinks", "tombstones", "written_files", "retention_rules",
-    "legal_holds", "space_spending", "document_operations",
-)  # fmt: skip
-"""What is not archived, and goes along when the space itself moves to another shard, with its key."""
+@frozen
+class ArchivedTable:
+    """What a table of a space declares about itself: where its rows go, and how the rows of two memories merge."""
+
+    name: str
+    later: str = ""
+    """The column with the time at which a row was set. Of two rows with the same key, the later one is kept;
+    without such a column, the one whose text sorts last."""
+    about: tuple[str, str, str] | None = None
+    """The columns with the kind, id and number of the memory that a row is about. They follow when a merge changes
+    the id or number of that memory."""
+    moved_only: bool = False
+    """Not part of an archive: the rows go along only when the space moves to another shard, with its key."""
+
+
+_CORE = (
+    ArchivedTable(name="agents"),
+    ArchivedTable(name="conversations"),
+    ArchivedTable(name="summaries", later="set_at"),
+    ArchivedTable(name="sessions"),
+    ArchivedTable(name="messages"),
+    ArchivedTable(name="answers"),
+    ArchivedTable(name="session_memories", later="generated_at"),
+    ArchivedTable(name="facts"),
+    ArchivedTable(name="fact_sources"),
+    ArchivedTable(name="fact_quotes"),
+    ArchivedTable(name="feedback"),
+    ArchivedTable(name="reviews", later="decided_at"),
+    ArchivedTable(name="review_sources"),
+    ArchivedTable(name="relearnings", later="applied_at"),
+    ArchivedTable(name="learning_rules", later="changed_at"),
+    ArchivedTable(name="documents"),
+    ArchivedTable(name="document_references"),
+    ArchivedTable(name="document_sources"),
+    ArchivedTable(name="change_sets", later="settled_at"),
+    ArchivedTable(name="threads"),
+    ArchivedTable(name="events"),
+    ArchivedTable(name="chunks"),
+    ArchivedTable(name="placements"),
+    ArchivedTable(name="states"),
+    ArchivedTable(name="ledger"),
+    ArchivedTable(name="ledger_items", about=("kind", "id", "number")),
+    ArchivedTable(name="usage", about=("kind", "id", "number")),
+    ArchivedTable(name="chain_links", moved_only=True),
+    ArchivedTable(name="changes", moved_only=True),
+    ArchivedTable(name="erasures", moved_only=True),
+    ArchivedTable(name="erasure_sinks", moved_only=True),
+    ArchivedTable(name="tombstones", moved_only=True),
+    ArchivedTable(name="written_files", moved_only=True),
+    ArchivedTable(name="legal_holds", moved_only=True),
+    ArchivedTable(name="space_spending", moved_only=True),
+    ArchivedTable(name="document_operations", moved_only=True),
+)
 
 _NOT_OURS = {("messages", "seal"), ("sessions", "sealed_from")}
 """Columns that mean nothing in another space: seals are made with its key."""
@@ -75,8 +115,16 @@ class Table:
 def tables(*, whole: bool = False) -> tuple[Table, ...]:
     """Return the tables of an archive, each after those it refers to; with `whole`, those of a space that moves."""
     texts = {each["name"]: each["body"] for each in _TABLE.finditer(schema(Dialect.SQLITE))}
-    names = (*ARCHIVED, *MOVED_TOO) if whole else ARCHIVED
+    names = [table.name for table in declared_tables() if not table.moved_only]
+    if whole:
+        names += [table.name for table in declared_tables() if table.moved_only]
     return tuple(_table(name, texts[name], whole=whole) for name in names)
+
+
+@cache
+def declared_tables() -> tuple[ArchivedTable, ...]:
+    """Return the declarations of all tables of a space, each after those it refers to: the core's, then features'."""
+    return (*_CORE, *(table for module in modules_named("archive") for table in module.TABLES))
 
 
 def _table(name: str, body: str, *, whole: bool) -> Table:

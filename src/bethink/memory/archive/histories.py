@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from bethink.memory.archive.reading import RowDict
-from bethink.store.archived import Values, tables
+from bethink.store.archived import Values, declared_tables, tables
 
 Rows = dict[str, dict[Values, RowDict]]
 
@@ -142,11 +142,8 @@ def _renumber_versions(
 
 def renumber(side: Rows, kind: str, name: str, numbers: Mapping[int, int]) -> None:
     """Follow new numbers of messages or versions where they were shown, used and tested."""
-    for table, (of, which, number) in {
-        "ledger_items": ("kind", "id", "number"),
-        "usage": ("kind", "id", "number"),
-        "memory_tests": ("about_kind", "about_id", "about_version"),
-    }.items():
+    columns_about = {table.name: table.about for table in declared_tables() if table.about is not None}
+    for table, (of, which, number) in columns_about.items():
         for row in side.get(table, {}).values():
             if row[of] == kind and row[which] == name and row[number] is not None:
                 row[number] = numbers.get(row[number], row[number])

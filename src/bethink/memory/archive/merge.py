@@ -19,17 +19,11 @@ from bethink.memory.archive.histories import DOCUMENT, FACT, merge_histories, re
 from bethink.memory.archive.reading import RowDict
 from bethink.memory.archive.trees import keep_tree, unify_places
 from bethink.model.text import canonical_json
-from bethink.store.archived import Values, tables
+from bethink.store.archived import Values, declared_tables, tables
 
 Rows = dict[str, dict[Values, RowDict]]
 """Rows by their table and key."""
 
-_LATER = {
-    "summaries": "set_at", "learning_rules": "changed_at", "session_memories": "generated_at",
-    "change_sets": "settled_at", "relearnings": "applied_at", "reviews": "decided_at", "memory_tests": "created_at",
-    "usage": "last_usage", "erasures": "settled_at", "tombstones": "at",
-}  # fmt: skip
-"""When the one value of a row was set; of two, the later holds."""
 _OF_THREADS = {
     "threads": "id",
     "events": "thread_id",
@@ -298,7 +292,7 @@ def _chooser(table: str) -> Callable[[RowDict, RowDict], RowDict]:
         return lambda ours, theirs: {name: max(ours[name], theirs[name]) for name in ours}
     if table == "document_sources":
         return _source
-    column = _LATER.get(table, "")
+    column = next(declared.later for declared in declared_tables() if declared.name == table)
     return lambda ours, theirs: dict(max(ours, theirs, key=lambda row: (row.get(column) or 0, line(row))))
 
 

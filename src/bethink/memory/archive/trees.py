@@ -3,7 +3,7 @@
 from hashlib import sha256
 
 from bethink.memory.archive.reading import RowDict
-from bethink.store.archived import Values, tables
+from bethink.store.archived import Values, declared_tables, tables
 
 Rows = dict[str, dict[Values, RowDict]]
 
@@ -11,11 +11,8 @@ _NAMED = {
     "documents": ("id", "parent_id"),
     "document_references": ("source_id", "target_id"),
     "document_sources": ("document_id", "source_id"),
-    "ledger_items": ("id",),
-    "usage": ("id",),
-    "memory_tests": ("about_id",),
 }
-"""Where the id of a document stands; no two things have the same id."""
+"""The columns with the id of a document, besides those of tables about any memory; ids are unique across kinds."""
 
 
 def unify_places(sides: tuple[Rows, Rows]) -> None:
@@ -43,7 +40,8 @@ def _same_place(sides: tuple[Rows, Rows]) -> tuple[RowDict, RowDict] | None:
 
 
 def _rename(side: Rows, old: str, new: str) -> None:
-    for table, columns in _NAMED.items():
+    columns_about = {table.name: table.about[1:2] for table in declared_tables() if table.about is not None}
+    for table, columns in {**_NAMED, **columns_about}.items():
         for row in side.get(table, {}).values():
             for column in columns:
                 if row[column] == old:

@@ -259,7 +259,7 @@ def forget_space(tx: Tx, *, space: str) -> Forgotten | None:
 def count_space(tx: Tx, *, space: str) -> Forgotten | None:
     """Count the content of a space. Returns None if there is no such space."""
     held = tx.one("count_space", space=space)
-    return None if held is None else Forgotten(**held)
+    return None if held is None else Forgotten(**held, tests=len(naming.held_ids(tx, space=space)))
 
 
 def forget_resting_on(tx: Tx, *, space: str, gone: list[str], again: bool = False) -> int:

@@ -96,8 +96,7 @@ SELECT
     (SELECT count(DISTINCT id) FROM facts WHERE space_id = :space) AS facts,
     (SELECT count(*) FROM session_memories WHERE space_id = :space) AS session_memories,
     (SELECT count(*) FROM documents WHERE space_id = :space AND redacted = 0) AS documents,
-    (SELECT count(*) FROM threads WHERE space_id = :space) AS threads,
-    (SELECT count(*) FROM memory_tests WHERE space_id = :space) AS tests
+    (SELECT count(*) FROM threads WHERE space_id = :space) AS threads
 FROM spaces WHERE id = :space;
 
 -- name: forget_space
