@@ -25,6 +25,7 @@ from bethink.model.operations import VERBS
 from bethink.model.operations.base import HandleClass, Request, Verb
 from bethink.model.recall import Ref
 from bethink.model.records import SessionInfo
+from tools.exports import with_exports
 
 _ROOT = Path(__file__).parent.parent
 _TARGET = _ROOT / "src" / "bethink" / "api"
@@ -132,6 +133,8 @@ def main() -> int:
     options = parser.parse_args()
     wanted = {path_of(handle): _formatted(_module(handle)) for handle in CLASSES}
     wanted[_TARGET / "__init__.py"] = '"""The API: one method for each verb. Written by tools/make_api.py."""\n'
+    root = _TARGET.parent / "__init__.py"
+    wanted[root] = _formatted(with_exports(root.read_text(encoding="utf-8")))
     stale = [path for path, text in wanted.items() if not path.exists() or path.read_text(encoding="utf-8") != text]
     if options.check:
         print("the API is out of date: run python -m tools.make_api" if stale else "the API is up to date")

@@ -31,16 +31,7 @@ if TYPE_CHECKING:
     from bethink.model.kinds import FactKind, OwnKind
     from bethink.model.moments import moment
     from bethink.model.recall import Block, FactVerdict, Lineage, Recall, Recalled, Ref, RefKind, Remembered
-    from bethink.model.records import (
-        AgentKind,
-        Forgotten,
-        Message,
-        Origin,
-        Record,
-        Role,
-        SessionInfo,
-        conversation_key,
-    )
+    from bethink.model.records import AgentKind, Forgotten, Message, Origin, Record, Role, SessionInfo, conversation_key
     from bethink.model.reviews import Review, ReviewStatus
     from bethink.model.steering import LearningRules
     from bethink.model.working import Event, Mode
@@ -107,20 +98,26 @@ __all__ = [
     "verify_webhook",
 ]
 
+# tools/make_api.py writes the imports and `__all__` from this table, and adds what features export.
 _HOMES = {
+    "bethink.api.connect": ("Memory", "connect"),
     "bethink.api.documents": ("Documents",),
     "bethink.api.facts": ("Facts",),
     "bethink.api.reviews": ("Reviews",),
-    "bethink.features.retention.handle": ("SpaceRetention",),
     "bethink.api.rules": ("Rules",),
     "bethink.api.session": ("Session",),
     "bethink.api.space": ("Space",),
-    "bethink.features.memory_tests.handle": ("MemoryTests",),
     "bethink.api.threads": ("Threads",),
-        "bethink.host.backend": ("Backend",),
+    "bethink.config.settings": ("Settings", "load_settings"),
+    "bethink.features.memory_tests.handle": ("MemoryTests",),
+    "bethink.features.memory_tests.records": ("MemoryTest", "MemoryTestResult"),
+    "bethink.features.retention.handle": ("SpaceRetention",),
+    "bethink.features.retention.records": ("RetentionKind",),
+    "bethink.features.webhooks.records": ("verify_webhook",),
+    "bethink.host.backend": ("Backend",),
     "bethink.memory.log.history": ("History",),
     "bethink.memory.log.live": ("LiveHistory",),
-    "bethink.api.connect": ("Memory", "connect"),
+    "bethink.memory.working.memory": ("WorkingMemory",),
     "bethink.model.access": ("acting_for",),
     "bethink.model.answers": ("AnswerSentence", "MemoryAnswer", "streaming"),
     "bethink.model.calls": ("ModelAnswer", "ModelCall"),
@@ -128,21 +125,23 @@ _HOMES = {
     "bethink.model.documents": ("Document", "DocumentDraft"),
     "bethink.model.facts": ("Evidence", "Fact", "Quote"),
     "bethink.model.kinds": ("FactKind", "OwnKind"),
-    "bethink.features.memory_tests.records": ("MemoryTest", "MemoryTestResult"),
     "bethink.model.moments": ("moment",),
     "bethink.model.recall": ("Block", "FactVerdict", "Lineage", "Recall", "Recalled", "Ref", "RefKind", "Remembered"),
     "bethink.model.records": (
-        "AgentKind", "Forgotten", "Message", "Origin", "Record", "Role", "SessionInfo", "conversation_key",
+        "AgentKind",
+        "Forgotten",
+        "Message",
+        "Origin",
+        "Record",
+        "Role",
+        "SessionInfo",
+        "conversation_key",
     ),
-    "bethink.features.webhooks.records": ("verify_webhook",),
-    "bethink.features.retention.records": ("RetentionKind",),
     "bethink.model.reviews": ("Review", "ReviewStatus"),
     "bethink.model.steering": ("LearningRules",),
     "bethink.model.working": ("Event", "Mode"),
     "bethink.providers.scripted_model": ("ScriptedModel",),
-    "bethink.config.settings": ("Settings", "load_settings"),
-    "bethink.memory.working.memory": ("WorkingMemory",),
-}  # fmt: skip
+}
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 
