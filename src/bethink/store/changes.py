@@ -8,17 +8,19 @@ from bethink.model.moments import from_micros
 from bethink.model.recall import Ref, RefKind
 from bethink.store import restores
 from bethink.store.db import Row, Tx
+from bethink.store.listeners import listeners
 
 
 def record(tx: Tx, *, space: str, kind: ChangeKind, ref: str, session_id: str | None = None) -> None:
-    """Record a change, and let followers and webhooks know of it once it is committed.
+    """Record a change, and let those who follow changes know of it once it is committed.
 
     It locks the space: numbers are then committed in the order in which they are taken, and no reader misses one.
     """
     tx.one("lock_space", space=space)
     row = tx.one("record_change", space=space, kind=kind, ref=ref, session=session_id, now=tx.now)
     assert row is not None  # noqa: S101 - the insert returns it
-    tx.run("queue_deliveries", space=space, number=row["number"], now=tx.now)
+    for listener in listeners():
+        listener.recorded(tx, space=space, number=row["number"])
     tx.tells = True
 
 
@@ -51,7 +53,8 @@ def forget(tx: Tx, *, space: str) -> None:
     record(tx, space=space, kind=ChangeKind.SPACE_FORGOTTEN, ref="")
     [last] = newest(tx, space=space, limit=1)
     tx.run("forget_changes", space=space, number=last.number)
-    tx.run("forget_deliveries", space=space)
+    for listener in listeners():
+        listener.deleted(tx, space=space)
 
 
 def after(tx: Tx, *, space: str, number: int, limit: int) -> list[MemoryChange]:

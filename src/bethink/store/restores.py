@@ -5,6 +5,7 @@ from datetime import datetime
 from bethink.model.moments import from_micros, to_micros
 from bethink.model.restores import Restore
 from bethink.store.db import Tx
+from bethink.store.listeners import listeners
 
 _WALLED = ("spaces", "sessions", "threads", "changes")
 
@@ -25,7 +26,8 @@ def begin_epoch(tx: Tx, *, backup_at: datetime, tombstones: int) -> Restore:
     tx.set_walls(_WALLED, "NO FORCE")  # the owner of the tables must see all spaces
     tx.run("record_restore", epoch=epoch, backup_at=backup_at, tombstones=tombstones)
     tx.run("fence_jobs", epoch=epoch, now=tx.now)
-    tx.run("fence_queues", epoch=epoch, now=tx.now)
+    for listener in listeners():
+        listener.restored(tx, epoch=epoch)
     tx.run("fence_steps", epoch=epoch)
     tx.run("end_open_sessions", now=tx.now)
     tx.run("record_restored", epoch=epoch, now=tx.now)

@@ -33,11 +33,6 @@ UPDATE jobs SET token = CASE WHEN token < :epoch THEN :epoch ELSE token + 1 END,
 UPDATE threads SET step_token = CASE WHEN step_token < :epoch THEN :epoch ELSE step_token + 1 END, step_id = NULL,
     step_until = NULL;
 
--- name: fence_queues
--- Revoke every claim on sending changes.
-UPDATE webhook_queues SET token = CASE WHEN token < :epoch THEN :epoch ELSE token + 1 END,
-    due_at = CASE WHEN recorded > delivered THEN CAST(:now AS bigint) END;
-
 -- name: end_open_sessions
 -- End every open session: a number that one of them gave out after the backup is not given out again.
 UPDATE sessions SET ended_at = :now, end_reason = 'restored' WHERE ended_at IS NULL;
