@@ -13,7 +13,7 @@ def with_exports(text: str) -> str:
     """Return the text of `bethink/__init__.py` with all exports. Only `_HOMES` of the core is written by hand."""
     tree = ast.parse(text)
     core = {home: names for home, names in _homes(tree).items() if not home.startswith(_FEATURES)}
-    homes = dict(sorted({**core, **_of_features()}.items()))
+    homes = dict(sorted({**core, **feature_exports()}.items()))
     imports = [f"    from {home} import {', '.join(names)}" for home, names in homes.items()]
     names = sorted(name for exported in homes.values() for name in exported)
     blocks = {
@@ -28,7 +28,8 @@ def with_exports(text: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _of_features() -> dict[str, tuple[str, ...]]:
+def feature_exports() -> dict[str, tuple[str, ...]]:
+    """Return the names that features export, by module."""
     return {
         f"{_FEATURES}{feature}.{module}": tuple(names)
         for feature in feature_files()

@@ -9,6 +9,8 @@ from pathlib import Path
 from types import FunctionType
 
 import bethink
+from tools.exports import feature_exports
+from tools.make_api import CLASSES
 
 _ROOT = Path(__file__).resolve().parent.parent
 _PAGE = _ROOT / "docs" / "reference" / "python.md"
@@ -30,24 +32,21 @@ _FOOT = "What to do about each: [Mend what is broken](../howto/troubleshooting.m
 
 _GROUPS = {
     "Open a memory": ("connect", "load_settings", "Settings", "acting_for", "streaming"),
-    "Use it": ("Memory", "Space", "Session", "Facts", "Reviews", "Rules", "SpaceRetention", "Documents", "Threads",
-                "MemoryTests", "Keys", "Webhooks"),
+    "Use it": ("Memory", "Space", "Session", "Facts", "Reviews", "Rules", "Documents", "Threads"),
     "With a database in this process": ("History", "LiveHistory", "WorkingMemory"),
     "What goes in": (
         "Message", "Role", "Origin", "AgentKind", "conversation_key", "moment", "Fact", "FactKind", "OwnKind",
-        "DocumentDraft", "MemoryTest", "Event", "Mode", "LearningRules", "FactVerdict",
+        "DocumentDraft", "Event", "Mode", "LearningRules", "FactVerdict",
     ),
     "What comes out": (
         "SessionInfo", "Record", "Remembered", "Recall", "Recalled", "Ref", "RefKind", "Block", "Lineage", "Forgotten",
-        "Document", "MemoryTestResult", "MemoryAnswer", "AnswerSentence", "MemoryChange",
-        "verify_webhook", "Evidence", "Quote", "Review", "ReviewStatus",
-        "RetentionKind",
+        "Document", "MemoryAnswer", "AnswerSentence", "MemoryChange", "Evidence", "Quote", "Review", "ReviewStatus",
     ),
     "Extend it": ("Backend", "ModelCall", "ModelAnswer", "ScriptedModel"),
 }  # fmt: skip
 
-_ELSEWHERE = {"Keys": "bethink.features.keys.handle", "Webhooks": "bethink.features.webhooks.handle"}
-"""What is described here without being a name of `bethink`: `memory.keys` and `memory.webhooks` return them."""
+_FEATURE_CLASSES = {cls.name: cls.module for cls in CLASSES.values() if cls.module}
+"""The classes of features, with their modules: `memory.keys` returns one. Not all of them are names of `bethink`."""
 _MADE_BY_HAND = ("ScriptedModel",)
 """Classes that callers construct; the others come from `connect` or from a method."""
 _SECTIONS = {"Args:": "Arguments", "Raises:": "Raises"}
@@ -57,11 +56,13 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 def page() -> str:
     """Write the whole page."""
-    missing = {*bethink.__all__, *_ELSEWHERE} ^ {name for names in _GROUPS.values() for name in names}
+    exported = [name for names in feature_exports().values() for name in names if name not in _FEATURE_CLASSES]
+    groups = {**_GROUPS, "Use features": (*_FEATURE_CLASSES, *exported)}
+    missing = {*bethink.__all__, *_FEATURE_CLASSES} ^ {name for names in groups.values() for name in names}
     if missing:
         raise SystemExit(f"make_api_docs: give these a group, or take them out: {', '.join(sorted(missing))}")
     parts = [_HEAD]
-    for group, names in _GROUPS.items():
+    for group, names in groups.items():
         parts.append(f"## {group}\n")
         parts += [_described(name) for name in names]
     parts.append(f"## Errors\n\n```text\n{_tree_of_errors()}\n```\n\n{_FOOT}")
@@ -81,7 +82,7 @@ def _source(module: str) -> ast.Module:
 
 
 def _described(name: str) -> str:
-    value = getattr(import_module(_ELSEWHERE.get(name, "bethink")), name)
+    value = getattr(import_module(_FEATURE_CLASSES.get(name, "bethink")), name)
     node = _node(value)
     if isinstance(node, ast.ClassDef):
         return _class(node, value)

@@ -1,7 +1,7 @@
 """Reads HTML: the text that a reader of the page sees, with a line break or a blank line where the page has one.
 
 turbohtml builds the tree as a browser does. It limits the depth of the tree, so the time is linear in the length of
-the page, whoever wrote it. Parsers without that limit (lexbor, html5ever) need minutes for 500 kB of open tags.
+the page, even if that is hostile. Parsers without that limit (lexbor, html5ever) need minutes for 500 kB of open tags.
 """
 
 import re
