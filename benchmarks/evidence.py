@@ -12,22 +12,13 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
-from benchmarks.evidence_cases import OWN, Case, read
+from benchmarks.evidence_cases import OWN, Answer, Case, read
 
 Check = Callable[[Case], "Answer"]
 MAX_TRUE_REFUSED = 0.05
 _NEVER = ("names", "numbers", "quotes")
 """What may not get through even once."""
-
-
-class Answer(NamedTuple):
-    """What the gate says to a claim: whether it passes, and if not, whether a second reading may let it, and why."""
-
-    passed: bool
-    doubted: bool = False
-    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

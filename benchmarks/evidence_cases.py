@@ -6,11 +6,19 @@ import zlib
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 OWN = Path(__file__).parent / "data" / "evidence.jsonl"
 WISHES = frozenset({"preference", "instruction", "procedure"})
 _NUMBER_AT_END = re.compile(r"(\d+)\D*$")
+
+
+class Answer(NamedTuple):
+    """What the gate says to a claim: whether it passes, and if not, whether a second reading may let it, and why."""
+
+    passed: bool
+    doubted: bool = False
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,6 @@
 """Asks the gate of Bethink about one labelled claim."""
 
-from benchmarks.evidence import Answer
-from benchmarks.evidence_cases import Case, Said
+from benchmarks.evidence_cases import Answer, Case, Said
 from bethink.memory.learning.extraction.claims import draft
 from bethink.memory.learning.extraction.gate import Force, Gate
 from bethink.model.records import Message, Record, Role

@@ -12,8 +12,8 @@ from pathlib import Path
 import anyio
 
 import bethink
-from benchmarks.latency import Figure, Subject, _database, measured, plain_settings
 from benchmarks.latency_data import Question, settle
+from benchmarks.latency_measure import Figure, Subject, database_at, measured, plain_settings
 from bethink.api.connect import memory_from
 from tools import postgres
 
@@ -65,7 +65,7 @@ def _vocabulary() -> tuple[list[str], list[float]]:
 
 
 async def _fill(target: str, sizes: dict[str, int]) -> None:
-    memory = memory_from(plain_settings(), database=_database(target))
+    memory = memory_from(plain_settings(), database=database_at(target))
     async with memory:
         for space, size in sizes.items():
             told = talk(space, size)

@@ -14,7 +14,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.latency import Figure, verdict
+from benchmarks.latency import verdict
+from benchmarks.latency_measure import Figure
 from benchmarks.scale_fill import TEMPLATES, Filled, served, told
 from benchmarks.scale_measure import OPERATIONS, RECALL_LARGE, Cost, Measurement, Profile
 

@@ -16,7 +16,7 @@ import anyio
 import psycopg
 from psycopg import sql
 
-from benchmarks.latency import _database
+from benchmarks.latency_measure import database_at
 from benchmarks.scale_template import (
     SESSION,
     Clone,
@@ -87,7 +87,7 @@ class Filled:
             self._templates = [self._read(connection, name) for name in self.names]
 
     async def _write(self) -> None:
-        async with memory_on(_database(self.dsn)) as memory:
+        async with memory_on(database_at(self.dsn)) as memory:
             for number in range(TEMPLATES):
                 name = f"template-{number:06}"
                 await write(memory, name, list(talk(f"{self.seed}/{number}", self.size)))
@@ -172,7 +172,7 @@ class Filled:
 
     async def _count_terms(self) -> None:
         """Count the frequent terms of the large space as the product does while it grows."""
-        database, clone = _database(self.dsn), self.large
+        database, clone = database_at(self.dsn), self.large
         assert clone is not None
         start = clone.place << 34
         await database.open()
@@ -187,7 +187,7 @@ class Filled:
 
     async def _check(self) -> None:
         chance = random.Random(f"{self.seed}/check")
-        database = _database(self.dsn)
+        database = database_at(self.dsn)
         async with memory_on(database) as memory:
             for number in range(TEMPLATES):
                 copy = next(name for name in self.names[TEMPLATES:] if _number(name) % TEMPLATES == number)

@@ -20,7 +20,7 @@ import anyio
 import psycopg
 
 import bethink
-from benchmarks.latency import Spent, _backend, _database, _used
+from benchmarks.latency_measure import Spent, backend_process, database_at, used
 from benchmarks.scale_fill import LARGE, Filled
 from benchmarks.scale_template import memory_on, question, talk
 from bethink.model.ids import new_id
@@ -132,10 +132,10 @@ class _Bare:
 
 
 async def _timed(work: Callable[[], Awaitable[object]], backend: int) -> Spent:
-    before, started, began = _used(backend), time.perf_counter(), time.process_time()
+    before, started, began = used(backend), time.perf_counter(), time.process_time()
     await work()
     client, wall = time.process_time() - began, time.perf_counter() - started
-    return Spent(client=client * 1e3, backend=(_used(backend) - before) * 1e3, wall=wall * 1e3)
+    return Spent(client=client * 1e3, backend=(used(backend) - before) * 1e3, wall=wall * 1e3)
 
 
 class Measurement:
@@ -160,10 +160,10 @@ class Measurement:
     async def _costs(self, rounds: int) -> Mapping[str, Cost]:
         names = [*OPERATIONS, *([RECALL_LARGE] if self._filled.large else [])]
         taken = {name: _Taken() for name in names}
-        database, bare = _database(self._filled.dsn), _Bare(self._filled.dsn)
+        database, bare = database_at(self._filled.dsn), _Bare(self._filled.dsn)
         async with memory_on(database) as memory:
             await self._open(memory)
-            backend = await database.transact(_backend)
+            backend = await database.transact(backend_process)
             gc.collect()
             gc.freeze()
             for number in range(rounds + 1):
@@ -179,7 +179,7 @@ class Measurement:
 
     async def _profile(self) -> Mapping[str, Profile]:
         found: dict[str, Profile] = {}
-        async with memory_on(_database(self._filled.dsn)) as memory:
+        async with memory_on(database_at(self._filled.dsn)) as memory:
             await self._open(memory)
             with psycopg.connect(self._filled.superuser, autocommit=True) as connection:
                 for name in [*OPERATIONS, *([RECALL_LARGE] if self._filled.large else [])]:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from tools.minilm import TOKENIZER
 
-_TARGET = Path(__file__).resolve().parent.parent / "src" / "bethink" / "recall" / "forms" / "en.txt"
+_TARGET = Path(__file__).resolve().parent.parent / "src" / "bethink" / "memory" / "recall" / "forms" / "en.txt"
 _HEAD = "# Written by tools/make_forms.py from LemmInflect (MIT). A group begins with its word.\n"
 _VOWELS = "aeiou"
 _OTHER_WORDS = {

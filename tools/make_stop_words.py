@@ -22,7 +22,7 @@ _SNOWBALL = {
 }  # fmt: skip
 _OTHERS = {"ar": "arabic", "hi": "hindi", "ko": "korean", "ja": "japanese", "zh": "chinese"}
 _HERE = Path(__file__).resolve().parent
-_TARGET = _HERE.parent / "src" / "bethink" / "language" / "stop_words"
+_TARGET = _HERE.parent / "src" / "bethink" / "base" / "language" / "stop_words"
 
 
 def main() -> int:

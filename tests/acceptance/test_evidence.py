@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import pytest
 
-from benchmarks.evidence import Answer, report, run
-from benchmarks.evidence_cases import WISHES, Case, read
+from benchmarks.evidence import report, run
+from benchmarks.evidence_cases import WISHES, Answer, Case, read
 from benchmarks.evidence_gate import check
 
 CASES = read()

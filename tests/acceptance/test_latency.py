@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.latency import Figure, verdict
+from benchmarks.latency import verdict
 from benchmarks.latency_bare import BareSqlite, noted
 from benchmarks.latency_data import World, fill_sqlite, index_world
+from benchmarks.latency_measure import Figure
 from bethink.store.engines.sqlite import SqliteDatabase, SqliteOptions, SqliteTx
 from tests.conftest import memory_on
 
