@@ -1,6 +1,7 @@
 """Asks features who holds words of what is deleted: a module `deletion.py` of a feature answers as `HOLDER`."""
 
 from collections.abc import Callable, Iterable
+from functools import cache
 from typing import Protocol
 
 from bethink.base.features import modules_named
@@ -19,6 +20,7 @@ class TextHolder(Protocol):
         ...
 
 
-def holders() -> list[TextHolder]:
+@cache
+def holders() -> tuple[TextHolder, ...]:
     """Return every feature that holds texts."""
-    return [module.HOLDER for module in modules_named("deletion")]
+    return tuple(module.HOLDER for module in modules_named("deletion"))
