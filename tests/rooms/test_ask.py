@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks.ask_cases import cases, given, honest, liar, lines, obedient, orders
 from bethink import Memory, ScriptedModel, streaming
-from bethink.errors import Invalid, ModelTimeout, ModelUnavailable
+from bethink.errors import Invalid, Misconfigured, ModelTimeout, ModelUnavailable
 from bethink.memory.answering.answerer import Answerer
 from bethink.memory.recall.search import Searcher
 from bethink.memory.spending import Budget
@@ -306,3 +306,13 @@ async def test_the_past_answers_from_what_was_known_then_and_counts_nothing_as_u
     assert answer.cited[0].ref == Ref.parse(f"message:{session.id}:1")
     assert (await memory.space("alice").explain(answer.cited[0].ref)).usage is None
     assert none.refused is Refusal.NOTHING_FOUND
+
+
+async def test_can_answer_does_not_load_the_model(database: Database) -> None:
+    """A model whose package is missing must not keep the MCP server from listing its tools."""
+
+    def broken() -> Answerer:
+        raise Misconfigured("the package of the model is missing.")
+
+    assert memory_on(database, answerer=broken).local().can_answer
+    assert not memory_on(database).local().can_answer

@@ -62,6 +62,11 @@ class Backend(ABC):
 class LocalBackend(Backend, LearningHost):
     """A backend with a database in this process, and what only such a one can do."""
 
+    @property
+    @abstractmethod
+    def can_answer(self) -> bool:
+        """Whether a model is configured that answers questions. It is not loaded to find out."""
+
     @abstractmethod
     def record(self) -> "AccessRecord":
         """Return the access log. What does not go through `run` adds itself to it."""

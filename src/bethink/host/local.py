@@ -84,6 +84,11 @@ class Local(LocalBackend):
         """What learns in the background of this process; None if nothing does."""
         return self._parts.background
 
+    @property
+    def can_answer(self) -> bool:
+        """Whether a model is configured that answers questions. It is not loaded to find out."""
+        return self._parts.answerer is not None
+
     async def open(self) -> None:
         """Open the database and bring its schema up to date."""
         await self.database.open()

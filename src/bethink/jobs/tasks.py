@@ -1,14 +1,17 @@
 """Tasks: what a worker does next to its jobs. A feature declares its own as `task` in a module `worker.py`."""
 
-import time
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import timedelta
 
+import anyio
+
+from bethink.base.backoff import jittered
 from bethink.base.features import modules_named
 from bethink.base.frozen import frozen
+from bethink.base.logs import logger
 from bethink.config.settings import Settings
-from bethink.errors import Moved
+from bethink.errors import Moved, StoreError
 from bethink.extend import Redactor
 from bethink.memory.deletion.settling import finish_open
 from bethink.store import changes, jobs
@@ -17,6 +20,7 @@ from bethink.store.db import Database
 _ROUND = 30.0
 """Seconds between two rounds of pruning, each through some of the spaces."""
 _SPACES = 100
+_log = logger("worker")
 
 
 @frozen
@@ -59,13 +63,16 @@ class PruneChanges(WorkerTask):
         self._database = parts.database
         self._keep = timedelta(days=parts.settings.changes.keep_days)
         self._after = ""
-        self._next = time.monotonic() + _ROUND
 
-    async def between_jobs(self) -> None:
-        """Prune the next spaces, if it is time for them."""
-        if time.monotonic() >= self._next:
-            self._next = time.monotonic() + _ROUND
-            await self.prune()
+    async def run(self) -> None:
+        """Prune some spaces every half minute: next to the jobs, so that a busy worker prunes, too."""
+        await anyio.sleep(jittered(_ROUND, spread=1.0))  # workers that start together must not prune together
+        while True:
+            try:
+                await self.prune()
+            except StoreError as error:
+                _log.error("the database is unavailable: %s", type(error).__name__)
+            await anyio.sleep(_ROUND)
 
     async def prune(self) -> int:
         """Remove old changes of the next spaces in turn. Returns how many were removed."""

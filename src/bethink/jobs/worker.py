@@ -6,7 +6,6 @@ import time
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 import anyio
 
@@ -14,14 +13,12 @@ from bethink.base.backoff import jittered, pause_after
 from bethink.base.logs import logger
 from bethink.errors import BethinkError, LostClaim, ModelError, ModelTimeout, ModelUnavailable, Moved, StoreError
 from bethink.jobs.options import Handler, Rest, Tally, WorkerOptions, asked_to_wait
+from bethink.jobs.tasks import WorkerTask
 from bethink.memory.learning.learner import LEARNING, Learner, start_over
 from bethink.model.ids import new_id
 from bethink.model.jobs import Audit, Claim, JobKind, JobStatus, RunReport
 from bethink.store import jobs
 from bethink.store.db import Database, Tx
-
-if TYPE_CHECKING:
-    from bethink.jobs.tasks import WorkerTask
 
 _AHEAD = 2
 _TURNS = 4
@@ -39,9 +36,9 @@ class Worker:
         options: WorkerOptions | None = None,
         *,
         name: str | None = None,
-        rest: "Rest | None" = None,
+        rest: Rest | None = None,
         unfit: Mapping[JobKind, BethinkError] | None = None,
-        tasks: Sequence["WorkerTask"] = (),
+        tasks: Sequence[WorkerTask] = (),
         learner: Learner | None = None,
     ) -> None:
         self.noted: Callable[[RunReport], None] | None = None

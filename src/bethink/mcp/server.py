@@ -185,7 +185,7 @@ def _tools(memory: Memory, grant: Callable[[], Grant]) -> list[_ToolSpec]:
 def _answers(memory: Memory) -> bool:
     """Return whether a memory may have a model to answer with: a model pays for every tool that it is offered."""
     try:
-        return memory.local().answerer() is not None
+        return memory.local().can_answer
     except Unavailable:
         return True
 
