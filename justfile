@@ -17,7 +17,7 @@ check:
     .venv/bin/pyright
     .venv/bin/lint-imports
     .venv/bin/python -m tools.check_sizes
-    for tool in api sync cli_docs api_docs openapi typescript stop_words forms; do .venv/bin/python -m tools.make_$tool --check || exit 1; done
+    for tool in api sync cli_docs settings_docs api_docs openapi typescript stop_words forms; do .venv/bin/python -m tools.make_$tool --check || exit 1; done
 
 # Run tests: all, or those in PATH
 test *PATH:
@@ -25,7 +25,7 @@ test *PATH:
 
 # Write all generated files again
 generate:
-    for tool in api sync cli_docs api_docs openapi typescript stop_words forms; do .venv/bin/python -m tools.make_$tool || exit 1; done
+    for tool in api sync cli_docs settings_docs api_docs openapi typescript stop_words forms; do .venv/bin/python -m tools.make_$tool || exit 1; done
 
 # Everything that must hold on main, from an empty machine
 ci *FLAGS:

@@ -31,11 +31,11 @@ async def measured(target: str, *, messages: int, calls: int) -> dict[str, tuple
     names: dict[str, Call] = {
         "recall": lambda memory: memory.space("mira").recall(" ".join(rng.choices(_WORDS, k=3))),
         "remember": lambda memory: memory.space("mira").remember("a cello by the river"),
-        "get_session": lambda memory: memory.space("mira").get_session(session.id),
+        "get_session": lambda memory: memory.space("mira").sessions.get(session.id),
     }
     figures: dict[str, tuple[float, float]] = {}
     async with (
-        bethink.connect(target, learn_in_background=False, access_keep_days=0) as without,
+        bethink.connect(target, learn_in_background=False, access_log_days=0) as without,
         bethink.connect(target, learn_in_background=False) as recorded,
     ):
         for name, call in names.items():

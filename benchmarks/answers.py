@@ -27,10 +27,11 @@ from bethink.memory.plugins import embedder_from, model_from, reranker_from
 from bethink.memory.recall.index import Indexer
 from bethink.memory.recall.search import Searcher
 from bethink.model.calls import ModelAnswer, ModelCall
-from bethink.model.framing import framed, inert
+from bethink.model.framing import add_frame, inert
 from bethink.model.jobs import JobKind, Usage
 from bethink.model.moments import EPOCH
 from bethink.model.prices import Prices
+from bethink.model.records import conversation_key
 from bethink.providers.estimated_tokens import EstimatedTokens
 from bethink.store.engines.sqlite import SqliteDatabase, SqliteOptions
 
@@ -133,7 +134,7 @@ async def measured(name: str, conversations: Sequence[Conversation], plan: Plan)
     pairs = chosen(conversations, count=plan.questions, seed=plan.seed)
     if not pairs:
         raise SystemExit(f"{name} has no question to ask")
-    prices = Prices(input=plan.settings.model.price_input, output=plan.settings.model.price_output)
+    prices = Prices(input=plan.settings.model.input_price, output=plan.settings.model.output_price)
     models = {use: Counted(plan.model, prices) for use in ("write", *CONTEXTS)}
     models["judge"] = Counted(plan.judge, prices)
     groups = [(first, [pair[1] for pair in group]) for first, group in _by_conversation(pairs)]
@@ -178,7 +179,7 @@ async def _stored(memory: bethink.Memory, conversation: Conversation, clock: _Cl
     for name, turns in groupby(conversation.turns, key=lambda turn: turn.session):
         said = list(turns)
         clock.time = said[-1].at
-        key = bethink.conversation_key(channel="benchmark", chat=name)
+        key = conversation_key(channel="benchmark", chat=name)
         session = await memory.space(conversation.id).session(key)
         await session.append([_message(turn) for turn in said])
         await session.end()
@@ -186,9 +187,9 @@ async def _stored(memory: bethink.Memory, conversation: Conversation, clock: _Cl
 
 async def _learnt(memory: bethink.Memory) -> str | None:
     """Let a worker learn and embed what it is to, and say what kept it from going on."""
-    while (run := await memory.learn()).claimed and run.held is None:
+    while (run := await memory.learn()).leased and run.blocked is None:
         pass
-    return run.held
+    return run.blocked
 
 
 def _message(turn: Turn) -> bethink.Message:
@@ -211,7 +212,7 @@ async def _asked_all(
             found = await memory.space(conversation.id).recall(question.text, limit=_LIMIT, budget=plan.budget)
             window = int(plan.model.window * _SPARE) - 2 * _ANSWER_TOKENS
             notes = {
-                "memory": _fitting(((item.at, item.speaker, item.text) for item in found.items), plan.budget),
+                "memory": _fitting(((item.said_at, item.speaker, item.text) for item in found.items), plan.budget),
                 "full": _fitting(((turn.at, turn.speaker, turn.text) for turn in conversation.turns[::-1]), window),
                 "none": [],
             }
@@ -235,7 +236,7 @@ async def _answered(question: Question, context: str, notes: Sequence[str], mode
     body = "\n".join(notes)
     today = question.at
     text = f"Today is {today:%A}, {today.day} {today:%B %Y}.\nQuestion: {inert(question.text)}"
-    asked = f"{framed(body, note=_NOTE)}\n\n{text}" if body else text
+    asked = f"{add_frame(body, note=_NOTE)}\n\n{text}" if body else text
     call = ModelCall(system=prompt("answer"), prompt=asked, max_tokens=_ANSWER_TOKENS)
     said = await ask(models[context], call)
     verdict = None

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import anyio
 
-from bethink.errors import ModelError, ModelUnavailable
+from bethink.errors import ModelError, ModelUnavailableError
 from bethink.extend import Model
 from bethink.model.calls import ModelAnswer, ModelCall
 from bethink.model.framing import inert
@@ -84,7 +84,7 @@ async def ask(model: Model, call: ModelCall) -> ModelAnswer | None:
     for wait in _WAITS:
         try:
             return await model.answer(call)
-        except ModelUnavailable as error:
+        except ModelUnavailableError as error:
             await anyio.sleep(wait if error.retry_after is None else min(error.retry_after, 60.0))
         except ModelError:
             return None

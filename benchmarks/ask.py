@@ -14,12 +14,13 @@ import anyio
 
 import bethink
 from benchmarks.ask_cases import Case, cases, honest, liar, lines, obedient, orders
-from bethink import MemoryAnswer, ScriptedModel
+from bethink import Answer
 from bethink.base.frozen import frozen
 from bethink.extend import Model
 from bethink.model.calls import ModelCall
 from bethink.providers.openai_model import OpenAIModel
 from bethink.providers.scripted_model import Line
+from bethink.testing import ScriptedModel
 
 
 @frozen
@@ -41,7 +42,7 @@ class AskFigures:
 
 async def measured(model: Model, asked: Sequence[Case]) -> AskFigures:
     """Store the memory, with its orders, and ask each question."""
-    found: list[tuple[Case, MemoryAnswer]] = []
+    found: list[tuple[Case, Answer]] = []
     began = perf_counter()
     async with bethink.connect(":memory:", model=model, learn=False, embedder="none") as memory:
         space = memory.space("town")

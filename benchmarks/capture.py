@@ -26,7 +26,8 @@ from psycopg.raw_cursor import RawCursor
 
 import bethink
 from bethink.api.connect import memory_from
-from bethink.base.language import counted
+from bethink.base.language import count_terms
+from bethink.model.records import conversation_key
 from bethink.store import sessions
 from bethink.store.engines.sqlite import SqliteDatabase, SqliteOptions
 from bethink.store.sql import Dialect, queries
@@ -34,7 +35,7 @@ from tools import postgres
 
 GOALS = {1: 0.5, 100: 0.75}
 _CONTENT = ("what was said is what we keep, " * 20)[:600]  # 150 tokens, the mean of chat messages in the field
-_COUNTS = counted(_CONTENT)
+_COUNTS = count_terms(_CONTENT)
 _HASHES = [blake2b(term.encode(), digest_size=8).digest() for term in _COUNTS]
 _SEAL = "0" * 64
 _FIRST_DOC = 1 << 40
@@ -130,7 +131,7 @@ async def _twin(target: str, key: str) -> bethink.Session:
 async def _measure(name: str, targets: tuple[str, str], batch: int, rounds: int, turns: int) -> Figure:
     target, bare_target = targets
     figure = Figure(database=name, batch=batch, bare=[], memory=[])
-    key = bethink.conversation_key(channel="benchmark", chat=str(batch))
+    key = conversation_key(channel="benchmark", chat=str(batch))
     twin = await _twin(bare_target, key)
     messages = [bethink.Message(role="user", content=_CONTENT) for _ in range(batch)]
     bare = _bare_sqlite(bare_target) if name == "sqlite" else _bare_postgres(bare_target, twin.space)
@@ -160,9 +161,9 @@ async def _measure(name: str, targets: tuple[str, str], batch: int, rounds: int,
 async def _profile(path: str) -> list[tuple[str, float]]:
     """Time what one append of one message is made of, on SQLite, each step adding to the one before."""
     database = SqliteDatabase(SqliteOptions(path=path))
-    memory = memory_from(bethink.load_settings(environ={}, embedder="none", learn=False), database=database)
+    memory = memory_from(bethink.Settings.load(environ={}, embedder="none", learn=False), database=database)
     await memory.open()
-    session = await memory.space("p").session(bethink.conversation_key(channel="p", chat="p"))
+    session = await memory.space("p").session(conversation_key(channel="p", chat="p"))
     message = [bethink.Message(role="user", content=_CONTENT)]
     place = {"space": session.space, "session_id": session.id}
     steps: list[tuple[str, Callable[[], Awaitable[object]]]] = [

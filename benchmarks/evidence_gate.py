@@ -2,7 +2,7 @@
 
 from benchmarks.evidence_cases import Answer, Case, Said
 from bethink.memory.learning.extraction.claims import draft
-from bethink.memory.learning.extraction.gate import Force, Gate
+from bethink.memory.learning.extraction.validation import ClaimValidator, Effect
 from bethink.model.records import Message, Record, Role
 
 
@@ -23,10 +23,12 @@ def check(case: Case) -> Answer:
     read = draft(fields)
     if read is None:
         return Answer(passed=False, reason="malformed")
-    problem = Gate({said.number: _record(said) for said in case.session}, owner=case.owner).check(read).problem
+    problem = (
+        ClaimValidator({said.number: _record(said) for said in case.session}, owner=case.owner).check(read).problem
+    )
     if problem is None:
         return Answer(passed=True)
-    return Answer(passed=False, doubted=problem.force is Force.DOUBTS, reason=problem.reason)
+    return Answer(passed=False, doubted=problem.effect is Effect.DOUBT, reason=problem.reason)
 
 
 def _record(said: Said) -> Record:

@@ -16,7 +16,7 @@ import anyio
 from bethink import Fact, Message, connect
 from bethink.config.groups import EmbedderSettings
 from bethink.config.settings import Settings
-from bethink.model.recall import RefKind
+from bethink.model.refs import RefKind
 
 DATA = Path(__file__).parent / "data" / "facts.jsonl"
 FIRST = 5
@@ -50,7 +50,7 @@ def _fact(place: int, fact: dict[str, Any]) -> Fact:
     about = fact["about"]
     return Fact(
         id=str(place),
-        content=fact["content"],
+        text=fact["content"],
         kind=fact["kind"],
         slot=fact["slot"],
         subject="user" if about is None else about.casefold(),

@@ -77,15 +77,15 @@ async def _copy_chunks(target: str) -> tuple[dict[str, str], dict[str, list[str]
     """Put something there to be found, and return the keys and the names of it by their place in a path."""
     async with bethink.connect(target) as memory:
         stored = await memory.space(_SPACE).remember("The parrot likes figs.")
-        await memory.space(_SPACE).facts.save(bethink.Fact(id="fact", content="parrots like figs"))
+        await memory.space(_SPACE).facts.save(bethink.Fact(id="fact", text="parrots like figs"))
         document = await memory.space(_SPACE).documents.create(
             DocumentDraft(slug="parrot", title="Parrot", body="figs")
         )
-        thread = await memory.local().working(_SPACE).open_thread()
+        thread = await memory.backend.local().working(_SPACE).open_thread()
         keys = {
-            "all": await memory.keys.create("all", list(Scope)),
-            "read": await memory.keys.create("read", [Scope.READ], spaces=[_SPACE]),
-            "elsewhere": await memory.keys.create("elsewhere", set(Scope) - EVERYWHERE, spaces=["elsewhere"]),
+            "all": await memory.admin.keys.create("all", list(Scope)),
+            "read": await memory.admin.keys.create("read", [Scope.READ], spaces=[_SPACE]),
+            "elsewhere": await memory.admin.keys.create("elsewhere", set(Scope) - EVERYWHERE, spaces=["elsewhere"]),
         }
         names = {
             "space": [_SPACE],
@@ -95,7 +95,7 @@ async def _copy_chunks(target: str) -> tuple[dict[str, str], dict[str, list[str]
             "document_id": [document.id],
             "thread_id": [thread.id],
             "prefix": ["000000000000"],
-            "webhook_id": [(await memory.webhooks.create("https://93.184.215.14/")).info.id],
+            "webhook_id": [(await memory.admin.webhooks.create("https://93.184.215.14/")).info.id],
         }
         return {name: made.key for name, made in keys.items()}, names
 

@@ -41,7 +41,7 @@ class Known:
 
 def plain_settings() -> bethink.Settings:
     """Return settings without an embedder that happens to be installed: it would embed what nothing has indexed."""
-    return bethink.load_settings(environ={}, embedder="none", learn=False, redact=False)
+    return bethink.Settings.load(environ={}, embedder="none", learn=False, redact=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,7 +136,7 @@ class Subject:
         question = self.questions[place]
         found = await self._memory.space(question.space).recall(question.text)
         if not found:
-            raise SystemExit(f"nothing was found for {question.text!r}: {found.missing}")
+            raise SystemExit(f"nothing was found for {question.text!r}: {found.note}")
 
     async def _issue(self, place: int) -> None:
         self._bare.issue(self._noted[place])

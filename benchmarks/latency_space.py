@@ -15,6 +15,7 @@ import bethink
 from benchmarks.latency_data import Question, settle
 from benchmarks.latency_measure import Figure, Subject, database_at, measured, plain_settings
 from bethink.api.connect import memory_from
+from bethink.model.records import conversation_key
 from tools import postgres
 
 GROWTH_GOAL = 3.0
@@ -70,7 +71,7 @@ async def _fill(target: str, sizes: dict[str, int]) -> None:
         for space, size in sizes.items():
             told = talk(space, size)
             for first in range(0, size, _BATCH):
-                key = bethink.conversation_key(channel="benchmark", chat=str(first // _SESSION))
+                key = conversation_key(channel="benchmark", chat=str(first // _SESSION))
                 session = await memory.space(space).session(key)
                 texts = [next(told) for _ in range(min(_BATCH, size - first))]
                 await session.append([bethink.Message(role="user", content=text) for text in texts])

@@ -20,6 +20,7 @@ from bethink.jobs.worker import Worker, WorkerOptions
 from bethink.memory.learning.extraction.extract import Extractor
 from bethink.model.calls import ModelCall
 from bethink.model.jobs import JobKind
+from bethink.model.records import conversation_key
 from bethink.providers.default_redactor import redactor_for
 from bethink.providers.estimated_tokens import EstimatedTokens
 from bethink.providers.scripted_model import ScriptedModel
@@ -197,10 +198,10 @@ def latency(superuser: str, rounds: int) -> float:
         took: list[float] = []
         async with bethink.connect(dsn, learn=False) as memory:
             for number in range(rounds):
-                key = bethink.conversation_key(channel="bench", chat=str(number))
+                key = conversation_key(channel="bench", chat=str(number))
                 session = await memory.space(f"space-{number}").session(key)
                 await session.append([{"role": "user", "content": "note about the harbour"}])
-                await session.idle()
+                await session.checkpoint(force=True)
                 committed = time.monotonic()
                 took.append((await anyio.to_thread.run_sync(heard.get)) - committed)
         return took

@@ -24,7 +24,7 @@ STATEMENTS = [
     "spend", "charge_job", "find_agent", "record_answer",
     "lock_space", "advance_session", "existing_numbers", "facts_saying", "insert_fact",
     "queue_job", "insert_fact_source", "insert_fact_quote", "lock_space", "record_change", "queue_deliveries",
-    "put_session_memory", "lock_space", "record_change", "queue_deliveries", "queue_job", "queue_job", "finish_job",
+    "put_session_summary", "lock_space", "record_change", "queue_deliveries", "queue_job", "queue_job", "finish_job",
 ]  # fmt: skip
 """What every session takes; claims, spend checks and a space's first writer come on top, in both."""
 
@@ -95,11 +95,11 @@ def _session(issue: _Issue, space: str, session: str, token: int) -> None:
     issue("facts_saying", space=space, digest=session)
     _learn(issue, space, session, said, token)
     issue(
-        "put_session_memory", space=space, session=session, raw_memory=said, summary=said, slug="note", until=1,
+        "put_session_summary", space=space, session=session, raw_memory=said, summary=said, slug="note", until=1,
         source_updated_at=1, now=_NOW, model="bare", prompt="extract-2", extractor="2", token=token,
         first_day=to_micros(FIRST), last_day=to_micros(LAST),
     )  # fmt: skip
-    _tell(issue, space, "session.learnt", f"session_memory:{session}:0", session)
+    _tell(issue, space, "session.learned", f"session_summary:{session}:0", session)
     issue("queue_job", space=space, kind="index", key="space", watermark=0, now=_NOW)
     issue("queue_job", space=space, kind="consolidate", key="space", watermark=1, now=_NOW)
     issue(

@@ -9,13 +9,14 @@ from datetime import datetime, timedelta
 
 from benchmarks.learning_data import Claim, Question, Talk
 from benchmarks.learning_replay import Exchange, Stage
-from bethink import Fact, RefKind
-from bethink.errors import Misconfigured
+from bethink import Fact
+from bethink.errors import ConfigurationError
 from bethink.extend import Tokens
 from bethink.memory.learning.extraction.answer import moment
 from bethink.providers.estimated_tokens import EstimatedTokens
 from bethink.providers.exact_tokens import ExactTokens
 from bethink.store import facts
+from bethink.types import RefKind
 
 FIRST = 5
 _DAY = timedelta(days=1)
@@ -64,11 +65,11 @@ async def _landed(on: Stage, talk: Talk, claim: Claim, *, before: datetime) -> s
         if old is None:
             return f"what it changes was not known before: {talk.known[name]}"
         if day is not None and not await _holds(on, talk, old, day - _DAY):
-            return f"already gone the day before: {old.content}"
+            return f"already gone the day before: {old.text}"
         # What was to begin later must not begin, either.
         after = max(filter(None, (on.clock.time, day, old.valid_from))) + _DAY
         if await _holds(on, talk, old, after):
-            return f"still held on {after:%Y-%m-%d}: {old.content}"
+            return f"still held on {after:%Y-%m-%d}: {old.text}"
         if not await _holds(on, talk, current[said], after):
             return f"not held on {after:%Y-%m-%d}"
     return ""
@@ -77,12 +78,12 @@ async def _landed(on: Stage, talk: Talk, claim: Claim, *, before: datetime) -> s
 async def _holds(on: Stage, talk: Talk, fact: Fact, at: datetime) -> bool:
     """Return whether memory holds a fact on a day, and finds it when asked in its own words."""
     on.clock.time = max(on.clock.time, at)
-    known = (await on.facts(talk.space)).get(fact.content)
+    known = (await on.facts(talk.space)).get(fact.text)
     if known is None or (known.valid_to is not None and known.valid_to <= at):
         return False
     if known.valid_from is not None and known.valid_from > at:
         return False
-    found = await on.memory.space(talk.space).recall(fact.content, kinds=(RefKind.FACT,))
+    found = await on.memory.space(talk.space).recall(fact.text, kinds=(RefKind.FACT,))
     return any(item.ref.id == known.id for item in found.items)
 
 
@@ -189,5 +190,5 @@ def cost(exchanges: Sequence[Exchange], messages: int) -> Cost:
 def _tokens() -> tuple[Tokens, str]:
     try:
         return ExactTokens(), "o200k"
-    except Misconfigured:
+    except ConfigurationError:
         return EstimatedTokens(), "estimated"

@@ -12,15 +12,17 @@ from enum import StrEnum
 from typing import Any
 
 from benchmarks.learning_data import SAID, Claim, Set, Talk, Verdict
-from bethink import Fact, Memory, ModelCall, ScriptedModel, connect
+from bethink import Fact, Memory, connect
 from bethink.config.groups import EmbedderSettings, LearningSettings, ModelSettings
 from bethink.config.settings import Settings
+from bethink.extend import ModelCall
 from bethink.memory.learning.extraction import claims, second
 from bethink.model.framing import inert
 from bethink.model.jobs import JobKind
 from bethink.model.reviews import Review, ReviewStatus
 from bethink.store import learning, reviews
 from bethink.store.db import Tx
+from bethink.testing import ScriptedModel
 
 _WINDOW = 128_000
 _SHOWN = 300
@@ -94,20 +96,20 @@ class Stage:
         session = await self.memory.space(talk.space).session(f"chat:{talk.name}")
         await session.append(list(talk.messages))
         await session.end()
-        await self.memory.learn(only=(JobKind.EXTRACT,))
+        await self.memory.learn(kinds=(JobKind.EXTRACT,))
         return session.id
 
     async def facts(self, space: str, as_of: datetime | None = None) -> dict[str, Fact]:
         """Return the facts that are current, or were, by what they say."""
-        found = await self.memory.space(space).facts.all(limit=_MOST, as_of=as_of)
-        return {fact.content: fact for fact in found}
+        found = await self.memory.space(space).facts.list(limit=_MOST, as_of=as_of)
+        return {fact.text: fact for fact in found}
 
     async def reviews(self, space: str) -> dict[str, Review]:
         """Return the claims that were held or refused, by what they say."""
         kept = await self.read(
-            space, lambda tx: reviews.listed(tx, space=space, statuses=list(ReviewStatus), limit=_MOST)
+            space, lambda tx: reviews.list_reviews(tx, space=space, statuses=list(ReviewStatus), limit=_MOST)
         )  # fmt: skip
-        return {review.claim.fact.content: review for review in kept}
+        return {review.claim.fact.text: review for review in kept}
 
     async def notes(self, space: str, session_id: str) -> str:
         """Return the memory of a session."""
@@ -116,7 +118,7 @@ class Stage:
 
     async def read(self, space: str, body: Callable[[Tx], Any]) -> Any:
         """Read from the database of the memory."""
-        return await self.memory.local().database.transact(body, space=space, read=True)
+        return await self.memory.backend.local().database.transact(body, space=space, read_only=True)
 
 
 @asynccontextmanager
@@ -127,7 +129,7 @@ async def stage(target: str, *, planted: bool, reader: Reader | None = None) -> 
     settings = Settings(
         embedder=EmbedderSettings(name="none"),
         learning=LearningSettings(in_background=False),
-        model=ModelSettings(price_input=0.0, price_output=0.0),
+        model=ModelSettings(input_price=0.0, output_price=0.0),
     )
     model = ScriptedModel(script.answer, name="recorded", window=_WINDOW)
     async with connect(target, settings=settings, model=model, clock=clock) as memory:
@@ -250,7 +252,7 @@ async def outcomes(on: Stage, talk: Talk, *, planted: bool) -> list[Outcome]:
         if review is None:
             return Outcome(talk=talk.name, statement=statement, true=true, fate=Fate.GONE)
         held = Fate.FLAGGED if review.reason == "flagged" else Fate.HELD
-        fate = held if review.status is ReviewStatus.HELD else Fate.REFUSED
+        fate = held if review.status is ReviewStatus.PENDING else Fate.REFUSED
         return Outcome(
             talk=talk.name, statement=statement, true=true, fate=fate, why=f"{review.reason}: {review.detail}"
         )  # fmt: skip

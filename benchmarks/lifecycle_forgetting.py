@@ -8,8 +8,9 @@ from benchmarks.lifecycle_lives import HOME
 from benchmarks.lifecycle_model import NOTES
 from benchmarks.lifecycle_stage import Goal, Names, Stage, Tally, assistant, conversation, tool, user
 from bethink import Message
-from bethink.errors import NotFound
-from bethink.model.recall import Candidate, Ref, RefKind
+from bethink.errors import NotFoundError
+from bethink.model.recall import Candidate
+from bethink.model.refs import Ref, RefKind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,7 +112,7 @@ async def _look(stage: Stage, secret: _Secret, times: Sequence[datetime], tally:
     for ref in secret.refs:
         tally.add(await _is_traced(stage, secret, ref), f"{case}, explained: {ref}")
     documents = stage.memory.space(secret.space).documents
-    for each in (await documents.tree()).values():
+    for each in await documents.list():
         for version in await documents.versions(each.id):
             tally.add(secret.word in version.body, f"{case}, in {version.slug}, version {version.version}")
 
@@ -119,7 +120,7 @@ async def _look(stage: Stage, secret: _Secret, times: Sequence[datetime], tally:
 async def _is_traced(stage: Stage, secret: _Secret, ref: Ref) -> bool:
     try:
         lineage = await stage.memory.space(secret.space).explain(ref)
-    except NotFound:
+    except NotFoundError:
         return False
     said = f"{lineage}" if secret.purged else f"{lineage.text} {lineage.versions}"
     return secret.word in said

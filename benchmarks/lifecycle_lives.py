@@ -18,12 +18,13 @@ from benchmarks.lifecycle_stage import (
 )
 from bethink import Message
 from bethink.model.moments import from_micros, to_micros
-from bethink.model.recall import Recall, Recalled, RefKind
+from bethink.model.recall import Match, RecallResult
+from bethink.model.refs import RefKind
 
 _ROUNDS = 6
 _MONTH = 28.0
 # What was superseded can be asked for only where what is recalled can say so.
-_OF_MARKS = Goal.ALL if "superseded_by" in {each.name for each in fields(Recalled)} else Goal.SHOWN
+_OF_MARKS = Goal.ALL if "replaced_by" in {each.name for each in fields(Match)} else Goal.SHOWN
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,12 +126,12 @@ async def _tell(
     return [(person, slot, value, at) for slot, value in told]
 
 
-async def _check_now(stage: Stage, person: _Person, slot: Slot, now: Tally) -> Recall:
+async def _check_now(stage: Stage, person: _Person, slot: Slot, now: Tally) -> RecallResult:
     *old, new = person.values(slot)
     found = await stage.memory.space(person.space).recall(slot.asked, explain=True)
     facts = await stage.memory.space(person.space).recall(slot.asked, kinds=[RefKind.FACT])
     block = await stage.memory.space(person.space).context()
-    stated = [fact.content for fact in facts_in(facts)]
+    stated = [fact.text for fact in facts_in(facts)]
     wrong = {slot.fact.format(value) for value in old if value != new}
     shown = _stated(found) + stated + [item.text for item in block.items if item.ref.kind is RefKind.FACT]
     right = stated[:1] == [slot.fact.format(new)] == _stated(found)[:1] and not wrong & set(shown)
@@ -138,7 +139,7 @@ async def _check_now(stage: Stage, person: _Person, slot: Slot, now: Tally) -> R
     return found
 
 
-def _check_marks(person: _Person, slot: Slot, found: Recall, first: Tally, marked: Tally) -> None:
+def _check_marks(person: _Person, slot: Slot, found: RecallResult, first: Tally, marked: Tally) -> None:
     """Count whether the new value leads everything that was found, and whether all that states an old one says so."""
     *values, new = person.values(slot)
     old = {value for value in values if value != new}
@@ -146,15 +147,15 @@ def _check_marks(person: _Person, slot: Slot, found: Recall, first: Tally, marke
     case = f"{person.space} asked {slot.asked!r}, it is {new}"
     first.add(new in top and not any(value in top for value in old), f"{case}: {top}")
     stale = [item for item in found.items if new not in item.text and any(value in item.text for value in old)]
-    unmarked = [item.text for item in stale if getattr(item, "superseded_by", None) is None]
+    unmarked = [item.text for item in stale if getattr(item, "replaced_by", None) is None]
     if old:
         marked.add(not unmarked, f"{case}: {unmarked}")
 
 
-def _stated(found: Recall) -> list[str]:
+def _stated(found: RecallResult) -> list[str]:
     """Return what facts an answer shows, those included that are shown as the message that says the same."""
     texts = {each.ref: each.text for each in found.candidates}
-    refs = [ref for item in found.items for ref in (item.ref, *item.also)]
+    refs = [ref for item in found.items for ref in (item.ref, *item.duplicates)]
     return [texts[ref] for ref in refs if ref.kind is RefKind.FACT]
 
 
@@ -164,10 +165,12 @@ async def _check_then(stage: Stage, person: _Person, slot: Slot, period: _Period
     between = from_micros(stage.dice.randint(to_micros(period.learnt), to_micros(last)))
     for at in (period.learnt, between, last):
         facts = await stage.memory.space(person.space).recall(slot.asked, as_of=at, kinds=[RefKind.FACT])
-        stated = [fact.content for fact in facts_in(facts)]
+        stated = [fact.text for fact in facts_in(facts)]
         found = await stage.memory.space(person.space).recall(slot.asked, as_of=at, explain=True)
         right = stated[:1] == [slot.fact.format(period.value)] and not others & {*stated, *_stated(found)}
-        then.add(right and all(item.at <= at for item in found.items), f"{person.space}: {stated}, not {period.value}")
+        then.add(
+            right and all(item.said_at <= at for item in found.items), f"{person.space}: {stated}, not {period.value}"
+        )
 
 
 class _Dispute(NamedTuple):
@@ -254,7 +257,7 @@ async def contradictions(stage: Stage, cases: int) -> list[Tally]:
     for quarrel in quarrels:
         facts = await stage.memory.space(quarrel.space).recall(HOME.asked, kinds=[RefKind.FACT])
         block = await stage.memory.space(quarrel.space).context(question=HOME.asked)
-        stated = [fact.content for fact in facts_in(facts)]
+        stated = [fact.text for fact in facts_in(facts)]
         shown = {*stated, *(item.text for item in block.items if item.ref.kind is RefKind.FACT)}
         right = (
             stated[:1] == [quarrel.named(quarrel.dispute.fact)] and quarrel.named(quarrel.dispute.never) not in shown
@@ -296,11 +299,11 @@ async def abstention(stage: Stage, people: int) -> list[Tally]:
     for space, told in lives:
         for question in _NEVER_SAID:
             found = await stage.memory.space(space).recall(question)
-            never.add(not found and bool(found.missing), f"{question!r}: {[item.text for item in found.items]}")
+            never.add(not found and bool(found.note), f"{question!r}: {[item.text for item in found.items]}")
         for _, question in _SAID_OF_OTHERS:
             found = await stage.memory.space(space).recall(question)
-            others.add(not found and bool(found.missing))
+            others.add(not found and bool(found.note))
         for slot, value in told:
             found = await stage.memory.space(space).recall(slot.asked)
-            known.add(any(value in item.text for item in found.items), f"{slot.asked!r}: {found.missing}")
+            known.add(any(value in item.text for item in found.items), f"{slot.asked!r}: {found.note}")
     return [never, known, others]

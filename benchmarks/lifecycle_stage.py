@@ -8,12 +8,14 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from benchmarks.lifecycle_model import Credulous
-from bethink import Memory, Message, Session, conversation_key
+from bethink import Memory, Message, Session
 from bethink.api.connect import memory_from
 from bethink.config.settings import load_settings
 from bethink.model.facts import Fact, SourceMessage
 from bethink.model.moments import from_micros
-from bethink.model.recall import Recall, RefKind
+from bethink.model.recall import RecallResult
+from bethink.model.records import conversation_key
+from bethink.model.refs import RefKind
 from bethink.store import facts
 from bethink.store.db import Database
 from bethink.store.engines.postgres import PostgresDatabase, PostgresOptions
@@ -104,20 +106,22 @@ class Stage:
         """Let the worker learn until nothing is left. Raises `SystemExit` if anything failed: it would measure less."""
         for _ in range(_ROUNDS):
             report = await self.memory.learn()
-            if report.outcomes["failed"] or report.held:
+            if report.outcomes["failed"] or report.blocked:
                 raise SystemExit(f"learning failed: {report}")
-            if not report.claimed:
+            if not report.leased:
                 return
         raise SystemExit("learning found no end")
 
     async def held(self, space: str) -> list[Fact]:
         """Return the facts that hold today."""
-        known = await self.database.transact(lambda tx: facts.everything(tx, space=space), space=space, read=True)
+        known = await self.database.transact(
+            lambda tx: facts.list_current(tx, space=space), space=space, read_only=True
+        )
         return [fact for fact in known if fact.valid_to is None or fact.valid_to > self.clock.time]
 
     async def sources(self, space: str) -> dict[str, list[SourceMessage]]:
         """Return the messages behind every fact."""
-        return await self.database.transact(lambda tx: facts.all_sources(tx, space=space), space=space, read=True)
+        return await self.database.transact(lambda tx: facts.all_sources(tx, space=space), space=space, read_only=True)
 
 
 def conversation(chat: str) -> str:
@@ -145,7 +149,7 @@ def document(text: str) -> Message:
     return Message(role="system", content=text)
 
 
-def facts_in(found: Recall) -> list[Fact]:
+def facts_in(found: RecallResult) -> list[Fact]:
     """Return the facts of an answer, in its order."""
     return [item.fact for item in found.items if item.ref.kind is RefKind.FACT and item.fact is not None]
 
@@ -187,7 +191,7 @@ async def staged(target: str, dice: random.Random) -> AsyncGenerator[Stage]:
     else:
         database = SqliteDatabase(SqliteOptions(path=target, busy_timeout=_PATIENCE), clock=clock)
     settings = load_settings(
-        environ={}, embedder="none", daily_spend_cap="inf", worker_batch=200, learn_in_background=False
+        environ={}, embedder="none", daily_budget="inf", worker_batch=200, learn_in_background=False
     )
     async with memory_from(settings, database=database, model=Credulous()) as memory:
         yield Stage(database=database, memory=memory, clock=clock, dice=dice)

@@ -55,8 +55,8 @@ async def furnish(target: str, lines: int) -> str:
     async with bethink.connect(target, learn_in_background=False) as memory:
         for number in range(lines):
             await memory.space(_SPACE).remember(line(number), conversation=f"chat-{number // 10}")
-        await memory.space(_SPACE).learn()
-        return (await memory.keys.create(name="bench", scopes=[Scope.READ, Scope.WRITE], spaces=[_SPACE])).key
+        await memory.space(_SPACE).admin.learn()
+        return (await memory.admin.keys.create(name="bench", scopes=[Scope.READ, Scope.WRITE], spaces=[_SPACE])).key
 
 
 def bare(models: str, port_file: str) -> None:

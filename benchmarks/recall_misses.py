@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from benchmarks.recall_measures import Miss, Outcome
 from benchmarks.sets import Question, Turn
-from bethink.model.recall import Fate, Recall
+from bethink.model.recall import Fate, RecallResult
 
 _TOP = 10
 _SHOWN = 3
@@ -23,7 +23,7 @@ _CAUSES = {
 def missed(
     question: Question,
     turns: Sequence[Turn],
-    found: Recall,
+    found: RecallResult,
     names: Mapping[tuple[str, int], str],
     words: Collection[str],
 ) -> tuple[Miss, ...]:

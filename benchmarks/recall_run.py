@@ -34,7 +34,9 @@ from bethink.memory.recall.tuning import TUNING
 from bethink.model.jobs import JobKind
 from bethink.model.moments import EPOCH
 from bethink.model.operations.memory import RecallRequest
-from bethink.model.recall import Recall, RefKind
+from bethink.model.recall import RecallResult
+from bethink.model.records import conversation_key
+from bethink.model.refs import RefKind
 from bethink.providers.estimated_tokens import EstimatedTokens
 from bethink.store.candidates import Bounds
 from bethink.store.db import Database
@@ -141,7 +143,7 @@ class _Stage:
         way: str,
         question: Question,
         ranked: Sequence[str],
-        found: Recall | None = None,
+        found: RecallResult | None = None,
         without: str | None = None,
     ) -> Outcome:
         sessions = _sessions(ranked, self.conversation.turns) if self.plan.whole else None
@@ -178,7 +180,7 @@ async def asked(conversation: Conversation, *, odd: bool, plan: Plan, models: Lo
     """Store a conversation once, and ask its questions every way."""
     clock = _Clock()
     database = SqliteDatabase(SqliteOptions(path=":memory:"), clock=clock)
-    memory = memory_from(bethink.load_settings(environ={}, learn=False), database=database, redactor=_AsItIs())
+    memory = memory_from(bethink.Settings.load(environ={}, learn=False), database=database, redactor=_AsItIs())
     async with memory:
         stage = _Stage(
             conversation=conversation,
@@ -207,7 +209,7 @@ async def asked(conversation: Conversation, *, odd: bool, plan: Plan, models: Lo
 async def fill(database: Database, embedder: Embedder) -> None:
     """Let a worker embed whatever has no vector yet."""
     worker = Worker(database, {JobKind.INDEX: Indexer(database=database, embedder=embedder)})
-    while (await worker.run_once()).claimed:
+    while (await worker.run_once()).leased:
         pass
 
 
@@ -235,7 +237,7 @@ async def _stored(memory: bethink.Memory, conversation: Conversation) -> dict[tu
     for turn in conversation.turns:
         by_session.setdefault(turn.session, []).append(turn)
     for name, said in by_session.items():
-        key = bethink.conversation_key(channel="benchmark", chat=name)
+        key = conversation_key(channel="benchmark", chat=name)
         session = await memory.space(_SPACE).session(key)
         numbers = await session.append([_message(turn) for turn in said])
         turns |= {(session.id, number): turn.id for number, turn in zip(numbers, said, strict=True)}

@@ -235,7 +235,7 @@ class Measurement:
         return recall
 
     async def _ready_to_learn(self, space: bethink.Space) -> Callable[[], Awaitable[object]]:
-        while (await space.learn(only=[JobKind.EXTRACT])).claimed:  # what was appended to the other session
+        while (await space.admin.learn(kinds=[JobKind.EXTRACT])).leased:  # what was appended to the other session
             pass
         session = await space.session(new_id("cht"))
         said = self._chance.sample(self._texts, k=_LEARNT)
@@ -243,8 +243,8 @@ class Measurement:
         await session.end()
 
         async def learn() -> None:
-            report = await space.learn(only=[JobKind.EXTRACT])
-            if report.claimed != 1 or not report.settled:
+            report = await space.admin.learn(kinds=[JobKind.EXTRACT])
+            if report.leased != 1 or not report.settled:
                 raise SystemExit(f"nothing was learnt: {report}")
 
         return learn

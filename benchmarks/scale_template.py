@@ -16,7 +16,8 @@ from bethink.api.connect import memory_from
 from bethink.model.calls import ModelCall
 from bethink.model.ids import base32, new_id
 from bethink.model.jobs import JobKind
-from bethink.model.recall import RefKind
+from bethink.model.records import conversation_key
+from bethink.model.refs import RefKind
 from bethink.model.words import gist
 from bethink.providers.scripted_model import ScriptedModel
 from bethink.store import chain
@@ -78,20 +79,20 @@ def memory_on(database: Database) -> bethink.Memory:
 
     Copies have no vectors, so that an embedder which happens to be installed would only look for what is missing.
     """
-    settings = bethink.load_settings(environ={}, redact=False, learn_in_background=False, embedder="none")
+    settings = bethink.Settings.load(environ={}, redact=False, learn_in_background=False, embedder="none")
     return memory_from(settings, database=database, model=model())
 
 
 async def write(memory: bethink.Memory, name: str, texts: Sequence[str]) -> None:
-    """Write a space by the public verbs: its sessions end, and are learnt from."""
+    """Write a space by the public operations: its sessions end, and are learnt from."""
     space = memory.space(name)
     for first in range(0, len(texts), SESSION):
-        session = await space.session(bethink.conversation_key(channel="scale", chat=new_id("cht")))
+        session = await space.session(conversation_key(channel="scale", chat=new_id("cht")))
         said = texts[first : first + SESSION]
         roles = ("user", "assistant")
         await session.append([bethink.Message(role=roles[n % 2], content=text) for n, text in enumerate(said)])
         await session.end()
-    while (await space.learn(only=[JobKind.EXTRACT])).claimed:
+    while (await space.admin.learn(kinds=[JobKind.EXTRACT])).leased:
         pass
 
 
@@ -348,8 +349,8 @@ def _said(rows: Rows, columns: Mapping[str, Mapping[str, int]]) -> Said:
         found[RefKind.MESSAGE, session, number] = (content, None)
     for fact, version, content, kind, slot in read("facts", "id", "version", "content", "kind", "slot"):
         found[RefKind.FACT, fact, version] = (content, (kind, None if slot == "\\N" else slot))
-    for session, summary, raw in read("session_memories", "session_id", "summary", "raw_memory"):
-        found[RefKind.SESSION_MEMORY, session, "0"] = (f"{summary}\n{raw}".replace("\\n", "\n"), None)
+    for session, summary, raw in read("session_summaries", "session_id", "summary", "raw_memory"):
+        found[RefKind.SESSION_SUMMARY, session, "0"] = (f"{summary}\n{raw}".replace("\\n", "\n"), None)
     return found
 
 

@@ -38,7 +38,7 @@ class Side:
 
     name: str
     pipe: Connection
-    took: dict[str, list[float]] = field(default_factory=lambda: {verb: [] for verb in _VERBS})
+    took: dict[str, list[float]] = field(default_factory=lambda: {operation: [] for operation in _VERBS})
     seconds: float = 0.0
     cpu: float = 0.0
     failed: int = 0
@@ -53,15 +53,15 @@ class Side:
         if counted:
             self.seconds += seconds
             self.cpu += told["cpu"]
-            for verb in _VERBS:
-                self.took[verb] += told["took"][verb]
+            for operation in _VERBS:
+                self.took[operation] += told["took"][operation]
 
     def all(self) -> list[float]:
         """Every answer's time, whatever it was about."""
-        return [each for verb in _VERBS for each in self.took[verb]]
+        return [each for operation in _VERBS for each in self.took[operation]]
 
     def __str__(self) -> str:
-        lines = [self._line(verb, self.took[verb]) for verb in _VERBS]
+        lines = [self._line(operation, self.took[operation]) for operation in _VERBS]
         return "\n".join([*lines, self._line("both", self.all())])
 
     def _line(self, what: str, took: Sequence[float]) -> str:
@@ -151,8 +151,8 @@ def verdict(found: Measured, *, short: bool) -> int:
     print(f"memory of the server: {found.rss[0]:.1f} MB after warm-up, {found.rss[1]:.1f} MB at the end ({growth:.2f})")
     failed = http.failed + bare.failed
     print(f"errors: {failed} of {len(http.all()) + len(bare.all()) + failed} requests (goal 0)")
-    for verb in _VERBS:
-        print(f"{verb}: p50 {_ratio(http.took[verb], bare.took[verb]):.2f} times bare")
+    for operation in _VERBS:
+        print(f"{operation}: p50 {_ratio(http.took[operation], bare.took[operation]):.2f} times bare")
     ratio = _ratio(http.all(), bare.all())
     reached = ratio <= GOAL
     if short:

@@ -1,4 +1,4 @@
-"""The engine without us: the statements that the verbs issue, through psycopg alone, from as many clients."""
+"""The engine without us: the statements that the operations issue, through psycopg alone, from as many clients."""
 
 import threading
 import time
@@ -28,7 +28,7 @@ _KEY = "traced"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Told:
-    """What one slice of load gave: seconds that every answer took, by verb, and what was refused or lost."""
+    """What one slice of load gave: seconds that every answer took, by operation, and what was refused or lost."""
 
     took: dict[str, list[float]] = field(default_factory=lambda: {"remember": [], "recall": []})
     errors: list[str] = field(default_factory=list[str])
@@ -85,7 +85,7 @@ class Bare:
             connection.adapters.register_loader("json", TextLoader)
 
     def prepare(self, number: int) -> None:
-        """Learn what the verbs issue now: messages have been added since, and found things change."""
+        """Learn what the operations issue now: messages have been added since, and found things change."""
         anyio.run(self._trace, self._world.dice("trace", number))
 
     async def _trace(self, dice: Random) -> None:
@@ -93,7 +93,7 @@ class Bare:
         async with connected(self._dsn) as memory:
             if self._template is None:
                 for space in spaces:
-                    [entry] = await memory.space(space).sessions()
+                    [entry] = await memory.space(space).sessions.list()
                     self._places[space] = (entry.session.conversation_id, entry.session.id)
                 self._template = await self._remembering()
             await memory.space(spaces[0]).recall("Who is it?")  # the first of a process asks for more
@@ -124,7 +124,7 @@ class Bare:
             connection.close()
 
     def issued(self) -> str:
-        """Say what the two verbs issue."""
+        """Say what the two operations issue."""
         assert self._template is not None
         remember = [each.name for each in self._template._traced.statements]
         recall = [each.name for transaction in self._recalls[0] for each in transaction.statements]
@@ -153,10 +153,12 @@ class Bare:
         turn = client
         while time.perf_counter() < until:
             turn += 1
-            verb: Callable[[], None] = self._remember(cursor, dice, spaces) if turn % 2 else self._recall(cursor, dice)
+            operation: Callable[[], None] = (
+                self._remember(cursor, dice, spaces) if turn % 2 else self._recall(cursor, dice)
+            )
             started = time.perf_counter()
             try:
-                verb()
+                operation()
             except psycopg.Error as error:
                 told.errors.append(f"bare: {error}")
                 self._connections[client].rollback()

@@ -81,29 +81,30 @@ class Crowd:
         try:
             while time.perf_counter() < until:
                 turn += 1
-                verb = "remember" if turn % 2 else "recall"
-                request = self._request(verb, dice.choice(spaces), dice)
+                operation = "remember" if turn % 2 else "recall"
+                request = self._request(operation, dice.choice(spaces), dice)
                 started = time.perf_counter()
                 status, answer = await connection.ask(request)
                 took = time.perf_counter() - started
                 if status in {200, 201}:
-                    told.took[verb].append(took)
+                    told.took[operation].append(took)
                 else:
-                    told.errors.append(f"{verb}: {status} {answer[-200:]!r}")
+                    told.errors.append(f"{operation}: {status} {answer[-200:]!r}")
         except OSError as error:
             told.errors.append(f"the connection of client {client} was lost: {error}")
         finally:
             transport.close()
 
-    def _request(self, verb: str, space: str, dice: Random) -> bytes:
-        if verb == "remember":
+    def _request(self, operation: str, space: str, dice: Random) -> bytes:
+        if operation == "remember":
             key = f"idempotency-key: http-{dice.getrandbits(64):x}\r\n"
             body = json.dumps({"messages": sentence(dice)}).encode()
         else:
             key = ""
             body = json.dumps({"question": question(dice)}).encode()
         head = (
-            f"POST /v1/spaces/{space}/{verb} HTTP/1.1\r\nhost: {self._host}\r\nauthorization: Bearer {self._key}\r\n"
-            f"content-type: application/json\r\n{key}content-length: {len(body)}\r\n\r\n"
+            f"POST /v1/spaces/{space}/{operation} HTTP/1.1\r\nhost: {self._host}\r\n"
+            f"authorization: Bearer {self._key}\r\ncontent-type: application/json\r\n"
+            f"{key}content-length: {len(body)}\r\n\r\n"
         )
         return head.encode() + body

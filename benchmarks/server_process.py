@@ -115,4 +115,4 @@ def make_key(target: str) -> str:
 
 async def _make_key(target: str) -> str:
     async with bethink.connect(target, embedder="none", learn=False) as memory:
-        return (await memory.keys.create(name="load", scopes=list(Scope))).key
+        return (await memory.admin.keys.create(name="load", scopes=list(Scope))).key

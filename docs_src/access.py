@@ -1,18 +1,12 @@
-"""Who saw a line: the access record."""
+"""The access log: who read or changed a message."""
 
-import anyio
+import bethink.sync
 
-import bethink
-
-
-async def main() -> None:
-    async with bethink.connect("memory.db") as memory:
-        stored = await memory.space("alice").remember("Anna plays the cello on Fridays")
-        with bethink.acting_for("kari"):  # whom this program serves, if it serves several people
-            await memory.space("alice").recall("Who plays the cello?")
-        page = await memory.access(ref=stored.refs[0])
-        for entry in page.items:
-            print(entry.verb, "kari" if entry.person == "kari" else "this user", len(entry.refs))
-
-
-anyio.run(main)
+with bethink.sync.connect("memory.db") as memory:
+    alice = memory.space("alice")
+    stored = alice.remember("Anna plays the cello on Fridays.")
+    with bethink.acting_for("kari"):  # the person this program serves
+        alice.recall("Who plays the cello?")
+    for entry in memory.admin.access.list(ref=stored.refs[0], limit=2):
+        person = "kari" if entry.person == "kari" else "(system user)"
+        print(entry.operation, "by", person, "through", entry.interface, "with", len(entry.refs), "refs")

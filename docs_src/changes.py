@@ -1,23 +1,14 @@
-"""Wait until a text was learnt from, then read what changed in the space."""
+"""Wait until Bethink has learned from a message, then read the change feed of the space."""
 
-import anyio
+import bethink.sync
 
-import bethink
+with bethink.sync.connect("memory.db") as memory:
+    mira = memory.space("mira")
+    stored = mira.remember("I moved to Lisbon in May.")
+    learned = mira.sessions.get(stored.session.id).wait_until_learned(timeout=30)
+    print("done:", learned.done, "new facts:", len(learned.new))
 
-
-async def main() -> None:
-    async with bethink.connect("memory.db") as memory:
-        mira = memory.space("mira")
-        stored = await mira.remember("I moved to Lisbon in May.")
-        session = await mira.get_session(stored.session.id)
-
-        learnt = await session.learnt(wait=30)
-        print("learnt:", learnt.done, "new facts:", len(learnt.new))
-
-        async for change in mira.follow(after=0):
-            print(change.kind, change.ref.partition(":")[0])
-            if change.kind == "session.learnt":
-                break
-
-
-anyio.run(main)
+    for change in mira.admin.changes.follow(after=0):  # waits for more
+        print(change.kind, change.ref.partition(":")[0])
+        if change.kind == "session.learned":
+            break

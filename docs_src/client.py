@@ -1,21 +1,14 @@
-"""The same program with a file beside it, or with a server: only the address is different."""
+"""The same program with a local file or with a server: only the address differs."""
 
 import os
 
-import anyio
+import bethink.sync
 
-import bethink
-
-
-async def main() -> None:
-    url = os.environ.get("MEMORY_URL", "memory.db")  # or https://…
-    async with bethink.connect(url, key=os.environ.get("MEMORY_KEY", "")) as memory:
-        alice = memory.space("alice")
-        stored = await alice.remember("Anna plays the cello on Fridays")
-        print(stored.refs[0])
-        found = await alice.recall("Who plays the cello?")
-        print(found.items[0].text)
-        print((await alice.explain(found.items[0].ref)).origin)
-
-
-anyio.run(main)
+address = os.environ.get("MEMORY_URL", "memory.db")  # or https://memory.example
+with bethink.sync.connect(address, api_key=os.environ.get("MEMORY_KEY", "")) as memory:
+    alice = memory.space("alice")
+    stored = alice.remember("Anna plays the cello on Fridays")
+    print(stored.refs[0])
+    best = alice.recall("Who plays the cello?").items[0]
+    print(best.text)
+    print(alice.explain(best.ref).origin)

@@ -1,22 +1,15 @@
-"""Write a document, change it, see what changed, and restore the first version."""
+"""Write a document, compare two versions and restore the first."""
 
-import anyio
+import bethink.sync
+from bethink.types import DocumentDraft
 
-import bethink
+with bethink.sync.connect(":memory:") as memory:
+    documents = memory.space("alice").documents
+    tea = documents.create(DocumentDraft(slug="tea", title="Tea", body="Green, in the morning."))
+    draft = DocumentDraft(slug="tea", title="Tea", body="Green, in the morning.\nNever after six.")
+    documents.update(tea.id, draft, if_version=tea.version, reason="sleeps badly")
 
-
-async def main() -> None:
-    async with bethink.connect(":memory:") as memory:
-        documents = memory.space("alice").documents
-        draft = bethink.DocumentDraft(slug="tea", title="Tea", body="Green, in the morning.")
-        tea = await documents.create(draft)
-        changed = bethink.DocumentDraft(slug="tea", title="Tea", body="Green, in the morning.\nNever after six.")
-        await documents.update(tea.id, changed, expected=tea.version)
-
-        print(await documents.diff(tea.id, 1, 2))
-        await documents.restore(tea.id, 1, expected=2)
-        for version in await documents.versions(tea.id):
-            print(version.version, version.author.kind, version.author.reason or "written", version.body.splitlines())
-
-
-anyio.run(main)
+    print(documents.diff(tea.id, 1, 2))
+    documents.restore(tea.id, 1, if_version=2)
+    for version in documents.versions(tea.id):
+        print(version.version, version.author.kind, version.author.reason, version.body.splitlines())

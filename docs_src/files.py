@@ -1,42 +1,16 @@
-"""Add a file, change it, and follow what was found to its place in it."""
+"""Add a file, find a passage of it, and add its next version."""
 
-import anyio
+import bethink.sync
 
-import bethink
+HANDBOOK = "# Handbook\n\n## Tea\n\nTea is served at four.\n\n## Cats\n\nTwo cats live in the house.\n"
 
-HANDBOOK = """# Handbook
+with bethink.sync.connect(":memory:") as memory:
+    house = memory.space("house")
+    print(house.files.add("handbook.md", text=HANDBOOK).added, "passages")
 
-## Tea
+    best = house.recall("When is tea served?")[0]
+    print(best.text, best.origin, best.metadata["file"], best.metadata["headings"])
+    print(HANDBOOK[best.metadata["start"] : best.metadata["end"]] == best.text)
 
-Tea is served at four in the orangery.
-
-## Cats
-
-Two cats live in the house.
-"""
-
-
-async def main() -> None:
-    async with bethink.connect(":memory:") as memory:
-        house = memory.space("house")
-
-        added = await house.add_file("handbook.md", text=HANDBOOK)
-        print(added.added, "passages of", added.sha256[:8])
-
-        best = (await house.recall("When is tea served?")).items[0]
-        place = best.metadata
-        print(place["file"], place["headings"], best.origin)
-        print(HANDBOOK[place["start"] : place["end"]] == best.text)
-        print((await house.explain(best.ref)).metadata == place)
-
-        newer = HANDBOOK.replace("at four", "at five")
-        changed = await house.add_file("handbook.md", data=newer.encode())
-        print(changed.added, "added,", changed.kept, "kept,", changed.retracted, "taken back")
-        print((await house.add_file("handbook.md", text=newer)).added, "added the next time")
-
-        listed = await house.sessions(conversation_prefix="file:")
-        print([entry.session.metadata["file"] for entry in listed])
-        print((await house.forget(session_id=added.session.id)).messages, "messages forgotten")
-
-
-anyio.run(main)
+    change = house.files.add("handbook.md", text=HANDBOOK.replace("at four", "at five"))
+    print(change.added, "added,", change.unchanged, "unchanged,", change.retracted, "retracted")

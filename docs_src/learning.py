@@ -1,44 +1,15 @@
-"""Learn facts with a model. Here a scripted one answers; in its place put a setting such as model="openai:NAME"."""
+"""Learn facts from a session, and see what they quote and cost."""
 
-import json
+import bethink.sync
 
-import anyio
+with bethink.sync.connect("learned.db", model="openai:gpt-5-mini") as memory:
+    alice = memory.space("alice")
+    session = alice.session("chat")
+    session.append("I moved to Bergen in May.")
+    session.end()
+    memory.learn()  # learning runs in the background; this waits for it
 
-import bethink
-
-CLAIM = {
-    "quotes": [{"message": 1, "text": "I moved to Bergen in May", "as": "word"}],
-    "statement": "User lives in Bergen",
-    "about": "owner",
-    "kind": "detail",
-    "slot": "home_town",
-    "since": "2026-05",
-}
-ANSWERS: dict[str, object] = {
-    "claims": {"claims": [CLAIM], "title": "A move"},
-    "verdicts": {"said": ["c1"], "others": [], "fixed": []},  # the second reading: does message 1 say so?
-    "document_calls": {"calls": [], "done": True},
-}
-
-
-def answer(call: bethink.ModelCall) -> str:
-    return json.dumps(ANSWERS[call.schema_name])
-
-
-async def main() -> None:
-    model = bethink.ScriptedModel(answer)
-    async with bethink.connect("learnt.db", model=model) as memory:
-        alice = memory.space("alice")
-        session = await alice.session("chat")
-        await session.append("I moved to Bergen in May.")
-        await session.idle()
-        await memory.learn()
-
-        for fact in await alice.facts.search("Bergen", limit=5):
-            print(fact.content, fact.evidence, fact.origin, fact.valid_from, fact.made_by)
-            for quote in (await alice.explain(f"fact:{fact.id}:{fact.version}")).quotes:
-                print(f"message {quote.number}: {quote.text}")
-        print((await memory.audit()).spent_today)
-
-
-anyio.run(main)
+    for fact in alice.facts.list():
+        print(fact.text, "|", fact.kind, fact.evidence, "| since", fact.valid_from)
+        print("quotes", [quote.text for quote in alice.facts.quotes(fact.id)])
+    print(memory.admin.audit().spent_today)

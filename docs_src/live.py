@@ -1,4 +1,4 @@
-"""A chat loop that remembers across restarts and never fails because of its memory."""
+"""A chat that continues if the database fails."""
 
 import anyio
 
@@ -6,11 +6,10 @@ import bethink
 
 
 async def main() -> None:
-    async with bethink.connect("memory.db") as memory, memory.space("alice").live("terminal") as chat:
-        await chat.append({"role": "user", "content": "What did I say last time?"})
-        answer = f"I hold {len(chat.messages)} messages of yours."
-        await chat.append({"role": "assistant", "content": answer})
-    print(answer, "- not stored:", chat.failures)
+    async with bethink.connect("memory.db") as memory, memory.space("alice").sessions.live("terminal") as chat:
+        await chat.append({"role": "user", "content": "How many messages do you have?"})
+        await chat.append({"role": "assistant", "content": f"I have {len(chat.messages)}."})
+    print(chat.messages[-1].content, "Failures:", chat.failures)
 
 
 anyio.run(main)

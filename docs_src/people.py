@@ -1,26 +1,15 @@
-"""Somebody asks what is known of them, and to be forgotten, wherever it is."""
+"""Find, export and delete all data about a person, in all spaces."""
 
-import anyio
+import bethink.sync
 
-import bethink
+with bethink.sync.connect("memory.db") as memory:
+    kari = {"role": "user", "name": "Kari Moe", "content": "I am allergic to nuts."}
+    memory.space("team").remember([kari, {"role": "user", "content": "So is Kari's son."}])
+    memory.space("kitchen").remember("No nuts on Fridays: K. Moe is here.")
 
-
-async def main() -> None:
-    async with bethink.connect("memory.db") as memory:
-        kari = bethink.Message(role="user", name="Kari Moe", content="I am allergic to nuts.")
-        await memory.space("team").remember([kari, bethink.Message(role="user", content="So is Kari's son.")])
-        await memory.space("kitchen").remember("No nuts on Fridays: K. Moe is here.")
-
-        found = await memory.find_person("Kari Moe", aliases=["Kari", "K. Moe"])
-        for each in found.spaces:
-            print(each.space, each.messages, "messages:", each.speaker, "as speaker,", each.words, "by words")
-        page = await memory.export_person("Kari Moe", aliases=["Kari", "K. Moe"])
-        print(page.items[0].space, "-", page.items[0].text)
-
-        gone = await memory.forget_person("Kari Moe", aliases=["Kari", "K. Moe"], reason="request 12")
-        for erased in gone.spaces:
-            print(erased.space, erased.went.messages, "messages are gone,", "receipt:", bool(erased.went.receipt))
-        print("not claimed:", gone.not_claimed[0])
-
-
-anyio.run(main)
+    people, aliases = memory.admin.people, ["Kari", "K. Moe"]
+    for space in people.find("Kari Moe", aliases=aliases).spaces:
+        print(space.space, space.messages, "messages:", space.speaker, "as speaker,", space.words, "by text")
+    print(people.export("Kari Moe", aliases=aliases).items[0].text)
+    report = people.forget("Kari Moe", aliases=aliases, reason="request 12")
+    print("not covered:", report.not_claimed[0])

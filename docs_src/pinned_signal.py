@@ -1,4 +1,4 @@
-"""A signal of recall: what someone pinned with a hash tag comes before what is otherwise as good."""
+"""A ranking signal: texts with a hash tag come before others that are as good."""
 
 from bethink.memory.recall.candidates import Candidates
 from bethink.memory.recall.question import ParsedQuestion
@@ -9,7 +9,7 @@ class Pinned:
     weight = 0.3
 
     def score(self, question: ParsedQuestion, candidates: Candidates) -> list[float]:
-        if question.now:  # what holds now is not what was pinned some day
+        if question.now:  # it asks about the present, and a pinned text may be old
             return [0.0] * len(candidates.texts)
         return [1.0 if "#pinned" in text.text else 0.0 for text in candidates.texts]
 

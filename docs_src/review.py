@@ -1,42 +1,16 @@
-"""Decide about a held claim. Here a scripted model answers; in its place, set model="openai:NAME" or another."""
+"""Approve a claim with other words, and correct the fact later."""
 
-import json
+import bethink.sync
 
-import anyio
+with bethink.sync.connect(":memory:", model="openai:gpt-5-mini") as memory:
+    alice = memory.space("alice")
+    alice.remember("I have asthma, but only in spring.")
+    memory.learn()
 
-import bethink
+    for review in alice.reviews.list():
+        print(review.reason, "|", review.claim.fact.text, [quote.text for quote in review.claim.quotes])
+        alice.reviews.approve(review.id, text="Alice has asthma in spring.", note="asked her")
 
-CLAIM = {
-    "quotes": [{"message": 1, "text": "I have asthma", "as": "word"}],
-    "statement": "The owner has asthma.",
-    "about": "owner",
-    "kind": "detail",
-    "review": "health",
-}
-
-
-def answer(call: bethink.ModelCall) -> str:
-    if call.schema_name == "verdicts":
-        return '{"said": ["c1"], "others": [], "fixed": []}'
-    if call.schema_name == "claims":
-        return json.dumps({"claims": [CLAIM], "suspicious": [], "title": None})
-    return '{"calls": [], "done": true}'
-
-
-async def main() -> None:
-    async with bethink.connect(":memory:", model=bethink.ScriptedModel(answer)) as memory:
-        alice = memory.space("alice")
-        await alice.remember("I have asthma, but only in spring.")
-        await memory.learn()
-
-        for review in await alice.reviews.all():
-            print(review.reason, review.claim.fact.content, [quote.text for quote in review.claim.quotes])
-            await alice.reviews.approve(review.id, statement="The owner has asthma in spring.", note="asked her")
-
-        [fact] = await alice.facts.all()
-        print(fact.content, fact.evidence)
-        done = await alice.correct(f"fact:{fact.id}:{fact.version}", "The owner has asthma in April and May.")
-        print(done.text, done.ref != done.previous)
-
-
-anyio.run(main)
+    fact = alice.facts.list()[0]
+    print(fact.evidence, "|", fact.text)
+    print(alice.correct(fact.ref, "Alice has asthma in April and May.").text)

@@ -1,30 +1,26 @@
-"""The first lesson, second half: a chat agent with memory. Talk to it, stop it, start it again."""
+"""The quickstart, second part: a chat program that knows what was said in earlier runs."""
 
 import sys
 
 import bethink.sync
 
 
-def think(prompt: list[dict[str, object]]) -> str:
-    """Stand in for your model: it takes the same list of messages."""
-    known = [line for line in str(prompt[0]["content"]).splitlines() if line.startswith("- ")]
-    return f"Things I knew when we began: {len(known)}."
+def think(prompt: list[dict[str, object]]) -> str:  # stands in for your model, so that you need no key
+    lines = str(prompt[0]["content"]).splitlines()
+    return next((line for line in lines if line.startswith("- ")), "I do not know that yet.")
 
 
 with bethink.sync.connect("lesson.db") as memory:
     session = memory.space("ida").session("terminal")
-    prompt = session.context().to_openai()
-
-    print("Talk to me; an empty line ends it.", flush=True)
-    for line in iter(sys.stdin.readline, ""):
-        if not line.strip():
+    history: list[dict[str, object]] = []
+    print("Talk to me. An empty line ends the chat.", flush=True)
+    for line in map(str.strip, sys.stdin):
+        if not line:
             break
-        session.append(line.strip())
-        prompt.append({"role": "user", "content": line.strip()})
-        answer = think(prompt)
-        session.append([{"role": "assistant", "content": answer}])
-        prompt.append({"role": "assistant", "content": answer})
-        print(answer, flush=True)
-
+        history.append({"role": "user", "content": line})
+        prompt = session.context(line).to_openai() + history
+        history.append({"role": "assistant", "content": session.strip_citations(think(prompt))})
+        session.append(history[-2:])
+        print(history[-1]["content"], flush=True)
     session.end()
     memory.learn()

@@ -1,4 +1,4 @@
-"""The first lesson, first half: store two sentences, ask for one."""
+"""The quickstart, first part: store messages and search them."""
 
 import bethink.sync
 
@@ -6,8 +6,6 @@ with bethink.sync.connect("lesson.db") as memory:
     ida = memory.space("ida")
     ida.remember("I moved to Bergen in May.")
     ida.remember("I am allergic to cashews.")
-    memory.learn()
 
-    found = ida.recall("What am I allergic to?")
-    print(found.items[0].text)
-    print(found.items[0].ref)
+    for match in ida.recall("What am I allergic to?"):
+        print(match.certainty, match.text, match.ref)

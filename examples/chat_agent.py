@@ -11,15 +11,20 @@ from pathlib import Path
 import anyio
 
 import bethink
+import bethink.extend
+import bethink.testing
+import bethink.types
 
 USER = "ida"
-KINDS = (bethink.RefKind.FACT, bethink.RefKind.SESSION_MEMORY, bethink.RefKind.DOCUMENT)
+KINDS = (bethink.types.RefKind.FACT, bethink.types.RefKind.SESSION_SUMMARY, bethink.types.RefKind.DOCUMENT)
 Tool = Callable[[str], Awaitable[str]]
 
 
 async def run(file: Path, said: list[str]) -> None:
     """Run the program once: this is all that an agent does with its memory."""
-    async with bethink.connect(file, model=bethink.ScriptedModel(learnt_from), learn_in_background=False) as memory:
+    async with bethink.connect(
+        file, model=bethink.testing.ScriptedModel(learnt_from), learn_in_background=False
+    ) as memory:
         session = await memory.space(USER).session("terminal")
 
         # Once, when a session starts: what is known begins the prompt, and stays the same so that caches hold.
@@ -31,7 +36,7 @@ async def run(file: Path, said: list[str]) -> None:
             # For the rest: a tool that the model may call. Each line ends in the label it can be cited by.
             # Without messages: what was said in this session stands in the prompt already.
             found = await session.recall(question, budget=300, limit=3, kinds=KINDS)
-            return "\n".join(f"{item.text} [^{item.label}]" for item in found.items) or f"({found.missing})"
+            return "\n".join(f"{item.text} [^{item.label}]" for item in found.items) or f"({found.note})"
 
         for text in said:
             print(f"  ida:   {text}")
@@ -40,7 +45,7 @@ async def run(file: Path, said: list[str]) -> None:
             answer = await think(prompt, recall)
             prompt.append({"role": "assistant", "content": answer})
             # Counts what the answer rests on, and takes the labels out: people need not read them.
-            plain = await session.cited(answer)
+            plain = await session.strip_citations(answer)
             await session.append([{"role": "assistant", "content": plain}])
             print(f"  agent: {plain}")
 
@@ -52,11 +57,11 @@ async def show(file: Path) -> None:
     """Print what is known now, where each line comes from, and how often it was of use."""
     async with bethink.connect(file, learn_in_background=False) as memory:
         ida = memory.space(USER)
-        for fact in sorted(await ida.facts.all(), key=lambda fact: fact.content):
+        for fact in sorted(await ida.facts.list(), key=lambda fact: fact.text):
             lineage = await ida.explain(f"fact:{fact.id}:{fact.version}")
             used = lineage.usage.times if lineage.usage else 0
             quotes = " / ".join(quote.text for quote in lineage.quotes)
-            print(f"  {fact.content} ({fact.kind}, {fact.evidence}, used {used} times)")
+            print(f"  {fact.text} ({fact.kind}, {fact.evidence}, used {used} times)")
             print(f"    because {fact.origin} said: {quotes}")
 
 
@@ -88,7 +93,7 @@ CLAIMS: dict[str, dict[str, object]] = {
 }
 
 
-def learnt_from(call: bethink.ModelCall) -> str:
+def learnt_from(call: bethink.extend.ModelCall) -> str:
     """Say what a model would make of a session: claims with exact quotes, and then whether the messages say so."""
     if call.schema_name == "document_calls":
         return '{"calls": [], "done": true}'

@@ -11,6 +11,9 @@ from pathlib import Path
 import anyio
 
 import bethink
+import bethink.extend
+import bethink.testing
+import bethink.types
 
 REPO = "repo:heron"  # the space: both agents work for the same people on the same repository
 
@@ -55,27 +58,27 @@ async def next_day(memory: bethink.Memory, agent: str) -> None:
         print(f"  {item.text}  [{item.ref.kind}, {item.origin}]")
     for question in TUESDAY:
         found = await session.recall(question)
-        print(f"  {question} -> {found.items[0].text if found else found.missing}")
+        print(f"  {question} -> {found.items[0].text if found else found.note}")
 
 
 async def explain_the_cache(memory: bethink.Memory) -> None:
     """Show why it says SQLite, and what became of Redis."""
     heron = memory.space(REPO)
-    found = await heron.recall("Where is the cache?", kinds=(bethink.RefKind.FACT,), explain=True)
+    found = await heron.recall("Where is the cache?", kinds=(bethink.types.RefKind.FACT,), explain=True)
     print("\nWhy? Every candidate for 'Where is the cache?':")
     for candidate in found.candidates:
         lineage = await heron.explain(candidate.ref)
         print(f"  {candidate.text}: {candidate.fate}{because(lineage)}")
     best = found.items[0].ref
-    shown = [each.session_id for each in await heron.shown() if best in each.refs]
+    shown = [each.session_id for each in await heron.admin.context_log.list() if best in each.refs]
     print(f"  SQLite was shown {len(shown)} times, to {len(set(shown))} session")
 
 
 def because(lineage: bethink.Lineage) -> str:
     """Write where a fact comes from: the message, the job's attempts, the model and the prompt that read it."""
-    source, made_by = lineage.sources[0], lineage.made_by
+    source, made_by = lineage.sources[0], lineage.created_by
     model = f"{made_by.model} with {made_by.prompt}" if made_by else "hand"
-    after = "\n    it gave way to a later word of the same rank" if lineage.superseded_by else ""
+    after = "\n    it gave way to a later word of the same rank" if lineage.replaced_by else ""
     return f'\n    {source.origin} said: "{source.text}"\n    read by {model} in {len(lineage.jobs)} job{after}'
 
 
@@ -94,7 +97,7 @@ CLAIMS = [
 UNSAID = {"Redis is faster than SQLite"}
 
 
-def learnt_from(call: bethink.ModelCall) -> str:
+def learnt_from(call: bethink.extend.ModelCall) -> str:
     """Claim what a model would: rightly four times, once what a web page told it, and once what nobody said."""
     if call.schema_name == "document_calls":
         return '{"calls": [], "done": true}'
@@ -125,7 +128,7 @@ def judged(prompt: str) -> dict[str, object]:
 
 async def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
-        model = bethink.ScriptedModel(learnt_from)
+        model = bethink.testing.ScriptedModel(learnt_from)
         async with bethink.connect(Path(folder) / "memory.db", model=model, learn_in_background=False) as memory:
             await work(memory, "claude-code", "monday", MONDAY)
             await work(memory, "claude-code", "monday evening", MONDAY_EVENING)

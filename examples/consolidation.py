@@ -10,6 +10,8 @@ from datetime import UTC, datetime, timedelta
 import anyio
 
 import bethink
+import bethink.extend
+import bethink.testing
 from bethink.api.connect import memory_from
 from bethink.jobs.worker import Worker, WorkerOptions
 from bethink.memory.learning.documents.consolidate import ConsolidationRules, Consolidator
@@ -56,7 +58,7 @@ def sessions() -> list[Said]:
     return sorted([*LIFE, *talk[:21]], key=lambda each: each.day)
 
 
-def answer_to(said: Said, call: bethink.ModelCall) -> str:
+def answer_to(said: Said, call: bethink.extend.ModelCall) -> str:
     """What a model would say about a session, and about its claim when it reads again."""
     if call.schema_name == "verdicts":
         return '{"said": ["c1"], "others": [], "fixed": []}'  # every fact of the script is said
@@ -84,10 +86,10 @@ class Calendar:
 def worker(database: Database, said: list[Said]) -> Worker:
     """A worker that learns by the script, and consolidates without a model."""
 
-    def script(call: bethink.ModelCall) -> str:
+    def script(call: bethink.extend.ModelCall) -> str:
         return answer_to(next(each for each in said if each.text in call.prompt), call)
 
-    model, redactor, tokens = bethink.ScriptedModel(script), redactor_for(database), EstimatedTokens()
+    model, redactor, tokens = bethink.testing.ScriptedModel(script), redactor_for(database), EstimatedTokens()
     runs = Runs(database=database, model=None, redactor=redactor, tokens=tokens)
     handlers = {
         JobKind.EXTRACT: Extractor(database=database, model=model, reader=model, redactor=redactor, tokens=tokens),
@@ -97,7 +99,7 @@ def worker(database: Database, said: list[Said]) -> Worker:
 
 
 async def show_changes(ida: bethink.Space, seen: set[str], day: int) -> None:
-    for changes in reversed(await ida.documents.changes()):
+    for changes in reversed(await ida.documents.changes.list()):
         if changes.run in seen:
             continue
         seen.add(changes.run)
@@ -118,7 +120,7 @@ async def main() -> None:
     clock = Calendar()
     database = SqliteDatabase(SqliteOptions(path=":memory:"), clock=clock)
     said, seen = sessions(), set[str]()
-    async with memory_from(bethink.load_settings(environ={}, learn=False), database=database) as memory:
+    async with memory_from(bethink.Settings.load(environ={}, learn=False), database=database) as memory:
         ida = memory.space("ida")
         work = worker(database, said)
         for number, each in enumerate(said):
@@ -129,9 +131,9 @@ async def main() -> None:
             await work.run_once()
             await show_changes(ida, seen, each.day)
         print("\n== the tree after ninety days")
-        for path, entry in (await ida.documents.tree()).items():
+        for entry in await ida.documents.list():
             document = await ida.documents.get(entry.id)
-            print(f"\n{path} (version {document.version})\n{document.body}")
+            print(f"\n{entry.path} (version {document.version})\n{document.body}")
 
 
 if __name__ == "__main__":

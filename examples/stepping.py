@@ -9,6 +9,7 @@ from pathlib import Path
 import anyio
 
 import bethink
+import bethink.types
 from bethink.memory.working.ladder import Thresholds
 from bethink.memory.working.process import Engine
 from bethink.model.thread_results import StepResult
@@ -50,7 +51,7 @@ def told(result: StepResult, event: str) -> str:
     return f"{'truncation' if result.truncation_performed else 'compaction'} of {removed} chunks"
 
 
-async def play(threads: bethink.Threads) -> None:
+async def play(threads: bethink.types.Threads) -> None:
     await threads.open("session", mode=Mode.STEPPING)
     for event in SESSION:
         await threads.dispatch("session", event)
@@ -60,7 +61,7 @@ async def play(threads: bethink.Threads) -> None:
             thread = await threads.get("session")
             print(f"{thread.total_tokens:5} [{bar(thread.total_tokens)}] {told(result, event.type)}")
             waiting = result.has_pending_operations
-    usage = await threads.usage("session")
+    usage = await threads.tokens("session")
     replayed = await threads.replay("session")
     state = await threads.state("session")
     print(f"{len(await threads.states('session'))} states kept; {usage.total_tokens} tokens now")

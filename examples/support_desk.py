@@ -10,6 +10,8 @@ from datetime import UTC, datetime, timedelta
 import anyio
 
 import bethink
+import bethink.extend
+import bethink.testing
 from bethink.api.connect import memory_from
 from bethink.model.working import Event, EventType, Mode
 from bethink.providers.estimated_tokens import EstimatedTokens
@@ -56,7 +58,7 @@ def answered_on(day: int) -> str:
     return f"Thank you. We sent instructions for the {THINGS[day % 5]} with letter {day}."
 
 
-def learnt_from(call: bethink.ModelCall) -> str:
+def learnt_from(call: bethink.extend.ModelCall) -> str:
     """Say what a model would make of a session: nothing of small talk, one fact of the four days that matter."""
     if call.schema_name == "document_calls":
         return '{"calls": [], "done": true}'
@@ -101,7 +103,7 @@ async def ask(memory: bethink.Memory, *, as_of: str | None = None) -> None:
     print(f"\n{QUESTION} ({as_of or 'today'})")
     print(f"  {len(found.items)} lines in {found.tokens} of {BUDGET} tokens; the first four:")
     for item in found.items[:4]:
-        print(f"  {item.score:.2f} {item.ref.kind} of {item.at.date()}: {item.text[:70]}")
+        print(f"  {item.score:.2f} {item.ref.kind} of {item.said_at.date()}: {item.text[:70]}")
     for fate, count in sorted(Counter(str(candidate.fate) for candidate in found.candidates).items()):
         example = next(candidate.text for candidate in found.candidates if candidate.fate == fate)
         print(f"  {count:3} {fate:13} such as {example[:50]!r}")
@@ -142,8 +144,8 @@ async def step_through(memory: bethink.Memory) -> None:
 async def main() -> None:
     clock = Calendar()
     database = SqliteDatabase(SqliteOptions(path=":memory:"), clock=clock)
-    settings = bethink.load_settings(environ={}, learn_in_background=False)
-    async with memory_from(settings, database=database, model=bethink.ScriptedModel(learnt_from)) as memory:
+    settings = bethink.Settings.load(environ={}, learn_in_background=False)
+    async with memory_from(settings, database=database, model=bethink.testing.ScriptedModel(learnt_from)) as memory:
         said = await live_through(memory, clock)
         facts = await memory.space(CUSTOMER).facts.count()
         print(f"200 sessions, {said} tokens said, {facts} facts held to be true")

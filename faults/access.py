@@ -30,13 +30,14 @@ from urllib.parse import quote
 import anyio
 
 import bethink
+import bethink.types
 from bethink.cli.app import main as command_line
 from bethink.http import ServerOptions, create_app
 from bethink.memory.access.record import AccessRecord
-from bethink.model.access import Door, Scope, caller
+from bethink.model.access import Interface, Scope, caller
 from bethink.model.documents import DocumentDraft
 from bethink.store.access_log import EVERYTHING, covers
-from bethink.web.door import add_window
+from bethink.web.mount import add_web_ui
 from bethink.web.sessions import WebSessions
 from faults.asgi import ask
 from faults.places import AsItIs, Place, chosen, fork, place
@@ -51,7 +52,7 @@ _FEWER = 0.7
 _AMONG_MUTANTS = 12
 _KILLS = 6
 _MOST_PRINTED = 20
-_DOORS = (Door.LIBRARY, Door.HTTP, Door.MCP, Door.WINDOW, Door.CLI)
+_DOORS = (Interface.LIBRARY, Interface.HTTP, Interface.MCP, Interface.WEB, Interface.CLI)
 
 
 class Mutant(StrEnum):
@@ -73,11 +74,11 @@ class Mutant(StrEnum):
     """What takes a whole space goes past the record."""
 
 
-def _forgetful(record: AccessRecord, verb: str) -> Callable[[object, str], None]:
+def _forgetful(record: AccessRecord, operation: str) -> Callable[[object, str], None]:
     def add(tx: object, space: str) -> None:
         del tx, space
 
-    del record, verb
+    del record, operation
     return add
 
 
@@ -86,13 +87,13 @@ def mutated(mutant: Mutant | None) -> Generator[None]:
     """Put a bug into the record."""
     around, entry, write = AccessRecord.around, AccessRecord._entry, AccessRecord._write
 
-    async def skipping(self: AccessRecord, verb: Any, space: str, request: Any, handler: Any) -> Any:
-        if f"no-{caller.get().door}" == mutant:
+    async def skipping(self: AccessRecord, operation: Any, space: str, request: Any, handler: Any) -> Any:
+        if f"no-{caller.get().interface}" == mutant:
             return await handler(space, request)
-        return await around(self, verb, space, request, handler)
+        return await around(self, operation, space, request, handler)
 
-    def changed(self: AccessRecord, verb: Any, space: str, who: Any) -> Any:
-        return entry(self, verb, space, who)._replace(key="", person="")
+    def changed(self: AccessRecord, operation: Any, space: str, who: Any) -> Any:
+        return entry(self, operation, space, who)._replace(key="", person="")
 
     kept: list[Any] = []
 
@@ -122,7 +123,7 @@ def mutated(mutant: Mutant | None) -> Generator[None]:
 class Shown:
     """What one call has shown, to whom and when."""
 
-    door: Door
+    door: Interface
     who: str
     began: int
     ended: int
@@ -162,7 +163,7 @@ async def furnish(memory: bethink.Memory, random: Random) -> World:
         world.refs |= {text[-16:]: str(ref) for text, ref in zip(texts, stored.refs, strict=True)}
         for number in range(4):
             text, name = said(), f"{space}-fact-{number}"
-            await memory.space(space).facts.save(bethink.Fact(id=name, content=text, origin=bethink.Origin("user")))
+            await memory.space(space).facts.save(bethink.Fact(id=name, text=text, origin=bethink.types.Origin("user")))
             world.refs[text[-16:]] = f"fact:{name}:1"
             text, name = said(), f"{space}-doc-{number}"
             draft = DocumentDraft(slug=f"page-{number}", title=f"Page {number}", body=text)
@@ -184,19 +185,19 @@ class Doors:
         self._target = target
         self._folder = folder
         options = ServerOptions(rate=float("inf"))
-        self.app = create_app(memory, options=options, doors=[add_window])
+        self.app = create_app(memory, options=options, mounts=[add_web_ui])
 
-    async def open(self, task: int) -> dict[Door, tuple[str, Call]]:
+    async def open(self, task: int) -> dict[Interface, tuple[str, Call]]:
         """Return for each door who goes through it, and how."""
-        key = await self._memory.keys.create(f"task {task}", [Scope.READ, Scope.WRITE, Scope.STEER])
-        session = await WebSessions(self._memory.local().database).begin(key.info.prefix)
+        key = await self._memory.admin.keys.create(f"task {task}", [Scope.READ, Scope.WRITE, Scope.STEER])
+        session = await WebSessions(self._memory.backend.local().database).begin(key.info.prefix)
         prefix, text = key.info.prefix, key.key
         return {
-            Door.LIBRARY: (f"person-{task}", partial(self._library, f"person-{task}")),
-            Door.HTTP: (prefix, partial(self._http, text)),
-            Door.MCP: (prefix, partial(self._mcp, text)),
-            Door.WINDOW: (prefix, partial(self._window, session)),
-            Door.CLI: ("", self._cli),
+            Interface.LIBRARY: (f"person-{task}", partial(self._library, f"person-{task}")),
+            Interface.HTTP: (prefix, partial(self._http, text)),
+            Interface.MCP: (prefix, partial(self._mcp, text)),
+            Interface.WEB: (prefix, partial(self._window, session)),
+            Interface.CLI: ("", self._cli),
         }
 
     async def _library(self, person: str, random: Random, space: str) -> tuple[str, str]:
@@ -205,17 +206,17 @@ class Doors:
         fact, document = world.some_ref(random, space, "fact"), world.some_ref(random, space, "document")
         calls: dict[str, Callable[[], Awaitable[object]]] = {
             "recall": lambda: own.recall(question, explain=random.random() < 0.3),
-            "several": lambda: self._memory.spaces(*_SPACES).recall(question),
+            "several": lambda: self._memory.group(*_SPACES).recall(question),
             "context": lambda: own.context(question),
             "explain": lambda: own.explain(world.some_ref(random, space)),
             "read": lambda: self._read(space),
             "fact": lambda: own.facts.get(fact.split(":")[1]),
-            "facts": own.facts.all,
+            "facts": own.facts.list,
             "search": lambda: own.facts.search(question),
             "document": lambda: own.documents.get(document.split(":")[1]),
             "documents": lambda: own.documents.search(question),
-            "files": own.documents.files,
-            "timeline": own.timeline,
+            "files": own.documents.read_all,
+            "timeline": own.admin.timeline.list,
             "archive": lambda: self._export(space, random),
         }
         name = random.choice(list(calls))
@@ -223,11 +224,11 @@ class Doors:
             return name, repr(await calls[name]())
 
     async def _read(self, space: str) -> object:
-        return await (await self._memory.space(space).get_session(self.world.sessions[space])).read()
+        return await (await self._memory.space(space).sessions.get(self.world.sessions[space])).messages()
 
     async def _export(self, space: str, random: Random) -> str:
         file = self._file(random)
-        await self._memory.space(space).export_archive(file)
+        await self._memory.space(space).admin.export_archive(file)
         return _read_archive(file.read_bytes())
 
     def _file(self, random: Random) -> Path:
@@ -296,10 +297,10 @@ class Doors:
             [
                 ["recall", " ".join(random.sample(_WORDS, 2))],
                 ["show", self.world.some_ref(random, space)],
-                ["facts"],
+                ["fact", "list"],
                 ["context", random.choice(_WORDS)],
-                ["export", "--archive", str(file)],
-                ["export"],
+                ["data", "export", "--format", "archive", "-o", str(file)],
+                ["data", "export"],
             ]
         )
         given = [*words, "--database", self._target, "--space", space, "--json"]
@@ -319,7 +320,7 @@ def _printed(words: list[str]) -> str:
     return out.getvalue()
 
 
-async def call_at_random(target: str, *, calls: int, seed: int, doors: tuple[Door, ...] = _DOORS) -> World:
+async def call_at_random(target: str, *, calls: int, seed: int, doors: tuple[Interface, ...] = _DOORS) -> World:
     """Go through the doors with several tasks at once, and note what was shown to whom."""
     random = Random(seed)
     shell = anyio.Lock()  # what a command prints goes to the one stdout there is
@@ -334,10 +335,10 @@ async def call_at_random(target: str, *, calls: int, seed: int, doors: tuple[Doo
             own, random = await made.open(task), Random(seed * 31 + task)
             for _ in range(count):
                 door, space = random.choice(doors), random.choice(_SPACES)
-                if door is Door.CLI and random.random() < _FEWER:
+                if door is Interface.CLI and random.random() < _FEWER:
                     door = doors[0]
                 who, call = own[door]
-                async with shell if door is Door.CLI else contextlib.AsyncExitStack():
+                async with shell if door is Interface.CLI else contextlib.AsyncExitStack():
                     began = time.time_ns() // 1_000
                     asked, answer = await call(random, space)
                     ended = time.time_ns() // 1_000
@@ -356,7 +357,7 @@ async def call_at_random(target: str, *, calls: int, seed: int, doors: tuple[Doo
 def missing_in(where: Place, world: World) -> list[str]:
     """Return what was shown and is not in the record, read past our own code."""
     raw = Raw(where.raw)
-    rows = raw.rows("SELECT door, key_prefix, person, at, refs, space_id FROM access_log")
+    rows = raw.rows("SELECT interface, key_prefix, person, at, refs, space_id FROM access_log")
     entries = [(door, key, person, at, json.loads(refs), space) for door, key, person, at, refs, space in rows]
     missing: list[str] = []
     for call in world.shown:
@@ -407,7 +408,7 @@ def _reads(target: str, ledger: Path, person: str) -> None:
         async with bethink.connect(target, learn_in_background=False) as memory:
             with bethink.acting_for(person):
                 while True:
-                    await memory.space("alice").export_archive(ledger.with_suffix(".zip"))
+                    await memory.space("alice").admin.export_archive(ledger.with_suffix(".zip"))
                     os.write(file, b".")
                     await memory.space("alice").recall("parrot")
                     os.write(file, b".")
@@ -416,7 +417,7 @@ def _reads(target: str, ledger: Path, person: str) -> None:
 
 
 def campaign(
-    database: str, *, calls: int, kills: int, seed: int, mutant: Mutant | None, doors: tuple[Door, ...] = _DOORS
+    database: str, *, calls: int, kills: int, seed: int, mutant: Mutant | None, doors: tuple[Interface, ...] = _DOORS
 ) -> tuple[str, list[str]]:
     """Run everything once on a new database; return the figures and what is missing."""
     with place(database) as where, mutated(mutant):
@@ -435,7 +436,7 @@ def campaign(
 def noticed(mutant: Mutant, seed: int) -> bool:
     """Return whether a few calls notice a bug on purpose."""
     door = mutant.removeprefix("no-")
-    doors = tuple(each for each in _DOORS if each == door) or (Door.HTTP,)
+    doors = tuple(each for each in _DOORS if each == door) or (Interface.HTTP,)
     kills = int(mutant in (Mutant.LATE, Mutant.NO_ARCHIVES))
     return bool(campaign("sqlite", calls=_AMONG_MUTANTS, kills=kills, seed=seed, mutant=mutant, doors=doors)[1])
 

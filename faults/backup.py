@@ -19,14 +19,15 @@ from pathlib import Path
 import anyio
 
 import bethink
-from bethink.config.settings import load_settings, settings_of
+from bethink.config.addresses import settings_of
+from bethink.config.settings import load_settings
 from bethink.errors import BethinkError
 from bethink.features.backups import make, manifest
 from bethink.features.backups import restore as restoring
 from bethink.features.backups.verify import verify_backup
 from bethink.model.backups import BackupManifest, Counts
 from bethink.model.jobs import JobKind
-from bethink.model.records import Forgotten
+from bethink.model.records import Deletion, conversation_key
 from bethink.store import jobs, restores
 from bethink.store.db import Tx, system_clock
 from faults.backup_check import LEASE, SPACE, HandedOut, Life, Places, check, windows_of
@@ -61,7 +62,7 @@ async def _write(life: Life, process: int) -> None:
     """Append messages with words of their own, and note each that is acknowledged."""
     ledger = Ledger(life.place.ledger, process)
     async with life.connect() as memory:
-        session = await memory.space(SPACE).session(bethink.conversation_key(channel="faults", chat=f"{process}"))
+        session = await memory.space(SPACE).session(conversation_key(channel="faults", chat=f"{process}"))
         for number in range(1, _MOST + 1):
             key = f"{process}-{number}"
             message = bethink.Message(role="user", content=f"message {key} {life.words[key]}", idempotency_key=key)
@@ -124,7 +125,7 @@ async def _back_up(life: Life, file: Path, mutant: Mutant | None) -> None:
     await make.back_up(life.backing, file, tools=life.tools)
     async for finding in verify_backup(life.settings, file, tools=life.tools):
         if not finding.ok:
-            life.problems.append(f"a backup is not whole: {finding.name}: {finding.found}")
+            life.problems.append(f"a backup is not whole: {finding.name}: {finding.result}")
 
 
 def _plain_copy(life: Life, file: Path) -> None:
@@ -147,19 +148,19 @@ def _plain_copy(life: Life, file: Path) -> None:
 async def _go_on(life: Life, number: int, before: Places) -> HandedOut:
     """Use the memory after the backup: forget some of what it holds, and take refs, a position and a claim."""
     async with life.connect() as memory:
-        space, database = memory.space(SPACE), memory.local().database
+        space, database = memory.space(SPACE), memory.backend.local().database
         for key in life.dice.sample(sorted(before), _ERASED):
             session, at = before[key]
             await space.forget(bethink.Ref.parse(f"message:{session}:{at}"))
             life.erased[key] = life.words[key]
             del before[key]
-        await space.facts.save(bethink.Fact(id=f"late-{number}", content="Said late."))
-        changes = await space.changes()
+        await space.facts.save(bethink.Fact(id=f"late-{number}", text="Said late."))
+        changes = await space.admin.changes.list()
         [claim] = await database.transact(
-            lambda tx: jobs.claim(tx, kind=JobKind.EXTRACT, limit=1, lease=LEASE, worker="faults")
+            lambda tx: jobs.lease_jobs(tx, kind=JobKind.EXTRACT, limit=1, duration=LEASE, worker="faults")
         )
         # What a writer has acknowledged may be in the backup; this is not.
-        key = bethink.conversation_key(channel="faults", chat=f"{number * WRITERS}")
+        key = conversation_key(channel="faults", chat=f"{number * WRITERS}")
         session = await space.session(key)
         late = await session.append([bethink.Message(role="user", content="Said late.")] * WRITERS)
     return HandedOut(
@@ -218,7 +219,7 @@ def _bug(mutant: Mutant | None) -> Generator[None]:
         restoring.replay, restores.begin_epoch = kept
 
 
-def _no_replay(tx: Tx, *, space: str) -> Forgotten | None:
+def _no_replay(tx: Tx, *, space: str) -> Deletion | None:
     del tx, space
     return None
 

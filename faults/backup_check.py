@@ -7,9 +7,9 @@ from datetime import timedelta
 
 import bethink
 from bethink.config.settings import Settings
-from bethink.errors import LostClaim, NotFound, SessionEnded, Stale
+from bethink.errors import LeaseLostError, NotFoundError, SessionEndedError, VersionConflictError
 from bethink.features.backups.verify import verify_database
-from bethink.model.jobs import Claim
+from bethink.model.jobs import Lease
 from bethink.model.operations.sessions import APPEND, AppendRequest
 from bethink.store import jobs
 from bethink.store.db import Tx
@@ -31,7 +31,7 @@ class HandedOut:
 
     session: str
     position: int
-    claim: Claim
+    claim: Lease
     refs: list[str]
 
 
@@ -86,8 +86,8 @@ async def check(life: Life, must: Places, handed_out: HandedOut, where: str) -> 
     ]
     found += _back(life)
     async with life.connect() as memory:
-        async for finding in verify_database(life.settings, memory.local().database):
-            found += [] if finding.ok else [f"{finding.name}: {finding.found}"]
+        async for finding in verify_database(life.settings, memory.backend.local().database):
+            found += [] if finding.ok else [f"{finding.name}: {finding.result}"]
         found += await _accepted(life, memory, handed_out)
     life.problems += [f"{where}: {each}" for each in found]
     life.stored = here
@@ -116,7 +116,7 @@ async def _accepted(life: Life, memory: bethink.Memory, handed_out: HandedOut) -
         life.refused += 1
         try:
             await call()
-        except (NotFound, SessionEnded, Stale, LostClaim) as error:
+        except (NotFoundError, SessionEndedError, VersionConflictError, LeaseLostError) as error:
             if "was restored on" not in str(error):
                 found.append(f"{name} is refused without a word of the restore: {error}")
         else:
@@ -125,17 +125,17 @@ async def _accepted(life: Life, memory: bethink.Memory, handed_out: HandedOut) -
 
 
 def _calls(memory: bethink.Memory, handed_out: HandedOut) -> dict[str, Callable[[], Awaitable[object]]]:
-    space, local = memory.space(SPACE), memory.local()
+    space, local = memory.space(SPACE), memory.backend.local()
     late = (bethink.Message(role="user", content="late"),)
 
     def beat(tx: Tx) -> None:
-        if not jobs.beat(tx, handed_out.claim, lease=LEASE):
-            raise jobs.lost(handed_out.claim)
+        if not jobs.renew_lease(tx, handed_out.claim, duration=LEASE):
+            raise jobs.lease_lost(handed_out.claim)
 
     refs = {ref: lambda ref=ref: space.explain(bethink.Ref.parse(ref)) for ref in handed_out.refs}
     return {
         "a session": lambda: local.run(APPEND, SPACE, AppendRequest(session_id=handed_out.session, messages=late)),
-        "a position": lambda: space.changes(after=handed_out.position),
+        "a position": lambda: space.admin.changes.list(after=handed_out.position),
         "a claim": lambda: local.database.transact(beat, space=SPACE),
         **refs,
     }

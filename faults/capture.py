@@ -16,7 +16,8 @@ from pathlib import Path
 import anyio
 
 import bethink
-from bethink.errors import Busy
+from bethink.errors import DatabaseBusyError
+from bethink.model.records import conversation_key
 from faults.ledger import Ledger, Verdict, check
 from faults.places import AsItIs, chosen, fork, place
 
@@ -44,7 +45,7 @@ class Campaign:
 
 
 def _chat(number: int) -> str:
-    return bethink.conversation_key(channel="faults", chat=str(number))
+    return conversation_key(channel="faults", chat=str(number))
 
 
 async def _sessions(memory: bethink.Memory, process: int) -> list[bethink.Session]:
@@ -69,7 +70,7 @@ async def _append_until(campaign: Campaign, process: int, last: int, batch: Call
                 ledger.acknowledge(session.id, dict.fromkeys(keys, 0))
             try:
                 numbers = await session.append(messages)
-            except Busy:
+            except DatabaseBusyError:
                 continue  # nothing was written; the same keys again
             if not campaign.acknowledge_first:
                 ledger.acknowledge(session.id, dict(zip(keys, numbers, strict=True)))

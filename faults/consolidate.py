@@ -23,7 +23,7 @@ _DRAIN = 60.0
 _DRAIN_OF_MUTANTS = 10.0
 """What is broken on purpose may never come to an end."""
 _JOBS = "SELECT space_id, token, COALESCE(success_watermark, 0) FROM jobs WHERE kind = 'consolidate'"
-_FLAGS = "SELECT space_id, session_id, selected_source_updated_at FROM session_memories WHERE selected = 1"
+_FLAGS = "SELECT space_id, session_id, selected_source_updated_at FROM session_summaries WHERE selected = 1"
 _LEFT = "SELECT count(*) FROM jobs WHERE kind = 'consolidate' AND status IN ('queued', 'running', 'failed')"
 
 

@@ -28,7 +28,7 @@ JOIN documents d ON d.space_id = s.space_id AND d.id = s.document_id AND d.versi
 _REFERENCES = """SELECT space_id, source_id, source_version, kind, target_id FROM document_references
 WHERE kind IN ('parent', 'link')"""
 _MEMORIES = """SELECT space_id, session_id, source_updated_at, selected, selected_source_updated_at,
-    COALESCE(last_usage, generated_at) FROM session_memories"""
+    COALESCE(last_usage, generated_at) FROM session_summaries"""
 _FACTS = "SELECT space_id, id FROM facts WHERE retired_at IS NULL"
 _JOBS = """SELECT space_id, status, token, input_watermark, success_watermark, due_at FROM jobs
 WHERE kind = 'consolidate'"""
@@ -70,7 +70,7 @@ class SeenJob(NamedTuple):
 
 
 class SeenFlag(NamedTuple):
-    """A session memory that was flagged at a moment, for the first time with this snapshot."""
+    """A session summary that was flagged at a moment, for the first time with this snapshot."""
 
     space: str
     session: str
@@ -289,7 +289,7 @@ def _twice(what: str, things: Iterable[Key]) -> list[str]:
 
 def _support(tables: Tables) -> list[str]:
     """C3 and C4: every version that a run made names what it rests on, and a current one rests on what is there."""
-    there = {(space, "session_memory", session) for space, session, *_ in tables.memories}
+    there = {(space, "session_summary", session) for space, session, *_ in tables.memories}
     there |= {(space, "fact", fact) for space, fact in tables.facts}
     named: dict[tuple[str, str, int], set[tuple[str, str, str]]] = defaultdict(set)
     for space, document, version, kind, source in tables.sources:
@@ -329,7 +329,7 @@ def _flags(tables: Tables, seen: list[SeenFlag], promised: list[Promise]) -> lis
 
 
 def _lost(tables: Tables, promised: list[Promise]) -> list[str]:
-    """C5: every session memory is the last one that is known to be stored, or one that was meant after it."""
+    """C5: every session summary is the last one that is known to be stored, or one that was meant after it."""
     order = {(each.space, each.moment): place for place, each in enumerate(promised) if each.session is None}
     stored = {(row[0], row[1]): row[2] for row in tables.memories}
     last = {(each.space, each.session): each.moment for each in promised if each.session is not None}

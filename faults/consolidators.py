@@ -9,15 +9,15 @@ from datetime import timedelta
 
 import anyio
 
-from bethink.errors import Busy
+from bethink.errors import DatabaseBusyError
 from bethink.jobs.worker import Worker, WorkerOptions
 from bethink.memory.learning.documents.consolidate import ConsolidationInput, Consolidator
 from bethink.memory.learning.documents.runs import Runs
 from bethink.model.calls import ModelAnswer, ModelCall
-from bethink.model.consolidation import Change
-from bethink.model.facts import Fact, Maker, Quote, SessionMemory, SourceMessage
+from bethink.model.consolidation import DocumentChange
+from bethink.model.facts import Fact, Maker, Quote, SessionSummary, SourceMessage
 from bethink.model.ids import new_id
-from bethink.model.jobs import Claim, JobKind
+from bethink.model.jobs import JobKind, Lease
 from bethink.model.kinds import FactKind
 from bethink.model.moments import Micros, from_micros, to_micros
 from bethink.model.records import (
@@ -64,7 +64,7 @@ async def feed(place: Place, dice: random.Random, rounds: int = 10**9, signs: Si
             try:
                 with signs.shown(signs.feeder) if signs else nullcontext():
                     await _tell(database, promises, dice, space)
-            except Busy:
+            except DatabaseBusyError:
                 pass  # nothing was written; the promise was only meant
             await anyio.sleep(dice.uniform(0.0, 0.03))
     await database.close()
@@ -78,7 +78,7 @@ async def _tell(database: Database, promises: Promises, dice: random.Random, spa
     def body(tx: Tx) -> str:
         session, number = _say(tx, space=space, chat=chat, moment=moment)
         facts.lock(tx, space=space)
-        memory = SessionMemory(
+        memory = SessionSummary(
             space=space,
             session_id=session.id,
             raw_memory=f"notes of {moment}",
@@ -87,7 +87,7 @@ async def _tell(database: Database, promises: Promises, dice: random.Random, spa
             until=number,
             source_updated_at=from_micros(moment),
             generated_at=tx.now - _AGED if aged else tx.now,
-            made_by=_MADE_BY,
+            created_by=_MADE_BY,
         )
         learning.put_memory(tx, memory, token=number)
         _learn(tx, SourceMessage(session.id, number), space=space, thing=f"thing-{thing}", moment=moment)
@@ -125,7 +125,7 @@ def _learn(tx: Tx, source: SourceMessage, *, space: str, thing: str, moment: Mic
     """Learn a fact in place of the one that the session gave before."""
     fact = Fact(
         id=new_id("fct"),
-        content=f"{thing} was seen at {moment}",
+        text=f"{thing} was seen at {moment}",
         source=source.session_id,
         created_at=from_micros(moment),
         kind=FactKind.DETAIL,
@@ -137,9 +137,9 @@ def _learn(tx: Tx, source: SourceMessage, *, space: str, thing: str, moment: Mic
     before = facts.in_slot(tx, space=space, subject=source.session_id, slot="last")
     effect = f"{source.session_id}:{source.number}:1:0"
     quote = Quote(session_id=source.session_id, number=source.number, text=thing)
-    facts.learn(tx, space=space, fact=fact, token=source.number, support=Support(effect, fact.content, (quote,)))
+    facts.learn(tx, space=space, fact=fact, token=source.number, support=Support(effect, fact.text, (quote,)))
     for each in before:
-        facts.retire(tx, space=space, fact_id=each.id, by=fact.id)
+        facts.retire(tx, space=space, fact_id=each.id, successor_id=fact.id)
 
 
 class Writing(ScriptedModel):
@@ -182,10 +182,10 @@ class Shown(Consolidator):
     dice: random.Random
     slot: int
 
-    async def _changes(self, claim: Claim, work: ConsolidationInput) -> list[Change]:
+    async def _changes(self, lease: Lease, work: ConsolidationInput) -> list[DocumentChange]:
         with self.signs.shown(self.slot):
             # Without arguments super() does not know a class that was made anew for its slots.
-            changes = await Consolidator._changes(self, claim, work)
+            changes = await Consolidator._changes(self, lease, work)
             await anyio.sleep(self.dice.choice((0.0, 0.03, 0.12)) * self.dice.random())
             return changes
 

@@ -26,7 +26,7 @@ import anyio
 import apsw
 
 import bethink
-from bethink.errors import BethinkError, Busy, OutcomeUnknown, Unavailable
+from bethink.errors import BethinkError, DatabaseBusyError, DatabaseUnavailableError, OutcomeUnknownError
 from bethink.model.jobs import JobKind
 from bethink.store import jobs
 from bethink.store.db import system_clock
@@ -117,7 +117,7 @@ def mutated(mutant: Mutant | None) -> Generator[None]:
     """Put a bug in."""
     with contextlib.ExitStack() as stack:
         if mutant is Mutant.UNTRUE:
-            stack.enter_context(patch.object(sqlite, "OutcomeUnknown", Unavailable))
+            stack.enter_context(patch.object(sqlite, "OutcomeUnknownError", DatabaseUnavailableError))
         if mutant is Mutant.TRUSTING:
             stack.enter_context(patch.object(checkpoint.Checkpointer, "restore_log"))
         if mutant is Mutant.WAITS:
@@ -162,9 +162,9 @@ class Round:
             for _ in range(_ENOUGH):
                 self._sent += 1
                 await self._append(memory, f"{self.name}-{self._sent}", number)
-        database = memory.local().database
+        database = memory.backend.local().database
         claims = await database.transact(
-            lambda tx: jobs.claim(tx, kind=JobKind.EXTRACT, limit=100, lease=_LEASE, worker="faults")
+            lambda tx: jobs.lease_jobs(tx, kind=JobKind.EXTRACT, limit=100, duration=_LEASE, worker="faults")
         )
         if len(claims) != _CHATS:
             self.course.violations.append(f"round {self.name}: {len(claims)} of {_CHATS} sessions can be learnt from")
@@ -175,8 +175,8 @@ class Round:
             self._sent += 1
             key = f"{self.name}-{self._sent}"
             try:
-                await memory.space(SPACE).sessions()  # read beside the writer, and recorded without a sync
-            except (Unavailable, OutcomeUnknown, Busy) as error:
+                await memory.space(SPACE).sessions.list()  # read beside the writer, and recorded without a sync
+            except (DatabaseUnavailableError, OutcomeUnknownError, DatabaseBusyError) as error:
                 self._heard("a read", error)
             await self._append(memory, key, number)
 
@@ -186,9 +186,9 @@ class Round:
         try:
             session = await memory.space(SPACE).session(chat(number))
             [at] = await session.append([bethink.Message(role="user", content=text, idempotency_key=key)])
-        except OutcomeUnknown as error:
+        except OutcomeUnknownError as error:
             self._heard(key, error)
-        except (Unavailable, Busy) as error:
+        except (DatabaseUnavailableError, DatabaseBusyError) as error:
             tell("refused", key)
             self._heard(key, error)
         except BethinkError as error:
@@ -198,7 +198,7 @@ class Round:
             self.course.told["stored"] += 1
 
     def _heard(self, what: str, error: BethinkError) -> None:
-        self.course.told["unknown" if isinstance(error, OutcomeUnknown) else "refused"] += 1
+        self.course.told["unknown" if isinstance(error, OutcomeUnknownError) else "refused"] += 1
         late, self._heard_late = self.disk.heard_late > self._heard_late, self.disk.heard_late
         if not self.ailment.ill and not late:
             self.course.violations.append(f"{what} on a disk that is well: {type(error).__name__}: {error}")

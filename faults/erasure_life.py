@@ -73,9 +73,9 @@ class Life:
             self.target,
             model=ScriptedModel(liar(self.dice(what))),
             embedder="none",
-            artefacts_dir=str(self.files),
+            artifacts_dir=str(self.files),
             learn_in_background=False,
-            daily_spend_cap=math.inf,
+            daily_budget=math.inf,
         )
 
 
@@ -143,7 +143,7 @@ async def live(life: Life) -> None:
             session = await space.session(key)
             sessions.append(session)
             if dice.random() < 0.4:
-                desk = memory.local().working(life.space)
+                desk = memory.backend.local().working(life.space)
                 await desk.open_thread(f"thread_{chat}", session_id=session.id)
                 await desk.dispatch(f"thread_{chat}", Event(type=EventType.USER_MESSAGE, payload={"content": "hello"}))
             number = 0
@@ -155,8 +155,8 @@ async def live(life: Life) -> None:
                 said[f"message:{session.id}:{number}"] = words
             if dice.random() < 0.3:
                 words = said[f"message:{session.id}:{number}"]
-                await memory.local().history(life.space).set_summary(key, f"about {words[0]}")
-            await session.idle()
+                await memory.backend.local().history(life.space).set_summary(key, f"about {words[0]}")
+            await session.checkpoint(force=True)
             if dice.random() < 0.7:
                 await memory.learn()
         if dice.random() < 0.5:
@@ -243,8 +243,8 @@ async def learn(life: Life) -> None:
 async def finish(life: Life, result: Path) -> None:
     """Open the database as any process would, and write down what of the erasure is recorded and open."""
     async with life.memory("finish") as memory:
-        waiting = [each.sinks for each in (await memory.open_erasures()).waiting if each.space == life.space]
-        recorded = await memory.space(life.space).erasures()
+        waiting = [each.sinks for each in await memory.admin.erasures.list() if each.space == life.space]
+        recorded = await memory.space(life.space).admin.erasures.list()
         asked = json.loads(life.asked.read_text())[: len(recorded)]
         shown = await _shown(memory.space(life.space), [word for words in asked for word in words])
     result.write_text(  # noqa: ASYNC240 - nothing else runs here

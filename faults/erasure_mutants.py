@@ -31,8 +31,8 @@ class ErasureMutant(StrEnum):
 def break_down(mutant: ErasureMutant | None) -> None:
     """Break this process, and with it every child, as told."""
     if mutant is ErasureMutant.CITATIONS_ONLY:
-        proof.unproven = _nothing_unproven
-        setattr(PageSandbox, "_also_shown", _nothing_shown)  # noqa: B010 - of another signature
+        proof.find_unproven = _nothing_unproven
+        setattr(PageSandbox, "_other_sources", _nothing_shown)  # noqa: B010 - of another signature
     elif mutant is ErasureMutant.NO_REPLAY:
         setattr(Settler, "finish", _nothing)  # noqa: B010
     elif mutant is ErasureMutant.FILES_AFTER_COMMIT:
@@ -49,8 +49,8 @@ def break_down(mutant: ErasureMutant | None) -> None:
         setattr(Slack, "clear", _cleared)  # noqa: B010
 
 
-def _nothing_unproven(*_: Any, **__: Any) -> proof.Unproven:
-    return proof.Unproven()
+def _nothing_unproven(*_: Any, **__: Any) -> proof.UnprovenTexts:
+    return proof.UnprovenTexts()
 
 
 def _nothing_shown(*_: Any) -> list[Any]:

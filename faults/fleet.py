@@ -18,7 +18,7 @@ from unittest.mock import patch
 import anyio
 
 import bethink
-from bethink.errors import Busy, Unavailable
+from bethink.errors import DatabaseBusyError, DatabaseUnavailableError
 from bethink.store import migrate
 from bethink.store.engines import postgres, sqlite
 from bethink.store.sql import Dialect
@@ -102,9 +102,9 @@ def _write(where: Place, name: str, version: int, mutant: Mutant | None) -> None
                         try:
                             await session.append([{"role": "user", "content": f"{name} {number} knows {version}"}])
                             os.write(notes, b"stored\n")
-                        except Busy:
+                        except DatabaseBusyError:
                             os.write(notes, b"busy\n")
-                        except Unavailable:
+                        except DatabaseUnavailableError:
                             os.write(notes, b"refused\n")
                             if _told(where.ledger / name)["refused"] >= _AT_LEAST:
                                 return
@@ -121,7 +121,7 @@ def _upgrade(where: Place, version: int, mutant: Mutant | None) -> None:
                 try:
                     async with bethink.connect(where.target, learn=False):
                         return
-                except Busy:
+                except DatabaseBusyError:
                     continue
 
     anyio.run(work)

@@ -276,7 +276,9 @@ async def _check(run: Campaign) -> Verdict:
                 some = next(iter((lost or more).items()))
                 what = f"{lost.total()} lines lost, {more.total()} doubled or made up"
                 violations.append(f"project {number}: {what}, such as {some}")
-        others = set(await memory.list_spaces()) - {f"project:git.example/project-{each}" for each in range(PROJECTS)}
+        others = {space.name for space in await memory.spaces.list()} - {
+            f"project:git.example/project-{each}" for each in range(PROJECTS)
+        }
         if others:
             violations.append(f"stored in {sorted(others)}")
     return Verdict(figures=f"{stored} of {wanted_all} lines stored", violations=violations)
@@ -284,10 +286,12 @@ async def _check(run: Campaign) -> Verdict:
 
 async def _found(space: bethink.Space) -> Counter[tuple[str, str, str]]:
     found: Counter[tuple[str, str, str]] = Counter()
-    for entry in await space.sessions(limit=1_000):
-        session = await space.get_session(entry.session.id)
+    for entry in await space.sessions.list(limit=1_000):
+        session = await space.sessions.get(entry.session.id)
         own = entry.conversation.split(":")[1]
-        found.update((own, str(each.message.role), each.message.content) for each in await session.read(limit=1_000))
+        found.update(
+            (own, str(each.message.role), each.message.content) for each in await session.messages(limit=1_000)
+        )
     return found
 
 

@@ -14,15 +14,16 @@ from typing import Any
 import anyio
 
 import bethink
-from bethink.api.spaces import Spaces
+from bethink.api.group import SpaceGroup
 from bethink.errors import BethinkError
 from bethink.host import codec
+from bethink.host.backend import Backend
 from bethink.host.remote.calls import path_of
 from bethink.host.remote.problems import error_for
 from bethink.http import ServerOptions, create_app
 from bethink.model.access import Scope
 from bethink.model.documents import DocumentDraft
-from bethink.model.operations.base import Verb
+from bethink.model.operations.base import Operation
 from bethink.model.records import conversation_key
 from bethink.model.working import Event
 from faults.asgi import Answer, ask
@@ -71,19 +72,17 @@ async def furnish(memory: bethink.Memory, random: Random) -> World:
                     "name": "Anna",
                 }
                 await session.append([bethink.Message(role="user", content=said, idempotency_key=key, **labels)])
-            await session.idle()
+            await session.checkpoint(force=True)
         world.sessions[space] = session_ids
         shelf = memory.space(space).facts
         for name in ("fact-1", "fact-2", f"only-{space}"):
-            fact = bethink.Fact(
-                id=name, content=f"Anna lives in Oslo {_secret(space, random)}", metadata={"word": "figs"}
-            )
+            fact = bethink.Fact(id=name, text=f"Anna lives in Oslo {_secret(space, random)}", metadata={"word": "figs"})
             await shelf.save(fact)
         tree = memory.space(space).documents
         for name in ("doc-1", f"only-{space}"):
             body = f"The train to Oslo {_secret(space, random)}"
             await tree.create(DocumentDraft(slug=name, title=f"Train {name}", body=body), document_id=name)
-        desk = memory.local().working(space)
+        desk = memory.backend.local().working(space)
         for name in ("thread-1", f"only-{space}"):
             await desk.open_thread(name)
             text = f"Feed the parrot {_secret(space, random)}"
@@ -100,18 +99,18 @@ async def _standing_of(memory: bethink.Memory, space: str, world: World) -> obje
     """Return what must not change whatever others do: the secrets of a space, and how its own sessions stand."""
     kept: list[object] = []
     for session_id in world.sessions[space]:
-        session = await memory.space(space).get_session(session_id)
-        records = await session.read()
+        session = await memory.space(space).sessions.get(session_id)
+        records = await session.messages()
         kept.append([record.message.content for record in records if b"leak" in record.message.content.encode()])
     kept.append(await memory.space(space).facts.get(f"only-{space}"))
     kept.append(await memory.space(space).documents.get(f"only-{space}"))
-    kept.append((await memory.local().working(space).get_thread(f"only-{space}")).state_number)
+    kept.append((await memory.backend.local().working(space).get_thread(f"only-{space}")).state_number)
     return kept
 
 
 async def make_keys(memory: bethink.Memory, world: World) -> None:
     """Make keys for one space, for two, for all, for reading only, and for none; some are no keys at all."""
-    access = memory.keys
+    access = memory.admin.keys
     wanted: list[tuple[tuple[Scope, ...], list[str] | None]] = [(_CONTENT, [space]) for space in SPACES]
     wanted += [(_CONTENT, [one, other]) for one, other in pairwise(SPACES)]
     wanted += [
@@ -127,21 +126,21 @@ async def make_keys(memory: bethink.Memory, world: World) -> None:
     world.keys += [Key(text=""), Key(text="bt_000000000000." + "A" * 43), Key(text=world.keys[0].text[:-2] + "zz")]
 
 
-class _AsKey(bethink.Backend):
+class _AsKey(Backend):
     """Carries requests out on the server as a client with a key does."""
 
     def __init__(self, app: Any, key: Key) -> None:
         self._app = app
         self._key = key
 
-    async def run(self, verb: Verb[Any, Any], space: str, request: Any) -> Any:
+    async def run(self, operation: Operation[Any, Any], space: str, request: Any) -> Any:
         """Send a request and read its result, or raise the error that the server told."""
-        names, body = codec.encode_request(verb, request)
-        path = path_of(verb.path, {"space": space, **names})
-        answer = await ask(self._app, verb.http_method, path, key=self._key.text, body=body)
+        names, body = codec.encode_request(operation, request)
+        path = path_of(operation.path, {"space": space, **names})
+        answer = await ask(self._app, operation.http_method, path, key=self._key.text, body=body)
         if answer.status >= 400:
-            raise error_for(answer.status, answer.body, reads=True)[0]
-        return codec.decode_result(verb, answer.body)
+            raise error_for(answer.status, answer.body, read_only=True)[0]
+        return codec.decode_result(operation, answer.body)
 
 
 class Campaign:
@@ -187,7 +186,9 @@ class Campaign:
         asked, found = f"spaces {names}", self.found
         found.requests += 1
         try:
-            answer = await Spaces(_AsKey(self._app, key), tuple(names)).recall(requests.words(), limit=50, explain=True)
+            answer = await SpaceGroup(_AsKey(self._app, key), tuple(names)).recall(
+                requests.words(), limit=50, explain=True
+            )
         except BethinkError as error:
             if not closed or repr(closed[0]) not in str(error):
                 found.failures.append(f"{asked}: {error}")

@@ -92,7 +92,7 @@ class Requests:
         return choose(
             (
                 f"message:{self.any_session()}:{self._random.randint(1, 4)}",
-                f"session_memory:{self.any_session()}:0",
+                f"session_summary:{self.any_session()}:0",
                 f"fact:{self.name('fact-1')}:1",
                 f"document:{self.name('doc-1')}:1",
             )
@@ -107,7 +107,7 @@ class Requests:
                 session_id=self.any_session,
                 explain=lambda: True,
                 budget=lambda: 500,
-                kinds=lambda: ["message", "fact", "document", "session_memory"],
+                kinds=lambda: ["message", "fact", "document", "session_summary"],
             )
             | self.narrowing()
         )
@@ -120,7 +120,7 @@ class Requests:
         """Narrow by what is the same in every space, and by what would break out of its place."""
         choose = self._random.choice
         return self.maybe(
-            origins=lambda: ["user", "import"],
+            origin=lambda: ["user", "import"],
             tags=lambda: choose((["lunch"], ["lunch", "' OR 1=1 --"], ["only-space-1"])),
             agent=lambda: choose(("assistant", "' OR '1'='1")),
             conversation=lambda: choose(("cli:desk:", "cli:phone:")),
@@ -134,12 +134,12 @@ class Requests:
         ) if self._random.random() < 0.7 else {}  # fmt: skip
 
     def search(self, space: str) -> Request:
-        """Search facts and documents, also by what is only in other spaces."""
+        """Search facts, documents and sessions, also by what is only in other spaces."""
         more = self.maybe(limit=self.limit, as_of=self.when)
         path, body = self._random.choice(
             (
                 ("facts/search", {"query": self.words(), **more, **self.narrowing()}),
-                ("facts/by_metadata", {"key": "word", "value": "figs"}),
+                ("sessions/find", {"conversation": "cli:desk:"}),
                 ("documents/search", {"query": "train Oslo", **more}),
                 ("documents/find", {"path": f"~/{self.name('doc-1')}"}),
             )
@@ -151,13 +151,14 @@ class Requests:
         document, thread = self.name("doc-1"), self.name("thread-1")
         path = self._random.choice(
             (
-                "sessions", f"sessions/{session}", f"sessions/{session}/messages", f"sessions/{session}/memory",
-                "facts", "facts/count", f"facts/{fact}", f"facts/{fact}/versions", f"facts/{fact}/sources",
+                "sessions", f"sessions/{session}", f"sessions/{session}/messages", f"sessions/{session}/summary",
+                "facts", "fact_count", "fact_history",
+                f"facts/{fact}", f"facts/{fact}/versions", f"facts/{fact}/sources",
                 "documents", "children", f"documents/{document}", f"documents/{document}/versions",
                 f"documents/{document}/diff?before=0&after=1", f"documents/{document}/sources?version=1",
-                "files", "changes", "jobs", "shown", f"memories/{self.ref()}",
+                "files", "changes", "change_sets", "jobs", "context-log", f"memories/{self.ref()}",
                 "threads", f"threads/{thread}", f"threads/{thread}/states", f"threads/{thread}/state",
-                f"threads/{thread}/queue", f"threads/{thread}/failed", f"threads/{thread}/usage",
+                f"threads/{thread}/queue", f"threads/{thread}/failed", f"threads/{thread}/tokens",
                 f"threads/{thread}/diff?before=0&after=1", f"threads/{thread}/prompt?budget=1000",
             )
         )  # fmt: skip
@@ -166,14 +167,14 @@ class Requests:
     def _filters(self, path: str) -> str:
         """Narrow what can be narrowed, also by ids that come from another space."""
         known: dict[str, dict[str, Callable[[], object]]] = {
-            "sessions": {"limit": self.limit, "before": self.any_session},
+            "sessions": {"limit": self.limit, "after": self.any_session},
             "facts": {
                 "as_of": self.when, "limit": self.limit, "after": lambda: self.name("fact-1").replace(" ", "+"),
             },
             "documents": {"as_of": self.when},
             "children": {"document_id": lambda: self.name("doc-1").replace(" ", "+"), "as_of": self.when},
             "threads": {"limit": self.limit, "after": lambda: "only-space-0"},
-            "shown": {"session_id": self.any_session, "as_of": self.when, "limit": self.limit},
+            "context-log": {"session_id": self.any_session, "as_of": self.when, "limit": lambda: 100},
             "jobs": {"limit": self.limit},
         }  # fmt: skip
         query = self.maybe(**known.get(path, {}))
@@ -192,9 +193,9 @@ class Requests:
                 ("POST", f"/v1/spaces/{space}/remember", Scope.WRITE, {"messages": said, "conversation": "cli:desk:"}),
                 ("POST", f"/v1/spaces/{space}/sessions", Scope.WRITE, {"conversation": "cli:new:"}),
                 ("POST", f"/v1/spaces/{space}/sessions/{session}/messages", Scope.WRITE, {"messages": [message]}),
-                ("POST", f"/v1/spaces/{space}/sessions/{session}/cited", Scope.WRITE, {"answer": said}),
-                ("POST", f"/v1/spaces/{space}/facts", Scope.WRITE, {"fact": {"id": "fact-3", "content": said}}),
-                ("POST", f"/v1/spaces/{space}/used", Scope.WRITE, {"refs": [self.ref(), self.ref()]}),
+                ("POST", f"/v1/spaces/{space}/sessions/{session}/strip-citations", Scope.WRITE, {"reply": said}),
+                ("POST", f"/v1/spaces/{space}/facts", Scope.WRITE, {"fact": {"id": "fact-3", "text": said}}),
+                ("POST", f"/v1/spaces/{space}/context-log/used", Scope.WRITE, {"refs": [self.ref(), self.ref()]}),
                 (
                     "POST",
                     f"/v1/spaces/{space}/documents",
@@ -210,7 +211,7 @@ class Requests:
         """Try to change or erase what is only in another space."""
         session, name = self.foreign_session(space), self.foreign_name(space)
         at = f"/v1/spaces/{space}"
-        draft = {"draft": {"slug": "taken", "title": "Taken", "body": "taken"}, "expected": 1}
+        draft = {"draft": {"slug": "taken", "title": "Taken", "body": "taken"}, "if_version": 1}
         event = {"event": {"type": "USER_MESSAGE", "payload": {"text": "taken"}}}
         return self._random.choice(
             (
@@ -222,11 +223,11 @@ class Requests:
                 ("POST", f"{at}/forget", Scope.ERASE, {"thread_id": name}),
                 ("POST", f"{at}/forget", Scope.ERASE, {"dry_run": True, "where": {"of": name}}),
                 ("POST", f"{at}/forget", Scope.ERASE, {"where": {"of": name}, "tags": ["harmed"]}),
-                ("DELETE", f"{at}/documents/{name}?expected=1", Scope.ERASE, None),
+                ("DELETE", f"{at}/documents/{name}?if_version=1", Scope.ERASE, None),
                 ("PUT", f"{at}/documents/{name}", Scope.WRITE, draft),
                 ("POST", f"{at}/threads/{name}/events", Scope.WRITE, event),
                 ("POST", f"{at}/sessions/{session}/end", Scope.WRITE, None),
-                ("POST", f"{at}/sessions/{session}/reset", Scope.WRITE, None),
+                ("POST", f"{at}/sessions/{session}/restart", Scope.WRITE, None),
                 (
                     "POST",
                     f"{at}/sessions/{session}/messages",

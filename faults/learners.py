@@ -11,11 +11,12 @@ from pathlib import Path
 import anyio
 
 import bethink
-from bethink.errors import Busy, SessionEnded
+from bethink.errors import DatabaseBusyError, SessionEndedError
 from bethink.jobs.worker import Worker, WorkerOptions
 from bethink.memory.learning.extraction.extract import Extractor
 from bethink.model.calls import ModelAnswer, ModelCall
-from bethink.model.jobs import Claim, JobKind, Learnt
+from bethink.model.jobs import JobKind, JobResult, Lease
+from bethink.model.records import conversation_key
 from bethink.providers.estimated_tokens import EstimatedTokens
 from bethink.providers.scripted_model import ScriptedModel
 from bethink.store.db import Clock, Database, system_clock
@@ -68,30 +69,30 @@ async def append(
             try:
                 with signs.shown(signs.feeder) if signs else nullcontext():
                     numbers = await session.append(messages)
-            except (Busy, SessionEnded):
+            except (DatabaseBusyError, SessionEndedError):
                 continue  # nothing was written; the same keys again
             if mutant is not Mutant.ACK_FIRST:
                 ledger.acknowledge(session.id, dict(zip(keys, numbers, strict=True)))
             if first + len(keys) == end:
                 await _pause(session, dice, length=numbers[-1])
             elif dice.random() < 0.3:
-                await session.idle()  # so that more comes in while a model thinks
+                await session.checkpoint(force=True)  # so that more comes in while a model thinks
             await anyio.sleep(dice.uniform(0.0, 0.01))
 
 
 async def _open(memory: bethink.Memory, chat: int) -> bethink.Session:
-    key = bethink.conversation_key(channel="faults", chat=str(chat))
+    key = conversation_key(channel="faults", chat=str(chat))
     return await memory.space(f"space-{chat % _SPACES}").session(key)
 
 
 async def _pause(session: bethink.Session, dice: random.Random, *, length: int) -> None:
     throw = dice.random()
     if length >= _LONGEST_SESSION or throw < 0.1:
-        await session.reset()
+        await session.restart()
     elif throw < 0.2:
         await session.end()
     elif throw < 0.6:
-        await session.idle()
+        await session.checkpoint(force=True)
 
 
 async def finish(place: Place) -> None:
@@ -100,7 +101,7 @@ async def finish(place: Place) -> None:
     await append(place, random.Random(0), None, goal)
     async with bethink.connect(place.target, redactor=AsItIs(), postgres_pool_size=2, learn=False) as memory:
         for chat in range(_CHATS):
-            await (await _open(memory, chat)).idle()
+            await (await _open(memory, chat)).checkpoint(force=True)
 
 
 class Thinking(ScriptedModel):
@@ -128,9 +129,9 @@ def noting(extractor: type[Extractor]) -> type[Extractor]:
     """Return an extractor that tells its model under which claim it is asked."""
 
     class Noting(extractor):
-        async def process(self, claim: Claim) -> Learnt:
-            _TOKEN.set(claim.token)
-            return await extractor.process(self, claim)
+        async def process(self, lease: Lease) -> JobResult:
+            _TOKEN.set(lease.token)
+            return await extractor.process(self, lease)
 
     return Noting
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from faults.places import Place
 
-_EXPECTED = ("Busy", "Unavailable", "OutcomeUnknown")
+_EXPECTED = ("DatabaseBusyError", "DatabaseUnavailableError", "OutcomeUnknownError")
 """Why a job may fail here: the database was held by someone who was stopped, never the job itself."""
 
 

@@ -12,14 +12,15 @@ from typing import cast
 
 import anyio
 
-from bethink import Memory, Session, conversation_key, load_settings
+from bethink import Memory, Session
 from bethink.api.connect import memory_from
+from bethink.config.settings import load_settings
 from bethink.jobs.worker import Worker, WorkerOptions
 from bethink.memory.learning.extraction.extract import Extractor
 from bethink.model.calls import ModelAnswer, ModelCall
 from bethink.model.jobs import Job, JobKind, JobStatus
 from bethink.model.moments import from_micros
-from bethink.model.records import Message
+from bethink.model.records import Message, conversation_key
 from bethink.providers.default_redactor import redactor_for
 from bethink.providers.estimated_tokens import EstimatedTokens
 from bethink.providers.scripted_model import Line, ScriptedModel
@@ -106,10 +107,10 @@ class Stage:
             self.sessions[chat] = await self.memory.space(f"space-{chat % _SPACES}").session(key)
         session = self.sessions[chat]
         numbers = await session.append([self._message() for _ in range(self.dice.randint(1, 4))])
-        await session.idle()
+        await session.checkpoint(force=True)
         self.model.foreign = session.id
         if numbers[-1] > _LONGEST_SESSION:
-            self.sessions[chat] = await session.reset()
+            self.sessions[chat] = await session.restart()
 
     def _message(self) -> Message:
         self.said += 1
@@ -130,7 +131,7 @@ class Stage:
         except Exception as error:  # noqa: BLE001 - whatever a model does, a worker must not die of it
             self.died[_innermost(error)] += 1
             return 1
-        return report.claimed
+        return report.leased
 
     async def settle(self) -> list[str]:
         """Let everything be learnt now that the model answers well; what was given up is woken by something new."""
@@ -138,21 +139,21 @@ class Stage:
         await self._drain()
         for space in range(_SPACES):
             for job in await self._jobs(f"space-{space}"):
-                if job.status is JobStatus.DEAD:
+                if job.status is JobStatus.ABANDONED:
                     found += [] if job.attempts >= _ATTEMPTS else [f"{job.key} was given up after {job.attempts}"]
                     await self._wake(job.space, job.key)
         await self._drain()
         return found
 
     async def _jobs(self, space: str) -> list[Job]:
-        return await self.database.transact(lambda tx: jobs.listed(tx, space=space, limit=10_000), space=space)
+        return await self.database.transact(lambda tx: jobs.list_jobs(tx, space=space, limit=10_000), space=space)
 
     async def _wake(self, space: str, session_id: str) -> None:
-        session = await self.memory.space(space).get_session(session_id)
+        session = await self.memory.space(space).sessions.get(session_id)
         if session.info.ended_at is None:
             await session.append([self._message()])
         else:
-            await session.retry()
+            await self.memory.space(space).sessions.relearn(session_id)
 
     async def _drain(self) -> None:
         for _ in range(_ROUNDS):

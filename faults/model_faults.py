@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import cast
 
-from bethink.errors import BadAnswer, ModelTimeout, ModelUnavailable
+from bethink.errors import ModelResponseError, ModelTimeoutError, ModelUnavailableError
 from bethink.model.calls import ModelAnswer, ModelCall, Stop
 from bethink.providers.scripted_model import Line
 from faults.scripted import (
@@ -82,16 +82,16 @@ def good(scene: Scene) -> str:
 
 
 def _waits(scene: Scene) -> Line:
-    return ModelUnavailable("HTTP 429", retry_after=scene.dice.choice((0.0, 0.5, 30.0, 3_600.0, 86_400.0)))
+    return ModelUnavailableError("HTTP 429", retry_after=scene.dice.choice((0.0, 0.5, 30.0, 3_600.0, 86_400.0)))
 
 
 def _waits_oddly(scene: Scene) -> Line:
     odd = (-1.0, 1e15, 1e300, float("inf"), float("nan"))
-    return ModelUnavailable("HTTP 429", retry_after=scene.dice.choice(odd))
+    return ModelUnavailableError("HTTP 429", retry_after=scene.dice.choice(odd))
 
 
 def _talks_in_errors(scene: Scene) -> Line:
-    kind = scene.dice.choice((ModelTimeout, ModelUnavailable, BadAnswer))
+    kind = scene.dice.choice((ModelTimeoutError, ModelUnavailableError, ModelResponseError))
     return kind(scene.dice.choice((f"key {scene.secret()} was refused", "odd \0 and \ud800 signs", "long " * 5_000)))
 
 
@@ -300,11 +300,11 @@ VETOES = ("contradicts itself", "leaves claims out", "judges other claims", "has
 """Second readings that can be used and find nothing said: no claim they were asked about may become a fact."""
 
 BOTH: dict[str, Callable[[Scene], Line]] = {
-    "times out": lambda _: ModelTimeout("no answer within 120 seconds"),
-    "is away": lambda _: ModelUnavailable("HTTP 503"),
+    "times out": lambda _: ModelTimeoutError("no answer within 120 seconds"),
+    "is away": lambda _: ModelUnavailableError("HTTP 503"),
     "says how long to wait": _waits,
     "says it oddly": _waits_oddly,
-    "turns the request down": lambda _: BadAnswer("HTTP 400"),
+    "turns the request down": lambda _: ModelResponseError("HTTP 400"),
     "breaks off": lambda _: ConnectionResetError("connection reset by peer"),
     "talks in errors": _talks_in_errors,
     "says nothing": lambda _: "",

@@ -8,11 +8,11 @@ from enum import StrEnum
 
 import anyio
 
-from bethink.errors import Duplicate, LostClaim
-from bethink.memory.learning.extraction.apply import Extracted, _advance, _finish, claimed_fact
+from bethink.errors import DuplicateError, LeaseLostError
+from bethink.memory.learning.extraction.apply import Extraction, _advance, _finish, claimed_fact
 from bethink.memory.learning.extraction.extract import EXTRACTOR, Extractor
 from bethink.memory.learning.extraction.reading import ExtractionInput
-from bethink.model.jobs import Claim, Learnt, Outcome
+from bethink.model.jobs import JobResult, Lease, Outcome
 from bethink.store import facts, jobs, sessions
 from bethink.store.db import Tx
 from bethink.store.facts import Support
@@ -29,7 +29,7 @@ FENCES = {
     "finish_job": _HELD,
     "advance_session": ("COALESCE(processed_until, 0) = {start}",),
 }
-"""What keeps whoever lost a claim from writing, by the query that it stands in."""
+"""What keeps whoever lost a lease from writing, by the query that it stands in."""
 
 
 class Mutant(StrEnum):
@@ -57,7 +57,7 @@ def mutated(mutant: Mutant | None) -> type[Extractor]:
 
 
 def drop_fences(*names: str) -> None:
-    """Let every claim count as held, and every watermark as standing where it was read."""
+    """Let every lease count as held, and every watermark as standing where it was read."""
     for dialect in Dialect:
         known = queries(dialect)
         mark = "?" if dialect is Dialect.SQLITE else "$"
@@ -75,59 +75,59 @@ def drop_fences(*names: str) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TwoTransactions(Extractor):
-    """Stores the facts first and ends the claim afterwards: a crash between leaves it all to be done again."""
+    """Stores the facts first and ends the lease afterwards: a crash between leaves it all to be done again."""
 
-    async def _apply(self, claim: Claim, work: ExtractionInput, result: Extracted) -> Learnt:
+    async def _apply(self, lease: Lease, work: ExtractionInput, result: Extraction) -> JobResult:
         stands = [
-            claimed_fact(each, work, result.made_by, source=claim.key) for each in result.judged if each.problem is None
+            claimed_fact(each, work, result.made_by, source=lease.key) for each in result.judged if each.problem is None
         ]
 
         def store(tx: Tx) -> None:
-            if not jobs.beat(tx, claim, lease=_LEASE):
-                raise LostClaim("another worker holds the claim.")
+            if not jobs.renew_lease(tx, lease, duration=_LEASE):
+                raise LeaseLostError("another worker holds the lease.")
             for index, each in enumerate(stands):
-                support = Support(self._effect(claim, work, index), each.fact.content, each.quotes)
-                facts.learn(tx, space=claim.space, fact=each.fact, token=claim.token, support=support)
+                support = Support(self._effect(lease, work, index), each.fact.text, each.quotes)
+                facts.learn(tx, space=lease.space, fact=each.fact, token=lease.token, support=support)
 
         def end(tx: Tx) -> None:
-            _finish(tx, claim, _advance(tx, claim, work, quoted=False), outcome=Outcome.SUCCEEDED, until=work.until)
+            _finish(tx, lease, _advance(tx, lease, work, quoted=False), outcome=Outcome.SUCCEEDED, until=work.until)
 
-        with suppress(Duplicate):  # all of it was stored before a crash
-            await self.database.transact(store, space=claim.space)
+        with suppress(DuplicateError):  # all of it was stored before a crash
+            await self.database.transact(store, space=lease.space)
         await anyio.sleep(_BETWEEN)
-        await self.database.transact(end, space=claim.space)
-        return Learnt(outcome=Outcome.SUCCEEDED)
+        await self.database.transact(end, space=lease.space)
+        return JobResult(outcome=Outcome.SUCCEEDED)
 
-    def _effect(self, claim: Claim, work: ExtractionInput, index: int) -> str:
-        return f"{claim.key}:{work.until}:{EXTRACTOR}:{index}"
+    def _effect(self, lease: Lease, work: ExtractionInput, index: int) -> str:
+        return f"{lease.key}:{work.until}:{EXTRACTOR}:{index}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RandomKeys(TwoTransactions):
     """Does the same under a new key each time, so that nothing tells a second time from the first."""
 
-    def _effect(self, claim: Claim, work: ExtractionInput, index: int) -> str:
+    def _effect(self, lease: Lease, work: ExtractionInput, index: int) -> str:
         del index
-        return f"{claim.key}:{work.until}:{EXTRACTOR}:{secrets.token_hex(8)}"
+        return f"{lease.key}:{work.until}:{EXTRACTOR}:{secrets.token_hex(8)}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LateWatermark(Extractor):
     """Asks how far the session goes when the model has answered, not when it was read."""
 
-    async def _apply(self, claim: Claim, work: ExtractionInput, result: Extracted) -> Learnt:
+    async def _apply(self, lease: Lease, work: ExtractionInput, result: Extraction) -> JobResult:
         session = await self.database.transact(
-            lambda tx: sessions.find(tx, space=claim.space, session_id=claim.key), space=claim.space, read=True
+            lambda tx: sessions.find(tx, space=lease.space, session_id=lease.key), space=lease.space, read_only=True
         )
         if session is not None:
             work = replace(work, until=max(work.until, session.last_number))
         # Without arguments super() does not know a class that was made anew for its slots.
-        return await Extractor._apply(self, claim, work, result)
+        return await Extractor._apply(self, lease, work, result)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AsksAgain(Extractor):
     """Does not look for recorded answers: who dies during the second reading pays for the first one again."""
 
-    async def _begin(self, claim: Claim) -> ExtractionInput:
-        return replace(await Extractor._begin(self, claim), recorded=())
+    async def _begin(self, lease: Lease) -> ExtractionInput:
+        return replace(await Extractor._begin(self, lease), recorded=())

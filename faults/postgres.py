@@ -22,9 +22,9 @@ import psycopg
 from anyio import to_thread
 
 import bethink
-from bethink.errors import BethinkError, OutcomeUnknown, Unavailable
+from bethink.errors import BethinkError, DatabaseUnavailableError, OutcomeUnknownError
 from bethink.store.engines import postgres as engine
-from bethink.store.engines.patience import Patience
+from bethink.store.engines.deadlines import Deadline
 from faults.ledger import Verdict
 from faults.raw import Raw
 from tools import pgbouncer
@@ -80,7 +80,7 @@ def mutated(mutant: Mutant | None) -> Generator[None]:
         if mutant is Mutant.UNTRUE:
             stack.enter_context(patch.object(engine, "_outcome", untrue))
         if mutant is Mutant.NO_DEADLINE:
-            stack.enter_context(patch.object(Patience, "cut_if_over"))
+            stack.enter_context(patch.object(Deadline, "enforce"))
         if mutant is Mutant.NO_REPEAT:
             stack.enter_context(patch.object(engine, "with_retries", _once))
         yield
@@ -133,10 +133,10 @@ async def _call(course: Course, session: bethink.Session, name: str, *, keyed: b
     try:
         await session.append([message])
         course.told[name] = "stored"
-    except OutcomeUnknown as error:
+    except OutcomeUnknownError as error:
         course.told[name] = "unknown"
         _after_recovery(course, name, error, recovered=recovered)
-    except Unavailable as error:
+    except DatabaseUnavailableError as error:
         course.told[name] = "nothing"
         _after_recovery(course, name, error, recovered=recovered)
     except BethinkError as error:
@@ -219,7 +219,7 @@ async def _callers(stage: Stage) -> AsyncGenerator[list[tuple[str, bethink.Sessi
         for road, dsn in stage.roads.items():
             memory = bethink.connect(
                 dsn, learn=False, redact=False, postgres_pool_size=_TASKS - 1,
-                postgres_deadline=int(_DEADLINE * 1000), postgres_connect_timeout=1000,
+                postgres_deadline=float(_DEADLINE), postgres_connect_timeout=1.0,
             )  # fmt: skip
             await stack.enter_async_context(memory)
             for number in range(_TASKS):

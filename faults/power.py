@@ -66,7 +66,7 @@ class Course:
 @contextlib.contextmanager
 def folding_early() -> Generator[None]:
     """Let the log be folded into the file every few commits."""
-    with patch.object(checkpoint, "_WORTH_IT", _EARLY_FOLD), patch.object(checkpoint, "_TOO_MANY", _LATE_FOLD):
+    with patch.object(checkpoint, "_MIN_PAGES", _EARLY_FOLD), patch.object(checkpoint, "_MAX_PAGES", _LATE_FOLD):
         yield
 
 

@@ -13,6 +13,7 @@ import anyio
 import apsw
 
 import bethink
+from bethink.model.records import conversation_key
 from bethink.store import chain
 from bethink.store.db import system_clock
 from bethink.store.engines.sqlite import SqliteTx
@@ -110,10 +111,10 @@ class Life:
             self.disk.tell("forgot", key)
         elif fate < 0.2:
             name = f"fact-{self.name}-{self._sent}"
-            await space.facts.save(bethink.Fact(id=name, content="Likes tea."))
+            await space.facts.save(bethink.Fact(id=name, text="Likes tea."))
             self.disk.tell("fact", name)
         elif fate < 0.3:
-            await space.sessions()  # read beside the writer, and recorded without a sync
+            await space.sessions.list()  # read beside the writer, and recorded without a sync
         else:
             await self._append(space, self.dice.randrange(_SESSIONS))
 
@@ -134,7 +135,7 @@ class Life:
 
 def chat(number: int) -> str:
     """Name a conversation."""
-    return bethink.conversation_key(channel="faults", chat=str(number))
+    return conversation_key(channel="faults", chat=str(number))
 
 
 @dataclass(slots=True)
@@ -203,9 +204,9 @@ async def use_again(file: Path, known: Known, *, wal: bool) -> list[str]:
             [number] = await session.append([message])
             if place is not None and place != (session.id, number):
                 problems.append(f"{key} was sent again and is at {number}, not at {place}")
-        await space.sessions()
+        await space.sessions.list()
         with anyio.fail_after(10):
-            while (await memory.open_erasures()).waiting:  # noqa: ASYNC110 - a thread empties the log
+            while await memory.admin.erasures.list():  # noqa: ASYNC110 - a thread empties the log
                 await anyio.sleep(0.01)
     text = b"".join(path.read_bytes() for path in sorted(file.parent.glob(f"{FILE}*")))
     words = {key: known.texts[key].rpartition(" ")[2].encode() for key in known.forgotten}

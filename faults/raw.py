@@ -9,7 +9,7 @@ from typing import Any, cast
 import apsw
 import psycopg
 
-from bethink.base.language import counted
+from bethink.base.language import count_terms
 
 _POSTGRES_TABLES = """SELECT relname FROM pg_class
 WHERE relkind IN ('r', 'p') AND NOT relispartition AND relnamespace = 'public'::regnamespace"""
@@ -23,7 +23,7 @@ _INDEXED = {
         "CASE WHEN role = 'system' OR origin = 'memory' THEN '' ELSE coalesce(name, '') || ' ' || content END",
     ),
     "facts": ("fact", "id, version", "content"),
-    "session_memories": ("session_memory", "session_id, 0", "summary || ' ' || raw_memory"),
+    "session_summaries": ("session_summary", "session_id, 0", "summary || ' ' || raw_memory"),
     "documents": (
         "document", "id, version", "CASE WHEN redacted = 1 THEN '' ELSE title || ' ' || description || ' ' || body END",
     ),
@@ -73,7 +73,7 @@ class Raw:
         for table, (kind, key, texts) in _INDEXED.items():
             own = {tuple(row) for row in self.rows(f"SELECT id, number FROM terms WHERE kind = '{kind}'")}
             said = {
-                (row[0], row[1]) for row in self.rows(f"SELECT {key}, {texts} FROM {table}") if counted(str(row[2]))
+                (row[0], row[1]) for row in self.rows(f"SELECT {key}, {texts} FROM {table}") if count_terms(str(row[2]))
             }
             if own != said:
                 problems.append(f"the index of words does not agree with the {table}: {sorted(own ^ said)[:3]}")

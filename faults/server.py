@@ -14,8 +14,9 @@ import anyio
 
 import bethink
 from benchmarks.server_process import SERVE, Server, free_port, make_key, start
-from bethink.errors import BethinkError, OutcomeUnknown, Unavailable
+from bethink.errors import BethinkError, DatabaseUnavailableError, OutcomeUnknownError
 from bethink.host.remote.remote import Remote
+from bethink.model.records import conversation_key
 from faults import ledger
 from faults.command import command
 from faults.ledger import Ledger, Verdict
@@ -76,7 +77,7 @@ async def _briefly(seconds: float) -> None:
 
 async def _sessions(client: bethink.Memory, number: int) -> list[bethink.Session]:
     chats = [*range(SHARED), SHARED + number]
-    return [await client.space("faults").session(bethink.conversation_key("faults", str(chat))) for chat in chats]
+    return [await client.space("faults").session(conversation_key("faults", str(chat))) for chat in chats]
 
 
 async def _talk(campaign: Campaign, number: int) -> None:
@@ -129,7 +130,7 @@ async def _probe(campaign: Campaign, session: bethink.Session, key: str, notes: 
     try:
         [number] = await session.append([message])
         notes.acknowledge(session.id, {key: number})
-    except (Unavailable, OutcomeUnknown) as error:
+    except (DatabaseUnavailableError, OutcomeUnknownError) as error:
         campaign.violations.append(f"request {key} was under way and not answered: {type(error).__name__}")
 
 

@@ -15,7 +15,7 @@ import psycopg
 
 from bethink.cli.app import main as command
 from bethink.host.local import Local
-from bethink.model.operations.base import Verb
+from bethink.model.operations.base import Operation
 from bethink.model.operations.memory import REMEMBER
 from bethink.model.operations.sessions import APPEND
 from faults.places import Place
@@ -56,13 +56,13 @@ _run = Local.run
 _kept: set[asyncio.Task[Any]] = set()
 
 
-async def _early(self: Local, verb: Verb[Any, Any], space: str, request: Any) -> Any:
-    if verb is not APPEND:
-        return await _run(self, verb, space, request)
+async def _early(self: Local, operation: Operation[Any, Any], space: str, request: Any) -> Any:
+    if operation is not APPEND:
+        return await _run(self, operation, space, request)
 
     async def later() -> None:
         await asyncio.sleep(random.uniform(0.0, 0.3))
-        await _run(self, verb, space, request)
+        await _run(self, operation, space, request)
 
     task = asyncio.create_task(later())
     _kept.add(task)
@@ -70,12 +70,12 @@ async def _early(self: Local, verb: Verb[Any, Any], space: str, request: Any) ->
     return [0] * len(request.messages)
 
 
-async def _keyless(self: Local, verb: Verb[Any, Any], space: str, request: Any) -> Any:
-    if verb not in (APPEND, REMEMBER):
-        return await _run(self, verb, space, request)
+async def _keyless(self: Local, operation: Operation[Any, Any], space: str, request: Any) -> Any:
+    if operation not in (APPEND, REMEMBER):
+        return await _run(self, operation, space, request)
     messages = tuple(replace(each, idempotency_key=None) for each in request.messages)
-    result = await _run(self, verb, space, replace(request, messages=messages, idempotency_key=None))
-    if verb is APPEND:
+    result = await _run(self, operation, space, replace(request, messages=messages, idempotency_key=None))
+    if operation is APPEND:
         await asyncio.sleep(0.2)
     return result
 

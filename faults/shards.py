@@ -26,7 +26,7 @@ from unittest.mock import patch
 import anyio
 
 import bethink
-from bethink.errors import OutcomeUnknown, Unavailable
+from bethink.errors import DatabaseUnavailableError, OutcomeUnknownError
 from bethink.store import archived, chain
 from bethink.store.engines import postgres as engine
 from bethink_shards import marks
@@ -115,7 +115,7 @@ def _fill(where: Fleet, messages: int) -> None:
 def _as_writer(mutant: Mutant | None, *, slow: bool) -> Generator[None]:
     with contextlib.ExitStack() as stack:
         if mutant is Mutant.NO_FENCE:
-            stack.enter_context(patch.object(engine, "refuse_if_elsewhere"))
+            stack.enter_context(patch.object(engine, "check_not_moved"))
         if slow:
             commit: Any = engine._commit
 
@@ -158,9 +158,9 @@ class _Writer:
             said: dict[str, str] = {"role": "user", "content": name}
             try:
                 await session.append([said], idempotency_key=name if keyed else None)
-            except Unavailable:
+            except DatabaseUnavailableError:
                 continue
-            except OutcomeUnknown:
+            except OutcomeUnknownError:
                 if keyed:
                     continue
                 self._note("unknown", name, began)
@@ -255,7 +255,7 @@ def _judged(where: Fleet, at: str, messages: int, failed: int, limit: float) -> 
         buried = raw.rows("SELECT 1 FROM tombstones LIMIT 1") + left.rows("SELECT 1 FROM tombstones LIMIT 1")
         behind = [
             table.name
-            for table in archived.tables(whole=True)
+            for table in archived.tables(include_moved=True)
             if left.rows(f"SELECT 1 FROM {table.name} WHERE space_id = '{SPACE}' LIMIT 1")
         ]
     told = [line.split() for path in where.ledger.glob("writer*") for line in path.read_text().splitlines()]
@@ -286,7 +286,7 @@ async def _broken(where: Fleet, at: str) -> list[str]:
     memory, backend = _connect(where)
     async with memory:
         database = (await backend.shard(at)).database
-        report = await database.transact(lambda tx: chain.check(tx, space=SPACE), space=SPACE, read=True)
+        report = await database.transact(lambda tx: chain.check(tx, space=SPACE), space=SPACE, read_only=True)
         return [why for _, why in report.broken] + ([f"{report.unsealed} unsealed"] if report.unsealed else [])
 
 

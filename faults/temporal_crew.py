@@ -10,6 +10,7 @@ import bethink
 from bethink.config.settings import load_settings
 from bethink.jobs.worker import Worker, WorkerOptions
 from bethink.model.jobs import JobKind
+from bethink.model.records import conversation_key
 from bethink.providers.estimated_tokens import EstimatedTokens
 from bethink.store.db import Database
 from bethink_temporal import activities, fleet
@@ -47,14 +48,14 @@ async def append(place: Place, first: int, last: int) -> None:
     dice = random.Random(last)
     async with bethink.connect(place.target, redactor=AsItIs(), postgres_pool_size=2, learn=False) as memory:
         for chat in range(first, last):
-            key = bethink.conversation_key(channel="faults", chat=str(chat))
+            key = conversation_key(channel="faults", chat=str(chat))
             session = await memory.space(f"space-{chat % _SPACES}").session(key)
             start = ledger.acknowledged + 1
             keys = {f"0-{number}": said(number) for number in range(start, start + 1 + (dice.random() < _LONGER))}
             messages = [{"role": "user", "content": text, "idempotency_key": key} for key, text in keys.items()]
             numbers = await session.append(messages)
             ledger.acknowledge(session.id, dict(zip(keys, numbers, strict=True)))
-            await session.idle()
+            await session.checkpoint(force=True)
 
 
 def _worker(
@@ -87,10 +88,10 @@ async def work_in_fleet(
     await database.open()
     options = TemporalOptions(address=address)
     if mutant is Mutant.FORGETFUL:
-        Relay._tell = _forget_some(Relay._tell)
+        Relay._start_workflow = _forget_some(Relay._start_workflow)
     if mutant is Mutant.LEAKS:
-        activities._outcome = lambda report: f"{report.claimed} {said(1)}"
-    client = await fleet.connected(options)
+        activities._outcome = lambda report: f"{report.leased} {said(1)}"
+    client = await fleet.connect_client(options)
     await worker.run(fleet.Fleet(client, database, worker, settings=load_settings(environ={}), options=options).run)
 
 
@@ -98,7 +99,7 @@ def _forget_some(tell: Any) -> Any:
     async def forgetful(self: Relay, kind: JobKind, space: str, key: str, token: int) -> None:
         name = self._queues.job(kind, space, key)
         if crc32(name.encode()) % 10 == 0:
-            self._told[name] = (token, float("inf"))
+            self._relayed[name] = (token, float("inf"))
         else:
             await tell(self, kind, space, key, token)
 

@@ -41,7 +41,7 @@ def standing(wall: Wall, where: Place) -> Generator[None]:
         _unguard(where)
     with without_filters() if wall in (Wall.ROWS, Wall.NONE) else nullcontext():
         if wall in (Wall.QUERIES, Wall.NONE):
-            with patch.object(postgres, "_check_walls", _trusting):
+            with patch.object(postgres, "_check_row_security", _trusting):
                 yield
         else:
             yield

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from bethink import verify_webhook
-from bethink.errors import Denied
+from bethink.errors import PermissionDeniedError
 
 SILENT, RUDE, FORGETFUL, SLOW = 0.01, 0.03, 0.01, 0.02
 """How often it closes before it notes anything, refuses, closes after it has noted, and lets one wait."""
@@ -63,7 +63,7 @@ class _Handler(BaseHTTPRequestHandler):
         headers = {name.lower(): value for name, value in self.headers.items()}
         try:
             verify_webhook(self.secret, headers, body, now=time.time())
-        except Denied:
+        except PermissionDeniedError:
             _note(self.forged, {"id": headers.get("webhook-id")})
             self._answer(401)
             return

@@ -19,14 +19,14 @@ import anyio
 
 import bethink
 from benchmarks.server_process import free_port
-from bethink.errors import StoreError
+from bethink.errors import DatabaseError
 from bethink.features.webhooks import queries as webhooks
 from bethink.features.webhooks.deliver import Deliverer, DeliveryOptions, Reply
-from bethink.features.webhooks.records import signed
-from bethink.model.changes import ChangeKind, MemoryChange
+from bethink.features.webhooks.records import sign_message
+from bethink.model.changes import Change, ChangeKind
 from bethink.store import changes
 from bethink.store.db import Database, Tx
-from bethink.store.sql import spelt
+from bethink.store.sql import compile_query
 from faults.command import command
 from faults.ledger import Verdict
 from faults.places import Place, fork
@@ -34,9 +34,7 @@ from faults.webhook_receiver import Receiver, noted, wait_until_up
 
 SPACES = 8
 WORKERS = 2
-OPTIONS = DeliveryOptions(
-    allow_private=True, timeout=0.5, first_pause=0.02, longest_pause=0.3, lease=1.0, give_up_days=1.0
-)
+OPTIONS = DeliveryOptions(allow_private=True, timeout=0.5, first_pause=0.02, max_pause=0.3, lease=1.0, give_up_days=1.0)
 _STUCK = 120.0
 """Seconds without a delivery after which the campaign gives up."""
 _COUNT_DELIVERED = "SELECT count(*) AS count FROM deliveries WHERE delivered_at IS NOT NULL"
@@ -90,12 +88,12 @@ class Faulty(Deliverer):
         super().__init__(database, OPTIONS)
         self._mutant = mutant
 
-    async def _send(self, http: Any, work: Any, change: MemoryChange) -> Reply:
+    async def _send(self, http: Any, work: Any, change: Change) -> Reply:
         reply = await super()._send(http, work, change)
         return reply._replace(error=None) if self._mutant is Mutant.SKIPS else reply
 
-    def _begin(self, tx: Tx, held: webhooks.ClaimedQueue) -> Any:
-        work = super()._begin(tx, held)
+    def _begin(self, tx: Tx, queue: webhooks.LeasedQueue) -> Any:
+        work = super()._begin(tx, queue)
         if work is not None and self._mutant is Mutant.REVERSES:
             return work._replace(changes=work.changes[::-1])
         return work
@@ -104,28 +102,28 @@ class Faulty(Deliverer):
 async def _work(target: str, mutant: Mutant | None) -> None:
     memory = bethink.connect(target, learn=False)
     async with memory:
-        database = memory.local().database
+        database = memory.backend.local().database
         deliverer = Deliverer(database, OPTIONS) if mutant is None else Faulty(database, mutant)
         while True:
             try:
                 busy = await deliverer.run_once()
-            except StoreError:
+            except DatabaseError:
                 busy = 0
             if not busy:
                 await anyio.sleep(0.02)
 
 
 async def _write(campaign: Campaign, memory: bethink.Memory, total: int) -> None:
-    """Make changes: some by verbs, most as verbs record them, a few in one transaction."""
-    database, dice = memory.local().database, campaign.dice
+    """Make changes: some by operations, most as operations record them, a few in one transaction."""
+    database, dice = memory.backend.local().database, campaign.dice
     for number in range(SPACES):
-        await memory.space(f"space {number}").facts.save(bethink.Fact(id="first", content="First."))
+        await memory.space(f"space {number}").facts.save(bethink.Fact(id="first", text="First."))
         campaign.written += 1
     while campaign.written < total:
         space = f"space {dice.randrange(SPACES)}"
         if dice.random() < 0.1:
             await memory.space(space).facts.save(
-                bethink.Fact(id=f"f{campaign.written}", content=f"Number {campaign.written}.")
+                bethink.Fact(id=f"f{campaign.written}", text=f"Number {campaign.written}.")
             )
             campaign.written += 1
             continue
@@ -167,9 +165,9 @@ def _forgery(campaign: Campaign) -> None:
     kind = campaign.dice.randrange(4)
     made = {
         0: ("", now, body),
-        1: (signed(_ALONE, "chg_forged", now, body), now, body),
-        2: (signed(campaign.receiver.secret, "chg_forged", now - 3600, body), now - 3600, body),
-        3: (signed(campaign.receiver.secret, "chg_forged", now, body), now, body.replace(b"999999", b"999998")),
+        1: (sign_message(_ALONE, "chg_forged", now, body), now, body),
+        2: (sign_message(campaign.receiver.secret, "chg_forged", now - 3600, body), now - 3600, body),
+        3: (sign_message(campaign.receiver.secret, "chg_forged", now, body), now, body.replace(b"999999", b"999998")),
     }
     signature, at, sent = made[kind]
     headers = {"webhook-id": "chg_forged", "webhook-timestamp": str(at), "webhook-signature": signature}
@@ -208,10 +206,10 @@ async def _until_delivered(campaign: Campaign, memory: bethink.Memory, total: in
 
 async def _delivered(memory: bethink.Memory) -> int:
     def body(tx: Tx) -> int:
-        query = spelt("count_delivered", _COUNT_DELIVERED, tx.dialect)
+        query = compile_query("count_delivered", _COUNT_DELIVERED, tx.dialect)
         return tx.all(query)[0]["count"]
 
-    return await memory.local().database.transact(body, read=True)
+    return await memory.backend.local().database.transact(body, read_only=True)
 
 
 def campaign(place: Place, total: int, seed: int, mutant: Mutant | None) -> tuple[str, Verdict]:
@@ -222,7 +220,7 @@ def campaign(place: Place, total: int, seed: int, mutant: Mutant | None) -> tupl
 async def _campaign(place: Place, total: int, seed: int, mutant: Mutant | None) -> tuple[str, Verdict]:
     total, dice, port = max(total, SPACES), random.Random(seed), free_port()
     async with bethink.connect(place.target, learn=False, webhooks_allow_private=True) as memory:
-        made = await memory.webhooks.create(f"http://127.0.0.1:{port}/hook")
+        made = await memory.admin.webhooks.create(f"http://127.0.0.1:{port}/hook")
         receiver = Receiver(
             port=port, secret=made.secret, accepted=place.ledger / "accepted", forged=place.ledger / "forged", seed=seed
         )
@@ -269,7 +267,7 @@ async def _check(run: Campaign, memory: bethink.Memory, webhook_id: str, total: 
 
 async def _numbers(space: bethink.Space) -> list[int]:
     found: list[int] = []
-    while page := await space.changes(after=found[-1] if found else 0, limit=1_000):
+    while page := await space.admin.changes.list(after=found[-1] if found else 0, limit=1_000):
         found += [each.number for each in page]
     return found
 
@@ -283,8 +281,8 @@ async def _log(
         rows = webhooks.deliveries(tx, webhook_id=webhook_id, space=space, limit=10**6)
         return {each.number: each.delivered_at is not None for each in rows}
 
-    with suppress(StoreError):
-        told = await memory.local().database.transact(body, read=True)
+    with suppress(DatabaseError):
+        told = await memory.backend.local().database.transact(body, read_only=True)
         unsaid = [number for number in wanted if not told.get(number)]
         untrue = [number for number, delivered in told.items() if delivered and number not in arrived]
         return [

@@ -18,12 +18,14 @@ from hypothesis import HealthCheck, settings
 from psycopg.conninfo import conninfo_to_dict
 
 import bethink
+import bethink.types
 from bethink.errors import BethinkError
 from bethink.extend import Redactor
 from bethink.host.local import Local, Parts
 from bethink.memory import plugins
 from bethink.memory.recall.search import Searcher
 from bethink.model.moments import from_micros
+from bethink.model.records import conversation_key
 from bethink.providers.estimated_tokens import EstimatedTokens
 from bethink.providers.local_extra import local_is_installed
 from bethink.store.db import Database
@@ -294,12 +296,15 @@ async def session(memory: bethink.Memory) -> bethink.Session:
     return await memory.space("alice").session(KEY)
 
 
-KEY = bethink.conversation_key("cli", "desk")
+KEY = conversation_key("cli", "desk")
 
 
-async def whole_tree(docs: bethink.Documents, *, as_of: datetime | None = None) -> dict[str, bethink.Document]:
+async def whole_tree(docs: bethink.types.Documents, *, as_of: datetime | None = None) -> dict[str, bethink.Document]:
     """Every document by its path, with its text."""
-    return {path: await docs.get(each.id, as_of=as_of) for path, each in (await docs.tree(as_of=as_of)).items()}
+    return {
+        path: await docs.get(each.id, as_of=as_of)
+        for path, each in [(entry.path, entry) for entry in await docs.list(as_of=as_of)]
+    }
 
 
 def said(*contents: str) -> list[bethink.Message]:

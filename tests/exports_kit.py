@@ -1,4 +1,4 @@
-"""Writes what other programs export, in the shapes that their documentation shows."""
+"""Writes exports of other programs in their documented formats."""
 
 import json
 import zipfile

@@ -1,4 +1,4 @@
-"""How long tests may take: `.ci/run --long` has time, a push does not."""
+"""How long tests may take: `.ci/run --long` allows more than a push."""
 
 import os
 

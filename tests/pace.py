@@ -1,4 +1,4 @@
-"""How a piece of work grows with its input: a ratio, because seconds say more about the machine than about the work."""
+"""How the time of a function grows with its input: a ratio, which is independent of the machine."""
 
 import gc
 import time

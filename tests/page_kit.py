@@ -1,4 +1,4 @@
-"""What a page costs: the statements it takes, and the rows that they read, counted by the database itself."""
+"""The cost of a page: its statements and the rows they read, counted by the database."""
 
 import json
 import re
@@ -106,10 +106,9 @@ def _read(plan: dict[str, Any]) -> int:
 
 async def every(page: Callable[[str], Awaitable[Any]]) -> list[Any]:
     """Read all pages of a list, one after the other."""
-    found: list[Any] = []
-    after: str | None = ""
-    while after is not None:
-        read = await page(after)
-        found.extend(read.items)
-        after = read.next
-    return found
+    current = await page("")
+    items: list[Any] = list(current)
+    while current.next:
+        current = await page(current.next)
+        items.extend(current)
+    return items

@@ -1,4 +1,4 @@
-"""A request for every verb, with every field that a caller may send set to something."""
+"""A request for every operation, with every field that a caller may send."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -17,8 +17,8 @@ from bethink.features.retention.records import RetentionKind
 from bethink.features.webhooks import operations as webhooks
 from bethink.model.access import Scope
 from bethink.model.documents import DocumentDraft
-from bethink.model.facts import Fact
-from bethink.model.held import HeldKind
+from bethink.model.facts import Fact, FactStatus
+from bethink.model.held import PendingKind
 from bethink.model.jobs import JobKind, JobStatus, SpendingBy
 from bethink.model.kinds import FactKind, OwnKind
 from bethink.model.operations import (
@@ -36,10 +36,11 @@ from bethink.model.operations import (
 )
 from bethink.model.operations import installation as service
 from bethink.model.operations import monitoring as operations
-from bethink.model.operations.base import Empty, Request, Verb
-from bethink.model.pages import FactState, Order, cursor_of
-from bethink.model.recall import FactVerdict, Level, Ref, RefKind
-from bethink.model.records import AgentKind, Message, Role, SessionState
+from bethink.model.operations.base import Empty, Operation, Request
+from bethink.model.pages import Order, cursor_of
+from bethink.model.recall import Certainty, FactVerdict
+from bethink.model.records import AgentKind, Message, RestartReason, Role, SessionState
+from bethink.model.refs import Ref, RefKind
 from bethink.model.reviews import ReviewStatus
 from bethink.model.steering import LearningRules
 from bethink.model.timeline import TimelineKind
@@ -55,7 +56,7 @@ DRAFT = DocumentDraft(
 )
 FACT = Fact(
     id="f1",
-    content="Anna drinks tea.",
+    text="Anna drinks tea.",
     tags=("drink",),
     metadata={"k": "v"},
     kind=FactKind.DECISION,
@@ -71,11 +72,11 @@ RULES = LearningRules(
     slots={"favourite_tea": "the tea she drinks most"},
     kinds={"recipe": "how she cooks something"},
     expires_after={"recipe": 30, "goal": 365},
-    hold_kinds=(FactKind.PREFERENCE, OwnKind("recipe")),
-    held_flags=("health",),
+    review_kinds=(FactKind.PREFERENCE, OwnKind("recipe")),
+    review_flags=("health",),
 )
 NARROW: dict[str, Any] = {
-    "origins": ("user", "tool:web"),
+    "origin": ("user", "tool:web"),
     "tags": ("tea", "Grün, ja"),
     "agent": "scout",
     "conversation": "talk",
@@ -89,43 +90,41 @@ NARROW: dict[str, Any] = {
 _SESSION: dict[str, Any] = {"session_id": "ses_1"}
 _DOCUMENT: dict[str, Any] = {"document_id": "doc_1"}
 _THREAD: dict[str, Any] = {"thread_id": "thread_1"}
-_PERSON: dict[str, Any] = {"name": "Anna", "aliases": ("Annie",), "by": (PersonWay.WORDS,)}
+_PERSON: dict[str, Any] = {"name": "Anna", "aliases": ("Annie",), "match": (PersonWay.WORDS,)}
 
-FULL: list[tuple[Verb[Any, Any], Request]] = [
+FULL: list[tuple[Operation[Any, Any], Request]] = [
     (memory.REMEMBER, memory.RememberRequest(
         messages=TALK, conversation="talk", agent="scout", idempotency_key="k", tags=("tea",), metadata={"k": [1]},
         **_SESSION)),
     (memory.RECALL, memory.RecallRequest(
-        question="tea?", budget=100, as_of=NOON, limit=3, kinds=(RefKind.FACT,), explain=True, least=Level.FAIR,
-        **NARROW,
-        **_SESSION)),
+        question="tea?", budget=100, as_of=NOON, limit=3, kinds=(RefKind.FACT,), explain=True,
+        min_certainty=Certainty.FAIR, **NARROW, **_SESSION)),
     (memory.ASK, memory.AskRequest(
-        question="tea?", budget=100, as_of=NOON, limit=3, kinds=(RefKind.FACT,), least=Level.FAIR,
-        without=(Ref(RefKind.FACT, "f1", 1),), deadline=5.0, **NARROW, **_SESSION)),
+        question="tea?", budget=100, as_of=NOON, limit=3, kinds=(RefKind.FACT,), min_certainty=Certainty.FAIR,
+        exclude=(Ref(RefKind.FACT, "f1", 1),), timeout=5.0, **NARROW, **_SESSION)),
     (memory.CONTEXT, memory.ContextRequest(question="tea?", budget=100, as_of=NOON, **NARROW, **_SESSION)),
     (memory.EXPLAIN, memory.ExplainRequest(ref=Ref(RefKind.MESSAGE, "ses_1", 7), depth=3)),
     (memory.CORRECT, memory.CorrectRequest(ref=Ref(RefKind.FACT, "f1", 1), text="Anna drinks mate.", expires_at=NOON)),
-    (memory.USED, memory.UsedRequest(refs=(Ref(RefKind.FACT, "a:b/c", 2),))),
-    (memory.SHOWN, memory.ShownRequest(as_of=NOON, limit=3, **_SESSION)),
+    (memory.MARK_USED, memory.MarkUsedRequest(refs=(Ref(RefKind.FACT, "a:b/c", 2),))),
     (memory.FORGET, memory.ForgetRequest(
-        ref=Ref(RefKind.DOCUMENT, "doc_1", 2), version_only=True, agent="scout", dry_run=True, echoes=True, by="kari",
-        reason="request 12", missing_ok=True)),
-    (memory.JOBS, memory.JobsRequest(limit=3)),
-    (memory.CONSOLIDATE, Empty()),
-    (memory.LEARN_SPACE, service.LearnRequest(only=(JobKind.EXTRACT,))),
+        ref=Ref(RefKind.DOCUMENT, "doc_1", 2), version_only=True, agent="scout", dry_run=True, include_repeats=True,
+        actor="kari", reason="request 12", missing_ok=True)),
+    (memory.REFRESH_DOCUMENTS, Empty()),
+    (memory.LEARN_SPACE, service.LearnRequest(kinds=(JobKind.EXTRACT,))),
     (files.ADD_FILE, files.AddFileRequest(
         name="tea.md", data=b"\xff\xfeT\x00e\x00a\x00", media_type="text/markdown", idempotency_key="k")),
-    (erasures.ERASURES, erasures.ErasuresRequest(limit=3)),
-    (erasures.OPEN_ERASURES, Empty()),
+    (erasures.LIST_ERASURES, erasures.ListErasuresRequest(limit=3, after=cursor_of(1, "ers_1"))),
+    (erasures.LIST_OPEN_ERASURES, Empty()),
+    (erasures.GET_PUBLIC_KEY, Empty()),
     (retention.LIST_RETENTION, Empty()),
     (retention.SET_RETENTION, retention.SetRetentionRequest(
         kind=RetentionKind.FACT, older_than=365, origin="tool:web")),
     (retention.REMOVE_RETENTION, retention.RemoveRetentionRequest(kind=RetentionKind.FACT, origin="tool:web")),
-    (retention.SWEEP, retention.SweepRequest(dry_run=True)),
-    (retention.HOLD, retention.HoldRequest(reason="case 12", by="kari")),
-    (retention.HOLDS, retention.HoldsRequest(limit=3)),
-    (retention.LIFT, retention.LiftRequest(space="alice", hold_id="hld_1", reason="closed", by="kari")),
-    (retention.ALL_HOLDS, retention.HoldsRequest(limit=3)),
+    (retention.RUN_RETENTION, retention.RunRetentionRequest(dry_run=True)),
+    (retention.PLACE_HOLD, retention.PlaceHoldRequest(reason="case 12", actor="kari")),
+    (retention.LIST_HOLDS, retention.ListHoldsRequest(limit=3)),
+    (retention.LIFT_HOLD, retention.LiftHoldRequest(space="alice", hold_id="hld_1", reason="closed", actor="kari")),
+    (retention.LIST_ALL_HOLDS, retention.ListHoldsRequest(limit=3)),
     (people.FIND_IN_SPACE, people.FindPersonRequest(limit=3, **_PERSON)),
     (people.EXPORT_FROM_SPACE, people.ExportPersonRequest(limit=3, after=cursor_of("alice", 3), **_PERSON)),
     (people.FORGET_IN_SPACE, people.ForgetPersonRequest(reason="request 12", dry_run=True, **_PERSON)),
@@ -134,46 +133,43 @@ FULL: list[tuple[Verb[Any, Any], Request]] = [
     (people.FORGET_PERSON, people.ForgetPersonRequest(reason="request 12", dry_run=True, **_PERSON)),
     (timeline.TIMELINE, timeline.TimelineRequest(
         kinds=(TimelineKind.MESSAGE, TimelineKind.FACT), as_of=NOON, limit=3, after=cursor_of(1, 0, "f1", 2))),
-    (context_log.PAGE_SHOWN, context_log.PageShownRequest(
-        showing_id="shw_1", as_of=NOON, limit=3, after=cursor_of(1, "shw_2"), **_SESSION)),
-    (relearning.RELEARN, relearning.RelearnRequest(
-        model="openai:a", second_model="openai:b", instructions="Learn names.", prompt="Read this.", dry_run=False)),
+    (context_log.LIST_CONTEXT_LOG, context_log.ListContextLogRequest(
+        entry_id="shw_1", as_of=NOON, limit=3, after=cursor_of(1, "shw_2"), **_SESSION)),
+    (relearning.PROPOSE_RELEARNING, relearning.ProposeRelearningRequest(
+        model="openai:a", verify_model="openai:b", instructions="Learn names.", prompt="Read this.", dry_run=False)),
     (relearning.APPLY_RELEARNING, relearning.RelearningRequest(relearning_id="rel_1")),
     (relearning.UNDO_RELEARNING, relearning.RelearningRequest(relearning_id="rel_1")),
-    (steering.PREVIEW, steering.PreviewRequest(messages=TALK, rules=RULES, conversation="talk", agent="scout")),
-    (steering.PIN, steering.PinRequest(ref=Ref(RefKind.FACT, "f1", 1))),
-    (steering.UNPIN, steering.PinRequest(ref=Ref(RefKind.FACT, "f1", 1))),
-    (steering.PINS, steering.PinsRequest(as_of=NOON, limit=3)),
-    (steering.FEEDBACK, steering.FeedbackRequest(
-        ref=Ref(RefKind.FACT, "f1", 1), verdict=FactVerdict.WRONG, note="She moved.", by="Anna")),
+    (steering.PREVIEW_RULES, steering.PreviewRulesRequest(
+        messages=TALK, rules=RULES, conversation="talk", agent="scout")),
+    (steering.PIN_FACT, steering.PinFactRequest(ref=Ref(RefKind.FACT, "f1", 1))),
+    (steering.UNPIN_FACT, steering.PinFactRequest(ref=Ref(RefKind.FACT, "f1", 1))),
+    (steering.RATE_FACT, steering.RateFactRequest(
+        ref=Ref(RefKind.FACT, "f1", 1), verdict=FactVerdict.WRONG, note="She moved.", actor="Anna")),
     (sessions.OPEN_SESSION, sessions.OpenSessionRequest(
         conversation="talk", agent="scout", kind=AgentKind.SUBAGENT, ephemeral=True, tags=("tea",),
         metadata={"k": [1]})),
     (sessions.FIND_SESSION, sessions.FindSessionRequest(conversation="talk", agent="scout")),
     (sessions.LIST_SESSIONS, sessions.ListSessionsRequest(
-        limit=3, state=SessionState.FAILED, before="ses_1", conversation_prefix="talk/", **NARROW)),
+        limit=3, state=SessionState.FAILED, after="ses_1", conversation_prefix="talk/", **NARROW)),
     (sessions.GET_SESSION, sessions.SessionRequest(**_SESSION)),
     (sessions.APPEND, sessions.AppendRequest(messages=TALK, idempotency_key="k", **_SESSION)),
-    (sessions.READ_MESSAGES, sessions.ReadRequest(after=7, limit=3, last=2, **NARROW, **_SESSION)),
+    (sessions.READ_MESSAGES, sessions.ReadMessagesRequest(after=7, limit=3, last=2, **NARROW, **_SESSION)),
     (sessions.RETRACT, sessions.RetractRequest(number=3, **_SESSION)),
     (sessions.TRANSCRIPT, sessions.TranscriptRequest(around=17, limit=3, **_SESSION)),
-    (sessions.END_TURN, sessions.SessionRequest(**_SESSION)),
-    (sessions.IDLE, sessions.SessionRequest(**_SESSION)),
-    (sessions.RESET, sessions.ResetRequest(emergency=True, **_SESSION)),
-    (sessions.COMPACTED, sessions.SessionRequest(**_SESSION)),
-    (sessions.END, sessions.SessionRequest(**_SESSION)),
-    (sessions.RETRY, sessions.SessionRequest(**_SESSION)),
-    (sessions.SESSION_MEMORY, sessions.SessionRequest(**_SESSION)),
-    (sessions.CITED, sessions.CitedRequest(answer="Tea [1].", **_SESSION)),
+    (sessions.CHECKPOINT, sessions.CheckpointRequest(force=True, **_SESSION)),
+    (sessions.RESTART_SESSION, sessions.RestartRequest(reason=RestartReason.EMERGENCY, **_SESSION)),
+    (sessions.END_SESSION, sessions.SessionRequest(**_SESSION)),
+    (sessions.RELEARN_SESSION, sessions.SessionRequest(**_SESSION)),
+    (sessions.SESSION_SUMMARY, sessions.SessionRequest(**_SESSION)),
+    (sessions.STRIP_CITATIONS, sessions.StripCitationsRequest(reply="Tea [1].", **_SESSION)),
     (facts.LIST_FACTS, facts.ListFactsRequest(as_of=NOON, limit=3, after="f1", **NARROW)),
-    (facts.PAGE_FACTS, facts.PageFactsRequest(
-        state=FactState.RETIRED, subject="Anna", slot="drink", kind=FactKind.DECISION, origin="user",
+    (facts.FACT_HISTORY, facts.FactHistoryRequest(
+        status=FactStatus.REPLACED, subject="Anna", slot="drink", kind=FactKind.DECISION, origin="user",
         order=Order.OLDEST, as_of=NOON, limit=3, after=cursor_of(1, "f1", 2))),
     (facts.SEARCH_FACTS, facts.SearchFactsRequest(query="tea", as_of=NOON, limit=3, **NARROW)),
-    (facts.FACTS_BY_METADATA, facts.FactsByMetadataRequest(key="k", value="v")),
     (facts.COUNT_FACTS, Empty()),
     (facts.GET_FACT, facts.FactRequest(fact_id="f/1 ä")),
-    (facts.SAVE_FACT, facts.SaveFactRequest(fact=FACT, expected=1)),
+    (facts.SAVE_FACT, facts.SaveFactRequest(fact=FACT, if_version=1)),
     (facts.FACT_VERSIONS, facts.FactRequest(fact_id="f1")),
     (facts.FACT_SOURCES, facts.FactRequest(fact_id="f1")),
     (facts.FACT_QUOTES, facts.FactRequest(fact_id="f1")),
@@ -181,38 +177,38 @@ FULL: list[tuple[Verb[Any, Any], Request]] = [
     (reviews.COUNT_REVIEWS, Empty()),
     (reviews.GET_REVIEW, reviews.ReviewRequest(review_id="rev_1")),
     (reviews.PROPOSE_REVIEW, reviews.ProposeRequest(
-        ref=Ref(RefKind.MESSAGE, "ses_1", 7), statement="Anna drinks mate.", kind=FactKind.PREFERENCE)),
-    (reviews.APPROVE_REVIEW, reviews.ApproveReviewRequest(review_id="rev_1", statement="Tea.", note="She said so.")),
+        ref=Ref(RefKind.MESSAGE, "ses_1", 7), text="Anna drinks mate.", kind=FactKind.PREFERENCE)),
+    (reviews.APPROVE_REVIEW, reviews.ApproveReviewRequest(review_id="rev_1", text="Tea.", note="She said so.")),
     (reviews.REJECT_REVIEW, reviews.RejectReviewRequest(review_id="rev_1", note="A joke.")),
     (reviews.APPROVE_REVIEWS, reviews.DecideReviewsRequest(review_ids=("rev_1", "rev_2"), note="All true.")),
     (reviews.REJECT_REVIEWS, reviews.DecideReviewsRequest(review_ids=("rev_1", "rev_2"), note="All false.")),
     (rules.GET_RULES, rules.GetRulesRequest(agent="scout")),
     (rules.SET_RULES, rules.SetRulesRequest(agent="scout", rules=RULES)),
-    (documents.TREE, documents.ListDocumentsRequest(as_of=NOON, path_prefix="~/memory", limit=3)),
+    (documents.LIST_DOCUMENTS, documents.ListDocumentsRequest(
+        as_of=NOON, prefix="~/memory", limit=3, after=cursor_of("~/memory/people"))),
     (documents.SEARCH_DOCUMENTS, documents.SearchDocumentsRequest(query="tea", as_of=NOON, limit=3)),
     (documents.FIND_DOCUMENT, documents.FindDocumentRequest(path="~/memory/people", as_of=NOON)),
-    (documents.CHILDREN, documents.ChildrenRequest(as_of=NOON, **_DOCUMENT)),
+    (documents.LIST_CHILDREN, documents.ListChildrenRequest(as_of=NOON, **_DOCUMENT)),
     (documents.OUTLINE, documents.OutlineRequest(as_of=NOON, limit=3, after=cursor_of("anna"), **_DOCUMENT)),
     (documents.GET_DOCUMENT, documents.GetDocumentRequest(as_of=NOON, **_DOCUMENT)),
     (documents.CREATE_DOCUMENT, documents.CreateDocumentRequest(
         draft=DRAFT, agent="scout", idempotency_key="k", **_DOCUMENT)),
     (documents.UPDATE_DOCUMENT, documents.UpdateDocumentRequest(
-        draft=DRAFT, expected=1, reason="She moved.", agent="scout", idempotency_key="k", **_DOCUMENT)),
-    (documents.WRITTEN, documents.WrittenRequest(key="k")),
+        draft=DRAFT, if_version=1, reason="She moved.", agent="scout", idempotency_key="k", **_DOCUMENT)),
     (documents.DELETE_DOCUMENT, documents.DeleteDocumentRequest(
-        expected=1, missing_ok=True, idempotency_key="k", **_DOCUMENT)),
-    (documents.RESTORE_DOCUMENT, documents.RestoreDocumentRequest(version=1, expected=None, **_DOCUMENT)),
+        if_version=1, missing_ok=True, idempotency_key="k", **_DOCUMENT)),
+    (documents.RESTORE_DOCUMENT, documents.RestoreDocumentRequest(version=1, if_version=None, **_DOCUMENT)),
     (documents.DOCUMENT_VERSIONS, documents.DocumentRequest(**_DOCUMENT)),
     (documents.DOCUMENT_HISTORY, documents.DocumentHistoryRequest(limit=3, after=cursor_of(4), **_DOCUMENT)),
     (documents.BLAME, documents.BlameRequest(version=3, **_DOCUMENT)),
     (documents.DIFF_DOCUMENT, documents.DiffDocumentRequest(before=0, after=1, **_DOCUMENT)),
     (documents.DOCUMENT_SOURCES, documents.DocumentSourcesRequest(version=1, **_DOCUMENT)),
-    (documents.FILES, Empty()),
-    (documents.LIST_CHANGES, documents.ListChangesRequest(limit=3)),
-    (documents.APPROVE, documents.ApproveChangeRequest(
+    (documents.READ_ALL_DOCUMENTS, Empty()),
+    (documents.LIST_DOCUMENT_CHANGES, documents.ListDocumentChangesRequest(limit=3, after=cursor_of(1, "run_1"))),
+    (documents.APPROVE_DOCUMENT_CHANGE, documents.ApproveDocumentChangeRequest(
         run="run_1", paths=("~/memory/tea",), texts={"~/memory/tea": "She likes tea."})),
-    (documents.REJECT, documents.ChangeRequest(run="run_1")),
-    (documents.UNDO, documents.ChangeRequest(run="run_1")),
+    (documents.REJECT_DOCUMENT_CHANGE, documents.DocumentChangeRequest(run="run_1")),
+    (documents.UNDO_DOCUMENT_CHANGE, documents.DocumentChangeRequest(run="run_1")),
     (threads.OPEN_THREAD, threads.OpenThreadRequest(mode=Mode.STEPPING, **_THREAD, **_SESSION)),
     (threads.LIST_THREADS, threads.ListThreadsRequest(limit=3, after="thread_1")),
     (threads.GET_THREAD, threads.ThreadRequest(**_THREAD)),
@@ -235,36 +231,35 @@ FULL: list[tuple[Verb[Any, Any], Request]] = [
     (tests.REMOVE_TEST, tests.TestRequest(test_id="tea/1 ä")),
     (tests.RUN_TESTS, tests.RunTestsRequest(
         only=("tea",), tests=(MemoryTest(question="Tea?", must_not=("Bob",), as_of=NOON, created_at=NOON),))),
-    (changes.CHANGES, changes.ChangesRequest(after=7, limit=3, wait=0.01)),
-    (changes.LEARNT, changes.LearntRequest(wait=0.01, **_SESSION)),
+    (changes.LIST_CHANGES, changes.ListChangesRequest(after=7, limit=3, wait=0.01)),
+    (changes.WAIT_UNTIL_LEARNED, changes.WaitUntilLearnedRequest(timeout=0.01, **_SESSION)),
     (webhooks.CREATE_WEBHOOK, webhooks.CreateWebhookRequest(url="https://93.184.215.14/hook", space="alice")),
     (webhooks.LIST_WEBHOOKS, Empty()),
     (webhooks.DELETE_WEBHOOK, webhooks.WebhookRequest(webhook_id="whk_1")),
-    (webhooks.DELIVERIES, webhooks.DeliveriesRequest(webhook_id="whk_1", space="alice", limit=3)),
-    (operations.PAGE_JOBS, operations.PageJobsRequest(
+    (webhooks.LIST_DELIVERIES, webhooks.ListDeliveriesRequest(webhook_id="whk_1", space="alice", limit=3)),
+    (operations.LIST_JOBS, operations.ListJobsRequest(
         status=JobStatus.FAILED, kind=JobKind.INDEX, limit=3, after=cursor_of(1, "index", "alice", "space"))),
-    (operations.HELD, operations.HeldRequest(
-        kind=HeldKind.CLAIM, limit=3, after=cursor_of(1, "alice", "claim", "rev_1"))),
-    (operations.SPENDING, operations.SpendingRequest(by=SpendingBy.MODEL, since=NOON, until=NOON, limit=3)),
-    (operations.PAGE_SPACES, operations.PageSpacesRequest(prefix="al", limit=3, after=cursor_of("alice"))),
-    (operations.COUNTERS, Empty()),
-    (operations.SETTINGS, Empty()),
-    (operations.PAGE_SPACE_JOBS, operations.PageSpaceJobsRequest(
+    (operations.LIST_PENDING, operations.ListPendingRequest(
+        kind=PendingKind.CLAIM, limit=3, after=cursor_of(1, "alice", "claim", "rev_1"))),
+    (operations.LIST_SPENDING, operations.ListSpendingRequest(by=SpendingBy.MODEL, since=NOON, until=NOON, limit=3)),
+    (operations.LIST_SPACES, operations.ListSpacesRequest(prefix="al", limit=3, after=cursor_of("alice"))),
+    (operations.GET_HEALTH, Empty()),
+    (operations.LIST_SETTINGS, Empty()),
+    (operations.LIST_SPACE_JOBS, operations.ListSpaceJobsRequest(
         status=JobStatus.DONE, kind=JobKind.EXTRACT, limit=3, after=cursor_of(1, "extract", "ses_1"))),
     (operations.GET_JOB, operations.JobRequest(kind=JobKind.WRITE, key="agt_1")),
     (operations.RETRY_JOB, operations.JobRequest(kind=JobKind.WRITE, key="agt_1")),
-    (operations.SUMMARY, Empty()),
-    (operations.SPACE_SPENDING, operations.SpaceSpendingRequest(since=NOON, until=NOON)),
+    (operations.GET_SPACE_HEALTH, Empty()),
+    (operations.LIST_SPACE_SPENDING, operations.ListSpaceSpendingRequest(since=NOON, until=NOON)),
     (
-        access.ACCESS,
-        access.AccessRequest(
-            space="alice", key="0123456789ab", person="kari", verb="space.recall", ref="fact:f:1", since=NOON,
+        access.LIST_ACCESS,
+        access.ListAccessRequest(
+            space="alice", key="0123456789ab", person="kari", operation="space.recall", ref="fact:f:1", since=NOON,
             until=NOON, limit=5, after=cursor_of(1, "acc_1"),
         ),
     ),
-    (service.LIST_SPACES, service.ListSpacesRequest(limit=3, after="alice")),
     (service.AUDIT, Empty()),
-    (service.LEARN, service.LearnRequest(only=(JobKind.EXTRACT,))),
+    (service.LEARN, service.LearnRequest(kinds=(JobKind.EXTRACT,))),
     (keys.CREATE_KEY, keys.CreateKeyRequest(
         name="reader", scopes=(Scope.READ, Scope.WRITE), spaces=("alice", "bob"), expires_at=NOON)),
     (keys.LIST_KEYS, Empty()),

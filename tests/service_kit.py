@@ -1,4 +1,4 @@
-"""Commands that run until they are stopped, as processes of their own: what they say, and what they answer."""
+"""Long-running commands as real processes: their output and their responses."""
 
 import http.client
 import json

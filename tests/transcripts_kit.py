@@ -1,4 +1,4 @@
-"""Writes transcripts as Claude Code and Codex do: conversation, tools, and the many lines that are neither."""
+"""Writes transcripts as Claude Code and Codex do: conversation, tools, and other lines."""
 
 import json
 import uuid

@@ -1,4 +1,4 @@
-"""A way to PostgreSQL over loopback that is cut where one says: before a commit, or between it and its answer."""
+"""A loopback proxy for PostgreSQL that cuts connections before a commit, or between it and its answer."""
 
 import contextlib
 import select
@@ -16,7 +16,7 @@ _COMMITTED = b"COMMIT\x00"
 
 
 class Cut(Enum):
-    """What happens to a commit on its way."""
+    """Treatment of a commit by the proxy."""
 
     PASS = "it is answered"
     BEFORE = "the server never sees it"
@@ -25,7 +25,7 @@ class Cut(Enum):
 
 
 class CuttingProxy:
-    """Carries bytes both ways; `cuts` holds what happens to the commits to come, and further ones pass."""
+    """Forwards bytes in both directions. `cuts` lists the treatment of the next commits; later ones pass."""
 
     def __init__(self, dsn: str) -> None:
         self._upstream = conninfo_to_dict(dsn)
@@ -39,12 +39,12 @@ class CuttingProxy:
         self._acceptor.start()
 
     def refuse(self) -> None:
-        """Take no connection any more."""
+        """Stop accepting connections."""
         with contextlib.suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)
 
     def cut_all(self) -> None:
-        """Reset every connection that there is; return when that has happened."""
+        """Reset every connection, and return when all are closed."""
         threads, self._threads = self._threads, []
         servers, self._servers = self._servers, []
         for server in servers:
@@ -54,7 +54,7 @@ class CuttingProxy:
             thread.join()
 
     def close(self) -> None:
-        """End everything."""
+        """Close the proxy and all connections."""
         self.refuse()
         self._acceptor.join()
         self.cut_all()
@@ -68,10 +68,10 @@ class CuttingProxy:
                 return
             try:
                 server = self._connect()
-            except OSError:  # nobody is there: whoever asks hears that at once
+            except OSError:  # no server: the client is disconnected immediately
                 client.close()
                 continue
-            thread = threading.Thread(target=self._carry, args=(client, server))
+            thread = threading.Thread(target=self._relay, args=(client, server))
             self._servers.append(server)
             self._threads.append(thread)
             thread.start()
@@ -84,18 +84,18 @@ class CuttingProxy:
         server.connect(f"{host}/.s.PGSQL.{port}")
         return server
 
-    def _carry(self, client: socket.socket, server: socket.socket) -> None:
+    def _relay(self, client: socket.socket, server: socket.socket) -> None:
         with client, server, contextlib.suppress(OSError):
-            # Closed with a reset, as a network that lost its state does it.
+            # Closed with a reset, as by a network that lost its state.
             client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             while True:
                 ready, _, _ = select.select([client, server], [], [])
-                if server in ready and not _moved(server, client):
+                if server in ready and not _forward(server, client):
                     return
-                if client in ready and not self._asked(client, server):
+                if client in ready and not self._forward_request(client, server):
                     return
 
-    def _asked(self, client: socket.socket, server: socket.socket) -> bool:
+    def _forward_request(self, client: socket.socket, server: socket.socket) -> bool:
         data = client.recv(65536)
         cut = self.cuts.popleft() if data == _COMMIT and self.cuts else Cut.PASS
         if not data or cut is Cut.BEFORE:
@@ -110,7 +110,7 @@ class CuttingProxy:
         return cut is Cut.PASS
 
 
-def _moved(source: socket.socket, target: socket.socket) -> bool:
+def _forward(source: socket.socket, target: socket.socket) -> bool:
     data = source.recv(65536)
     target.sendall(data)
     return bool(data)
@@ -118,7 +118,7 @@ def _moved(source: socket.socket, target: socket.socket) -> bool:
 
 @contextlib.contextmanager
 def cutting_proxy(dsn: str) -> Generator[CuttingProxy]:
-    """Open a way to the server that a DSN names."""
+    """Start a proxy to the server of a DSN."""
     proxy = CuttingProxy(dsn)
     try:
         yield proxy

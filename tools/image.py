@@ -1,9 +1,9 @@
-"""Builds the image of deploy/Dockerfile without a container engine, and runs commands in it.
+"""Build the image of deploy/Dockerfile without a container engine, and run commands in it.
 
-    python -m tools.image build             build it on a base of Debian's packages, and print its size and packages
-    python -m tools.image run --version     run a command of it, with a root filesystem that cannot be written
+    python -m tools.image build             build on Debian packages, and print size and packages
+    python -m tools.image run --version     run a command of the image, with a read-only root filesystem
 
-It needs root, `buildah` and `mmdebstrap`, and keeps what it makes below --folder.
+It needs root, `buildah` and `mmdebstrap`, and writes its files below --folder.
 """
 
 import argparse
@@ -24,29 +24,29 @@ _BASE, _IMAGE = "localhost/bethink-base", "localhost/bethink"
 _CERTIFICATES = Path("/etc/ssl/certs")
 USER = 10001
 WRITABLE = ("tmp", "var/lib/bethink")
-"""The folders of a container that can be written."""
+"""The writable folders of a container."""
 
 
 @dataclass(frozen=True, slots=True)
 class Images:
-    """Images in a folder of their own, apart from those of the machine."""
+    """Images in a separate folder."""
 
     folder: Path
     release: str = "bookworm"
 
     def buildah(self, *words: object) -> str:
-        """Run buildah, and return what it prints."""
-        place = ["--root", self.folder / "root", "--runroot", self.folder / "run", "--storage-driver", "vfs"]
+        """Run buildah and return its output."""
+        storage = ["--root", self.folder / "root", "--runroot", self.folder / "run", "--storage-driver", "vfs"]
         done = subprocess.run(
-            ["buildah", *map(str, place), *map(str, words)], check=False, capture_output=True, text=True, cwd=ROOT
+            ["buildah", *map(str, storage), *map(str, words)], check=False, capture_output=True, text=True, cwd=ROOT
         )
         if done.returncode:
             raise SystemExit(f"buildah {words[0]} failed:\n{done.stdout}{done.stderr}")
         return done.stdout.strip()
 
     def make_base(self) -> None:
-        """Make a base image of Debian's python3, unless there is one."""
-        if any(_BASE in (name or "") for each in self._list() for name in each.get("names") or [""]):
+        """Create a base image with Debian's python3, unless it exists."""
+        if any(_BASE in (name or "") for image in self._list() for name in image.get("names") or [""]):
             return
         tar = self.folder / "base.tar"
         tar.parent.mkdir(parents=True, exist_ok=True)
@@ -64,31 +64,31 @@ class Images:
         words = ["--isolation", "chroot", "--format", "docker", "--build-arg", f"BASE={_BASE}", "--quiet", *trust]
         self.buildah("bud", *words, "--file", "deploy/Dockerfile", "--tag", _IMAGE, ".")
 
-    def unpacked(self, into: Path) -> "Unpacked":
-        """Unpack the image into a folder, with what it says of how to run it."""
+    def unpack(self, into: Path) -> "UnpackedImage":
+        """Unpack the image into a folder, with its run configuration."""
         container = self.buildah("from", "--pull-never", _IMAGE)
         config = json.loads(self.buildah("inspect", "--type", "image", _IMAGE))["Docker"]["config"]
         mounted = Path(self.buildah("mount", container))
         try:
-            # Not shutil: it would read the devices below /dev to their end, which /dev/zero has not.
+            # Not shutil: it would read the devices below /dev to their end, and /dev/zero has none.
             subprocess.run(["cp", "--archive", f"{mounted}/.", into], check=True)
         finally:
             self.buildah("rm", container)
-        return Unpacked(into, config)
+        return UnpackedImage(into, config)
 
     def _list(self) -> list[dict[str, Any]]:
         return json.loads(self.buildah("images", "--json") or "[]") or []
 
 
 @dataclass(frozen=True, slots=True)
-class Unpacked:
-    """An image as a folder, and how it is to be run."""
+class UnpackedImage:
+    """An image as a folder, with its run configuration."""
 
     root: Path
     config: dict[str, Any]
 
     def figures(self) -> dict[str, int]:
-        """Measure it: bytes in all and of Bethink with what it needs, and packages of Python and of Debian."""
+        """Return total bytes, bytes of Bethink with its dependencies, and the numbers of Python and Debian packages."""
         own = self.root / "opt" / "bethink"
         return {
             "bytes": _size(self.root),
@@ -98,15 +98,15 @@ class Unpacked:
         }
 
     def command(self, *words: str) -> list[str]:
-        """Return what runs a command as the user of the image, with its root read-only, on this machine's network.
+        """Return the command line that runs a command as the image's user, with a read-only root and the host network.
 
-        Its own mounts and process ids go with it; folders that it may write are of memory.
+        Mounts and process IDs are isolated; writable folders are in memory.
         """
         steps = [
             f"mount --rbind {self.root} {self.root}",
             f"mount -t proc proc {self.root}/proc",
-            *(f"mount --bind {each} {self.root}{each}" for each in ("/dev/null", "/dev/urandom", "/dev/shm")),
-            *(f"mount -t tmpfs -o uid={USER},gid={USER} tmpfs {self.root}/{each}" for each in WRITABLE),
+            *(f"mount --bind {path} {self.root}{path}" for path in ("/dev/null", "/dev/urandom", "/dev/shm")),
+            *(f"mount -t tmpfs -o uid={USER},gid={USER} tmpfs {self.root}/{path}" for path in WRITABLE),
             f"mount -o remount,bind,ro {self.root}",
             f'exec chroot --userspec={self.config["User"]} {self.root} "$@"',
         ]
@@ -124,24 +124,24 @@ class Unpacked:
         return [*isolated, *self.config["Entrypoint"], *(words or self.config["Cmd"])]
 
     def environment(self, **more: str) -> Mapping[str, str]:
-        """Return the environment that the image names, and more."""
-        return dict(each.partition("=")[::2] for each in self.config["Env"]) | more
+        """Return the environment of the image with additional variables."""
+        return dict(entry.partition("=")[::2] for entry in self.config["Env"]) | more
 
     def run(self, *words: str, **more: str) -> "subprocess.CompletedProcess[str]":
-        """Run a command of the image to its end."""
+        """Run a command of the image and wait for it."""
         return subprocess.run(
             self.command(*words), env=self.environment(**more), cwd="/", check=False, capture_output=True, text=True
         )
 
 
 def _size(folder: Path) -> int:
-    files = (each.lstat() for each in folder.rglob("*") if each.is_symlink() or each.is_file())
-    return sum({(each.st_dev, each.st_ino): each.st_size for each in files}.values())
+    files = (entry.lstat() for entry in folder.rglob("*") if entry.is_symlink() or entry.is_file())
+    return sum({(entry.st_dev, entry.st_ino): entry.st_size for entry in files}.values())
 
 
 def missing() -> list[str]:
-    """Return what is not here of what this needs."""
-    absent = [each for each in NEEDS if shutil.which(each) is None]
+    """Return the missing requirements."""
+    absent = [program for program in NEEDS if shutil.which(program) is None]
     return absent if os.geteuid() == 0 else [*absent, "root"]
 
 
@@ -157,7 +157,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if options.what == "build":
         images.build()
     with tempfile.TemporaryDirectory(prefix="bethink-root-") as folder:
-        image = images.unpacked(Path(folder))
+        image = images.unpack(Path(folder))
         if options.what == "build":
             print(json.dumps(image.figures(), indent=2))
         else:

@@ -1,4 +1,4 @@
-"""Writes docs/reference/python.md: signatures and docstrings of what `import bethink` offers, read from the source."""
+"""Write docs/reference/python.md: signatures and docstrings of the names in `bethink`, read from the source."""
 
 import argparse
 import ast
@@ -9,7 +9,7 @@ from pathlib import Path
 from types import FunctionType
 
 import bethink
-from tools.exports import feature_exports
+import bethink.types
 from tools.make_api import CLASSES
 
 _ROOT = Path(__file__).resolve().parent.parent
@@ -18,36 +18,32 @@ _WIDTH = 100
 _SETTINGS_PAGE = "Every field of every group is a setting: see [Settings](settings.md)."
 
 _HEAD = """\
-# Python
+# Python, in full
 
-What `import bethink` offers. `bethink.sync` has `connect` and the same methods without `await`. A time is a `datetime`,
-a `date` or a text in ISO 8601; a day alone means its end, and a time without a zone is UTC. Every time that comes back
-is an aware `datetime` in UTC. How to use these: [Recall](../howto/recall.md), [Let it learn](../howto/learning.md),
-[Documents](../howto/documents.md), [Forget](../howto/forget.md).
+Every name of `import bethink`, then the collections and records that methods return. `bethink.sync` has `connect` and
+the same methods without `await`. A time is a `datetime`, a `date` or ISO 8601 text. A day alone means its end, and a
+time without a zone is UTC. Times in results are aware `datetime` objects in UTC. Enums accept strings.
 
-This page is made by `python -m tools.make_api_docs`.
+This page is written by `python -m tools.make_api_docs`. Start with [Python API in 30 names](python-api.md).
 """
 
-_FOOT = "What to do about each: [Mend what is broken](../howto/troubleshooting.md#errors).\n"
+_FOOT = "Causes and fixes: [Troubleshooting](../howto/troubleshooting.md#errors).\n"
 
 _GROUPS = {
-    "Open a memory": ("connect", "load_settings", "Settings", "acting_for", "streaming"),
-    "Use it": ("Memory", "Space", "Session", "Facts", "Reviews", "Rules", "Documents", "Threads"),
-    "With a database in this process": ("History", "LiveHistory", "WorkingMemory"),
-    "What goes in": (
-        "Message", "Role", "Origin", "AgentKind", "conversation_key", "moment", "Fact", "FactKind", "OwnKind",
-        "DocumentDraft", "Event", "Mode", "LearningRules", "FactVerdict",
+    "Open a memory": ("connect", "Memory", "Settings", "acting_for"),
+    "Use it": ("Space", "SpaceGroup", "Session"),
+    "Records": (
+        "Message", "Fact", "Document", "Ref", "Match", "RecallResult", "ContextBlock", "Answer", "Lineage", "Deletion",
+        "Review", "LearningRules", "Page", "Change",
     ),
-    "What comes out": (
-        "SessionInfo", "Record", "Remembered", "Recall", "Recalled", "Ref", "RefKind", "Block", "Lineage", "Forgotten",
-        "Document", "MemoryAnswer", "AnswerSentence", "MemoryChange", "Evidence", "Quote", "Review", "ReviewStatus",
-    ),
-    "Extend it": ("Backend", "ModelCall", "ModelAnswer", "ScriptedModel"),
+    "Helpers": ("verify_webhook",),
 }  # fmt: skip
 
-_FEATURE_CLASSES = {cls.name: cls.module for cls in CLASSES.values() if cls.module}
-"""The classes of features, with their modules: `memory.keys` returns one. Not all of them are names of `bethink`."""
-_MADE_BY_HAND = ("ScriptedModel",)
+_HANDLES = {cls.name: cls.module for cls in CLASSES.values() if cls.name not in (*bethink.__all__, "MemoryOperations")}
+"""The collections, with their modules: `space.facts` returns one."""
+_ERRORS = tuple(name for name in bethink.__all__ if name.endswith("Error"))
+_ALIASES = ("MessagesLike", "When")
+_CONSTRUCTED = ("ScriptedModel",)
 """Classes that callers construct; the others come from `connect` or from a method."""
 _SECTIONS = {"Args:": "Arguments", "Raises:": "Raises"}
 
@@ -55,16 +51,16 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def page() -> str:
-    """Write the whole page."""
-    exported = [name for names in feature_exports().values() for name in names if name not in _FEATURE_CLASSES]
-    groups = {**_GROUPS, "Use features": (*_FEATURE_CLASSES, *exported)}
-    missing = {*bethink.__all__, *_FEATURE_CLASSES} ^ {name for names in groups.values() for name in names}
-    if missing:
-        raise SystemExit(f"make_api_docs: give these a group, or take them out: {', '.join(sorted(missing))}")
+    """Return the page."""
+    listed = {name for names in _GROUPS.values() for name in names} | set(_ERRORS)
+    if missing := listed ^ set(bethink.__all__):
+        raise SystemExit(f"make_api_docs: add these to a group, or remove them: {', '.join(sorted(missing))}")
+    others = [name for name in bethink.types.__all__ if name not in _HANDLES and name not in _ALIASES]
+    groups = {**_GROUPS, "Collections": tuple(_HANDLES), "`bethink.types`": tuple(others), "For tests": _CONSTRUCTED}
     parts = [_HEAD]
     for group, names in groups.items():
         parts.append(f"## {group}\n")
-        parts += [_described(name) for name in names]
+        parts += [_describe(name) for name in names]
     parts.append(f"## Errors\n\n```text\n{_tree_of_errors()}\n```\n\n{_FOOT}")
     return "\n".join(parts)
 
@@ -81,30 +77,39 @@ def _source(module: str) -> ast.Module:
     return ast.parse(Path(spec.origin).read_text(encoding="utf-8"))
 
 
-def _described(name: str) -> str:
-    value = getattr(import_module(_FEATURE_CLASSES.get(name, "bethink")), name)
+def _describe(name: str) -> str:
+    value = getattr(import_module(_HANDLES.get(name) or _home(name)), name)
     node = _node(value)
     if isinstance(node, ast.ClassDef):
         return _class(node, value)
-    return f"### {name}\n\n{_fenced(_signature(node, 'bethink.'))}\n\n{_doc(node)}\n"
+    return f"### {name}\n\n{_fence(_signature(node, 'bethink.'))}\n\n{_doc(node)}\n"
+
+
+def _home(name: str) -> str:
+    modules = ("bethink", "bethink.types", "bethink.testing")
+    return next(module for module in modules if name in import_module(module).__all__)
 
 
 def _node(value: type | FunctionType) -> ast.ClassDef | _Function:
     body = _source(value.__module__).body
-    return next(each for each in body if isinstance(each, ast.ClassDef | _Function) and each.name == value.__name__)
+    return next(
+        statement
+        for statement in body
+        if isinstance(statement, ast.ClassDef | _Function) and statement.name == value.__name__
+    )
 
 
 def _methods(kind: type) -> list[_Function]:
-    """Return the methods of a class, then those of the classes of ours that it is made from."""
-    ours = [each for each in kind.__mro__ if each.__module__.startswith("bethink.")]
-    found: dict[str, _Function] = {}
-    for each in ours:
-        node = _node(each)
+    """Return the methods of a class, then those of its base classes in Bethink."""
+    ours = [base for base in kind.__mro__ if base.__module__.startswith("bethink.")]
+    methods: dict[str, _Function] = {}
+    for base in ours:
+        node = _node(base)
         assert isinstance(node, ast.ClassDef)
         for method in node.body:
             if isinstance(method, _Function):
-                found.setdefault(method.name, method)
-    return list(found.values())
+                methods.setdefault(method.name, method)
+    return list(methods.values())
 
 
 def _class(node: ast.ClassDef, kind: type) -> str:
@@ -112,53 +117,57 @@ def _class(node: ast.ClassDef, kind: type) -> str:
     if node.name == "Settings":
         return f"{parts[0]}\n{_SETTINGS_PAGE}\n"
     if fields := _fields(node):
-        parts.append(f"{_fenced(fields)}\n")
+        parts.append(f"{_fence(fields)}\n")
     methods = _methods(kind)
-    made = next((each for each in methods if each.name == "__init__"), None)
-    if made is not None and node.name in _MADE_BY_HAND:
-        made.name = node.name
-        parts.append(f"{_fenced(_signature(made, '').removesuffix(' -> None'))}\n")
-    for each in methods:
-        if each.name.startswith("_"):
+    constructor = next((method for method in methods if method.name == "__init__"), None)
+    if constructor is not None and node.name in _CONSTRUCTED:
+        constructor.name = node.name
+        parts.append(f"{_fence(_signature(constructor, '').removesuffix(' -> None'))}\n")
+    for method in methods:
+        if method.name.startswith("_"):
             continue
-        heading = f"#### {node.name}.{each.name}"
-        parts.append(f"{heading}\n\n{_fenced(_signature(each, f'{node.name}.'))}\n\n{_doc(each)}\n")
+        heading = f"#### {node.name}.{method.name}"
+        parts.append(f"{heading}\n\n{_fence(_signature(method, f'{node.name}.'))}\n\n{_doc(method)}\n")
     return "\n".join(parts)
 
 
 def _fields(node: ast.ClassDef) -> str:
     lines: list[str] = []
-    for each in node.body:
-        if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name) and each.target.id[0] != "_":
-            lines.append(_named(each.target.id, each.annotation, each.value))
-        elif isinstance(each, ast.Assign) and ast.unparse(each.targets[0]).isupper():
-            lines += [] if ast.unparse(each).startswith("_") else [ast.unparse(each)]
+    for statement in node.body:
+        if (
+            isinstance(statement, ast.AnnAssign)
+            and isinstance(statement.target, ast.Name)
+            and statement.target.id[0] != "_"
+        ):
+            lines.append(_declaration(statement.target.id, statement.annotation, statement.value))
+        elif isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]).isupper():
+            lines += [] if ast.unparse(statement).startswith("_") else [ast.unparse(statement)]
     return "\n".join(lines)
 
 
-def _named(name: str, annotation: ast.expr | None, default: ast.expr | None) -> str:
+def _declaration(name: str, annotation: ast.expr | None, default: ast.expr | None) -> str:
     typed = name if annotation is None else f"{name}: {_type(annotation)}"
     return typed if default is None else f"{typed} = {_default(default)}"
 
 
 def _default(value: ast.expr) -> str:
     if isinstance(value, ast.Call) and ast.unparse(value.func) == "field":
-        given = {each.arg: ast.unparse(each.value) for each in value.keywords}
-        return given.get("default") or f"{given['default_factory'].partition('[')[0]}()"
+        keywords = {keyword.arg: ast.unparse(keyword.value) for keyword in value.keywords}
+        return keywords.get("default") or f"{keywords['default_factory'].partition('[')[0]}()"
     return "..." if isinstance(value, ast.Name) and value.id.startswith("_") else ast.unparse(value)
 
 
 def _type(annotation: ast.expr) -> str:
-    # A name that is imported for checking only stands in quotes; readers need not see them.
+    # Names that are imported only for type checking are in quotes, which the page omits.
     if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
         return annotation.value
     return ast.unparse(annotation)
 
 
 def _signature(node: _Function, owner: str) -> str:
-    """Write how it is called: on one line if that is short, else one argument a line."""
+    """Return the signature: on one line if it fits, else one argument per line."""
     result = "" if node.returns is None else _type(node.returns)
-    if any(ast.unparse(each) == "property" for each in node.decorator_list):
+    if any(ast.unparse(decorator) == "property" for decorator in node.decorator_list):
         return f"{owner}{node.name}: {result}"
     start = f"{'await ' if isinstance(node, ast.AsyncFunctionDef) else ''}{owner}{node.name}"
     arguments = _arguments(node.args)
@@ -169,28 +178,28 @@ def _signature(node: _Function, owner: str) -> str:
     return f"{start}(\n{parts}\n) -> {result}"
 
 
-def _arguments(given: ast.arguments) -> list[str]:
-    plain = [*given.posonlyargs, *given.args]
-    missing: list[ast.expr | None] = [None] * (len(plain) - len(given.defaults))
-    written = [
-        _named(each.arg, each.annotation, default)
-        for each, default in zip(plain, [*missing, *given.defaults], strict=True)
-        if each.arg not in ("self", "cls")
+def _arguments(arguments: ast.arguments) -> list[str]:
+    plain = [*arguments.posonlyargs, *arguments.args]
+    missing: list[ast.expr | None] = [None] * (len(plain) - len(arguments.defaults))
+    parts = [
+        _declaration(argument.arg, argument.annotation, default)
+        for argument, default in zip(plain, [*missing, *arguments.defaults], strict=True)
+        if argument.arg not in ("self", "cls")
     ]
-    if given.vararg is not None:
-        written.append(f"*{_named(given.vararg.arg, given.vararg.annotation, None)}")
-    elif given.kwonlyargs:
-        written.append("*")
-    written += [
-        _named(each.arg, each.annotation, default)
-        for each, default in zip(given.kwonlyargs, given.kw_defaults, strict=True)
+    if arguments.vararg is not None:
+        parts.append(f"*{_declaration(arguments.vararg.arg, arguments.vararg.annotation, None)}")
+    elif arguments.kwonlyargs:
+        parts.append("*")
+    parts += [
+        _declaration(argument.arg, argument.annotation, default)
+        for argument, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
     ]
-    if given.kwarg is not None:
-        written.append(f"**{_named(given.kwarg.arg, given.kwarg.annotation, None)}")
-    return written
+    if arguments.kwarg is not None:
+        parts.append(f"**{_declaration(arguments.kwarg.arg, arguments.kwarg.annotation, None)}")
+    return parts
 
 
-def _fenced(text: str) -> str:
+def _fence(text: str) -> str:
     return f"```py\n{text}\n```"
 
 
@@ -214,14 +223,14 @@ def _doc(node: ast.ClassDef | _Function) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--check", action="store_true", help="fail if the page is not what would be written")
+    parser.add_argument("--check", action="store_true", help="fail if the page is out of date")
     options = parser.parse_args()
     text = page()
     if not options.check:
         _PAGE.write_text(text, encoding="utf-8")
         return 0
     if not _PAGE.exists() or _PAGE.read_text(encoding="utf-8") != text:
-        print("docs/reference/python.md is not what the source says: run python -m tools.make_api_docs")
+        print("docs/reference/python.md is out of date: run python -m tools.make_api_docs")
         return 1
     return 0
 

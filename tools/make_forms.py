@@ -1,9 +1,9 @@
-"""Writes the irregular forms of English words that `recall/forms/en.txt` holds.
+"""Write `recall/forms/en.txt`, the irregular forms of English words.
 
-They come from LemmInflect (MIT), whose table is made of the SPECIALIST Lexicon of the U.S. National Library of
-Medicine, and are kept to words that are common enough for the vocabulary of MiniLM. At run time a lemmatizer would be
+They come from LemmInflect (MIT), whose table is based on the SPECIALIST Lexicon of the U.S. National Library of
+Medicine, and are limited to words in the vocabulary of MiniLM. At run time a lemmatizer would be
 too heavy: LemmInflect needs NumPy, and simplemma takes 19 MB on disk and 30 MB of memory for each language. Its data,
-like all we found for other languages, is under licences that would bind ours (ODbL, CC BY-SA), so their files are
+like that for other languages, has share-alike licenses (ODbL, CC BY-SA), so the files for other languages are
 written by hand.
 """
 
@@ -24,7 +24,7 @@ _OTHER_WORDS = {
     "axes", "bases", "beaux", "bore", "born", "borne", "bound", "cola", "crew", "dice", "dive", "dove", "ground", "ill",
     "lay", "less", "much", "opera", "sera", "taxes", "well", "wound", "wrong",
 }  # fmt: skip
-"""Forms that are more often another word, and words that share their forms with a commoner one."""
+"""Forms that are more often another word, and words whose forms belong to a more common word."""
 
 
 def main() -> int:
@@ -46,8 +46,8 @@ def _groups() -> list[list[str]]:
     common = set(json.loads(TOKENIZER.read_text(encoding="utf-8"))["model"]["vocab"]) - _OTHER_WORDS
     groups: dict[str, dict[str, None]] = {}
     for line in gzip.decompress(_table().read_bytes()).decode().splitlines():
-        word, _, *rest = line.split(",")
-        forms = [form for each in rest for form in each.split("/")]
+        word, _, *columns = line.split(",")
+        forms = [form for column in columns for form in column.split("/")]
         irregular = [form for form in forms if form in common and form != word and not _is_regular(word, form)]
         if word in common and irregular:
             groups.setdefault(word, {}).update(dict.fromkeys(irregular))
@@ -55,14 +55,14 @@ def _groups() -> list[list[str]]:
 
 
 def _table() -> Path:
-    found = find_spec("lemminflect")
-    if found is None or found.origin is None:
+    spec = find_spec("lemminflect")
+    if spec is None or spec.origin is None:
         raise SystemExit("lemminflect is missing: install requirements-dev.txt")
-    return Path(found.origin).parent / "resources" / "infl_lu.csv.gz"
+    return Path(spec.origin).parent / "resources" / "infl_lu.csv.gz"
 
 
 def _is_regular(word: str, form: str) -> bool:
-    """Return whether a stemmer will find the two to be one: the word, perhaps changed at its end, and an ending."""
+    """Return whether a stemmer maps the form to the word: the word, possibly changed at its end, and an ending."""
     roots = [word]
     if word.endswith("e"):
         roots.append(word[:-1])

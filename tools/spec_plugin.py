@@ -1,4 +1,4 @@
-"""A pytest plugin that writes down which statements of the checklist were claimed by tests that ran and passed."""
+"""A pytest plugin that records which statements of the checklist are covered by passing tests."""
 
 import json
 from collections import defaultdict
@@ -8,17 +8,17 @@ import pytest
 
 
 class Claims:
-    """Collects, for every statement, how each test that claims it ended."""
+    """Collects the outcomes of the tests for each statement."""
 
     def __init__(self, target: Path) -> None:
         self._target = target
         self._claims: dict[str, list[str]] = {}
         self._outcomes: dict[str, set[str]] = defaultdict(set)
 
-    @pytest.hookimpl(trylast=True)  # what is deselected claims nothing
+    @pytest.hookimpl(trylast=True)  # deselected tests do not count
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         for item in items:
-            statements = [str(each) for marker in item.iter_markers("spec") for each in marker.args]
+            statements = [str(statement) for marker in item.iter_markers("spec") for statement in marker.args]
             if statements:
                 self._claims[item.nodeid] = statements
 
@@ -27,16 +27,16 @@ class Claims:
             self._outcomes[report.nodeid].add(report.outcome)
 
     def pytest_sessionfinish(self) -> None:
-        held: dict[str, bool] = {}
+        results: dict[str, bool] = {}
         for test, statements in self._claims.items():
             passed = self._outcomes[test] == {"passed"}
             for statement in statements:
-                held[statement] = held.get(statement, True) and passed
-        self._target.write_text(json.dumps({name: held[name] for name in sorted(held)}), encoding="utf-8")
+                results[statement] = results.get(statement, True) and passed
+        self._target.write_text(json.dumps({name: results[name] for name in sorted(results)}), encoding="utf-8")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--spec-results", help="write the claims of the checklist that held to this file")
+    parser.addoption("--spec-results", help="write the results of the checklist to this file")
 
 
 def pytest_configure(config: pytest.Config) -> None:

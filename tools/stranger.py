@@ -1,4 +1,4 @@
-"""Does what a stranger would: builds the wheel, installs it where nothing is, and follows the README offline."""
+"""Test the README as a new user would: build the wheel, install it in an empty environment, and run it offline."""
 
 import argparse
 import os
@@ -13,15 +13,15 @@ MAX_SECONDS = 60.0
 _ROOT = Path(__file__).resolve().parent.parent
 _PYTHON = re.compile(r"<!-- docs_src/\S+ -->\n```python\n(.*?)```\n\n```\n(.*?)```", re.DOTALL)
 _COMMAND = re.compile(r"```console\n\$ (bethink[^\n]*)\n(.*?)```", re.DOTALL)
-_LEFT_OUT = "…"
+_OMITTED = "…"
 
-_NO_NETWORK = '''"""Lets nothing out of this machine."""
+_NO_NETWORK = '''"""Block all network connections."""
 
 import socket
 
 
-def _refuse(*arguments: object, **named: object) -> object:
-    raise OSError("a stranger has no network")
+def _refuse(*arguments: object, **options: object) -> object:
+    raise OSError("the network is disabled")
 
 
 socket.getaddrinfo = _refuse
@@ -32,45 +32,43 @@ socket.socket.connect_ex = _refuse
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--wheel", type=Path, help="a wheel that was built before")
+    parser.add_argument("--wheel", type=Path, help="an existing wheel")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
-        wheel = options.wheel or _built(home)
+        wheel = options.wheel or _build_wheel(home)
         started = time.monotonic()
         subprocess.run([sys.executable, "-m", "venv", str(home / "env")], check=True)
         pip = [str(home / "env" / "bin" / "python"), "-m", "pip", "--quiet", "--disable-pip-version-check"]
         subprocess.run([*pip, "install", str(wheel)], check=True)
         installed = time.monotonic() - started
-        wrong = _follow(home)
+        wrong = _follow_readme(home)
         seconds = time.monotonic() - started
-    for each in wrong:
-        print(each)
-    print(
-        f"{len(wrong)} surprises; {seconds:.1f} s (at most {MAX_SECONDS:.0f}), of which the install {installed:.1f} s"
-    )
+    for problem in wrong:
+        print(problem)
+    print(f"{len(wrong)} problems; {seconds:.1f} s (at most {MAX_SECONDS:.0f}), of which the install {installed:.1f} s")
     return 1 if wrong or seconds > MAX_SECONDS else 0
 
 
-def _built(home: Path) -> Path:
+def _build_wheel(home: Path) -> Path:
     subprocess.run(["uv", "build", "--quiet", "--wheel", "--out-dir", str(home), str(_ROOT)], check=True)
     return next(home.glob("*.whl"))
 
 
-def _follow(home: Path) -> list[str]:
-    """Run every command and every Python block of the README whose output it shows, and name what differs."""
+def _follow_readme(home: Path) -> list[str]:
+    """Run every command and Python block with output in the README, and return the differences."""
     readme = (_ROOT / "README.md").read_text(encoding="utf-8")
     (home / "guard").mkdir()
     (home / "guard" / "sitecustomize.py").write_text(_NO_NETWORK, encoding="utf-8")
     work = home / "work"
     work.mkdir()
     wrong: list[str] = []
-    shown = [(command.split(), output) for command, output in _COMMAND.findall(readme)]
-    shown += [(["python", "-c", code], output) for code, output in _PYTHON.findall(readme)]
-    for command, output in shown:
+    examples = [(command.split(), output) for command, output in _COMMAND.findall(readme)]
+    examples += [(["python", "-c", code], output) for code, output in _PYTHON.findall(readme)]
+    for command, output in examples:
         wrong += _differences(command, output, home=home, work=work)
-    if len(shown) < 2:
-        wrong.append("the README shows no command or no Python with its output")
+    if len(examples) < 2:
+        wrong.append("the README has no command or no Python block with output")
     return wrong
 
 
@@ -88,11 +86,11 @@ def _differences(command: list[str], output: str, *, home: Path, work: Path) -> 
     if done.returncode:
         return [f"{command[:2]} ended with {done.returncode}: {done.stderr[-500:]}"]
     printed = iter([line.rstrip() for line in done.stdout.splitlines()])
-    # `in` eats the iterator: the lines must come in this order, and others may come between where some are left out.
-    missing = [line for line in output.splitlines() if line.strip() != _LEFT_OUT and line.rstrip() not in printed]
+    # `in` consumes the iterator: the lines must come in this order, with others between them where some are omitted.
+    missing = [line for line in output.splitlines() if line.strip() != _OMITTED and line.rstrip() not in printed]
     if missing:
         return [f"{command[:2]} did not print: {missing[0]}", done.stdout]
-    if _LEFT_OUT not in output and list(printed):
+    if _OMITTED not in output and list(printed):
         return [f"{command[:2]} printed more than the README shows"]
     return []
 

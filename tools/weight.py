@@ -1,4 +1,4 @@
-"""Installs Bethink alone into an empty environment and says how many packages and megabytes that is."""
+"""Install Bethink into an empty environment, and report the number of packages and megabytes."""
 
 import argparse
 import json
@@ -11,7 +11,7 @@ from pathlib import Path
 MAX_PACKAGES = 25
 MAX_MEGABYTES = 40.0
 MAX_IMPORT = 5.0
-"""How much more CPU a ready `bethink.connect` may take than `import asyncio`: 0.15 s where that takes 0.03."""
+"""Maximum CPU time of importing `bethink.connect`, as a multiple of `import asyncio`: 0.15 s for 0.03 s."""
 
 _ROOT = Path(__file__).resolve().parent.parent
 _TIMED = "import time; before = time.process_time(); {}; print(time.process_time() - before)"
@@ -34,7 +34,7 @@ def main() -> int:
             capture_output=True,
             text=True,
         )
-        packages = [f"{each['name']} {each['version']}" for each in json.loads(listed.stdout)]
+        packages = [f"{package['name']} {package['version']}" for package in json.loads(listed.stdout)]
         size = sum(file.stat().st_size for file in (home / "lib").rglob("*") if file.is_file()) / 1e6
         seconds, ratio = _import_cost(python)
     heavy = len(packages) > MAX_PACKAGES or size > MAX_MEGABYTES or ratio > MAX_IMPORT
@@ -51,16 +51,16 @@ def main() -> int:
 
 
 def _import_cost(python: Path) -> tuple[float, float]:
-    """Measure both imports in turns: of each the quickest has met the least noise. The first of all writes bytecode."""
-    # Where bytecode may not be written, each turn would compile our files again, and find asyncio's compiled.
+    """Measure both imports alternately, and use the fastest of each. The first run writes bytecode."""
+    # Without bytecode, each run would compile our files again, but not those of asyncio.
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     ours: list[float] = []
     yardstick: list[float] = []
     for turn in range(11):
         for code, times in ((_OURS, ours), (_YARDSTICK, yardstick)):
-            taken = float(subprocess.check_output([str(python), "-c", code], env=environment))
+            seconds = float(subprocess.check_output([str(python), "-c", code], env=environment))
             if turn:
-                times.append(taken)
+                times.append(seconds)
     return min(ours), min(ours) / min(yardstick)
 
 

@@ -1,4 +1,4 @@
-"""Says where the development packages keep larger real models. Their files are read by path; nothing is imported."""
+"""Paths of larger real models in the development packages. Nothing is imported."""
 
 from bethink.providers.weights.manifest import ModelManifest
 from tools.minilm import package
@@ -10,4 +10,4 @@ CROSS_ENCODER = _DATA / "reranker_en"
 """ms-marco-MiniLM-L-12-v2 in int8, with its tokenizer."""
 BGE_SMALL_MANIFEST = ModelManifest(max_tokens=512, one_at_a_time=True)
 CROSS_ENCODER_MANIFEST = ModelManifest(task="reranker", max_tokens=512, one_at_a_time=True)
-"""They are run as those of the catalogue are: their activations are quantised."""
+"""They run like those of the catalog: their activations are quantized."""

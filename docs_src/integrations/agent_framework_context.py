@@ -1,4 +1,4 @@
-"""An agent of the Microsoft Agent Framework that knows on Tuesday what it was told on Monday."""
+"""The Microsoft Agent Framework with memory: a context provider that recalls before a run and stores it."""
 
 import asyncio
 from collections.abc import Sequence
@@ -9,18 +9,18 @@ import bethink
 from bethink.integrations.agent_framework import BethinkContextProvider
 
 
-class Scripted(BaseChatClient):  # yours is a real one
+class Scripted(BaseChatClient):  # use your client here
     async def _inner_get_response(self, *, messages: Sequence[Message], **_: object) -> ChatResponse:
-        print("what the model was shown:", [message.text for message in messages])
+        print(messages[0].text)
         return ChatResponse(messages=[Message("assistant", ["Noted."])])
 
 
 async def main() -> None:
     async with bethink.connect("agents.db") as memory:
-        known = BethinkContextProvider(memory.space("mira"))
-        agent = Agent(client=Scripted(), context_providers=[InMemoryHistoryProvider(), known])
-        for day, text in (("monday", "I am allergic to peanuts."), ("tuesday", "What am I allergic to?")):
-            await agent.run(text, session=agent.create_session(session_id=day))
+        providers = [InMemoryHistoryProvider(), BethinkContextProvider(memory.space("mira"))]
+        agent = Agent(client=Scripted(), context_providers=providers)
+        await agent.run("I am allergic to peanuts.", session=agent.create_session(session_id="monday"))
+        await agent.run("What am I allergic to?", session=agent.create_session(session_id="tuesday"))
 
 
 asyncio.run(main())

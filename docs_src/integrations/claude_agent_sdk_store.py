@@ -1,4 +1,4 @@
-"""A session store for the Claude Agent SDK, and what memory knows of its transcripts."""
+"""The Claude Agent SDK with transcripts in a space."""
 
 import asyncio
 from uuid import uuid4
@@ -12,17 +12,16 @@ from bethink.integrations.claude_agent_sdk import BethinkSessionStore
 async def main() -> None:
     async with bethink.connect("claude.db") as memory:
         mira = memory.space("mira")
-        store = BethinkSessionStore(mira)
-        options = ClaudeAgentOptions(session_store=store)  # for query() and ClaudeSDKClient
+        options = ClaudeAgentOptions(session_store=BethinkSessionStore(mira))  # for query() and ClaudeSDKClient
 
-        # What the SDK does on each turn of such a session:
-        session = str(uuid4())
-        said = {"role": "user", "content": "I am allergic to peanuts."}
-        line = {"type": "user", "uuid": str(uuid4()), "sessionId": session, "message": said}
-        await options.session_store.append({"project_key": project_key_for_directory(), "session_id": session}, [line])
+        # The SDK's calls on each turn:
+        key = {"project_key": project_key_for_directory(), "session_id": str(uuid4())}
+        message = {"role": "user", "content": "I am allergic to peanuts."}
+        line = {"type": "user", "uuid": str(uuid4()), "sessionId": key["session_id"], "message": message}
+        await options.session_store.append(key, [line])
 
-        print([each.session_id == session for each in await list_sessions_from_store(store)])
-        print(await mira.recall("What am I allergic to?"))
+        print(len(await list_sessions_from_store(options.session_store)), "session")
+        print((await mira.recall("What am I allergic to?")).items[0].text)
 
 
 asyncio.run(main())

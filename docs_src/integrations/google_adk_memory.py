@@ -1,4 +1,4 @@
-"""An agent of Google's ADK that knows on Tuesday what it was told on Monday."""
+"""Google's Agent Development Kit with memory: its tools search the space of the user."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -14,9 +14,9 @@ import bethink
 from bethink.integrations.google_adk import BethinkMemoryService
 
 
-class Scripted(BaseLlm):  # yours is a real model
+class Scripted(BaseLlm):  # use your model here
     async def generate_content_async(self, llm_request: LlmRequest, **_: object) -> AsyncGenerator[LlmResponse, None]:
-        print("what the model was shown:", [part.text for each in llm_request.contents for part in each.parts])
+        print(llm_request.contents[0].parts[0].text)
         yield LlmResponse(content=Content(role="model", parts=[Part(text="Noted.")]))
 
 
@@ -26,10 +26,7 @@ async def main() -> None:
         agent = LlmAgent(name="desk", model=Scripted(model="scripted"), tools=[preload_memory])
         runner = Runner(app_name="desk", agent=agent, session_service=sessions, memory_service=service)
         for day, text in (("monday", "I am allergic to peanuts."), ("tuesday", "What am I allergic to?")):
-            await sessions.create_session(app_name="desk", user_id="mira", session_id=day)
-            said = Content(role="user", parts=[Part(text=text)])
-            async for _ in runner.run_async(user_id="mira", session_id=day, new_message=said):
-                pass
+            await runner.run_debug(text, user_id="mira", session_id=day, quiet=True)
             session = await sessions.get_session(app_name="desk", user_id="mira", session_id=day)
             await service.add_session_to_memory(session)
 

@@ -1,4 +1,4 @@
-"""A LlamaIndex agent that knows on Tuesday what it was told on Monday."""
+"""LlamaIndex with memory: a block that adds relevant memories to each prompt and stores the conversation."""
 
 import asyncio
 from collections.abc import Sequence
@@ -12,21 +12,20 @@ import bethink
 from bethink.integrations.llama_index import BethinkMemoryBlock
 
 
-def scripted(messages: Sequence[ChatMessage], **_: object) -> ChatMessage:  # yours is a real model
-    print("what the model was shown:", messages[-1].content)
+def answer(messages: Sequence[ChatMessage], **_: object) -> ChatMessage:  # use your model here
+    print(messages[-1].content)
     return ChatMessage(role="assistant", content="Noted.")
 
 
 async def main() -> None:
-    agent = FunctionAgent(llm=MockFunctionCallingLLM(response_generator=scripted), streaming=False)
+    agent = FunctionAgent(llm=MockFunctionCallingLLM(response_generator=answer), streaming=False)
     async with bethink.connect("agents.db") as memory:
         block = BethinkMemoryBlock(space=memory.space("mira"))
+        options = {"memory_blocks": [block], "insert_method": InsertMethod.USER, "tokenizer_fn": str.split}
         for day, text in (("monday", "I am allergic to peanuts."), ("tuesday", "What am I allergic to?")):
-            chat = Memory.from_defaults(
-                session_id=day, memory_blocks=[block], insert_method=InsertMethod.USER, tokenizer_fn=str.split
-            )
+            chat = Memory.from_defaults(session_id=day, **options)
             await agent.run(text, memory=chat)
-            await block.aput(await chat.aget_all(), session_id=day)  # the last answer, too
+            await block.aput(await chat.aget_all(), session_id=day)  # stores the last answer, too
 
 
 asyncio.run(main())

@@ -1,4 +1,4 @@
-"""An agent of the OpenAI Agents SDK that knows on Tuesday what it was told on Monday."""
+"""The OpenAI Agents SDK with memory: what was said on Monday is in Tuesday's prompt."""
 
 import asyncio
 
@@ -8,18 +8,16 @@ from agents.testing import ScriptedModel, assistant_message
 import bethink
 from bethink.integrations.openai_agents import BethinkSession
 
+model = ScriptedModel([[assistant_message("Noted.")], [assistant_message("Peanuts.")]])  # use your model here
+
 
 async def main() -> None:
-    model = ScriptedModel([[assistant_message("Noted.")], [assistant_message("Peanuts.")]])  # yours is a real one
-    agent = Agent(name="assistant", model=model)
     async with bethink.connect("agents.db") as memory:
-        mira = memory.space("mira")
         for day, text in (("monday", "I am allergic to peanuts."), ("tuesday", "What am I allergic to?")):
-            session = BethinkSession(day, mira)
+            session = BethinkSession(day, memory.space("mira"))
             config = RunConfig(session_input_callback=session.recall_first, tracing_disabled=True)
-            await Runner.run(agent, text, session=session, run_config=config)
-            print(day, await session.get_items())
-    print("what the model was shown:", model.calls[-1].input[0]["content"])
+            await Runner.run(Agent(name="assistant", model=model), text, session=session, run_config=config)
+    print(model.calls[-1].input[-2]["content"])
 
 
 asyncio.run(main())

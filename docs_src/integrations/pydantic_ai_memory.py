@@ -1,4 +1,4 @@
-"""A Pydantic AI agent that knows on Tuesday what it was told on Monday."""
+"""Pydantic AI with memory: each run sees relevant memories and is stored."""
 
 import asyncio
 
@@ -8,21 +8,17 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 import bethink
 from bethink.integrations.pydantic_ai import BethinkMemory
 
-shown = []
 
-
-def scripted(messages: list[ModelMessage], _: AgentInfo) -> ModelResponse:  # yours is a real model
-    shown.append(messages[-1].parts[0].content)
+def model(messages: list[ModelMessage], _: AgentInfo) -> ModelResponse:  # use your model here
+    print(messages[-1].parts[0].content)
     return ModelResponse(parts=[TextPart("Noted.")])
 
 
 async def main() -> None:
     async with bethink.connect("agents.db") as memory:
-        mira = memory.space("mira")
-        agent = Agent(FunctionModel(scripted), capabilities=[BethinkMemory(mira)])
+        agent = Agent(FunctionModel(model), capabilities=[BethinkMemory(memory.space("mira"))])
         await agent.run("I am allergic to peanuts.", conversation_id="monday")
         await agent.run("What am I allergic to?", conversation_id="tuesday")
-    print("what the model was shown:", shown[-1])
 
 
 asyncio.run(main())

@@ -1,4 +1,4 @@
-"""The notebook of the Pydantic AI harness, with its files kept in a space."""
+"""The notebook of the Pydantic AI harness, stored as documents of a space."""
 
 import asyncio
 
@@ -12,17 +12,14 @@ from bethink.integrations.pydantic_ai_harness import BethinkMemoryStore
 steps = iter([ToolCallPart("write_memory", {"content": "- Mira likes green tea."}), TextPart("Noted.")])
 
 
-def scripted(*_: object) -> ModelResponse:  # yours is a real model
-    return ModelResponse(parts=[next(steps)])
-
-
 async def main() -> None:
     async with bethink.connect("agents.db") as memory:
         mira = memory.space("mira")
-        agent = Agent(FunctionModel(scripted), capabilities=[Memory(BethinkMemoryStore(mira))])
+        model = FunctionModel(lambda *_: ModelResponse(parts=[next(steps)]))  # use your model here
+        agent = Agent(model, capabilities=[Memory(BethinkMemoryStore(mira))])
         await agent.run("I like green tea. Note that.")
-        print((await mira.documents.find("~/notebook/main/MEMORY.md")).body)
-        print((await mira.recall("Who likes green tea?")).items[0].origin)
+        document = await mira.documents.find("~/notebook/main/MEMORY.md")
+        print(document.body, document.origin)
 
 
 asyncio.run(main())

@@ -6,11 +6,11 @@ import { bethinkMiddleware } from "bethink/ai-sdk";
 const content = [{ type: "text", text: "Peanuts." }];
 const usage = { inputTokens: { total: 1 }, outputTokens: { total: 1 } };
 const doGenerate = { content, usage, finishReason: { unified: "stop" }, warnings: [] };
-const model = new MockLanguageModelV4({ doGenerate }); // yours is a real one
+const model = new MockLanguageModelV4({ doGenerate }); // use your model here
 
-const space = new Bethink({ url: process.env.MEMORY_URL, key: process.env.MEMORY_KEY }).space("mira");
+const space = new Bethink({ url: process.env.MEMORY_URL, apiKey: process.env.MEMORY_KEY }).space("mira");
 for (const [conversation, prompt] of [["monday", "I am allergic to peanuts."], ["tuesday", "What am I allergic to?"]]) {
-    const middleware = bethinkMiddleware({ space, conversation, budget: 1_000, patience: 20 });
+    const middleware = bethinkMiddleware({ space, conversation, budget: 1_000, timeout: 20 });
     await generateText({ model: wrapLanguageModel({ model, middleware }), prompt });
 }
-console.log("what the model was shown:", model.doGenerateCalls[1].prompt[0].content);
+console.log(model.doGenerateCalls[1].prompt[0].content);

@@ -1,32 +1,33 @@
-"""All errors that Bethink raises on purpose, as one tree. Every error says what to do next.
+"""All errors that Bethink raises on purpose. Every error has a message and, in `hint`, the next step.
 
 BethinkError
-├── Invalid            the value cannot be stored as it is
-├── NotFound           nothing with that name exists
-├── Conflict           the request contradicts what is stored
-│   ├── Duplicate      a key that must be unique is taken
-│   ├── ErasedKey      what was written with this idempotency key was erased
-│   ├── LostClaim      another worker has claimed the job
-│   ├── SessionEnded   the session no longer takes messages
-│   ├── Stale          someone else wrote a newer version
-│   └── UnderLegalHold nothing of the space may be erased
-├── Denied             the key does not allow this
-├── Misconfigured      the settings or the database role cannot work
-├── ModelError         a model call failed
-│   ├── ModelUnavailable  it cannot be reached, or rejects calls for now
-│   ├── ModelTimeout   it did not answer in time
-│   └── BadAnswer      its answer cannot be used
-└── StoreError         the database reported an error
-    ├── Corrupt        what is stored cannot be read
-    ├── OutcomeUnknown the connection was lost while committing: the change may or may not be stored
-    └── Unavailable    the database cannot be used right now, and nothing was written
-        ├── Busy       another writer locked it for too long
-        └── Moved      the space is in another shard, or on its way there
+├── InvalidRequestError           a value in the request is not allowed
+│   └── InvalidFieldError         a field of the request is not allowed; `field` is its name
+├── NotFoundError                 the item does not exist
+├── ConflictError                 the request contradicts the stored data
+│   ├── DuplicateError            the id, path or name is already in use
+│   ├── ErasedKeyError            the item with this key or id was deleted recently
+│   ├── LeaseLostError            another worker has the job now
+│   ├── SessionEndedError         the session accepts no more messages
+│   ├── VersionConflictError      the item has a newer version; `current` is its number
+│   └── LegalHoldError            a legal hold protects the space from deletion
+├── PermissionDeniedError         the API key is invalid or lacks a scope
+├── ConfigurationError            a setting, package or database role is wrong or missing
+├── ModelError                    a call to a model failed
+│   ├── ModelUnavailableError     the model cannot be reached, or rejects calls for now
+│   ├── ModelTimeoutError         the model did not answer in time
+│   └── ModelResponseError        the answer of the model cannot be used
+└── DatabaseError                 the database reported an error
+    ├── CorruptDatabaseError      the stored data cannot be read
+    ├── OutcomeUnknownError       the connection was lost during the commit: the change may be stored
+    └── DatabaseUnavailableError  the database cannot be used right now; nothing was written
+        ├── DatabaseBusyError     another process locked the database for too long
+        └── SpaceMovedError       the space is in another shard, or is being moved
 """
 
 
 class BethinkError(Exception):
-    """The base class of all errors. `hint` is the next step, in one sentence."""
+    """Base class of all errors. `hint` is the next step, in a sentence or two."""
 
     default_hint = ""
 
@@ -39,117 +40,128 @@ class BethinkError(Exception):
         return f"{message} {self.hint}" if self.hint else message
 
 
-class Invalid(BethinkError, ValueError):
-    """The value cannot be stored as it is."""
+class InvalidRequestError(BethinkError, ValueError):
+    """A value in the request is not allowed."""
 
 
-class NotFound(BethinkError, LookupError):
-    """Nothing with that name exists."""
+class InvalidFieldError(InvalidRequestError):
+    """A field of the request is not allowed. `field` is its name."""
 
-    default_hint = "Check the space and the id: an id is only looked up inside its own space."
-
-
-class Conflict(BethinkError):
-    """The request contradicts what is stored."""
+    def __init__(self, field: str, message: str, *, hint: str) -> None:
+        super().__init__(f"{field} {message}", hint=hint)
+        self.field = field
 
 
-class Duplicate(Conflict):
-    """A key that must be unique is taken."""
+class NotFoundError(BethinkError, LookupError):
+    """The item does not exist in this space."""
+
+    default_hint = "Check the space and the id. An id is only looked up in its own space."
 
 
-class ErasedKey(Conflict):
-    """What this key or id was used for was erased: a late retry must not bring it back. Nothing was stored."""
-
-    default_hint = "Do not send it again. If it is something new, give it a new key."
+class ConflictError(BethinkError):
+    """The request contradicts the stored data."""
 
 
-class LostClaim(Conflict):
-    """Another worker has claimed the job, or its work was already done. Nothing was written."""
+class DuplicateError(ConflictError):
+    """The id, path or name is already in use."""
 
 
-class SessionEnded(Conflict):
-    """The session no longer takes messages."""
+class ErasedKeyError(ConflictError):
+    """The item with this key or id was deleted recently, so a late retry is rejected. Nothing was stored."""
 
-    default_hint = "Call space.session() with the same conversation and append to the session it returns."
+    default_hint = "Do not retry. For a new item, use a new key."
 
 
-class Stale(Conflict):
-    """A newer version than the one that was read exists; `current` is its number, or None if it is gone."""
+class LeaseLostError(ConflictError):
+    """Another worker has the job now, or has finished it. Nothing was written."""
 
-    default_hint = "Read it again and apply your change to the current version."
+
+class SessionEndedError(ConflictError):
+    """The session has ended and accepts no more messages."""
+
+    default_hint = "Call `space.session()` with the same conversation, and append to the session that it returns."
+
+
+class VersionConflictError(ConflictError):
+    """The item has changed since it was read. `current` is its version now, or None if it was deleted."""
+
+    default_hint = "Read the item again, and apply the change to its current version."
 
     def __init__(self, message: str, *, current: int | None, hint: str | None = None) -> None:
         super().__init__(message, hint=hint)
         self.current = current
 
 
-class UnderLegalHold(Conflict):
-    """A legal hold stands on the space: nothing of it may be erased. Nothing was."""
+class LegalHoldError(ConflictError):
+    """A legal hold protects the space from deletion. Nothing was deleted."""
 
-    default_hint = "See 'bethink retention holds'. Who answers for it can lift it with 'bethink retention lift'."
-
-
-class Denied(BethinkError):
-    """The key does not allow this: it is unknown, expired or revoked, or lacks the scope."""
-
-    default_hint = "Use a valid key that has the scope; the operator of the server can create one."
+    default_hint = "List the holds with 'bethink admin hold list', and lift one with 'bethink admin hold lift'."
 
 
-class Misconfigured(BethinkError):
-    """The settings or the database role cannot work."""
+class PermissionDeniedError(BethinkError):
+    """The API key is unknown, expired or revoked, or lacks the scope."""
+
+    default_hint = "Use a valid key with the scope. The operator of the server can create one."
+
+
+class ConfigurationError(BethinkError):
+    """A setting, an installed package or the database role is wrong or missing."""
 
 
 class ModelError(BethinkError):
-    """A model call failed."""
+    """A call to a model failed."""
 
 
-class ModelUnavailable(ModelError):
-    """The model cannot be reached, or rejects calls for now. `retry_after` is in seconds, if the model gave it."""
+class ModelUnavailableError(ModelError):
+    """The model cannot be reached, or rejects calls for now. `retry_after` is in seconds, if the model sent it."""
 
-    default_hint = "Check the model's URL, its key and its limits. Background jobs are retried later."
+    default_hint = "Check the URL, the API key and the rate limits of the model. Background jobs are retried later."
 
     def __init__(self, message: str, *, retry_after: float | None = None, hint: str | None = None) -> None:
         super().__init__(message, hint=hint)
         self.retry_after = retry_after
 
 
-class ModelTimeout(ModelError):
+class ModelTimeoutError(ModelError):
     """The model did not answer in time."""
 
 
-class BadAnswer(ModelError):
+class ModelResponseError(ModelError):
     """The answer of the model cannot be used."""
 
 
-class StoreError(BethinkError):
+class DatabaseError(BethinkError):
     """The database reported an error."""
 
 
-class Corrupt(StoreError):
-    """What is stored cannot be read."""
+class CorruptDatabaseError(DatabaseError):
+    """The stored data cannot be read."""
 
-    default_hint = "Check the path. If this is your memory, stop writing to it and restore it from a backup."
-
-
-class Unavailable(StoreError):
-    """The database cannot be used right now, and nothing was written. If that is uncertain: `OutcomeUnknown`."""
-
-    default_hint = "Nothing was written; retry the call."
+    default_hint = "Check the path. If it is right, stop all writers and restore a backup."
 
 
-class Busy(Unavailable):
-    """Another writer locked the database for too long."""
+class DatabaseUnavailableError(DatabaseError):
+    """The database cannot be used right now. Nothing was written; if that is uncertain, see `OutcomeUnknownError`."""
+
+    default_hint = "Nothing was written. Retry the call."
 
 
-class Moved(Unavailable):
-    """The space is in another shard, or on its way there. Nothing was written."""
-
-    default_hint = "Retry the call in a moment; connect with 'shards://…', which finds the shard of each space."
+class DatabaseBusyError(DatabaseUnavailableError):
+    """Another process locked the database for too long. Nothing was written."""
 
 
-class OutcomeUnknown(StoreError):
-    """The connection was lost while committing: the change may or may not be stored. Not an `Unavailable`."""
+class SpaceMovedError(DatabaseUnavailableError):
+    """The space is in another shard, or is being moved to one. Nothing was written."""
+
+    default_hint = "Retry in a moment, or connect with 'shards://…', which finds the shard of each space."
+
+
+class OutcomeUnknownError(DatabaseError):
+    """The connection was lost during the commit: the change may or may not be stored.
+
+    It is not a `DatabaseUnavailableError`, after which every retry is safe.
+    """
 
     default_hint = (
-        "Repeat an append only with its idempotency keys; before you repeat anything else, check what is stored."
+        "Retry an append only with its idempotency keys. Before you retry anything else, check what is stored."
     )

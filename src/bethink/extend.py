@@ -9,11 +9,11 @@ from typing import Literal, NamedTuple, Protocol
 from bethink.model.calls import ModelAnswer, ModelCall
 
 TextKind = Literal["message", "question"]
-"""What a text is to an embedder: something that was stored, or a question about it."""
+"""Type of a text for an embedder: stored text, or a question."""
 
 
 class Redactor(Protocol):
-    """Removes secrets from a text. It is called on every text before it is first written, and must not block."""
+    """Removes secrets from text. Called for every text before it is stored; must not block."""
 
     def redact(self, text: str) -> str:
         """Return `text` with its secrets replaced."""
@@ -21,7 +21,7 @@ class Redactor(Protocol):
 
 
 class Tokens(Protocol):
-    """Counts the tokens of a text. It must be pure: the same text always has the same count."""
+    """Counts the tokens of a text. Must be pure: the same text always has the same count."""
 
     def count(self, text: str) -> int:
         """Count the tokens of a text."""
@@ -29,7 +29,7 @@ class Tokens(Protocol):
 
 
 class Model(Protocol):
-    """Answers a question. It is never called inside a transaction, and may be called from another event loop."""
+    """A language model. Never called inside a transaction; may be called from another event loop."""
 
     @property
     def name(self) -> str:
@@ -38,52 +38,55 @@ class Model(Protocol):
 
     @property
     def window(self) -> int:
-        """Return how many tokens fit into one call, question and answer together."""
+        """Return the context window in tokens, for prompt and answer together."""
         ...
 
     async def answer(self, call: ModelCall) -> ModelAnswer:
-        """Ask once, without retrying. Raises `ModelUnavailable` or `ModelTimeout`; never judges the text."""
+        """Call the model once, without retries.
+
+        Raises `ModelUnavailableError` or `ModelTimeoutError` if the call fails.
+        """
         ...
 
 
 class StreamingModel(Model, Protocol):
-    """A model that can also be heard while it writes. `ask` tells sentences earlier with one; nothing else needs it."""
+    """A model that can also stream its answer. Only `ask` uses it, to report sentences earlier."""
 
-    async def stream(self, call: ModelCall, heard: Callable[[str], None]) -> ModelAnswer:
-        """Ask once, as `answer` does, and call `heard` with each piece of the text as it comes."""
+    async def stream(self, call: ModelCall, on_text: Callable[[str], None]) -> ModelAnswer:
+        """Call the model once, like `answer`, and call `on_text` with each piece of the text as it arrives."""
         ...
 
 
 class Embedder(Protocol):
     """Converts texts to vectors of one length, so that texts with similar meaning are close to each other.
 
-    It is never called inside a transaction, and may be called from another event loop.
+    Never called inside a transaction; may be called from another event loop.
     """
 
     @property
     def name(self) -> str:
-        """Return the name of the embedder; vectors of different names are never compared."""
+        """Return the name of the embedder. Vectors of different embedders are never compared."""
         ...
 
     @property
     def dimension(self) -> int:
-        """Return how many numbers a vector has."""
+        """Return the number of dimensions of a vector."""
         ...
 
     async def embed(self, texts: Sequence[str], *, kind: TextKind = "message") -> list[Sequence[float]]:
-        """Return a vector of length one for each text, in order. Raises `ModelUnavailable` or `ModelTimeout`.
+        """Return a normalized vector for each text, in order. Raises `ModelUnavailableError` or `ModelTimeoutError`.
 
-        Some models are trained to read a question in another way than a message; others ignore `kind`.
+        Some models embed questions and messages differently; others ignore `kind`.
         """
         ...
 
 
 class Cosines(NamedTuple):
-    """What cosines an embedder typically gives: to two unrelated texts, and to a question and its answer.
+    """Typical cosines of an embedder: of two unrelated texts, and of a question and its answer.
 
-    An embedder may have them as an attribute `cosines`. Without it, they are estimated from what a question is compared
-    with, and in a small space those of all-MiniLM-L6-v2 are taken. As `languages` it may have those that it knows, as
-    ISO 639-1, or `mul` for about a hundred: in others that Bethink tells apart, its vectors count little beside words.
+    An embedder can have an attribute `cosines`. Without it, they are estimated from the candidates of each question, or
+    in a small space, those of all-MiniLM-L6-v2 are used. An attribute `languages` can list the supported languages as
+    ISO 639-1 codes, or `mul` for about a hundred. In other detected languages, vectors count less than words.
     """
 
     unrelated: float = 0.08
@@ -91,9 +94,9 @@ class Cosines(NamedTuple):
 
 
 class Reranker(Protocol):
-    """Scores again how well the best few candidates answer a question. It is never called inside a transaction.
+    """Rescores the best candidates for a question. Never called inside a transaction.
 
-    It may have a `weight`: how much its scores count beside the other signals, whose sum is at most 1.
+    An attribute `weight` sets the weight of its scores relative to the other signals, whose sum is at most 1.
     """
 
     @property
@@ -102,5 +105,5 @@ class Reranker(Protocol):
         ...
 
     async def rerank(self, question: str, texts: Sequence[str]) -> list[float]:
-        """Return a score for each text, in order; only their order and distances matter."""
+        """Return a score for each text, in order. Only their relative values matter."""
         ...

@@ -1,29 +1,48 @@
-"""The blocking API: the same verbs for code without an event loop.
+"""The blocking API: the same operations for code without an event loop.
 
 Written by tools/make_sync.py; change the async source and run it again.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+from bethink.api.admin import Admin as AsyncAdmin
+from bethink.api.admin import Costs as AsyncCosts
+from bethink.api.admin import Erasures as AsyncErasures
+from bethink.api.admin import Jobs as AsyncJobs
+from bethink.api.admin import PendingReviews as AsyncPendingReviews
 from bethink.api.connect import Memory as AsyncMemory
 from bethink.api.connect import connect as _connect
+from bethink.api.documents import DocumentChanges as AsyncDocumentChanges
 from bethink.api.documents import Documents as AsyncDocuments
 from bethink.api.facts import Facts as AsyncFacts
+from bethink.api.group import SpaceGroup as AsyncSpaceGroup
+from bethink.api.memory import Spaces as AsyncSpaces
 from bethink.api.reviews import Reviews as AsyncReviews
-from bethink.api.rules import Rules as AsyncRules
 from bethink.api.session import Session as AsyncSession
+from bethink.api.sessions import Sessions as AsyncSessions
 from bethink.api.space import Space as AsyncSpace
-from bethink.api.spaces import Spaces as AsyncSpaces
-from bethink.api.sync_runtime import Blocking, BlockingContext, BlockingOwner, Loop
+from bethink.api.space_admin import Changes as AsyncChanges
+from bethink.api.space_admin import Rules as AsyncRules
+from bethink.api.space_admin import SpaceAdmin as AsyncSpaceAdmin
+from bethink.api.space_admin import SpaceCosts as AsyncSpaceCosts
+from bethink.api.space_admin import SpaceErasures as AsyncSpaceErasures
+from bethink.api.space_admin import SpaceJobs as AsyncSpaceJobs
+from bethink.api.space_admin import Timeline as AsyncTimeline
+from bethink.api.sync_runtime import Blocking, BlockingContext, BlockingOwner, Loop, Page
 from bethink.api.threads import Threads as AsyncThreads
 from bethink.config.settings import Settings
 from bethink.extend import Embedder, Model, Redactor, Tokens
-from bethink.features.context_log.records import ShownPage
+from bethink.features.access.handle import AccessLog as AsyncAccessLog
+from bethink.features.context_log.handle import ContextLog as AsyncContextLog
+from bethink.features.context_log.records import ContextLogEntry
+from bethink.features.files.handle import Files as AsyncFiles
 from bethink.features.keys.handle import Keys as AsyncKeys
 from bethink.features.memory_tests.handle import MemoryTests as AsyncMemoryTests
 from bethink.features.memory_tests.records import MemoryTest, MemoryTestResult
+from bethink.features.people.handle import People as AsyncPeople
+from bethink.features.people.handle import SpacePeople as AsyncSpacePeople
 from bethink.features.people.records import (
     ErasedInSpace,
     PersonErased,
@@ -32,13 +51,17 @@ from bethink.features.people.records import (
     PersonItems,
     PersonWay,
 )
+from bethink.features.relearning.handle import Relearnings as AsyncRelearnings
+from bethink.features.retention.handle import Holds as AsyncHolds
+from bethink.features.retention.handle import SpaceHolds as AsyncSpaceHolds
 from bethink.features.retention.handle import SpaceRetention as AsyncSpaceRetention
-from bethink.features.retention.records import RetentionKind, RetentionRule, Swept
+from bethink.features.retention.records import RetentionKind, RetentionReport, RetentionRule
 from bethink.features.webhooks.handle import Webhooks as AsyncWebhooks
 from bethink.features.webhooks.records import Delivery, NewWebhook, WebhookInfo
+from bethink.host.backend import Backend as AsyncBackend
 from bethink.host.backend import LocalBackend as AsyncLocalBackend
 from bethink.memory.archive.format import ArchiveManifest
-from bethink.memory.archive.load import Loaded
+from bethink.memory.archive.load import LoadReport
 from bethink.memory.log.history import History as AsyncHistory
 from bethink.memory.log.live import LiveHistory as AsyncLiveHistory
 from bethink.memory.log.marks import Marks as AsyncMarks
@@ -47,45 +70,52 @@ from bethink.memory.working.ladder import Compactor, Thresholds
 from bethink.memory.working.memory import WorkingMemory as AsyncWorkingMemory
 from bethink.memory.working.observers import Watch
 from bethink.memory.working.process import Engine
-from bethink.model.access import AccessPage, KeyInfo, NewKey, Scope
-from bethink.model.answers import MemoryAnswer
+from bethink.model.access import AccessEntry, KeyInfo, NewKey, Scope
+from bethink.model.answers import Answer, AnswerSentence
 from bethink.model.blame import Blame
-from bethink.model.changes import MemoryChange, SessionLearnt
+from bethink.model.changes import Change, LearnedSession
 from bethink.model.consolidation import ChangeSet
-from bethink.model.documents import Document, DocumentDraft, DocumentEntry, DocumentSource, Provenance
-from bethink.model.erasures import Erasure, OpenErasures
-from bethink.model.facts import Fact, Quote, SessionMemory, SourceMessage
+from bethink.model.documents import Document, DocumentDraft, DocumentEntry, DocumentSource, Provenance, TreeEntry
+from bethink.model.erasures import Erasure, OpenErasure
+from bethink.model.facts import Fact, FactStatus, Quote, SessionSummary, SourceMessage
 from bethink.model.files import AddedFile
-from bethink.model.held import HeldKind, HeldPage
+from bethink.model.held import PendingItem, PendingKind
 from bethink.model.holds import LegalHold
-from bethink.model.jobs import Audit, Job, JobDetail, JobKind, JobPage, JobStatus, RunReport, Spending, SpendingBy
+from bethink.model.jobs import Audit, Job, JobDetail, JobKind, JobStatus, LearnReport, Spending, SpendingBy
 from bethink.model.kinds import FactKind
-from bethink.model.messages import Given
+from bethink.model.messages import MessagesLike
 from bethink.model.moments import When
-from bethink.model.pages import FactPage, FactState, HistoryPage, Order, OutlinePage
+from bethink.model.pages import FactEntry, Order, OutlineEntry
 from bethink.model.preview import Preview
 from bethink.model.prompts import Prompt
 from bethink.model.recall import (
-    Block,
-    Corrected,
+    Certainty,
+    ContextBlock,
+    Correction,
     FactVerdict,
     Feedback,
-    Level,
     Lineage,
-    Recall,
-    Ref,
-    RefKind,
+    RecallResult,
     Remembered,
-    Showing,
 )
-from bethink.model.records import AgentKind, Forgotten, Message, Record, SessionEntry, SessionInfo, SessionState
+from bethink.model.records import (
+    AgentKind,
+    Deletion,
+    Message,
+    Record,
+    RestartReason,
+    SessionEntry,
+    SessionInfo,
+    SessionState,
+)
+from bethink.model.refs import Ref, RefKind
 from bethink.model.relearning import Relearning
 from bethink.model.reviews import Review, ReviewStatus
 from bethink.model.setting_entries import SettingEntry
 from bethink.model.steering import LearningRules
-from bethink.model.summaries import Counters, SpacePage, SpaceSummary
+from bethink.model.summaries import Health, SpaceInfo
 from bethink.model.thread_results import DispatchResult, StateDiff, StepResult, TokenUsage
-from bethink.model.timeline import TimelineKind, TimelinePage
+from bethink.model.timeline import TimelineEntry, TimelineKind
 from bethink.model.transcripts import Transcript
 from bethink.model.working import Chunk, Event, FailedEvent, Mode, QueuedEvent, State, StateInfo, Thread
 from bethink.store import vectors
@@ -96,7 +126,7 @@ from bethink.store.vectors import VectorIndex
 def connect(
     target: str | Path = "",
     *,
-    key: str = "",
+    api_key: str = "",
     timeout: float = 30.0,
     retries: int = 5,
     enabled: bool = True,
@@ -110,34 +140,35 @@ def connect(
     settings: Settings | None = None,
     **arguments: object,
 ) -> "Memory":
-    """Return a Memory. Open it with `with`.
+    """Return a memory in a file, in PostgreSQL or on a server. Open it with `with`.
 
     Args:
         target: A file, `:memory:`, a `postgresql://` address, the `shards://` address of a directory, or the
-            `https://` address of a server. Without one, the settings decide; where they name no database either, it is
-            the file that the command line uses.
-        key: The key for a server; the setting `key` (BETHINK_KEY), if left out.
-        timeout: Seconds to wait for a server: to connect, and then for each part of its answer. `learn` waits longer.
-        retries: How many times to send a request to a server again where that is safe; 0 for never.
-        enabled: Whether to store anything at all. A memory that is switched off finds nothing and never fails.
-        model: A model, or its name such as `openai:gpt-5`. Without one, learning only quotes.
-        embedder: An embedder, or its name such as `bge-small-en`. By default it is that of `bethink[local]`, if
-            installed; without one, or with `none`, recall searches by words.
-        tokens: Counts tokens; an estimate, if left out.
-        redactor: Cuts secrets out of texts before they are stored.
-        engine: The rules of working memory.
-        compactor: Writes the summaries of working memory; the model does, if left out, and without one they quote.
-        clock: Returns the current time, as an aware datetime.
-        settings: Settings to use instead of the settings file and the environment. Other arguments come first.
-        arguments: Single settings, by name.
+            `https://` address of a server (default: the database of the settings, or the file of the command line).
+        api_key: API key of a server (default: the setting `api_key`, BETHINK_API_KEY).
+        timeout: Seconds to wait for the connection to a server and for each part of its response (default 30).
+            Calls that wait for learning or a model take longer.
+        retries: Maximum number of retries of a request to a server, if a retry is safe (default 5).
+        enabled: Whether memory is on (default True). If off, nothing is stored and searches return no matches.
+        model: A model, or its name such as `openai:gpt-5` (default: the setting `model`). Without a model,
+            Bethink stores and searches messages only.
+        embedder: An embedder, or its name such as `bge-small-en` (default: the embedder of `bethink[local]`, if
+            installed). Without one, or with `none`, recall searches by words.
+        tokens: Token counter (default: an estimate).
+        redactor: Removes secrets from text before storage (default: the built-in redactor).
+        engine: Rules of working memory (default: the built-in rules).
+        compactor: Summarizes working memory (default: the model, or quotes without a model).
+        clock: Returns the current time as an aware datetime (default: the system clock).
+        settings: Settings that replace the settings file and the environment. Other arguments take precedence.
+        arguments: Further settings by name.
 
     Raises:
-        Misconfigured: for an unknown setting or a value that cannot be used.
+        ConfigurationError: if a setting is unknown or a value is invalid.
     """
     return Memory(
         _connect(
             target,
-            key=key,
+            api_key=api_key,
             timeout=timeout,
             retries=retries,
             enabled=enabled,
@@ -211,22 +242,22 @@ class LiveHistory(BlockingContext[AsyncLiveHistory]):
 
     @property
     def failures(self) -> int:
-        """How many times restoring or storing failed."""
+        """The number of times that restoring or storing failed."""
         return self._inner.failures
 
     def append(self, message: Message | Mapping[str, object]) -> None:
         """Append a message, drop the oldest beyond the limit, and store it in the background.
 
-        It waits only while a thousand messages are still to be stored.
+        It blocks only while a thousand messages are waiting to be stored.
 
         Raises:
-            Unavailable: outside of its `with` block.
+            DatabaseUnavailableError: Outside of its `with` block.
         """
         return self._run(lambda: self._inner.append(message))
 
 
 class Marks(Blocking[AsyncMarks]):
-    """Which sessions have something to learn, and how far each was learnt from. `Memory.learn` handles both."""
+    """Finds sessions to learn from, and records the progress of each. `Memory.learn` handles both."""
 
     def find_invalidated(self, limit: int = 10) -> list[SessionInfo]:
         """Return up to `limit` marked sessions of all spaces, the oldest mark first."""
@@ -255,23 +286,23 @@ class Vectors(Blocking[AsyncVectors]):
     def reindex(self, *, progress: Callable[[int], None] | None = None) -> VectorIndex:
         """Queue the embedding of every text that has no vector of this embedder yet. Workers do it.
 
-        With `progress`, wait for them and call it with the number of spaces left. Raises `Misconfigured` without
-        pgvector.
+        With `progress`, wait for them and call it with the number of remaining spaces. Raises `ConfigurationError`
+        without pgvector.
         """
         return self._run(lambda: self._inner.reindex(progress=progress))
 
-    def left(self) -> int:
+    def count_pending(self) -> int:
         """Return the number of spaces that still have to be indexed."""
-        return self._run(lambda: self._inner.left())
+        return self._run(lambda: self._inner.count_pending())
 
     def drop_retired(self) -> list[str]:
-        """Remove the vectors of embedders that another one replaced; return the names of these embedders."""
+        """Delete the vectors of embedders that were replaced, and return the names of these embedders."""
         return self._run(lambda: self._inner.drop_retired())
 
     def grow(self, *, space: str, above: int = vectors.GROWN) -> bool:
         """Build an HNSW index for a space with more than `above` vectors, without blocking it; return whether it did.
 
-        Workers do this by themselves. PostgreSQL only. It takes seconds for every ten thousand vectors, and makes
+        Workers do this automatically. PostgreSQL only. It takes some seconds for every ten thousand vectors, and makes
         writing vectors slower.
         """
         return self._run(lambda: self._inner.grow(space=space, above=above))
@@ -305,7 +336,7 @@ class WorkingMemory(Blocking[AsyncWorkingMemory]):
         return self._run(lambda: self._inner.open_thread(thread_id, session_id=session_id, mode=mode))
 
     def get_thread(self, thread_id: str) -> Thread:
-        """Return a thread as it is now. Raises `NotFound`."""
+        """Return the current state of a thread. Raises `NotFoundError`."""
         return self._run(lambda: self._inner.get_thread(thread_id))
 
     def threads(self, *, limit: int = 100, after: str = "") -> list[Thread]:
@@ -313,7 +344,7 @@ class WorkingMemory(Blocking[AsyncWorkingMemory]):
         return self._run(lambda: self._inner.threads(limit=limit, after=after))
 
     def delete_thread(self, thread_id: str) -> None:
-        """Delete a thread with its events and states. Raises `UnderLegalHold` if the space is under a legal hold."""
+        """Delete a thread with its events and states. Raises `LegalHoldError` if the space is under a legal hold."""
         return self._run(lambda: self._inner.delete_thread(thread_id))
 
     def push_event(self, thread_id: str, event: Event) -> QueuedEvent:
@@ -353,11 +384,11 @@ class WorkingMemory(Blocking[AsyncWorkingMemory]):
         return self._run(lambda: self._inner.set_mode(thread_id, mode))
 
     def acquire_step_lock(self, thread_id: str) -> str:
-        """Take the step lock and return its id. Raises `Conflict` while another step has it."""
+        """Take the step lock and return its id. Raises `ConflictError` while another step has it."""
         return self._run(lambda: self._inner.acquire_step_lock(thread_id))
 
     def release_step_lock(self, thread_id: str, step_id: str) -> None:
-        """Release the step lock. Raises `Conflict` if another step has it."""
+        """Release the step lock. Raises `ConflictError` if another step has it."""
         return self._run(lambda: self._inner.release_step_lock(thread_id, step_id))
 
     def is_step_locked(self, thread_id: str) -> bool:
@@ -365,20 +396,20 @@ class WorkingMemory(Blocking[AsyncWorkingMemory]):
         return self._run(lambda: self._inner.is_step_locked(thread_id))
 
     def current_step_id(self, thread_id: str) -> str | None:
-        """Return the id of the step that has the lock, or None if no step has it or its lease ran out."""
+        """Return the id of the step that has the lock, or None if no step has it or its lease expired."""
         return self._run(lambda: self._inner.current_step_id(thread_id))
 
     def dispatch(self, thread_id: str, event: Event) -> DispatchResult:
         """Queue an event. In auto mode, process it at once, and compact or truncate the thread if necessary.
 
-        Raises `Invalid` if the event cannot be processed: it is set aside, and the thread continues without it.
+        Raises `InvalidRequestError` if the event fails: it is set aside, and the thread continues without it.
         """
         return self._run(lambda: self._inner.dispatch(thread_id, event))
 
     def step(self, thread_id: str) -> StepResult:
         """Process one event; with an empty queue, truncate or else compact the thread if that is due.
 
-        Raises `Conflict` in auto mode and while another step has the lock, `Invalid` for an event it sets aside.
+        Raises `ConflictError` in auto mode and while another step has the lock, `InvalidRequestError` if it fails.
         """
         return self._run(lambda: self._inner.step(thread_id))
 
@@ -387,7 +418,7 @@ class WorkingMemory(Blocking[AsyncWorkingMemory]):
         return self._run(lambda: self._inner.trigger_compaction(thread_id, chunks))
 
     def execute_truncation(self, thread_id: str, chunk_ids: list[str]) -> DispatchResult:
-        """Remove these chunks. Chunks that are already gone are ignored."""
+        """Remove these chunks. Chunks that are already removed are ignored."""
         return self._run(lambda: self._inner.execute_truncation(thread_id, chunk_ids))
 
     def emergency(self, thread_id: str) -> DispatchResult:
@@ -441,7 +472,7 @@ class WorkingMemory(Blocking[AsyncWorkingMemory]):
     def fork(self, thread_id: str, *, at: int, into: str | None = None, mode: Mode | None = None) -> Thread:
         """Open a new thread that begins with the state `at` of this one.
 
-        It is forgotten together with the conversation of this thread.
+        It is deleted together with the conversation of this thread.
         """
         return self._run(lambda: self._inner.fork(thread_id, at=at, into=into, mode=mode))
 
@@ -451,7 +482,7 @@ class WorkingMemory(Blocking[AsyncWorkingMemory]):
 
 
 class LocalBackend(Blocking[AsyncLocalBackend]):
-    """A backend with a database in this process, and what only such a one can do."""
+    """A backend with a database in this process, and its additional operations."""
 
     def history(self, space: str, *, agent: str = "assistant", kind: AgentKind = AgentKind.PRIMARY) -> "History":
         """Return the history of an agent's conversations."""
@@ -461,19 +492,19 @@ class LocalBackend(Blocking[AsyncLocalBackend]):
         """Return the history that an agent works on.
 
         Raises:
-            Unavailable: if this process has no database.
+            DatabaseUnavailableError: if this process has no database.
         """
         return LiveHistory(self._inner.live(space, conversation, agent=agent), self._loop)
 
     def marks(self) -> "Marks":
-        """Return the marks of sessions, for programs that learn by themselves."""
+        """Return the learning marks of sessions, for programs with their own learning."""
         return Marks(self._inner.marks(), self._loop)
 
     def vectors(self) -> "Vectors":
         """Return the vectors of the embedder in use.
 
         Raises:
-            Misconfigured: without an embedder.
+            ConfigurationError: without an embedder.
         """
         return Vectors(self._inner.vectors(), self._loop)
 
@@ -482,838 +513,386 @@ class LocalBackend(Blocking[AsyncLocalBackend]):
         return WorkingMemory(self._inner.working(space), self._loop)
 
 
-class Facts(Blocking[AsyncFacts]):
-    """The facts of a space."""
+class Backend(Blocking[AsyncBackend]):
+    """Runs requests: in this process, on a server, or not at all.
 
-    def all(
-        self,
-        *,
-        origins: Iterable[str] | None = None,
-        tags: Iterable[str] = (),
-        agent: str | None = None,
-        conversation: str | None = None,
-        speaker: str | None = None,
-        since: When | None = None,
-        until: When | None = None,
-        where: Mapping[str, Any] | None = None,
-        as_of: When | None = None,
-        limit: int = 100,
-        after: str = "",
-    ) -> list[Fact]:
-        """List facts, ordered by id.
+    Wrap a backend in your own class to trace, meter or reject requests.
+    """
+
+    def local(self) -> "LocalBackend":
+        """Return the backend with a database in this process.
+
+        Raises:
+            DatabaseUnavailableError: if this process has no database.
+        """
+        return LocalBackend(self._inner.local(), self._loop)
+
+
+class Webhooks(Blocking[AsyncWebhooks]):
+    """The webhooks that receive changes."""
+
+    def create(self, url: str, *, space: str | None = None) -> NewWebhook:
+        """Create a webhook. Its secret is returned only once.
+
+        A worker sends changes from now on. Changes of one space arrive in order.
 
         Args:
-            origins: Only what came from one of these: user, assistant, document, import, memory, tool or tool:NAME.
-            tags: Only what has all of these tags.
-            agent: Only what comes from sessions with this agent.
-            conversation: Only what comes from this conversation.
-            speaker: Only what the speaker with this name said, and facts that rest on it.
-            since: Only what was said or written at this time or later. A day means its beginning.
-            until: Only what was said or written by this time. A day means its end.
-            where: Only what has such metadata: `{"key": value}`, `{"key": [values]}`, or `{"key": {"gte": 3, "lt":
-                9}}`.
-            as_of: The facts that held at this time. A day means its end.
-            limit: How many facts to return at most.
-            after: Only facts that follow this one: the last id of the previous page.
-        """
-        return self._run(
-            lambda: self._inner.all(
-                origins=origins,
-                tags=tags,
-                agent=agent,
-                conversation=conversation,
-                speaker=speaker,
-                since=since,
-                until=until,
-                where=where,
-                as_of=as_of,
-                limit=limit,
-                after=after,
-            )
-        )
+            url: Address that receives changes: `https://…` or `http://…`.
+            space: Name of the space whose changes are sent (default: all spaces).
 
-    def page(
+        Raises:
+            InvalidRequestError: if the address is invalid or not allowed.
+        """
+        return self._run(lambda: self._inner.create(url, space=space))
+
+    def delete(self, webhook_id: str) -> None:
+        """Delete a webhook and its deliveries. A request in progress still arrives.
+
+        Args:
+            webhook_id: Id of the webhook.
+
+        Raises:
+            NotFoundError: if the webhook does not exist.
+        """
+        return self._run(lambda: self._inner.delete(webhook_id))
+
+    def deliveries(self, webhook_id: str, *, space: str | None = None, limit: int = 100) -> Page[Delivery]:
+        """List deliveries to a webhook with attempts and responses. Most recent attempt first.
+
+        Args:
+            webhook_id: Id of the webhook.
+            space: Name of the space (default: all spaces).
+            limit: Maximum number of deliveries (default 100).
+
+        Raises:
+            NotFoundError: if the webhook does not exist.
+        """
+        return Page(self._run(lambda: self._inner.deliveries(webhook_id, space=space, limit=limit)), self._loop)
+
+    def list(self) -> Page[WebhookInfo]:
+        """List all webhooks, including disabled ones. Oldest first."""
+        return Page(self._run(lambda: self._inner.list()), self._loop)
+
+
+class Holds(Blocking[AsyncHolds]):
+    """The legal holds on all spaces."""
+
+    def lift(self, space: str, hold_id: str, reason: str, *, actor: str | None = None) -> LegalHold:
+        """Lift a legal hold on a space. Deletions that it blocked are then finished.
+
+        The key needs the scope `operate`, so a key that can only delete cannot lift a hold.
+
+        Args:
+            space: Name of the space under the hold.
+            hold_id: Id of the hold, as in `holds.list`.
+            reason: Reason for lifting the hold.
+            actor: Name of the person who lifts the hold (default: the user who runs the program).
+
+        Raises:
+            NotFoundError: if the hold does not exist.
+        """
+        return self._run(lambda: self._inner.lift(space, hold_id, reason, actor=actor))
+
+    def list(self, *, limit: int = 100) -> Page[LegalHold]:
+        """List active legal holds in all spaces. Newest first.
+
+        Args:
+            limit: Maximum number of holds (default 100).
+        """
+        return Page(self._run(lambda: self._inner.list(limit=limit)), self._loop)
+
+
+class SpaceHolds(Blocking[AsyncSpaceHolds]):
+    """The legal holds on a space."""
+
+    def place(self, reason: str, *, actor: str | None = None) -> LegalHold:
+        """Place a legal hold. It blocks all deletions in the space until every hold is lifted.
+
+        Args:
+            reason: Reason for the hold, such as a case number.
+            actor: Name of the person who places the hold (default: the user who runs the program).
+
+        Raises:
+            NotFoundError: if the space does not exist.
+        """
+        return self._run(lambda: self._inner.place(reason, actor=actor))
+
+    def list(self, *, limit: int = 100) -> Page[LegalHold]:
+        """List legal holds on the space, including lifted ones. Newest first.
+
+        Args:
+            limit: Maximum number of holds (default 100).
+        """
+        return Page(self._run(lambda: self._inner.list(limit=limit)), self._loop)
+
+
+class SpaceRetention(Blocking[AsyncSpaceRetention]):
+    """The retention rules of a space."""
+
+    def set(
         self,
+        kind: RetentionKind | Literal["message", "session_summary", "fact", "document", "thread"],
+        older_than: int,
         *,
-        state: FactState | None = None,
-        subject: str | None = None,
-        slot: str | None = None,
-        kind: FactKind | None = None,
         origin: str | None = None,
-        order: Order = Order.NEWEST,
-        as_of: When | None = None,
-        limit: int = 50,
-        after: str = "",
-    ) -> FactPage:
-        """List facts by time, also those that were retired, each with what took its place.
+    ) -> RetentionRule:
+        """Delete items older than N days from now on, with derived data. Return the rule.
 
-        Each version of a fact is one row. A page costs the same however many facts there are.
+        A worker deletes expired items with a receipt; `retention.run` does so immediately. The rule replaces a rule
+        with the same kind and origin.
 
         Args:
-            state: Only facts that hold, that ended, or versions that were retired; all of them, if left out.
-            subject: Only facts about this.
-            slot: Only facts about the value of this slot, such as `home`.
-            kind: Only facts of this kind.
-            origin: Only facts of this origin.
-            order: The newest or the oldest first: by when they were recorded, or retired ones alone by when they
-                were retired.
-            as_of: What was known at this time. A day means its end.
-            limit: How many facts to return at most.
-            after: Only what follows: the `next` of the previous page.
+            kind: Kind of items: `message`, `session_summary`, `fact`, `document` or `thread`.
+            older_than: Age in days after which items and derived data are deleted.
+            origin: Origin: `user`, `assistant`, `document`, `import`, `memory`, `tool` or `tool:NAME` (default:
+                any).
         """
-        return self._run(
-            lambda: self._inner.page(
-                state=state,
-                subject=subject,
-                slot=slot,
-                kind=kind,
-                origin=origin,
-                order=order,
-                as_of=as_of,
-                limit=limit,
-                after=after,
-            )
-        )
+        return self._run(lambda: self._inner.set(kind, older_than, origin=origin))
 
-    def search(
+    def remove(
         self,
-        query: str,
+        kind: RetentionKind | Literal["message", "session_summary", "fact", "document", "thread"],
         *,
-        origins: Iterable[str] | None = None,
-        tags: Iterable[str] = (),
-        agent: str | None = None,
-        conversation: str | None = None,
-        speaker: str | None = None,
-        since: When | None = None,
-        until: When | None = None,
-        where: Mapping[str, Any] | None = None,
-        limit: int = 10,
-        as_of: When | None = None,
-    ) -> list[Fact]:
-        """Return the facts that share words with a query, the best match first.
-
-        Args:
-            query: Words that the facts share. A part in double quotes must occur as it is.
-            origins: Only what came from one of these: user, assistant, document, import, memory, tool or tool:NAME.
-            tags: Only what has all of these tags.
-            agent: Only what comes from sessions with this agent.
-            conversation: Only what comes from this conversation.
-            speaker: Only what the speaker with this name said, and facts that rest on it.
-            since: Only what was said or written at this time or later. A day means its beginning.
-            until: Only what was said or written by this time. A day means its end.
-            where: Only what has such metadata: `{"key": value}`, `{"key": [values]}`, or `{"key": {"gte": 3, "lt":
-                9}}`.
-            limit: How many facts to return at most.
-            as_of: Search what was known at this time. A day means its end.
-        """
-        return self._run(
-            lambda: self._inner.search(
-                query,
-                origins=origins,
-                tags=tags,
-                agent=agent,
-                conversation=conversation,
-                speaker=speaker,
-                since=since,
-                until=until,
-                where=where,
-                limit=limit,
-                as_of=as_of,
-            )
-        )
-
-    def by_metadata(self, key: str, value: str) -> list[Fact]:
-        """Return the facts whose metadata has a value under a key, the oldest first.
-
-        Args:
-            key: The key in the metadata of a fact.
-            value: The value that it must have.
-        """
-        return self._run(lambda: self._inner.by_metadata(key, value))
-
-    def count(self) -> int:
-        """Count the facts that hold now."""
-        return self._run(lambda: self._inner.count())
-
-    def get(self, fact_id: str) -> Fact:
-        """Return a fact as it stands now.
-
-        Args:
-            fact_id: The fact.
-
-        Raises:
-            NotFound: if the space has no such fact, or it was retired.
-        """
-        return self._run(lambda: self._inner.get(fact_id))
-
-    def save(self, fact: Fact, *, expected: int | None = None) -> Fact:
-        """Store a fact and return it as stored.
-
-        Args:
-            fact: The fact. One with the same id is retired, and still found as of the time before.
-            expected: The version that it replaces, 0 for none. Any version, if left out.
-
-        Raises:
-            Stale: if `expected` is not the current version.
-            ErasedKey: if `expected` is 0 and the fact with this id was erased in the last 30 days.
-        """
-        return self._run(lambda: self._inner.save(fact, expected=expected))
-
-    def versions(self, fact_id: str) -> list[Fact]:
-        """Return every version of a fact, the oldest first. The last may be retired.
-
-        Args:
-            fact_id: The fact.
-        """
-        return self._run(lambda: self._inner.versions(fact_id))
-
-    def sources(self, fact_id: str) -> list[SourceMessage]:
-        """Return the messages that a learnt fact rests on.
-
-        Args:
-            fact_id: The fact.
-        """
-        return self._run(lambda: self._inner.sources(fact_id))
-
-    def quotes(self, fact_id: str) -> list[Quote]:
-        """Return the exact words that a learnt fact rests on, each time it was said.
-
-        Args:
-            fact_id: The fact.
-        """
-        return self._run(lambda: self._inner.quotes(fact_id))
-
-
-class Reviews(Blocking[AsyncReviews]):
-    """The claims of a space that need review."""
-
-    def all(self, *, status: ReviewStatus = ReviewStatus.HELD, limit: int = 100, after: str = "") -> list[Review]:
-        """List claims that were not believed at once, the newest first, each with its quotes and the reason.
-
-        Args:
-            status: Only claims with this status: held, refused, approved or rejected.
-            limit: How many claims to return at most.
-            after: Only claims that follow this one: the last id of the previous page.
-
-        Raises:
-            NotFound: if the claim `after` does not exist.
-        """
-        return self._run(lambda: self._inner.all(status=status, limit=limit, after=after))
-
-    def count(self) -> dict[str, int]:
-        """Count the claims in the inbox by status."""
-        return self._run(lambda: self._inner.count())
-
-    def get(self, review_id: str) -> Review:
-        """Return a claim with its quotes, the reason why it was not believed, and what was decided.
-
-        Args:
-            review_id: The claim, by the id that the inbox lists.
-
-        Raises:
-            NotFound: if the space has no such claim.
-        """
-        return self._run(lambda: self._inner.get(review_id))
-
-    def propose(self, ref: Ref | str, *, statement: str | None = None, kind: FactKind = FactKind.KNOWLEDGE) -> Review:
-        """Put what a message says into the inbox, as a claim for a person to decide about.
-
-        A message is proposed once: then the claim is returned as it stands, decided or not.
-
-        Args:
-            ref: The message that says so, named as in results.
-            statement: What the fact shall say, in one sentence. The text of the message, if left out.
-            kind: What kind of fact it is to be.
-
-        Raises:
-            NotFound: if the space has no such message.
-            Invalid: if it is longer than a statement may be.
-        """
-        return self._run(lambda: self._inner.propose(ref, statement=statement, kind=kind))
-
-    def approve(self, review_id: str, *, statement: str | None = None, note: str | None = None) -> Review:
-        """Believe a claim, as it is or in other words: it becomes a fact that is `stated`, with the user's authority.
-
-        It replaces or ends what the claim says it does. A claim that was refused can be approved, too.
-
-        Args:
-            review_id: The claim, by the id that the inbox lists.
-            statement: What the fact shall say instead, in one sentence.
-            note: Why: kept with the decision.
-
-        Raises:
-            NotFound: if the space has no such claim.
-            Conflict: if it was decided before.
-            Invalid: if it quotes no message.
-        """
-        return self._run(lambda: self._inner.approve(review_id, statement=statement, note=note))
-
-    def reject(self, review_id: str, *, note: str | None = None) -> Review:
-        """Decide that a claim is not believed. It stays listed as rejected.
-
-        Args:
-            review_id: The claim, by the id that the inbox lists.
-            note: Why: kept with the decision.
-
-        Raises:
-            NotFound: if the space has no such claim.
-            Conflict: if it was decided before.
-        """
-        return self._run(lambda: self._inner.reject(review_id, note=note))
-
-    def approve_all(self, review_ids: Iterable[str], *, note: str | None = None) -> list[Review]:
-        """Believe some claims as they are, all or none.
-
-        Args:
-            review_ids: The claims, by the ids that the inbox lists.
-            note: Why: kept with each decision.
-
-        Raises:
-            NotFound: if the space has no such claim.
-            Conflict: if it was decided before.
-            Invalid: if one quotes no message.
-        """
-        return self._run(lambda: self._inner.approve_all(review_ids, note=note))
-
-    def reject_all(self, review_ids: Iterable[str], *, note: str | None = None) -> list[Review]:
-        """Decide that some claims are not believed, all or none.
-
-        Args:
-            review_ids: The claims, by the ids that the inbox lists.
-            note: Why: kept with each decision.
-
-        Raises:
-            NotFound: if the space has no such claim.
-            Conflict: if it was decided before.
-        """
-        return self._run(lambda: self._inner.reject_all(review_ids, note=note))
-
-
-class Rules(Blocking[AsyncRules]):
-    """The rules by which a space learns."""
-
-    def get(self, agent: str | None = None) -> LearningRules:
-        """Return the rules by which the space, or an agent in it, learns.
-
-        Args:
-            agent: The agent; without rules of its own it has those of the space.
-        """
-        return self._run(lambda: self._inner.get(agent))
-
-    def set(self, rules: LearningRules, *, agent: str | None = None) -> LearningRules:
-        """Set the rules by which the space, or an agent in it, learns from now on, and return them as stored.
-
-        The model that learns follows them. They never make it believed without proof.
-
-        Args:
-            rules: The rules, in place of all that were set before.
-            agent: The agent that they are for; the whole space, if left out.
-        """
-        return self._run(lambda: self._inner.set(rules, agent=agent))
-
-
-class Documents(Blocking[AsyncDocuments]):
-    """The documents of a space."""
-
-    def tree(
-        self, *, as_of: When | None = None, path_prefix: str = "", limit: int | None = None
-    ) -> dict[str, DocumentEntry]:
-        """Return every document by its path, without its text.
-
-        Args:
-            as_of: The tree as it stood at this time. A day means its end.
-            path_prefix: Only documents whose paths begin with this, such as `~/memory/people/`.
-            limit: How many documents to return at most, in the order of their paths; all, if left out.
-        """
-        return self._run(lambda: self._inner.tree(as_of=as_of, path_prefix=path_prefix, limit=limit))
-
-    def search(self, query: str, *, as_of: When | None = None, limit: int = 10) -> list[Document]:
-        """Return the documents that share words with a query, the best match first.
-
-        Args:
-            query: Words that the documents share.
-            as_of: The tree as it stood at this time. A day means its end.
-            limit: How many documents to return at most.
-        """
-        return self._run(lambda: self._inner.search(query, as_of=as_of, limit=limit))
-
-    def find(self, path: str, *, as_of: When | None = None) -> Document | None:
-        """Follow a path to a document. Returns None where it leads nowhere.
-
-        Args:
-            path: A path such as `~/memory/people`.
-            as_of: The tree as it stood at this time. A day means its end.
-        """
-        return self._run(lambda: self._inner.find(path, as_of=as_of))
-
-    def children(self, document_id: str | None = None, *, as_of: When | None = None) -> list[Document]:
-        """Return the children of a document, or the top of the tree, ordered by name.
-
-        Args:
-            document_id: The document; the top of the tree, if left out.
-            as_of: The tree as it stood at this time. A day means its end.
-        """
-        return self._run(lambda: self._inner.children(document_id, as_of=as_of))
-
-    def outline(
-        self, document_id: str | None = None, *, as_of: When | None = None, limit: int = 50, after: str = ""
-    ) -> OutlinePage:
-        """Return the children of a document, or the top of the tree, without texts, each with how many stand below it.
-
-        Args:
-            document_id: The document; the top of the tree, if left out.
-            as_of: The tree as it stood at this time. A day means its end.
-            limit: How many documents to return at most.
-            after: Only what follows: the `next` of the previous page.
-        """
-        return self._run(lambda: self._inner.outline(document_id, as_of=as_of, limit=limit, after=after))
-
-    def get(self, document_id: str, *, as_of: When | None = None) -> Document:
-        """Return a document.
-
-        Args:
-            document_id: The document.
-            as_of: The document as it stood at this time. A day means its end.
-
-        Raises:
-            NotFound: if the space has no such document.
-        """
-        return self._run(lambda: self._inner.get(document_id, as_of=as_of))
-
-    def create(
-        self,
-        draft: DocumentDraft,
-        *,
-        idempotency_key: str | None = None,
-        document_id: str | None = None,
-        agent: str | None = None,
-        by: Provenance | None = None,
-    ) -> Document:
-        """Write a new document. Secrets are cut out of its text first.
-
-        Args:
-            draft: What it says, and where it hangs in the tree.
-            idempotency_key: Repeating a request with the same key stores nothing twice.
-            document_id: Its id; one is made, if left out.
-            agent: The agent that wrote it: then it is the assistant's word, not the user's.
-            by: Who wrote it and what it rests on; the user, if left out.
-
-        Raises:
-            Duplicate: if the id or the path is taken.
-            Conflict: if the key belongs to another write.
-            ErasedKey: if what was written with it was erased in the last 30 days.
-        """
-        return self._run(
-            lambda: self._inner.create(
-                draft, idempotency_key=idempotency_key, document_id=document_id, agent=agent, by=by
-            )
-        )
-
-    def update(
-        self,
-        document_id: str,
-        draft: DocumentDraft,
-        expected: int,
-        *,
-        idempotency_key: str | None = None,
-        reason: str = "",
-        agent: str | None = None,
-        by: Provenance | None = None,
-    ) -> Document:
-        """Write the next version of a document.
-
-        Args:
-            document_id: The document.
-            draft: What it says, and where it hangs in the tree.
-            expected: The version that it was made from.
-            idempotency_key: Repeating a request with the same key stores nothing twice.
-            reason: Why the user changed it. It is kept with the version.
-            agent: The agent that changed it: then it is the assistant's word from now on, not the user's.
-            by: Who wrote it and what it rests on; the user, and what the version before rested on, if left out.
-
-        Raises:
-            Stale: if `expected` is not the current version.
-            Conflict: if the key belongs to another write.
-            ErasedKey: if what was written with it was erased in the last 30 days.
-        """
-        return self._run(
-            lambda: self._inner.update(
-                document_id, draft, expected, idempotency_key=idempotency_key, reason=reason, agent=agent, by=by
-            )
-        )
-
-    def written(self, key: str) -> Document | None:
-        """Return the version that was written or deleted with an idempotency key, or None.
-
-        Args:
-            key: The idempotency key that it was sent with.
-        """
-        return self._run(lambda: self._inner.written(key))
-
-    def delete(
-        self, document_id: str, expected: int, *, idempotency_key: str | None = None, missing_ok: bool = False
+        origin: str | None = None,
     ) -> None:
-        """End a document that has no children and that no other links to.
-
-        Its versions remain; `forget` erases them.
+        """Remove the retention rule with this kind and origin.
 
         Args:
-            document_id: The document.
-            expected: Its current version.
-            idempotency_key: Repeating a request with the same key stores nothing twice.
-            missing_ok: Do nothing, instead of raising `NotFound`, if the document does not exist.
+            kind: Kind of items: `message`, `session_summary`, `fact`, `document` or `thread`.
+            origin: Origin: `user`, `assistant`, `document`, `import`, `memory`, `tool` or `tool:NAME` (default:
+                any).
 
         Raises:
-            Stale: if `expected` is not the current version.
-            Conflict: if another document depends on it.
+            NotFoundError: if the rule does not exist.
+        """
+        return self._run(lambda: self._inner.remove(kind, origin=origin))
+
+    def run(self, *, dry_run: bool = False) -> RetentionReport:
+        """Run the retention rules now: delete old items and expired facts.
+
+        Args:
+            dry_run: Whether to count the items without deleting them (default False).
+
+        Raises:
+            LegalHoldError: if the space is under a legal hold.
+        """
+        return self._run(lambda: self._inner.run(dry_run=dry_run))
+
+    def list(self) -> Page[RetentionRule]:
+        """List the retention rules of the space, including the rule from the settings."""
+        return Page(self._run(lambda: self._inner.list()), self._loop)
+
+
+class Relearnings(Blocking[AsyncRelearnings]):
+    """Proposals from learning a space again."""
+
+    def propose(
+        self,
+        *,
+        model: str = "",
+        verify_model: str = "",
+        instructions: str | None = None,
+        prompt: str = "",
+        dry_run: bool = True,
+    ) -> Relearning:
+        """Learn from all messages of the space again, and return the changes to its facts.
+
+        Follows the learning rules of the space. Claims are validated as usual, whatever the prompt says.
+
+        Args:
+            model: Model as `provider:name` (default: the configured model).
+            verify_model: Model of the second pass as `provider:name` (default: the same model).
+            instructions: Instructions that replace those in the learning rules; empty for none (default:
+                unchanged).
+            prompt: System prompt that replaces the built-in one, except in the second pass (default: built-in).
+            dry_run: Whether to return the changes without applying them (default True).
+
+        Raises:
+            InvalidRequestError: if no model is configured.
+            NotFoundError: if the space does not exist.
+            ConflictError: if the daily spend cap is reached.
         """
         return self._run(
-            lambda: self._inner.delete(document_id, expected, idempotency_key=idempotency_key, missing_ok=missing_ok)
+            lambda: self._inner.propose(
+                model=model, verify_model=verify_model, instructions=instructions, prompt=prompt, dry_run=dry_run
+            )
         )
 
-    def restore(self, document_id: str, version: int, expected: int | None) -> Document:
-        """Write an old version again as the newest.
+    def apply(self, relearning_id: str) -> Relearning:
+        """Apply a relearning in one transaction.
 
         Args:
-            document_id: The document.
-            version: The version.
-            expected: The current version; None for a document that was deleted.
+            relearning_id: Id of the relearning.
 
         Raises:
-            Stale: if `expected` is not the current version.
+            VersionConflictError: if an affected fact changed since the proposal.
         """
-        return self._run(lambda: self._inner.restore(document_id, version, expected))
+        return self._run(lambda: self._inner.apply(relearning_id))
 
-    def versions(self, document_id: str) -> list[Document]:
-        """Return every version of a document, the oldest first: what it said, who wrote it, and why.
+    def undo(self, relearning_id: str) -> Relearning:
+        """Undo an applied relearning and restore the previous facts.
 
         Args:
-            document_id: The document.
-        """
-        return self._run(lambda: self._inner.versions(document_id))
-
-    def history(self, document_id: str, *, limit: int = 50, after: str = "") -> HistoryPage:
-        """List the versions of a document without their texts, the newest first: when, by whom, and why.
-
-        Args:
-            document_id: The document.
-            limit: How many versions to return at most.
-            after: Only what follows: the `next` of the previous page.
-        """
-        return self._run(lambda: self._inner.history(document_id, limit=limit, after=after))
-
-    def blame(self, document_id: str, *, version: int | None = None) -> Blame:
-        """Return each line of a document with the version that brought it, and its author and sources.
-
-        Up to 200 versions are compared; what is older counts as brought by the last of them.
-
-        Args:
-            document_id: The document.
-            version: The version; the newest, if left out.
+            relearning_id: Id of the relearning.
 
         Raises:
-            NotFound: if the space has no such document.
+            VersionConflictError: if an affected fact changed since then.
         """
-        return self._run(lambda: self._inner.blame(document_id, version=version))
+        return self._run(lambda: self._inner.undo(relearning_id))
 
-    def diff(self, document_id: str, before: int, after: int) -> str:
-        """Compare two versions of a document, line by line.
+
+class SpacePeople(Blocking[AsyncSpacePeople]):
+    """Data about a person, in one space."""
+
+    def find(
+        self,
+        name: str,
+        *,
+        aliases: str | Iterable[str] = (),
+        match: PersonWay
+        | Literal["speaker", "words", "entities"]
+        | Iterable[PersonWay | Literal["speaker", "words", "entities"]] = tuple(PersonWay),
+        limit: int = 100,
+    ) -> PersonInSpace:
+        """Find all data about a person in the space, with counts and refs.
+
+        Reads every text. Names match only as whole words.
 
         Args:
-            document_id: The document.
-            before: The one version; 0 is an empty document.
-            after: The other version.
+            name: Name of the person. Matches whole words and ignores case and accents.
+            aliases: Other names of the person, such as nicknames, initials or an email address.
+            match: Ways to match: `speaker`, `words` and `entities` (default: all).
+            limit: Maximum number of refs for each space (default 100). Counts include all matches.
+        """
+        return self._run(lambda: self._inner.find(name, aliases=aliases, match=match, limit=limit))
+
+    def export(
+        self,
+        name: str,
+        *,
+        aliases: str | Iterable[str] = (),
+        match: PersonWay
+        | Literal["speaker", "words", "entities"]
+        | Iterable[PersonWay | Literal["speaker", "words", "entities"]] = tuple(PersonWay),
+        limit: int = 1000,
+        after: str = "",
+    ) -> PersonItems:
+        """Export all data about a person in the space, with texts.
+
+        Reads every text. Names match only as whole words.
+
+        Args:
+            name: Name of the person. Matches whole words and ignores case and accents.
+            aliases: Other names of the person, such as nicknames, initials or an email address.
+            match: Ways to match: `speaker`, `words` and `entities` (default: all).
+            limit: Maximum number of items (default 1,000).
+            after: Cursor of the next page: the `next` of the previous page.
+        """
+        return self._run(lambda: self._inner.export(name, aliases=aliases, match=match, limit=limit, after=after))
+
+    def forget(
+        self,
+        name: str,
+        *,
+        aliases: str | Iterable[str] = (),
+        match: PersonWay
+        | Literal["speaker", "words", "entities"]
+        | Iterable[PersonWay | Literal["speaker", "words", "entities"]] = tuple(PersonWay),
+        reason: str = "",
+        dry_run: bool = False,
+    ) -> ErasedInSpace:
+        """Permanently delete all data about a person in the space, and return a receipt.
+
+        Deletes entire messages and documents, even if others only mention the person. Use `find` first.
+
+        Args:
+            name: Name of the person. Matches whole words and ignores case and accents.
+            aliases: Other names of the person, such as nicknames, initials or an email address.
+            match: Ways to match: `speaker`, `words` and `entities` (default: all).
+            reason: Reason for the record, such as a request number. Do not include the name.
+            dry_run: Whether to count the items without deleting them (default False).
 
         Raises:
-            NotFound: if the version does not exist.
+            LegalHoldError: if the space is under a legal hold.
         """
-        return self._run(lambda: self._inner.diff(document_id, before, after))
+        return self._run(lambda: self._inner.forget(name, aliases=aliases, match=match, reason=reason, dry_run=dry_run))
 
-    def sources(self, document_id: str, version: int) -> list[DocumentSource]:
-        """Return what a version rests on: session memories, facts and messages.
+
+class People(Blocking[AsyncPeople]):
+    """Data about a person, in all spaces."""
+
+    def find(
+        self,
+        name: str,
+        *,
+        aliases: str | Iterable[str] = (),
+        match: PersonWay
+        | Literal["speaker", "words", "entities"]
+        | Iterable[PersonWay | Literal["speaker", "words", "entities"]] = tuple(PersonWay),
+        limit: int = 100,
+    ) -> PersonFound:
+        """Find all data about a person in all accessible spaces, with counts and refs.
+
+        Reads every text. Names match only as whole words. Covers the spaces of the key, or all spaces without a
+        key.
 
         Args:
-            document_id: The document.
-            version: The version.
+            name: Name of the person. Matches whole words and ignores case and accents.
+            aliases: Other names of the person, such as nicknames, initials or an email address.
+            match: Ways to match: `speaker`, `words` and `entities` (default: all).
+            limit: Maximum number of refs for each space (default 100). Counts include all matches.
         """
-        return self._run(lambda: self._inner.sources(document_id, version))
+        return self._run(lambda: self._inner.find(name, aliases=aliases, match=match, limit=limit))
 
-    def files(self) -> dict[str, str]:
-        """Return the memory of the space as files by name, as of the last consolidation."""
-        return self._run(lambda: self._inner.files())
+    def export(
+        self,
+        name: str,
+        *,
+        aliases: str | Iterable[str] = (),
+        match: PersonWay
+        | Literal["speaker", "words", "entities"]
+        | Iterable[PersonWay | Literal["speaker", "words", "entities"]] = tuple(PersonWay),
+        limit: int = 1000,
+        after: str = "",
+    ) -> PersonItems:
+        """Export all data about a person in all accessible spaces, with texts.
 
-    def changes(self, *, limit: int = 100) -> list[ChangeSet]:
-        """List what consolidations changed, or propose to change, the newest first.
+        Reads every text. Names match only as whole words. Covers the spaces of the key, or all spaces without a
+        key.
 
         Args:
-            limit: How many change sets to return at most.
+            name: Name of the person. Matches whole words and ignores case and accents.
+            aliases: Other names of the person, such as nicknames, initials or an email address.
+            match: Ways to match: `speaker`, `words` and `entities` (default: all).
+            limit: Maximum number of items (default 1,000).
+            after: Cursor of the next page: the `next` of the previous page.
         """
-        return self._run(lambda: self._inner.changes(limit=limit))
+        return self._run(lambda: self._inner.export(name, aliases=aliases, match=match, limit=limit, after=after))
 
-    def approve(self, run: str, *, paths: Iterable[str] | None = None, texts: Mapping[str, str] | None = None) -> None:
-        """Apply a change set that was held for review, whole or in part, as it was proposed or in other words.
+    def forget(
+        self,
+        name: str,
+        *,
+        aliases: str | Iterable[str] = (),
+        match: PersonWay
+        | Literal["speaker", "words", "entities"]
+        | Iterable[PersonWay | Literal["speaker", "words", "entities"]] = tuple(PersonWay),
+        reason: str = "",
+        dry_run: bool = False,
+    ) -> PersonErased:
+        """Permanently delete all data about a person in all accessible spaces, with a receipt for each.
+
+        Spaces under a legal hold stay unchanged and are listed with the reason. Covers the spaces of the key, or
+        all spaces without a key.
 
         Args:
-            run: The run that made it.
-            paths: Only the changes of these documents; the others are discarded. All of them, if left out.
-            texts: By path, what a document shall say instead of what was proposed.
-
-        Raises:
-            NotFound: if the change set does not exist.
-            Conflict: if it is not held.
-            Stale: if the tree has changed since.
-            Invalid: if it does not have one of the paths.
+            name: Name of the person. Matches whole words and ignores case and accents.
+            aliases: Other names of the person, such as nicknames, initials or an email address.
+            match: Ways to match: `speaker`, `words` and `entities` (default: all).
+            reason: Reason for the record, such as a request number. Do not include the name.
+            dry_run: Whether to count the items without deleting them (default False).
         """
-        return self._run(lambda: self._inner.approve(run, paths=paths, texts=texts))
-
-    def reject(self, run: str) -> None:
-        """Discard a change set that was held for review, with its text.
-
-        Args:
-            run: The run that made it.
-
-        Raises:
-            NotFound: if the change set does not exist.
-            Conflict: if it is not held.
-        """
-        return self._run(lambda: self._inner.reject(run))
-
-    def undo(self, run: str) -> None:
-        """Restore the tree to what it was before a run.
-
-        Args:
-            run: The run that made it.
-
-        Raises:
-            Conflict: if it was changed again since.
-        """
-        return self._run(lambda: self._inner.undo(run))
-
-
-class Threads(Blocking[AsyncThreads]):
-    """The working memory of a space."""
-
-    def open(self, thread_id: str | None = None, *, session_id: str | None = None, mode: Mode | None = None) -> Thread:
-        """Return a thread, creating it if there is none with this id.
-
-        Args:
-            thread_id: The thread; a new id is made, if left out.
-            session_id: The session that it is the working memory of.
-            mode: Process events as they come (auto), or one by one (stepping).
-        """
-        return self._run(lambda: self._inner.open(thread_id, session_id=session_id, mode=mode))
-
-    def all(self, *, limit: int = 100, after: str = "") -> list[Thread]:
-        """List the threads of the space, ordered by id.
-
-        Args:
-            limit: How many threads to return at most.
-            after: Only threads that follow this one: the last id of the previous page.
-        """
-        return self._run(lambda: self._inner.all(limit=limit, after=after))
-
-    def get(self, thread_id: str) -> Thread:
-        """Return a thread as it stands now.
-
-        Args:
-            thread_id: The thread.
-
-        Raises:
-            NotFound: if the space has no such thread.
-        """
-        return self._run(lambda: self._inner.get(thread_id))
-
-    def dispatch(self, thread_id: str, event: Event) -> DispatchResult:
-        """Queue an event. In auto mode, process it and whatever its length makes necessary.
-
-        Args:
-            thread_id: The thread.
-            event: What happened to the agent.
-
-        Raises:
-            Invalid: if the event cannot be processed.
-            It is set aside, and the thread goes on without it.
-        """
-        return self._run(lambda: self._inner.dispatch(thread_id, event))
-
-    def step(self, thread_id: str) -> StepResult:
-        """Process one event. If none is waiting, truncate or compact if that is due.
-
-        Args:
-            thread_id: The thread.
-
-        Raises:
-            Conflict: in auto mode, or while another step holds the thread.
-        """
-        return self._run(lambda: self._inner.step(thread_id))
-
-    def set_mode(self, thread_id: str, mode: Mode) -> DispatchResult:
-        """Change how a thread takes its events. Back in auto mode, process what has been waiting.
-
-        Args:
-            thread_id: The thread.
-            mode: Auto or stepping.
-        """
-        return self._run(lambda: self._inner.set_mode(thread_id, mode))
-
-    def queue(self, thread_id: str) -> list[QueuedEvent]:
-        """Return the events that wait, in the order in which they will be processed.
-
-        Args:
-            thread_id: The thread.
-
-        Raises:
-            NotFound: if the space has no such thread.
-        """
-        return self._run(lambda: self._inner.queue(thread_id))
-
-    def failed_events(self, thread_id: str) -> list[FailedEvent]:
-        """Return the events that could not be processed and were set aside, with the reason.
-
-        Args:
-            thread_id: The thread.
-
-        Raises:
-            NotFound: if the space has no such thread.
-        """
-        return self._run(lambda: self._inner.failed_events(thread_id))
-
-    def states(self, thread_id: str, *, after: int | None = None, limit: int | None = None) -> list[StateInfo]:
-        """Return the states that a thread has had, in order and without the chunks.
-
-        Args:
-            thread_id: The thread.
-            after: Only states with a higher number.
-            limit: How many states to return at most; all of them, if left out.
-
-        Raises:
-            NotFound: if the space has no such thread.
-        """
-        return self._run(lambda: self._inner.states(thread_id, after=after, limit=limit))
-
-    def state(self, thread_id: str, number: int | None = None) -> State:
-        """Return one state of a thread with its chunks.
-
-        Args:
-            thread_id: The thread.
-            number: The state; the current one, if left out.
-
-        Raises:
-            NotFound: if the space has no such thread.
-        """
-        return self._run(lambda: self._inner.state(thread_id, number))
-
-    def diff(self, thread_id: str, before: int, after: int) -> StateDiff:
-        """Compare two states of a thread.
-
-        Args:
-            thread_id: The thread.
-            before: The one state.
-            after: The other state.
-
-        Raises:
-            NotFound: if the space has no such thread.
-        """
-        return self._run(lambda: self._inner.diff(thread_id, before, after))
-
-    def prompt(self, thread_id: str, budget: int) -> Prompt:
-        """Return the current state as messages within a token budget, with a report on every chunk.
-
-        Args:
-            thread_id: The thread.
-            budget: How many tokens it may take.
-
-        Raises:
-            NotFound: if the space has no such thread.
-        """
-        return self._run(lambda: self._inner.prompt(thread_id, budget))
-
-    def usage(self, thread_id: str) -> TokenUsage:
-        """Compare the length of a thread with the thresholds for compaction and truncation.
-
-        Args:
-            thread_id: The thread.
-
-        Raises:
-            NotFound: if the space has no such thread.
-        """
-        return self._run(lambda: self._inner.usage(thread_id))
-
-    def fork(self, thread_id: str, at: int, *, into: str | None = None, mode: Mode | None = None) -> Thread:
-        """Open a new thread that begins where this one was at a state.
-
-        It is forgotten with the conversation that this thread works on.
-
-        Args:
-            thread_id: The thread.
-            at: The state that the new thread begins with.
-            into: The id of the new thread; one is made, if left out.
-            mode: Auto or stepping.
-
-        Raises:
-            NotFound: if the space has no such thread.
-        """
-        return self._run(lambda: self._inner.fork(thread_id, at, into=into, mode=mode))
-
-    def replay(self, thread_id: str) -> list[Chunk]:
-        """Rebuild the current state from the events alone, without a model.
-
-        Args:
-            thread_id: The thread.
-
-        Raises:
-            NotFound: if the space has no such thread.
-        """
-        return self._run(lambda: self._inner.replay(thread_id))
-
-
-class Keys(Blocking[AsyncKeys]):
-    """The API keys that give callers of a server access to this memory."""
-
-    def create(
-        self, name: str, scopes: Iterable[Scope], *, spaces: Iterable[str] | None = None, expires_at: When | None = None
-    ) -> NewKey:
-        """Create a key. Its text is returned here and can never be read again.
-
-        Args:
-            name: What it is for.
-            scopes: What it allows.
-            spaces: The spaces that it opens; all of them, if left out.
-            expires_at: When it stops working; never, if left out.
-
-        Raises:
-            Invalid: for more than the key of the caller allows: a scope, a space, or a later end.
-        """
-        return self._run(lambda: self._inner.create(name, scopes, spaces=spaces, expires_at=expires_at))
-
-    def all(self) -> list[KeyInfo]:
-        """List all keys, the oldest first, with those that expired or were revoked."""
-        return self._run(lambda: self._inner.all())
-
-    def rotate(self, prefix: str, *, overlap: float = 86400.0) -> NewKey:
-        """Replace a key with one that allows the same. The old one expires after an overlap.
-
-        Args:
-            prefix: The key's prefix, which is not secret.
-            overlap: For how many seconds the old key still works.
-
-        Raises:
-            NotFound: if no key has this prefix.
-            Conflict: if it is no longer valid.
-            Invalid: if it allows more than the key of the caller.
-        """
-        return self._run(lambda: self._inner.rotate(prefix, overlap=overlap))
-
-    def revoke(self, prefix: str) -> None:
-        """Revoke a key, in this process at once and in others within seconds.
-
-        Args:
-            prefix: The key's prefix, which is not secret.
-
-        Raises:
-            NotFound: if no key has this prefix.
-        """
-        return self._run(lambda: self._inner.revoke(prefix))
+        return self._run(lambda: self._inner.forget(name, aliases=aliases, match=match, reason=reason, dry_run=dry_run))
 
 
 class MemoryTests(Blocking[AsyncMemoryTests]):
@@ -1323,31 +902,31 @@ class MemoryTests(Blocking[AsyncMemoryTests]):
         self,
         question: str,
         *,
-        must: Iterable[str] = (),
-        must_not: Iterable[str] = (),
+        must: str | Iterable[str] = (),
+        must_not: str | Iterable[str] = (),
         as_of: When | None = None,
         limit: int = 5,
-        kinds: Iterable[RefKind] = tuple(RefKind),
-        tags: Iterable[str] = (),
+        kinds: RefKind
+        | Literal["message", "fact", "session_summary", "document"]
+        | Iterable[RefKind | Literal["message", "fact", "session_summary", "document"]] = tuple(RefKind),
+        tags: str | Iterable[str] = (),
         note: str = "",
         about: Ref | str | None = None,
         test_id: str | None = None,
     ) -> MemoryTest:
-        """Keep a memory test and return it as stored.
+        """Store a memory test and return it.
 
         Args:
-            question: The question, in plain words.
-            must: Texts or refs that must be among the first items. A text counts if an item contains it, in any
-                case.
-            must_not: Texts or refs that must not be among them.
-            as_of: Ask what was known at this time. A day means its end.
-            limit: How many items to look at.
-            kinds: Which kinds of memory to ask.
-            tags: Ask only what has all of these tags.
-            note: Why the test is there.
-            about: The fact or document that it was made from. When the text of that is forgotten, the test is
-                removed.
-            test_id: A name for the test. One with the same name is replaced.
+            question: Question to search for.
+            must: Texts or refs that the first results must contain. Texts match in any case.
+            must_not: Texts or refs that the first results must not contain.
+            as_of: Time at which to read memory (default: now). A date means the end of that day.
+            limit: Number of results to check (default 5).
+            kinds: Kinds of memory to search (default: all).
+            tags: Tags that items must all have.
+            note: Reason for the test.
+            about: Ref of a fact or document. Deleting its text also removes the test.
+            test_id: Id of the test (default: a new id). A test with the same id is replaced.
         """
         return self._run(
             lambda: self._inner.add(
@@ -1364,948 +943,103 @@ class MemoryTests(Blocking[AsyncMemoryTests]):
             )
         )
 
-    def all(self, *, limit: int = 100, after: str = "") -> list[MemoryTest]:
-        """List the memory tests of the space, ordered by id.
-
-        Args:
-            limit: How many tests to return at most.
-            after: Only tests that follow this one: the last id of the previous page.
-        """
-        return self._run(lambda: self._inner.all(limit=limit, after=after))
-
     def remove(self, test_id: str) -> None:
         """Remove a memory test.
 
         Args:
-            test_id: The test.
+            test_id: Id of the test.
 
         Raises:
-            NotFound: if the space has no such test.
+            NotFoundError: if the space has no such test.
         """
         return self._run(lambda: self._inner.remove(test_id))
 
     def run(
-        self, *, only: Iterable[str] | None = None, tests: Iterable[MemoryTest] | None = None
+        self, *, only: str | Iterable[str] | None = None, tests: MemoryTest | Iterable[MemoryTest] | None = None
     ) -> list[MemoryTestResult]:
-        """Ask the question of each memory test, and compare what comes back with what must and must not.
+        """Run memory tests and return the result of each.
 
-        It only recalls: no language model is called, and nothing goes into the ledger or counts as used.
+        Only searches: no model is called, and nothing is added to the context log or marked as used.
 
         Args:
-            only: Only the tests with these ids.
-            tests: Run these instead of those that the space keeps. They are not stored.
+            only: Ids of the tests to run (default: all).
+            tests: Tests to run instead of the stored ones. They are not stored.
 
         Raises:
-            NotFound: if the space has no such test.
+            NotFoundError: if the space has no such test.
         """
         return self._run(lambda: self._inner.run(only=only, tests=tests))
 
-
-class SpaceRetention(Blocking[AsyncSpaceRetention]):
-    """How long a space keeps what, and legal holds on it."""
-
-    def all(self) -> list[RetentionRule]:
-        """List the rules by which the space erases what is old, with the one that the settings make for all spaces."""
-        return self._run(lambda: self._inner.all())
-
-    def set(self, kind: RetentionKind, older_than: int, *, origin: str | None = None) -> RetentionRule:
-        """Let what is older than so many days be erased from now on, and return the rule.
-
-        A worker erases it with a receipt, or `sweep` at once. What was made of it goes, too. A rule of the same
-        kind and origin is replaced.
+    def list(self, *, limit: int = 100, after: str = "") -> Page[MemoryTest]:
+        """List the memory tests of the space, ordered by id.
 
         Args:
-            kind: What it is about: message, session_memory, fact, document or thread.
-            older_than: After how many days it is erased, with what was made of it.
-            origin: Only what came from user, assistant, document, import, memory, tool or tool:NAME; any, if left
-                out.
+            limit: Maximum number of tests (default 100).
+            after: Cursor of the next page: the `next` of the previous page, or its last id.
         """
-        return self._run(lambda: self._inner.set(kind, older_than, origin=origin))
-
-    def remove(self, kind: RetentionKind, *, origin: str | None = None) -> None:
-        """Remove the rule of a kind and origin.
-
-        Args:
-            kind: What it is about: message, session_memory, fact, document or thread.
-            origin: Only what came from user, assistant, document, import, memory, tool or tool:NAME; any, if left
-                out.
-
-        Raises:
-            NotFound: if the rule does not exist.
-        """
-        return self._run(lambda: self._inner.remove(kind, origin=origin))
-
-    def sweep(self, *, dry_run: bool = False) -> Swept:
-        """Erase now what the rules say and facts that have expired, as a worker does by itself.
-
-        Args:
-            dry_run: Count and name what would go, and remove nothing.
-
-        Raises:
-            UnderLegalHold: if the space is under a legal hold.
-        """
-        return self._run(lambda: self._inner.sweep(dry_run=dry_run))
-
-    def hold(self, reason: str, *, by: str | None = None) -> LegalHold:
-        """Place a legal hold: nothing of the space is erased until every hold on it is lifted.
-
-        Args:
-            reason: Why nothing may be erased: a number of a case, say.
-            by: Who places it, for the record; the user who runs the program, if left out.
-
-        Raises:
-            NotFound: if the space does not exist.
-        """
-        return self._run(lambda: self._inner.hold(reason, by=by))
-
-    def holds(self, *, limit: int = 100) -> list[LegalHold]:
-        """List the legal holds on the space, the newest first, with those that were lifted.
-
-        Args:
-            limit: How many holds to return at most.
-        """
-        return self._run(lambda: self._inner.holds(limit=limit))
+        return Page(self._run(lambda: self._inner.list(limit=limit, after=after)), self._loop)
 
 
-class Webhooks(Blocking[AsyncWebhooks]):
-    """The webhooks that receive changes."""
+class Keys(Blocking[AsyncKeys]):
+    """The API keys of a server."""
 
-    def create(self, url: str, *, space: str | None = None) -> NewWebhook:
-        """Create a webhook. Its secret is returned here and can never be read again.
-
-        It is told of what changes from now on. A worker sends the changes; those of a space arrive in order.
-
-        Args:
-            url: The address that changes are sent to: `https://…`, or `http://…`.
-            space: The space whose changes are sent; those of all spaces, if left out.
-
-        Raises:
-            Invalid: if the address is none that may be called.
-        """
-        return self._run(lambda: self._inner.create(url, space=space))
-
-    def all(self) -> list[WebhookInfo]:
-        """List all webhooks, the oldest first, with those that were disabled."""
-        return self._run(lambda: self._inner.all())
-
-    def delete(self, webhook_id: str) -> None:
-        """Delete a webhook with its deliveries. A request that is on its way still arrives.
-
-        Args:
-            webhook_id: The webhook.
-
-        Raises:
-            NotFound: if the webhook does not exist.
-        """
-        return self._run(lambda: self._inner.delete(webhook_id))
-
-    def deliveries(self, webhook_id: str, *, space: str | None = None, limit: int = 100) -> list[Delivery]:
-        """List what was sent to a webhook, the last tried first: when, how often, and what it answered.
-
-        Args:
-            webhook_id: The webhook.
-            space: Only those of this space.
-            limit: How many deliveries to return at most.
-
-        Raises:
-            NotFound: if the webhook does not exist.
-        """
-        return self._run(lambda: self._inner.deliveries(webhook_id, space=space, limit=limit))
-
-
-class Space(Blocking[AsyncSpace]):
-    """One space: the memory of a user, a project or a team."""
-
-    @property
-    def name(self) -> str:
-        """The name of the space."""
-        return self._inner.name
-
-    def history(self, *, agent: str = "assistant") -> "History":
-        """Return the history of an agent's conversations. It needs a database in this process.
-
-        Args:
-            agent: The agent whose history it is.
-        """
-        return History(self._inner.history(agent=agent), self._loop)
-
-    def live(self, conversation: str, *, agent: str = "assistant") -> "LiveHistory":
-        """Return the history that an agent works on: restored, trimmed, and written in the background.
-
-        If memory is switched off, it only keeps the messages at hand. It needs a database in this process.
-
-        Args:
-            conversation: The conversation that the agent works on.
-            agent: The agent.
-        """
-        return LiveHistory(self._inner.live(conversation, agent=agent), self._loop)
-
-    def working(self) -> "WorkingMemory":
-        """Return the working memory with its queue, locks and observers. It needs a database in this process."""
-        return WorkingMemory(self._inner.working(), self._loop)
-
-    def follow(self, *, after: int | None = None) -> Iterator[MemoryChange]:
-        """Yield each change of the space, in order, as it is made: `async for change in space.follow()`. It never ends.
-
-        Args:
-            after: The number of the last change that was seen; 0 for all that are kept. Without it, from now on.
-
-        Raises:
-            Stale: if changes after this number are no longer kept.
-        """
-        return self._each(self._inner.follow(after=after))
-
-    def export_archive(self, path: "Path | str") -> ArchiveManifest:
-        """Write everything in the space to one file: every message, fact, document and thread in all its versions.
-
-        The file is a zip of JSON Lines that `import_archive` reads back, with pages for a browser. The same content
-        gives the same bytes. It appears when it is complete, and replaces a file that is there.
-
-        Args:
-            path: The file to write.
-
-        Raises:
-            NotFound: if the space does not exist.
-        """
-        return self._run(lambda: self._inner.export_archive(path))
-
-    @property
-    def facts(self) -> "Facts":
-        """The facts of a space."""
-        return Facts(self._inner.facts, self._loop)
-
-    @property
-    def reviews(self) -> "Reviews":
-        """The claims of a space that need review."""
-        return Reviews(self._inner.reviews, self._loop)
-
-    @property
-    def rules(self) -> "Rules":
-        """The rules by which a space learns."""
-        return Rules(self._inner.rules, self._loop)
-
-    @property
-    def documents(self) -> "Documents":
-        """The documents of a space."""
-        return Documents(self._inner.documents, self._loop)
-
-    @property
-    def threads(self) -> "Threads":
-        """The working memory of a space."""
-        return Threads(self._inner.threads, self._loop)
-
-    @property
-    def tests(self) -> "MemoryTests":
-        """The memory tests of a space."""
-        return MemoryTests(self._inner.tests, self._loop)
-
-    @property
-    def retention(self) -> "SpaceRetention":
-        """How long a space keeps what, and legal holds on it."""
-        return SpaceRetention(self._inner.retention, self._loop)
-
-    def remember(
+    def create(
         self,
-        messages: Given,
+        name: str,
+        scopes: Scope
+        | Literal["read", "write", "steer", "erase", "keys", "operate"]
+        | Iterable[Scope | Literal["read", "write", "steer", "erase", "keys", "operate"]],
         *,
-        idempotency_key: str | None = None,
-        conversation: str = "notes",
-        session_id: str | None = None,
-        agent: str = "assistant",
-        tags: Iterable[str] = (),
-        metadata: Mapping[str, Any] | None = None,
-    ) -> Remembered:
-        """Store a text of the user, or messages, for good.
-
-        When it returns, the messages are durable. They are learnt from in the background.
+        spaces: str | Iterable[str] | None = None,
+        expires_at: When | None = None,
+    ) -> NewKey:
+        """Create an API key. The key itself is returned only once.
 
         Args:
-            messages: What was said, oldest first. A text stands for one message of the user.
-            idempotency_key: Repeating a request with the same key stores nothing twice.
-            conversation: The conversation that they belong to: any name that stays the same, such as `telegram-42`.
-            session_id: An open session to append to, instead of the conversation's current one.
-            agent: The agent that takes part in the conversation.
-            tags: Tags for each of the messages, in addition to their own.
-            metadata: Metadata for each of the messages. A message's own value under a key takes precedence.
+            name: Name of the key, such as its purpose.
+            scopes: Scopes of the key.
+            spaces: Names of the spaces that the key can access (default: all spaces).
+            expires_at: Expiry time (default: never).
 
         Raises:
-            Conflict: if an idempotency key already belongs to another message.
-            ErasedKey: if the message with this key was erased in the last 30 days.
+            InvalidRequestError: if a scope, a space or the expiry exceeds the key of the caller.
         """
-        return self._run(
-            lambda: self._inner.remember(
-                messages,
-                idempotency_key=idempotency_key,
-                conversation=conversation,
-                session_id=session_id,
-                agent=agent,
-                tags=tags,
-                metadata=metadata,
-            )
-        )
+        return self._run(lambda: self._inner.create(name, scopes, spaces=spaces, expires_at=expires_at))
 
-    def recall(
-        self,
-        question: str,
-        *,
-        origins: Iterable[str] | None = None,
-        tags: Iterable[str] = (),
-        agent: str | None = None,
-        conversation: str | None = None,
-        speaker: str | None = None,
-        since: When | None = None,
-        until: When | None = None,
-        where: Mapping[str, Any] | None = None,
-        budget: int | None = None,
-        as_of: When | None = None,
-        session_id: str | None = None,
-        limit: int = 10,
-        kinds: Iterable[RefKind] = tuple(RefKind),
-        least: Level | None = None,
-        explain: bool = False,
-    ) -> Recall:
-        """Find what answers a question, the best first.
-
-        If nothing answers it, `missing` says why.
+    def rotate(self, prefix: str, *, overlap: float = 86400.0) -> NewKey:
+        """Replace an API key with a new one. The old key expires after `overlap` seconds.
 
         Args:
-            question: What to look for, in plain words.
-            origins: Only what came from one of these: user, assistant, document, import, memory, tool or tool:NAME.
-            tags: Only what has all of these tags.
-            agent: Only what comes from sessions with this agent.
-            conversation: Only what comes from this conversation.
-            speaker: Only what the speaker with this name said, and facts that rest on it.
-            since: Only what was said or written at this time or later. A day means its beginning.
-            until: Only what was said or written by this time. A day means its end.
-            where: Only what has such metadata: `{"key": value}`, `{"key": [values]}`, or `{"key": {"gte": 3, "lt":
-                9}}`.
-            budget: How many tokens the result may take.
-            as_of: Answer from what had been said, and was believed, at this time. A day means its end.
-            session_id: The session that asks. What it is shown goes into the ledger, and its own question is not an
-                answer.
-            limit: How many results to return at most.
-            kinds: Which kinds of memory to search.
-            least: Only answers that are at least this certain: high, fair or weak. Without it weak ones are
-                returned, too.
-            explain: Also return every candidate, with its signals and what became of it.
-        """
-        return self._run(
-            lambda: self._inner.recall(
-                question,
-                origins=origins,
-                tags=tags,
-                agent=agent,
-                conversation=conversation,
-                speaker=speaker,
-                since=since,
-                until=until,
-                where=where,
-                budget=budget,
-                as_of=as_of,
-                session_id=session_id,
-                limit=limit,
-                kinds=kinds,
-                least=least,
-                explain=explain,
-            )
-        )
-
-    def ask(
-        self,
-        question: str,
-        *,
-        origins: Iterable[str] | None = None,
-        tags: Iterable[str] = (),
-        agent: str | None = None,
-        conversation: str | None = None,
-        speaker: str | None = None,
-        since: When | None = None,
-        until: When | None = None,
-        where: Mapping[str, Any] | None = None,
-        budget: int | None = None,
-        as_of: When | None = None,
-        session_id: str | None = None,
-        limit: int = 20,
-        kinds: Iterable[RefKind] = tuple(RefKind),
-        least: Level | None = None,
-        without: Iterable[Ref | str] = (),
-        deadline: float = 60.0,
-    ) -> MemoryAnswer:
-        """Answer a question from memory with the model, each sentence with the memories that say so.
-
-        A sentence that no memory proves is dropped, and without one left the answer is `refused`. What is cited
-        counts as used. `budget` is for the memories that the model reads: 4,000 tokens, if left out.
-
-        Args:
-            question: What to look for, in plain words.
-            origins: Only what came from one of these: user, assistant, document, import, memory, tool or tool:NAME.
-            tags: Only what has all of these tags.
-            agent: Only what comes from sessions with this agent.
-            conversation: Only what comes from this conversation.
-            speaker: Only what the speaker with this name said, and facts that rest on it.
-            since: Only what was said or written at this time or later. A day means its beginning.
-            until: Only what was said or written by this time. A day means its end.
-            where: Only what has such metadata: `{"key": value}`, `{"key": [values]}`, or `{"key": {"gte": 3, "lt":
-                9}}`.
-            budget: How many tokens the result may take.
-            as_of: Answer from what had been said, and was believed, at this time. A day means its end.
-            session_id: The session that asks. What it is shown goes into the ledger, and its own question is not an
-                answer.
-            limit: How many memories the model is given at most.
-            kinds: Which kinds of memory to search.
-            least: Only answers that are at least this certain: high, fair or weak. Without it weak ones are
-                returned, too.
-            without: Answer as if these memories, and what rests on them alone, were not there. Nothing counts as
-                used then.
-            deadline: After how many seconds to give up.
+            prefix: Prefix of the key, which is not secret.
+            overlap: Number of seconds that the old key stays valid (default 86,400: one day).
 
         Raises:
-            Invalid: if no model is configured.
-            ModelUnavailable: if the model is away, or the daily budget is spent.
-            ModelTimeout: if the model does not answer by the deadline.
+            NotFoundError: if no key has this prefix.
+            ConflictError: if the key is no longer valid.
+            InvalidRequestError: if the key allows more than the key of the caller.
         """
-        return self._run(
-            lambda: self._inner.ask(
-                question,
-                origins=origins,
-                tags=tags,
-                agent=agent,
-                conversation=conversation,
-                speaker=speaker,
-                since=since,
-                until=until,
-                where=where,
-                budget=budget,
-                as_of=as_of,
-                session_id=session_id,
-                limit=limit,
-                kinds=kinds,
-                least=least,
-                without=without,
-                deadline=deadline,
-            )
-        )
+        return self._run(lambda: self._inner.rotate(prefix, overlap=overlap))
 
-    def context(
-        self,
-        question: str = "",
-        *,
-        origins: Iterable[str] | None = None,
-        tags: Iterable[str] = (),
-        agent: str | None = None,
-        conversation: str | None = None,
-        speaker: str | None = None,
-        since: When | None = None,
-        until: When | None = None,
-        where: Mapping[str, Any] | None = None,
-        budget: int | None = None,
-        as_of: When | None = None,
-        session_id: str | None = None,
-    ) -> Block:
-        """Return a block of memory to begin a prompt with.
-
-        It stays the same, byte for byte, until memory changes. Make one when a session starts or was compacted.
+    def revoke(self, prefix: str) -> None:
+        """Revoke an API key, in this process immediately and in others within seconds.
 
         Args:
-            question: What the prompt is about, if that is known. What answers it is added to the block.
-            origins: Only what came from one of these: user, assistant, document, import, memory, tool or tool:NAME.
-            tags: Only what has all of these tags.
-            agent: Only what comes from sessions with this agent.
-            conversation: Only what comes from this conversation.
-            speaker: Only what the speaker with this name said, and facts that rest on it.
-            since: Only what was said or written at this time or later. A day means its beginning.
-            until: Only what was said or written by this time. A day means its end.
-            where: Only what has such metadata: `{"key": value}`, `{"key": [values]}`, or `{"key": {"gte": 3, "lt":
-                9}}`.
-            budget: How many tokens the result may take.
-            as_of: Answer from what had been said, and was believed, at this time. A day means its end.
-            session_id: The session that asks. What it is shown goes into the ledger, and its own question is not an
-                answer.
-        """
-        return self._run(
-            lambda: self._inner.context(
-                question,
-                origins=origins,
-                tags=tags,
-                agent=agent,
-                conversation=conversation,
-                speaker=speaker,
-                since=since,
-                until=until,
-                where=where,
-                budget=budget,
-                as_of=as_of,
-                session_id=session_id,
-            )
-        )
-
-    def explain(self, ref: Ref | str, *, depth: int = 1) -> Lineage:
-        """Follow a memory to its messages, job, model and prompt, and on to where it was shown.
-
-        With a `depth`, `walk` has up to 200 memories near it, and counts the others.
-
-        Args:
-            ref: The memory, named as in results: `kind:id:number`.
-            depth: With more than 1, also what lies up to so many steps before and after it.
+            prefix: Prefix of the key, which is not secret.
 
         Raises:
-            NotFound: if the space has no such memory.
+            NotFoundError: if no key has this prefix.
         """
-        return self._run(lambda: self._inner.explain(ref, depth=depth))
+        return self._run(lambda: self._inner.revoke(prefix))
 
-    def correct(self, ref: Ref | str, text: str, *, expires_at: When | None = None) -> Corrected:
-        """Write what a fact or a document shall say from now on, as a new version. A fact is `stated` then.
+    def list(self) -> Page[KeyInfo]:
+        """List all API keys, including expired and revoked ones. Oldest first."""
+        return Page(self._run(lambda: self._inner.list()), self._loop)
 
-        It keeps kind, origin and sources, so that forgetting those still reaches it. Earlier versions remain.
 
-        Args:
-            ref: A fact or a document, in the version that you read: `kind:id:version`, as in results.
-            text: The whole new text.
-            expires_at: From when on the fact is no longer recalled. As before, if left out.
+class Files(Blocking[AsyncFiles]):
+    """The files of a space, stored as searchable passages."""
 
-        Raises:
-            NotFound: if the space has no such memory.
-            Stale: if the ref does not name the current version.
-        """
-        return self._run(lambda: self._inner.correct(ref, text, expires_at=expires_at))
-
-    def used(self, refs: Iterable[Ref | str]) -> int:
-        """Count memories as used, and with them the session memories they rest on.
-
-        Returns how many of them exist. What is used is kept longer by consolidation.
-
-        Args:
-            refs: The memories, named as in results.
-        """
-        return self._run(lambda: self._inner.used(refs))
-
-    def shown(self, *, session_id: str | None = None, as_of: When | None = None, limit: int = 100) -> list[Showing]:
-        """Read the ledger: what was shown to which session and when, the newest first.
-
-        Args:
-            session_id: Only what this session was shown.
-            as_of: Only what had been shown by this time. A day means its end.
-            limit: How many entries to return at most.
-        """
-        return self._run(lambda: self._inner.shown(session_id=session_id, as_of=as_of, limit=limit))
-
-    def forget(
-        self,
-        ref: Ref | str | None = None,
-        *,
-        origins: Iterable[str] | None = None,
-        tags: Iterable[str] = (),
-        agent: str | None = None,
-        conversation: str | None = None,
-        speaker: str | None = None,
-        since: When | None = None,
-        until: When | None = None,
-        where: Mapping[str, Any] | None = None,
-        session_id: str | None = None,
-        before: When | None = None,
-        kinds: Iterable[RefKind] = tuple(RefKind),
-        thread_id: str | None = None,
-        everything: bool = False,
-        version_only: bool = False,
-        echoes: bool = False,
-        by: str | None = None,
-        reason: str = "",
-        dry_run: bool = False,
-        missing_ok: bool = False,
-    ) -> Forgotten:
-        """Remove something for good, with everything that was made of it, and count what went.
-
-        It is recorded first, finished by any process if this one dies, and answered with a receipt.
-
-        Args:
-            ref: One memory: a message, a fact with all its versions, a session memory, or a document's text in all
-                versions.
-            origins: Only what came from one of these: user, assistant, document, import, memory, tool or tool:NAME.
-            tags: Only what has all of these tags.
-            agent: The agent whose conversation it is, `assistant` if left out; with a filter alone, only what comes
-                from it.
-            conversation: Every message of a conversation; with a filter, only what fits it.
-            speaker: Only what the speaker with this name said, and facts that rest on it.
-            since: Only what was said or written at this time or later. A day means its beginning.
-            until: Only what was said or written by this time. A day means its end.
-            where: Only what has such metadata: `{"key": value}`, `{"key": [values]}`, or `{"key": {"gte": 3, "lt":
-                9}}`.
-            session_id: Every message of a session.
-            before: Everything that was said or written before this time. A day means its beginning.
-            kinds: Which kinds of memory to forget of what fits a filter. What was made of them goes, too.
-            thread_id: A thread of working memory, with its states and events.
-            everything: All that the space holds.
-            version_only: Of a document, only the text of the version that `ref` names. It must be a past version.
-            echoes: Also forget lines of other sessions that repeat it after they were shown it.
-            by: Who asks for it, for the record; the user who runs the program, if left out.
-            reason: Why, for the record: a number of a request, say, and nothing of what is forgotten.
-            dry_run: Count and name what would go, and remove nothing.
-            missing_ok: Count nothing, instead of raising `NotFound`, if there is nothing to forget.
-
-        Raises:
-            NotFound: if the space has nothing by that name.
-            UnderLegalHold: if the space is under a legal hold.
-        """
-        return self._run(
-            lambda: self._inner.forget(
-                ref,
-                origins=origins,
-                tags=tags,
-                agent=agent,
-                conversation=conversation,
-                speaker=speaker,
-                since=since,
-                until=until,
-                where=where,
-                session_id=session_id,
-                before=before,
-                kinds=kinds,
-                thread_id=thread_id,
-                everything=everything,
-                version_only=version_only,
-                echoes=echoes,
-                by=by,
-                reason=reason,
-                dry_run=dry_run,
-                missing_ok=missing_ok,
-            )
-        )
-
-    def jobs(self, *, limit: int = 100) -> list[Job]:
-        """List the background jobs of the space, the newest first: status, cost, and why one failed.
-
-        Args:
-            limit: How many jobs to return at most.
-        """
-        return self._run(lambda: self._inner.jobs(limit=limit))
-
-    def consolidate(self) -> bool:
-        """Queue a consolidation of the space; a worker carries it out.
-
-        Raises:
-            NotFound: if the space does not exist.
-        """
-        return self._run(lambda: self._inner.consolidate())
-
-    def learn(self, *, only: Iterable[JobKind] | None = None) -> RunReport:
-        """Learn once from everything that is marked in the space, and report what came of it.
-
-        The report includes what this process learnt in the background since the last call. With a model this
-        happens by itself: call it to wait for it.
-
-        Args:
-            only: Only these kinds of jobs.
-        """
-        return self._run(lambda: self._inner.learn(only=only))
-
-    def erasures(self, *, limit: int = 100) -> list[Erasure]:
-        """List what was forgotten in the space, the newest first: who asked, which places confirmed, and the receipt.
-
-        It holds no text. It stays when the whole space is forgotten. What was interrupted is finished first.
-
-        Args:
-            limit: How many erasures to return at most.
-        """
-        return self._run(lambda: self._inner.erasures(limit=limit))
-
-    def timeline(
-        self,
-        *,
-        kinds: Iterable[TimelineKind] = tuple(TimelineKind),
-        as_of: When | None = None,
-        limit: int = 50,
-        after: str = "",
-    ) -> TimelinePage:
-        """List what was said, learnt, retired, written, shown and forgotten in the space, the newest first.
-
-        A page costs the same however much is stored. One with few kinds may be shorter than its limit.
-
-        Args:
-            kinds: Only what is of one of these kinds.
-            as_of: Only what had happened by this time. A day means its end.
-            limit: How many entries to return at most.
-            after: Only what follows: the `next` of the previous page.
-        """
-        return self._run(lambda: self._inner.timeline(kinds=kinds, as_of=as_of, limit=limit, after=after))
-
-    def preview(
-        self,
-        messages: Given,
-        *,
-        rules: LearningRules | None = None,
-        conversation: str = "preview",
-        agent: str = "assistant",
-    ) -> Preview:
-        """Learn from messages without storing anything, and return what would stand, be held or be refused.
-
-        Only its cost is counted for the day. The model is told what the space knows, as when it learns.
-
-        Args:
-            messages: What was said, oldest first. A text stands for one message of the user.
-            rules: Rules to try, in place of those that are set.
-            conversation: The conversation that they would belong to: its channel is told to the model.
-            agent: The agent whose rules apply.
-
-        Raises:
-            Invalid: if no model is configured.
-            Conflict: if the daily spend cap is reached.
-        """
-        return self._run(lambda: self._inner.preview(messages, rules=rules, conversation=conversation, agent=agent))
-
-    def pin(self, ref: Ref | str) -> Fact:
-        """Pin a fact: `context` has it as long as it holds, next to what the user wants.
-
-        A corrected fact stays pinned; one that takes its place is not.
-
-        Args:
-            ref: The fact, in any version: `fact:id:version`, as in results.
-
-        Raises:
-            NotFound: if the space has no such fact, or it no longer holds.
-        """
-        return self._run(lambda: self._inner.pin(ref))
-
-    def unpin(self, ref: Ref | str) -> Fact:
-        """Take the pin of a fact back.
-
-        Args:
-            ref: The fact, in any version: `fact:id:version`, as in results.
-
-        Raises:
-            NotFound: if the space has no such fact, or it no longer holds.
-        """
-        return self._run(lambda: self._inner.unpin(ref))
-
-    def pins(self, *, as_of: When | None = None, limit: int = 100) -> list[Fact]:
-        """List the facts that are pinned and hold, in the order they were pinned.
-
-        Args:
-            as_of: What was pinned at this time. A day means its end.
-            limit: How many facts to return at most.
-        """
-        return self._run(lambda: self._inner.pins(as_of=as_of, limit=limit))
-
-    def feedback(self, ref: Ref | str, verdict: FactVerdict, *, note: str | None = None, by: str = "user") -> Feedback:
-        """Say that a fact was useful, is wrong, or is outdated, and keep who said so.
-
-        `useful` counts it as used. `wrong` puts it under review: it is not recalled until it is approved.
-        `outdated` ends it now.
-
-        Args:
-            ref: The fact, in the version that was read: `fact:id:version`, as in results.
-            verdict: `useful`, `wrong` or `outdated`.
-            note: Why, in their words.
-            by: Who says so. It is kept, and not checked.
-
-        Raises:
-            NotFound: if the space has no such fact.
-            Stale: if the ref does not name the current version.
-        """
-        return self._run(lambda: self._inner.feedback(ref, verdict, note=note, by=by))
-
-    def session(
-        self,
-        conversation: str,
-        *,
-        agent: str = "assistant",
-        kind: AgentKind = AgentKind.PRIMARY,
-        ephemeral: bool = False,
-        tags: Iterable[str] | None = None,
-        metadata: Mapping[str, Any] | None = None,
-    ) -> "Session":
-        """Return the active session of a conversation, opening one if there is none.
-
-        The space, the agent and the conversation are created at first use.
-
-        Args:
-            conversation: Any name that stays the same, such as `telegram-42`.
-            agent: The agent that takes part in it.
-            kind: What the agent is for. An agent keeps the kind that it first had.
-            ephemeral: Learn nothing from the session. It ends an open one of the other sort.
-            tags: Tags for the session, in place of those that it has.
-            metadata: Metadata for the session, in place of what it has.
-        """
-        return Session(
-            self._run(
-                lambda: self._inner.session(
-                    conversation, agent=agent, kind=kind, ephemeral=ephemeral, tags=tags, metadata=metadata
-                )
-            ),
-            self._loop,
-        )
-
-    def find_session(self, conversation: str, *, agent: str = "assistant") -> "Session | None":
-        """Return the newest session of a conversation, or None. Nothing is created.
-
-        It may have ended.
-
-        Args:
-            conversation: The name of the conversation.
-            agent: The agent that takes part in it.
-        """
-        return (
-            None
-            if (found := self._run(lambda: self._inner.find_session(conversation, agent=agent))) is None
-            else Session(found, self._loop)
-        )
-
-    def sessions(
-        self,
-        *,
-        origins: Iterable[str] | None = None,
-        tags: Iterable[str] = (),
-        agent: str | None = None,
-        conversation: str | None = None,
-        speaker: str | None = None,
-        since: When | None = None,
-        until: When | None = None,
-        where: Mapping[str, Any] | None = None,
-        limit: int = 100,
-        before: str = "",
-        state: SessionState | None = None,
-        conversation_prefix: str | None = None,
-    ) -> list[SessionEntry]:
-        """List the sessions of the space, the newest first.
-
-        Args:
-            origins: Only what came from one of these: user, assistant, document, import, memory, tool or tool:NAME.
-            tags: Only what has all of these tags.
-            agent: Only what comes from sessions with this agent.
-            conversation: Only what comes from this conversation.
-            speaker: Only what the speaker with this name said, and facts that rest on it.
-            since: Only what was said or written at this time or later. A day means its beginning.
-            until: Only what was said or written by this time. A day means its end.
-            where: Only what has such metadata: `{"key": value}`, `{"key": [values]}`, or `{"key": {"gte": 3, "lt":
-                9}}`.
-            limit: How many sessions to return at most.
-            before: Only sessions older than this one: the last id of the previous page.
-            state: Only sessions that are open, marked, learnt, failed or ephemeral.
-            conversation_prefix: Only sessions of conversations whose names begin with this.
-        """
-        return self._run(
-            lambda: self._inner.sessions(
-                origins=origins,
-                tags=tags,
-                agent=agent,
-                conversation=conversation,
-                speaker=speaker,
-                since=since,
-                until=until,
-                where=where,
-                limit=limit,
-                before=before,
-                state=state,
-                conversation_prefix=conversation_prefix,
-            )
-        )
-
-    def get_session(self, session_id: str) -> "Session":
-        """Return a session as it stands now.
-
-        Args:
-            session_id: The session.
-
-        Raises:
-            NotFound: if the space has no such session.
-        """
-        return Session(self._run(lambda: self._inner.get_session(session_id)), self._loop)
-
-    def changes(self, *, after: int | None = None, limit: int = 100, wait: float = 0.0) -> list[MemoryChange]:
-        """List what changed in the space, in order: kinds and refs, never a text.
-
-        Go on with the number of the last one as `after`. With `wait`, it returns as soon as something changes.
-
-        Args:
-            after: Only changes with a higher number; 0 for the oldest that is kept. Without it, the newest ones.
-            limit: How many changes to return at most.
-            wait: For how many seconds to wait for a change if there is none.
-
-        Raises:
-            Stale: if changes after this number are no longer kept.
-        """
-        return self._run(lambda: self._inner.changes(after=after, limit=limit, wait=wait))
-
-    def page_jobs(
-        self, *, status: JobStatus | None = None, kind: JobKind | None = None, limit: int = 50, after: str = ""
-    ) -> JobPage:
-        """List the jobs of the space by status and kind, the last queued first.
-
-        Args:
-            status: Only jobs in this state.
-            kind: Only jobs of this kind.
-            limit: How many jobs to return at most.
-            after: Only what follows: the `next` of the previous page.
-        """
-        return self._run(lambda: self._inner.page_jobs(status=status, kind=kind, limit=limit, after=after))
-
-    def job(self, kind: JobKind, key: str) -> JobDetail:
-        """Return a job with its failed attempts and what models answered.
-
-        Args:
-            kind: What it does.
-            key: What it works on, as lists of jobs name it: a session, an agent, or `space`.
-
-        Raises:
-            NotFound: if the space has no such job.
-        """
-        return self._run(lambda: self._inner.job(kind, key))
-
-    def retry_job(self, kind: JobKind, key: str) -> bool:
-        """Let a job of any kind that failed or was given up start over. Returns False if it did neither.
-
-        Args:
-            kind: What it does.
-            key: What it works on, as lists of jobs name it: a session, an agent, or `space`.
-
-        Raises:
-            NotFound: if the space has no such job.
-        """
-        return self._run(lambda: self._inner.retry_job(kind, key))
-
-    def summary(self) -> SpaceSummary:
-        """Return what failed in the space and what waits for a person."""
-        return self._run(lambda: self._inner.summary())
-
-    def spending(self, *, since: When | None = None, until: When | None = None) -> list[Spending]:
-        """List what models cost for the space on each day.
-
-        Args:
-            since: The first day; 30 days before the last, if left out.
-            until: The last day; today, if left out.
-
-        Raises:
-            Invalid: for more than 366 days.
-        """
-        return self._run(lambda: self._inner.spending(since=since, until=until))
-
-    def page_shown(
-        self,
-        *,
-        session_id: str | None = None,
-        showing_id: str | None = None,
-        as_of: When | None = None,
-        limit: int = 20,
-        after: str = "",
-    ) -> ShownPage:
-        """List what was shown to whom, the newest first, each memory with its text in the version that was shown.
-
-        Args:
-            session_id: Only what this session was shown.
-            showing_id: Only this entry.
-            as_of: Only what had been shown by this time. A day means its end.
-            limit: How many entries to return at most.
-            after: Only what follows: the `next` of the previous page.
-
-        Raises:
-            NotFound: if the space has no such session.
-        """
-        return self._run(
-            lambda: self._inner.page_shown(
-                session_id=session_id, showing_id=showing_id, as_of=as_of, limit=limit, after=after
-            )
-        )
-
-    def add_file(
+    def add(
         self,
         name: str,
         *,
@@ -2314,149 +1048,246 @@ class Space(Blocking[AsyncSpace]):
         data: bytes | None = None,
         media_type: str | None = None,
     ) -> AddedFile:
-        """Store a file as passages that can be recalled and followed to their place in it.
+        """Store a file as searchable passages, each with its position in the file.
 
-        The same bytes again change nothing. Of another version the passages that stayed are kept, new ones added,
-        and those that are gone taken back; one that was forgotten by itself stays away. What a file says is data,
-        never a wish of the user. It is the conversation `file:NAME:` of the assistant.
+        Adding the same bytes again changes nothing. A new version adds new passages and retracts removed ones.
+        Passages that were deleted with `forget` stay deleted. The text of a file is data, never an instruction of
+        the user. The passages form the conversation `file:NAME:`.
 
         Args:
-            name: The name of the file, such as `handbook.md`. Another file by this name is taken as its next
-                version.
-            idempotency_key: Repeating a request with the same key stores nothing twice.
-            text: Its text, if you have that.
-            data: Its bytes, instead of the text: UTF-8, UTF-16 with a byte order mark, or PDF. In JSON as base64.
-            media_type: `text/plain`, `text/markdown`, `text/html` or `application/pdf`; by the suffix of the name,
-                if left out.
+            name: Name of the file, such as `handbook.md`. A file with the same name becomes its next version.
+            idempotency_key: Key of this request. Repeating the request with the same key stores nothing twice
+                (default: a new key).
+            text: Text of the file.
+            data: Bytes of the file, instead of `text`: UTF-8, UTF-16 with a byte order mark, or PDF. Base64 in
+                JSON.
+            media_type: `text/plain`, `text/markdown`, `text/html` or `application/pdf` (default: from the suffix of
+                `name`).
 
         Raises:
-            Invalid: if it cannot be read, holds no text, or is too long; for PDF and HTML also without their extra.
-            ErasedKey: if what was stored with this key was erased in the last 30 days.
-            UnderLegalHold: if a passage is gone on which something rests, and a hold stands.
+            InvalidRequestError: if the file is unreadable, empty or too long, or needs an extra for PDF or HTML.
+            ErasedKeyError: if the file with this key was deleted in the last 30 days.
+            LegalHoldError: if the new version removes a passage with derived data and the space is under a legal
+                hold.
         """
         return self._run(
-            lambda: self._inner.add_file(
-                name, idempotency_key=idempotency_key, text=text, data=data, media_type=media_type
-            )
+            lambda: self._inner.add(name, idempotency_key=idempotency_key, text=text, data=data, media_type=media_type)
         )
 
-    def find_person(
-        self, name: str, *, aliases: Iterable[str] = (), by: Iterable[PersonWay] = tuple(PersonWay), limit: int = 100
-    ) -> PersonInSpace:
-        """Count and name what the space holds of a person.
 
-        It reads every text. A name that is part of another word is not matched.
+class ContextLog(Blocking[AsyncContextLog]):
+    """The memories that were shown to sessions."""
+
+    def mark_used(self, refs: Ref | str | Iterable[Ref | str]) -> int:
+        """Mark memories as used, with the session summaries they are based on.
+
+        Returns the number of existing memories. Consolidation retains used memories longer.
 
         Args:
-            name: The name of the person: whole words, whose case and accents do not count.
-            aliases: Other names of the same person: nicknames, initials, an address.
-            by: How to look: by speaker, words and entities.
-            limit: How many refs to return at most, for each space. Everything is counted.
+            refs: Refs of the memories, as in results.
         """
-        return self._run(lambda: self._inner.find_person(name, aliases=aliases, by=by, limit=limit))
+        return self._run(lambda: self._inner.mark_used(refs))
 
-    def export_person(
+    def list(
         self,
-        name: str,
         *,
-        aliases: Iterable[str] = (),
-        by: Iterable[PersonWay] = tuple(PersonWay),
-        limit: int = 1000,
+        session_id: str | None = None,
+        entry_id: str | None = None,
+        as_of: When | None = None,
+        limit: int = 20,
         after: str = "",
-    ) -> PersonItems:
-        """Return the texts that the space holds of a person.
-
-        It reads every text. A name that is part of another word is not matched.
+    ) -> Page[ContextLogEntry]:
+        """List the memories shown to sessions, each with its text at that time. Newest first.
 
         Args:
-            name: The name of the person: whole words, whose case and accents do not count.
-            aliases: Other names of the same person: nicknames, initials, an address.
-            by: How to look: by speaker, words and entities.
-            limit: How many items to return at most.
-            after: Only what follows: the `next` of the page before.
-        """
-        return self._run(lambda: self._inner.export_person(name, aliases=aliases, by=by, limit=limit, after=after))
-
-    def forget_person(
-        self,
-        name: str,
-        *,
-        aliases: Iterable[str] = (),
-        by: Iterable[PersonWay] = tuple(PersonWay),
-        reason: str = "",
-        dry_run: bool = False,
-    ) -> ErasedInSpace:
-        """Erase what the space holds of a person, with everything that was made of it, and return a receipt.
-
-        Whole messages and whole documents go, also those in which others speak of the person: look first.
-
-        Args:
-            name: The name of the person: whole words, whose case and accents do not count.
-            aliases: Other names of the same person: nicknames, initials, an address.
-            by: How to look: by speaker, words and entities.
-            reason: Why, for the record: a number of a request, say, and not the name.
-            dry_run: Count and name what would go, and remove nothing.
+            session_id: Id of the session (default: all sessions).
+            entry_id: Id of one entry (default: all entries).
+            as_of: Latest time of entries (default: now). A date means the end of that day.
+            limit: Maximum number of entries (default 20).
+            after: Cursor of the next page: the `next` of the previous page.
 
         Raises:
-            UnderLegalHold: if the space is under a legal hold.
+            NotFoundError: if the space has no such session.
         """
-        return self._run(
-            lambda: self._inner.forget_person(name, aliases=aliases, by=by, reason=reason, dry_run=dry_run)
+        return Page(
+            self._run(
+                lambda: self._inner.list(
+                    session_id=session_id, entry_id=entry_id, as_of=as_of, limit=limit, after=after
+                )
+            ),
+            self._loop,
         )
 
-    def relearn(
+
+class AccessLog(Blocking[AsyncAccessLog]):
+    """The access log: who read or changed what."""
+
+    def list(
         self,
         *,
-        model: str = "",
-        second_model: str = "",
-        instructions: str | None = None,
-        prompt: str = "",
-        dry_run: bool = True,
-    ) -> Relearning:
-        """Learn from the whole log again, beside what is known, and return what would change.
+        space: str | None = None,
+        key: str | None = None,
+        person: str | None = None,
+        operation: str | None = None,
+        ref: str | None = None,
+        since: When | None = None,
+        until: When | None = None,
+        limit: int = 50,
+        after: str = "",
+    ) -> Page[AccessEntry]:
+        """List the access log: who read, wrote or deleted what, and who managed keys. Newest first.
 
-        It follows the rules of the space. Claims are checked as ever, whatever the prompt says.
+        A page scans up to 20,000 entries, so a page with filters can be short or empty and still have a `next`. The
+        log contains no questions or texts. The setting `access_log_days` limits the age of entries.
 
         Args:
-            model: The model, as PROVIDER:NAME. The one that learns here, if left out.
-            second_model: The model of the second reading. The same model, if left out.
-            instructions: What to learn, in place of the instructions in the rules, of the space and of its agents;
-                empty for none.
-            prompt: A system prompt for the model, in place of ours. The second reading keeps its own.
-            dry_run: Only show what would change. Otherwise it is applied at once.
+            space: Name of the space (default: all spaces).
+            key: Prefix of the API key (default: any).
+            person: Person who made the request, or for whom it was made (default: any).
+            operation: Name of the operation, such as `space.recall` (default: any).
+            ref: Ref that was read or changed, or `kind:id` for all versions of a fact or document (default: any).
+            since: Earliest time of entries (default: no limit). A date means the start of that day.
+            until: Latest time of entries (default: no limit). A date means the end of that day.
+            limit: Maximum number of entries (default 50).
+            after: Cursor of the next page: the `next` of the previous page.
+        """
+        return Page(
+            self._run(
+                lambda: self._inner.list(
+                    space=space,
+                    key=key,
+                    person=person,
+                    operation=operation,
+                    ref=ref,
+                    since=since,
+                    until=until,
+                    limit=limit,
+                    after=after,
+                )
+            ),
+            self._loop,
+        )
 
-        Raises:
-            Invalid: if no model is configured.
-            NotFound: for an unknown space.
-            Conflict: if the daily spend cap is reached.
+
+class SpaceGroup(Blocking[AsyncSpaceGroup]):
+    """Several spaces, searched together: one ranking, one budget."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the spaces."""
+        return self._inner.names
+
+    def recall(
+        self,
+        question: str,
+        *,
+        origin: str | Iterable[str] | None = None,
+        tags: str | Iterable[str] = (),
+        agent: str | None = None,
+        conversation: str | None = None,
+        speaker: str | None = None,
+        since: When | None = None,
+        until: When | None = None,
+        where: Mapping[str, Any] | None = None,
+        budget: int | None = None,
+        as_of: When | None = None,
+        limit: int = 10,
+        kinds: RefKind
+        | Literal["message", "fact", "session_summary", "document"]
+        | Iterable[RefKind | Literal["message", "fact", "session_summary", "document"]] = tuple(RefKind),
+        min_certainty: Certainty | Literal["high", "fair", "weak"] | None = None,
+        explain: bool = False,
+    ) -> RecallResult:
+        """Search memory. Best match first.
+
+        If there is no match, `note` says why.
+
+        Args:
+            question: Question or words to search for.
+            origin: Origins: `user`, `assistant`, `document`, `import`, `memory`, `tool` or `tool:NAME` (default:
+                any).
+            tags: Tags that items must all have.
+            agent: Agent of the sessions (default: any).
+            conversation: Name of the conversation (default: any).
+            speaker: Name of the speaker of messages, and of the sources of facts (default: any).
+            since: Earliest time of items (default: no limit). A date means the start of that day.
+            until: Latest time of items (default: no limit). A date means the end of that day.
+            where: Metadata conditions: `{"key": value}`, `{"key": [values]}` or `{"key": {"gte": 3, "lt": 9}}`.
+            budget: Maximum number of tokens of the result (default: no limit in `recall`, 2,000 in `context`).
+            as_of: Time at which to read memory (default: now). A date means the end of that day.
+            limit: Maximum number of results (default 10).
+            kinds: Kinds of memory to search (default: all).
+            min_certainty: Minimum certainty of matches: `high`, `fair` or `weak` (default `weak`).
+            explain: Whether to also return all candidates with their signals and outcome (default False).
         """
         return self._run(
-            lambda: self._inner.relearn(
-                model=model, second_model=second_model, instructions=instructions, prompt=prompt, dry_run=dry_run
+            lambda: self._inner.recall(
+                question,
+                origin=origin,
+                tags=tags,
+                agent=agent,
+                conversation=conversation,
+                speaker=speaker,
+                since=since,
+                until=until,
+                where=where,
+                budget=budget,
+                as_of=as_of,
+                limit=limit,
+                kinds=kinds,
+                min_certainty=min_certainty,
+                explain=explain,
             )
         )
 
-    def apply_relearning(self, relearning_id: str) -> Relearning:
-        """Apply a proposed relearning as one change.
+    def context(
+        self,
+        question: str = "",
+        *,
+        origin: str | Iterable[str] | None = None,
+        tags: str | Iterable[str] = (),
+        agent: str | None = None,
+        conversation: str | None = None,
+        speaker: str | None = None,
+        since: When | None = None,
+        until: When | None = None,
+        where: Mapping[str, Any] | None = None,
+        budget: int | None = None,
+        as_of: When | None = None,
+    ) -> ContextBlock:
+        """Build the memory block for a prompt.
+
+        The block is byte-identical until memory changes. Build one when a session starts or was compacted.
 
         Args:
-            relearning_id: The relearning.
-
-        Raises:
-            Stale: if a fact that it would change was changed since.
+            question: Topic of the prompt, such as the user's message. Matches are added to the block.
+            origin: Origins: `user`, `assistant`, `document`, `import`, `memory`, `tool` or `tool:NAME` (default:
+                any).
+            tags: Tags that items must all have.
+            agent: Agent of the sessions (default: any).
+            conversation: Name of the conversation (default: any).
+            speaker: Name of the speaker of messages, and of the sources of facts (default: any).
+            since: Earliest time of items (default: no limit). A date means the start of that day.
+            until: Latest time of items (default: no limit). A date means the end of that day.
+            where: Metadata conditions: `{"key": value}`, `{"key": [values]}` or `{"key": {"gte": 3, "lt": 9}}`.
+            budget: Maximum number of tokens of the result (default: no limit in `recall`, 2,000 in `context`).
+            as_of: Time at which to read memory (default: now). A date means the end of that day.
         """
-        return self._run(lambda: self._inner.apply_relearning(relearning_id))
-
-    def undo_relearning(self, relearning_id: str) -> Relearning:
-        """Undo an applied relearning: the facts are as they were before it.
-
-        Args:
-            relearning_id: The relearning.
-
-        Raises:
-            Stale: if a fact that it brought was changed since.
-        """
-        return self._run(lambda: self._inner.undo_relearning(relearning_id))
+        return self._run(
+            lambda: self._inner.context(
+                question,
+                origin=origin,
+                tags=tags,
+                agent=agent,
+                conversation=conversation,
+                speaker=speaker,
+                since=since,
+                until=until,
+                where=where,
+                budget=budget,
+                as_of=as_of,
+            )
+        )
 
 
 class Session(Blocking[AsyncSession]):
@@ -2477,193 +1308,178 @@ class Session(Blocking[AsyncSession]):
         """The name of its space."""
         return self._inner.space
 
-    def append(self, messages: Given, *, idempotency_key: str | None = None) -> list[int]:
+    def append(self, messages: MessagesLike, *, idempotency_key: str | None = None) -> list[int]:
         """Store messages in one transaction and return their numbers.
 
-        When it returns, they are durable. A message whose idempotency key is known keeps its number.
+        The messages are durable when the call returns. A repeated idempotency key returns the existing number.
 
         Args:
-            messages: What was said, oldest first; there may be none. A text stands for one message of the user.
-            idempotency_key: Repeating a request with the same key stores nothing twice.
+            messages: Messages, oldest first; can be empty. A string is one user message.
+            idempotency_key: Key of this request. Repeating the request with the same key stores nothing twice
+                (default: a new key).
 
         Raises:
-            SessionEnded: if the session has ended.
-            Conflict: if a key already belongs to another message.
-            ErasedKey: if the message with this key was erased in the last 30 days.
+            SessionEndedError: if the session has ended.
+            ConflictError: if another message used the idempotency key.
+            ErasedKeyError: if the message with this key was deleted in the last 30 days.
         """
         return self._run(lambda: self._inner.append(messages, idempotency_key=idempotency_key))
 
-    def read(
+    def messages(
         self,
         *,
-        origins: Iterable[str] | None = None,
-        tags: Iterable[str] = (),
+        origin: str | Iterable[str] | None = None,
+        tags: str | Iterable[str] = (),
         agent: str | None = None,
         conversation: str | None = None,
         speaker: str | None = None,
         since: When | None = None,
         until: When | None = None,
         where: Mapping[str, Any] | None = None,
-        after: int = 0,
+        after: int | None = None,
         limit: int = 1000,
         last: int | None = None,
-    ) -> list[Record]:
+    ) -> Page[Record]:
         """Return the messages of the session, in order.
 
         Args:
-            origins: Only what came from one of these: user, assistant, document, import, memory, tool or tool:NAME.
-            tags: Only what has all of these tags.
-            agent: Only what comes from sessions with this agent.
-            conversation: Only what comes from this conversation.
-            speaker: Only what the speaker with this name said, and facts that rest on it.
-            since: Only what was said or written at this time or later. A day means its beginning.
-            until: Only what was said or written by this time. A day means its end.
-            where: Only what has such metadata: `{"key": value}`, `{"key": [values]}`, or `{"key": {"gte": 3, "lt":
-                9}}`.
-            after: Only messages with a higher number.
-            limit: How many messages to return at most.
-            last: Only the last so many of them, in order.
+            origin: Origins: `user`, `assistant`, `document`, `import`, `memory`, `tool` or `tool:NAME` (default:
+                any).
+            tags: Tags that items must all have.
+            agent: Agent of the sessions (default: any).
+            conversation: Name of the conversation (default: any).
+            speaker: Name of the speaker of messages, and of the sources of facts (default: any).
+            since: Earliest time of items (default: no limit). A date means the start of that day.
+            until: Latest time of items (default: no limit). A date means the end of that day.
+            where: Metadata conditions: `{"key": value}`, `{"key": [values]}` or `{"key": {"gte": 3, "lt": 9}}`.
+            after: Number of the last message before the page (default: start at the first message).
+            limit: Maximum number of messages (default 1,000).
+            last: Number of messages to return from the end of the session, in order (default: from the start).
 
         Raises:
-            NotFound: if the space has no such session.
+            NotFoundError: if the space has no such session.
         """
-        return self._run(
-            lambda: self._inner.read(
-                origins=origins,
-                tags=tags,
-                agent=agent,
-                conversation=conversation,
-                speaker=speaker,
-                since=since,
-                until=until,
-                where=where,
-                after=after,
-                limit=limit,
-                last=last,
-            )
+        return Page(
+            self._run(
+                lambda: self._inner.messages(
+                    origin=origin,
+                    tags=tags,
+                    agent=agent,
+                    conversation=conversation,
+                    speaker=speaker,
+                    since=since,
+                    until=until,
+                    where=where,
+                    after=after,
+                    limit=limit,
+                    last=last,
+                )
+            ),
+            self._loop,
         )
 
     def retract(self, number: int) -> bool:
-        """Take a message back. Returns False if it was taken back before.
+        """Retract a message. Return False if it was already retracted.
 
-        It stays in the log, in `transcript` and in archives. Recall, context, timeline and read show it no more,
-        except as of a time before. Nothing is learnt from it, and what rests on it goes. A thread keeps what it has
-        taken in. `forget` erases.
+        Recall, context, timeline and `messages` omit the message, except with an earlier `as_of`. Derived data is
+        deleted, and nothing more is learned from the message. It stays in `transcript`, archives and threads;
+        `forget` deletes it permanently.
 
         Args:
-            number: Its number in the session.
+            number: Number of the message in the session.
 
         Raises:
-            NotFound: if the message does not exist.
-            UnderLegalHold: if something rests on it and a hold stands.
+            NotFoundError: if the message does not exist.
+            LegalHoldError: if the message has derived data and the space is under a legal hold.
         """
         return self._run(lambda: self._inner.retract(number))
 
     def transcript(self, *, around: int | None = None, limit: int = 50) -> Transcript:
-        """Return the messages around one, each with the facts, documents and claims made of it.
+        """Return messages of the session, each with the facts, documents and claims derived from it.
 
-        It takes the same few queries however long the session is.
+        The cost does not depend on the length of the session.
 
         Args:
-            around: The number of the message in the middle; the last ones, if left out.
-            limit: How many messages to return at most.
+            around: Number of the message in the middle (default: the end of the session).
+            limit: Maximum number of messages (default 50).
 
         Raises:
-            NotFound: if the space has no such session.
+            NotFoundError: if the space has no such session.
         """
         return self._run(lambda: self._inner.transcript(around=around, limit=limit))
 
-    def end_turn(self) -> bool:
-        """Signal the end of a turn. Returns whether the session was marked to be learnt from.
+    def checkpoint(self, *, force: bool = False) -> bool:
+        """Queue the session for learning if it has at least six new messages. Return whether it was queued.
 
-        A session is marked when more than five messages have not been learnt from.
-
-        Raises:
-            NotFound: if the space has no such session.
-        """
-        return self._run(lambda: self._inner.end_turn())
-
-    def idle(self) -> bool:
-        """Signal that the agent is idle. Returns whether the session was marked to be learnt from.
-
-        Raises:
-            NotFound: if the space has no such session.
-        """
-        return self._run(lambda: self._inner.idle())
-
-    def reset(self, *, emergency: bool = False) -> "Session":
-        """End the session and return the next one of its conversation.
+        Call it after each turn, and with `force` when the agent becomes idle: then one new message is enough.
 
         Args:
-            emergency: Record that the context had grown too long to go on.
+            force: Whether to queue the session with fewer than six new messages (default False).
 
         Raises:
-            NotFound: if the space has no such session.
+            NotFoundError: if the space has no such session.
         """
-        return Session(self._run(lambda: self._inner.reset(emergency=emergency)), self._loop)
+        return self._run(lambda: self._inner.checkpoint(force=force))
 
-    def compacted(self) -> "Session":
-        """Signal that the context was compacted: end the session and return the next one.
+    def restart(
+        self, reason: RestartReason | Literal["reset", "compaction", "emergency"] = RestartReason.RESET
+    ) -> "Session":
+        """End the session and return the next session of its conversation.
+
+        Call it after the context was reset or compacted.
+
+        Args:
+            reason: Reason: `reset` (default), `compaction`, or `emergency` if the context grew too long.
 
         Raises:
-            NotFound: if the space has no such session.
+            NotFoundError: if the space has no such session.
         """
-        return Session(self._run(lambda: self._inner.compacted()), self._loop)
+        return Session(self._run(lambda: self._inner.restart(reason)), self._loop)
 
     def end(self) -> "Session":
-        """End the session, with none to follow.
+        """End the session without opening another.
 
         Raises:
-            NotFound: if the space has no such session.
+            NotFoundError: if the space has no such session.
         """
         return Session(self._run(lambda: self._inner.end()), self._loop)
 
-    def retry(self) -> bool:
-        """Learn from the session again after learning failed. Returns False if it had not failed.
-
-        With a model, also learns again from a session that was only quoted because there was none.
+    def summary(self) -> SessionSummary | None:
+        """Return the summary learned from the session, or None.
 
         Raises:
-            NotFound: if the space has no such session.
-        """
-        return self._run(lambda: self._inner.retry())
-
-    def summary(self) -> SessionMemory | None:
-        """Return what was learnt of the session as a whole, or None.
-
-        Raises:
-            NotFound: if the space has no such session.
+            NotFoundError: if the space has no such session.
         """
         return self._run(lambda: self._inner.summary())
 
-    def cited(self, answer: str) -> str:
-        """Count what an answer cites of what its session was shown, and return the answer without the citations.
+    def strip_citations(self, reply: str) -> str:
+        """Mark the memories that an answer cites as used, and return the answer without citations.
 
         Args:
-            answer: The text of the answer, with its citations.
+            reply: Text of the answer, with citations.
         """
-        return self._run(lambda: self._inner.cited(answer))
+        return self._run(lambda: self._inner.strip_citations(reply))
 
-    def learnt(self, *, wait: float = 30.0) -> SessionLearnt:
-        """Wait until all that was said in the session so far has been learnt from, and return what came of it.
+    def wait_until_learned(self, *, timeout: float = 30.0) -> LearnedSession:
+        """Wait until Bethink has learned from all messages of the session, and return the facts and claims.
 
-        It marks the session if need be, as `idle` does, and returns early if learning was given up. `done` says
-        whether it was worth the wait.
+        Queues the session if necessary, like `checkpoint(force=True)`. Returns early if the job was abandoned.
+        `done` is True if learning finished in time.
 
         Args:
-            wait: For how many seconds to wait at most.
+            timeout: Maximum number of seconds to wait (default 30).
 
         Raises:
-            NotFound: if the space has no such session.
+            NotFoundError: if the space has no such session.
         """
-        return self._run(lambda: self._inner.learnt(wait=wait))
+        return self._run(lambda: self._inner.wait_until_learned(timeout=timeout))
 
     def recall(
         self,
         question: str,
         *,
-        origins: Iterable[str] | None = None,
-        tags: Iterable[str] = (),
+        origin: str | Iterable[str] | None = None,
+        tags: str | Iterable[str] = (),
         agent: str | None = None,
         conversation: str | None = None,
         speaker: str | None = None,
@@ -2673,37 +1489,38 @@ class Session(Blocking[AsyncSession]):
         budget: int | None = None,
         as_of: When | None = None,
         limit: int = 10,
-        kinds: Iterable[RefKind] = tuple(RefKind),
-        least: Level | None = None,
+        kinds: RefKind
+        | Literal["message", "fact", "session_summary", "document"]
+        | Iterable[RefKind | Literal["message", "fact", "session_summary", "document"]] = tuple(RefKind),
+        min_certainty: Certainty | Literal["high", "fair", "weak"] | None = None,
         explain: bool = False,
-    ) -> Recall:
-        """Find what answers a question, the best first.
+    ) -> RecallResult:
+        """Search memory. Best match first.
 
-        If nothing answers it, `missing` says why.
+        If there is no match, `note` says why.
 
         Args:
-            question: What to look for, in plain words.
-            origins: Only what came from one of these: user, assistant, document, import, memory, tool or tool:NAME.
-            tags: Only what has all of these tags.
-            agent: Only what comes from sessions with this agent.
-            conversation: Only what comes from this conversation.
-            speaker: Only what the speaker with this name said, and facts that rest on it.
-            since: Only what was said or written at this time or later. A day means its beginning.
-            until: Only what was said or written by this time. A day means its end.
-            where: Only what has such metadata: `{"key": value}`, `{"key": [values]}`, or `{"key": {"gte": 3, "lt":
-                9}}`.
-            budget: How many tokens the result may take.
-            as_of: Answer from what had been said, and was believed, at this time. A day means its end.
-            limit: How many results to return at most.
-            kinds: Which kinds of memory to search.
-            least: Only answers that are at least this certain: high, fair or weak. Without it weak ones are
-                returned, too.
-            explain: Also return every candidate, with its signals and what became of it.
+            question: Question or words to search for.
+            origin: Origins: `user`, `assistant`, `document`, `import`, `memory`, `tool` or `tool:NAME` (default:
+                any).
+            tags: Tags that items must all have.
+            agent: Agent of the sessions (default: any).
+            conversation: Name of the conversation (default: any).
+            speaker: Name of the speaker of messages, and of the sources of facts (default: any).
+            since: Earliest time of items (default: no limit). A date means the start of that day.
+            until: Latest time of items (default: no limit). A date means the end of that day.
+            where: Metadata conditions: `{"key": value}`, `{"key": [values]}` or `{"key": {"gte": 3, "lt": 9}}`.
+            budget: Maximum number of tokens of the result (default: no limit in `recall`, 2,000 in `context`).
+            as_of: Time at which to read memory (default: now). A date means the end of that day.
+            limit: Maximum number of results (default 10).
+            kinds: Kinds of memory to search (default: all).
+            min_certainty: Minimum certainty of matches: `high`, `fair` or `weak` (default `weak`).
+            explain: Whether to also return all candidates with their signals and outcome (default False).
         """
         return self._run(
             lambda: self._inner.recall(
                 question,
-                origins=origins,
+                origin=origin,
                 tags=tags,
                 agent=agent,
                 conversation=conversation,
@@ -2715,7 +1532,7 @@ class Session(Blocking[AsyncSession]):
                 as_of=as_of,
                 limit=limit,
                 kinds=kinds,
-                least=least,
+                min_certainty=min_certainty,
                 explain=explain,
             )
         )
@@ -2724,8 +1541,8 @@ class Session(Blocking[AsyncSession]):
         self,
         question: str = "",
         *,
-        origins: Iterable[str] | None = None,
-        tags: Iterable[str] = (),
+        origin: str | Iterable[str] | None = None,
+        tags: str | Iterable[str] = (),
         agent: str | None = None,
         conversation: str | None = None,
         speaker: str | None = None,
@@ -2734,29 +1551,29 @@ class Session(Blocking[AsyncSession]):
         where: Mapping[str, Any] | None = None,
         budget: int | None = None,
         as_of: When | None = None,
-    ) -> Block:
-        """Return a block of memory to begin a prompt with.
+    ) -> ContextBlock:
+        """Build the memory block for a prompt.
 
-        It stays the same, byte for byte, until memory changes. Make one when a session starts or was compacted.
+        The block is byte-identical until memory changes. Build one when a session starts or was compacted.
 
         Args:
-            question: What the prompt is about, if that is known. What answers it is added to the block.
-            origins: Only what came from one of these: user, assistant, document, import, memory, tool or tool:NAME.
-            tags: Only what has all of these tags.
-            agent: Only what comes from sessions with this agent.
-            conversation: Only what comes from this conversation.
-            speaker: Only what the speaker with this name said, and facts that rest on it.
-            since: Only what was said or written at this time or later. A day means its beginning.
-            until: Only what was said or written by this time. A day means its end.
-            where: Only what has such metadata: `{"key": value}`, `{"key": [values]}`, or `{"key": {"gte": 3, "lt":
-                9}}`.
-            budget: How many tokens the result may take.
-            as_of: Answer from what had been said, and was believed, at this time. A day means its end.
+            question: Topic of the prompt, such as the user's message. Matches are added to the block.
+            origin: Origins: `user`, `assistant`, `document`, `import`, `memory`, `tool` or `tool:NAME` (default:
+                any).
+            tags: Tags that items must all have.
+            agent: Agent of the sessions (default: any).
+            conversation: Name of the conversation (default: any).
+            speaker: Name of the speaker of messages, and of the sources of facts (default: any).
+            since: Earliest time of items (default: no limit). A date means the start of that day.
+            until: Latest time of items (default: no limit). A date means the end of that day.
+            where: Metadata conditions: `{"key": value}`, `{"key": [values]}` or `{"key": {"gte": 3, "lt": 9}}`.
+            budget: Maximum number of tokens of the result (default: no limit in `recall`, 2,000 in `context`).
+            as_of: Time at which to read memory (default: now). A date means the end of that day.
         """
         return self._run(
             lambda: self._inner.context(
                 question,
-                origins=origins,
+                origin=origin,
                 tags=tags,
                 agent=agent,
                 conversation=conversation,
@@ -2769,44 +1586,1383 @@ class Session(Blocking[AsyncSession]):
             )
         )
 
-    def shown(self, *, as_of: When | None = None, limit: int = 100) -> list[Showing]:
-        """Read the ledger: what was shown to which session and when, the newest first.
+    def forget(self, *, dry_run: bool = False) -> Deletion:
+        """Permanently delete a memory and everything derived from it.
+
+        Returns counts and a receipt. If this process stops, another one finishes the deletion.
 
         Args:
-            as_of: Only what had been shown by this time. A day means its end.
-            limit: How many entries to return at most.
-        """
-        return self._run(lambda: self._inner.shown(as_of=as_of, limit=limit))
-
-    def forget(self, *, dry_run: bool = False) -> Forgotten:
-        """Remove something for good, with everything that was made of it, and count what went.
-
-        It is recorded first, finished by any process if this one dies, and answered with a receipt.
-
-        Args:
-            dry_run: Count and name what would go, and remove nothing.
+            dry_run: Whether to count the items without deleting them (default False).
 
         Raises:
-            NotFound: if the space has nothing by that name.
-            UnderLegalHold: if the space is under a legal hold.
+            NotFoundError: if the target does not exist.
+            LegalHoldError: if the space is under a legal hold.
         """
         return self._run(lambda: self._inner.forget(dry_run=dry_run))
 
 
-class Spaces(Blocking[AsyncSpaces]):
-    """Several spaces, searched together: one ranking, one budget."""
+class SpaceErasures(Blocking[AsyncSpaceErasures]):
+    """The deletions in a space, with their receipts."""
+
+    def list(self, *, limit: int = 100, after: str = "") -> Page[Erasure]:
+        """List deletions in the space with actor, confirmations and receipt. Newest first.
+
+        Entries have no text and remain after the space is deleted. Interrupted deletions are finished first.
+
+        Args:
+            limit: Maximum number of erasures (default 100).
+            after: Cursor of the next page: the `next` of the previous page.
+        """
+        return Page(self._run(lambda: self._inner.list(limit=limit, after=after)), self._loop)
+
+
+class Timeline(Blocking[AsyncTimeline]):
+    """The timeline of a space."""
+
+    def list(
+        self,
+        *,
+        kinds: TimelineKind
+        | Literal["message", "fact", "correction", "retired", "document", "showing", "erasure"]
+        | Iterable[
+            TimelineKind | Literal["message", "fact", "correction", "retired", "document", "showing", "erasure"]
+        ] = tuple(TimelineKind),
+        as_of: When | None = None,
+        limit: int = 50,
+        after: str = "",
+    ) -> Page[TimelineEntry]:
+        """List messages, facts, document versions, uses and deletions of the space. Newest first.
+
+        The cost of a page does not depend on the size of the space. Pages can have fewer entries than `limit`.
+
+        Args:
+            kinds: Kinds of entries (default: all).
+            as_of: Latest time of entries (default: now). A date means the end of that day.
+            limit: Maximum number of entries (default 50).
+            after: Cursor of the next page: the `next` of the previous page.
+        """
+        return Page(self._run(lambda: self._inner.list(kinds=kinds, as_of=as_of, limit=limit, after=after)), self._loop)
+
+
+class Changes(Blocking[AsyncChanges]):
+    """The change feed of a space."""
+
+    def follow(self, *, after: int | None = None) -> Iterator[Change]:
+        """Yield each change of the space as it happens, in order. It never ends.
+
+        Args:
+            after: Number of the last change you have seen; 0 for all that are stored (default: from now on).
+
+        Raises:
+            VersionConflictError: if changes after this number have been deleted.
+        """
+        return self._iterate(self._inner.follow(after=after))
+
+    def list(self, *, after: int | None = None, limit: int = 100, wait: float = 0.0) -> Page[Change]:
+        """List changes in the space, oldest first: kinds and refs, without text.
+
+        Continue with the number of the last change as `after`. `wait` returns as soon as something changes.
+
+        Args:
+            after: Number of the last known change; 0 starts at the oldest retained change (default: the newest
+                changes).
+            limit: Maximum number of changes (default 100).
+            wait: Seconds to wait if there is no change yet (default 0).
+
+        Raises:
+            VersionConflictError: if changes after this number are no longer retained.
+        """
+        return Page(self._run(lambda: self._inner.list(after=after, limit=limit, wait=wait)), self._loop)
+
+
+class SpaceCosts(Blocking[AsyncSpaceCosts]):
+    """The costs of models, for a space."""
+
+    def list(self, *, since: When | None = None, until: When | None = None) -> Page[Spending]:
+        """Return the daily cost of models for the space.
+
+        Args:
+            since: First day (default: 30 days before the last).
+            until: Last day (default: today).
+
+        Raises:
+            InvalidRequestError: if the range has more than 366 days.
+        """
+        return Page(self._run(lambda: self._inner.list(since=since, until=until)), self._loop)
+
+
+class SpaceJobs(Blocking[AsyncSpaceJobs]):
+    """The background jobs of a space."""
+
+    def get(self, kind: JobKind | Literal["extract", "write", "consolidate", "index"], key: str) -> JobDetail:
+        """Return a job with its failed attempts and model responses.
+
+        Args:
+            kind: Kind of the job.
+            key: Key of the job, as in lists of jobs: a session id, an agent, or `space`.
+
+        Raises:
+            NotFoundError: if the space has no such job.
+        """
+        return self._run(lambda: self._inner.get(kind, key))
+
+    def retry(self, kind: JobKind | Literal["extract", "write", "consolidate", "index"], key: str) -> bool:
+        """Retry a failed or abandoned job. Return False for a job in any other status.
+
+        Args:
+            kind: Kind of the job.
+            key: Key of the job, as in lists of jobs: a session id, an agent, or `space`.
+
+        Raises:
+            NotFoundError: if the space has no such job.
+        """
+        return self._run(lambda: self._inner.retry(kind, key))
+
+    def list(
+        self,
+        *,
+        status: JobStatus | Literal["waiting", "queued", "running", "failed", "done", "abandoned"] | None = None,
+        kind: JobKind | Literal["extract", "write", "consolidate", "index"] | None = None,
+        limit: int = 50,
+        after: str = "",
+    ) -> Page[Job]:
+        """List jobs of the space by status and kind. Most recently queued first.
+
+        Args:
+            status: Status of the jobs (default: any).
+            kind: Kind of the jobs (default: any).
+            limit: Maximum number of jobs (default 50).
+            after: Cursor of the next page: the `next` of the previous page.
+        """
+        return Page(self._run(lambda: self._inner.list(status=status, kind=kind, limit=limit, after=after)), self._loop)
+
+
+class Rules(Blocking[AsyncRules]):
+    """The learning rules of a space."""
+
+    def preview(
+        self,
+        messages: MessagesLike,
+        *,
+        rules: LearningRules | None = None,
+        conversation: str = "preview",
+        agent: str = "assistant",
+    ) -> Preview:
+        """Preview the facts that Bethink would learn from messages. Nothing is stored.
+
+        Calls the model with the existing facts, as learning does. The cost counts toward the daily cap.
+
+        Args:
+            messages: Messages, oldest first. A string is one user message.
+            rules: Learning rules to try (default: the stored rules).
+            conversation: Name of the conversation (default `preview`). The model is given its channel.
+            agent: Agent whose rules apply (default `assistant`).
+
+        Raises:
+            InvalidRequestError: if no model is configured.
+            ConflictError: if the daily spend cap is reached.
+        """
+        return self._run(lambda: self._inner.preview(messages, rules=rules, conversation=conversation, agent=agent))
+
+    def get(self, agent: str | None = None) -> LearningRules:
+        """Return the learning rules of the space or of one agent.
+
+        Args:
+            agent: Agent (default: the whole space). An agent without own rules has those of the space.
+        """
+        return self._run(lambda: self._inner.get(agent))
+
+    def set(self, rules: LearningRules, *, agent: str | None = None) -> LearningRules:
+        """Set the learning rules of the space or of one agent, and return the stored rules.
+
+        Rules instruct the learning model from now on. Facts still need quotes.
+
+        Args:
+            rules: Rules that replace all previous rules.
+            agent: Agent that follows the rules (default: the whole space).
+        """
+        return self._run(lambda: self._inner.set(rules, agent=agent))
+
+
+class SpaceAdmin(Blocking[AsyncSpaceAdmin]):
+    """Administration of one space."""
+
+    def export_archive(self, path: "Path | str") -> ArchiveManifest:
+        """Write everything in the space to one file: every message, fact, document and thread in all its versions.
+
+        The file is a zip of JSON Lines that `memory.admin.import_archive` reads, with pages for a browser. The same
+        content gives the same bytes. It appears when it is complete, and replaces an existing file.
+
+        Args:
+            path: File to write.
+
+        Raises:
+            NotFoundError: if the space does not exist.
+        """
+        return self._run(lambda: self._inner.export_archive(path))
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """The names of the spaces."""
-        return self._inner.names
+    def rules(self) -> "Rules":
+        """The learning rules of a space."""
+        return Rules(self._inner.rules, self._loop)
+
+    @property
+    def jobs(self) -> "SpaceJobs":
+        """The background jobs of a space."""
+        return SpaceJobs(self._inner.jobs, self._loop)
+
+    @property
+    def costs(self) -> "SpaceCosts":
+        """The costs of models, for a space."""
+        return SpaceCosts(self._inner.costs, self._loop)
+
+    @property
+    def changes(self) -> "Changes":
+        """The change feed of a space."""
+        return Changes(self._inner.changes, self._loop)
+
+    @property
+    def timeline(self) -> "Timeline":
+        """The timeline of a space."""
+        return Timeline(self._inner.timeline, self._loop)
+
+    @property
+    def erasures(self) -> "SpaceErasures":
+        """The deletions in a space, with their receipts."""
+        return SpaceErasures(self._inner.erasures, self._loop)
+
+    @property
+    def context_log(self) -> "ContextLog":
+        """The memories that were shown to sessions."""
+        return ContextLog(self._inner.context_log, self._loop)
+
+    @property
+    def tests(self) -> "MemoryTests":
+        """The memory tests of a space."""
+        return MemoryTests(self._inner.tests, self._loop)
+
+    @property
+    def people(self) -> "SpacePeople":
+        """Data about a person, in one space."""
+        return SpacePeople(self._inner.people, self._loop)
+
+    @property
+    def relearning(self) -> "Relearnings":
+        """Proposals from learning a space again."""
+        return Relearnings(self._inner.relearning, self._loop)
+
+    @property
+    def retention(self) -> "SpaceRetention":
+        """The retention rules of a space."""
+        return SpaceRetention(self._inner.retention, self._loop)
+
+    @property
+    def holds(self) -> "SpaceHolds":
+        """The legal holds on a space."""
+        return SpaceHolds(self._inner.holds, self._loop)
+
+    def learn(
+        self,
+        *,
+        kinds: JobKind
+        | Literal["extract", "write", "consolidate", "index"]
+        | Iterable[JobKind | Literal["extract", "write", "consolidate", "index"]]
+        | None = None,
+    ) -> LearnReport:
+        """Run all queued learning jobs of the space once, and return a report.
+
+        The report includes background jobs of this process since the last call. With a model, learning runs
+        automatically: call this to wait for it.
+
+        Args:
+            kinds: Kinds of jobs to run (default: all).
+        """
+        return self._run(lambda: self._inner.learn(kinds=kinds))
+
+    def health(self) -> SpaceInfo:
+        """Summarize failed jobs and pending reviews."""
+        return self._run(lambda: self._inner.health())
+
+
+class Reviews(Blocking[AsyncReviews]):
+    """The claims of a space that need review."""
+
+    def count(self) -> dict[str, int]:
+        """Return the number of claims by status."""
+        return self._run(lambda: self._inner.count())
+
+    def get(self, review_id: str) -> Review:
+        """Return a claim with its quotes, the reason for the review, and the decision.
+
+        Args:
+            review_id: Id of the claim, as in `reviews.list`.
+
+        Raises:
+            NotFoundError: if the space has no such claim.
+        """
+        return self._run(lambda: self._inner.get(review_id))
+
+    def propose(
+        self,
+        ref: Ref | str,
+        *,
+        text: str | None = None,
+        kind: FactKind
+        | Literal[
+            "detail", "knowledge", "decision", "goal", "event", "preference", "instruction", "procedure"
+        ] = FactKind.KNOWLEDGE,
+    ) -> Review:
+        """Propose a message as a fact. The claim needs a person's approval.
+
+        Proposing the same message again returns the existing claim.
+
+        Args:
+            ref: Ref of the message, as in results: `message:session:number`.
+            text: Statement of the fact, in one sentence (default: the text of the message).
+            kind: Kind of the fact (default `knowledge`).
+
+        Raises:
+            NotFoundError: if the space has no such message.
+            InvalidRequestError: if the text is too long for a statement.
+        """
+        return self._run(lambda: self._inner.propose(ref, text=text, kind=kind))
+
+    def approve(self, review_id: str, *, text: str | None = None, note: str | None = None) -> Review:
+        """Approve a claim, optionally with different text. It becomes a fact with the evidence `stated`.
+
+        The new fact replaces or ends the facts named in the claim. Refused claims can be approved too.
+
+        Args:
+            review_id: Id of the claim, as in `reviews.list`.
+            text: Replacement text of the fact, in one sentence (default: the text of the claim).
+            note: Reason, stored with the decision.
+
+        Raises:
+            NotFoundError: if the space has no such claim.
+            ConflictError: if the claim is already approved or rejected.
+            InvalidRequestError: if the claim quotes no message.
+        """
+        return self._run(lambda: self._inner.approve(review_id, text=text, note=note))
+
+    def reject(self, review_id: str, *, note: str | None = None) -> Review:
+        """Reject a claim. It stays listed as rejected.
+
+        Args:
+            review_id: Id of the claim, as in `reviews.list`.
+            note: Reason, stored with the decision.
+
+        Raises:
+            NotFoundError: if the space has no such claim.
+            ConflictError: if the claim is already approved or rejected.
+        """
+        return self._run(lambda: self._inner.reject(review_id, note=note))
+
+    def approve_many(self, review_ids: str | Iterable[str], *, note: str | None = None) -> list[Review]:
+        """Approve several claims unchanged: all or none.
+
+        Args:
+            review_ids: Ids of the claims, as in `reviews.list`.
+            note: Reason, stored with each decision.
+
+        Raises:
+            NotFoundError: if the space has no such claim.
+            ConflictError: if the claim is already approved or rejected.
+            InvalidRequestError: if a claim quotes no message.
+        """
+        return self._run(lambda: self._inner.approve_many(review_ids, note=note))
+
+    def reject_many(self, review_ids: str | Iterable[str], *, note: str | None = None) -> list[Review]:
+        """Reject several claims: all or none.
+
+        Args:
+            review_ids: Ids of the claims, as in `reviews.list`.
+            note: Reason, stored with each decision.
+
+        Raises:
+            NotFoundError: if the space has no such claim.
+            ConflictError: if the claim is already approved or rejected.
+        """
+        return self._run(lambda: self._inner.reject_many(review_ids, note=note))
+
+    def list(
+        self,
+        *,
+        status: ReviewStatus | Literal["pending", "refused", "approved", "rejected"] = ReviewStatus.PENDING,
+        limit: int = 100,
+        after: str = "",
+    ) -> Page[Review]:
+        """List claims that need review, with quotes and reason. Newest first.
+
+        Args:
+            status: Status of the claims: `pending` (default), `refused`, `approved` or `rejected`.
+            limit: Maximum number of claims (default 100).
+            after: Cursor of the next page: the `next` of the previous page, or its last id.
+
+        Raises:
+            NotFoundError: if the claim `after` does not exist.
+        """
+        return Page(self._run(lambda: self._inner.list(status=status, limit=limit, after=after)), self._loop)
+
+
+class Threads(Blocking[AsyncThreads]):
+    """The working memory of a space."""
+
+    def engine(self) -> "WorkingMemory":
+        """Return the working memory with its queue, locks and observers. Requires a database in this process."""
+        return WorkingMemory(self._inner.engine(), self._loop)
+
+    def open(
+        self,
+        thread_id: str | None = None,
+        *,
+        session_id: str | None = None,
+        mode: Mode | Literal["auto", "stepping"] | None = None,
+    ) -> Thread:
+        """Return the thread with this id, or create it.
+
+        Args:
+            thread_id: Id of the thread (default: a new id).
+            session_id: Id of the session that the thread belongs to (default: none).
+            mode: `auto` (default) processes events on arrival; `stepping` processes one event for each `step`.
+        """
+        return self._run(lambda: self._inner.open(thread_id, session_id=session_id, mode=mode))
+
+    def get(self, thread_id: str) -> Thread:
+        """Return a thread.
+
+        Args:
+            thread_id: Id of the thread.
+
+        Raises:
+            NotFoundError: if the space has no such thread.
+        """
+        return self._run(lambda: self._inner.get(thread_id))
+
+    def dispatch(self, thread_id: str, event: Event) -> DispatchResult:
+        """Queue an event. In auto mode, process it, and truncate or compact the thread if necessary.
+
+        Args:
+            thread_id: Id of the thread.
+            event: Event, such as a message or a tool result.
+
+        Raises:
+            InvalidRequestError: if the event cannot be processed; `failed_events` then lists it.
+        """
+        return self._run(lambda: self._inner.dispatch(thread_id, event))
+
+    def step(self, thread_id: str) -> StepResult:
+        """Process one queued event. Without one, truncate or compact the thread if necessary.
+
+        Args:
+            thread_id: Id of the thread.
+
+        Raises:
+            ConflictError: if the thread is in auto mode or another step is running.
+        """
+        return self._run(lambda: self._inner.step(thread_id))
+
+    def set_mode(self, thread_id: str, mode: Mode | Literal["auto", "stepping"]) -> DispatchResult:
+        """Set the mode of a thread. A change to auto mode processes the queued events.
+
+        Args:
+            thread_id: Id of the thread.
+            mode: `auto` or `stepping`.
+        """
+        return self._run(lambda: self._inner.set_mode(thread_id, mode))
+
+    def queue(self, thread_id: str) -> list[QueuedEvent]:
+        """Return the queued events, in order of processing.
+
+        Args:
+            thread_id: Id of the thread.
+
+        Raises:
+            NotFoundError: if the space has no such thread.
+        """
+        return self._run(lambda: self._inner.queue(thread_id))
+
+    def failed_events(self, thread_id: str) -> list[FailedEvent]:
+        """Return the events that could not be processed, with the reason.
+
+        Args:
+            thread_id: Id of the thread.
+
+        Raises:
+            NotFoundError: if the space has no such thread.
+        """
+        return self._run(lambda: self._inner.failed_events(thread_id))
+
+    def states(self, thread_id: str, *, after: int | None = None, limit: int | None = None) -> list[StateInfo]:
+        """Return the states of a thread without chunks. Oldest first.
+
+        Args:
+            thread_id: Id of the thread.
+            after: Number of the last state before the page (default: start at the first state).
+            limit: Maximum number of states (default: all).
+
+        Raises:
+            NotFoundError: if the space has no such thread.
+        """
+        return self._run(lambda: self._inner.states(thread_id, after=after, limit=limit))
+
+    def state(self, thread_id: str, number: int | None = None) -> State:
+        """Return a state of a thread with its chunks.
+
+        Args:
+            thread_id: Id of the thread.
+            number: Number of the state (default: the current state).
+
+        Raises:
+            NotFoundError: if the space has no such thread.
+        """
+        return self._run(lambda: self._inner.state(thread_id, number))
+
+    def diff(self, thread_id: str, before: int, after: int) -> StateDiff:
+        """Return the difference between two states of a thread.
+
+        Args:
+            thread_id: Id of the thread.
+            before: Number of the first state.
+            after: Number of the second state.
+
+        Raises:
+            NotFoundError: if the space has no such thread.
+        """
+        return self._run(lambda: self._inner.diff(thread_id, before, after))
+
+    def prompt(self, thread_id: str, budget: int) -> Prompt:
+        """Build a prompt from the current state within a token budget, with a report on every chunk.
+
+        Args:
+            thread_id: Id of the thread.
+            budget: Maximum number of tokens of the prompt.
+
+        Raises:
+            NotFoundError: if the space has no such thread.
+        """
+        return self._run(lambda: self._inner.prompt(thread_id, budget))
+
+    def tokens(self, thread_id: str) -> TokenUsage:
+        """Return the token count of a thread and its thresholds for compaction and truncation.
+
+        Args:
+            thread_id: Id of the thread.
+
+        Raises:
+            NotFoundError: if the space has no such thread.
+        """
+        return self._run(lambda: self._inner.tokens(thread_id))
+
+    def fork(
+        self,
+        thread_id: str,
+        at: int,
+        *,
+        into: str | None = None,
+        mode: Mode | Literal["auto", "stepping"] | None = None,
+    ) -> Thread:
+        """Create a new thread that starts with a state of this one.
+
+        Deleting the conversation of this thread also deletes the new thread.
+
+        Args:
+            thread_id: Id of the thread.
+            at: Number of the state that the new thread starts with.
+            into: Id of the new thread (default: a new id).
+            mode: Mode of the new thread: `auto` or `stepping` (default `auto`).
+
+        Raises:
+            NotFoundError: if the space has no such thread.
+        """
+        return self._run(lambda: self._inner.fork(thread_id, at, into=into, mode=mode))
+
+    def replay(self, thread_id: str) -> list[Chunk]:
+        """Rebuild the current state from the events, without calling a model, and return its chunks.
+
+        Args:
+            thread_id: Id of the thread.
+
+        Raises:
+            NotFoundError: if the space has no such thread.
+        """
+        return self._run(lambda: self._inner.replay(thread_id))
+
+    def list(self, *, limit: int = 100, after: str = "") -> Page[Thread]:
+        """List the threads of the space, ordered by id.
+
+        Args:
+            limit: Maximum number of threads (default 100).
+            after: Cursor of the next page: the `next` of the previous page, or its last id.
+        """
+        return Page(self._run(lambda: self._inner.list(limit=limit, after=after)), self._loop)
+
+
+class DocumentChanges(Blocking[AsyncDocumentChanges]):
+    """Changes that were made or proposed to documents."""
+
+    def approve(
+        self, run: str, *, paths: str | Iterable[str] | None = None, texts: Mapping[str, str] | None = None
+    ) -> None:
+        """Approve pending document changes, entirely, in part or with edited text.
+
+        Args:
+            run: Id of the run that proposed or made the changes.
+            paths: Paths of the documents to change (default: all). Changes to other documents are discarded.
+            texts: Replacement text for documents, by path.
+
+        Raises:
+            NotFoundError: if the change set does not exist.
+            ConflictError: if the change set is not pending.
+            VersionConflictError: if the documents changed since the proposal.
+            InvalidRequestError: if a path is not in the change set.
+        """
+        return self._run(lambda: self._inner.approve(run, paths=paths, texts=texts))
+
+    def reject(self, run: str) -> None:
+        """Reject pending document changes and discard their text.
+
+        Args:
+            run: Id of the run that proposed or made the changes.
+
+        Raises:
+            NotFoundError: if the change set does not exist.
+            ConflictError: if the change set is not pending.
+        """
+        return self._run(lambda: self._inner.reject(run))
+
+    def undo(self, run: str) -> None:
+        """Undo the document changes of a run.
+
+        Args:
+            run: Id of the run that proposed or made the changes.
+
+        Raises:
+            ConflictError: if a document changed again after the run.
+        """
+        return self._run(lambda: self._inner.undo(run))
+
+    def list(self, *, limit: int = 100, after: str = "") -> Page[ChangeSet]:
+        """List applied and pending document changes. Newest first.
+
+        Args:
+            limit: Maximum number of change sets (default 100).
+            after: Cursor of the next page: the `next` of the previous page.
+        """
+        return Page(self._run(lambda: self._inner.list(limit=limit, after=after)), self._loop)
+
+
+class Documents(Blocking[AsyncDocuments]):
+    """The documents of a space."""
+
+    @property
+    def changes(self) -> "DocumentChanges":
+        """Changes that were made or proposed to documents."""
+        return DocumentChanges(self._inner.changes, self._loop)
+
+    def refresh(self) -> bool:
+        """Queue an update of the documents from learned data. A worker runs it.
+
+        Raises:
+            NotFoundError: if the space does not exist.
+        """
+        return self._run(lambda: self._inner.refresh())
+
+    def search(self, query: str, *, as_of: When | None = None, limit: int = 10) -> list[Document]:
+        """Search documents by words. Best match first.
+
+        Args:
+            query: Words to search for.
+            as_of: Time at which to read the tree (default: now). A date means the end of that day.
+            limit: Maximum number of documents (default 10).
+        """
+        return self._run(lambda: self._inner.search(query, as_of=as_of, limit=limit))
+
+    def find(
+        self, path: str | None = None, *, as_of: When | None = None, idempotency_key: str | None = None
+    ) -> Document | None:
+        """Return the document at a path or written with an idempotency key, or None.
+
+        Args:
+            path: Path of the document, such as `~/memory/people`.
+            as_of: Time at which to read the tree (default: now). A date means the end of that day.
+            idempotency_key: Idempotency key of the write, instead of a path.
+        """
+        return self._run(lambda: self._inner.find(path, as_of=as_of, idempotency_key=idempotency_key))
+
+    def children(self, document_id: str | None = None, *, as_of: When | None = None) -> list[Document]:
+        """Return the children of a document or of the top of the tree, ordered by name.
+
+        Args:
+            document_id: Id of the parent document (default: the top of the tree).
+            as_of: Time at which to read the tree (default: now). A date means the end of that day.
+        """
+        return self._run(lambda: self._inner.children(document_id, as_of=as_of))
+
+    def outline(
+        self, document_id: str | None = None, *, as_of: When | None = None, limit: int = 50, after: str = ""
+    ) -> Page[OutlineEntry]:
+        """Return child documents without text, each with the number of its own children.
+
+        Args:
+            document_id: Id of the parent document (default: the top of the tree).
+            as_of: Time at which to read the tree (default: now). A date means the end of that day.
+            limit: Maximum number of documents (default 50).
+            after: Cursor of the next page: the `next` of the previous page.
+        """
+        return Page(
+            self._run(lambda: self._inner.outline(document_id, as_of=as_of, limit=limit, after=after)), self._loop
+        )
+
+    def get(self, document_id: str, *, as_of: When | None = None) -> Document:
+        """Return a document.
+
+        Args:
+            document_id: Id of the document.
+            as_of: Time at which to read the document (default: now). A date means the end of that day.
+
+        Raises:
+            NotFoundError: if the space has no such document.
+        """
+        return self._run(lambda: self._inner.get(document_id, as_of=as_of))
+
+    def create(
+        self,
+        draft: DocumentDraft,
+        *,
+        idempotency_key: str | None = None,
+        document_id: str | None = None,
+        agent: str | None = None,
+        provenance: Provenance | None = None,
+    ) -> Document:
+        """Create a document. Secrets are removed from the text.
+
+        Args:
+            draft: Title, text and position in the tree.
+            idempotency_key: Key of this request. Repeating the request with the same key stores nothing twice
+                (default: a new key).
+            document_id: Id of the document (default: a new id).
+            agent: Agent that wrote the text (default: the user). Text of an agent has the origin `assistant`.
+            provenance: Author, origin and sources (default: the user, without sources).
+
+        Raises:
+            DuplicateError: if the id or the path already exists.
+            ConflictError: if another write used the idempotency key.
+            ErasedKeyError: if the write with this key was deleted in the last 30 days.
+        """
+        return self._run(
+            lambda: self._inner.create(
+                draft, idempotency_key=idempotency_key, document_id=document_id, agent=agent, provenance=provenance
+            )
+        )
+
+    def update(
+        self,
+        document_id: str,
+        draft: DocumentDraft,
+        if_version: int,
+        *,
+        idempotency_key: str | None = None,
+        reason: str = "",
+        agent: str | None = None,
+        provenance: Provenance | None = None,
+    ) -> Document:
+        """Write the next version of a document.
+
+        Args:
+            document_id: Id of the document.
+            draft: Title, text and position in the tree.
+            if_version: Version that you read: the current version.
+            idempotency_key: Key of this request. Repeating the request with the same key stores nothing twice
+                (default: a new key).
+            reason: Reason for the change, stored with the version.
+            agent: Agent that changed the text (default: the user). The document then has the origin `assistant`.
+            provenance: Author, origin and sources (default: the user, with the sources of the previous version).
+
+        Raises:
+            VersionConflictError: if `if_version` is not the current version.
+            ConflictError: if another write used the idempotency key.
+            ErasedKeyError: if the write with this key was deleted in the last 30 days.
+        """
+        return self._run(
+            lambda: self._inner.update(
+                document_id,
+                draft,
+                if_version,
+                idempotency_key=idempotency_key,
+                reason=reason,
+                agent=agent,
+                provenance=provenance,
+            )
+        )
+
+    def delete(
+        self, document_id: str, if_version: int, *, idempotency_key: str | None = None, missing_ok: bool = False
+    ) -> None:
+        """Delete a document without children or incoming links.
+
+        Past versions remain readable. `forget` deletes them permanently.
+
+        Args:
+            document_id: Id of the document.
+            if_version: Version that you read: the current version.
+            idempotency_key: Key of this request. Repeating the request with the same key stores nothing twice
+                (default: a new key).
+            missing_ok: Whether to ignore a missing document instead of raising `NotFoundError` (default False).
+
+        Raises:
+            VersionConflictError: if `if_version` is not the current version.
+            ConflictError: if the document has children or incoming links.
+        """
+        return self._run(
+            lambda: self._inner.delete(document_id, if_version, idempotency_key=idempotency_key, missing_ok=missing_ok)
+        )
+
+    def restore(self, document_id: str, version: int, if_version: int | None) -> Document:
+        """Restore an old version as the newest one.
+
+        Args:
+            document_id: Id of the document.
+            version: Version to restore.
+            if_version: Current version; None if the document was deleted.
+
+        Raises:
+            VersionConflictError: if `if_version` is not the current version.
+        """
+        return self._run(lambda: self._inner.restore(document_id, version, if_version))
+
+    def versions(self, document_id: str) -> list[Document]:
+        """Return all versions of a document with text, author and reason. Oldest first.
+
+        Args:
+            document_id: Id of the document.
+        """
+        return self._run(lambda: self._inner.versions(document_id))
+
+    def history(self, document_id: str, *, limit: int = 50, after: str = "") -> Page[DocumentEntry]:
+        """List versions of a document with time, author and reason, without text. Newest first.
+
+        Args:
+            document_id: Id of the document.
+            limit: Maximum number of versions (default 50).
+            after: Cursor of the next page: the `next` of the previous page.
+        """
+        return Page(self._run(lambda: self._inner.history(document_id, limit=limit, after=after)), self._loop)
+
+    def blame(self, document_id: str, *, version: int | None = None) -> Blame:
+        """Return each line of a document with the version that added it, its author and sources.
+
+        Compares up to 200 versions. Older lines are attributed to the oldest compared version.
+
+        Args:
+            document_id: Id of the document.
+            version: Version of the document (default: the newest).
+
+        Raises:
+            NotFoundError: if the space has no such document.
+        """
+        return self._run(lambda: self._inner.blame(document_id, version=version))
+
+    def diff(self, document_id: str, before: int, after: int) -> str:
+        """Return the line-by-line difference between two versions of a document.
+
+        Args:
+            document_id: Id of the document.
+            before: First version; 0 is an empty document.
+            after: Second version.
+
+        Raises:
+            NotFoundError: if the version does not exist.
+        """
+        return self._run(lambda: self._inner.diff(document_id, before, after))
+
+    def sources(self, document_id: str, version: int) -> list[DocumentSource]:
+        """Return the sources of a version: session summaries, facts and messages.
+
+        Args:
+            document_id: Id of the document.
+            version: Version of the document.
+        """
+        return self._run(lambda: self._inner.sources(document_id, version))
+
+    def read_all(self) -> dict[str, str]:
+        """Return all memory documents as text by file name, as of the last consolidation."""
+        return self._run(lambda: self._inner.read_all())
+
+    def list(
+        self, *, as_of: When | None = None, prefix: str = "", limit: int | None = None, after: str = ""
+    ) -> Page[TreeEntry]:
+        """List documents, ordered by path, without their text.
+
+        Args:
+            as_of: Time at which to read the tree (default: now). A date means the end of that day.
+            prefix: Start of the path, such as `~/memory/people/` (default: all paths).
+            limit: Maximum number of documents (default: all).
+            after: Cursor of the next page: the `next` of the previous page.
+        """
+        return Page(
+            self._run(lambda: self._inner.list(as_of=as_of, prefix=prefix, limit=limit, after=after)), self._loop
+        )
+
+
+class Facts(Blocking[AsyncFacts]):
+    """The facts of a space."""
+
+    def pin(self, ref: Ref | str) -> Fact:
+        """Pin a fact, so that `context` always includes it while it is current.
+
+        A corrected fact stays pinned. A different fact that replaces it is not pinned.
+
+        Args:
+            ref: Ref of the fact in any version: `fact:id:version`, as in results.
+
+        Raises:
+            NotFoundError: if the space has no such current fact.
+        """
+        return self._run(lambda: self._inner.pin(ref))
+
+    def unpin(self, ref: Ref | str) -> Fact:
+        """Unpin a fact.
+
+        Args:
+            ref: Ref of the fact in any version: `fact:id:version`, as in results.
+
+        Raises:
+            NotFoundError: if the space has no such current fact.
+        """
+        return self._run(lambda: self._inner.unpin(ref))
+
+    def rate(
+        self,
+        ref: Ref | str,
+        verdict: FactVerdict | Literal["useful", "wrong", "outdated"],
+        *,
+        note: str | None = None,
+        actor: str = "user",
+    ) -> Feedback:
+        """Rate a fact as useful, wrong or outdated.
+
+        `useful` marks the fact as used. `wrong` sends the fact to review and hides it until approval. `outdated`
+        ends the fact now.
+
+        Args:
+            ref: Ref of the fact in its current version: `fact:id:version`, as in results.
+            verdict: Rating: `useful`, `wrong` or `outdated`.
+            note: Reason for the rating.
+            actor: Name of the person who rates the fact, stored unverified (default `user`).
+
+        Raises:
+            NotFoundError: if the space has no such fact.
+            VersionConflictError: if the ref does not name the current version.
+        """
+        return self._run(lambda: self._inner.rate(ref, verdict, note=note, actor=actor))
+
+    def history(
+        self,
+        *,
+        status: FactStatus | Literal["current", "ended", "replaced"] | None = None,
+        subject: str | None = None,
+        slot: str | None = None,
+        kind: FactKind
+        | Literal["detail", "knowledge", "decision", "goal", "event", "preference", "instruction", "procedure"]
+        | None = None,
+        origin: str | None = None,
+        order: Order | Literal["newest", "oldest"] = Order.NEWEST,
+        as_of: When | None = None,
+        limit: int = 50,
+        after: str = "",
+    ) -> Page[FactEntry]:
+        """List fact versions by time, including replaced ones, each with its replacement.
+
+        Each version is one entry. The cost of a page does not depend on the number of facts.
+
+        Args:
+            status: Status: `current`, `ended` or `replaced` (default: all).
+            subject: Subject of the facts (default: any).
+            slot: Slot of the facts, such as `home` (default: any).
+            kind: Kind of the facts (default: any).
+            origin: Origin of the facts (default: any).
+            order: `newest` (default) or `oldest` first, by `recorded_at`; by `replaced_at` if `status` is
+                `replaced`.
+            as_of: Time at which to read memory (default: now). A date means the end of that day.
+            limit: Maximum number of facts (default 50).
+            after: Cursor of the next page: the `next` of the previous page.
+        """
+        return Page(
+            self._run(
+                lambda: self._inner.history(
+                    status=status,
+                    subject=subject,
+                    slot=slot,
+                    kind=kind,
+                    origin=origin,
+                    order=order,
+                    as_of=as_of,
+                    limit=limit,
+                    after=after,
+                )
+            ),
+            self._loop,
+        )
+
+    def search(
+        self,
+        query: str,
+        *,
+        origin: str | Iterable[str] | None = None,
+        tags: str | Iterable[str] = (),
+        agent: str | None = None,
+        conversation: str | None = None,
+        speaker: str | None = None,
+        since: When | None = None,
+        until: When | None = None,
+        where: Mapping[str, Any] | None = None,
+        limit: int = 10,
+        as_of: When | None = None,
+    ) -> list[Fact]:
+        """Search facts by words. Best match first.
+
+        Args:
+            query: Words to search for. A phrase in double quotes must match exactly.
+            origin: Origins: `user`, `assistant`, `document`, `import`, `memory`, `tool` or `tool:NAME` (default:
+                any).
+            tags: Tags that items must all have.
+            agent: Agent of the sessions (default: any).
+            conversation: Name of the conversation (default: any).
+            speaker: Name of the speaker of messages, and of the sources of facts (default: any).
+            since: Earliest time of items (default: no limit). A date means the start of that day.
+            until: Latest time of items (default: no limit). A date means the end of that day.
+            where: Metadata conditions: `{"key": value}`, `{"key": [values]}` or `{"key": {"gte": 3, "lt": 9}}`.
+            limit: Maximum number of facts (default 10).
+            as_of: Time at which to search memory (default: now). A date means the end of that day.
+        """
+        return self._run(
+            lambda: self._inner.search(
+                query,
+                origin=origin,
+                tags=tags,
+                agent=agent,
+                conversation=conversation,
+                speaker=speaker,
+                since=since,
+                until=until,
+                where=where,
+                limit=limit,
+                as_of=as_of,
+            )
+        )
+
+    def count(self) -> int:
+        """Return the number of current facts."""
+        return self._run(lambda: self._inner.count())
+
+    def get(self, fact_id: str) -> Fact:
+        """Return the current version of a fact.
+
+        Args:
+            fact_id: Id of the fact.
+
+        Raises:
+            NotFoundError: if the space has no such current fact.
+        """
+        return self._run(lambda: self._inner.get(fact_id))
+
+    def save(self, fact: Fact, *, if_version: int | None = None) -> Fact:
+        """Store a fact and return it as stored.
+
+        Args:
+            fact: The fact. It replaces the current version with the same id, which `as_of` still finds.
+            if_version: Version that the fact replaces; 0 if the fact is new (default: any version).
+
+        Raises:
+            VersionConflictError: if `if_version` is not the current version.
+            ErasedKeyError: if `if_version` is 0 and the fact with this id was deleted in the last 30 days.
+        """
+        return self._run(lambda: self._inner.save(fact, if_version=if_version))
+
+    def versions(self, fact_id: str) -> list[Fact]:
+        """Return all versions of a fact, including replaced ones. Oldest first.
+
+        Args:
+            fact_id: Id of the fact.
+        """
+        return self._run(lambda: self._inner.versions(fact_id))
+
+    def sources(self, fact_id: str) -> list[SourceMessage]:
+        """Return the messages that a learned fact is based on.
+
+        Args:
+            fact_id: Id of the fact.
+        """
+        return self._run(lambda: self._inner.sources(fact_id))
+
+    def quotes(self, fact_id: str) -> list[Quote]:
+        """Return the quotes that a learned fact is based on, one for each mention.
+
+        Args:
+            fact_id: Id of the fact.
+        """
+        return self._run(lambda: self._inner.quotes(fact_id))
+
+    def list(
+        self,
+        *,
+        origin: str | Iterable[str] | None = None,
+        tags: str | Iterable[str] = (),
+        agent: str | None = None,
+        conversation: str | None = None,
+        speaker: str | None = None,
+        since: When | None = None,
+        until: When | None = None,
+        where: Mapping[str, Any] | None = None,
+        as_of: When | None = None,
+        pinned: bool = False,
+        limit: int = 100,
+        after: str = "",
+    ) -> Page[Fact]:
+        """List facts, ordered by id.
+
+        Args:
+            origin: Origins: `user`, `assistant`, `document`, `import`, `memory`, `tool` or `tool:NAME` (default:
+                any).
+            tags: Tags that items must all have.
+            agent: Agent of the sessions (default: any).
+            conversation: Name of the conversation (default: any).
+            speaker: Name of the speaker of messages, and of the sources of facts (default: any).
+            since: Earliest time of items (default: no limit). A date means the start of that day.
+            until: Latest time of items (default: no limit). A date means the end of that day.
+            where: Metadata conditions: `{"key": value}`, `{"key": [values]}` or `{"key": {"gte": 3, "lt": 9}}`.
+            as_of: Time at which the facts were current (default: now). A date means the end of that day.
+            pinned: Whether to list only pinned facts, in the order they were pinned (default False). Excludes
+                filters.
+            limit: Maximum number of facts (default 100).
+            after: Cursor of the next page: the `next` of the previous page.
+        """
+        return Page(
+            self._run(
+                lambda: self._inner.list(
+                    origin=origin,
+                    tags=tags,
+                    agent=agent,
+                    conversation=conversation,
+                    speaker=speaker,
+                    since=since,
+                    until=until,
+                    where=where,
+                    as_of=as_of,
+                    pinned=pinned,
+                    limit=limit,
+                    after=after,
+                )
+            ),
+            self._loop,
+        )
+
+
+class Sessions(Blocking[AsyncSessions]):
+    """The sessions of a space."""
+
+    def history(self, *, agent: str = "assistant") -> "History":
+        """Return the history of an agent's conversations. Requires a database in this process.
+
+        Args:
+            agent: Name of the agent.
+        """
+        return History(self._inner.history(agent=agent), self._loop)
+
+    def live(self, conversation: str, *, agent: str = "assistant") -> "LiveHistory":
+        """Return the history that an agent works on: restored, trimmed, and written in the background.
+
+        If memory is switched off, messages stay in this process only. It needs a database in this process.
+
+        Args:
+            conversation: Name of the conversation.
+            agent: Name of the agent.
+        """
+        return LiveHistory(self._inner.live(conversation, agent=agent), self._loop)
+
+    def find(self, conversation: str, *, agent: str = "assistant") -> "Session | None":
+        """Return the newest session of a conversation, or None, without opening one.
+
+        The session may have ended.
+
+        Args:
+            conversation: Name of the conversation.
+            agent: Agent in the conversation (default `assistant`).
+        """
+        return (
+            None
+            if (result := self._run(lambda: self._inner.find(conversation, agent=agent))) is None
+            else Session(result, self._loop)
+        )
+
+    def get(self, session_id: str) -> "Session":
+        """Return a session.
+
+        Args:
+            session_id: Id of the session.
+
+        Raises:
+            NotFoundError: if the space has no such session.
+        """
+        return Session(self._run(lambda: self._inner.get(session_id)), self._loop)
+
+    def relearn(self, session_id: str) -> bool:
+        """Retry learning from a session. Return False if learning had not failed.
+
+        After a model was set, this also learns from sessions that were processed without a model.
+
+        Args:
+            session_id: Id of the session.
+
+        Raises:
+            NotFoundError: if the space has no such session.
+        """
+        return self._run(lambda: self._inner.relearn(session_id))
+
+    def list(
+        self,
+        *,
+        origin: str | Iterable[str] | None = None,
+        tags: str | Iterable[str] = (),
+        agent: str | None = None,
+        conversation: str | None = None,
+        speaker: str | None = None,
+        since: When | None = None,
+        until: When | None = None,
+        where: Mapping[str, Any] | None = None,
+        limit: int = 100,
+        after: str = "",
+        state: SessionState | Literal["open", "queued", "learned", "failed", "ephemeral"] | None = None,
+        conversation_prefix: str | None = None,
+    ) -> Page[SessionEntry]:
+        """List the sessions of the space. Newest first.
+
+        Args:
+            origin: Origins: `user`, `assistant`, `document`, `import`, `memory`, `tool` or `tool:NAME` (default:
+                any).
+            tags: Tags that items must all have.
+            agent: Agent of the sessions (default: any).
+            conversation: Name of the conversation (default: any).
+            speaker: Name of the speaker of messages, and of the sources of facts (default: any).
+            since: Earliest time of items (default: no limit). A date means the start of that day.
+            until: Latest time of items (default: no limit). A date means the end of that day.
+            where: Metadata conditions: `{"key": value}`, `{"key": [values]}` or `{"key": {"gte": 3, "lt": 9}}`.
+            limit: Maximum number of sessions (default 100).
+            after: Cursor of the next page: the `next` of the previous page.
+            state: State: `open`, `queued`, `learned`, `failed` or `ephemeral` (default: any).
+            conversation_prefix: Start of the conversation name (default: all conversations).
+        """
+        return Page(
+            self._run(
+                lambda: self._inner.list(
+                    origin=origin,
+                    tags=tags,
+                    agent=agent,
+                    conversation=conversation,
+                    speaker=speaker,
+                    since=since,
+                    until=until,
+                    where=where,
+                    limit=limit,
+                    after=after,
+                    state=state,
+                    conversation_prefix=conversation_prefix,
+                )
+            ),
+            self._loop,
+        )
+
+
+class Space(Blocking[AsyncSpace]):
+    """One space: the memory of a user, a project or a team."""
+
+    @property
+    def name(self) -> str:
+        """The name of the space."""
+        return self._inner.name
+
+    @property
+    def sessions(self) -> "Sessions":
+        """The sessions of a space."""
+        return Sessions(self._inner.sessions, self._loop)
+
+    @property
+    def facts(self) -> "Facts":
+        """The facts of a space."""
+        return Facts(self._inner.facts, self._loop)
+
+    @property
+    def documents(self) -> "Documents":
+        """The documents of a space."""
+        return Documents(self._inner.documents, self._loop)
+
+    @property
+    def threads(self) -> "Threads":
+        """The working memory of a space."""
+        return Threads(self._inner.threads, self._loop)
+
+    @property
+    def reviews(self) -> "Reviews":
+        """The claims of a space that need review."""
+        return Reviews(self._inner.reviews, self._loop)
+
+    @property
+    def admin(self) -> "SpaceAdmin":
+        """Administration of one space."""
+        return SpaceAdmin(self._inner.admin, self._loop)
+
+    @property
+    def files(self) -> "Files":
+        """The files of a space, stored as searchable passages."""
+        return Files(self._inner.files, self._loop)
+
+    def remember(
+        self,
+        messages: MessagesLike,
+        *,
+        idempotency_key: str | None = None,
+        conversation: str = "notes",
+        session_id: str | None = None,
+        agent: str = "assistant",
+        tags: str | Iterable[str] = (),
+        metadata: Mapping[str, Any] | None = None,
+    ) -> Remembered:
+        """Store a user message, or a list of messages.
+
+        The messages are durable when the call returns. Bethink learns from them in the background.
+
+        Args:
+            messages: Messages, oldest first. A string is one user message.
+            idempotency_key: Key of this request. Repeating the request with the same key stores nothing twice
+                (default: a new key).
+            conversation: Name of the conversation, such as `telegram-42` (default `notes`).
+            session_id: Id of an open session to append to (default: the active session of the conversation).
+            agent: Agent in the conversation (default `assistant`).
+            tags: Tags to add to each message.
+            metadata: Metadata to add to each message. Values of the message itself take precedence.
+
+        Raises:
+            ConflictError: if another message used the idempotency key.
+            ErasedKeyError: if the message with this key was deleted in the last 30 days.
+        """
+        return self._run(
+            lambda: self._inner.remember(
+                messages,
+                idempotency_key=idempotency_key,
+                conversation=conversation,
+                session_id=session_id,
+                agent=agent,
+                tags=tags,
+                metadata=metadata,
+            )
+        )
 
     def recall(
         self,
         question: str,
         *,
-        origins: Iterable[str] | None = None,
-        tags: Iterable[str] = (),
+        origin: str | Iterable[str] | None = None,
+        tags: str | Iterable[str] = (),
         agent: str | None = None,
         conversation: str | None = None,
         speaker: str | None = None,
@@ -2815,38 +2971,42 @@ class Spaces(Blocking[AsyncSpaces]):
         where: Mapping[str, Any] | None = None,
         budget: int | None = None,
         as_of: When | None = None,
+        session_id: str | None = None,
         limit: int = 10,
-        kinds: Iterable[RefKind] = tuple(RefKind),
-        least: Level | None = None,
+        kinds: RefKind
+        | Literal["message", "fact", "session_summary", "document"]
+        | Iterable[RefKind | Literal["message", "fact", "session_summary", "document"]] = tuple(RefKind),
+        min_certainty: Certainty | Literal["high", "fair", "weak"] | None = None,
         explain: bool = False,
-    ) -> Recall:
-        """Find what answers a question, the best first.
+    ) -> RecallResult:
+        """Search memory. Best match first.
 
-        If nothing answers it, `missing` says why.
+        If there is no match, `note` says why.
 
         Args:
-            question: What to look for, in plain words.
-            origins: Only what came from one of these: user, assistant, document, import, memory, tool or tool:NAME.
-            tags: Only what has all of these tags.
-            agent: Only what comes from sessions with this agent.
-            conversation: Only what comes from this conversation.
-            speaker: Only what the speaker with this name said, and facts that rest on it.
-            since: Only what was said or written at this time or later. A day means its beginning.
-            until: Only what was said or written by this time. A day means its end.
-            where: Only what has such metadata: `{"key": value}`, `{"key": [values]}`, or `{"key": {"gte": 3, "lt":
-                9}}`.
-            budget: How many tokens the result may take.
-            as_of: Answer from what had been said, and was believed, at this time. A day means its end.
-            limit: How many results to return at most.
-            kinds: Which kinds of memory to search.
-            least: Only answers that are at least this certain: high, fair or weak. Without it weak ones are
-                returned, too.
-            explain: Also return every candidate, with its signals and what became of it.
+            question: Question or words to search for.
+            origin: Origins: `user`, `assistant`, `document`, `import`, `memory`, `tool` or `tool:NAME` (default:
+                any).
+            tags: Tags that items must all have.
+            agent: Agent of the sessions (default: any).
+            conversation: Name of the conversation (default: any).
+            speaker: Name of the speaker of messages, and of the sources of facts (default: any).
+            since: Earliest time of items (default: no limit). A date means the start of that day.
+            until: Latest time of items (default: no limit). A date means the end of that day.
+            where: Metadata conditions: `{"key": value}`, `{"key": [values]}` or `{"key": {"gte": 3, "lt": 9}}`.
+            budget: Maximum number of tokens of the result (default: no limit in `recall`, 2,000 in `context`).
+            as_of: Time at which to read memory (default: now). A date means the end of that day.
+            session_id: Id of the requesting session. The context log records the result, and the question itself is
+                not a match.
+            limit: Maximum number of results (default 10).
+            kinds: Kinds of memory to search (default: all).
+            min_certainty: Minimum certainty of matches: `high`, `fair` or `weak` (default `weak`).
+            explain: Whether to also return all candidates with their signals and outcome (default False).
         """
         return self._run(
             lambda: self._inner.recall(
                 question,
-                origins=origins,
+                origin=origin,
                 tags=tags,
                 agent=agent,
                 conversation=conversation,
@@ -2856,10 +3016,92 @@ class Spaces(Blocking[AsyncSpaces]):
                 where=where,
                 budget=budget,
                 as_of=as_of,
+                session_id=session_id,
                 limit=limit,
                 kinds=kinds,
-                least=least,
+                min_certainty=min_certainty,
                 explain=explain,
+            )
+        )
+
+    def ask(
+        self,
+        question: str,
+        *,
+        origin: str | Iterable[str] | None = None,
+        tags: str | Iterable[str] = (),
+        agent: str | None = None,
+        conversation: str | None = None,
+        speaker: str | None = None,
+        since: When | None = None,
+        until: When | None = None,
+        where: Mapping[str, Any] | None = None,
+        budget: int | None = None,
+        as_of: When | None = None,
+        session_id: str | None = None,
+        limit: int = 20,
+        kinds: RefKind
+        | Literal["message", "fact", "session_summary", "document"]
+        | Iterable[RefKind | Literal["message", "fact", "session_summary", "document"]] = tuple(RefKind),
+        min_certainty: Certainty | Literal["high", "fair", "weak"] | None = None,
+        exclude: Ref | str | Iterable[Ref | str] = (),
+        timeout: float = 60.0,
+        on_sentence: Callable[[AnswerSentence], None] | None = None,
+    ) -> Answer:
+        """Answer a question from memory, with sources for each sentence.
+
+        Calls the model. Sentences without a supporting memory are removed; if none remains, the answer is
+        `refused`. Cited memories are marked as used. `budget` limits the memories that the model reads (default
+        4,000 tokens).
+
+        Args:
+            question: Question or words to search for.
+            origin: Origins: `user`, `assistant`, `document`, `import`, `memory`, `tool` or `tool:NAME` (default:
+                any).
+            tags: Tags that items must all have.
+            agent: Agent of the sessions (default: any).
+            conversation: Name of the conversation (default: any).
+            speaker: Name of the speaker of messages, and of the sources of facts (default: any).
+            since: Earliest time of items (default: no limit). A date means the start of that day.
+            until: Latest time of items (default: no limit). A date means the end of that day.
+            where: Metadata conditions: `{"key": value}`, `{"key": [values]}` or `{"key": {"gte": 3, "lt": 9}}`.
+            budget: Maximum number of tokens of the result (default: no limit in `recall`, 2,000 in `context`).
+            as_of: Time at which to read memory (default: now). A date means the end of that day.
+            session_id: Id of the requesting session. The context log records the result, and the question itself is
+                not a match.
+            limit: Maximum number of memories that the model reads (default 20).
+            kinds: Kinds of memory to search (default: all).
+            min_certainty: Minimum certainty of matches: `high`, `fair` or `weak` (default `weak`).
+            exclude: Refs of memories to ignore, with data based only on them. Cited memories are then not marked as
+                used.
+            timeout: Maximum number of seconds to wait for the model (default 60).
+            on_sentence: Callback for each sentence once it is verified. Runs on the event loop and must not block.
+
+        Raises:
+            InvalidRequestError: if no model is configured.
+            ModelUnavailableError: if the model is unavailable or the daily budget is spent.
+            ModelTimeoutError: if the model does not answer within `timeout`.
+        """
+        return self._run(
+            lambda: self._inner.ask(
+                question,
+                origin=origin,
+                tags=tags,
+                agent=agent,
+                conversation=conversation,
+                speaker=speaker,
+                since=since,
+                until=until,
+                where=where,
+                budget=budget,
+                as_of=as_of,
+                session_id=session_id,
+                limit=limit,
+                kinds=kinds,
+                min_certainty=min_certainty,
+                exclude=exclude,
+                timeout=timeout,
+                on_sentence=on_sentence,
             )
         )
 
@@ -2867,8 +3109,8 @@ class Spaces(Blocking[AsyncSpaces]):
         self,
         question: str = "",
         *,
-        origins: Iterable[str] | None = None,
-        tags: Iterable[str] = (),
+        origin: str | Iterable[str] | None = None,
+        tags: str | Iterable[str] = (),
         agent: str | None = None,
         conversation: str | None = None,
         speaker: str | None = None,
@@ -2877,29 +3119,32 @@ class Spaces(Blocking[AsyncSpaces]):
         where: Mapping[str, Any] | None = None,
         budget: int | None = None,
         as_of: When | None = None,
-    ) -> Block:
-        """Return a block of memory to begin a prompt with.
+        session_id: str | None = None,
+    ) -> ContextBlock:
+        """Build the memory block for a prompt.
 
-        It stays the same, byte for byte, until memory changes. Make one when a session starts or was compacted.
+        The block is byte-identical until memory changes. Build one when a session starts or was compacted.
 
         Args:
-            question: What the prompt is about, if that is known. What answers it is added to the block.
-            origins: Only what came from one of these: user, assistant, document, import, memory, tool or tool:NAME.
-            tags: Only what has all of these tags.
-            agent: Only what comes from sessions with this agent.
-            conversation: Only what comes from this conversation.
-            speaker: Only what the speaker with this name said, and facts that rest on it.
-            since: Only what was said or written at this time or later. A day means its beginning.
-            until: Only what was said or written by this time. A day means its end.
-            where: Only what has such metadata: `{"key": value}`, `{"key": [values]}`, or `{"key": {"gte": 3, "lt":
-                9}}`.
-            budget: How many tokens the result may take.
-            as_of: Answer from what had been said, and was believed, at this time. A day means its end.
+            question: Topic of the prompt, such as the user's message. Matches are added to the block.
+            origin: Origins: `user`, `assistant`, `document`, `import`, `memory`, `tool` or `tool:NAME` (default:
+                any).
+            tags: Tags that items must all have.
+            agent: Agent of the sessions (default: any).
+            conversation: Name of the conversation (default: any).
+            speaker: Name of the speaker of messages, and of the sources of facts (default: any).
+            since: Earliest time of items (default: no limit). A date means the start of that day.
+            until: Latest time of items (default: no limit). A date means the end of that day.
+            where: Metadata conditions: `{"key": value}`, `{"key": [values]}` or `{"key": {"gte": 3, "lt": 9}}`.
+            budget: Maximum number of tokens of the result (default: no limit in `recall`, 2,000 in `context`).
+            as_of: Time at which to read memory (default: now). A date means the end of that day.
+            session_id: Id of the requesting session. The context log records the result, and the question itself is
+                not a match.
         """
         return self._run(
             lambda: self._inner.context(
                 question,
-                origins=origins,
+                origin=origin,
                 tags=tags,
                 agent=agent,
                 conversation=conversation,
@@ -2909,302 +3154,404 @@ class Spaces(Blocking[AsyncSpaces]):
                 where=where,
                 budget=budget,
                 as_of=as_of,
+                session_id=session_id,
             )
         )
 
+    def explain(self, ref: Ref | str, *, depth: int = 1) -> Lineage:
+        """Return the sources, history and uses of a memory.
 
-class Memory(BlockingOwner[AsyncMemory]):
-    """A memory in a file, in PostgreSQL or on a server. Open it with `with`; share it between tasks."""
+        With a `depth` above 1, `walk` lists up to 200 related memories and counts the others.
+
+        Args:
+            ref: Ref of the memory, as in results: `kind:id:number`.
+            depth: Maximum number of steps to sources and derived data (default 1).
+
+        Raises:
+            NotFoundError: if the space has no such memory.
+        """
+        return self._run(lambda: self._inner.explain(ref, depth=depth))
+
+    def correct(self, ref: Ref | str, text: str, *, expires_at: When | None = None) -> Correction:
+        """Replace the text of a fact or document with a new version.
+
+        Kind, origin and sources stay the same, so deleting a source still deletes the corrected memory. A corrected
+        fact has the evidence `stated`. Earlier versions remain.
+
+        Args:
+            ref: Ref of the fact or document in its current version: `kind:id:version`, as in results.
+            text: Complete new text.
+            expires_at: Time after which the fact is not recalled (default: unchanged).
+
+        Raises:
+            NotFoundError: if the space has no such memory.
+            VersionConflictError: if the ref does not name the current version.
+        """
+        return self._run(lambda: self._inner.correct(ref, text, expires_at=expires_at))
+
+    def forget(
+        self,
+        ref: Ref | str | None = None,
+        *,
+        origin: str | Iterable[str] | None = None,
+        tags: str | Iterable[str] = (),
+        agent: str | None = None,
+        conversation: str | None = None,
+        speaker: str | None = None,
+        since: When | None = None,
+        until: When | None = None,
+        where: Mapping[str, Any] | None = None,
+        session_id: str | None = None,
+        before: When | None = None,
+        kinds: RefKind
+        | Literal["message", "fact", "session_summary", "document"]
+        | Iterable[RefKind | Literal["message", "fact", "session_summary", "document"]] = tuple(RefKind),
+        thread_id: str | None = None,
+        everything: bool = False,
+        version_only: bool = False,
+        include_repeats: bool = False,
+        actor: str | None = None,
+        reason: str = "",
+        dry_run: bool = False,
+        missing_ok: bool = False,
+    ) -> Deletion:
+        """Permanently delete a memory and everything derived from it.
+
+        Returns counts and a receipt. If this process stops, another one finishes the deletion.
+
+        Args:
+            ref: Ref of a message, fact, session summary or document. Facts and documents are deleted in all
+                versions.
+            origin: Origins: `user`, `assistant`, `document`, `import`, `memory`, `tool` or `tool:NAME` (default:
+                any).
+            tags: Tags that items must all have.
+            agent: Agent of the conversation (default `assistant`). Without `conversation`, a filter by agent.
+            conversation: Name of a conversation whose messages to delete. Combines with filters.
+            speaker: Name of the speaker of messages, and of the sources of facts (default: any).
+            since: Earliest time of items (default: no limit). A date means the start of that day.
+            until: Latest time of items (default: no limit). A date means the end of that day.
+            where: Metadata conditions: `{"key": value}`, `{"key": [values]}` or `{"key": {"gte": 3, "lt": 9}}`.
+            session_id: Id of a session whose messages to delete.
+            before: Time before which to delete everything. A date means the start of that day.
+            kinds: Kinds of memory that the filter deletes, with derived data (default: all).
+            thread_id: Id of a thread of working memory to delete, with its states and events.
+            everything: Whether to delete all data of the space (default False).
+            version_only: Whether to delete only the text of the document version in `ref`, a past version (default
+                False).
+            include_repeats: Whether to also delete messages of other sessions that repeat the text after it was
+                shown (default False).
+            actor: Name of the requester, for the record (default: the user who runs the program).
+            reason: Reason for the record, such as a request number. Do not include deleted content.
+            dry_run: Whether to count the items without deleting them (default False).
+            missing_ok: Whether to return zero counts instead of raising `NotFoundError` for a missing target
+                (default False).
+
+        Raises:
+            NotFoundError: if the target does not exist.
+            LegalHoldError: if the space is under a legal hold.
+        """
+        return self._run(
+            lambda: self._inner.forget(
+                ref,
+                origin=origin,
+                tags=tags,
+                agent=agent,
+                conversation=conversation,
+                speaker=speaker,
+                since=since,
+                until=until,
+                where=where,
+                session_id=session_id,
+                before=before,
+                kinds=kinds,
+                thread_id=thread_id,
+                everything=everything,
+                version_only=version_only,
+                include_repeats=include_repeats,
+                actor=actor,
+                reason=reason,
+                dry_run=dry_run,
+                missing_ok=missing_ok,
+            )
+        )
+
+    def session(
+        self,
+        conversation: str,
+        *,
+        agent: str = "assistant",
+        kind: AgentKind
+        | Literal["primary", "subagent", "memory_writer", "memory_search", "consolidator"] = AgentKind.PRIMARY,
+        ephemeral: bool = False,
+        tags: str | Iterable[str] | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> "Session":
+        """Return the active session of a conversation, or open one.
+
+        The first call creates the space, the agent and the conversation.
+
+        Args:
+            conversation: Name of the conversation, such as `telegram-42`.
+            agent: Agent in the conversation (default `assistant`).
+            kind: Kind of the agent, set at its first session (default `primary`).
+            ephemeral: Whether to exclude the session from learning (default False). A change ends the open session.
+            tags: Tags that replace those of the session (default: unchanged).
+            metadata: Metadata that replaces that of the session (default: unchanged).
+        """
+        return Session(
+            self._run(
+                lambda: self._inner.session(
+                    conversation, agent=agent, kind=kind, ephemeral=ephemeral, tags=tags, metadata=metadata
+                )
+            ),
+            self._loop,
+        )
+
+
+class Erasures(Blocking[AsyncErasures]):
+    """Unfinished deletions in all spaces."""
+
+    def public_key(self) -> str:
+        """Return the public key that verifies receipts of this installation.
+
+        Empty without the extra `receipts`.
+        """
+        return self._run(lambda: self._inner.public_key())
+
+    def list(self) -> Page[OpenErasure]:
+        """Finish interrupted deletions in all spaces, and list those that are not confirmed yet."""
+        return Page(self._run(lambda: self._inner.list()), self._loop)
+
+
+class PendingReviews(Blocking[AsyncPendingReviews]):
+    """Pending reviews in all spaces."""
+
+    def list(
+        self, *, kind: PendingKind | Literal["claim", "changes"] | None = None, limit: int = 50, after: str = ""
+    ) -> Page[PendingItem]:
+        """List claims and document changes that need review in all spaces. Newest first.
+
+        Items that are decided while a page is read may be missing from the page.
+
+        Args:
+            kind: Kind of the items: `claim` or `changes` (default: both).
+            limit: Maximum number of items (default 50).
+            after: Cursor of the next page: the `next` of the previous page.
+        """
+        return Page(self._run(lambda: self._inner.list(kind=kind, limit=limit, after=after)), self._loop)
+
+
+class Costs(Blocking[AsyncCosts]):
+    """The costs of models, in all spaces."""
+
+    def list(
+        self,
+        *,
+        since: When | None = None,
+        until: When | None = None,
+        by: SpendingBy | Literal["day", "kind", "model", "space"] = SpendingBy.DAY,
+        limit: int = 20,
+    ) -> Page[Spending]:
+        """Return the daily cost of models in all spaces: in total, by kind of job, by model or by space.
+
+        Args:
+            since: First day (default: 30 days before the last).
+            until: Last day (default: today).
+            by: Grouping of each day: `day` (default: the total), `kind`, `model` or `space`.
+            limit: Maximum number of spaces for each day if grouped by space, highest cost first (default 20).
+
+        Raises:
+            InvalidRequestError: if the range has more than 366 days, or 31 by space.
+        """
+        return Page(self._run(lambda: self._inner.list(since=since, until=until, by=by, limit=limit)), self._loop)
+
+
+class Jobs(Blocking[AsyncJobs]):
+    """The background jobs of all spaces."""
+
+    def list(
+        self,
+        *,
+        status: JobStatus
+        | Literal["waiting", "queued", "running", "failed", "done", "abandoned"] = JobStatus.ABANDONED,
+        kind: JobKind | Literal["extract", "write", "consolidate", "index"] | None = None,
+        limit: int = 50,
+        after: str = "",
+    ) -> Page[Job]:
+        """List jobs of all spaces by status. Most recently queued first.
+
+        The cost of a page does not depend on the number of jobs.
+
+        Args:
+            status: Status of the jobs: `queued`, `running`, `failed` or `abandoned` (default `abandoned`).
+            kind: Kind of the jobs (default: any).
+            limit: Maximum number of jobs (default 50).
+            after: Cursor of the next page: the `next` of the previous page.
+        """
+        return Page(self._run(lambda: self._inner.list(status=status, kind=kind, limit=limit, after=after)), self._loop)
+
+
+class Admin(Blocking[AsyncAdmin]):
+    """Administration of the whole memory."""
+
+    def import_archive(self, path: "Path | str", *, space: str | None = None, dry_run: bool = False) -> LoadReport:
+        """Load an archive into a space. The space must be empty or contain a part of the archive.
+
+        The archive is checked completely before anything is stored. Items that were deleted from this memory are
+        deleted again. It needs a database in this process.
+
+        Args:
+            path: File that `space.admin.export_archive` wrote.
+            space: Space to load it into (default: the space named in the archive).
+            dry_run: Only check the archive.
+
+        Raises:
+            CorruptDatabaseError: for a damaged archive, with the file and the line.
+            ConflictError: if the space has anything that is not in the archive.
+        """
+        return self._run(lambda: self._inner.import_archive(path, space=space, dry_run=dry_run))
+
+    @property
+    def jobs(self) -> "Jobs":
+        """The background jobs of all spaces."""
+        return Jobs(self._inner.jobs, self._loop)
+
+    @property
+    def costs(self) -> "Costs":
+        """The costs of models, in all spaces."""
+        return Costs(self._inner.costs, self._loop)
+
+    @property
+    def reviews(self) -> "PendingReviews":
+        """Pending reviews in all spaces."""
+        return PendingReviews(self._inner.reviews, self._loop)
+
+    @property
+    def erasures(self) -> "Erasures":
+        """Unfinished deletions in all spaces."""
+        return Erasures(self._inner.erasures, self._loop)
+
+    @property
+    def access(self) -> "AccessLog":
+        """The access log: who read or changed what."""
+        return AccessLog(self._inner.access, self._loop)
 
     @property
     def keys(self) -> "Keys":
-        """The API keys that give callers of a server access to this memory."""
+        """The API keys of a server."""
         return Keys(self._inner.keys, self._loop)
+
+    @property
+    def people(self) -> "People":
+        """Data about a person, in all spaces."""
+        return People(self._inner.people, self._loop)
+
+    @property
+    def holds(self) -> "Holds":
+        """The legal holds on all spaces."""
+        return Holds(self._inner.holds, self._loop)
 
     @property
     def webhooks(self) -> "Webhooks":
         """The webhooks that receive changes."""
         return Webhooks(self._inner.webhooks, self._loop)
 
-    def open_erasures(self) -> OpenErasures:
-        """Finish erasures that were interrupted in any space, and list what some place has still to confirm."""
-        return self._run(lambda: self._inner.open_erasures())
+    def health(self) -> Health:
+        """Return counts of unfinished jobs by status and of pending reviews, in all spaces.
 
-    def page_jobs(
-        self, *, status: JobStatus = JobStatus.DEAD, kind: JobKind | None = None, limit: int = 50, after: str = ""
-    ) -> JobPage:
-        """List the jobs of all spaces that are queued, running, failed or given up, the last queued first.
-
-        A page costs the same however many jobs there are.
-
-        Args:
-            status: Only jobs that are queued, running, failed, or dead, which were given up.
-            kind: Only jobs of this kind.
-            limit: How many jobs to return at most.
-            after: Only what follows: the `next` of the previous page.
+        Bethink updates the counts as jobs change, so the cost does not depend on the number of jobs.
         """
-        return self._run(lambda: self._inner.page_jobs(status=status, kind=kind, limit=limit, after=after))
-
-    def held(self, *, kind: HeldKind | None = None, limit: int = 50, after: str = "") -> HeldPage:
-        """List what waits for a person in all spaces, the newest first: claims under review, and changes of documents.
-
-        What is decided while a page is read may be missing in it.
-
-        Args:
-            kind: Only claims, or only changes.
-            limit: How many items to return at most.
-            after: Only what follows: the `next` of the previous page.
-        """
-        return self._run(lambda: self._inner.held(kind=kind, limit=limit, after=after))
-
-    def spending(
-        self, *, since: When | None = None, until: When | None = None, by: SpendingBy = SpendingBy.DAY, limit: int = 20
-    ) -> list[Spending]:
-        """List what models cost on each day, in all, by kind of work, by model, or by space.
-
-        Args:
-            since: The first day; 30 days before the last, if left out.
-            until: The last day; today, if left out.
-            by: List each day in all, by kind, by model, or by space: those that cost most.
-            limit: By space, how many of each day.
-
-        Raises:
-            Invalid: for more than 366 days, or 31 by space.
-        """
-        return self._run(lambda: self._inner.spending(since=since, until=until, by=by, limit=limit))
-
-    def page_spaces(self, *, prefix: str = "", limit: int = 50, after: str = "") -> SpacePage:
-        """List spaces by name, each with what failed in it and what waits for a person.
-
-        A page costs the same however many spaces there are, and however much they hold.
-
-        Args:
-            prefix: Only spaces whose names begin with it.
-            limit: How many spaces to return at most.
-            after: Only what follows: the `next` of the previous page.
-        """
-        return self._run(lambda: self._inner.page_spaces(prefix=prefix, limit=limit, after=after))
-
-    def counters(self) -> Counters:
-        """Count the jobs that are not done by status, and what waits for a person, in all spaces.
-
-        Jobs are counted as their states change, so it costs the same however many there are.
-        """
-        return self._run(lambda: self._inner.counters())
+        return self._run(lambda: self._inner.health())
 
     def settings(self) -> list[SettingEntry]:
-        """List the settings in force, each with its default and where it comes from. Secrets are masked."""
+        """Return the effective settings, each with its default and source. Secrets are masked."""
         return self._run(lambda: self._inner.settings())
 
-    def list_spaces(self, *, limit: int = 100, after: str = "") -> list[str]:
-        """List the names of all spaces that hold anything, in order.
-
-        Args:
-            limit: How many names to return at most.
-            after: Only spaces that follow this one: the last name of the previous page.
-        """
-        return self._run(lambda: self._inner.list_spaces(limit=limit, after=after))
-
     def audit(self) -> Audit:
-        """Count the jobs that are not done by status, what was spent today, and violations of invariants."""
+        """Return counts of unfinished jobs, today's cost and violations of invariants."""
         return self._run(lambda: self._inner.audit())
 
-    def learn(self, *, only: Iterable[JobKind] | None = None) -> RunReport:
-        """Learn once from everything that is marked, in all spaces, and report what came of it.
 
-        It waits for what this process has already begun in the background, and the report includes what was learnt
-        there since the last call. It does not wait for other processes. What changed is then sent to webhooks,
-        unless `only` is given.
+class Spaces(Blocking[AsyncSpaces]):
+    """The spaces of a memory."""
+
+    def list(self, *, prefix: str = "", limit: int = 100, after: str = "") -> Page[SpaceInfo]:
+        """List spaces, ordered by name, each with counts of failed jobs and pending reviews.
+
+        The cost of a page does not depend on the number or size of spaces.
 
         Args:
-            only: Only these kinds of jobs.
+            prefix: Start of the space names (default: all spaces).
+            limit: Maximum number of spaces (default 100).
+            after: Cursor of the next page: the `next` of the previous page.
         """
-        return self._run(lambda: self._inner.learn(only=only))
+        return Page(self._run(lambda: self._inner.list(prefix=prefix, limit=limit, after=after)), self._loop)
 
-    def access(
+
+class Memory(BlockingOwner[AsyncMemory]):
+    """A memory in a file, in PostgreSQL or on a server. Open it with `with`. Tasks can share one memory."""
+
+    @property
+    def spaces(self) -> "Spaces":
+        """The spaces of a memory."""
+        return Spaces(self._inner.spaces, self._loop)
+
+    @property
+    def admin(self) -> "Admin":
+        """Administration of the whole memory."""
+        return Admin(self._inner.admin, self._loop)
+
+    def learn(
         self,
         *,
-        space: str | None = None,
-        key: str | None = None,
-        person: str | None = None,
-        verb: str | None = None,
-        ref: str | None = None,
-        since: When | None = None,
-        until: When | None = None,
-        limit: int = 50,
-        after: str = "",
-    ) -> AccessPage:
-        """List who read, wrote, erased or made keys, the newest first: the access record.
+        kinds: JobKind
+        | Literal["extract", "write", "consolidate", "index"]
+        | Iterable[JobKind | Literal["extract", "write", "consolidate", "index"]]
+        | None = None,
+    ) -> LearnReport:
+        """Run all queued learning jobs in all spaces once, and return a report.
 
-        A page looks at 20,000 entries at most, so a narrow one may be short, even empty, and still have a `next`.
-        Questions and texts are never recorded. An entry goes after as many days as `access_keep_days` says.
+        Waits for background jobs of this process and includes their results since the last call in the report. Does
+        not wait for other processes. Afterwards, unless `kinds` is set, changes are sent to webhooks.
 
         Args:
-            space: Only what was done in this space.
-            key: Only what was done with the key of this prefix.
-            person: Only what was done by this person, or for them.
-            verb: Only calls of this verb, such as `space.recall`.
-            ref: Only what read or changed this: a ref, or `kind:id` for every version of a fact or a document.
-            since: Only what was done from this time on.
-            until: Only what was done up to this time. A day means its end.
-            limit: How many entries to return at most.
-            after: Only what follows: the `next` of the previous page.
+            kinds: Kinds of jobs to run (default: all).
         """
-        return self._run(
-            lambda: self._inner.access(
-                space=space,
-                key=key,
-                person=person,
-                verb=verb,
-                ref=ref,
-                since=since,
-                until=until,
-                limit=limit,
-                after=after,
-            )
-        )
+        return self._run(lambda: self._inner.learn(kinds=kinds))
 
-    def find_person(
-        self, name: str, *, aliases: Iterable[str] = (), by: Iterable[PersonWay] = tuple(PersonWay), limit: int = 100
-    ) -> PersonFound:
-        """Count and name what is held of a person, in every space that the caller may see.
-
-        It reads every text. A name that is part of another word is not matched. A key is asked for each of its
-        spaces; without one, it is all spaces.
-
-        Args:
-            name: The name of the person: whole words, whose case and accents do not count.
-            aliases: Other names of the same person: nicknames, initials, an address.
-            by: How to look: by speaker, words and entities.
-            limit: How many refs to return at most, for each space. Everything is counted.
-        """
-        return self._run(lambda: self._inner.find_person(name, aliases=aliases, by=by, limit=limit))
-
-    def export_person(
-        self,
-        name: str,
-        *,
-        aliases: Iterable[str] = (),
-        by: Iterable[PersonWay] = tuple(PersonWay),
-        limit: int = 1000,
-        after: str = "",
-    ) -> PersonItems:
-        """Return the texts that are held of a person, in every space that the caller may see.
-
-        It reads every text. A name that is part of another word is not matched. A key is asked for each of its
-        spaces; without one, it is all spaces.
-
-        Args:
-            name: The name of the person: whole words, whose case and accents do not count.
-            aliases: Other names of the same person: nicknames, initials, an address.
-            by: How to look: by speaker, words and entities.
-            limit: How many items to return at most.
-            after: Only what follows: the `next` of the page before.
-        """
-        return self._run(lambda: self._inner.export_person(name, aliases=aliases, by=by, limit=limit, after=after))
-
-    def forget_person(
-        self,
-        name: str,
-        *,
-        aliases: Iterable[str] = (),
-        by: Iterable[PersonWay] = tuple(PersonWay),
-        reason: str = "",
-        dry_run: bool = False,
-    ) -> PersonErased:
-        """Erase what is held of a person, in every space that the caller may see, with one receipt for each.
-
-        A space under a legal hold is left as it is, and named. A key is asked for each of its spaces; without one,
-        it is all spaces.
-
-        Args:
-            name: The name of the person: whole words, whose case and accents do not count.
-            aliases: Other names of the same person: nicknames, initials, an address.
-            by: How to look: by speaker, words and entities.
-            reason: Why, for the record: a number of a request, say, and not the name.
-            dry_run: Count and name what would go, and remove nothing.
-        """
-        return self._run(
-            lambda: self._inner.forget_person(name, aliases=aliases, by=by, reason=reason, dry_run=dry_run)
-        )
-
-    def lift_legal_hold(self, space: str, hold_id: str, reason: str, *, by: str | None = None) -> LegalHold:
-        """Lift a legal hold on a space. Erasures that waited for it are finished then.
-
-        A key needs `operate`: one that may only erase cannot lift what forbids it to.
-
-        Args:
-            space: The space that it stands on.
-            hold_id: The hold, as `hold` and `holds` name it.
-            reason: Why it no longer stands.
-            by: Who lifts it, for the record; the user who runs the program, if left out.
-
-        Raises:
-            NotFound: if the hold does not exist.
-        """
-        return self._run(lambda: self._inner.lift_legal_hold(space, hold_id, reason, by=by))
-
-    def legal_holds(self, *, limit: int = 100) -> list[LegalHold]:
-        """List the legal holds that stand, in all spaces, the newest first.
-
-        Args:
-            limit: How many holds to return at most.
-        """
-        return self._run(lambda: self._inner.legal_holds(limit=limit))
+    @property
+    def backend(self) -> "Backend":
+        """The backend that runs the requests."""
+        return Backend(self._inner.backend, self._loop)
 
     def space(self, name: str) -> "Space":
-        """Return a handle on a space. A space is created when something is first stored in it.
+        """Return a handle on a space. The first write creates the space.
 
         Args:
-            name: The name of an end user, a project or a team: 1 to 200 printable characters.
+            name: Name of a user, project or team: 1 to 200 printable characters.
 
         Raises:
-            Invalid: for any other name.
+            InvalidRequestError: if the name is invalid.
         """
         return Space(self._inner.space(name), self._loop)
 
-    def spaces(self, *names: str) -> "Spaces":
-        """Return a handle that asks several spaces together: one ranking, one budget, each item with its space.
+    def group(self, *names: str) -> "SpaceGroup":
+        """Return a handle that searches several spaces together, with one ranking and one budget.
 
-        On a server, each space is asked under its own right: one that the key may not read is an error that names it.
-
-        Args:
-            names: The names of 1 to 20 spaces. Where two items rank alike, the space named first comes first.
-
-        Raises:
-            Invalid: for another number of names, a name given twice, or one that no space can have.
-        """
-        return Spaces(self._inner.spaces(*names), self._loop)
-
-    def import_archive(self, path: Path | str, *, space: str | None = None, dry_run: bool = False) -> Loaded:
-        """Read an archive into a space, which must be empty or hold a part of it: then the rest is stored.
-
-        It is checked as a whole before anything is stored. What this memory has forgotten is forgotten again. It needs
-        a database in this process.
+        Each match names its space. On a server, the key must allow every space.
 
         Args:
-            path: The file that `export_archive` wrote.
-            space: The space to store it in; that of the archive, if left out.
-            dry_run: Only check it.
+            names: Names of 1 to 20 spaces. If scores are equal, matches of the space listed first come first.
 
         Raises:
-            Corrupt: for a damaged archive, with the file and the line.
-            Conflict: if the space holds anything that is not in the archive.
+            InvalidRequestError: if there are no names or more than 20, or a name is repeated or invalid.
         """
-        return self._run(lambda: self._inner.import_archive(path, space=space, dry_run=dry_run))
+        return SpaceGroup(self._inner.group(*names), self._loop)
 
-    def local(self) -> "LocalBackend":
-        """Return what only works with a database in this process: histories, marks, vectors, working memory.
+    def run_worker(self) -> None:
+        """Run background jobs until canceled. Any number of processes can run a worker.
 
         Raises:
-            Unavailable: for a memory on a server, or one that is switched off.
+            DatabaseUnavailableError: if learning is disabled, or the memory is on a server.
         """
-        return LocalBackend(self._inner.local(), self._loop)
-
-    def work(self) -> None:
-        """Learn from everything that is marked from now on, until cancelled. Any number of processes may do this.
-
-        Raises:
-            Unavailable: if there is nothing to learn from in this process.
-        """
-        return self._run(lambda: self._inner.work())
+        return self._run(lambda: self._inner.run_worker())

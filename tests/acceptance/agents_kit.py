@@ -1,4 +1,4 @@
-"""The real Claude Code and Codex in a temporary home, talking to a stand-in for the models on this machine."""
+"""The real Claude Code and Codex in a temporary home with a local stand-in for their models."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""The benchmark of answers, on a made-up set in the layout of the public ones, with a model that reads its notes."""
+"""The answers benchmark, on a synthetic set in the format of the public ones, with a model that reads its notes."""
 
 import json
 import re
@@ -15,7 +15,7 @@ import pytest
 from benchmarks import answers, sets
 from benchmarks.answers_judge import PROMPTS, exact, f1
 from bethink.config.settings import Settings
-from bethink.errors import BadAnswer, ModelUnavailable
+from bethink.errors import ModelResponseError, ModelUnavailableError
 from bethink.extend import TextKind
 from bethink.model.calls import ModelAnswer, ModelCall
 from bethink.providers.scripted_model import Line, ScriptedModel
@@ -127,14 +127,12 @@ def test_every_set_is_read_with_real_dates_and_ids(data: Path) -> None:
     assert all(turn.at <= filled.questions[0].at for turn in filled.turns)
 
 
-def test_a_set_that_is_not_there_is_named(tmp_path: Path) -> None:
+def test_missing_set_is_named(tmp_path: Path) -> None:
     with pytest.raises(SystemExit, match=r"no realtalk under .*: .*json is missing"):
         sets.load("realtalk", tmp_path)
 
 
-def test_a_model_answers_from_memory_as_well_as_from_everything_in_far_fewer_tokens(
-    data: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_memory_answers_match_full_history_with_fewer_tokens(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     done = run(data, "--budget", "100")
 
     out = capsys.readouterr().out
@@ -153,7 +151,7 @@ def test_a_model_answers_from_memory_as_well_as_from_everything_in_far_fewer_tok
     )
 
 
-def test_a_goal_decides_how_it_ends(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_goal_decides_the_exit_code(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def forgetful(call: ModelCall) -> Line:
         return "WRONG" if "You mark one answer" in call.system else "unknown"
 
@@ -162,7 +160,7 @@ def test_a_goal_decides_how_it_ends(data: Path, capsys: pytest.CaptureFixture[st
     assert "0.000 from memory (goal 0.900)" in capsys.readouterr().out.splitlines()[-1]
 
 
-def test_everything_is_cut_to_the_window_and_the_newest_is_kept(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_full_history_is_cut_to_the_window_keeping_the_newest(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     prompts: list[str] = []
 
     def noting(call: ModelCall) -> Line:
@@ -178,7 +176,7 @@ def test_everything_is_cut_to_the_window_and_the_newest_is_kept(data: Path, caps
     assert any(FILLER[-1] in each and "moved to" not in each for each in prompts)
 
 
-def test_what_the_model_learns_is_paid_for_under_writes(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_learning_cost_is_counted_under_writes(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def learning(call: ModelCall) -> Line:
         if call.schema is None:
             return reader(call)
@@ -201,7 +199,7 @@ class Colours:
         return [(1.0, 0.0) if re.search("crimson|scarlet", text) else (0.0, 1.0) for text in texts]
 
 
-async def test_what_only_vectors_can_find_is_found_where_there_is_an_embedder(data: Path) -> None:
+async def test_embedder_finds_answers_that_words_cannot(data: Path) -> None:
     [one, *_] = sets.load("locomo", data)
     [question, _] = one.questions
     turn = replace(one.turns[0], text="scarlet", at=one.turns[0].at - timedelta(microseconds=1))
@@ -226,12 +224,12 @@ async def test_what_only_vectors_can_find_is_found_where_there_is_an_embedder(da
 def test_a_model_that_never_answers_or_never_judges_is_wrong_and_counted(
     data: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    away = ModelUnavailable("away", retry_after=0)
+    away = ModelUnavailableError("away", retry_after=0)
 
     def failing(call: ModelCall) -> Line:
         if "You mark one answer" in call.system:
             return ModelAnswer(text="hm", model="reader")
-        return away if "bethink-memory" in call.prompt else BadAnswer("no")
+        return away if "bethink-memory" in call.prompt else ModelResponseError("no")
 
     assert run(data, "--questions", "1", model=failing) == 0
     assert "3 answers never came and 0 verdicts were none" in capsys.readouterr().out
@@ -254,7 +252,7 @@ def test_the_same_seed_draws_the_same_questions(data: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["realtalk", "beam", "longmemeval"])
-def test_the_other_sets_are_asked_too(data: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
+def test_other_question_sets_can_be_run(data: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
     assert run(data, "--set", name, model=lambda _: "CORRECT") == 0
 
     assert f"## {name}: 1 questions about 1 conversations" in capsys.readouterr().out
@@ -283,7 +281,7 @@ def test_f1_is_one_for_the_same_words_and_none_for_others() -> None:
     assert f1("blue", "red house") == 0
 
 
-def test_it_runs_as_a_command_against_a_server(data: Path) -> None:
+def test_answers_benchmark_runs_against_a_server(data: Path) -> None:
     with serving(sends(OpenAIApi().reply("CORRECT"))) as server:
         arguments = [
             "--data",
@@ -317,7 +315,7 @@ def test_every_prompt_has_its_version_in_its_name() -> None:
     assert all(re.fullmatch(r"[a-z-]+-\d+", name) for name in PROMPTS.values())
 
 
-def test_without_a_model_it_says_so(data: Path) -> None:
+def test_missing_model_is_reported(data: Path) -> None:
     def none(_: Settings) -> None:
         return None
 

@@ -1,15 +1,15 @@
-"""The benchmark of `ask`: the figure is on the last line, and a model that gets through makes it fail."""
+"""The `ask` benchmark: its figure is on the last line, and a wrong answer makes it fail."""
 
 import pytest
 
 from benchmarks import ask
 from benchmarks.ask_cases import cases, honest
-from bethink import ScriptedModel
 from bethink.model.calls import ModelCall
+from bethink.testing import ScriptedModel
 from tests.unit.model_server import OpenAIApi, sends, serving
 
 
-def test_scripted_models_are_held_to_the_goal(capsys: pytest.CaptureFixture[str]) -> None:
+def test_scripted_models_reach_the_goal(capsys: pytest.CaptureFixture[str]) -> None:
     assert ask.main(["--questions", "20"]) == 0
 
     assert capsys.readouterr().out.splitlines()[-1] == (
@@ -17,14 +17,14 @@ def test_scripted_models_are_held_to_the_goal(capsys: pytest.CaptureFixture[str]
     )
 
 
-async def test_a_model_that_refuses_everything_is_right_only_where_memory_is_silent() -> None:
+async def test_model_refusing_everything_is_right_only_if_unanswerable() -> None:
     figures = await ask.measured(ScriptedModel(lambda _: "UNKNOWN"), cases()[:20])
 
     assert (figures.answered, figures.refused, figures.wrong) == (0.0, 1.0, 0.0)
     assert figures.right == pytest.approx(0.4)
 
 
-async def test_what_gets_through_is_counted_as_wrong() -> None:
+async def test_answer_to_an_unanswerable_question_counts_as_wrong() -> None:
     def repeats(call: ModelCall) -> str:
         said = str(honest(call))
         line = next(each for each in call.prompt.splitlines() if each.startswith("- "))
@@ -35,7 +35,7 @@ async def test_what_gets_through_is_counted_as_wrong() -> None:
     assert figures.wrong == pytest.approx(0.4)
 
 
-def test_a_server_is_asked_and_its_figure_printed(
+def test_server_is_benchmarked_and_its_figure_printed(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NO_PROXY", "*")

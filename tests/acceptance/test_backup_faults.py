@@ -1,4 +1,4 @@
-"""The campaign on backups finds what it looks for."""
+"""The backup fault campaign detects seeded bugs."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from faults.places import place
 @pytest.mark.mutant
 @pytest.mark.slow
 @pytest.mark.parametrize("mutant", Mutant)
-def test_a_bug_on_purpose_is_found(mutant: Mutant) -> None:
+def test_seeded_bug_is_detected(mutant: Mutant) -> None:
     with place("sqlite") as where:
         _, verdict = campaign(where, 4, 7, mutant)
 

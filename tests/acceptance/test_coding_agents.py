@@ -42,12 +42,14 @@ def connect(mine: Laptop, *words: str) -> None:
 
 
 def stored(mine: Laptop, project: str) -> list[str]:
-    lines = mine.bethink("export", "--jsonl", "--space", f"project:git.example/{project}").splitlines()
+    lines = mine.bethink(
+        "data", "export", "--format", "jsonl", "--space", f"project:git.example/{project}"
+    ).splitlines()
     return [json.loads(line)["content"] for line in lines]
 
 
 @pytest.mark.parametrize("http", ["--http", "--no-http"])
-def test_what_was_said_to_one_agent_is_known_to_the_other(mine: Laptop, http: str) -> None:
+def test_coding_agents_share_memory_within_a_project(mine: Laptop, http: str) -> None:
     alpha, beta = mine.project("alpha"), mine.project("beta")
     connect(mine, http)
 
@@ -61,7 +63,7 @@ def test_what_was_said_to_one_agent_is_known_to_the_other(mine: Laptop, http: st
 
 
 @pytest.mark.parametrize("http", ["--http", "--no-http"])
-def test_nothing_is_lost_if_the_resident_process_is_killed_mid_session(mine: Laptop, http: str) -> None:
+def test_killed_resident_process_loses_no_messages(mine: Laptop, http: str) -> None:
     alpha = mine.project("alpha")
     connect(mine, http)
     mine.claude("First of all, hello.", alpha)
@@ -72,8 +74,8 @@ def test_nothing_is_lost_if_the_resident_process_is_killed_mid_session(mine: Lap
     mine.claude("Last of all, goodbye.", alpha)
     mine.codex("Is everything there?", alpha)
 
-    said = [line.content for path in claude_code.find(mine.home) for line in claude_code.read(path)]
-    said += [line.content for path in codex.find(mine.home) for line in codex.read(path)]
+    said = [line.content for path in claude_code.find(mine.home) for line in claude_code.read_lines(path)]
+    said += [line.content for path in codex.find(mine.home) for line in codex.read_lines(path)]
     mine.settle()
     assert sorted(stored(mine, "alpha")) == sorted(said)
     assert LIKES_PNPM in said

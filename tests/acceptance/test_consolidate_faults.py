@@ -1,5 +1,5 @@
 # pyright: reportUnknownMemberType=false
-"""The fault campaign of consolidation, short; and that it and its check notice what they are there to notice."""
+"""A short consolidation fault campaign, and proof that it and its check detect seeded bugs."""
 
 import random
 import shutil
@@ -38,7 +38,7 @@ def test_a_campaign_ends_with_its_figures_and_its_seed() -> None:
 @pytest.mark.slow
 @pytest.mark.timeout(400)
 @pytest.mark.parametrize("mutant", list(ConsolidateMutant))
-def test_a_campaign_notices_every_bug_that_is_made_on_purpose(mutant: ConsolidateMutant) -> None:
+def test_campaign_detects_every_seeded_bug(mutant: ConsolidateMutant) -> None:
     for faults in (40, 80, 160, 320):
         done = campaign("--faults", str(faults), "--mutant", mutant)
         if done.returncode == 1:
@@ -54,7 +54,7 @@ async def _settle(place: Place, slot: int) -> None:
     database = database_at(place.target)
     await database.open()
     worker = consolidators.worker(database, random.Random(slot), Signs(consolidators.WORKERS), slot)
-    while (await worker.run_once()).claimed:
+    while (await worker.run_once()).leased:
         pass
     await database.close()
 
@@ -102,7 +102,7 @@ _OLD = f"(SELECT id FROM documents WHERE {_DERIVED} AND version > 2 ORDER BY id 
 # A topic that only stays because something hangs below it may rest on nothing.
 _STANDING = f"valid_to IS NULL AND slug LIKE 'topic-%' AND body <> '{EMPTIED}'"
 _TOPIC = f"(SELECT id FROM documents WHERE {_DERIVED} AND {_STANDING} ORDER BY id LIMIT 1)"
-_FLAGGED = "(SELECT session_id FROM session_memories WHERE selected = 1 ORDER BY session_id LIMIT 1)"
+_FLAGGED = "(SELECT session_id FROM session_summaries WHERE selected = 1 ORDER BY session_id LIMIT 1)"
 _FIRST_CHANGES = """EXISTS (
     SELECT 1 FROM change_sets l WHERE l.space_id = change_sets.space_id AND l.token > change_sets.token
 )"""
@@ -140,16 +140,16 @@ FROM documents WHERE id = {_TOPIC} AND valid_to IS NULL"""
         ("UPDATE jobs SET token = 1 WHERE kind = 'consolidate'", "above that of the job of space-"),
         ("UPDATE jobs SET status = 'queued' WHERE kind = 'consolidate'", "is queued"),
         ("UPDATE jobs SET status = 'failed' WHERE kind = 'consolidate'", "is failed"),
-        ("UPDATE jobs SET status = 'dead' WHERE kind = 'consolidate'", "is dead"),
+        ("UPDATE jobs SET status = 'abandoned' WHERE kind = 'consolidate'", "is abandoned"),
         ("UPDATE jobs SET status = 'running', due_at = 1 WHERE kind = 'consolidate'", "running, and its lease is over"),
         ("UPDATE jobs SET input_watermark = success_watermark + 1 WHERE kind = 'consolidate'", ", promised until "),
         ("UPDATE jobs SET input_watermark = 1, success_watermark = 1 WHERE kind = 'consolidate'", " is lost"),
         ("UPDATE jobs SET success_watermark = 1 WHERE kind = 'consolidate'", "settled until 1, but has selected "),
         (
-            "UPDATE session_memories SET selected = 0, selected_source_updated_at = NULL",
+            "UPDATE session_summaries SET selected = 0, selected_source_updated_at = NULL",
             "was never settled with [('ses_",
         ),
-        (f"UPDATE session_memories SET generated_at = 1 WHERE session_id = {_FLAGGED}", "still holds on to [('ses_"),
+        (f"UPDATE session_summaries SET generated_at = 1 WHERE session_id = {_FLAGGED}", "still holds on to [('ses_"),
         (f"DELETE FROM documents WHERE id = {_OLD} AND version = 2", " has the versions [1, 3"),
         (_COPY, "was never closed"),
         (_COPY, " is current 2 times in space-"),
@@ -167,13 +167,13 @@ FROM documents WHERE id = {_TOPIC} AND valid_to IS NULL"""
         ),
         ("UPDATE facts SET retired_at = 1", "(doc_"),
         (
-            f"UPDATE session_memories SET selected_source_updated_at = 7 WHERE session_id = {_FLAGGED}",
+            f"UPDATE session_summaries SET selected_source_updated_at = 7 WHERE session_id = {_FLAGGED}",
             "is flagged at 7, which was never stored",
         ),
         ("UPDATE change_sets SET selection = '[]'", "which no run has looked at"),
-        ("UPDATE session_memories SET selected = 0 WHERE selected = 1", "is not flagged, but at "),
-        ("DELETE FROM session_memories", "is that of None, not of "),
-        ("UPDATE session_memories SET source_updated_at = 7", "is that of 7, not of "),
+        ("UPDATE session_summaries SET selected = 0 WHERE selected = 1", "is not flagged, but at "),
+        ("DELETE FROM session_summaries", "is that of None, not of "),
+        ("UPDATE session_summaries SET source_updated_at = 7", "is that of 7, not of "),
         ("DELETE FROM terms WHERE kind = 'document'", "does not agree with the documents"),
     ],
 )
@@ -195,13 +195,13 @@ def test_the_check_names_every_broken_promise(folder: Path, damage: str, complai
         ("job space-x 3 4 1\njob space-x 2 4 2\n", "the token of space-x fell from 3 back to 2"),
     ],
 )
-def test_the_check_notices_what_was_seen_to_fall(folder: Path, lines: str, complaint: str) -> None:
+def test_check_detects_a_value_that_decreased(folder: Path, lines: str, complaint: str) -> None:
     (folder / "ledger" / WATCHED).write_text(lines)
 
     assert complaints(folder) == [complaint]
 
 
-def test_the_check_notices_a_write_by_whoever_had_lost_the_claim(folder: Path) -> None:
+def test_check_detects_a_write_after_a_lost_lease(folder: Path) -> None:
     [(first,)] = rows(folder, "SELECT min(token) FROM change_sets WHERE space_id = 'space-03'")
     assert isinstance(first, int)
     (folder / "ledger" / WATCHED).write_text(f"job space-03 {first} 0 1\njob space-03 {first + 1} 0 2\n")
@@ -212,10 +212,10 @@ def test_the_check_notices_a_write_by_whoever_had_lost_the_claim(folder: Path) -
     assert all(f"space-03 was written by token {first} after token {first + 1}" in violation for violation in found)
 
 
-def test_the_check_notices_a_flag_that_was_set_before_its_run_succeeded(folder: Path) -> None:
+def test_check_detects_a_flag_set_before_its_run_succeeded(folder: Path) -> None:
     [(space, session, moment)] = rows(
         folder,
-        "SELECT space_id, session_id, selected_source_updated_at FROM session_memories WHERE selected = 1 LIMIT 1",
+        "SELECT space_id, session_id, selected_source_updated_at FROM session_summaries WHERE selected = 1 LIMIT 1",
     )
     (folder / "ledger" / WATCHED).write_text(f"flag {space} {session} {moment} 1\nflag {space} {session} 7 {2**60}\n")
 
@@ -226,7 +226,7 @@ def test_the_check_notices_a_flag_that_was_set_before_its_run_succeeded(folder: 
     ]
 
 
-def test_what_was_only_meant_may_be_stored_or_not(folder: Path) -> None:
+def test_intended_write_may_be_stored_or_missing(folder: Path) -> None:
     kept = [each for each in promises.read(folder / "ledger") if each.session is not None]
     last = kept[-1]
     ledger = folder / "ledger" / "promises"
@@ -237,15 +237,16 @@ def test_what_was_only_meant_may_be_stored_or_not(folder: Path) -> None:
     assert complaints(folder) == []
 
 
-def test_the_check_counts_processes_that_failed_and_reads_what_workers_logged(folder: Path) -> None:
+def test_check_counts_failed_processes_and_reads_worker_logs(folder: Path) -> None:
     log = folder / "workers.log"
     log.write_text(
-        "job consolidate of space failed (Busy), attempt 1\njob consolidate of space failed (Stale), attempt 1\n"
+        "job consolidate of space failed (DatabaseBusyError), attempt 1\n"
+        "job consolidate of space failed (VersionConflictError), attempt 1\n"
     )
 
     found = check(str(folder / "memory.db"), folder / "ledger", failed_processes=2, log=log).violations
 
     assert found == [
         "2 processes ended in an error",
-        "a worker says: job consolidate of space failed (Stale), attempt 1",
+        "a worker says: job consolidate of space failed (VersionConflictError), attempt 1",
     ]

@@ -1,4 +1,4 @@
-"""What is in deploy/ holds together: manifests that fit their schemas, units, settings and figures that exist."""
+"""The files in deploy/ are consistent: valid manifests and units, existing settings and metrics."""
 
 import json
 import os
@@ -17,7 +17,7 @@ import pytest
 import yaml
 
 from bethink.config.settings import load_settings
-from bethink.model.jobs import RunReport
+from bethink.model.jobs import LearnReport
 from tests.doors.cli_kit import environment
 from tests.doors.server_kit import serving
 from tests.service_kit import ask, service
@@ -48,7 +48,7 @@ def test_every_manifest_fits_the_schema_of_kubernetes(release: str) -> None:
 
 
 @pytest.mark.skipif(shutil.which("kubectl") is None, reason="needs kubectl")
-def test_the_kustomization_can_be_built_and_lets_clients_in_by_their_label_alone() -> None:
+def test_kustomization_builds_and_admits_clients_only_by_label() -> None:
     built = subprocess.run(["kubectl", "kustomize", KUBERNETES], check=True, capture_output=True, text=True).stdout
     made = list(cast("Iterator[dict[str, Any]]", yaml.safe_load_all(built)))
     for each in made:
@@ -100,9 +100,9 @@ async def test_rules_and_board_use_only_figures_and_labels_that_a_server_shows(t
     async with serving(str(tmp_path / "memory.db")) as served:
         await served("POST", "/v1/spaces/alice/remember", {"messages": "tea"})
         await served("POST", "/v1/spaces/alice/recall", {"question": "tea?"})
-        report = RunReport()
+        report = LearnReport()
         report.outcomes["succeeded"] += 1
-        served.app.state.context.metrics.worked(report)
+        served.app.state.context.metrics.count_jobs(report)
         page = (await served("GET", "/metrics")).body.decode()
     shown = set(re.findall(r"^(bethink_\w+)", page, flags=re.MULTILINE))
     labels = set(re.findall(r'[{,](\w+)="', page))
@@ -152,9 +152,7 @@ def test_every_unit_is_understood_by_systemd_and_exposes_little(tmp_path: Path, 
 
 
 @pytest.mark.slow
-def test_the_commands_of_the_compose_file_come_up_on_postgresql_and_pass_their_own_health_checks(
-    tmp_path: Path, clean_dsn: str
-) -> None:
+def test_compose_services_pass_their_health_checks_on_postgres(tmp_path: Path, clean_dsn: str) -> None:
     services: dict[str, Any] = documents(DEPLOY / "compose.yaml")[0]["services"]
     image = (DEPLOY / "Dockerfile").read_text()
     [default] = re.findall(r"^HEALTHCHECK .*\\\n\s*CMD (\[.*\])$", image, flags=re.MULTILINE)
@@ -173,7 +171,9 @@ def test_the_commands_of_the_compose_file_come_up_on_postgresql_and_pass_their_o
     assert subprocess.run(once, env=environment(tmp_path, **named), check=False, capture_output=True).returncode == 0
     with (
         service(tmp_path, *services["server"]["command"], **settings("server"), server_port="0") as server,
-        service(tmp_path, *services["worker"]["command"], **settings("worker"), worker_listen="127.0.0.1:0") as worker,
+        service(
+            tmp_path, *services["worker"]["command"], **settings("worker"), worker_health_address="127.0.0.1:0"
+        ) as worker,
     ):
         here = re.findall(r"http://[\d.:]+", server.wait_for("serving at"))[0]
         there = re.findall(r"http://[\d.:]+", worker.wait_for("health and metrics at"))[0]
@@ -193,7 +193,7 @@ def test_the_compose_file_gives_the_containers_little() -> None:
     assert services["postgres"].get("ports") is None
 
 
-def test_the_role_that_postgresql_is_given_is_bound_by_its_policies() -> None:
+def test_postgres_role_is_bound_by_row_security() -> None:
     script = (DEPLOY / "postgres-init.sh").read_text()
     assert "NOSUPERUSER NOBYPASSRLS" in script
     assert subprocess.run(["sh", "-n", DEPLOY / "postgres-init.sh"], check=False).returncode == 0

@@ -1,4 +1,4 @@
-"""The campaign of erasure, short; and that it notices what it is there to notice."""
+"""A short erasure campaign, and proof that it detects seeded bugs."""
 
 import json
 import random
@@ -21,7 +21,7 @@ def test_words_are_searched_by_pieces_of_six_letters() -> None:
     assert len(canary(random.Random(1))) == 10
 
 
-def test_pieces_are_found_in_any_bytes_plain_and_escaped() -> None:
+def test_pieces_are_detected_in_plain_and_escaped_bytes() -> None:
     words = [canary(random.Random(seed)) for seed in range(20)]
     data = b"\xd0\xff".join(word.encode() + b"\xd1" + json.dumps(word).encode() for word in words)
 
@@ -42,7 +42,7 @@ def test_a_campaign_ends_with_its_figures_and_its_seed() -> None:
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("mutant", list(ErasureMutant))
-def test_a_campaign_notices_every_bug_that_is_made_on_purpose(mutant: ErasureMutant) -> None:
+def test_campaign_detects_every_seeded_bug(mutant: ErasureMutant) -> None:
     # Only busy lives split pages, and so show what a split leaves behind.
     busy = "1" if mutant is ErasureMutant.NO_CLEARING else "0"
     for histories in (15, 30, 60):

@@ -1,4 +1,4 @@
-"""The labelled claims are what their labels say, and the benchmark counts what a gate does to them."""
+"""The labeled claims match their labels, and the benchmark counts the decisions of claim validation."""
 
 import re
 import unicodedata
@@ -54,12 +54,12 @@ def test_there_are_over_500_claims_in_ten_languages_about_equally():
     assert len(of(lambda case: case.sound)) >= 250
 
 
-def test_no_claim_and_no_id_stands_twice():
+def test_every_claim_and_id_is_unique():
     assert not [text for text, count in Counter(case.claim.statement for case in CASES).items() if count > 1]
     assert len({case.id for case in CASES}) == len(CASES)
 
 
-def test_every_kind_of_case_is_there_in_every_language_and_in_both_halves():
+def test_every_kind_of_case_exists_per_language_and_half():
     kinds = {case.kind for case in CASES}
     assert kinds >= {"plain", "name", "number", "negation", "tense", "third_person", "quotation", "supposition"}
     assert kinds >= {"irony", "correction", "quote", "wish"}
@@ -94,7 +94,7 @@ def test_a_quote_is_missing_exactly_where_a_case_says_so():
     assert of(lambda case: case.kind == "quote" and case.sound)
 
 
-def test_a_foreign_name_stands_in_the_statement_and_nowhere_else():
+def test_foreign_name_occurs_only_in_the_statement():
     cases = of(lambda case: case.kind == "name")
     assert len(cases) >= 40
     for case in cases:
@@ -105,7 +105,7 @@ def test_a_foreign_name_stands_in_the_statement_and_nowhere_else():
             assert not stands(name, said(case), language=case.language), case.id
 
 
-def test_a_foreign_number_stands_in_the_statement_and_nowhere_else():
+def test_foreign_number_occurs_only_in_the_statement():
     cases = of(lambda case: case.kind == "number")
     assert len(cases) >= 40
     for case in cases:
@@ -116,7 +116,7 @@ def test_a_foreign_number_stands_in_the_statement_and_nowhere_else():
             assert digits(number) not in re.findall(r"\d+", digits(said(case))), case.id
 
 
-def test_a_wish_that_code_must_refuse_is_not_a_persons_word():
+def test_rejected_preference_is_not_said_by_a_person():
     cases = of(lambda case: case.kind == "wish" and case.code_must_refuse)
     assert len(cases) >= 30
     for case in cases:
@@ -124,14 +124,14 @@ def test_a_wish_that_code_must_refuse_is_not_a_persons_word():
         assert case.claim.kind in WISHES or speakers(case) == {"tool"}
 
 
-def test_a_claim_that_code_may_let_through_rests_on_quotes_and_a_wish_on_a_person():
+def test_allowed_claims_need_quotes_and_preferences_need_a_user():
     for case in of(lambda case: not case.code_must_refuse):
         assert case.is_quoted, case.id
         assert case.claim.kind not in WISHES or speakers(case) == {"user"}, case.id
     assert not of(lambda case: case.code_must_refuse and case.violation is None)
 
 
-def test_a_sound_claim_is_of_any_kind_of_claim_and_some_rest_on_tools_and_context():
+def test_sound_claims_cover_all_kinds_and_cite_tools_and_context():
     sound = of(lambda case: case.sound)
     assert {case.claim.kind for case in sound} >= _KINDS - {"goal"}
     assert len([case for case in sound if speakers(case) == {"tool"}]) >= 10
@@ -142,11 +142,11 @@ def knows_the_labels(case: Case) -> Answer:
     return Answer(not case.code_must_refuse, reason="label" if case.code_must_refuse else "")
 
 
-def test_the_gate_lets_no_foreign_name_number_or_quote_through_and_refuses_nothing_true():
+def test_validator_rejects_all_foreign_claims_and_no_true_ones():
     assert report(run(CASES, check))
 
 
-def test_a_gate_that_refuses_what_it_must_reaches_the_bar(capsys: pytest.CaptureFixture[str]):
+def test_validator_that_rejects_as_labeled_reaches_the_bar(capsys: pytest.CaptureFixture[str]):
     assert report(run(CASES, knows_the_labels))
     last = capsys.readouterr().out.splitlines()[-1]
     assert last.startswith("reached: true let through 1.000")
@@ -154,7 +154,7 @@ def test_a_gate_that_refuses_what_it_must_reaches_the_bar(capsys: pytest.Capture
 
 
 @pytest.mark.parametrize("kind", ["names", "numbers", "quotes"])
-def test_one_forbidden_claim_let_through_misses_the_bar(kind: str, capsys: pytest.CaptureFixture[str]):
+def test_one_forbidden_claim_misses_the_bar(kind: str, capsys: pytest.CaptureFixture[str]):
     one = next(case for case in CASES if case.violation == kind)
     assert not report(run(CASES, lambda case: Answer(case.id == one.id or not case.code_must_refuse)), show=True)
     shown = capsys.readouterr().out
@@ -162,7 +162,7 @@ def test_one_forbidden_claim_let_through_misses_the_bar(kind: str, capsys: pytes
     assert f"{kind} 1 of" in shown.splitlines()[-1]
 
 
-def test_a_gate_that_refuses_everything_misses_the_bar_and_says_why(capsys: pytest.CaptureFixture[str]):
+def test_validator_that_rejects_everything_misses_the_bar(capsys: pytest.CaptureFixture[str]):
     assert not report(run(CASES, lambda _: Answer(passed=False, reason="strict")))
     shown = capsys.readouterr().out
     assert f"strict {sum(case.sound for case in CASES if case.kind == 'plain')} |" in shown

@@ -1,5 +1,5 @@
 # pyright: reportUnknownMemberType=false
-"""The fault campaigns, short; and that they notice what they are there to notice."""
+"""Short fault campaigns, and proof that they detect seeded bugs."""
 
 import subprocess
 import sys
@@ -31,7 +31,7 @@ def test_a_campaign_ends_with_its_figures_and_its_seed() -> None:
 
 @pytest.mark.mutant
 @pytest.mark.slow
-def test_a_campaign_notices_an_acknowledgement_that_came_too_early() -> None:
+def test_campaign_detects_an_early_acknowledgment() -> None:
     done = campaign("--database", "sqlite", "--kills", "60", "--mutant")
 
     assert done.returncode == 1

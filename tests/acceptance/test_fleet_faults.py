@@ -1,4 +1,4 @@
-"""The campaign on fleets of two versions finds what it looks for."""
+"""The campaign on fleets of two versions detects seeded bugs."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from faults.places import DATABASES, place
 @pytest.mark.mutant
 @pytest.mark.slow
 @pytest.mark.parametrize(("database", "mutant"), [(each, mutant) for each in DATABASES for mutant in mutants_of(each)])
-def test_a_bug_on_purpose_is_found(database: str, mutant: Mutant) -> None:
+def test_seeded_bug_is_detected(database: str, mutant: Mutant) -> None:
     with place(database) as where:
         _, verdict = campaign(where, 3, 7, mutant)
 

@@ -1,4 +1,4 @@
-"""The campaign on hooks finds what it looks for."""
+"""The hook fault campaign detects seeded bugs."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from faults.places import place
 
 @pytest.mark.slow
 @pytest.mark.parametrize("mutant", Mutant)
-def test_a_bug_on_purpose_is_found(mutant: Mutant, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_seeded_bug_is_detected(mutant: Mutant, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", "/")  # the campaign sets its own
     with place("sqlite") as where:
         _, verdict = campaign(where, 60, 7, mutant)

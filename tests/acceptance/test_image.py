@@ -1,4 +1,4 @@
-"""The image of deploy/Dockerfile, really built and run: as its own user, with a root that cannot be written."""
+"""The image of deploy/Dockerfile, built and run as its own user with a read-only root."""
 
 import os
 import re
@@ -15,7 +15,7 @@ import pytest
 from tests.doors.cli_kit import ok
 from tests.service_kit import Service, ask
 from tools.cutting_proxy import CuttingProxy
-from tools.image import USER, Images, Unpacked, missing
+from tools.image import USER, Images, UnpackedImage, missing
 
 _FOLDER = os.environ.get("BETHINK_TEST_IMAGE", "")
 pytestmark = [
@@ -27,11 +27,11 @@ pytestmark = [
 
 
 @pytest.fixture(scope="module")
-def image(tmp_path_factory: pytest.TempPathFactory) -> Unpacked:
+def image(tmp_path_factory: pytest.TempPathFactory) -> UnpackedImage:
     assert not missing()
     images = Images(Path(_FOLDER))
     images.build()
-    return images.unpacked(tmp_path_factory.mktemp("image"))
+    return images.unpack(tmp_path_factory.mktemp("image"))
 
 
 @contextmanager
@@ -63,7 +63,7 @@ class Container(Service):
 
 
 @contextmanager
-def container(image: Unpacked, *words: str, **settings: str) -> Generator[Container]:
+def container(image: UnpackedImage, *words: str, **settings: str) -> Generator[Container]:
     streams: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
     environ = image.environment(**{f"BETHINK_{name.upper()}": value for name, value in settings.items()})
     with subprocess.Popen(image.command(*words), env=environ, cwd="/", text=True, **streams) as child:
@@ -75,7 +75,7 @@ def container(image: Unpacked, *words: str, **settings: str) -> Generator[Contai
                 running.end(signal.SIGKILL)
 
 
-def test_it_is_small_has_no_installer_and_does_not_run_as_root(image: Unpacked) -> None:
+def test_image_is_small_and_does_not_run_as_root(image: UnpackedImage) -> None:
     figures = image.figures()
     assert figures["bytes_of_bethink"] < 200_000_000
     assert figures["python_packages"] < 60
@@ -85,7 +85,7 @@ def test_it_is_small_has_no_installer_and_does_not_run_as_root(image: Unpacked) 
     assert "Healthcheck" in image.config
 
 
-def test_what_it_runs_can_write_nowhere_but_in_its_own_folders(image: Unpacked) -> None:
+def test_image_processes_write_only_to_their_own_folders(image: UnpackedImage) -> None:
     python = "/opt/bethink/bin/python3"
     program = (
         "import os, pathlib\n"
@@ -104,13 +104,13 @@ def test_what_it_runs_can_write_nowhere_but_in_its_own_folders(image: Unpacked) 
     assert done.stdout.strip() == f"{USER} ['/tmp', '/var/lib/bethink']", done.stderr
 
 
-def test_server_and_worker_come_up_on_postgresql_are_probed_and_replaced_under_load(
-    image: Unpacked, reached: str, clean_dsn: str
+def test_image_runs_server_and_worker_and_is_replaced_under_load(
+    image: UnpackedImage, reached: str, clean_dsn: str
 ) -> None:
     named = {"module": "memory.postgres", "postgres_dsn": reached, "server_host": "127.0.0.1"}
     done = image.run("status", **{f"BETHINK_{key.upper()}": value for key, value in named.items()})
     assert done.returncode == 0, done.stderr
-    key = ok("keys", "create", "app", "--scope", "read", "--scope", "write", "--database", clean_dsn)["key"]
+    key = ok("admin", "keys", "create", "app", "--scope", "read", "--scope", "write", "--database", clean_dsn)["key"]
     answered: list[tuple[int, str]] = []
     address = ""
     stopped = threading.Event()
@@ -124,7 +124,7 @@ def test_server_and_worker_come_up_on_postgresql_are_probed_and_replaced_under_l
     serve = {**named, "server_port": "0", "learn_in_background": "false"}
     with (
         container(image, "serve", "--workers", "2", **serve) as first,
-        container(image, "worker", **named, worker_listen="127.0.0.1:0") as worker,
+        container(image, "worker", **named, worker_health_address="127.0.0.1:0") as worker,
     ):
         address = _address(first.wait_for("serving at"))
         beside = _address(worker.wait_for("health and metrics at"))

@@ -1,4 +1,4 @@
-"""The benchmark of recall's latency: a short run of it on both databases, and what it is made of."""
+"""The recall latency benchmark: a short run on both databases, and tests of its parts."""
 
 import re
 import subprocess
@@ -59,7 +59,7 @@ def test_a_space_has_the_same_facts_in_a_small_world_as_in_a_large_one() -> None
     assert len({fact.id for fact in large.told()}) == large.facts
 
 
-def test_a_question_shares_two_to_four_words_with_what_it_is_about() -> None:
+def test_question_shares_two_to_four_words_with_its_fact() -> None:
     world = World(seed=7, spaces=5, size=20)
     facts = {fact.id: fact for fact in world.told()}
 
@@ -72,7 +72,7 @@ def test_a_question_shares_two_to_four_words_with_what_it_is_about() -> None:
         assert 2 <= len(set(question.text.rstrip("?").split()) & set(about.content.split())) <= 4
 
 
-async def test_what_a_recall_issues_gives_the_same_rows_when_it_is_issued_bare(tmp_path: Path) -> None:
+async def test_recall_statements_return_the_same_rows_when_run_bare(tmp_path: Path) -> None:
     path, world = str(tmp_path / "bare.db"), World(seed=7, spaces=4, size=30)
     question = world.questions(1)[0]
     database = SqliteDatabase(SqliteOptions(path=path))

@@ -1,5 +1,5 @@
 # pyright: reportUnknownMemberType=false
-"""The fault campaigns of learning, short; and that they and their checks notice what they are there to notice."""
+"""Short learning fault campaigns, and proof that they and their checks detect seeded bugs."""
 
 import random
 import shutil
@@ -45,7 +45,7 @@ def test_a_campaign_ends_with_its_figures_and_its_seed(arguments: tuple[str, ...
 @pytest.mark.slow
 @pytest.mark.timeout(400)
 @pytest.mark.parametrize("mutant", [each for each in Mutant if each is not Mutant.TWO_TRANSACTIONS])
-def test_a_campaign_notices_every_bug_that_is_made_on_purpose(mutant: Mutant) -> None:
+def test_campaign_detects_every_seeded_bug(mutant: Mutant) -> None:
     for kills in (60, 120, 240):
         done = campaign("learn", "--kills", str(kills), "--mutant", mutant)
         if done.returncode == 1:
@@ -166,7 +166,7 @@ WHERE fact_id = (SELECT id FROM facts WHERE content = 'note9x blue9x' AND id <> 
         ("UPDATE sessions SET invalidated_at = 2", "is still marked at 2"),
         ("UPDATE fact_sources SET session_id = 'ses_x' WHERE number = 1", "belongs to no fact of that session"),
         ("UPDATE jobs SET status = 'running'", "is running"),
-        ("UPDATE jobs SET status = 'dead'", "is dead"),
+        ("UPDATE jobs SET status = 'abandoned'", "is abandoned"),
         ("INSERT INTO terms_fts (terms_fts) VALUES ('delete-all')", "the index of words does not agree"),
     ],
 )
@@ -185,13 +185,13 @@ def test_the_check_names_every_broken_promise(folder: Path, damage: str, complai
         ("ses_a 4 3 1\nses_a 4 2 2\n", "the token of session ses_a fell from 3 back to 2"),
     ],
 )
-def test_the_check_notices_what_was_seen_to_fall(folder: Path, lines: str, complaint: str) -> None:
+def test_check_detects_a_value_that_decreased(folder: Path, lines: str, complaint: str) -> None:
     (folder / "ledger" / WATCHED).write_text(lines)
 
     assert complaints(folder) == [complaint]
 
 
-def test_the_check_notices_a_write_by_whoever_had_lost_the_claim(folder: Path) -> None:
+def test_check_detects_a_write_after_a_lost_lease(folder: Path) -> None:
     connection = apsw.Connection(str(folder / "memory.db"))
     [[session]] = list(connection.execute("SELECT source FROM facts WHERE content = 'note9x blue9x'"))
     [[first]] = list(connection.execute("SELECT min(token) FROM facts WHERE source = ?", (session,)))
@@ -204,18 +204,18 @@ def test_the_check_notices_a_write_by_whoever_had_lost_the_claim(folder: Path) -
     assert all(f"was written by token {first} after token {first + 1}" in violation for violation in found)
 
 
-def test_the_check_counts_processes_that_failed_and_reads_what_workers_logged(folder: Path) -> None:
+def test_check_counts_failed_processes_and_reads_worker_logs(folder: Path) -> None:
     log = folder / "workers.log"
     log.write_text(
-        "job extract of ses_a failed (Busy), attempt 1\na heartbeat failed: Busy\n"
-        "job extract of ses_a failed (Duplicate), attempt 1\n"
+        "job extract of ses_a failed (DatabaseBusyError), attempt 1\na heartbeat failed: DatabaseBusyError\n"
+        "job extract of ses_a failed (DuplicateError), attempt 1\n"
     )
 
     found = check(str(folder / "memory.db"), folder / "ledger", failed_processes=2, log=log).violations
 
     assert found == [
         "2 processes ended in an error",
-        "a worker says: job extract of ses_a failed (Duplicate), attempt 1",
+        "a worker says: job extract of ses_a failed (DuplicateError), attempt 1",
     ]
 
 
@@ -275,7 +275,7 @@ def test_the_check_of_answers_finds_nothing_where_nothing_is_wrong(well_answered
         ("UPDATE answers SET agent_id = 'agt_x'", "is of no session or agent of its space"),
         ("UPDATE sessions SET processed_until = NULL", "is processed until None"),
         ("UPDATE sessions SET invalidated_at = 1", "marked at 1"),
-        ("UPDATE jobs SET status = 'dead'", "is dead"),
+        ("UPDATE jobs SET status = 'abandoned'", "is abandoned"),
         ("UPDATE spending SET calls = 0", "0 calls were paid for, 24 answered"),
         ("UPDATE spending SET cost = -1", "a day's spending is negative"),
         ("UPDATE jobs SET calls = 0", "0 calls were charged to jobs, 24 answered"),

@@ -1,4 +1,4 @@
-"""The recorded learning is what its labels say, is read without running anything, and is counted right."""
+"""The recorded learning set matches its labels, is read without running code, and is counted correctly."""
 
 import json
 from pathlib import Path
@@ -7,8 +7,8 @@ import pytest
 
 from benchmarks.learning_data import OWN, load
 from benchmarks.learning_replay import Errs, Fate, Reader, replayed
-from bethink.memory.learning.extraction.gate import is_in, plain
 from bethink.memory.learning.extraction.second import VERDICTS
+from bethink.memory.learning.extraction.validation import is_in, plain
 
 SET = load(OWN)
 TALKS = [*SET.talks, *([] if SET.followup is None else [SET.followup])]
@@ -24,7 +24,7 @@ def test_every_quote_is_in_its_message() -> None:
                 )
 
 
-def test_false_claims_cite_messages_and_are_not_said() -> None:
+def test_false_claims_cite_messages_and_differ_from_true_ones() -> None:
     for talk in SET.talks:
         true = {claim["statement"] for claim in talk.claims}
         for false in talk.false:
@@ -33,7 +33,7 @@ def test_false_claims_cite_messages_and_are_not_said() -> None:
             assert all(1 <= number <= len(talk.messages) for number in false.sources)
 
 
-def test_the_set_is_as_large_as_it_says() -> None:
+def test_set_has_its_documented_size() -> None:
     assert len(SET.talks) == 4
     assert sum(len(talk.claims) for talk in SET.talks) == 45
     assert sum(len(talk.false) for talk in SET.talks) == 27
@@ -84,7 +84,7 @@ def test_lines_belong_to_the_message_before_until_the_next_number(tmp_path: Path
 
 
 @pytest.mark.parametrize(("errs", "stands"), [(Errs.NEVER, False), (Errs.WORST, True)])
-async def test_a_false_claim_stands_only_if_the_reader_errs(
+async def test_false_claim_is_stored_only_if_the_reader_errs(
     tmp_path: Path, errs: Errs, stands: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("benchmarks.learning_replay.WRONG", 1.0)

@@ -1,4 +1,4 @@
-"""With a real model behind a real server, on demand: set BETHINK_TEST_MODEL_URL to an OpenAI-compatible address."""
+"""Tests with a real model, on demand: set BETHINK_TEST_MODEL_URL to an OpenAI-compatible address."""
 
 import os
 
@@ -26,7 +26,7 @@ def model() -> OpenAIModel:
     return OpenAIModel("local", base_url=os.environ["BETHINK_TEST_MODEL_URL"], window=4_096, output=output, timeout=900)
 
 
-async def test_a_session_is_learnt_from_with_valid_structured_output(target: str, model: OpenAIModel) -> None:
+async def test_session_is_learned_with_valid_structured_output(target: str, model: OpenAIModel) -> None:
     async with bethink.connect(target, model=model, learn_in_background=False) as memory:
         session = await memory.space("alice").session(KEY)
         await session.append(
@@ -36,17 +36,17 @@ async def test_a_session_is_learnt_from_with_valid_structured_output(target: str
                 {"role": "user", "content": "I prefer green tea, and my cat is called Miez."},
             ],
         )
-        await session.idle()
+        await session.checkpoint(force=True)
 
         report = await memory.learn()
 
-        [job] = [each for each in await memory.space("alice").jobs() if each.kind is JobKind.EXTRACT]
+        [job] = [each for each in await memory.space("alice").admin.jobs.list() if each.kind is JobKind.EXTRACT]
         remembered = await session.summary()
         facts = await memory.space("alice").facts.search("Alice Bergen tea cat Miez user", limit=20)
         assert report.outcomes == {Outcome.SUCCEEDED: 1}, job.last_error
         assert 1 <= job.usage.calls <= 5  # each reading may be asked for again, and quotes that are not there once more
         assert remembered is not None
-        said = " ".join(each.message.content for each in await session.read())
+        said = " ".join(each.message.content for each in await session.messages())
         for fact in facts:
             lineage = await memory.space("alice").explain(f"fact:{fact.id}:{fact.version}")
             assert fact.evidence == "confirmed"
@@ -56,7 +56,7 @@ async def test_a_session_is_learnt_from_with_valid_structured_output(target: str
 
 async def test_a_thread_is_compacted_in_the_models_words(target: str, model: OpenAIModel) -> None:
     async with bethink.connect(target, compactor=ModelCompactor(model), learn=False) as memory:
-        desk = memory.local().working("alice")
+        desk = memory.backend.local().working("alice")
         await desk.open_thread("thread_roof", mode=Mode.AUTO)
         for text in ("Mend the roof before Friday.", "The ladder is in the shed.", "Use the red tiles.", "Thanks."):
             await desk.dispatch("thread_roof", Event(type=EventType.USER_MESSAGE, payload={"text": text}))

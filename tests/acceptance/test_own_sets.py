@@ -1,4 +1,4 @@
-"""The sets written for this project are what their notes say: counts, halves, evidence, real paraphrases."""
+"""The project's own question sets match their notes: counts, halves, evidence and paraphrases."""
 
 import re
 from collections import Counter
@@ -65,20 +65,20 @@ def evidence_is_real(conversations: list[Conversation], *, said_by: tuple[str, .
     assert len(set(ids)) == len(ids)
 
 
-def test_everyday_has_150_statements_asked_twice_and_60_questions_never_answered():
+def test_everyday_has_150_statements_and_60_unanswerable_ones():
     found = all_questions(everyday())
     assert Counter(question.category for _, question in found) == {"direct": 150, "paraphrase": 150, "never": 60}
     assert len(everyday()) == 10
     assert sum(len(each.turns) for each in everyday()) >= 750
 
 
-def test_everyday_names_evidence_that_exists_and_none_for_what_was_never_said():
+def test_everyday_evidence_exists_only_for_answerable_questions():
     evidence_is_real(everyday())
     for _, question in all_questions(everyday()):
         assert question.answerable == (question.category != "never")
 
 
-def test_the_second_everyday_has_30_questions_of_each_of_five_users_and_tunes_nothing():
+def test_everyday2_has_30_questions_per_user_and_no_tuning_half():
     found = all_questions(everyday2())
     assert Counter(question.category for _, question in found) == {"direct": 60, "paraphrase": 60, "never": 30}
     assert {len(each.turns) for each in everyday2()} == {112}
@@ -88,12 +88,12 @@ def test_the_second_everyday_has_30_questions_of_each_of_five_users_and_tunes_no
     assert not {question.text: words for talk, question in reworded if (words := shared(talk, question))}
 
 
-def test_a_direct_question_of_everyday_shares_a_content_word_with_its_statement():
+def test_everyday_direct_question_shares_word_with_its_statement():
     found = [pair for pair in all_questions(everyday()) if pair[1].category == "direct"]
     assert not [question.text for conversation, question in found if not shared(conversation, question)]
 
 
-def test_a_paraphrase_of_everyday_shares_no_content_word_with_its_statement():
+def test_everyday_paraphrase_shares_no_word_with_its_statement():
     found = [pair for pair in all_questions(everyday()) if pair[1].category == "paraphrase"]
     assert not {question.text: words for talk, question in found if (words := shared(talk, question))}
 
@@ -111,7 +111,7 @@ def test_the_forms_of_a_word_count_as_one(one: str):
     assert len({stem(word) for word in one.split()}) == 1
 
 
-def test_tongues_asks_twenty_questions_in_each_of_twelve_languages_about_sixty_turns():
+def test_tongues_has_20_questions_in_each_of_12_languages():
     assert [each.id for each in tongues()] == ["zh", "ja", "ko", "de", "ru", "ar", "es", "hi", "fr", "pt", "tr", "en"]
     for conversation in tongues():
         assert len(conversation.turns) == 60

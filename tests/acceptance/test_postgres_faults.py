@@ -1,4 +1,4 @@
-"""The campaign on a PostgreSQL that stops, freezes and is cut off finds what it looks for."""
+"""The campaign on a PostgreSQL that stops, freezes or is disconnected detects seeded bugs."""
 
 import pytest
 
@@ -10,7 +10,7 @@ from tests.conftest import DATABASES
 @pytest.mark.slow
 @pytest.mark.skipif("postgres" not in DATABASES, reason="it is about PostgreSQL alone")
 @pytest.mark.parametrize("mutant", Mutant)
-def test_a_bug_on_purpose_is_found(mutant: Mutant) -> None:
+def test_seeded_bug_is_detected(mutant: Mutant) -> None:
     _, verdict = campaign(14, 7, mutant)
 
     assert verdict.violations

@@ -1,4 +1,4 @@
-"""The campaigns on power cuts and failing disks find what they look for."""
+"""The campaigns on power cuts and failing disks detect seeded bugs."""
 
 # pyright: reportUnknownMemberType=false
 from dataclasses import dataclass
@@ -20,13 +20,13 @@ from tests.store.test_sqlite import opened
 @pytest.mark.mutant
 @pytest.mark.slow
 @pytest.mark.parametrize("mutant", Mutant)
-def test_a_bug_on_purpose_is_found(mutant: Mutant) -> None:
+def test_seeded_bug_is_detected(mutant: Mutant) -> None:
     _, verdict = campaign(200, 7, mutant)
 
     assert verdict.violations
 
 
-def test_what_was_synced_is_left_and_the_rest_only_by_chance(tmp_path: Path) -> None:
+def test_replayed_power_cut_keeps_synced_data(tmp_path: Path) -> None:
     written = Disk(tmp_path)
     kept = written.opened("kept")
     written.add(Event(Act.WRITE, kept, 0, b"synced--" * 200))
@@ -44,7 +44,7 @@ def test_what_was_synced_is_left_and_the_rest_only_by_chance(tmp_path: Path) -> 
     assert any(b"synced--" in each and b"written-" in each for each in torn)
 
 
-def test_a_deleted_file_may_come_back_until_its_folder_is_synced(tmp_path: Path) -> None:
+def test_deleted_file_may_return_until_its_folder_is_synced(tmp_path: Path) -> None:
     (tmp_path / "journal").write_bytes(b"old")
     written = Disk(tmp_path)
     written.deleted("journal", synced=False)
@@ -61,7 +61,7 @@ def test_a_deleted_file_may_come_back_until_its_folder_is_synced(tmp_path: Path)
 @pytest.mark.mutant
 @pytest.mark.slow
 @pytest.mark.parametrize("mutant", disk.Mutant)
-def test_a_bug_that_a_failing_disk_brings_out_is_found(mutant: disk.Mutant) -> None:
+def test_bug_exposed_by_a_failing_disk_is_detected(mutant: disk.Mutant) -> None:
     _, verdict = disk.campaign(240, 7, mutant)
 
     assert verdict.violations
@@ -79,7 +79,7 @@ class _FailsToSyncTheFile:
 
 
 async def _fold(database: SqliteDatabase) -> None:
-    await database._writer.run(lambda holder: database._checkpointer._fold(holder.connection()))
+    await database._writer.run(lambda holder: database._checkpointer._merge_log(holder.connection()))
 
 
 async def _folded_in_part(database: SqliteDatabase, path: Path) -> None:
@@ -115,7 +115,7 @@ def _messages_after_a_cut(written: Disk, seed: int, folder: Path) -> int:
 @pytest.mark.parametrize("readers", [0, 2])
 @pytest.mark.parametrize("reopened", [False, True])
 @pytest.mark.parametrize("seed", range(3))
-async def test_pages_that_a_failing_sync_lost_are_written_again(
+async def test_pages_lost_by_a_failed_sync_are_rewritten(
     tmp_path: Path, seed: int, reopened: bool, readers: int
 ) -> None:
     failing = _FailsToSyncTheFile()

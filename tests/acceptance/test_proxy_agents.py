@@ -1,4 +1,4 @@
-"""The npm clients of both vendors, and the real Claude Code and Codex, through the proxy to a stand-in for models."""
+"""The vendors' npm clients, Claude Code and Codex through the proxy to a stand-in for models."""
 
 import json
 import os
@@ -51,7 +51,7 @@ console.log(JSON.stringify(seen));
 def proxy(tmp_path: Path) -> Iterator[Proxy]:
     models = Models()
     settings = ProxySettings(openai_url=f"{models.url}/v1", anthropic_url=models.url, deadline=20.0)
-    with serving(str(tmp_path / "memory.db"), doors=[partial(add_proxy, settings)]) as served:
+    with serving(str(tmp_path / "memory.db"), mounts=[partial(add_proxy, settings)]) as served:
         yield Proxy(served, models, str(tmp_path / "memory.db"))
     models.shutdown()
     models.server_close()
@@ -99,10 +99,10 @@ def mine(tmp_path: Path, commands: Path) -> Iterator[Laptop]:
 
 
 @pytest.mark.agents
-def test_what_is_said_to_one_coding_agent_through_the_proxy_is_known_to_the_other(mine: Laptop, tmp_path: Path) -> None:
+def test_proxy_shares_memory_between_two_coding_agents(mine: Laptop, tmp_path: Path) -> None:
     settings = ProxySettings(openai_url=f"{mine.models.address}/v1", anthropic_url=mine.models.address, deadline=20.0)
     target = str(tmp_path / "memory.db")
-    with serving(target, doors=[partial(add_proxy, settings)]) as served:
+    with serving(target, mounts=[partial(add_proxy, settings)]) as served:
         mine.call_models_at(served.url, {"X-Bethink-Key": served.key, "X-Bethink-Space": "mira"})
         seen = Proxy(served, Models(), target)
         alpha = mine.project("alpha")

@@ -1,4 +1,4 @@
-"""The benchmark of recall, on a made-up conversation in the layout of a public set."""
+"""The recall benchmark, on a synthetic conversation in the format of a public set."""
 
 import gzip
 import json
@@ -57,7 +57,7 @@ def data(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_the_benchmark_prints_both_halves_and_the_goals_and_succeeds_where_they_are_reached(data: Path) -> None:
+def test_benchmark_prints_both_halves_and_succeeds_at_its_goals(data: Path) -> None:
     done = _run(data, "--categories")
 
     assert done.returncode == 0, done.stderr
@@ -141,7 +141,7 @@ def test_memories_that_a_talk_calls_up_are_read_from_their_own_layout(tmp_path: 
     assert found[FULL_TEXT] == []
 
 
-def test_a_set_that_is_not_there_is_named(tmp_path: Path) -> None:
+def test_missing_set_is_named(tmp_path: Path) -> None:
     with pytest.raises(SystemExit, match=r"no madial-en under .*madial-en.jsonl.gz is missing"):
         load("madial-en", tmp_path)
 
@@ -169,7 +169,7 @@ def test_figures_are_counted_as_their_names_say() -> None:
     assert figures["MRR"] == 0.5
 
 
-def test_an_answer_that_was_never_said_counts_only_as_given_or_not() -> None:
+def test_unanswerable_question_counts_only_as_answered_or_not() -> None:
     assert measures.judged(_question(answer=None), ["a"], None) == {"never": 1.0}
     assert measures.judged(_question(answer=None, evidence=""), [], None) == {"never": 0.0}
     assert measures.judged(_question(), ["a"], None)["hit@1"] == 1.0
@@ -196,7 +196,7 @@ def test_a_certainty_is_read_where_there_is_one() -> None:
     assert (certainty.number_of(_Answer("high")), certainty.is_high(_Answer("high"))) == (None, True)
 
 
-def test_predictions_are_grouped_by_tenths_beside_what_came_true() -> None:
+def test_predictions_are_grouped_in_tenths_with_outcomes() -> None:
     predictions = [Prediction(0.91, True), Prediction(1.0, False), Prediction(0.12, False)]
 
     low, high = certainty.bins(predictions)
@@ -224,7 +224,7 @@ def test_certainty_has_goals_for_both_kinds_of_questions() -> None:
     assert reached(answerable=0.0, never=1.0) == [False, False]
 
 
-def test_every_language_is_held_beside_english() -> None:
+def test_every_language_is_compared_with_english() -> None:
     spoken = {"en": 1.0, "de": 0.9, "th": 0.8}
     outcomes = [
         replace(outcome, language=language, figures={"R@10": figure})
@@ -258,7 +258,7 @@ def _figures(way: str, odd: float, even: float) -> list[Outcome]:
     ]
 
 
-def test_a_half_that_is_better_by_more_than_noise_is_found_out() -> None:
+def test_half_that_is_better_beyond_noise_is_detected() -> None:
     tuned, plain, hard = _figures("w", 1.0, 0.0), _figures("p", 0.5, 0.5), _figures("p", 1.0, 0.0)
 
     assert measures.differ(tuned, "R@10", seed=1) == (1.0, 1.0, 1.0)

@@ -1,4 +1,4 @@
-"""The benchmark of growth: a short run of it, and that the spaces it copies are as the product would write them."""
+"""The growth benchmark: a short run, and proof that copied spaces equal those that the product writes."""
 
 import random
 import re
@@ -66,7 +66,7 @@ def test_a_copied_space_has_as_many_rows_as_the_one_that_the_product_wrote(fille
         assert row.fetchone() == (SESSION * 3, SESSION * 3)
 
 
-def test_a_copy_under_another_key_is_noticed(filled: Filled) -> None:
+def test_copy_under_another_key_is_detected(filled: Filled) -> None:
     filled.check()
     with psycopg.connect(filled.superuser, autocommit=True) as connection:
         name = f"space-{TEMPLATES:06}"

@@ -1,4 +1,4 @@
-"""The server under load and under faults: short runs, what they print, and that they notice what they are there for."""
+"""The server under load and under faults: short runs, their output, and proof that they detect seeded bugs."""
 
 import re
 import subprocess
@@ -56,11 +56,11 @@ def test_a_full_run_fails_beyond_a_goal_and_any_run_on_an_error(
     assert verdict(found, short=short) == code
 
 
-def test_a_quantile_is_the_value_that_so_many_stay_below() -> None:
+def test_quantile_is_the_value_at_its_rank() -> None:
     assert [quantile([3.0, 1.0, 2.0, 4.0], part) for part in (0.0, 0.5, 0.99)] == [1.0, 3.0, 4.0]
 
 
-async def test_bare_statements_store_and_find_what_the_verbs_would(fresh_dsn: str) -> None:
+async def test_bare_statements_store_and_find_what_the_operations_would(fresh_dsn: str) -> None:
     world = World(seed=3, spaces=2)
     await fill(fresh_dsn, world)
     bare = Bare(fresh_dsn, world, clients=2)
@@ -74,9 +74,9 @@ async def test_bare_statements_store_and_find_what_the_verbs_would(fresh_dsn: st
     async with connected(fresh_dsn) as memory:
         stored = 0
         for space in world.names():
-            [entry] = await memory.space(space).sessions()
-            session = await memory.space(space).get_session(entry.session.id)
-            records = await session.read()
+            [entry] = await memory.space(space).sessions.list()
+            session = await memory.space(space).sessions.get(entry.session.id)
+            records = await session.messages()
             assert [record.number for record in records] == list(range(1, len(records) + 1))
             assert entry.session.last_number == entry.session.invalidated_at == len(records)
             stored += len(records) - BEFORE
@@ -104,7 +104,7 @@ def test_a_server_that_is_stopped_and_killed_keeps_every_message_once(database: 
         ("hasty", "1", "was under way and not answered"),
     ],
 )
-def test_the_campaign_notices_a_server_with_a_bug(mutant: str, rounds: str, noticed: str) -> None:
+def test_campaign_detects_a_server_bug(mutant: str, rounds: str, noticed: str) -> None:
     done = run("faults.server", "--rounds", rounds, "--database", "sqlite", "--mutant", mutant)
 
     assert done.returncode == 1, done.stdout + done.stderr

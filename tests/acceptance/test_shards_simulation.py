@@ -20,7 +20,7 @@ def test_the_same_seed_gives_the_same_outcome() -> None:
 
 
 @pytest.mark.parametrize("exponent", [0.8, 1.0, 1.2])
-def test_what_all_spaces_say_is_what_the_users_say(exponent: float) -> None:
+def test_messages_of_all_spaces_match_messages_of_all_users(exponent: float) -> None:
     plan = replace(PLAN, exponent=exponent, most=50_000.0)
     head, tail = said(plan)
 
@@ -39,7 +39,7 @@ def test_the_load_of_all_shards_is_the_work_of_all_messages() -> None:
     assert outcome.holds
 
 
-def test_a_lost_shard_is_back_after_its_standby_took_over_and_later_if_it_is_busier() -> None:
+def test_lost_shard_recovers_after_failover_and_later_under_load() -> None:
     busy = replace(PLAN, users=4_000_000)
     quiet_one, busy_one = (simulated(plan, COSTS, 1).lost for plan in (PLAN, busy))
 

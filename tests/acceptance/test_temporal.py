@@ -1,4 +1,4 @@
-"""Fleets on Temporal, against the real server: the jobs table stays the truth, and Temporal keeps ids only."""
+"""Fleets on a real Temporal server: the jobs table is authoritative, and Temporal stores only ids."""
 
 import contextlib
 import uuid
@@ -13,12 +13,13 @@ from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 from temporalio.worker import Replayer
 
-from bethink import Memory, Session, conversation_key
+from bethink import Memory, Session
 from bethink.config.settings import load_settings
-from bethink.errors import Misconfigured, Unavailable
+from bethink.errors import ConfigurationError, DatabaseUnavailableError
 from bethink.jobs.worker import Worker
 from bethink.model.calls import ModelAnswer, ModelCall
 from bethink.model.jobs import Job, JobKind, JobStatus
+from bethink.model.records import conversation_key
 from bethink.providers.scripted_model import ScriptedModel
 from bethink.store import jobs
 from bethink.store.db import Database
@@ -49,7 +50,7 @@ def options(server: TemporalServer) -> TemporalOptions:
 
 @pytest.fixture
 async def client(options: TemporalOptions) -> Client:
-    return await fleet.connected(options)
+    return await fleet.connect_client(options)
 
 
 def queues_of(options: TemporalOptions) -> Queues:
@@ -62,14 +63,14 @@ async def marked(memory: Memory, count: int) -> list[Session]:
     ]
     for session in opened:
         await session.append(said(f"I keep a {CANARY}."))
-        await session.idle()
+        await session.checkpoint(force=True)
     return opened
 
 
 async def job_of(database: Database, session: Session) -> Job:
     space = session.space
     found = await database.transact(
-        lambda tx: jobs.find(tx, space=space, kind=JobKind.EXTRACT, key=session.id), space=space, read=True
+        lambda tx: jobs.find(tx, space=space, kind=JobKind.EXTRACT, key=session.id), space=space, read_only=True
     )
     assert found is not None
     return found
@@ -115,10 +116,10 @@ class Slow(ScriptedModel):
 def working(
     client: Client, database: Database, work: Worker, options: TemporalOptions
 ) -> contextlib.AbstractAsyncContextManager[None]:
-    return fleet.Fleet(client, database, work, settings=load_settings(environ={}), options=options).working()
+    return fleet.Fleet(client, database, work, settings=load_settings(environ={}), options=options).running()
 
 
-async def test_a_marked_session_is_learnt_from_once_and_temporal_keeps_nothing_of_what_was_said(
+async def test_session_is_learned_once_and_temporal_stores_no_content(
     database: Database, memory: Memory, client: Client, options: TemporalOptions, server: TemporalServer
 ) -> None:
     sessions = await marked(memory, 3)
@@ -137,7 +138,7 @@ async def test_a_marked_session_is_learnt_from_once_and_temporal_keeps_nothing_o
         await Replayer(workflows=WORKFLOWS).replay_workflow(each)
 
 
-async def test_a_job_that_fails_leaves_its_reason_in_the_database_and_out_of_temporal(
+async def test_failed_job_keeps_its_reason_out_of_temporal(
     database: Database, memory: Memory, client: Client, options: TemporalOptions
 ) -> None:
     [session] = await marked(memory, 1)
@@ -202,7 +203,7 @@ async def test_two_relays_and_one_that_starts_again_make_one_run_of_each_job(
 
 
 @pytest.mark.slow
-async def test_what_is_said_while_a_session_is_learnt_from_is_learnt_from_next(
+async def test_messages_sent_during_learning_are_learned_next(
     database: Database, memory: Memory, client: Client, options: TemporalOptions
 ) -> None:
     [session] = await marked(memory, 1)
@@ -211,7 +212,7 @@ async def test_what_is_said_while_a_session_is_learnt_from_is_learnt_from_next(
     async with working(client, database, worker(database, model), options):
         await model.asked.wait()
         await session.append(said("And a second one."))
-        await session.idle()
+        await session.checkpoint(force=True)
         model.may.set()
         await learnt(database, [session])
 
@@ -243,7 +244,7 @@ async def _after_a_moment(act: Callable[[], None]) -> None:
 
 
 @pytest.mark.slow
-async def test_what_takes_longer_than_a_drain_is_released_and_another_worker_finishes_it(
+async def test_job_longer_than_drain_is_finished_by_another_worker(
     database: Database, memory: Memory, client: Client, options: TemporalOptions
 ) -> None:
     [session] = await marked(memory, 1)
@@ -260,7 +261,7 @@ async def test_what_takes_longer_than_a_drain_is_released_and_another_worker_fin
 
 
 @pytest.mark.slow
-async def test_a_fleet_that_is_paused_is_told_of_nothing_until_it_goes_on(
+async def test_paused_fleet_receives_no_jobs_until_resumed(
     database: Database, memory: Memory, client: Client, options: TemporalOptions
 ) -> None:
     relay = client.get_workflow_handle(queues_of(options).relay)
@@ -298,7 +299,7 @@ async def test_a_pause_ends_a_relay_that_runs(
 
 
 @pytest.mark.slow
-async def test_a_provider_is_asked_no_faster_than_its_rate(
+async def test_provider_is_called_no_faster_than_its_rate(
     database: Database, memory: Memory, client: Client, options: TemporalOptions
 ) -> None:
     sessions = await marked(memory, 12)
@@ -321,20 +322,20 @@ async def test_sweeps_are_scheduled_and_a_second_worker_finds_the_schedule(
     database: Database, client: Client, options: TemporalOptions
 ) -> None:
     work = worker(database, willing)
-    second = await fleet.connected(options)  # as another process has one of its own
+    second = await fleet.connect_client(options)  # as another process has one of its own
     async with working(client, database, work, options), working(second, database, work, options):
         found = await client.get_schedule_handle(queues_of(options).sweep).describe()
 
     assert found.schedule.spec.intervals[0].every.total_seconds() == work.options.interval
 
 
-def test_rates_are_given_by_provider_and_what_is_none_is_refused() -> None:
+def test_rates_are_per_provider_and_invalid_ones_are_rejected() -> None:
     def queues(rates: str) -> dict[str, float]:
         return queues_of(TemporalOptions(rates=rates)).rates
 
     assert queues("openai=5, voyage = 0.5") == {"openai": 5.0, "voyage": 0.5}
     for wrong in ("openai", "openai=", "openai=0", "openai=inf", "openai=nan", "openai=-1"):
-        with pytest.raises(Misconfigured):
+        with pytest.raises(ConfigurationError):
             queues(wrong)
 
 
@@ -343,11 +344,11 @@ def test_jobs_run_on_the_queue_of_the_provider_they_ask() -> None:
         load_settings(environ={}, model="openai:gpt-6", embedder="voyage:v4"), TemporalOptions(rates="openai=5")
     )
 
-    assert queues.of(JobKind.EXTRACT) == queues.of(JobKind.CONSOLIDATE) == "bethink.openai"
-    assert queues.of(JobKind.INDEX) == "bethink.voyage"
+    assert queues.queue_for(JobKind.EXTRACT) == queues.queue_for(JobKind.CONSOLIDATE) == "bethink.openai"
+    assert queues.queue_for(JobKind.INDEX) == "bethink.voyage"
     assert (queues.rate("bethink.openai"), queues.rate("bethink.voyage")) == (5.0, None)
 
 
 async def test_a_cluster_that_does_not_answer_is_named() -> None:
-    with pytest.raises(Unavailable, match=r"Temporal does not answer at 127\.0\.0\.1:1"):
-        await fleet.connected(TemporalOptions(address="127.0.0.1:1"))
+    with pytest.raises(DatabaseUnavailableError, match=r"Temporal does not respond at 127\.0\.0\.1:1"):
+        await fleet.connect_client(TemporalOptions(address="127.0.0.1:1"))

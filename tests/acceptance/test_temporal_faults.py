@@ -1,4 +1,4 @@
-"""The campaign on fleets, short; and that it notices what it is there to notice."""
+"""A short fleet campaign, and proof that it detects seeded bugs."""
 
 import subprocess
 import sys
@@ -32,7 +32,7 @@ def test_three_workers_that_are_killed_learn_from_each_session_once(database: st
         (Mutant.NO_EFFECT_KEY, 200, 30, "is there 2 times"),
     ],
 )
-def test_a_bug_on_purpose_is_found(mutant: Mutant, sessions: int, kills: int, complaint: str) -> None:
+def test_seeded_bug_is_detected(mutant: Mutant, sessions: int, kills: int, complaint: str) -> None:
     done = campaign("--sessions", str(sessions), "--kills", str(kills), "--mutant", mutant)
 
     assert done.returncode == 1, done.stdout + done.stderr

@@ -1,4 +1,4 @@
-"""The commands of the workshop: they measure, they end with their figure, and they fail when they should."""
+"""The development commands: they measure, print their figure last, and fail when they should."""
 
 import json
 import subprocess
@@ -23,7 +23,7 @@ def test_the_checklist_has_its_268_statements() -> None:
     assert groups == {0: 23, 1: 30, 2: 56, 3: 73, 4: 86}
 
 
-def test_the_report_counts_a_statement_only_if_every_test_of_it_passed(tmp_path: Path) -> None:
+def test_report_counts_a_statement_only_if_all_its_tests_passed(tmp_path: Path) -> None:
     results = tmp_path / "results.json"
     results.write_text(json.dumps({"S0.1": True, "S0.2": False}))
 
@@ -37,7 +37,7 @@ def test_the_report_counts_a_statement_only_if_every_test_of_it_passed(tmp_path:
     assert len(as_json["unclaimed"]) == 267
 
 
-def test_a_claim_of_a_statement_that_is_not_there_fails_the_report(tmp_path: Path) -> None:
+def test_unknown_statement_fails_the_report(tmp_path: Path) -> None:
     results = tmp_path / "results.json"
     results.write_text(json.dumps({"S9.9": True}))
 
@@ -61,7 +61,7 @@ def test_a_claim_holds_only_where_its_test_ran_and_passed(tmp_path: Path) -> Non
     assert json.loads(results.read_text()) == {"S0.1": True, "S0.2": False, "S0.3": False, "S0.4": False}
 
 
-def test_the_size_gate_fails_what_is_too_long(tmp_path: Path) -> None:
+def test_size_check_fails_files_that_are_too_long(tmp_path: Path) -> None:
     long = tmp_path / "long.py"
     long.write_text("def f():\n" + "    x = 1\n" * 90 + "y = 1\n" * 450)
 
@@ -92,7 +92,7 @@ def test_a_dsn_can_be_pointed_elsewhere() -> None:
 
 
 @pytest.mark.slow
-def test_a_long_thread_stays_as_quick_and_as_small_as_it_was() -> None:
+def test_long_thread_stays_fast_and_small() -> None:
     done = run("-m", "benchmarks.working", "--events", "1000", "--json")
 
     figures = json.loads(done.stdout.splitlines()[-1])

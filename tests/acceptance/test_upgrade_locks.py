@@ -1,4 +1,4 @@
-"""Migrations make nobody wait, and the campaign notices one that does."""
+"""Migrations block no writers, and the campaign detects one that does."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Fixtures of the documentation's tests."""
+"""Fixtures for the documentation tests."""
 
 import pytest
 

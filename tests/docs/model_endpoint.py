@@ -1,4 +1,4 @@
-"""An address with the API of OpenAI on loopback, where a model repeats every sentence as a claim and finds it said."""
+"""An OpenAI-compatible API on loopback whose model repeats every sentence as a claim and confirms it."""
 
 import json
 import re

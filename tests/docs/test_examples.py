@@ -1,4 +1,4 @@
-"""The examples run, and say what they should."""
+"""The examples run and print the expected output."""
 
 import re
 import subprocess
@@ -8,7 +8,7 @@ from functools import cache
 import pytest
 
 
-def test_the_stepping_example_goes_through_every_rung_of_the_ladder() -> None:
+def test_stepping_example_reaches_every_memory_stage() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "examples.stepping"], capture_output=True, text=True, check=True, timeout=300
     )
@@ -21,7 +21,7 @@ def test_the_stepping_example_goes_through_every_rung_of_the_ladder() -> None:
     assert all(len(line.split("[")[1].split("]")[0]) == 50 for line in lines[:-2])
 
 
-def test_the_consolidation_example_shows_a_move_a_change_of_mind_an_end_and_a_forgotten_topic() -> None:
+def test_consolidation_example_shows_changed_and_deleted_topics() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "examples.consolidation"], capture_output=True, text=True, check=True, timeout=300
     )
@@ -49,7 +49,7 @@ def _run(name: str) -> str:
     ).stdout
 
 
-def test_the_chat_agent_knows_on_tuesday_what_it_was_told_on_monday() -> None:
+def test_chat_agent_example_remembers_across_processes() -> None:
     monday, _, tuesday = _printed("chat_agent").partition("Tuesday, another process")
 
     assert "begins with 0 things" in monday
@@ -61,7 +61,7 @@ def test_the_chat_agent_knows_on_tuesday_what_it_was_told_on_monday() -> None:
     assert "because user said: I prefer an aisle seat\n" in tuesday
 
 
-def test_the_second_coding_agent_knows_the_correction_and_nothing_that_a_tool_said() -> None:
+def test_coding_agent_example_uses_correction_and_no_tool_claims() -> None:
     monday, _, tuesday = _printed("coding_agent").partition("codex, tuesday, begins with")
 
     assert "held 1 unclear; refused 1 not_a_persons_word" in monday
@@ -74,7 +74,7 @@ def test_the_second_coding_agent_knows_the_correction_and_nothing_that_a_tool_sa
     assert "push straight to main" not in tuesday
 
 
-def test_the_support_desk_keeps_to_its_budget_says_what_it_left_out_and_looks_back() -> None:
+def test_support_desk_example_reports_budget_and_omissions() -> None:
     printed = _printed("support_desk")
     today, _, before = printed.partition("(2026-05-21)")
     before, _, stepped = before.partition("Ticket 201, step by step")

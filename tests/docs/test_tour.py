@@ -1,4 +1,4 @@
-"""The tour of the window: each picture is there, described in its words, and of a page that is still called that."""
+"""The tour of the web UI: each picture exists, with its description, and its page still has that heading."""
 
 import re
 import struct
@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.web.kit import windowed
 from tools.make_tour import PAGES, PICTURES, TOUR, prepare
-from tools.small_png import MAGIC, shrunk, size_of
+from tools.small_png import MAGIC, shrink, size_of
 
 MOST_BYTES = 600_000
 _PICTURE = re.compile(r"!\[([^\]]*)\]\(tour/([^)]+)\.png\)")
@@ -30,7 +30,7 @@ def test_the_pictures_have_the_size_of_their_pages_and_are_small() -> None:
     assert sum(map(len, files.values())) <= MOST_BYTES
 
 
-async def test_every_page_of_the_tour_is_there_under_its_name(tmp_path: Path) -> None:
+async def test_every_page_of_the_tour_exists_with_its_heading(tmp_path: Path) -> None:
     names = await prepare(tmp_path / "demo.db")
     async with windowed(str(tmp_path / "demo.db")) as window:
         for each in PAGES:
@@ -54,7 +54,7 @@ def test_a_picture_made_small_shows_the_same() -> None:
         packed += bytes([kind, *((a - b) % 256 for a, b in zip(row, guesses[kind], strict=True))])
         before = row
     head = struct.pack(">IIBBBBB", 4, 5, 8, 2, 0, 0, 0)
-    small = shrunk(MAGIC + _chunk(b"IHDR", head) + _chunk(b"IDAT", zlib.compress(packed)) + _chunk(b"IEND", b""))
+    small = shrink(MAGIC + _chunk(b"IHDR", head) + _chunk(b"IDAT", zlib.compress(packed)) + _chunk(b"IEND", b""))
 
     assert size_of(small) == (4, 5)
     length = int.from_bytes(small[33:37])

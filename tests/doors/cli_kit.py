@@ -1,4 +1,4 @@
-"""Runs commands in this process and reads what they print; a few tests need a real process."""
+"""Runs commands in this process and reads their output; a few tests need a real process."""
 
 import io
 import json
@@ -71,11 +71,19 @@ def ok(*words: str, stdin: str = "") -> Any:
     return run(*words, "--json", stdin=stdin).data
 
 
+def items(*words: str) -> list[Any]:
+    """Call a list command with --json and return the entries of the page."""
+    data = ok(*words)
+    assert set(data) == {"items", "next"}
+    return data["items"]
+
+
 def at_home(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Let a test have a home of its own, and nothing of ours in its environment."""
-    for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "BETHINK_CONFIG", "BETHINK_KEY", "NO_COLOR"):
+    for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "BETHINK_CONFIG", "BETHINK_API_KEY", "NO_COLOR"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(folder))
+    monkeypatch.chdir(folder)  # not in a repository, whose space commands would use
     return folder
 
 
@@ -90,4 +98,4 @@ def process(home: Path, *words: str, **more: Any) -> "subprocess.Popen[str]":
     given: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "stdin": subprocess.DEVNULL} | more
     given.setdefault("env", environment(home))
     command = [sys.executable, "-m", "bethink", *words]
-    return subprocess.Popen(command, text=True, cwd=ROOT, **given)
+    return subprocess.Popen(command, text=True, cwd=home, **given)

@@ -1,4 +1,4 @@
-"""What the tests of the client share: a real server, and a server that does to every request what it was told."""
+"""Helpers for client tests: a real server, and a scripted server."""
 
 import json
 import socket
@@ -15,7 +15,7 @@ import uvicorn
 
 import bethink
 from bethink.host.remote.remote import Remote
-from bethink.http.app import Door, create_app
+from bethink.http.app import Mount, create_app
 from bethink.model.access import Scope
 from tests.conftest import Quiet
 
@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 def connected(target: str, *, key: str = "") -> bethink.Memory:
     """A memory that does nothing by itself."""
-    return bethink.connect(target, key=key, redactor=Quiet(), learn_in_background=False)
+    return bethink.connect(target, api_key=key, redactor=Quiet(), learn_in_background=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,14 +37,14 @@ class Served:
 
 
 @contextmanager
-def serving(target: str, *, doors: Sequence[Door] = ()) -> Generator[Served]:
+def serving(target: str, *, mounts: Sequence[Mount] = ()) -> Generator[Served]:
     """Serve a database for real, on a thread, until the block ends."""
     key = aside(_new_key, target)
-    app = create_app(connected(target), doors=doors)
+    app = create_app(connected(target), mounts=mounts)
     with socket.create_server(("127.0.0.1", 0)) as listener:  # who connects before it is up waits in the queue
         config = uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=5)
         server = uvicorn.Server(config)
-        app.state.context.concurrency.leaving = lambda: server.should_exit
+        app.state.context.concurrency.is_stopping = lambda: server.should_exit
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
         try:
@@ -62,7 +62,7 @@ def aside(work: Callable[..., Awaitable[T]], *given: Any) -> T:
 
 async def _new_key(target: str) -> str:
     async with connected(target) as memory:
-        return (await memory.keys.create(name="tests", scopes=list(Scope))).key
+        return (await memory.admin.keys.create(name="tests", scopes=list(Scope))).key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""Fixtures of the doors: a home, where commands work, keys, and a timer that only a test moves."""
+"""Fixtures for interface tests: a home, a working folder, keys, and a timer that only a test moves."""
 
 import time
 import uuid
@@ -38,7 +38,7 @@ class KeyRing(Keys):
     """The keys of a database as a memory has them, and as a server finds them."""
 
     def __init__(self, database: Database, timer: Callable[[], float] = time.monotonic) -> None:
-        local = memory_on(database).local()
+        local = memory_on(database).backend.local()
         assert isinstance(local, Local)
         self.service = local._keys = access_keys.KeyRing(database, timer=timer)
         super().__init__(local)

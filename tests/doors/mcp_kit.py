@@ -1,4 +1,4 @@
-"""What the tests of the MCP server share: a seeded memory, real servers, the official client, and JSON by hand."""
+"""Helpers for MCP server tests: a seeded memory, real servers, the official client, and handwritten JSON."""
 
 import json
 import os
@@ -22,6 +22,7 @@ from starlette.applications import Starlette
 from starlette.routing import Mount, Route
 
 import bethink
+import bethink.types
 from bethink.mcp import Grant, http_app, make_server
 from bethink.model.access import Scope
 from bethink.model.documents import DocumentDraft
@@ -49,12 +50,12 @@ async def seed(target: str, space: str, *, about: str = "cello") -> Seeded:
     async with bethink.connect(target, learn_in_background=False) as memory:
         kept = await memory.space(space).remember(f"Anna plays the {about} on Fridays")
         facts = memory.space(space).facts
-        await facts.save(bethink.Fact(id="fact-1", content=f"Anna owns a {about}", origin=bethink.Origin("user")))
+        await facts.save(bethink.Fact(id="fact-1", text=f"Anna owns a {about}", origin=bethink.types.Origin("user")))
         wish = bethink.Fact(
             id="fact-2",
-            content=f"User wants to hear of the {about} daily",
+            text=f"User wants to hear of the {about} daily",
             kind=FactKind.PREFERENCE,
-            origin=bethink.Origin("user"),
+            origin=bethink.types.Origin("user"),
         )
         await facts.save(wish)
         documents = memory.space(space).documents
@@ -93,7 +94,7 @@ class Served(NamedTuple):
 
     async def key(self, *scopes: str, spaces: list[str] | None) -> str:
         async with bethink.connect(self.target, learn_in_background=False) as memory:
-            made = await memory.keys.create(name="test", scopes=[Scope(each) for each in scopes], spaces=spaces)
+            made = await memory.admin.keys.create(name="test", scopes=[Scope(each) for each in scopes], spaces=spaces)
         return made.key
 
     @asynccontextmanager
@@ -119,7 +120,7 @@ class Served(NamedTuple):
 def serving(target: str) -> Generator[Served]:
     """The MCP server on a loopback port, in a thread, mounted as the server mounts it."""
     memory = bethink.connect(target, learn_in_background=False)
-    app, running = http_app(memory, memory.local().keys())
+    app, running = http_app(memory, memory.backend.local().keys())
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncGenerator[None]:

@@ -1,4 +1,4 @@
-"""A stand-in for the models that keeps what it was sent, and a server that passes calls on to it."""
+"""A stand-in for models that records its requests, and a server that forwards calls to it."""
 
 import gzip
 import json
@@ -15,7 +15,7 @@ import httpx2
 
 import bethink
 from bethink.config.groups import ProxySettings
-from bethink.http.app import Door
+from bethink.http.app import Mount
 from bethink.http.proxy import add_proxy
 from bethink.model.access import Scope
 from tests.doors.client_kit import Served, aside, connected, serving
@@ -271,12 +271,12 @@ async def _forget(target: str, space: str, line: str) -> None:
 async def _stored(target: str, space: str) -> list[tuple[str, str, str]]:
     async with connected(target) as memory:
         found: list[tuple[str, str, str]] = []
-        entries = [each for each in await memory.space(space).sessions() if each.conversation != BEFORE]
+        entries = [each for each in await memory.space(space).sessions.list() if each.conversation != BEFORE]
         for entry in reversed(entries):
-            session = await memory.space(space).find_session(entry.conversation, agent=entry.agent)
+            session = await memory.space(space).sessions.find(entry.conversation, agent=entry.agent)
             assert session is not None
             found += [
-                (str(each.message.role), each.message.content, entry.conversation) for each in await session.read()
+                (str(each.message.role), each.message.content, entry.conversation) for each in await session.messages()
             ]
         return found
 
@@ -289,7 +289,7 @@ async def _remember(target: str, space: str, lines: Sequence[str]) -> None:
 
 async def _key(target: str, scopes: Sequence[Scope], spaces: Sequence[str] | None) -> str:
     async with connected(target) as memory:
-        return (await memory.keys.create(name="other", scopes=list(scopes), spaces=spaces)).key
+        return (await memory.admin.keys.create(name="other", scopes=list(scopes), spaces=spaces)).key
 
 
 def key_for(target: str, *scopes: Scope, spaces: Sequence[str] | None = None) -> str:
@@ -309,12 +309,12 @@ def proxying(target: str, *, changed: Callable[..., Any] | None = None, **settin
     }
     made = ProxySettings(**given)
 
-    def door(app: Any, context: Any, memory: bethink.Memory) -> Any:
+    def mount(app: Any, context: Any, memory: bethink.Memory) -> Any:
         return add_proxy(made, app, changed(context) if changed else context, memory)
 
-    doors: list[Door] = [door if changed else partial(add_proxy, made)]
+    mounts: list[Mount] = [mount if changed else partial(add_proxy, made)]
     try:
-        with serving(target, doors=doors) as served:
+        with serving(target, mounts=mounts) as served:
             yield Proxy(served, models, target)
     finally:
         models.shutdown()

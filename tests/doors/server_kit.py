@@ -1,4 +1,4 @@
-"""A server in this process, a space with one of everything in it, and keys to it."""
+"""A server in this process, a space that contains every kind of item, and keys for it."""
 
 import re
 from collections.abc import AsyncGenerator
@@ -13,8 +13,8 @@ import bethink
 from bethink.http import ServerOptions, create_app
 from bethink.model.access import EVERYWHERE, Scope
 from bethink.model.documents import DocumentDraft
-from bethink.model.operations import VERBS
-from bethink.model.operations.base import Verb
+from bethink.model.operations import OPERATIONS
+from bethink.model.operations.base import Operation
 from bethink.model.reviews import ClaimedFact, ReviewStatus
 from bethink.model.working import Event, Mode
 from bethink.store import reviews
@@ -43,7 +43,7 @@ class Served:
     async def key_for(self, *scopes: Scope | str, spaces: list[str] | None = None) -> str:
         """Make another key: one of some spaces may do all there, one of all spaces may do all there is."""
         most = ALL if spaces is None else ALL - EVERYWHERE
-        made = await self.memory.keys.create(
+        made = await self.memory.admin.keys.create(
             name="other", scopes=[Scope(each) for each in scopes or most], spaces=spaces
         )
         return made.key
@@ -57,7 +57,7 @@ async def serving(
     memory = bethink.connect(target, learn_in_background=False, **settings)
     app = create_app(memory, options=options, tracer_provider=provider)
     async with app.router.lifespan_context(app):
-        made = await memory.keys.create(name="all", scopes=list(ALL))
+        made = await memory.admin.keys.create(name="all", scopes=list(ALL))
         yield Served(app=app, memory=memory, key=made.key)
 
 
@@ -74,9 +74,9 @@ class Things:
     review_id: str
     ref: str
 
-    def body(self, operation: "Operation") -> Any:
+    def body(self, operation: "Route") -> Any:
         """A body that fits, None where there is none."""
-        return {"ref": self.ref} if operation.name == "reviews.propose" else operation.body
+        return {"ref": self.ref} if operation.name == "space.reviews.propose" else operation.body
 
     def path(self, template: str) -> str:
         """Fill a route's template in with what is there."""
@@ -104,18 +104,18 @@ async def furnish(memory: bethink.Memory, space: str, word: str = CANARY) -> Thi
     """Put one of everything into a space."""
     session = await memory.space(space).session(KEY)
     await session.append(said(f"the parrot is called {word}", f"and {word} likes figs"))
-    await memory.space(space).facts.save(bethink.Fact(id=f"fact-{space}", content=f"the parrot {word} likes figs"))
+    await memory.space(space).facts.save(bethink.Fact(id=f"fact-{space}", text=f"the parrot {word} likes figs"))
     made = await memory.space(space).documents.create(
         DocumentDraft(slug="parrot", title="Parrot", body=f"{word} likes figs")
     )
-    test = await memory.space(space).tests.add(f"Who is {word}?", must=[word], test_id=f"test-{space}")
-    desk = memory.local().working(space)
+    test = await memory.space(space).admin.tests.add(f"Who is {word}?", must=[word], test_id=f"test-{space}")
+    desk = memory.backend.local().working(space)
     thread = await desk.open_thread(mode=Mode.AUTO)
     await desk.dispatch(thread.id, Event(type="USER_MESSAGE", payload={"text": f"feed {word} figs"}))
-    claim = ClaimedFact(fact=bethink.Fact(id="claimed", content=f"the parrot {word} is ill"), quotes=())
-    review = await memory.local().database.transact(
+    claim = ClaimedFact(fact=bethink.Fact(id="claimed", text=f"the parrot {word} is ill"), quotes=())
+    review = await memory.backend.local().database.transact(
         lambda tx: reviews.put(
-            tx, claim, space=space, status=ReviewStatus.HELD, reason="flagged", detail=word, effect="held"
+            tx, claim, space=space, status=ReviewStatus.PENDING, reason="flagged", detail=word, effect="held"
         ),
         space=space,
     )
@@ -133,67 +133,68 @@ async def furnish(memory: bethink.Memory, space: str, word: str = CANARY) -> Thi
 
 BODIES: dict[str, dict[str, Any]] = {
     "space.remember": {"messages": "figs"},
-    "space.add_file": {"name": "figs.md", "text": "# Figs"},
+    "space.files.add": {"name": "figs.md", "text": "# Figs"},
     "space.recall": {"question": "what does the parrot like?"},
     "space.ask": {"question": "what does the parrot like?"},
     "space.context": {"question": "parrot figs"},
     "space.correct": {"ref": "fact:fact-alice:1", "text": "the parrot likes figs"},
-    "space.used": {"refs": []},
-    "space.relearn": {"dry_run": True},
-    "space.preview": {"messages": "figs"},
-    "space.pin": {"ref": "fact:fact-alice:1"},
-    "space.unpin": {"ref": "fact:fact-alice:1"},
-    "space.feedback": {"ref": "fact:fact-alice:1", "verdict": "useful"},
-    "reviews.approve_all": {"review_ids": ["rev_1"]},
-    "reviews.reject_all": {"review_ids": ["rev_1"]},
+    "space.admin.context_log.mark_used": {"refs": []},
+    "space.admin.relearning.propose": {"dry_run": True},
+    "space.admin.rules.preview": {"messages": "figs"},
+    "space.facts.pin": {"ref": "fact:fact-alice:1"},
+    "space.facts.unpin": {"ref": "fact:fact-alice:1"},
+    "space.facts.rate": {"ref": "fact:fact-alice:1", "verdict": "useful"},
+    "space.reviews.approve_many": {"review_ids": ["rev_1"]},
+    "space.reviews.reject_many": {"review_ids": ["rev_1"]},
     "space.forget": {"everything": True, "dry_run": True},
     "space.session": {"conversation": "cli:desk:"},
-    "space.find_session": {"conversation": "cli:desk:"},
+    "space.sessions.find": {"conversation": "cli:desk:"},
     "session.retract": {"number": 1},
     "session.append": {"messages": [{"role": "user", "content": "figs"}]},
-    "session.cited": {"answer": "figs"},
-    "facts.search": {"query": "figs"},
-    "facts.by_metadata": {"key": "word", "value": "figs"},
-    "facts.save": {"fact": {"id": "new", "content": "figs"}},
-    "reviews.propose": {"ref": "message:ses_none:1"},
-    "rules.set": {"rules": {"instructions": "Learn what the parrot likes."}},
-    **{f"{handle}.{verb}_person": {"name": "nobody"} for handle in ("space", "memory") for verb in ("find", "export")},
-    **{f"{handle}.forget_person": {"name": "nobody"} for handle in ("space", "memory")},
-    "retention.set": {"kind": "message", "older_than": 36500},
-    "retention.remove": {"kind": "message"},
-    "retention.sweep": {"dry_run": True},
-    "retention.hold": {"reason": "case 12"},
-    "memory.lift_legal_hold": {"space": "alice", "reason": "closed"},
-    "documents.search": {"query": "figs"},
-    "documents.written": {"key": "k"},
-    "documents.find": {"path": "~/parrot"},
-    "documents.create": {"draft": {"slug": "new", "title": "New"}},
-    "documents.update": {"draft": {"slug": "parrot", "title": "Parrot"}, "expected": 1},
-    "documents.restore": {"version": 1, "expected": 1},
-    "threads.open": {},
-    "threads.dispatch": {"event": {"type": "USER_MESSAGE", "payload": {"text": "figs"}}},
-    "threads.set_mode": {"mode": "auto"},
-    "threads.fork": {"at": 1},
-    "tests.add": {"question": "figs?", "must": ["figs"]},
-    "keys.create": {"name": "new", "scopes": ["read"]},
-    "session.learnt": {"wait": 0},
-    "webhooks.create": {"url": "https://93.184.215.14/hook"},
+    "session.strip_citations": {"reply": "figs"},
+    "space.facts.search": {"query": "figs"},
+    "space.facts.save": {"fact": {"id": "new", "text": "figs"}},
+    "space.reviews.propose": {"ref": "message:ses_none:1"},
+    "space.admin.rules.set": {"rules": {"instructions": "Learn what the parrot likes."}},
+    **{
+        f"{handle}.admin.people.{operation}": {"name": "nobody"}
+        for handle in ("space", "memory")
+        for operation in ("find", "export", "forget")
+    },
+    "space.admin.retention.set": {"kind": "message", "older_than": 36500},
+    "space.admin.retention.remove": {"kind": "message"},
+    "space.admin.retention.run": {"dry_run": True},
+    "space.admin.holds.place": {"reason": "case 12"},
+    "memory.admin.holds.lift": {"space": "alice", "reason": "closed"},
+    "space.documents.search": {"query": "figs"},
+    "space.documents.find": {"path": "~/parrot"},
+    "space.documents.create": {"draft": {"slug": "new", "title": "New"}},
+    "space.documents.update": {"draft": {"slug": "parrot", "title": "Parrot"}, "if_version": 1},
+    "space.documents.restore": {"version": 1, "if_version": 1},
+    "space.threads.open": {},
+    "space.threads.dispatch": {"event": {"type": "USER_MESSAGE", "payload": {"text": "figs"}}},
+    "space.threads.set_mode": {"mode": "auto"},
+    "space.threads.fork": {"at": 1},
+    "space.admin.tests.add": {"question": "figs?", "must": ["figs"]},
+    "memory.admin.keys.create": {"name": "new", "scopes": ["read"]},
+    "session.wait_until_learned": {"timeout": 0},
+    "memory.admin.webhooks.create": {"url": "https://93.184.215.14/hook"},
 }
-"""A body that fits, by the name of the verb."""
+"""A body that fits, by the name of the operation."""
 
 QUERIES = {
-    "documents.delete": "?expected=1",
-    "documents.diff": "?before=0&after=1",
-    "documents.sources": "?version=1",
-    "threads.diff": "?before=0&after=1",
-    "threads.prompt": "?budget=1000",
+    "space.documents.delete": "?if_version=1",
+    "space.documents.diff": "?before=0&after=1",
+    "space.documents.sources": "?version=1",
+    "space.threads.diff": "?before=0&after=1",
+    "space.threads.prompt": "?budget=1000",
 }
 METRICS = "metrics"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Operation:
-    """One operation that needs a key."""
+class Route:
+    """One route that needs a key."""
 
     method: str
     path: str
@@ -224,13 +225,16 @@ def openapi() -> dict[str, Any]:
     return create_app(bethink.connect(":memory:"), options=PLAIN).openapi()
 
 
-def operations() -> list[Operation]:
-    """Every verb of the table, and the metrics."""
-    rows = [(verb.http_method, f"/v1{verb.path}", verb.name, _scopes(verb), verb.everywhere) for verb in VERBS]
+def operations() -> list[Route]:
+    """Every operation of the table, and the metrics."""
+    rows = [
+        (operation.http_method, f"/v1{operation.path}", operation.name, _scopes(operation), operation.everywhere)
+        for operation in OPERATIONS
+    ]
     rows.append(("GET", "/metrics", METRICS, (Scope.READ,), True))
     paths = openapi()["paths"]
     return [
-        Operation(
+        Route(
             method=method,
             path=path,
             name=name,
@@ -242,5 +246,5 @@ def operations() -> list[Operation]:
     ]
 
 
-def _scopes(verb: Verb[Any, Any]) -> tuple[Scope, ...]:
-    return (verb.scope, *([Scope.READ] if verb.also_reads else []))
+def _scopes(operation: Operation[Any, Any]) -> tuple[Scope, ...]:
+    return (operation.scope, *([Scope.READ] if operation.also_reads else []))

@@ -1,4 +1,4 @@
-"""The access record: who did what to which memories, through every door."""
+"""The access log: who accessed which items, through every interface."""
 
 import dataclasses
 import typing
@@ -10,12 +10,12 @@ import anyio
 import pytest
 
 import bethink
-from bethink.errors import BethinkError, NotFound, StoreError
+from bethink.errors import BethinkError, DatabaseError, NotFoundError
 from bethink.memory.access.record import AccessRecord
-from bethink.memory.access.refs import OWN, Refs
-from bethink.model.access import AccessEntry, Caller, Door, Scope, asked_by
-from bethink.model.operations import VERBS
-from bethink.model.recall import Ref, RefKind
+from bethink.memory.access.refs import RECORD_REFS, Refs
+from bethink.model.access import AccessEntry, Caller, Interface, Scope, calling_as
+from bethink.model.operations import OPERATIONS
+from bethink.model.refs import Ref, RefKind
 from bethink.store import access_log
 from bethink.store.db import Database, Tx
 from tests.conftest import FakeClock, memory_on
@@ -24,19 +24,16 @@ from tests.doors.server_kit import Served, serving
 pytestmark = pytest.mark.anyio
 
 NAMELESS = {
-    "MemoryAnswer", "AnswerSentence", "AddedFile",
-    "Remembered", "Recall", "Recalled", "Certainty", "Maker", "Excerpt", "Candidate", "Signal", "Block", "Lineage",
-    "Usage", "Version", "Showing", "Use", "Feedback", "LineageWalk", "LineageStep", "Corrected", "Forgotten",
-    "RunReport", "TimelinePage", "ClaimedFact", "ChangedFact", "Preview", "PreviewedClaim", "Message", "Transcript",
-    "TranscriptRow", "LineFact", "FactPage", "FactEntry", "LearningRules", "Author", "OutlinePage",
-    "OutlineEntry", "HistoryPage",
-    "BlamedLine", "BlamedVersion", "DocumentDraft", "DispatchResult", "Processed", "QueuedEvent", "Event", "Operation",
-    "Chunk", "StepResult", "FailedEvent", "State", "StateDiff", "Prompt", "Shown", "TokenUsage", "MemoryTestResult",
-    "CameBack", "NewWebhook", "Delivery", "JobPage", "HeldPage", "Spending", "SettingEntry", "JobDetail",
-    "FailedAttempt", "RecordedAnswer", "Audit", "NewKey", "AccessPage", "AccessEntry",
-    "PersonErased", "PersonFound", "PersonInSpace", "PersonItems", "ErasedInSpace", "RetentionRule", "LegalHold",
-    "Swept", "Erasure", "OpenErasure",
-    "Counters", "ShownPage", "ShownBlock", "ShownMemory", "SinkState", "OpenErasures", "SpacePage", "SpaceSummary",
+    "AccessEntry", "AddedFile", "Answer", "AnswerSentence", "Audit", "Author", "BlamedLine", "BlamedVersion",
+    "CameBack", "Candidate", "ChangedFact", "Chunk", "ClaimedFact", "ContextBlock", "ContextEntry", "ContextLogEntry",
+    "Correction", "Deletion", "Delivery", "DispatchResult", "DocumentDraft", "ErasedInSpace", "Erasure", "Event",
+    "Excerpt", "FactEntry", "FailedAttempt", "FailedEvent", "Feedback", "Health", "JobDetail", "LearnReport",
+    "LearningRules", "LegalHold", "LineFact", "Lineage", "LineageStep", "LineageWalk", "Maker", "Match",
+    "MemoryTestResult", "Message", "NewKey", "NewWebhook", "OpenErasure", "OpenErasures", "OutlineEntry",
+    "PersonErased", "PersonFound", "PersonInSpace", "PersonItems", "Preview", "PreviewedClaim", "Processed", "Prompt",
+    "PromptChunk", "QueuedEvent", "RecallResult", "RecordedAnswer", "Remembered", "RetentionReport", "RetentionRule",
+    "SettingEntry", "ShownMemory", "Signal", "SinkState", "SpaceInfo", "Spending", "State", "StateDiff",
+    "StateOperation", "StepResult", "TokenUsage", "Transcript", "TranscriptRow", "Usage", "Use", "Version",
 }  # fmt: skip
 """Records that name nothing themselves: what they hold does, or the request, or a ref among their fields."""
 
@@ -55,17 +52,17 @@ async def served(target: str) -> AsyncIterator[Served]:
 
 async def entries(memory: bethink.Memory, **asked: Any) -> list[AccessEntry]:
     """Everything in the record but the looks at it."""
-    found = (await memory.access(limit=1_000, **asked)).items
-    return [each for each in found if each.verb != "memory.access"]
+    found = (await memory.admin.access.list(limit=1_000, **asked)).items
+    return [each for each in found if each.operation != "memory.admin.access.list"]
 
 
-async def test_a_read_and_a_write_are_recorded_with_what_they_named_and_no_word_of_it(memory: bethink.Memory) -> None:
+async def test_access_log_records_refs_of_reads_and_writes_not_text(memory: bethink.Memory) -> None:
     stored = await memory.space("alice").remember("the canary sings in Oslo")
     found = await memory.space("alice").recall("where does the canary sing?")
 
     read, written = await entries(memory)
-    assert (read.verb, read.space, read.door) == ("space.recall", "alice", Door.LIBRARY)
-    assert (written.verb, written.refs) == (
+    assert (read.operation, read.space, read.interface) == ("space.recall", "alice", Interface.LIBRARY)
+    assert (written.operation, written.refs) == (
         "space.remember",
         (f"session:{stored.session.id}", str(stored.refs[0])),
     )
@@ -74,42 +71,40 @@ async def test_a_read_and_a_write_are_recorded_with_what_they_named_and_no_word_
     assert "canary" not in repr((read, written))
 
 
-async def test_a_call_that_fails_before_it_has_written_is_not_recorded(memory: bethink.Memory) -> None:
-    with pytest.raises(NotFound):
+async def test_call_that_fails_before_writing_is_not_logged(memory: bethink.Memory) -> None:
+    with pytest.raises(NotFoundError):
         await memory.space("alice").facts.get("nothing")
 
     assert await entries(memory) == []
 
 
-async def test_what_is_written_is_never_stored_without_its_entry(
+async def test_write_is_not_stored_without_its_access_log_entry(
     memory: bethink.Memory, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(tx: Tx, entry: object) -> None:
         del tx, entry
-        raise StoreError("no room.")
+        raise DatabaseError("no room.")
 
     with monkeypatch.context() as patch:
         patch.setattr(access_log, "add", broken)
-        with pytest.raises(StoreError):
+        with pytest.raises(DatabaseError):
             await memory.space("alice").remember("lost")
 
-    assert await memory.list_spaces() == []
+    assert [space.name for space in await memory.spaces.list()] == []
 
 
-async def test_what_was_read_is_not_returned_if_it_cannot_be_recorded(
-    memory: bethink.Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_read_fails_if_it_cannot_be_logged(memory: bethink.Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     await memory.space("alice").remember("figs")
 
     def broken(tx: Tx, entry: object) -> None:
         del tx, entry
-        raise StoreError("no room.")
+        raise DatabaseError("no room.")
 
     monkeypatch.setattr(access_log, "add", broken)
     outcomes: list[object] = []
 
     async def ask() -> None:
-        with pytest.raises(StoreError):
+        with pytest.raises(DatabaseError):
             await memory.space("alice").recall("figs")
         outcomes.append("refused")
 
@@ -126,77 +121,77 @@ async def test_calls_at_the_same_time_are_each_recorded_once(memory: bethink.Mem
         for _ in range(30):
             tasks.start_soon(memory.space("alice").recall, "figs")
 
-    found = await entries(memory, verb="space.recall")
+    found = await entries(memory, operation="space.recall")
     assert len({each.id for each in found}) == len(found) == 30
 
 
-async def test_an_entry_is_found_by_space_key_person_verb_ref_and_time(memory: bethink.Memory) -> None:
+async def test_an_entry_is_found_by_space_key_person_operation_ref_and_time(memory: bethink.Memory) -> None:
     alice, bob = memory.space("alice"), memory.space("bob")
     stored = await alice.remember([{"role": "user", "content": word} for word in ("one", "two", "three")])
-    session = await alice.get_session(stored.session.id)
+    session = await alice.sessions.get(stored.session.id)
     with bethink.acting_for("kari"):
-        await session.read()
+        await session.messages()
     await bob.remember("four")
 
     second = str(stored.refs[1])
     whole = f"message:{stored.session.id}:1-3"
-    assert [each.refs[-1] for each in await entries(memory, verb="session.read")] == [whole]
-    assert [each.verb for each in await entries(memory, ref=second)] == ["session.read", "space.remember"]
+    assert [each.refs[-1] for each in await entries(memory, operation="session.messages")] == [whole]
+    assert [each.operation for each in await entries(memory, ref=second)] == ["session.messages", "space.remember"]
     assert await entries(memory, ref=f"message:{stored.session.id}:4") == []
     assert [each.space for each in await entries(memory, space="bob")] == ["bob"]
-    assert [each.verb for each in await entries(memory, person="kari")] == ["session.read"]
+    assert [each.operation for each in await entries(memory, person="kari")] == ["session.messages"]
     assert await entries(memory, key="0123456789ab") == []
     oldest = (await entries(memory))[-1]
     assert oldest.id not in {each.id for each in await entries(memory, since=oldest.at + timedelta(microseconds=1))}
     assert [each.id for each in await entries(memory, until=oldest.at)] == [oldest.id]
 
 
-async def test_pages_follow_each_other_and_a_narrow_one_goes_on_though_it_is_empty(
+async def test_access_pages_continue_even_if_a_filtered_page_is_empty(
     memory: bethink.Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(access_log, "_LOOKED", 4)
+    monkeypatch.setattr(access_log, "_MAX_SCANNED", 4)
     for name in ("rare", *["often"] * 9):
         await memory.space(name).remember("figs")
 
     seen: list[str] = []
     after, pages = "", 0
-    with asked_by(Caller(door=Door.PROBE)):  # looking adds nothing
+    with calling_as(Caller(interface=Interface.PROBE)):  # looking adds nothing
         while True:
-            page = await memory.access(verb="space.remember", space=None, key=None, limit=2, after=after)
+            page = await memory.admin.access.list(
+                operation="space.remember", space=None, key=None, limit=2, after=after
+            )
             seen += [each.id for each in page.items]
             pages += 1
-            if page.next is None:
+            if not page.next:
                 break
             after = page.next
         assert len(seen) == len(set(seen)) == 10
-        first = await memory.access(person="nobody", limit=2)
-        assert (first.items, first.next is None) == ((), False)
+        first = await memory.admin.access.list(person="nobody", limit=2)
+        assert (first.items, first.next == "") == ((), False)
 
 
-async def test_entries_go_when_they_are_old_and_stay_when_their_space_is_forgotten(
-    database: Database, clock: FakeClock
-) -> None:
+async def test_access_entries_expire_but_survive_deletion_of_space(database: Database, clock: FakeClock) -> None:
     record = AccessRecord(database, keep_days=10)
 
     async def nothing(space: str, request: object) -> None:
         del space, request
 
-    verb = next(each for each in VERBS if each.name == "facts.count")
-    await record.around(verb, "alice", verb.request(), nothing)
+    operation = next(each for each in OPERATIONS if each.name == "space.facts.count")
+    await record.around(operation, "alice", operation.request(), nothing)
     clock.time += timedelta(days=11)
-    await AccessRecord(database, keep_days=10).around(verb, "bob", verb.request(), nothing)
+    await AccessRecord(database, keep_days=10).around(operation, "bob", operation.request(), nothing)
 
     async with memory_on(database) as memory:
         assert [each.space for each in await entries(memory)] == ["bob"]
         await memory.space("carol").remember("figs")
         await memory.space("carol").forget(everything=True)
-        assert [each.verb for each in await entries(memory, space="carol")] == ["space.forget", "space.remember"]
+        assert [each.operation for each in await entries(memory, space="carol")] == ["space.forget", "space.remember"]
 
 
-async def test_nothing_is_recorded_where_it_is_switched_off(target: str) -> None:
-    async with bethink.connect(target, learn_in_background=False, access_keep_days=0) as memory:
+async def test_access_log_is_empty_if_disabled(target: str) -> None:
+    async with bethink.connect(target, learn_in_background=False, access_log_days=0) as memory:
         await memory.space("alice").remember("figs")
-        assert (await memory.access()).items == ()
+        assert (await memory.admin.access.list()).items == ()
 
 
 async def test_the_record_is_only_added_to(memory: bethink.Memory, database: Database) -> None:
@@ -206,7 +201,7 @@ async def test_the_record_is_only_added_to(memory: bethink.Memory, database: Dat
         await database.transact(lambda tx: tx.script("UPDATE access_log SET person = 'somebody else'"))
 
 
-async def test_a_served_call_is_recorded_under_its_key_and_a_look_at_its_health_is_not(served: Served) -> None:
+async def test_server_call_is_logged_under_its_key_but_health_is_not(served: Served) -> None:
     reader = await served.key_for("read", spaces=["alice"])
     prefix = reader[3:15]
     await served.memory.space("alice").remember("figs")
@@ -217,15 +212,15 @@ async def test_a_served_call_is_recorded_under_its_key_and_a_look_at_its_health_
     assert (await served("GET", "/metrics")).status == 200
     assert len(await entries(served.memory)) == before
     (found,) = await entries(served.memory, key=prefix)
-    assert (found.verb, found.door, found.person) == ("space.recall", Door.HTTP, "")
+    assert (found.operation, found.interface, found.person) == ("space.recall", Interface.HTTP, "")
     refused = await served("GET", "/v1/access", key=reader)
     assert refused.status == 403
     operator = await served.key_for("operate")
-    shown = (await served("GET", f"/v1/access?key={prefix}&verb=space.recall", key=operator)).json()
+    shown = (await served("GET", f"/v1/access?key={prefix}&operation=space.recall", key=operator)).json()
     assert [each["key"] for each in shown["items"]] == [prefix]
 
 
-async def test_a_key_gives_no_scope_no_space_and_no_time_that_it_does_not_have(served: Served) -> None:
+async def test_key_cannot_grant_more_than_it_has(served: Served) -> None:
     async def made(key: str, **body: Any) -> int:
         return (await served("POST", "/v1/keys", {"name": "n", **body}, key=key)).status
 
@@ -242,13 +237,13 @@ async def test_a_key_gives_no_scope_no_space_and_no_time_that_it_does_not_have(s
     assert rotated.status == 422  # who rotates a key would get to know it
 
     ends = "2999-01-01T00:00:00Z"
-    short = await served.memory.keys.create("short", [Scope.KEYS, Scope.READ], expires_at=ends)
+    short = await served.memory.admin.keys.create("short", [Scope.KEYS, Scope.READ], expires_at=ends)
     assert await made(short.key, scopes=["read"]) == 422
     assert await made(short.key, scopes=["read"], expires_at="2999-06-01") == 422
     assert await made(short.key, scopes=["read"], expires_at="2998-06-01") == 201
 
 
-async def test_wrong_keys_are_throttled_and_keys_in_use_at_the_same_address_are_not(served: Served) -> None:
+async def test_wrong_keys_are_throttled_but_cached_keys_are_not(served: Served) -> None:
     wrong = "bt_000000000000." + "A" * 43
     assert (await served("GET", "/v1/keys")).status == 200
 
@@ -261,7 +256,7 @@ async def test_wrong_keys_are_throttled_and_keys_in_use_at_the_same_address_are_
     assert (await served("GET", "/v1/keys", key=await served.key_for("keys"))).status == 429
 
 
-def test_every_record_that_a_verb_returns_names_what_it_is_or_is_known_to_name_nothing() -> None:
+def test_every_record_that_an_operation_returns_names_what_it_is_or_is_known_to_name_nothing() -> None:
     found: set[str] = set()
 
     def look(kind: Any) -> None:
@@ -274,10 +269,10 @@ def test_every_record_that_a_verb_returns_names_what_it_is_or_is_known_to_name_n
             elif each is not kind:
                 look(each)
 
-    for verb in VERBS:
-        look(verb.result)
-    assert found - OWN.keys() - NAMELESS == {"SourceMessage", "Fact"} - OWN.keys()
-    assert not NAMELESS & OWN.keys()
+    for operation in OPERATIONS:
+        look(operation.result)
+    assert found - RECORD_REFS.keys() - NAMELESS == {"SourceMessage", "Fact"} - RECORD_REFS.keys()
+    assert not NAMELESS & RECORD_REFS.keys()
 
 
 def test_messages_in_a_row_are_named_as_a_range() -> None:

@@ -1,4 +1,4 @@
-"""Keys that do not exist, or no longer: asking again costs nothing, and what is made meanwhile opens at once."""
+"""Unknown and expired keys: repeated lookups are cached, and a new key works at once."""
 
 import secrets
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from bethink.errors import Unavailable
+from bethink.errors import DatabaseUnavailableError
 from bethink.model.access import NewKey, Scope
 from bethink.store.api_keys import StoredKey
 from bethink.store.db import Database, Tx
@@ -20,16 +20,14 @@ async def asks_the_database(keys: KeyRing, database: Database, key: str) -> bool
     await database.close()
     try:
         assert await keys.find(key) is None
-    except Unavailable:
+    except DatabaseUnavailableError:
         return True
     finally:
         await database.open()
     return False
 
 
-async def test_a_prefix_that_nobody_has_is_looked_up_once_in_some_seconds(
-    keys: KeyRing, database: Database, timer: Timer
-) -> None:
+async def test_unknown_prefix_is_cached_for_some_seconds(keys: KeyRing, database: Database, timer: Timer) -> None:
     assert await keys.find(NOBODYS) is None
 
     timer.now += 4.9
@@ -40,7 +38,7 @@ async def test_a_prefix_that_nobody_has_is_looked_up_once_in_some_seconds(
 
 
 @pytest.mark.parametrize("how", ["revoked", "expired", "spoilt"])
-async def test_a_text_that_is_no_longer_a_key_is_looked_up_once_in_some_seconds(
+async def test_expired_or_wrong_key_is_cached_for_some_seconds(
     keys: KeyRing, database: Database, timer: Timer, clock: FakeClock, how: str
 ) -> None:
     made = await keys.create(name="gone", scopes=[Scope.READ], expires_at=clock.time + timedelta(minutes=1))
@@ -75,9 +73,7 @@ async def made_as(keys: KeyRing, key: str, monkeypatch: pytest.MonkeyPatch) -> N
         return await keys.create(name="new", scopes=[Scope.READ])
 
 
-async def test_a_key_that_is_made_opens_at_once_though_it_was_just_refused(
-    keys: KeyRing, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_new_key_works_at_once_after_a_rejection(keys: KeyRing, monkeypatch: pytest.MonkeyPatch) -> None:
     assert await keys.find(NOBODYS) is None
 
     assert (await made_as(keys, NOBODYS, monkeypatch)).key == NOBODYS
@@ -85,19 +81,19 @@ async def test_a_key_that_is_made_opens_at_once_though_it_was_just_refused(
     assert await keys.find(NOBODYS) is not None
 
 
-async def test_a_key_that_is_made_while_it_is_looked_up_opens_at_once(
+async def test_key_created_during_lookup_works_at_once(
     keys: KeyRing, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     transact = database.transact
 
     async def overtaken(body: object, **more: bool) -> object:
         found = await transact(body, **more)  # pyright: ignore[reportArgumentType, reportUnknownVariableType]
-        if more.get("read"):
+        if more.get("read_only"):
             monkeypatch.setattr(database, "transact", transact)
             await made_as(keys, NOBODYS, monkeypatch)
         return found  # pyright: ignore[reportUnknownVariableType]
 
-    await keys.all()
+    await keys.list()
     await keys.find("bt_ffffffffffff." + "A" * 43)  # so that all is prepared
     monkeypatch.setattr(database, "transact", overtaken)
     assert await keys.find(NOBODYS) is None  # it was not there when it was looked for
@@ -105,8 +101,8 @@ async def test_a_key_that_is_made_while_it_is_looked_up_opens_at_once(
     assert await keys.find(NOBODYS) is not None
 
 
-async def test_what_is_remembered_of_strangers_is_bounded(keys: KeyRing, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bethink.memory.access.keys._MOST_REMEMBERED", 3)
+async def test_cache_of_unknown_keys_is_bounded(keys: KeyRing, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bethink.memory.access.keys._MAX_CACHED", 3)
     looked: list[str] = []
 
     def nobody(tx: Tx, *, prefix: str) -> StoredKey | None:

@@ -1,4 +1,4 @@
-"""The archive through the doors: by command, in Python with and without an event loop, over HTTP."""
+"""Archives through every interface: CLI, Python with and without an event loop, HTTP."""
 
 import http.client
 import shutil
@@ -9,8 +9,8 @@ from typing import BinaryIO
 import pytest
 
 from bethink import sync
-from bethink.errors import Corrupt, NotFound, Unavailable
-from bethink.memory.archive.reading import ArchiveReader, downloaded
+from bethink.errors import CorruptDatabaseError, DatabaseUnavailableError, NotFoundError
+from bethink.memory.archive.reading import ArchiveReader, download
 from bethink.model.access import Scope
 from tests.doors import client_kit
 from tests.doors.cli_kit import run
@@ -38,7 +38,9 @@ def empty(template: Path, tmp_path: Path) -> str:
 
 def test_a_space_is_moved_by_two_commands(filled: str, empty: str, tmp_path: Path) -> None:
     file = str(tmp_path / "mira.zip")
-    exported = run("export", "--archive", file, "--space", SPACE, "--database", filled, "--json").data
+    exported = run(
+        "data", "export", "--format", "archive", "-o", file, "--space", SPACE, "--database", filled, "--json"
+    ).data
     assert exported["rows"]["messages"] == 1
     assert run("import", "archive", file, "--database", empty, "--dry-run", "--json").data["dry_run"]
     done = run("import", "archive", file, "--database", empty, "--yes", "--json").data
@@ -46,19 +48,31 @@ def test_a_space_is_moved_by_two_commands(filled: str, empty: str, tmp_path: Pat
     again = run("import", "archive", file, "--database", empty, "--yes", "--json").data
     assert (again["stored"], again["known"]) == (0, done["stored"])
     assert "heron" in run("recall", "Who keeps a heron?", "--space", SPACE, "--database", empty).out
-    run("export", "--archive", f"{file}.2", "--space", SPACE, "--database", empty)
+    run("data", "export", "--format", "archive", "-o", f"{file}.2", "--space", SPACE, "--database", empty)
     assert Path(f"{file}.2").read_bytes() == Path(file).read_bytes()
 
 
 def test_commands_say_what_they_will_not_do(filled: str, empty: str, tmp_path: Path) -> None:
     file = tmp_path / "mira.zip"
-    both = run("export", "--archive", str(file), "--jsonl", "--space", SPACE, "--database", filled)
-    assert (both.code, file.exists()) == (2, False)
-    assert run("export", "--archive", str(file), "--space", "nobody", "--database", filled).code == 3
-    assert run("export", "--archive", str(file), "--space", SPACE, "--database", filled).code == 0
-    taken = run("export", "--archive", str(file), "--space", SPACE, "--database", filled)
+    archive = ("data", "export", "--format", "archive", "--space", SPACE, "--database", filled)
+    assert run(*archive).code == 2  # an archive is not written to the terminal
+    filtered = run(*archive, "-o", str(file), "--tag", "tea")
+    assert (filtered.code, file.exists()) == (2, False)
+    assert (
+        run("data", "export", "--format", "archive", "-o", str(file), "--space", "nobody", "--database", filled).code
+        == 3
+    )
+    assert (
+        run("data", "export", "--format", "archive", "-o", str(file), "--space", SPACE, "--database", filled).code == 0
+    )
+    taken = run("data", "export", "--format", "archive", "-o", str(file), "--space", SPACE, "--database", filled)
     assert "already exists" in taken.err
-    assert run("export", "--archive", str(file), "--force", "--space", SPACE, "--database", filled).code == 0
+    assert (
+        run(
+            "data", "export", "--format", "archive", "-o", str(file), "--force", "--space", SPACE, "--database", filled
+        ).code
+        == 0
+    )
     unasked = run("import", "archive", str(file), "--database", empty)
     assert unasked.code == 2
     file.write_bytes(file.read_bytes()[:-1])
@@ -69,23 +83,36 @@ def test_commands_say_what_they_will_not_do(filled: str, empty: str, tmp_path: P
 
 def test_a_program_without_an_event_loop_moves_a_space(filled: str, empty: str, tmp_path: Path) -> None:
     with sync.connect(filled, learn_in_background=False) as memory:
-        manifest = memory.space(SPACE).export_archive(tmp_path / "a.zip")
+        manifest = memory.space(SPACE).admin.export_archive(tmp_path / "a.zip")
     with sync.connect(empty, learn_in_background=False) as memory:
-        loaded = memory.import_archive(tmp_path / "a.zip", space="nora")
+        loaded = memory.admin.import_archive(tmp_path / "a.zip", space="nora")
         assert loaded.stored == sum(manifest.rows.values())
         assert memory.space("nora").recall("heron").items
 
 
 def test_a_client_downloads_what_the_server_would_export(filled: str, tmp_path: Path) -> None:
     with client_kit.serving(filled) as served:
-        with sync.connect(served.url, key=served.key) as memory:
-            manifest = memory.space(SPACE).export_archive(tmp_path / "a.zip")
-            with pytest.raises(NotFound):
-                memory.space("nobody").export_archive(tmp_path / "b.zip")
-            with pytest.raises(Unavailable):
-                memory.import_archive(tmp_path / "a.zip")
+        with sync.connect(served.url, api_key=served.key) as memory:
+            manifest = memory.space(SPACE).admin.export_archive(tmp_path / "a.zip")
+            with pytest.raises(NotFoundError):
+                memory.space("nobody").admin.export_archive(tmp_path / "b.zip")
+            with pytest.raises(DatabaseUnavailableError):
+                memory.admin.import_archive(tmp_path / "a.zip")
         file = str(tmp_path / "c.zip")
-        done = run("export", "--archive", file, "--space", SPACE, "--database", served.url, "--key", served.key)
+        done = run(
+            "data",
+            "export",
+            "--format",
+            "archive",
+            "-o",
+            file,
+            "--space",
+            SPACE,
+            "--database",
+            served.url,
+            "--api-key",
+            served.key,
+        )
         assert done.code == 0, done.err
     with ArchiveReader(tmp_path / "a.zip") as archive:
         assert archive.check() == manifest
@@ -103,8 +130,8 @@ def _asked(served: client_kit.Served, space: str, key: str) -> tuple[int, dict[s
 
 async def _keys(target: str) -> tuple[str, str]:
     async with client_kit.connected(target) as memory:
-        writes = await memory.keys.create(name="writes", scopes=[Scope.WRITE])
-        elsewhere = await memory.keys.create(name="elsewhere", scopes=[Scope.READ], spaces=["nora"])
+        writes = await memory.admin.keys.create(name="writes", scopes=[Scope.WRITE])
+        elsewhere = await memory.admin.keys.create(name="elsewhere", scopes=[Scope.READ], spaces=["nora"])
         return writes.key, elsewhere.key
 
 
@@ -124,27 +151,27 @@ async def test_a_download_that_was_cut_off_leaves_no_file(tmp_path: Path) -> Non
     async def fetch(sink: BinaryIO) -> None:
         sink.write(b"PK\x03\x04 half of it")
 
-    with pytest.raises(Corrupt):
-        await downloaded(tmp_path / "a.zip", fetch)
+    with pytest.raises(CorruptDatabaseError):
+        await download(tmp_path / "a.zip", fetch)
     assert not list(tmp_path.iterdir())
 
 
 def test_two_databases_are_synced_by_a_command(filled: str, tmp_path: Path) -> None:
     fresh = str(tmp_path / "laptop.db")
-    done = run("sync", filled, fresh, "--yes", "--json").data
+    done = run("data", "sync", filled, fresh, "--yes", "--json").data
     assert [each["space"] for each in done] == [SPACE]
     run("add", "Mira keeps a newt.", "--space", SPACE, "--database", fresh)
     run("add", "Nora keeps an owl.", "--space", "nora", "--database", filled)
-    both = run("sync", filled, fresh, "--yes")
+    both = run("data", "sync", filled, fresh, "--yes")
     assert both.code == 0, both.err
     assert "newt" in run("recall", "Who keeps a newt?", "--space", SPACE, "--database", filled).out
     assert "owl" in run("recall", "Who keeps an owl?", "--space", "nora", "--database", fresh).out
-    again = run("sync", filled, fresh, "--yes", "--space", SPACE, "--json").data
+    again = run("data", "sync", filled, fresh, "--yes", "--space", SPACE, "--json").data
     assert again == [{"space": SPACE, "first": 0, "second": 0}]
 
 
-def test_a_sync_says_what_it_will_not_do(filled: str, tmp_path: Path) -> None:
-    assert run("sync", filled, filled, "--yes").code == 2
-    assert run("sync", filled, "https://memory.example", "--yes").code == 2
-    assert run("sync", filled, str(tmp_path / "b.db")).code == 2
-    assert run("sync", str(tmp_path / "none.db"), filled, "--yes").code == 3
+def test_invalid_sync_commands_are_rejected(filled: str, tmp_path: Path) -> None:
+    assert run("data", "sync", filled, filled, "--yes").code == 2
+    assert run("data", "sync", filled, "https://memory.example", "--yes").code == 2
+    assert run("data", "sync", filled, str(tmp_path / "b.db")).code == 2
+    assert run("data", "sync", str(tmp_path / "none.db"), filled, "--yes").code == 3

@@ -1,9 +1,9 @@
-"""Ask through every door: HTTP as a whole and as a stream, the client, the blocking API, MCP and the command line."""
+"""`ask` through every interface: HTTP with and without streaming, the client, the blocking API, MCP and CLI."""
 
 import json
 import socket
 import threading
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
@@ -14,8 +14,8 @@ import pytest
 
 import bethink
 from benchmarks.ask_cases import given, honest
-from bethink import AnswerSentence, Message, ScriptedModel, streaming
-from bethink.errors import BethinkError, Invalid, ModelUnavailable
+from bethink import Message
+from bethink.errors import BethinkError, InvalidRequestError, ModelUnavailableError
 from bethink.extend import Model
 from bethink.http import ServerOptions, create_app
 from bethink.http.app import uvicorn_server
@@ -24,6 +24,8 @@ from bethink.model.access import Scope
 from bethink.model.answers import Refusal
 from bethink.model.calls import ModelCall
 from bethink.sync import connect
+from bethink.testing import ScriptedModel
+from bethink.types import AnswerSentence
 from tests.conftest import Quiet
 from tests.doors.cli_kit import at_home, run
 from tests.unit.model_server import OpenAIApi, sends, serving
@@ -58,7 +60,7 @@ def served(target: str, model: Model | None) -> Generator[tuple[str, str]]:
 async def _seeded(target: str) -> str:
     async with bethink.connect(target, learn_in_background=False) as memory:
         await memory.space("alice").remember(SAID)
-        return (await memory.keys.create("reader", [Scope.READ], spaces=["alice"])).key
+        return (await memory.admin.keys.create("reader", [Scope.READ], spaces=["alice"])).key
 
 
 @pytest.fixture
@@ -71,63 +73,60 @@ def test_a_client_asks_and_hears_each_sentence(reader: tuple[str, str]) -> None:
     url, key = reader
     heard: list[AnswerSentence] = []
 
-    with connect(url, key=key) as memory:
+    with connect(url, api_key=key) as memory:
         whole = memory.space("alice").ask(QUESTION)
-        with streaming(heard.append):
-            streamed = memory.space("alice").ask(QUESTION)
+        streamed = memory.space("alice").ask(QUESTION, on_sentence=heard.append)
 
     assert whole.text == "Ada moved to Bergen in spring."
-    assert (streamed.text, streamed.given, tuple(heard)) == (whole.text, whole.given, whole.sentences)
+    assert (streamed.text, streamed.sources, tuple(heard)) == (whole.text, whole.sources, whole.sentences)
 
 
-def test_what_is_streamed_is_on_record_under_the_key(target: str, reader: tuple[str, str]) -> None:
+def test_streamed_answer_is_in_the_access_log_under_its_key(target: str, reader: tuple[str, str]) -> None:
     url, key = reader
-    with connect(url, key=key) as memory, streaming(lambda _: None):
-        answer = memory.space("alice").ask(QUESTION)
+    with connect(url, api_key=key) as memory:
+        answer = memory.space("alice").ask(QUESTION, on_sentence=lambda _: None)
 
     with connect(target, learn_in_background=False) as memory:
-        entries = memory.access(verb="space.ask").items
-    assert {entry.door for entry in entries} == {"http"}
+        entries = memory.admin.access.list(operation="space.ask").items
+    assert {entry.interface for entry in entries} == {"http"}
     assert all(entry.key and key.startswith(f"bt_{entry.key}") for entry in entries)
     named = {ref for entry in entries for ref in entry.refs}
     assert named == {f"message:{answer.cited[0].ref.id}:1-2"}
 
 
-def test_a_key_asks_only_where_it_may_read(reader: tuple[str, str]) -> None:
+def test_key_can_ask_only_in_readable_spaces(reader: tuple[str, str]) -> None:
     url, key = reader
-    with connect(url, key=key) as memory:
+    with connect(url, api_key=key) as memory:
         with pytest.raises(BethinkError):
             memory.space("bob").ask(QUESTION)
-        with streaming(lambda _: None), pytest.raises(BethinkError):
-            memory.space("bob").ask(QUESTION)
+        with pytest.raises(BethinkError):
+            memory.space("bob").ask(QUESTION, on_sentence=lambda _: None)
 
 
-@pytest.mark.parametrize("aloud", [False, True])
-def test_without_a_model_a_client_is_told_the_next_step(target: str, *, aloud: bool) -> None:
-    with served(target, None) as (url, key), connect(url, key=key) as memory:
-        if not aloud:
-            with pytest.raises(Invalid, match=r"no model.*openai:NAME"):
-                memory.space("alice").ask(QUESTION)
-            return
-        with streaming(lambda _: None), pytest.raises(Invalid, match=r"no model.*openai:NAME"):
-            memory.space("alice").ask(QUESTION)
+@pytest.mark.parametrize("on_sentence", [None, print], ids=["whole", "streamed"])
+def test_ask_without_a_model_names_the_next_step(target: str, on_sentence: Callable[..., None] | None) -> None:
+    with (
+        served(target, None) as (url, key),
+        connect(url, api_key=key) as memory,
+        pytest.raises(InvalidRequestError, match=r"No model is configured.*openai:"),
+    ):
+        memory.space("alice").ask(QUESTION, on_sentence=on_sentence)
 
 
 def test_a_model_that_fails_halfway_ends_the_stream_with_its_error(target: str) -> None:
     class Fails(ScriptedModel):
-        async def stream(self, call: ModelCall, heard: Any) -> Any:
+        async def stream(self, call: ModelCall, on_text: Any) -> Any:
             line = next(each for each in given(call) if "Bergen" in each.text)
-            heard(f"{line.text} [^{line.label}] And ")
-            raise ModelUnavailable("gone")
+            on_text(f"{line.text} [^{line.label}] And ")
+            raise ModelUnavailableError("gone")
 
     heard: list[AnswerSentence] = []
     with (
         served(target, Fails([])) as (url, key),
-        connect(url, key=key) as memory,
-        streaming(heard.append),
-        pytest.raises(ModelUnavailable),
+        connect(url, api_key=key) as memory,
+        pytest.raises(ModelUnavailableError),
     ):
-        memory.space("alice").ask(QUESTION)
+        memory.space("alice").ask(QUESTION, on_sentence=heard.append)
     assert [each.text for each in heard] == ["Ada moved to Bergen in spring."]
 
 
@@ -166,16 +165,16 @@ def test_the_command_prints_sentences_with_their_sources(
         shown = run("ask", QUESTION, *words)
         data = run("ask", QUESTION, "--json", *words).data
         none = run("ask", "Which car does Ada drive?", *words)
-        without = run("ask", QUESTION, "--without", data["cited"][0]["ref"], "--json", *words).data
+        without = run("ask", QUESTION, "--exclude", data["cited"][0]["ref"], "--json", *words).data
 
     assert shown.code == 0, shown.err
     lines = shown.out.splitlines()
     assert lines[0] == "Ada moved to Bergen in spring. [1]"
     assert lines[1].startswith("  [1] ")
     assert lines[2].strip() == data["cited"][0]["ref"]
-    assert "memory does not hold the answer" in none.err
+    assert "Memory does not have the answer" in none.err
     assert (none.code, none.out) == (0, "")
-    assert without["refused"] == "not_held"
+    assert without["refusal"] == "not_held"
 
 
 def test_the_command_evaluates_a_file_of_questions(
@@ -200,9 +199,9 @@ def test_the_command_evaluates_a_file_of_questions(
     with serving(replies) as server:
         settings = tmp_path / "settings.toml"
         settings.write_text(f'model = "openai:tiny"\nmodel_base_url = "{server.url}/v1"\n', encoding="utf-8")
-        words = ["eval", str(file), "--database", target, "--space", "alice", "--config", str(settings)]
+        words = ["test", "eval", str(file), "--database", target, "--space", "alice", "--config", str(settings)]
         shown = run(*words, "--price-input", "3", "--price-output", "0")
-        short = run(*words, "--goal", "0.9", "--json")
+        short = run(*words, "--min-score", "0.9", "--json")
         before = len(server.requests)
         run(*words, "--judge", "openai:strict")
         judges = [each.body["model"] for each in server.requests[before:] if "Key: " in str(each.body)]
@@ -213,7 +212,7 @@ def test_the_command_evaluates_a_file_of_questions(
 
     assert (odd.code, odd.err.splitlines()[0]) == (2, f"error: {file} is not valid UTF-8.")
     assert set(judges) == {"strict"}
-    assert (unknown.code, "unknown judge 'somebody'" in unknown.err) == (2, True)
+    assert (unknown.code, "Unknown judge 'somebody'" in unknown.err) == (2, True)
     assert shown.code == 0, shown.err
     out = shown.out.splitlines()
     assert out[0] == "3 questions"

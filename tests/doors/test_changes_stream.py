@@ -1,4 +1,4 @@
-"""Changes over HTTP: read, waited for, and streamed; a reader that is cut off goes on where it was and misses none."""
+"""The change feed over HTTP: read, waited for and streamed; an interrupted reader resumes without gaps."""
 
 import json
 import random
@@ -35,7 +35,7 @@ class Running:
     server: uvicorn.Server
 
     def client(self) -> BlockingMemory:
-        return connect(f"http://127.0.0.1:{self.port}", key=self.key)
+        return connect(f"http://127.0.0.1:{self.port}", api_key=self.key)
 
     def stream(self, path: str = STREAM, *, key: str | None = None, **headers: str) -> socket.socket:
         """Open a stream; nothing is read yet."""
@@ -72,7 +72,7 @@ def served(target: str) -> Generator[Running]:
 
 async def _key(target: str) -> str:
     async with bethink.connect(target, learn_in_background=False) as memory:
-        return (await memory.keys.create("tests", list(Scope))).key
+        return (await memory.admin.keys.create("tests", list(Scope))).key
 
 
 def events(connection: socket.socket) -> Iterator[dict[str, str]]:
@@ -101,23 +101,23 @@ def changes(connection: socket.socket, count: int) -> list[dict[str, Any]]:
 
 
 def save(memory: BlockingMemory, number: int) -> None:
-    memory.space("alice").facts.save(Fact(id=f"f{number}", content=f"Number {number}."))
+    memory.space("alice").facts.save(Fact(id=f"f{number}", text=f"Number {number}."))
 
 
 def test_a_client_reads_waits_and_follows_as_in_the_process(running: Running) -> None:
     with running.client() as memory:
         save(memory, 1)
         space = memory.space("alice")
-        assert [each.kind for each in space.changes(after=0)] == ["fact.added"]
-        following = space.follow(after=0)
+        assert [each.kind for each in space.admin.changes.list(after=0)] == ["fact.added"]
+        following = space.admin.changes.follow(after=0)
         assert next(following).ref == "fact:f1:1"
         save(memory, 2)
         assert next(following).ref == "fact:f2:1"
         stored = space.remember("I keep a macaw.")
-        assert not space.get_session(stored.session.id).learnt(wait=0.1).done
+        assert not space.sessions.get(stored.session.id).wait_until_learned(timeout=0.1).done
 
 
-def test_a_stream_sends_what_is_kept_and_then_what_comes(running: Running) -> None:
+def test_stream_sends_stored_changes_then_new_ones(running: Running) -> None:
     with running.client() as memory, closing(running.stream(f"{STREAM}?after=0")) as connection:
         save(memory, 1)
         save(memory, 2)
@@ -146,14 +146,14 @@ def test_a_reader_that_is_cut_off_at_random_misses_none(running: Running) -> Non
     assert seen == list(range(1, total + 1))
 
 
-def test_a_stream_begins_by_saying_where_it_stands(running: Running) -> None:
+def test_stream_begins_with_its_current_position(running: Running) -> None:
     with running.client() as memory:
         save(memory, 1)
         with closing(running.stream()) as connection:
             assert next(events(connection)) == {"id": "1"}
 
 
-def test_a_quiet_stream_is_kept_alive_by_comments(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_idle_stream_sends_keepalive_comments(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(streams, "HEARTBEAT", 0.0)
     with closing(running.stream()) as connection:
         found = events(connection)
@@ -164,11 +164,11 @@ def test_a_quiet_stream_is_kept_alive_by_comments(running: Running, monkeypatch:
 def test_a_stream_ends_when_its_key_is_revoked(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(streams, "HEARTBEAT", 0.0)
     with running.client() as memory:
-        made = memory.keys.create("reader", [Scope.READ], spaces=["alice"])
+        made = memory.admin.keys.create("reader", [Scope.READ], spaces=["alice"])
         with closing(running.stream(key=made.key)) as connection:
             found = events(connection)
             next(found)
-            memory.keys.revoke(made.info.prefix)
+            memory.admin.keys.revoke(made.info.prefix)
             assert {"comment"} >= {name for event in found for name in event}
 
 
@@ -201,8 +201,8 @@ def test_a_stream_that_cannot_be_is_refused_with_a_status(
 ) -> None:
     with running.client() as memory:
         keys = {
-            "reader": memory.keys.create("reader", [Scope.READ], spaces=["alice"]).key,
-            "writer": memory.keys.create("writer", [Scope.WRITE], spaces=["alice"]).key,
+            "reader": memory.admin.keys.create("reader", [Scope.READ], spaces=["alice"]).key,
+            "writer": memory.admin.keys.create("writer", [Scope.WRITE], spaces=["alice"]).key,
         }
     given = {**headers, "key": keys.get(headers.get("key", ""), headers.get("key"))}
     with closing(running.stream(path, **given)) as connection:  # pyright: ignore[reportArgumentType]

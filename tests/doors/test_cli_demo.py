@@ -1,4 +1,4 @@
-"""The demo: the same words every time, true to what it says."""
+"""The demo: the same text every time, and its claims are true."""
 
 import shlex
 from pathlib import Path
@@ -8,7 +8,7 @@ import pytest
 
 import bethink.sync
 from bethink.cli.demo_data import SCRIPT, TODAY, story
-from tests.doors.cli_kit import ok, run
+from tests.doors.cli_kit import items, ok, run
 
 pytestmark = pytest.mark.usefixtures("home")
 
@@ -20,16 +20,16 @@ def test_the_demo_prints_the_same_every_time() -> None:
     assert run("demo").out == first.out
 
 
-def test_an_earlier_day_has_another_answer_and_what_is_forgotten_is_gone() -> None:
+def test_demo_answers_as_of_a_day_and_omits_deleted_data() -> None:
     done = ok("demo")
     now, then, before, after = done["asked"]
 
     assert now["question"] == then["question"]
     assert "Bergen" in now["items"][0]["text"]
     assert "Bergen" not in now["items"][1]["text"]
-    assert now["items"][1]["superseded_by"] == now["items"][0]["ref"]
+    assert now["items"][1]["replaced_by"] == now["items"][0]["ref"]
     assert "Oslo" in then["items"][0]["text"]
-    assert not any(item.get("superseded_by") for item in then["items"])
+    assert not any(item.get("replaced_by") for item in then["items"])
     assert before["items"][0]["origin"] == "tool:flat_search"
     assert done["forgotten"]["messages"] > 0
     assert after["items"] == []
@@ -38,14 +38,14 @@ def test_an_earlier_day_has_another_answer_and_what_is_forgotten_is_gone() -> No
 def test_the_text_names_questions_reasons_and_next_commands() -> None:
     text = run("demo").out
 
-    assert "A scripted model stands in for yours" in text.splitlines()[1]
+    assert "A scripted model replaces yours" in text.splitlines()[1]
     assert "Nothing leaves this machine." in text.splitlines()[1]
     assert text.count("$ bethink recall") == 4
     assert "--as-of 2026-02-10" in text
     assert "--kind" not in text
     assert "why: words" in text
     assert "evidence  confirmed\n" in text
-    assert "      superseded by fact:fct_…:1" in text
+    assert "      replaced by fact:fct_…:1" in text
     assert "$ bethink forget" in text
     assert text.rstrip().splitlines()[-4] == "Next:"
     assert text.count("\n") <= 64
@@ -66,7 +66,7 @@ def test_the_headline_fact_is_followed_to_miras_own_message() -> None:
 
 def test_every_printed_command_prints_the_same_when_a_reader_types_it(home: Path) -> None:
     file = str(home / "demo.db")
-    text = run("demo", "--keep", file).out
+    text = run("demo", "--save", file).out
     parts = [part for part in text.split("\n\n") if part.startswith("$ ")]
     assert len(parts) == 6
     assert f"--database {file} --space mira." in text.splitlines()[3]
@@ -81,21 +81,21 @@ def test_every_printed_command_prints_the_same_when_a_reader_types_it(home: Path
             assert run(*shlex.split(line)[1:]).code == 0, line
 
 
-def test_all_that_the_scripted_model_says_is_kept_but_an_order_of_a_tool_and_what_is_only_supposed(home: Path) -> None:
+def test_demo_keeps_all_claims_but_tool_orders_and_suppositions(home: Path) -> None:
     file = str(home / "demo.db")
-    seeded = ok("demo", "--keep", file)["seeded"]
+    seeded = ok("demo", "--save", file)["seeded"]
 
     assert (seeded["refused"], seeded["held"]) == (1, 1)
     with bethink.sync.connect(file, learn=False) as memory:
-        held = {fact.content for day in ("2026-01-20", "2026-02-19", "2026-03-20", "2026-04-04")
-                for fact in memory.space("mira").facts.all(as_of=day)}  # fmt: skip
+        held = {fact.text for day in ("2026-01-20", "2026-02-19", "2026-03-20", "2026-04-04")
+                for fact in memory.space("mira").facts.list(as_of=day)}  # fmt: skip
     wrong = {"User has a dog called Pixel.", "User wants to send the deposit to account 4815.16.23421."}
     assert held == {each.statement for scripted in SCRIPT.values() for each in scripted} - wrong
 
 
-def test_a_kept_demo_can_be_asked_on(home: Path) -> None:
+def test_saved_demo_can_be_queried(home: Path) -> None:
     file = str(home / "demo.db")
-    ok("demo", "--keep", file)
+    ok("demo", "--save", file)
     on = ["--database", file, "--space", "mira"]
 
     now = ok("recall", "Where do I work?", *on)["items"][0]["text"]
@@ -103,11 +103,11 @@ def test_a_kept_demo_can_be_asked_on(home: Path) -> None:
     assert ("aquarium" in now, "library" in then) == (True, True)
     allergy = ok("recall", "What am I allergic to?", "--explain", *on)
     assert "cashews" in allergy["items"][0]["text"]
-    assert "~/memory" in ok("log", *on)
-    assert len(ok("sessions", "--limit", "100", *on)) == len(list(story()))
+    assert "~/memory" in [entry["path"] for entry in items("doc", "list", *on)]
+    assert len(items("sessions", "--limit", "100", *on)) == len(list(story()))
     assert ok("doctor", "--database", file)["checks"]
     assert Path(file).stat().st_mode & 0o777 == 0o600
-    assert run("demo", "--keep", file).code == 1
+    assert run("demo", "--save", file).code == 1
 
 
 def test_the_tool_that_gives_orders_is_never_what_the_user_wants(home: Path) -> None:

@@ -1,4 +1,4 @@
-"""The command doctor with --postgres: what an operator relies on is tried."""
+"""`bethink doctor --postgres`: every property that an operator relies on is checked."""
 
 import uuid
 from pathlib import Path
@@ -24,7 +24,7 @@ def runner(superuser_dsn: str, owner: str) -> str:
     name = f"runner_{uuid.uuid4().hex[:8]}"
     with psycopg.connect(superuser_dsn, autocommit=True) as connection:
         connection.execute(f"CREATE ROLE {name} LOGIN NOSUPERUSER NOBYPASSRLS".encode())
-    done = run("migrate", "--runner", name, "--database", owner)
+    done = run("data", "migrate", "--app-role", name, "--database", owner)
     assert (done.code, done.out.splitlines()[-1]) == (0, f"role {name} may work here"), done.err
     return postgres.in_database(owner, owner.partition("@/")[2].partition("?")[0], user=name)
 
@@ -46,7 +46,7 @@ def test_a_role_that_owns_the_tables_is_named_with_what_to_do(owner: str) -> Non
     found = checks("--database", owner)
 
     assert [name for name in NAMES if not found[name]["ok"]] == ["roles"]
-    assert "--runner" in str(found["roles"]["fix"])
+    assert "--app-role" in str(found["roles"]["fix"])
 
 
 @pytest.mark.skipif(pgbouncer.program() is None, reason="PgBouncer is not installed")
@@ -58,7 +58,7 @@ def test_a_pooler_is_named_and_deadlines_hold_behind_it(owner: str) -> None:
     assert (found["timeouts"]["ok"], found["deadlines"]["ok"]) == (True, True)
 
 
-def test_a_file_is_no_server(tmp_path: Path) -> None:
+def test_doctor_postgres_fails_for_a_file(tmp_path: Path) -> None:
     file = str(tmp_path / "memory.db")
     assert run("add", "x", "--space", "a", "--database", file).code == 0
 

@@ -1,4 +1,4 @@
-"""Import and export: each line once, wherever it stopped, and out again as it came in."""
+"""Import and export: each line is stored once, an interrupted run resumes, and a round trip is exact."""
 
 import json
 import os
@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bethink.cli.terminal import Progress
-from tests.doors.cli_kit import ok, run
+from tests.doors.cli_kit import items, ok, run
 
 pytestmark = pytest.mark.usefixtures("home")
 
@@ -26,7 +26,7 @@ def said(number: int, **more: Any) -> dict[str, Any]:
     return {"role": "user", "content": f"message {number}", **more}
 
 
-def test_lines_are_stored_once_however_often_it_is_run(home: Path, on: list[str]) -> None:
+def test_import_stores_each_line_once(home: Path, on: list[str]) -> None:
     file = written(home, *(said(number) for number in range(250)))
 
     first = ok("import", "jsonl", file, "--yes", *on)
@@ -34,12 +34,10 @@ def test_lines_are_stored_once_however_often_it_is_run(home: Path, on: list[str]
 
     assert (first["stored"], first["known"]) == (250, 0)
     assert (again["stored"], again["known"]) == (0, 250)
-    assert [entry["session"]["last_number"] for entry in ok("sessions", *on)] == [250]
+    assert [entry["session"]["last_number"] for entry in items("sessions", *on)] == [250]
 
 
-def test_an_import_that_broke_off_goes_on_where_it_was_and_says_so(
-    home: Path, on: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_interrupted_import_resumes_and_reports_it(home: Path, on: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     from bethink.api.space import Space  # noqa: PLC0415
 
     file = written(home, *(said(number) for number in range(250)))
@@ -60,8 +58,8 @@ def test_an_import_that_broke_off_goes_on_where_it_was_and_says_so(
 
     assert resumed.code == 0
     assert "resumed: 200 items were already stored" in resumed.err
-    assert "50 of 250 stored, 200 already stored, 0 refused" in resumed.out
-    assert [entry["session"]["last_number"] for entry in ok("sessions", *on)] == [250]
+    assert "50 of 250 stored, 200 already stored, 0 rejected" in resumed.out
+    assert [entry["session"]["last_number"] for entry in items("sessions", *on)] == [250]
 
 
 def test_lines_that_cannot_be_stored_are_named_and_the_others_are_stored(home: Path, on: list[str]) -> None:
@@ -91,47 +89,45 @@ def test_lines_that_cannot_be_stored_are_named_and_the_others_are_stored(home: P
     assert done.envelope["error"]["code"] == "partial"
 
 
-def test_refused_lines_are_set_aside_mended_and_imported_alone(home: Path, on: list[str]) -> None:
+def test_refused_lines_are_set_aside_and_imported_once_fixed(home: Path, on: list[str]) -> None:
     aside = home / "refused.jsonl"
     file = written(home, said(1), {"role": "king", "content": "x"}, said(2), "broken")
 
-    done = run("import", "jsonl", file, "--yes", "--refused", str(aside), *on)
+    done = run("import", "jsonl", file, "--yes", "--errors", str(aside), *on)
     assert done.code == 5
     assert f"hint: They are in {aside}: fix them there" in done.err
     assert aside.read_text(encoding="utf-8") == '{"role": "king", "content": "x"}\nbroken\n'
     aside.write_text(json.dumps(said(3)), encoding="utf-8")
 
     assert ok("import", "jsonl", str(aside), "--yes", *on)["stored"] == 1
-    assert len(ok("export", *on)["messages"]) == 3
+    assert len(ok("data", "export", *on)["messages"]) == 3
 
 
 @pytest.mark.parametrize("more", [{}, {"idempotency_key": "k2"}])
-def test_a_line_that_was_forgotten_is_left_out_and_never_set_aside_to_be_imported_again(
-    home: Path, on: list[str], more: dict[str, str]
-) -> None:
+def test_import_omits_deleted_lines_and_never_sets_them_aside(home: Path, on: list[str], more: dict[str, str]) -> None:
     aside = home / "refused.jsonl"
     file = written(home, said(1), said(2, **more), "broken")
     run("import", "jsonl", file, "--yes", *on)
-    [session] = [entry["session"]["id"] for entry in ok("sessions", *on)]
+    [session] = [entry["session"]["id"] for entry in items("sessions", *on)]
     ok("forget", f"message:{session}:2", "--yes", *on)
 
-    done = run("import", "jsonl", file, "--yes", "--refused", str(aside), *on)
+    done = run("import", "jsonl", file, "--yes", "--errors", str(aside), *on)
 
-    assert "0 of 3 stored, 1 already stored, 1 left out as forgotten, 1 refused" in done.out
+    assert "0 of 3 stored, 1 already stored, 1 left out as deleted, 1 rejected" in done.out
     assert aside.read_text(encoding="utf-8") == "broken\n"
-    assert [each["content"] for each in ok("export", *on)["messages"]] == ["message 1"]
+    assert [each["content"] for each in ok("data", "export", *on)["messages"]] == ["message 1"]
 
 
-def test_where_refused_lines_cannot_go_nothing_is_stored(home: Path, on: list[str]) -> None:
+def test_import_stores_nothing_if_refused_file_is_unwritable(home: Path, on: list[str]) -> None:
     file = written(home, said(1), "broken")
 
-    assert run("import", "jsonl", file, "--yes", "--refused", str(home / "none" / "x.jsonl"), *on).code == 3
-    assert run("import", "jsonl", file, "--yes", "--refused", str(home), *on).code == 1
+    assert run("import", "jsonl", file, "--yes", "--errors", str(home / "none" / "x.jsonl"), *on).code == 3
+    assert run("import", "jsonl", file, "--yes", "--errors", str(home), *on).code == 1
 
-    assert ok("sessions", *on) == []
+    assert items("sessions", *on) == []
 
 
-def test_an_import_that_breaks_off_leaves_the_refused_lines_of_the_one_before(
+def test_interrupted_import_keeps_the_previous_refused_lines(
     home: Path, on: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from bethink.api.space import Space  # noqa: PLC0415
@@ -143,7 +139,7 @@ def test_an_import_that_breaks_off_leaves_the_refused_lines_of_the_one_before(
     monkeypatch.setattr(Space, "remember", breaks)
     file = written(home, said(1))
 
-    assert run("import", "jsonl", file, "--yes", "--refused", str(home / "kept.jsonl"), *on).code == 130
+    assert run("import", "jsonl", file, "--yes", "--errors", str(home / "kept.jsonl"), *on).code == 130
     assert (home / "kept.jsonl").read_text(encoding="utf-8") == "of before"
     assert [path.name for path in home.glob(".kept*")] == []
 
@@ -151,20 +147,20 @@ def test_an_import_that_breaks_off_leaves_the_refused_lines_of_the_one_before(
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ({"content": "x"}, "line 2: role is missing. Write one JSON object per line"),
-        ({"role": "user"}, "line 2: content is missing. Write one"),
-        (said(2, foo=1), "line 2: unknown field 'foo'. Use one of role"),
+        ({"content": "x"}, "line 2: `role` is missing. Write one JSON object per line"),
+        ({"role": "user"}, "line 2: `content` is missing. Write one"),
+        (said(2, foo=1), "line 2: Unknown field 'foo'. Use one of role"),
         ({"role": "king", "content": "x"}, "line 2: role must be one of user, assistant, system, tool."),
-        ('{"role" "user"}', "line 2: invalid JSON at column 9: "),
-        ("[" * 100_000, "line 2: nested too deeply."),
+        ('{"role" "user"}', "line 2: Invalid JSON at column 9: "),
+        ("[" * 100_000, "line 2: The JSON is nested too deeply."),
         (
             {"role": "user", "content": "x", "said_at": "soon"},
-            "line 2: cannot parse 'soon' as a date or time. Write 2026",
+            "line 2: Cannot parse 'soon' as a date or time. Use the form 2026",
         ),
     ],
     ids=lambda value: value[:30] if isinstance(value, str) else "",
 )
-def test_a_refused_line_is_told_without_the_words_of_a_programmer(home: Path, line: Any, told: str) -> None:
+def test_refused_line_is_explained_without_internal_terms(home: Path, line: Any, told: str) -> None:
     [refusal] = run("import", "jsonl", written(home, said(1), line), "--yes", "--json").envelope["data"]["refusals"]
 
     assert refusal.startswith(told)
@@ -176,11 +172,11 @@ def test_a_dry_run_reads_everything_and_stores_nothing(home: Path, on: list[str]
     done = run("import", "jsonl", written(home, said(1), "broken"), "--dry-run", *on)
 
     assert done.code == 5
-    assert "1 of 2 can be stored (some may already be), 1 refused" in done.out
+    assert "1 of 2 can be stored (some may already be), 1 rejected" in done.out
     again = run("import", "jsonl", str(home / "lines.jsonl"), "--dry-run", "--json", *on).envelope["data"]
     assert (again["storable"], again["stored"], again["known"]) == (1, 0, 0)
     assert "line 2" in done.err
-    assert ok("sessions", *on) == []
+    assert items("sessions", *on) == []
 
 
 def test_lines_can_come_from_stdin_and_an_empty_file_is_refused(home: Path, on: list[str]) -> None:
@@ -188,7 +184,7 @@ def test_lines_can_come_from_stdin_and_an_empty_file_is_refused(home: Path, on: 
     assert run("import", "jsonl", written(home), "--yes", *on).code == 2
 
 
-def test_what_is_exported_is_imported_the_same(home: Path, on: list[str], target: str) -> None:
+def test_jsonl_export_and_import_round_trip(home: Path, on: list[str], target: str) -> None:
     lines = [
         said(1, conversation="cli:a:", said_at="2026-01-01T10:00:00Z", session="one"),
         {
@@ -212,16 +208,16 @@ def test_what_is_exported_is_imported_the_same(home: Path, on: list[str], target
         said(3, conversation="cli:a:", session="two", tool_calls=[{"id": "x"}], said_at="2026-01-03T00:00:01Z"),
     ]
     ok("import", "jsonl", written(home, *lines), "--yes", *on)
-    first = run("export", *on)
+    first = run("data", "export", *on)
     out = home / "out.jsonl"
 
-    assert ok("export", "--output", str(out), *on) == {"messages": 5, "file": str(out)}
+    assert ok("data", "export", "--output", str(out), *on) == {"messages": 5, "file": str(out)}
     assert out.read_text(encoding="utf-8") == first.out
-    assert ok("export", *on)["messages"] == [json.loads(line) for line in first.out.splitlines()]
+    assert ok("data", "export", *on)["messages"] == [json.loads(line) for line in first.out.splitlines()]
     copy = ["--database", target, "--space", "copy"]
     assert ok("import", "jsonl", str(out), "--yes", *copy)["stored"] == 5
-    assert _comparable(run("export", *copy).out) == _comparable(first.out)
-    assert len(ok("sessions", *copy)) == len(ok("sessions", *on)) == 4
+    assert _comparable(run("data", "export", *copy).out) == _comparable(first.out)
+    assert len(items("sessions", *copy)) == len(items("sessions", *on)) == 4
 
 
 def _comparable(text: str) -> list[dict[str, Any]]:
@@ -237,7 +233,7 @@ def test_a_resumed_copy_of_many_sessions_opens_no_empty_ones(home: Path, on: lis
 
     ok("import", "jsonl", file, "--yes", *on)
 
-    filled = [entry["session"]["last_number"] for entry in ok("sessions", *on)]
+    filled = [entry["session"]["last_number"] for entry in items("sessions", *on)]
     assert filled == [1, 1, 1, 1]
 
 
@@ -245,32 +241,32 @@ def test_a_space_that_holds_nothing_is_not_exported(home: Path, on: list[str], t
     ok("add", "tea", *on)
     nobody = ["--database", target, "--space", "alcie"]
 
-    for words in ([], ["--output", str(home / "out.jsonl")], ["--md", str(home / "out")]):
-        done = run("export", *words, *nobody)
+    for words in ([], ["--output", str(home / "out.jsonl")], ["--format", "markdown", "-o", str(home / "out")]):
+        done = run("data", "export", *words, *nobody)
         assert done.code == 3
-        assert "bethink spaces" in done.err
+        assert "bethink admin spaces" in done.err
     assert not (home / "out.jsonl").exists()
     assert not (home / "out").exists()
 
 
-def test_a_file_that_is_there_is_written_over_only_with_force(home: Path, on: list[str]) -> None:
+def test_existing_file_is_overwritten_only_with_force(home: Path, on: list[str]) -> None:
     ok("add", "tea", *on)
     file = home / "out.jsonl"
     file.write_text("mine", encoding="utf-8")
 
-    refused = run("export", "--output", str(file), *on)
+    refused = run("data", "export", "--output", str(file), *on)
 
     assert (refused.code, file.read_text(encoding="utf-8")) == (1, "mine")
     assert "--force" in refused.err
-    assert ok("export", "--output", str(file), "--force", *on)["messages"] == 1
-    assert ok("export", "--output", "/dev/null", *on)["messages"] == 1
+    assert ok("data", "export", "--output", str(file), "--force", *on)["messages"] == 1
+    assert ok("data", "export", "--output", "/dev/null", *on)["messages"] == 1
 
 
 def test_documents_are_exported_as_files(home: Path, on: list[str]) -> None:
     ok("add", "I drink tea.", *on)
-    ok("consolidate", "--yes", *on)
+    ok("doc", "update", "--yes", *on)
 
-    done = ok("export", "--md", str(home / "out"), *on)
+    done = ok("data", "export", "--format", "markdown", "-o", str(home / "out"), *on)
 
     assert "raw_memories.md" in done["files"]
     assert len(done["files"]) > 1
@@ -278,13 +274,13 @@ def test_documents_are_exported_as_files(home: Path, on: list[str]) -> None:
         assert (home / "out" / name).is_file()
 
 
-def test_what_is_exported_is_for_nobody_else_to_read(home: Path, on: list[str]) -> None:
+def test_exported_files_are_readable_only_by_their_owner(home: Path, on: list[str]) -> None:
     ok("add", "I drink tea.", *on)
-    ok("consolidate", "--yes", *on)
+    ok("doc", "update", "--yes", *on)
     before = os.umask(0o022)
     try:
-        ok("export", "--output", str(home / "out.jsonl"), *on)
-        ok("export", "--md", str(home / "out"), *on)
+        ok("data", "export", "--output", str(home / "out.jsonl"), *on)
+        ok("data", "export", "--format", "markdown", "-o", str(home / "out"), *on)
     finally:
         os.umask(before)
 
@@ -301,14 +297,14 @@ def test_no_file_is_written_outside_of_the_folder(home: Path, on: list[str], mon
     async def files(self: Documents) -> dict[str, str]:
         return {"../escaped.md": "x"}
 
-    monkeypatch.setattr(Documents, "files", files)
+    monkeypatch.setattr(Documents, "read_all", files)
 
-    assert run("export", "--md", str(home / "out"), *on).code == 1
+    assert run("data", "export", "--format", "markdown", "-o", str(home / "out"), *on).code == 1
     assert not (home / "escaped.md").exists()
 
 
 def test_progress_tells_how_far_how_fast_and_how_long(capsys: pytest.CaptureFixture[str]) -> None:
-    with Progress("lines", 10, quiet=False, every=0.0) as progress:
+    with Progress("lines", 10, quiet=False, interval=0.0) as progress:
         progress.advance(4)
         progress.advance(6)
 
@@ -332,15 +328,20 @@ def test_the_file_that_is_read_is_not_written_over_by_what_is_refused(home: Path
     lines = written(home, said(1), "broken")
     before = Path(lines).read_text(encoding="utf-8")
 
-    assert run("import", "jsonl", lines, "--refused", lines, "--yes", *on).code == 2
+    assert run("import", "jsonl", lines, "--errors", lines, "--yes", *on).code == 2
     assert Path(lines).read_text(encoding="utf-8") == before
 
 
-def test_what_must_not_be_learnt_from_is_not_after_a_round_trip(home: Path, on: list[str]) -> None:
+def test_session_without_learning_stays_so_after_a_round_trip(home: Path, on: list[str]) -> None:
     ok("import", "jsonl", written(home, said(1, learns=False, conversation="cli:secret:")), "--yes", *on)
     copy = home / "copy.jsonl"
-    ok("export", "--jsonl", "--output", str(copy), *on)
+    ok("data", "export", "--format", "jsonl", "--output", str(copy), *on)
     elsewhere = ["--database", str(home / "elsewhere.db")]
     ok("import", "jsonl", str(copy), "--yes", *elsewhere)
 
-    assert [each["session"]["learns"] for each in [*ok("sessions", *on), *ok("sessions", *elsewhere)]] == [False, False]
+    assert [
+        each["session"]["is_learned_from"] for each in [*items("sessions", *on), *items("sessions", *elsewhere)]
+    ] == [
+        False,
+        False,
+    ]

@@ -1,4 +1,4 @@
-"""Imports from other programs: dates and roles right, nothing twice, nothing lost, whatever is killed when."""
+"""Imports from other programs: correct dates and roles, no duplicates and no losses, even after a kill."""
 
 import json
 import random
@@ -14,7 +14,7 @@ import pytest
 from bethink.agents.scopes import PERSON, scope_of
 from tests import exports_kit as exports
 from tests import transcripts_kit as kit
-from tests.doors.cli_kit import ok, process, run
+from tests.doors.cli_kit import items, ok, process, run
 from tests.transcripts_kit import Said
 
 pytestmark = pytest.mark.usefixtures("home")
@@ -32,7 +32,7 @@ def written(home: Path, source: str, count: int) -> tuple[list[str], list[Said]]
 
 
 def stored(*on: str) -> list[Said]:
-    messages = [json.loads(line) for line in run("export", *on).out.splitlines()]
+    messages = [json.loads(line) for line in run("data", "export", *on).out.splitlines()]
     return sorted((_said(each) for each in messages), key=_order)
 
 
@@ -86,7 +86,7 @@ def test_statements_of_mem0_become_facts_with_the_date_they_were_made(home: Path
 
     assert (first["stored"], first["known"]) == (count, 0)
     assert (again["stored"], again["known"]) == (0, count)
-    [fact] = [each for each in ok("facts", "--limit", "1000", *on) if each["content"] == said[3].content]
+    [fact] = [each for each in items("fact", "list", "--limit", "1000", *on) if each["text"] == said[3].content]
     assert (fact["source"], fact["origin"], fact["metadata"]["place"]) == ("mem0", "import", "work")
     assert datetime.fromisoformat(fact["valid_from"]) == said[3].said_at
 
@@ -94,22 +94,20 @@ def test_statements_of_mem0_become_facts_with_the_date_they_were_made(home: Path
 def test_a_statement_that_was_forgotten_is_left_out_by_the_next_import(home: Path, on: list[str]) -> None:
     file = str(exports.mem0(home / "mem0.json", exports.spoken(3)))
     ok("import", "mem0", file, "--yes", *on)
-    gone, *_ = ok("facts", *on)
+    gone, *_ = items("fact", "list", *on)
     ok("forget", f"fact:{gone['id']}:1", "--yes", *on)
 
     again = ok("import", "mem0", file, "--yes", *on)
 
     assert (again["stored"], again["known"], again["forgotten"], again["refused"]) == (0, 2, 1, 0)
-    assert gone["id"] not in [each["id"] for each in ok("facts", *on)]
+    assert gone["id"] not in [each["id"] for each in items("fact", "list", *on)]
 
 
 @pytest.mark.parametrize("source", ["claude-code", "codex", "letta"])
-def test_what_was_forgotten_is_left_out_by_the_next_import_and_told_apart_from_what_is_known(
-    home: Path, source: str, on: list[str]
-) -> None:
+def test_import_counts_deleted_messages_apart_from_known_ones(home: Path, source: str, on: list[str]) -> None:
     words, _ = written(home, source, 10)
     found = ok(*words, "--yes", "--quiet", *on)["stored"]
-    session = ok("sessions", *on)[0]["session"]["id"]
+    session = items("sessions", *on)[0]["session"]["id"]
     ok("forget", f"message:{session}:1", "--yes", *on)
 
     again = ok(*words, "--yes", "--quiet", *on)
@@ -124,10 +122,10 @@ def test_memories_of_several_users_are_not_mixed(home: Path, on: list[str]) -> N
     assert ok("import", "mem0", file, "--user", "bob", "--yes", *on)["stored"] == 5
 
 
-def test_an_edge_that_is_over_is_kept_and_not_found_today(home: Path, on: list[str]) -> None:
+def test_ended_edge_is_stored_and_not_recalled_today(home: Path, on: list[str]) -> None:
     ok("import", "zep", str(exports.zep(home / "zep.json", exports.spoken(4))), "--yes", *on)
 
-    facts = [each["content"] for each in ok("facts", *on)]
+    facts = [each["text"] for each in items("fact", "list", *on)]
 
     assert "Ada lives in Bergen." in facts
     assert "Ada lives in Oslo." not in run("recall", "Where does Ada live?", *on).out
@@ -149,11 +147,11 @@ def test_a_dry_run_counts_everything_and_stores_nothing(home: Path, source: str)
 
     assert report["storable"] >= 80
     assert report["stored"] == 0
-    assert ok("sessions") == []
-    assert ok("facts") == []
+    assert items("sessions") == []
+    assert items("fact", "list") == []
 
 
-def test_without_transcripts_the_usual_place_is_named(home: Path) -> None:
+def test_missing_transcripts_error_names_the_usual_folder(home: Path) -> None:
     for source, place in (("claude-code", "~/.claude/projects"), ("codex", "~/.codex/sessions")):
         done = run("import", source, "--yes")
         assert done.code == 2
@@ -167,7 +165,7 @@ def test_a_file_of_another_kind_is_refused_with_what_to_give(home: Path, source:
         odd.write_text(content)
         done = run("import", source, str(odd), "--yes")
         assert done.code == 2, content
-        assert "hint: Give " in done.err
+        assert "hint: Use " in done.err
     assert run("import", source, str(home / "missing"), "--yes").code == 3
 
 
@@ -194,19 +192,19 @@ def test_lines_that_were_copied_to_another_transcript_are_stored_once(home: Path
     assert (report["stored"], report["known"], report["refused"]) == (44, 40, 0)
 
 
-def test_sub_agents_are_sub_agents_and_nothing_is_learnt_from_them(home: Path, on: list[str]) -> None:
+def test_imported_sub_agents_are_not_learned_from(home: Path, on: list[str]) -> None:
     path = kit.claude_path(home, kit.thread_id(1)).with_suffix("") / "subagents" / "agent-a1.jsonl"
     kit.write(path, kit.claude_code(kit.turns(8), session=kit.thread_id(1), agent="a1"))
 
     ok("import", "claude-code", "--yes", *on)
 
-    [entry] = ok("sessions", *on)
+    [entry] = items("sessions", *on)
     assert entry["agent"] == "claude-code-subagent"
     assert entry["session"]["marked_at"] is None
     assert {said.role for said in stored(*on)} == {"assistant", "tool"}
 
 
-def test_each_session_goes_to_the_space_of_its_project_as_the_hooks_store_it(home: Path, target: str) -> None:
+def test_import_by_project_stores_each_session_in_its_space(home: Path, target: str) -> None:
     where = ["--database", target]
     project, private = home / "parser", home / "private"
     for folder in (project / ".git", private, home / "plain"):
@@ -256,6 +254,6 @@ def test_an_import_that_is_killed_at_any_moment_is_resumed_without_loss(home: Pa
     assert ok(*words)["refused"] == 0
     assert ok(*words)["stored"] == 0
     if source == "mem0":
-        assert len(ok("facts", "--limit", "1000")) == count
+        assert len(items("fact", "list", "--limit", "1000")) == count
     else:
         assert stored() == sorted(said, key=_order)

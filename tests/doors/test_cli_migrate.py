@@ -43,10 +43,10 @@ def changed(file: Path, statement: str) -> None:
 
 
 def test_a_schema_that_is_current_passes_the_check(file: Path) -> None:
-    done = run("migrate", "--check", "--database", str(file), "--json")
+    done = run("data", "migrate", "--check", "--database", str(file), "--json")
 
     assert done.data == {"version": NEWEST, "newest": NEWEST, "missing": [], "altered": []}
-    assert "nothing to do" in run("migrate", "--database", str(file)).out
+    assert "nothing to do" in run("data", "migrate", "--database", str(file)).out
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_a_schema_that_is_current_passes_the_check(file: Path) -> None:
     [
         ("INSERT INTO schema_version VALUES (9999, 'x', 0, '')", "newer than this version"),
         ("UPDATE schema_version SET checksum = 'x'", "migration 1 was altered"),
-        ("UPDATE schema_version SET version = 33", "schema 33: from before the first release"),
+        ("UPDATE schema_version SET version = 33", "Schema 33: from before the first release"),
     ],
 )
 def test_check_fails_unless_the_schema_is_current(file: Path, change: str, message: str) -> None:
@@ -66,25 +66,25 @@ def test_check_fails_unless_the_schema_is_current(file: Path, change: str, messa
 def assert_check_fails(file: Path, message: str) -> None:
     """Check twice: the first check must not change what the second sees."""
     for _ in range(2):
-        done = run("migrate", "--check", "--database", str(file))
+        done = run("data", "migrate", "--check", "--database", str(file))
         assert done.code == 1
         assert (done.err + done.out).count(message) == 1
 
 
-def test_migrate_applies_what_check_misses(old_file: Path, marks: Path) -> None:
+def test_migrate_applies_migrations_that_check_reports(old_file: Path, marks: Path) -> None:
     with using_migrations(marks):
         assert_check_fails(old_file, "behind by 2 migrations")
 
-        done = run("migrate", "--database", str(old_file), "--json")
+        done = run("data", "migrate", "--database", str(old_file), "--json")
 
         assert done.data == {"version": 3, "applied": [2, 3]}
-        assert run("migrate", "--check", "--database", str(old_file)).code == 0
+        assert run("data", "migrate", "--check", "--database", str(old_file)).code == 0
         assert run("recall", "Where do I live?", "--space", "ida", "--database", str(old_file)).out.count("Bergen") == 1
 
 
-def test_plan_shows_all_statements_and_applies_none(old_file: Path, marks: Path) -> None:
+def test_plan_lists_statements_without_applying_them(old_file: Path, marks: Path) -> None:
     with using_migrations(marks):
-        planned = run("migrate", "--plan", "--database", str(old_file), "--json").data["statements"]
+        planned = run("data", "migrate", "--plan", "--database", str(old_file), "--json").data["statements"]
 
         expected = [
             (number, statement)
@@ -100,7 +100,7 @@ def test_plan_of_a_new_database_is_its_schema(tmp_path: Path) -> None:
     file = tmp_path / "empty.db"
     file.touch()
 
-    planned = run("migrate", "--plan", "--database", str(file), "--json").data["statements"]
+    planned = run("data", "migrate", "--plan", "--database", str(file), "--json").data["statements"]
 
     assert [step["statement"] for step in planned] == list(statements(schema(Dialect.SQLITE)))
 
@@ -110,8 +110,8 @@ def test_the_locks_of_statements_are_named() -> None:
         "ALTER TABLE facts ADD COLUMN x text": "ACCESS EXCLUSIVE on facts: readers and writers wait",
         "CREATE UNIQUE INDEX i ON facts (x)": "SHARE on facts: writers wait",
         "CREATE TABLE x (y text REFERENCES spaces (id))": "SHARE ROW EXCLUSIVE on spaces: writers wait",
-        "CREATE TABLE x (y text)": "none that others wait for",
-        "DO $$ BEGIN END $$": "those of what it executes",
+        "CREATE TABLE x (y text)": "none that block others",
+        "DO $$ BEGIN END $$": "those of the statements it executes",
     }
     assert {statement: locks(statement, Dialect.POSTGRES) for statement in said} == said
 
@@ -128,4 +128,4 @@ INSERT INTO a VALUES ('x;y')"""
 
 
 def test_two_questions_at_once_are_refused(file: Path) -> None:
-    assert run("migrate", "--check", "--plan", "--database", str(file)).code == 2
+    assert run("data", "migrate", "--check", "--plan", "--database", str(file)).code == 2

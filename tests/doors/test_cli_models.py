@@ -1,4 +1,4 @@
-"""Models are downloaded by one command only, here from a mirror of the hub; each file is held against its hash."""
+"""Only one command downloads models, here from a mirror of the hub; each file is checked against its hash."""
 
 import hashlib
 import json
@@ -15,7 +15,7 @@ import pytest
 from bethink.config.settings import load_settings
 from bethink.memory.plugins import embedder_from
 from bethink.providers.onnx_embedder import OnnxEmbedder
-from bethink.providers.weights.catalogue import read_catalogue
+from bethink.providers.weights.catalog import read_catalog
 from bethink.providers.weights.manifest import MANIFEST, read_manifest
 from tests.doors.cli_kit import ok, run
 from tests.unit.onnx_files import write_logarithm, write_tokenizer
@@ -103,14 +103,14 @@ def catalogue(home: Path, entry: dict[str, Any], name: str = "tiny") -> str:
     return str(file)
 
 
-def test_a_model_is_downloaded_once_and_then_goes_by_its_name(
+def test_model_is_downloaded_once_and_used_by_name(
     home: Path, mirror: Mirror, tiny: dict[str, Any], folder: Path
 ) -> None:
     path = catalogue(home, tiny)
 
-    done = ok("models", "pull", "tiny", "--catalogue", path)
+    done = ok("data", "models", "pull", "tiny", "--catalog", path)
 
-    assert done == {"name": "tiny", "folder": str(folder / "tiny"), "licence": "MIT", "new": True}
+    assert done == {"name": "tiny", "folder": str(folder / "tiny"), "license": "MIT", "new": True}
     assert mirror.asked == list(mirror.files), "the paths of the hub, each once"
     assert {file.name for file in (folder / "tiny").iterdir()} == {"model.onnx", "tokenizer.json", MANIFEST}
     assert [file.name for file in folder.iterdir()] == ["tiny"], "nothing is left beside it"
@@ -122,34 +122,34 @@ def test_a_model_is_downloaded_once_and_then_goes_by_its_name(
     assert embedder.asymmetric
     assert anyio.run(embedder.embed, ["sofa"]) == [[1.0]]
 
-    assert ok("models", "pull", "tiny", "--catalogue", path)["new"] is False
+    assert ok("data", "models", "pull", "tiny", "--catalog", path)["new"] is False
     assert len(mirror.asked) == 2, "nothing was asked for again"
-    assert ok("models", "where", "tiny") == {"folder": str(folder / "tiny")}
-    assert [each["downloaded"] for each in ok("models", "list", "--catalogue", path)] == [True]
+    assert ok("data", "models", "where", "tiny") == {"folder": str(folder / "tiny")}
+    assert [each["downloaded"] for each in ok("data", "models", "list", "--catalog", path)] == [True]
 
 
 def test_a_model_that_was_changed_since_is_downloaded_again(
     home: Path, mirror: Mirror, tiny: dict[str, Any], folder: Path
 ) -> None:
     path = catalogue(home, tiny)
-    ok("models", "pull", "tiny", "--catalogue", path)
+    ok("data", "models", "pull", "tiny", "--catalog", path)
     whole = (folder / "tiny" / "tokenizer.json").read_bytes()
     (folder / "tiny" / "tokenizer.json").write_bytes(b"{}")
 
-    assert [each["downloaded"] for each in ok("models", "list", "--catalogue", path)] == [False]
-    assert ok("models", "pull", "tiny", "--catalogue", path)["new"] is True
+    assert [each["downloaded"] for each in ok("data", "models", "list", "--catalog", path)] == [False]
+    assert ok("data", "models", "pull", "tiny", "--catalog", path)["new"] is True
     assert (folder / "tiny" / "tokenizer.json").read_bytes() == whole
 
 
-def test_a_manifest_that_has_changed_is_written_anew_without_a_download(
+def test_changed_manifest_is_rewritten_without_a_download(
     home: Path, mirror: Mirror, tiny: dict[str, Any], folder: Path
 ) -> None:
-    ok("models", "pull", "tiny", "--catalogue", catalogue(home, tiny))
+    ok("data", "models", "pull", "tiny", "--catalog", catalogue(home, tiny))
     asked = len(mirror.asked)
     changed = catalogue(home, tiny | {"manifest": {"licence": "MIT", "pooling": "cls"}})
 
-    assert [each["downloaded"] for each in ok("models", "list", "--catalogue", changed)] == [False]
-    assert ok("models", "pull", "tiny", "--catalogue", changed)["new"] is False
+    assert [each["downloaded"] for each in ok("data", "models", "list", "--catalog", changed)] == [False]
+    assert ok("data", "models", "pull", "tiny", "--catalog", changed)["new"] is False
     manifest = read_manifest(folder / "tiny")
     assert manifest is not None
     assert (manifest.pooling, len(mirror.asked)) == ("cls", asked)
@@ -160,18 +160,18 @@ def test_the_mirror_may_send_elsewhere_as_the_hub_does(home: Path, mirror: Mirro
         mirror.moved[path] = f"/store{path}"
         mirror.files[f"/store{path}"] = mirror.files.pop(path)
 
-    assert ok("models", "pull", "tiny", "--catalogue", catalogue(home, tiny))["new"] is True
+    assert ok("data", "models", "pull", "tiny", "--catalog", catalogue(home, tiny))["new"] is True
 
 
 @pytest.mark.parametrize(
     ("harm", "message", "hint"),
     [
-        ("wrong", "tokenizer.json of tiny is not the file that the catalogue describes", "Nothing was changed"),
-        ("cut", "the transfer of tokenizer.json of tiny was cut", "Run the command again"),
-        ("gone", "answered 404", "Check models_url"),
+        ("wrong", "tokenizer.json of tiny does not match the catalog", "Nothing was changed"),
+        ("cut", "The download of tokenizer.json of tiny was interrupted", "Run the command again"),
+        ("gone", "returned status 404", "Check `models_url`"),
     ],
 )
-def test_what_does_not_arrive_whole_changes_nothing(
+def test_incomplete_download_changes_nothing(
     home: Path, mirror: Mirror, tiny: dict[str, Any], folder: Path, harm: str, message: str, hint: str
 ) -> None:
     tokenizer = f"/acme/tiny-v1/resolve/{REVISION}/tokenizer.json"
@@ -184,34 +184,34 @@ def test_what_does_not_arrive_whole_changes_nothing(
         del mirror.files[tokenizer]
     path = catalogue(home, tiny)
 
-    done = run("models", "pull", "tiny", "--catalogue", path, "--json")
+    done = run("data", "models", "pull", "tiny", "--catalog", path, "--json")
 
     assert done.code == 1
     assert message in done.envelope["error"]["message"]
     assert hint in done.envelope["error"]["hint"]
     assert list(folder.iterdir()) == []
     mirror.cut, mirror.files[tokenizer] = "", whole
-    assert ok("models", "pull", "tiny", "--catalogue", path)["new"] is True
+    assert ok("data", "models", "pull", "tiny", "--catalog", path)["new"] is True
 
 
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        ({"manifest": {"pooling": "mean"}}, "tiny: it has no licence"),
+        ({"manifest": {"pooling": "mean"}}, "tiny: the license is missing"),
         ({"revision": "main"}, "not a commit of 40 hexadecimal digits"),
         ({"repository": "https://elsewhere.example/x"}, "not OWNER/NAME"),
         ({"files": {"model.onnx": {"path": "m", "sha256": "1234"}}}, "SHA-256 of model.onnx"),
-        ({"files": {"../model.onnx": {"path": "m", "sha256": "0" * 64}}}, "a name that cannot be used"),
-        ({"files": {"model.onnx": {"path": "../m", "sha256": "0" * 64}}}, "a name that cannot be used"),
+        ({"files": {"../model.onnx": {"path": "m", "sha256": "0" * 64}}}, "a file name is invalid"),
+        ({"files": {"model.onnx": {"path": "../m", "sha256": "0" * 64}}}, "a file name is invalid"),
         ({"files": {"model.onnx": {"path": "m"}}}, "'sha256' is missing"),
         ({"licence": "MIT"}, "unknown field 'licence'"),
         ({"manifest": {"licence": "MIT", "poling": "cls"}}, "unknown field 'poling'"),
     ],
 )
-def test_an_entry_that_does_not_say_enough_is_refused_before_anything_is_sent(
+def test_incomplete_model_entry_is_rejected_before_any_download(
     home: Path, mirror: Mirror, tiny: dict[str, Any], change: dict[str, Any], why: str
 ) -> None:
-    done = run("models", "pull", "tiny", "--catalogue", catalogue(home, tiny | change), "--json")
+    done = run("data", "models", "pull", "tiny", "--catalog", catalogue(home, tiny | change), "--json")
 
     assert done.code == 4
     assert why in done.envelope["error"]["message"]
@@ -221,36 +221,36 @@ def test_an_entry_that_does_not_say_enough_is_refused_before_anything_is_sent(
 
 def test_a_name_that_would_leave_the_folder_is_refused(home: Path, tiny: dict[str, Any]) -> None:
     assert (
-        "its name cannot be that of a folder"
-        in run("models", "list", "--catalogue", catalogue(home, tiny, "../tiny")).err
+        "the name is not a valid folder name"
+        in run("data", "models", "list", "--catalog", catalogue(home, tiny, "../tiny")).err
     )
 
 
-def test_who_names_nothing_known_is_told_what_there_is(home: Path, folder: Path) -> None:
-    assert "bge-small-en, multilingual-e5-small" in run("models", "pull", "gpt").err
-    assert "models pull bge-small-en" in run("models", "where", "bge-small-en").err
-    assert ok("models", "where") == {"folder": str(folder)}
+def test_unknown_model_name_lists_available_models(home: Path, folder: Path) -> None:
+    assert "bge-small-en, multilingual-e5-small" in run("data", "models", "pull", "gpt").err
+    assert "models pull bge-small-en" in run("data", "models", "where", "bge-small-en").err
+    assert ok("data", "models", "where") == {"folder": str(folder)}
 
 
 def test_the_folder_and_the_address_are_settings(home: Path, tiny: dict[str, Any], monkeypatch: Any) -> None:
     monkeypatch.setenv("BETHINK_MODELS_DIR", str(home / "elsewhere"))
-    ok("models", "pull", "tiny", "--catalogue", catalogue(home, tiny))
+    ok("data", "models", "pull", "tiny", "--catalog", catalogue(home, tiny))
     assert (home / "elsewhere" / "tiny" / MANIFEST).is_file()
 
     monkeypatch.setenv("BETHINK_MODELS_URL", "ftp://mirror.example")
     monkeypatch.setenv("BETHINK_MODELS_DIR", str(home / "empty"))
-    done = run("models", "pull", "tiny", "--catalogue", catalogue(home, tiny))
-    assert "is not an http:// or https:// address" in done.err
+    done = run("data", "models", "pull", "tiny", "--catalog", catalogue(home, tiny))
+    assert "is not an http:// or https:// URL" in done.err
 
 
 def test_without_a_client_the_extra_is_named(home: Path, tiny: dict[str, Any], monkeypatch: Any) -> None:
     monkeypatch.setitem(sys.modules, "httpx2", None)
 
-    assert "bethink[onnx]" in run("models", "pull", "tiny", "--catalogue", catalogue(home, tiny)).err
+    assert "bethink[onnx]" in run("data", "models", "pull", "tiny", "--catalog", catalogue(home, tiny)).err
 
 
-def test_our_catalogue_pins_every_file_and_names_every_licence() -> None:
-    found = read_catalogue()
+def test_catalog_pins_every_file_and_names_every_license() -> None:
+    found = read_catalog()
 
     assert {name: (entry.manifest.task, entry.manifest.licence) for name, entry in found.items()} == {
         "bge-small-en": ("embedder", "MIT"),

@@ -1,4 +1,4 @@
-"""A person from a terminal and through a server: found, exported and forgotten, and what is not claimed is said."""
+"""A person's data on the command line and through a server: found, exported and deleted, with stated limits."""
 
 import json
 from pathlib import Path
@@ -23,65 +23,65 @@ def told(on: list[str]) -> None:
     ok("add", "Karin likes tea.", "--space", "other", *on)
 
 
-def test_a_person_is_found_without_texts_and_what_is_not_claimed_is_said(on: list[str]) -> None:
+def test_person_find_shows_counts_without_texts(on: list[str]) -> None:
     told(on)
 
-    found = ok("person", "find", "Kari Moe", "--alias", "Kari", *on)
+    found = ok("admin", "person", "find", "Kari Moe", "--alias", "Kari", *on)
     assert [(each["space"], each["messages"]) for each in found["spaces"]] == [("team", 1), ("zoo", 1)]
-    shown = run("person", "find", "kari", *on)
+    shown = run("admin", "person", "find", "kari", *on)
     assert "zoo: 1 messages" in shown.out
     assert "seals" not in shown.out
     assert "other" not in shown.out
-    assert "not looked for, and may be left: pronouns" in shown.err
-    assert "looked by speaker, words, entities in 3 spaces" in shown.err
-    assert run("person", "find", "nobody", *on).out == "nothing was found\n"
-    assert ok("person", "find", "Kari", "--space", "zoo", *on)["messages"] == 1
+    assert "not searched, and may remain: pronouns" in shown.err
+    assert "searched by speaker, text, entity in 3 spaces" in shown.err
+    assert run("admin", "person", "find", "nobody", *on).out == "No match.\n"
+    assert ok("admin", "person", "find", "Kari", "--space", "zoo", *on)["messages"] == 1
 
 
 def test_an_export_is_written_once_and_named_in_later_receipts(on: list[str], tmp_path: Path) -> None:
     told(on)
     file = tmp_path / "kari.json"
 
-    assert ok("person", "export", "Kari", "--output", str(file), *on)["items"] >= 2
+    assert ok("admin", "person", "export", "Kari", "--output", str(file), *on)["items"] >= 2
     assert "seals know Kari" in file.read_text(encoding="utf-8")
     assert "Karin" not in file.read_text(encoding="utf-8")
     assert file.stat().st_mode & 0o777 == 0o600
-    assert run("person", "export", "Kari", "--output", str(file), *on).code == 2, "it is not written over"
-    assert len(ok("person", "export", "Kari", *on)["items"]) >= 2
+    assert run("admin", "person", "export", "Kari", "--output", str(file), *on).code == 2, "it is not written over"
+    assert len(ok("admin", "person", "export", "Kari", *on)["items"]) >= 2
 
-    gone = ok("forget", "--everything", "--yes", "--space", "zoo", *on)
+    gone = ok("forget", "--all", "--yes", "--space", "zoo", *on)
     assert str(file) in gone["receipt"]
 
 
 def test_a_person_is_forgotten_with_a_receipt_for_each_space(on: list[str], tmp_path: Path) -> None:
     told(on)
-    assert run("person", "forget", "Kari", *on).code == 2, "it asks first"
-    assert run("person", "forget", "Kari", "--space", "zoo", "--yes", *on).code == 2
-    would = ok("person", "forget", "Kari", "--dry-run", *on)
+    assert run("admin", "person", "forget", "Kari", *on).code == 2, "it asks first"
+    assert run("admin", "person", "forget", "Kari", "--space", "zoo", "--yes", *on).code == 2
+    would = ok("admin", "person", "forget", "Kari", "--dry-run", *on)
     assert [each["space"] for each in would["spaces"]] == ["team", "zoo"]
 
-    done = run("person", "forget", "Kari", "--yes", "--receipts", str(tmp_path / "receipts"), *on)
+    done = run("admin", "person", "forget", "Kari", "--yes", "--receipts", str(tmp_path / "receipts"), *on)
 
-    assert "team: forgotten: 1 message" in done.out
+    assert "team: Deleted 1 message" in done.out
     assert "paraphrases" in done.err
     receipts = [json.loads(each.read_text())["receipt"] for each in (tmp_path / "receipts").iterdir()]
     assert {each["space"] for each in receipts} == {"team", "zoo"}
-    assert ok("person", "find", "Kari", *on)["spaces"] == []
-    assert ok("person", "find", "Karin", *on)["spaces"][0]["space"] == "other"
+    assert ok("admin", "person", "find", "Kari", *on)["spaces"] == []
+    assert ok("admin", "person", "find", "Karin", *on)["spaces"][0]["space"] == "other"
 
 
-def test_what_a_legal_hold_keeps_of_a_person_is_named_and_the_command_has_done_its_work_in_part(on: list[str]) -> None:
+def test_person_forget_names_data_that_a_legal_hold_keeps(on: list[str]) -> None:
     told(on)
-    ok("retention", "hold", "--reason", "case 12", "--space", "zoo", *on)
+    ok("admin", "hold", "place", "--reason", "case 12", "--space", "zoo", *on)
 
-    assert run("person", "forget", "Kari", "--dry-run", *on).code == 5
-    done = run("person", "forget", "Kari", "--yes", *on)
+    assert run("admin", "person", "forget", "Kari", "--dry-run", *on).code == 5
+    done = run("admin", "person", "forget", "Kari", "--yes", *on)
 
     assert done.code == 5
-    assert "team: forgotten: 1 message" in done.out
-    assert "zoo: not forgotten" in done.out
-    assert "'Kari' is left in zoo" in done.err
-    assert [each["space"] for each in ok("person", "find", "Kari", *on)["spaces"]] == ["zoo"]
+    assert "team: Deleted 1 message" in done.out
+    assert "zoo: Nothing deleted" in done.out
+    assert "'Kari' remains in zoo" in done.err
+    assert [each["space"] for each in ok("admin", "person", "find", "Kari", *on)["spaces"]] == ["zoo"]
 
 
 async def test_through_a_server_a_key_reaches_its_own_spaces_only(target: str) -> None:
@@ -91,14 +91,14 @@ async def test_through_a_server_a_key_reaches_its_own_spaces_only(target: str) -
         zoo = await served.key_for("read", "erase", spaces=["zoo"])
         reader = await served.key_for("read")
 
-        found = (await served("POST", "/v1/person/find", {"name": "Kari"}, key=zoo)).json()
+        found = (await served("POST", "/v1/people/find", {"name": "Kari"}, key=zoo)).json()
         assert [each["space"] for each in found["spaces"]] == ["zoo"]
         assert found["spaces_searched"] == 1
-        assert (await served("POST", "/v1/spaces/team/person/find", {"name": "Kari"}, key=zoo)).status == 404
-        assert (await served("POST", "/v1/person/forget", {"name": "Kari"}, key=reader)).status == 403
-        gone = (await served("POST", "/v1/person/forget", {"name": "Kari"}, key=zoo)).json()
+        assert (await served("POST", "/v1/spaces/team/people/find", {"name": "Kari"}, key=zoo)).status == 404
+        assert (await served("POST", "/v1/people/forget", {"name": "Kari"}, key=reader)).status == 403
+        gone = (await served("POST", "/v1/people/forget", {"name": "Kari"}, key=zoo)).json()
         assert [each["space"] for each in gone["spaces"]] == ["zoo"]
-        left = (await served("POST", "/v1/person/find", {"name": "Kari"}, key=reader)).json()
+        left = (await served("POST", "/v1/people/find", {"name": "Kari"}, key=reader)).json()
         assert [each["space"] for each in left["spaces"]] == ["team"]
-        texts = (await served("POST", "/v1/person/export", {"name": "Kari"}, key=reader)).json()
+        texts = (await served("POST", "/v1/people/export", {"name": "Kari"}, key=reader)).json()
         assert [each["text"] for each in texts["items"]] == ["Kari was here."]

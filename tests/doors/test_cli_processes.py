@@ -1,4 +1,4 @@
-"""Commands that stay: worker, serve and mcp as real processes, told to stop by real signals."""
+"""Long-running commands: worker, serve and mcp as real processes, stopped by real signals."""
 
 import json
 import os
@@ -12,7 +12,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from tests.doors.cli_kit import environment, ok, process, run
+from tests.doors.cli_kit import environment, items, ok, process, run
 from tests.doors.proxy_kit import Models
 
 pytestmark = pytest.mark.usefixtures("home")
@@ -30,14 +30,12 @@ def wait_for(child: "subprocess.Popen[str]", words: str) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_worker_learns_until_it_is_told_to_stop_and_ends_cleanly(
-    home: Path, target: str, number: signal.Signals
-) -> None:
+def test_worker_learns_until_stopped_and_exits_cleanly(home: Path, target: str, number: signal.Signals) -> None:
     on = ["--database", target, "--space", "alice"]
     session = ok("add", "I drink tea.", *on)["session"]
     with process(home, "worker", "--verbose", "--json", *on[:2]) as child:
         wait_for(child, "working")
-        _until(lambda: run("show", f"session_memory:{session}:0", *on).code == 0)
+        _until(lambda: run("show", f"session_summary:{session}:0", *on).code == 0)
         child.send_signal(number)
         assert child.stdout
         out = child.stdout.read()
@@ -45,7 +43,7 @@ def test_a_worker_learns_until_it_is_told_to_stop_and_ends_cleanly(
 
     assert code == 0
     assert json.loads(out) == {"ok": True, "data": {"stopped_by": number.name}, "error": None}
-    assert "running" not in {job["status"] for job in ok("jobs", *on)}
+    assert "running" not in {job["status"] for job in items("learn", "jobs", *on)}
 
 
 def _until(true: Callable[[], bool]) -> None:
@@ -56,12 +54,12 @@ def _until(true: Callable[[], bool]) -> None:
     raise AssertionError("it never came true")
 
 
-def test_a_server_serves_until_it_is_told_to_stop(home: Path) -> None:
+def test_server_runs_until_stopped(home: Path) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     with process(home, "serve", "--port", str(port), "--json") as child:
-        wait_for(child, f"serving at http://127.0.0.1:{port} (window: /ui); stop with Ctrl-C")
+        wait_for(child, f"serving at http://127.0.0.1:{port} (UI: /ui); stop with Ctrl-C")
         socket.create_connection(("127.0.0.1", port), timeout=10).close()
         child.send_signal(signal.SIGTERM)
         assert child.stdout
@@ -72,7 +70,7 @@ def test_a_server_serves_until_it_is_told_to_stop(home: Path) -> None:
     assert json.loads(out)["ok"] is True
 
 
-def test_a_server_whose_port_is_taken_fails_in_the_envelope(home: Path) -> None:
+def test_server_on_a_used_port_fails_in_the_envelope(home: Path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -82,7 +80,7 @@ def test_a_server_whose_port_is_taken_fails_in_the_envelope(home: Path) -> None:
 
     assert (child.returncode, errors) == (1, "")
     told = json.loads(out)["error"]
-    assert (told["code"], told["message"]) == ("unavailable", f"127.0.0.1:{port} is taken.")
+    assert (told["code"], told["message"]) == ("database_unavailable", f"127.0.0.1:{port} is already in use.")
     assert "--port" in told["hint"]
 
 
@@ -94,7 +92,7 @@ def test_mcp_speaks_on_stdin_and_stdout_and_ends_with_them(home: Path) -> None:
     assert out == ""
 
 
-def test_somebody_who_is_asked_for_a_text_can_leave_with_an_interrupt(home: Path) -> None:
+def test_text_prompt_can_be_interrupted(home: Path) -> None:
     ours, theirs = os.openpty()
     try:
         with process(home, "add", stdin=theirs) as child:
@@ -106,12 +104,12 @@ def test_somebody_who_is_asked_for_a_text_can_leave_with_an_interrupt(home: Path
         os.close(theirs)
 
     assert code == 130
-    assert ok("spaces") == []
+    assert items("admin", "spaces") == []
 
 
-def test_a_server_with_the_proxy_keeps_secrets_out_of_memory_and_out_of_its_log(home: Path) -> None:
+def test_proxy_keeps_secrets_out_of_memory_and_logs(home: Path) -> None:
     secret = "sk-proj-4f9Kd2LmQ8rTzX1vB7nY3wHc6JpEa5Gs"
-    made = ok("keys", "create", "proxy", "--scope", "read", "--scope", "write", "--for-space", "mira")
+    made = ok("admin", "keys", "create", "proxy", "--scope", "read", "--scope", "write", "--space", "mira")
     models = Models()
     more = {"BETHINK_PROXY_OPENAI_URL": f"{models.url}/v1", "BETHINK_PROXY_OPENAI_KEY": "sk-of-the-settings"}
     more["BETHINK_LOG_LEVEL"] = "debug"
@@ -130,7 +128,10 @@ def test_a_server_with_the_proxy_keeps_secrets_out_of_memory_and_out_of_its_log(
 
     assert came.status_code == 200
     assert models.sent[0].json == body  # nothing was remembered yet, and what is sent to the model stays as it is
-    stored = json.dumps(ok("sessions", "--space", "mira")) + run("export", "--jsonl", "--space", "mira").out
+    stored = (
+        json.dumps(items("sessions", "--space", "mira"))
+        + run("data", "export", "--format", "jsonl", "--space", "mira").out
+    )
     assert "figs" in stored
     assert secret not in stored
     assert not [each for each in (secret, made["key"], "sk-of-the-settings", "figs") if each in said + log]

@@ -1,4 +1,4 @@
-"""The command that makes vectors: for the embedder in the settings, what is missing, in every space."""
+"""`bethink data reindex`: creates missing vectors for the configured embedder in every space."""
 
 from pathlib import Path
 
@@ -16,70 +16,66 @@ def use(monkeypatch: pytest.MonkeyPatch, folder: Path, table: list[list[int]] = 
     return embedder
 
 
-def test_what_shares_no_word_is_found_before_and_after_it_is_indexed(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_recall_by_meaning_works_before_and_after_reindex(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ok("add", "kitten", "--space", "alice")
     ok("add", "revenue", "--space", "bob")
     embedder = use(monkeypatch, home / "tiny")
     before = ok("recall", "sofa", "--space", "alice")
 
-    told = run("reindex", "--dry-run")
-    done = ok("reindex", "--yes")
+    told = run("data", "reindex", "--dry-run")
+    done = ok("data", "reindex", "--yes")
 
     assert [item["text"] for item in before["items"]] == ["kitten"], "what is new is embedded in the call"
     assert told.out == f"would search 2 spaces for texts without a vector of {embedder}\n"
     assert done == {"embedder": embedder, "embedded": 2, "left": 0, "grown": [], "dropped": [], "dry_run": False}
     assert [item["text"] for item in ok("recall", "sofa", "--space", "alice")["items"]] == ["kitten"]
-    assert ok("reindex", "--yes", "--grow")["embedded"] == 0, "only what is missing is embedded"
+    assert ok("data", "reindex", "--yes", "--build-indexes")["embedded"] == 0, "only what is missing is embedded"
 
 
 def test_another_embedder_takes_over_when_every_space_is_done(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ok("add", "kitten")
     use(monkeypatch, home / "tiny")
-    ok("reindex", "--yes")
+    ok("data", "reindex", "--yes")
     use(monkeypatch, home / "other", [[9, 9], [1, 0], [0, 1], [-1, 0], [0, 2]])
 
-    assert ok("reindex", "--yes")["embedded"] == 1
+    assert ok("data", "reindex", "--yes")["embedded"] == 1
     assert ok("recall", "sofa")["items"] == []
     assert [item["text"] for item in ok("recall", "revenue")["items"]] == ["kitten"]
 
 
-def test_vectors_of_an_embedder_that_was_replaced_stay_until_they_are_dropped(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_old_vectors_stay_until_they_are_dropped(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ok("add", "kitten")
     old = use(monkeypatch, home / "tiny")
-    ok("reindex", "--yes")
+    ok("data", "reindex", "--yes")
     use(monkeypatch, home / "other", [[9, 9], [1, 0], [0, 1], [-1, 0], [0, 2]])
-    ok("reindex", "--yes")
+    ok("data", "reindex", "--yes")
 
-    done = ok("reindex", "--yes", "--drop-old")
+    done = ok("data", "reindex", "--yes", "--delete-old-vectors")
 
     assert [name.rpartition("-")[0] for name in done["dropped"]] == ["static:tiny"]
-    assert ok("reindex", "--yes", "--drop-old")["dropped"] == []
+    assert ok("data", "reindex", "--yes", "--delete-old-vectors")["dropped"] == []
     assert [item["text"] for item in ok("recall", "revenue")["items"]] == ["kitten"], "what is in use stays"
     monkeypatch.setenv("BETHINK_EMBEDDER", old)
-    assert ok("reindex", "--yes")["embedded"] == 1, "nothing of it was left"
+    assert ok("data", "reindex", "--yes")["embedded"] == 1, "nothing of it was left"
 
 
-def test_an_embedder_that_fails_is_told_with_what_is_left(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failing_embedder_is_reported_with_a_hint(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ok("add", "kitten")
     use(monkeypatch, home / "tiny", [[1, 0]])
 
-    done = run("reindex", "--yes")
+    done = run("data", "reindex", "--yes")
 
     assert done.code != 0
     assert "hint: " in done.err
 
 
-def test_nobody_embeds_everything_by_accident(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reindex_needs_an_embedder_and_confirmation(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ok("add", "kitten")
-    assert _told(run("reindex", "--yes")) == "no embedder is configured."
+    assert _told(run("data", "reindex", "--yes")) == "No embedder is configured."
     use(monkeypatch, home / "tiny")
 
-    assert _told(run("reindex")) == "this needs --yes without a terminal."
-    assert _told(run("reindex", terminal=True, stdin="n\n")) == "nothing was changed."
+    assert _told(run("data", "reindex")) == "This needs --yes without a terminal."
+    assert _told(run("data", "reindex", terminal=True, stdin="n\n")) == "Nothing was changed."
 
 
 def _told(done: Done) -> str:

@@ -1,4 +1,4 @@
-"""`bethink relearn` with a model server: a diff first, applied by its id, and undone."""
+"""`bethink learn relearn` with a model server: a diff first, applied by its id, and undone."""
 
 import json
 import re
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.doors.cli_kit import ok, run
+from tests.doors.cli_kit import items, ok, run
 from tests.rooms.review_kit import claim, claims
 from tests.unit.model_server import KEY, OpenAIApi, Server, isolate, sends, serving
 
@@ -44,7 +44,7 @@ def models(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
 
 
 def contents(on: list[str]) -> list[str]:
-    return sorted(fact["content"] for fact in ok("facts", *on))
+    return sorted(fact["text"] for fact in items("fact", "list", *on))
 
 
 @pytest.mark.usefixtures("models")
@@ -54,48 +54,40 @@ def test_a_relearning_is_shown_then_applied_then_undone(target: str, on: list[st
     before = contents(on)
     assert before == ["The owner has a dog.", "The owner lives in Bergen."]
 
-    shown = run("relearn", "--model", "openai:second", *on)
+    shown = run("learn", "relearn", "--model", "openai:second", *on)
 
     assert shown.code == 0, shown.err
     assert "- The owner has a dog.\n+ The owner has a dog called Pixel.\n" in shown.out
-    assert "1 session: 1 the same, 0 new, 0 gone, 1 changed" in shown.out
+    assert "1 session: 1 unchanged, 0 new, 0 removed, 1 changed" in shown.out
     assert contents(on) == before
     [name] = set(re.findall(r"rel_\w+", shown.out))
-    assert ok("relearn", "--apply", name, *on)["status"] == "applied"
+    assert ok("learn", "apply", name, *on)["status"] == "applied"
     assert contents(on) == ["The owner has a dog called Pixel.", "The owner lives in Bergen."]
-    assert ok("relearn", "--undo", name, *on)["status"] == "undone"
+    assert ok("learn", "undo", name, *on)["status"] == "undone"
     assert contents(on) == before
 
 
 @pytest.mark.usefixtures("models")
-def test_a_dry_run_says_what_would_change_and_yes_applies_at_once(target: str, on: list[str]) -> None:
+def test_dry_run_previews_relearning_and_yes_applies_it(target: str, on: list[str]) -> None:
     ok("add", SAID, *on)
     ok("worker", "--once", "--database", target)
 
-    assert ok("relearn", "--model", "openai:second", "--dry-run", *on)["status"] == "proposed"
-    assert ok("relearn", "--model", "openai:second", "--yes", *on)["status"] == "applied"
+    assert ok("learn", "relearn", "--model", "openai:second", "--dry-run", *on)["status"] == "proposed"
+    assert ok("learn", "relearn", "--model", "openai:second", "--yes", *on)["status"] == "applied"
     assert contents(on) == ["The owner has a dog called Pixel.", "The owner lives in Bergen."]
 
 
-@pytest.mark.usefixtures("models")
-def test_two_deeds_at_once_are_refused(on: list[str]) -> None:
-    done = run("relearn", "--apply", "rel_a", "--undo", "rel_b", *on)
-
-    assert done.code == 2
-    assert "exclude each other" in done.err
-
-
 @pytest.mark.usefixtures("home")
-def test_without_a_model_one_is_told_to_name_it(on: list[str]) -> None:
+def test_relearn_without_a_model_gives_a_hint(on: list[str]) -> None:
     ok("add", SAID, *on)
 
-    done = run("relearn", *on)
+    done = run("learn", "relearn", *on)
 
     assert done.code != 0
     assert "hint: " in done.err
 
 
-def test_instructions_and_a_prompt_of_ones_own_reach_the_model(
+def test_custom_instructions_and_prompt_reach_the_model(
     models: Server, target: str, on: list[str], tmp_path: Path
 ) -> None:
     ok("add", SAID, *on)
@@ -104,37 +96,37 @@ def test_instructions_and_a_prompt_of_ones_own_reach_the_model(
     own.write_text("Claim what you like.", encoding="utf-8")
     before = len(models.requests)
 
-    ok("relearn", "--prompt", str(own), "--instructions", "Learn about dogs.", *on)
+    ok("learn", "relearn", "--prompt", str(own), "--instructions", "Learn about dogs.", *on)
 
     asked = [OpenAIApi().asked(each.body) for each in models.requests[before:]]
     assert asked[0]["system"] == "Claim what you like."
     assert "Learn about dogs." in asked[0]["prompt"]
-    assert run("relearn", "--prompt", str(tmp_path / "none.md"), *on).code == 2
+    assert run("learn", "relearn", "--prompt", str(tmp_path / "none.md"), *on).code == 2
 
 
 @pytest.mark.usefixtures("models")
-def test_a_preview_shows_what_would_be_learnt_and_stores_nothing(on: list[str], tmp_path: Path) -> None:
+def test_preview_shows_new_facts_and_stores_nothing(on: list[str], tmp_path: Path) -> None:
     talk = tmp_path / "talk.jsonl"
     line = json.dumps({"role": "user", "content": SAID, "conversation": "home"})
     talk.write_text(f"{line}\n\n", encoding="utf-8")
 
-    shown = run("preview", str(talk), "--instructions", "Learn about dogs.", *on)
+    shown = run("learn", "preview", str(talk), "--instructions", "Learn about dogs.", *on)
 
     assert shown.code == 0, shown.err
-    assert "would stand (added): The owner lives in Bergen." in shown.out
-    assert "2 would stand, 0 held, 0 refused; 2 calls, $" in shown.out
-    told = ok("preview", "-", *on, stdin=SAID)
-    assert [each["claim"]["fact"]["content"] for each in told["stands"]] == [
+    assert "accept (added): The owner lives in Bergen." in shown.out
+    assert "2 accepted, 0 for review, 0 rejected; 2 calls, $" in shown.out
+    told = ok("learn", "preview", "-", *on, stdin=SAID)
+    assert [each["claim"]["fact"]["text"] for each in told["accepted"]] == [
         "The owner lives in Bergen.", "The owner has a dog.",
     ]  # fmt: skip
     assert contents(on) == []
-    assert ok("sessions", *on) == []
+    assert items("sessions", *on) == []
 
 
 @pytest.mark.usefixtures("models")
 @pytest.mark.parametrize("given", ["", '{"role": "user"}', "{not json}"])
-def test_what_is_no_transcript_is_refused_with_its_line(on: list[str], given: str) -> None:
-    done = run("preview", "-", *on, stdin=given)
+def test_preview_rejects_an_invalid_transcript_with_its_line(on: list[str], given: str) -> None:
+    done = run("learn", "preview", "-", *on, stdin=given)
 
     assert done.code == 2
-    assert "line 1" in done.err or "no messages" in done.err
+    assert "Line 1" in done.err or "no messages" in done.err

@@ -1,11 +1,12 @@
-"""The inbox on the command line: claims and changes to documents in one list, decided by id, on both databases."""
+"""The review inbox on the command line: claims and document changes in one list, decided by id, on both databases."""
 
 import pytest
 
 import bethink
 import bethink.sync
+import bethink.testing
 from bethink.model.calls import ModelCall
-from tests.doors.cli_kit import ok, run
+from tests.doors.cli_kit import items, ok, run
 from tests.rooms.review_kit import claim, claims
 
 pytestmark = pytest.mark.usefixtures("home")
@@ -28,15 +29,15 @@ def answer(call: ModelCall) -> str:
 @pytest.fixture
 def inbox(target: str) -> str:
     """A space with a claim and a change set that wait; returns the claim's id."""
-    model = bethink.ScriptedModel(answer)
-    with bethink.sync.connect(target, model=model, review=True, learn_in_background=False) as memory:
+    model = bethink.testing.ScriptedModel(answer)
+    with bethink.sync.connect(target, model=model, review_documents=True, learn_in_background=False) as memory:
         memory.space("alice").remember(SAID)
         memory.learn()
-        [review] = memory.space("alice").reviews.all()
+        [review] = memory.space("alice").reviews.list()
     return review.id
 
 
-def test_the_inbox_lists_claims_and_change_sets_alike(on: list[str], inbox: str) -> None:
+def test_review_lists_claims_and_change_sets(on: list[str], inbox: str) -> None:
     found = ok("review", *on)
 
     assert [each["id"] for each in found["claims"]] == [inbox]
@@ -56,15 +57,15 @@ def test_a_claim_is_shown_with_its_reason_and_its_quotes(on: list[str], inbox: s
 
 
 def test_a_claim_is_edited_and_approved_and_listed_as_stated(on: list[str], inbox: str) -> None:
-    [done] = ok("review", "approve", inbox, "--edit", "The owner has mild asthma.", "--note", "as a child", *on)
+    [done] = ok("review", "approve", inbox, "--text", "The owner has mild asthma.", "--note", "as a child", *on)
 
-    facts = ok("facts", *on)
-    assert {fact["content"]: fact["evidence"] for fact in facts} == {
+    facts = items("fact", "list", *on)
+    assert {fact["text"]: fact["evidence"] for fact in facts} == {
         "The owner has mild asthma.": "stated",
         "The owner lives in Oslo.": "confirmed",
     }
     assert done["fact_id"] in {fact["id"] for fact in facts}
-    assert "confirmed" in run("facts", *on).out
+    assert "confirmed" in run("fact", "list", *on).out
     assert "evidence  stated" in " ".join(run("show", f"fact:{done['fact_id']}:1", *on).out.split(" " * 4))
     assert ok("review", *on)["claims"] == []
 
@@ -75,21 +76,21 @@ def test_a_change_set_is_approved_by_its_id(target: str, on: list[str], inbox: s
     ok("review", "approve", waiting["run"], *on)
 
     with bethink.sync.connect(target, learn=False) as memory:
-        assert memory.space("alice").documents.tree()
+        assert memory.space("alice").documents.list()
     assert ok("review", *on)["changes"] == []
     assert inbox
 
 
 def test_several_are_rejected_in_one_call(on: list[str], inbox: str) -> None:
     [waiting] = ok("review", *on)["changes"]
-    ok("review", "reject", inbox, waiting["run"], "--why", "not now", *on)
+    ok("review", "reject", inbox, waiting["run"], "--note", "not now", *on)
 
-    assert ok("review", *on) == {"claims": [], "changes": []}
+    assert ok("review", *on) == {"claims": [], "changes": [], "next": ""}
     [rejected] = ok("review", "--status", "rejected", *on)["claims"]
     assert rejected["note"] == "not now"
 
 
-def test_nothing_is_decided_if_one_of_several_is_unknown(on: list[str], inbox: str) -> None:
+def test_review_decides_nothing_if_one_id_is_unknown(on: list[str], inbox: str) -> None:
     for wrong in ("rev_gone", "run_gone"):
         done = run("review", "approve", inbox, wrong, *on)
         assert done.code == 3
@@ -97,10 +98,10 @@ def test_nothing_is_decided_if_one_of_several_is_unknown(on: list[str], inbox: s
 
 
 def test_a_text_edits_one_claim_only(on: list[str], inbox: str) -> None:
-    done = run("review", "approve", inbox, "rev_other", "--edit", "Both.", *on)
+    done = run("review", "approve", inbox, "rev_other", "--text", "Both.", *on)
 
     assert done.code == 2
-    assert "--edit is for one claim" in done.err
+    assert "--text is for one claim" in done.err
 
 
 def test_status_and_doctor_say_how_much_waits(target: str, on: list[str], inbox: str) -> None:

@@ -1,4 +1,4 @@
-"""Commands on a server: what they send, what they need, and which of them only work on a database."""
+"""Commands on a server: their requests, their requirements, and which ones need a local database."""
 
 import json
 from collections.abc import Generator
@@ -42,48 +42,55 @@ def answering(body: object, *, status: int = 200) -> Generator[tuple[str, list[t
         server.server_close()
 
 
-def test_a_command_asks_the_server_with_the_key_of_the_option_or_else_of_the_environment(
+def test_key_option_overrides_the_key_of_the_environment(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setenv("BETHINK_KEY", "bt_environment")
-    with answering({"items": ["alice", "bob"]}) as (address, asked):
-        done = run("spaces", "--database", address, "--json")
-        run("spaces", "--database", address, "--key", "bt_option")
+    monkeypatch.setenv("BETHINK_API_KEY", "bt_environment")
+    with answering({"items": [{"name": "alice"}, {"name": "bob"}]}) as (address, asked):
+        done = run("admin", "spaces", "--database", address, "--json")
+        run("admin", "spaces", "--database", address, "--api-key", "bt_option")
 
-    assert done.data == ["alice", "bob"]
+    assert [space["name"] for space in done.data["items"]] == ["alice", "bob"]
     assert [key for _, key in asked] == ["Bearer bt_environment", "Bearer bt_option"]
 
 
 def test_without_a_key_nothing_is_sent_and_the_next_step_is_named() -> None:
     with answering({"items": []}) as (address, asked):
-        done = run("spaces", "--database", address)
+        done = run("admin", "spaces", "--database", address)
 
     assert done.code == 4
-    assert f"error: {address} needs a key." in done.err
-    assert "--key" in done.err
+    assert f"error: {address} needs an API key." in done.err
+    assert "--api-key" in done.err
     assert asked == []
 
 
-def test_a_key_that_a_server_does_not_know_is_a_matter_of_permissions() -> None:
+def test_unknown_key_is_a_permission_error() -> None:
     with answering({"title": "Unauthorized", "status": 401}, status=401) as (address, _):
-        done = run("spaces", "--database", address, "--key", "bt_wrong", "--json")
+        done = run("admin", "spaces", "--database", address, "--api-key", "bt_wrong", "--json")
 
-    assert (done.code, done.envelope["error"]["code"]) == (4, "denied")
+    assert (done.code, done.envelope["error"]["code"]) == (4, "permission_denied")
 
 
 def test_a_server_that_is_away_is_an_error_of_one_line() -> None:
-    done = run("sessions", "--database", "http://127.0.0.1:9", "--key", "bt_x", "--json")
+    done = run("sessions", "--database", "http://127.0.0.1:9", "--api-key", "bt_x", "--json")
 
     assert done.code == 1
-    assert done.envelope["error"]["code"] == "unavailable"
+    assert done.envelope["error"]["code"] == "database_unavailable"
 
 
 @pytest.mark.parametrize(
     "words",
-    [["worker", "--once"], ["reindex", "--yes"], ["doctor"], ["init"], ["serve"], ["config", "show"]],
+    [
+        ["worker", "--once"],
+        ["data", "reindex", "--yes"],
+        ["doctor"],
+        ["admin", "init"],
+        ["serve"],
+        ["admin", "config", "show"],
+    ],
     ids=lambda words: words[0],
 )
-def test_what_needs_a_database_refuses_a_server_and_says_where_to_run_it(words: list[str]) -> None:
+def test_database_command_rejects_a_server_address(words: list[str]) -> None:
     done = run(*words, "--database", "https://memory.example")
 
     assert done.code == 2
@@ -92,9 +99,9 @@ def test_what_needs_a_database_refuses_a_server_and_says_where_to_run_it(words: 
 
 
 def test_the_key_is_masked_among_the_settings(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("BETHINK_KEY", "bt_verysecret")
+    monkeypatch.setenv("BETHINK_API_KEY", "bt_verysecret")
 
-    shown = run("config", "show")
+    shown = run("admin", "config", "show")
 
     assert "verysecret" not in shown.out
     assert "key  " in shown.out

@@ -1,4 +1,4 @@
-"""Setting up, and saying how things are: init, config, completion, doctor."""
+"""Setup and diagnosis: init, config, completion, doctor."""
 
 import json
 import os
@@ -11,17 +11,15 @@ import pytest
 
 import bethink.sync
 from bethink.config.settings import load_settings
-from bethink.errors import ModelUnavailable
-from tests.doors.cli_kit import ROOT, environment, ok, run
+from bethink.errors import ModelUnavailableError
+from tests.doors.cli_kit import ROOT, environment, items, ok, run
 from tests.unit.static_files import static
 from tools import make_cli_docs
 
 pytestmark = pytest.mark.usefixtures("home")
 
 
-def test_without_any_setting_memory_is_in_the_usual_folder_and_status_says_so(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_default_database_is_in_the_data_folder(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ok("add", "tea")
     assert (home / ".local/share/bethink/memory.db").is_file()
     assert "(the default)" in run("status").out
@@ -33,8 +31,8 @@ def test_without_any_setting_memory_is_in_the_usual_folder_and_status_says_so(
     assert (home / "elsewhere/bethink/memory.db").is_file()
 
 
-def test_init_writes_a_file_that_is_found_afterwards(home: Path) -> None:
-    done = ok("init")
+def test_init_writes_a_settings_file_that_is_used(home: Path) -> None:
+    done = ok("admin", "init")
 
     path = Path(done["file"])
     assert path == home / ".config/bethink/bethink.toml"
@@ -43,15 +41,15 @@ def test_init_writes_a_file_that_is_found_afterwards(home: Path) -> None:
     status = ok("status")
     assert status["settings_file"] == str(path)
     assert status["named_by"] == f"file {path}"
-    assert run("init").code == 1
-    assert run("init", "--force").code == 0
+    assert run("admin", "init").code == 1
+    assert run("admin", "init", "--force").code == 0
 
 
 @pytest.mark.parametrize("name", ["own.db", 'a "quoted" \\ naïve.db'])
-def test_init_takes_a_database_and_a_place_for_the_file(home: Path, name: str) -> None:
+def test_init_accepts_a_database_and_a_config_path(home: Path, name: str) -> None:
     config = home / "deep" / "my.toml"
 
-    done = run("init", "--config", str(config), "--database", str(home / name))
+    done = run("admin", "init", "--config", str(config), "--database", str(home / name))
 
     assert done.code == 0
     assert f"--config {config}" in done.out
@@ -63,7 +61,7 @@ def test_init_takes_a_database_and_a_place_for_the_file(home: Path, name: str) -
 def test_init_takes_a_server(home: Path) -> None:
     config = home / "my.toml"
 
-    ok("init", "--config", str(config), "--database", "postgresql://mira:secret@db/memory")
+    ok("admin", "init", "--config", str(config), "--database", "postgresql://mira:secret@db/memory")
 
     settings = load_settings(config, environ={})
     assert settings.module == "memory.postgres"
@@ -78,8 +76,8 @@ def test_the_settings_are_shown_with_their_origins_and_without_secrets(
     monkeypatch.setenv("BETHINK_EMBEDDER_BASE_URL", "http://mira:hunter2@127.0.0.1/v1")
     monkeypatch.setenv("BETHINK_MODEL_BASE_URL", "http://bob:p@hunter2@db/v1?v=2&api_key=hunter2")
 
-    done = run("config", "show", "--origin", "--config", str(config))
-    shown = ok("config", "show", "--origin", "--config", str(config))["settings"]
+    done = run("admin", "config", "show", "--sources", "--config", str(config))
+    shown = ok("admin", "config", "show", "--sources", "--config", str(config))["settings"]
 
     assert shown["model"] == {"value": "openai:x", "origin": f"file {config}"}
     assert shown["model_api_key"]["value"] == "***"
@@ -87,41 +85,39 @@ def test_the_settings_are_shown_with_their_origins_and_without_secrets(
     assert shown["model_base_url"]["value"] == "http://bob:***@db/v1?v=2&api_key=***"
     assert "verysecret" not in done.out
     assert "hunter2" not in done.out
-    assert ok("config", "show")["settings"]["redaction_key"] == ""
+    assert ok("admin", "config", "show")["settings"]["redaction_key"] == ""
     config.write_text('postgres_dsn = ["postgresql://u:hunter2@h/x"]\n', encoding="utf-8")
     assert "hunter2" not in run("status", "--config", str(config)).err
 
 
-def test_a_variable_nobody_knows_is_a_configuration_error(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unknown_variable_is_a_configuration_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BETHINK_SPACE", "alice")
 
     done = run("status")
 
     assert done.code == 4
-    assert "unknown setting BETHINK_SPACE" in done.err
+    assert "Unknown setting: BETHINK_SPACE" in done.err
 
 
 @pytest.mark.parametrize("words", [["status"], ["add", "x"]])
-def test_memory_that_is_switched_off_or_has_no_address_is_said_so(
-    words: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_disabled_memory_or_missing_address_is_reported(words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BETHINK_MODULE", "memory.postgres")
     assert "no address" in run(*words).err
     monkeypatch.setenv("BETHINK_ENABLED", "false")
     done = run(*words)
     assert done.code == 4
-    assert "switched off" in done.err
+    assert "off" in done.err
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "powershell"])
 def test_the_completion_script_of_each_shell_is_printed(shell: str) -> None:
-    assert "_BETHINK_COMPLETE" in run("completion", shell).out
+    assert "_BETHINK_COMPLETE" in run("admin", "completion", shell).out
 
 
-def test_the_shell_is_taken_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_shell_is_read_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SHELL", "/bin/fish")
 
-    assert ok("completion")["shell"] == "fish"
+    assert ok("admin", "completion")["shell"] == "fish"
 
 
 def test_a_shell_gets_its_completions(home: Path) -> None:
@@ -134,7 +130,7 @@ def test_a_shell_gets_its_completions(home: Path) -> None:
         env=environment(home, _BETHINK_COMPLETE="complete_bash", COMP_WORDS="bethink re", COMP_CWORD="1"),
     )
 
-    assert done.stdout.split() == ["recall", "review", "revert", "reindex", "restore", "relearn", "retention"]
+    assert done.stdout.split() == ["recall", "review"]
 
 
 def named(checks: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
@@ -149,14 +145,14 @@ def test_doctor_finds_a_healthy_memory_healthy(target: str) -> None:
 
     assert done.code == 0
     assert "✗" not in done.out
-    assert {"clock", "settings", "database", "jobs", "given up", "audit", "spending", "model", "embedder"} <= set(
+    assert {"clock", "settings", "database", "jobs", "abandoned jobs", "audit", "spending", "model", "embedder"} <= set(
         checks
     )
-    assert checks["database"]["found"].endswith("1 space")
-    assert checks["spending"]["found"] == "$0.00 today; cap $5.00 a day, no model set"
+    assert checks["database"]["detail"].endswith("1 space")
+    assert checks["spending"]["detail"] == "$0.00 today; cap $5.00 a day, no model set"
 
 
-def test_doctor_names_what_is_broken_and_how_to_mend_it(home: Path) -> None:
+def test_doctor_names_failures_and_fixes(home: Path) -> None:
     (home / "no.db").write_text("this is no database, but it is long enough to be read as one" * 20, encoding="utf-8")
 
     done = run("doctor", "--database", str(home / "no.db"))
@@ -167,7 +163,7 @@ def test_doctor_names_what_is_broken_and_how_to_mend_it(home: Path) -> None:
     assert "1 of 6 checks failed" in done.err
 
 
-def test_doctor_finds_a_folder_it_may_not_write_to(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_doctor_reports_an_unwritable_folder(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     allowed = os.access
 
     def access(path: Any, mode: int) -> bool:
@@ -181,9 +177,7 @@ def test_doctor_finds_a_folder_it_may_not_write_to(home: Path, monkeypatch: pyte
     assert "write" in checks["folder"]["fix"]
 
 
-def test_doctor_finds_work_that_nobody_does_and_jobs_that_were_given_up(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_doctor_reports_overdue_and_abandoned_jobs(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from bethink.jobs.worker import Worker  # noqa: PLC0415
     from bethink.model.jobs import Audit  # noqa: PLC0415
 
@@ -191,7 +185,7 @@ def test_doctor_finds_work_that_nobody_does_and_jobs_that_were_given_up(
         from bethink.model.jobs import JobKind, JobStatus, Usage  # noqa: PLC0415
 
         return Audit(
-            counts={JobKind.EXTRACT: {JobStatus.DEAD: 2}},
+            counts={JobKind.EXTRACT: {JobStatus.ABANDONED: 2}},
             overdue=3,
             abandoned=0,
             facts_without_source=1,
@@ -210,40 +204,43 @@ def test_doctor_finds_work_that_nobody_does_and_jobs_that_were_given_up(
 
     assert done.code == 1
     assert "worker" in checks["jobs"]["fix"]
-    assert [name for name, check in checks.items() if not check["ok"]] == ["jobs", "given up", "audit", "spending"]
+    assert [name for name, check in checks.items() if not check["ok"]] == [
+        "jobs",
+        "abandoned jobs",
+        "audit",
+        "spending",
+    ]
 
 
 @pytest.mark.usefixtures("with_local_extra")
-def test_doctor_says_that_the_default_embedder_leaves_the_vectors_of_another_alone(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_doctor_reports_vectors_of_another_embedder(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ok("add", "Ana likes tea")
     monkeypatch.setenv("BETHINK_EMBEDDER", f"static:{static(home / 'tiny')}")
-    ok("reindex", "--yes")
+    ok("data", "reindex", "--yes")
     chosen = named(ok("doctor")["checks"])["vectors"]
     monkeypatch.delenv("BETHINK_EMBEDDER")
 
     done = run("doctor", "--json")
     checks = named(done.envelope["data"]["checks"])
 
-    assert (chosen["ok"], chosen["found"].split("-")[0]) == (True, "static:tiny")
+    assert (chosen["ok"], chosen["detail"].split("-")[0]) == (True, "static:tiny")
     assert done.code == 1
-    assert checks["vectors"]["found"].startswith("they are those of static:tiny-")
-    assert "bethink reindex" in checks["vectors"]["fix"]
-    ok("reindex", "--yes")
-    assert named(ok("doctor")["checks"])["vectors"]["found"].startswith("local:wordllama-")
+    assert checks["vectors"]["detail"].startswith("built with static:tiny-")
+    assert "bethink data reindex" in checks["vectors"]["fix"]
+    ok("data", "reindex", "--yes")
+    assert named(ok("doctor")["checks"])["vectors"]["detail"].startswith("local:wordllama-")
 
 
-def test_doctor_asks_a_model_only_when_told(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_doctor_contacts_a_model_only_with_online(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     class Away:
         name = "scripted:away"
         window = 1
 
         async def answer(self, call: object) -> None:
-            raise ModelUnavailable("nobody answers.")
+            raise ModelUnavailableError("nobody answers.")
 
         async def embed(self, texts: object, *, kind: str) -> None:
-            raise ModelUnavailable("nobody embeds.")
+            raise ModelUnavailableError("nobody embeds.")
 
     def made(settings: object) -> Away:
         return Away()
@@ -251,7 +248,7 @@ def test_doctor_asks_a_model_only_when_told(home: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr("bethink.memory.plugins.model_from", made)
     monkeypatch.setattr("bethink.memory.plugins.embedder_from", made)
 
-    ok("init")
+    ok("admin", "init")
     asleep, asked = run("doctor"), run("doctor", "--online")
 
     assert asleep.code == 0
@@ -281,7 +278,7 @@ def test_doctor_does_not_blame_the_database_for_a_model(
 
     assert [name for name, each in checks.items() if not each["ok"]] == [check]
     assert "spending" in checks
-    assert ("no model set" in checks["spending"]["found"]) == (setting != "MODEL")
+    assert ("no model set" in checks["spending"]["detail"]) == (setting != "MODEL")
 
 
 def test_a_model_without_its_key_stops_only_what_asks_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -293,15 +290,15 @@ def test_a_model_without_its_key_stops_only_what_asks_it(monkeypatch: pytest.Mon
     ok("add", "I drink green tea.")
     assert "green tea" in run("recall", "tea").out
     ok("status")
-    ok("keys", "list")
-    ok("forget", "--everything", "--yes")
+    items("admin", "keys", "list")
+    ok("forget", "--all", "--yes")
     asked = run("worker", "--once")
 
     assert asked.code == 4
     assert "hint: Set OPENAI_API_KEY" in asked.err
 
 
-def test_a_dead_clock_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_dead_clock_is_detected(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bethink.cli.doctor._FIRST_YEAR", 2099)
 
     assert "✗ clock" in run("doctor").out

@@ -1,4 +1,4 @@
-"""The commands of shards."""
+"""The shard commands."""
 
 import uuid
 
@@ -18,20 +18,20 @@ def addresses(superuser_dsn: str) -> dict[str, str]:
 
 def test_shards_are_added_listed_and_drained_and_a_space_moves(addresses: dict[str, str]) -> None:
     at = ("--database", addresses["shards"])
-    assert run("shards", "list", *at).code == 0
-    assert run("shards", "add", "a", addresses["a"], *at).out == "added a with 0 spaces\n"
-    assert run("shards", "add", "b", addresses["b"], "--weight", "2", *at).code == 0
+    assert run("admin", "shards", "list", *at).code == 0
+    assert run("admin", "shards", "add", "a", addresses["a"], *at).out == "added a with 0 spaces\n"
+    assert run("admin", "shards", "add", "b", addresses["b"], "--capacity", "2", *at).code == 0
     assert run("add", "I live in Bergen.", "--space", "ida", *at).code == 0
-    assert run("spaces", *at).out.split()[-1] == "ida"
+    assert run("admin", "spaces", *at).out.split()[-1] == "ida"
     assert "Bergen" in run("recall", "Where do I live?", "--space", "ida", *at).out
 
-    moved = run("shards", "move", "ida", "--to", "a", "--json", *at).data
+    moved = run("admin", "shards", "move", "ida", "--to", "a", "--json", *at).data
     assert (moved["source"], moved["target"]) == ("b", "a")
-    assert "ida is in a" in run("shards", "move", "ida", "--to", "a", *at).out
+    assert "ida is in a" in run("admin", "shards", "move", "ida", "--to", "a", *at).out
     assert "Bergen" in run("recall", "Where do I live?", "--space", "ida", *at).out
 
-    assert "1 space moved" in run("shards", "drain", "a", "--yes", *at).out
-    listed = run("shards", "list", "--json", *at).data
+    assert "1 space moved" in run("admin", "shards", "drain", "a", "--yes", *at).out
+    listed = run("admin", "shards", "list", "--json", *at).data
     assert [(each["name"], each["state"], each["spaces"], each["weight"]) for each in listed["shards"]] == [
         ("a", "draining", 0, 1),
         ("b", "open", 1, 2),
@@ -39,14 +39,14 @@ def test_shards_are_added_listed_and_drained_and_a_space_moves(addresses: dict[s
     assert listed["moves"] == []
 
 
-def test_wrong_use_of_shards_is_told(addresses: dict[str, str]) -> None:
+def test_wrong_use_of_shards_is_reported(addresses: dict[str, str]) -> None:
     at = ("--database", addresses["shards"])
-    alone = run("shards", "list", "--database", addresses["a"])
+    alone = run("admin", "shards", "list", "--database", addresses["a"])
     assert (alone.code, "shards://" in alone.err) == (2, True)
-    assert run("shards", "add", "c", "memory.db", *at).code == 2
-    assert run("shards", "move", "nobody", "--to", "a", *at).code == 3
-    assert run("shards", "drain", "nowhere", "--yes", *at).code == 3
-    migrate = run("migrate", "--check", *at)
+    assert run("admin", "shards", "add", "c", "memory.db", *at).code == 2
+    assert run("admin", "shards", "move", "nobody", "--to", "a", *at).code == 3
+    assert run("admin", "shards", "drain", "nowhere", "--yes", *at).code == 3
+    migrate = run("data", "migrate", "--check", *at)
     assert (migrate.code, "has several" in migrate.err) == (4, True)
-    backup = run("backup", "all.backup", *at)
+    backup = run("data", "backup", "all.backup", *at)
     assert (backup.code, "no backup of its own" in backup.err) == (4, True)

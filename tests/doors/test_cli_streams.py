@@ -1,4 +1,4 @@
-"""What a process of its own does with its streams, and how quickly it answers."""
+"""How a real process uses its streams, and how quickly it answers."""
 
 import json
 import os
@@ -14,10 +14,10 @@ from tests.doors.cli_kit import ROOT, environment, ok, process
 pytestmark = pytest.mark.usefixtures("home")
 
 
-def test_a_reader_that_stops_reading_is_no_traceback(home: Path) -> None:
+def test_closed_reader_causes_no_traceback(home: Path) -> None:
     for number in range(3):
         ok("add", f"{number} " + "tea " * 8_000)
-    with process(home, "export") as child:
+    with process(home, "data", "export") as child:
         assert child.stdout
         assert child.stderr
         child.stdout.read(10)
@@ -31,7 +31,7 @@ def test_a_reader_that_stops_reading_is_no_traceback(home: Path) -> None:
 
 
 @pytest.mark.parametrize(("words", "code"), [(["--help"], 0), (["sessions"], 0), (["add", "coffee"], 1)])
-def test_a_closed_pipe_fails_only_what_was_to_be_told_of_a_change(home: Path, words: list[str], code: int) -> None:
+def test_closed_pipe_fails_only_reports_of_changes(home: Path, words: list[str], code: int) -> None:
     ok("add", "tea")
     reader, writer = os.pipe()
     os.close(reader)
@@ -71,7 +71,7 @@ def test_help_loads_nothing_heavy(home: Path) -> None:
     assert done.stdout.splitlines()[-1] == "[]"
 
 
-def test_what_comes_from_stdin_must_be_text(home: Path) -> None:
+def test_stdin_must_be_valid_utf8(home: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "bethink", "add", "--json"],
         check=False,
@@ -85,7 +85,9 @@ def test_what_comes_from_stdin_must_be_text(home: Path) -> None:
     assert json.loads(done.stdout)["error"]["message"] == "stdin is not valid UTF-8."
 
 
-@pytest.mark.parametrize("words", [["add", "coffee"], ["keys", "create", "lost"], ["facts"], ["facts", "--json"]])
+@pytest.mark.parametrize(
+    "words", [["add", "coffee"], ["admin", "keys", "create", "lost"], ["fact", "list"], ["fact", "list", "--json"]]
+)
 def test_a_command_whose_stdout_is_closed_does_nothing_and_says_so(home: Path, words: list[str]) -> None:
     done = subprocess.run(
         ["/bin/sh", "-c", 'exec "$@" >&-', "sh", sys.executable, "-m", "bethink", *words],
@@ -99,7 +101,7 @@ def test_a_command_whose_stdout_is_closed_does_nothing_and_says_so(home: Path, w
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
 @pytest.mark.parametrize(("words", "carried_out"), [(["add", "coffee"], True), (["sessions", "--json"], False)])
-def test_a_full_disk_behind_stdout_is_an_error_that_says_whether_the_command_was_carried_out(
+def test_full_disk_on_stdout_reports_if_the_command_was_done(
     home: Path, words: list[str], *, carried_out: bool
 ) -> None:
     ok("add", "tea")
@@ -110,10 +112,10 @@ def test_a_full_disk_behind_stdout_is_an_error_that_says_whether_the_command_was
         )  # fmt: skip
 
     assert done.returncode == 1
-    assert done.stderr.startswith("error: the output could not be written: No space left on device.\n")
+    assert done.stderr.startswith("error: Cannot write the output: No space left on device.\n")
     assert ("was carried out" in done.stderr) is carried_out
     assert "Traceback" not in done.stderr
-    assert ("coffee" in str(ok("export"))) is carried_out
+    assert ("coffee" in str(ok("data", "export"))) is carried_out
 
 
 def test_a_command_that_reads_a_closed_stdin_says_so(home: Path) -> None:

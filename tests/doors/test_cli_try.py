@@ -1,4 +1,4 @@
-"""Trying memory out on one's own transcripts: something to see, nothing written."""
+"""`bethink try` on one's own transcripts: shows a preview and writes nothing."""
 
 import hashlib
 import os
@@ -63,7 +63,7 @@ def filled(home: Path, *, lines: int, sessions: int = 40) -> None:
         number += 1
 
 
-def test_it_shows_what_would_be_remembered_recalled_and_paid(home: Path) -> None:
+def test_try_previews_facts_matches_and_cost(home: Path) -> None:
     filled(home, lines=1_200, sessions=12)
     before = bytes_of(home)
 
@@ -81,7 +81,7 @@ def test_it_shows_what_would_be_remembered_recalled_and_paid(home: Path) -> None
     assert "about $" in shown.out
 
 
-def test_one_can_ask_a_question_of_ones_own(home: Path) -> None:
+def test_try_accepts_a_question(home: Path) -> None:
     filled(home, lines=400, sessions=4)
 
     data = ok("try", "tabs or spaces?")
@@ -90,7 +90,7 @@ def test_one_can_ask_a_question_of_ones_own(home: Path) -> None:
     assert "tabs" in data["recalled"][0]["text"]
 
 
-def test_what_is_older_than_the_days_asked_for_is_left_out(home: Path) -> None:
+def test_try_omits_messages_older_than_the_days(home: Path) -> None:
     old = datetime.now(UTC) - timedelta(days=60)
     said = [Said("user", "I prefer Perl.", old), Said("user", "I prefer Rust.", datetime.now(UTC))]
     path = kit.write(kit.claude_path(home, kit.thread_id(1)), kit.claude_code(said, session=kit.thread_id(1)))
@@ -105,7 +105,7 @@ def test_what_is_older_than_the_days_asked_for_is_left_out(home: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(300)
-def test_twenty_thousand_lines_are_shown_in_a_minute_and_nothing_is_written(home: Path) -> None:
+def test_try_reads_20000_lines_within_limit_and_writes_nothing(home: Path) -> None:
     filled(home, lines=20_000)
     before = bytes_of(home)
 

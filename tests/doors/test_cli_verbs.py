@@ -1,4 +1,4 @@
-"""The commands over the verbs, on both databases."""
+"""The commands for the operations, on both databases."""
 
 import re
 from pathlib import Path
@@ -12,12 +12,12 @@ from bethink.model.documents import DocumentDraft
 from bethink.model.working import Event, EventType, Mode
 from bethink.providers.scripted_model import ScriptedModel
 from faults import scripted
-from tests.doors.cli_kit import Done, ok, run
+from tests.doors.cli_kit import Done, items, ok, run
 
 pytestmark = pytest.mark.usefixtures("home")
 
 
-def test_what_is_added_is_recalled_shown_and_forgotten(on: list[str]) -> None:
+def test_added_message_can_be_recalled_shown_and_deleted(on: list[str]) -> None:
     [ref] = ok("add", "I moved to Bergen in May.", *on)["refs"]
 
     found = ok("recall", "Where did I move to?", *on)["items"]
@@ -36,21 +36,21 @@ def test_a_text_from_stdin_and_a_repeated_key_are_stored_once(on: list[str]) -> 
     assert first["refs"] == again["refs"]
 
 
-def test_a_conversation_goes_by_a_plain_name(home: Path, on: list[str]) -> None:
+def test_conversation_has_a_plain_name(home: Path, on: list[str]) -> None:
     [ref] = ok("add", "The mat is blue.", "--conversation", "hello", *on)["refs"]
     lines = home / "lines.jsonl"
     lines.write_text('{"role": "user", "content": "And new."}\n', encoding="utf-8")
     ok("import", "jsonl", str(lines), "--conversation", "hello", "--yes", *on)
 
-    assert [entry["conversation"] for entry in ok("sessions", *on)] == ["hello"]
+    assert [entry["conversation"] for entry in items("sessions", *on)] == ["hello"]
     assert "hello" in run("sessions", *on).out
     assert ok("show", ref, *on)["text"] == "The mat is blue."
-    assert {message["conversation"] for message in ok("export", *on)["messages"]} == {"hello"}
+    assert {message["conversation"] for message in ok("data", "export", *on)["messages"]} == {"hello"}
     assert ok("forget", "--conversation", "hello", "--yes", *on)["messages"] == 2
     assert run("forget", "--conversation", "hullo", "--yes", *on).code == 3
 
 
-def test_the_answer_for_people_names_what_it_comes_from(on: list[str]) -> None:
+def test_recall_output_names_its_sources(on: list[str]) -> None:
     [ref] = ok("add", "I moved to Bergen in May.", *on)["refs"]
 
     done = run("recall", "Bergen", "--explain", *on)
@@ -61,7 +61,7 @@ def test_the_answer_for_people_names_what_it_comes_from(on: list[str]) -> None:
     assert "why: words" in done.out
     nothing = run("recall", "zebra", *on)
     assert nothing.out == ""
-    assert "note: nothing was said about this" in nothing.err
+    assert "No match." in nothing.err
 
 
 def test_recall_can_be_limited_in_number_tokens_kind_and_time(on: list[str]) -> None:
@@ -82,7 +82,7 @@ def test_one_space_never_sees_another(target: str) -> None:
     assert ok("recall", "garden", *other)["items"] == []
     assert run("show", ref, *other).code == 3
     assert run("forget", ref, "--yes", *other).code == 3
-    assert ok("sessions", *other) == []
+    assert items("sessions", *other) == []
 
 
 def test_a_document_has_a_log_a_diff_and_a_way_back(target: str, on: list[str]) -> None:
@@ -90,24 +90,24 @@ def test_a_document_has_a_log_a_diff_and_a_way_back(target: str, on: list[str]) 
         documents = memory.space("alice").documents
         made = documents.create(DocumentDraft(slug="trip", title="Trip", body="to Oslo"))
         assert made
-        documents.update(made.id, DocumentDraft(slug="trip", title="Trip", body="to Bergen"), expected=1)
+        documents.update(made.id, DocumentDraft(slug="trip", title="Trip", body="to Bergen"), if_version=1)
 
-    assert [version["version"] for version in ok("log", made.id, *on)] == [1, 2]
-    assert "~/trip" in run("log", *on).out
-    changed = run("diff", "~/trip", "1", "2", *on).out
+    assert [version["version"] for version in ok("doc", "history", made.id, *on)] == [1, 2]
+    assert "~/trip" in run("doc", "list", *on).out
+    changed = run("doc", "diff", "~/trip", "1", "2", *on).out
     assert "-to Oslo" in changed
     assert "+to Bergen" in changed
-    assert "+to Oslo" in run("revert", made.id, "1", "--dry-run", *on).out
-    assert ok("log", made.id, *on)[-1]["version"] == 2
-    assert ok("revert", f"document:{made.id}:2", "1", "--yes", *on)["body"] == "to Oslo"
-    assert run("diff", made.id, "1", "9", *on).code == 3
+    assert "+to Oslo" in run("doc", "revert", made.id, "1", "--dry-run", *on).out
+    assert ok("doc", "history", made.id, *on)[-1]["version"] == 2
+    assert ok("doc", "revert", f"document:{made.id}:2", "1", "--yes", *on)["body"] == "to Oslo"
+    assert run("doc", "diff", made.id, "1", "9", *on).code == 3
 
 
 def test_a_path_whose_tilde_the_shell_has_replaced_is_still_one(target: str, on: list[str], home: Path) -> None:
     with bethink.sync.connect(target, learn=False) as memory:
         memory.space("alice").documents.create(DocumentDraft(slug="trip", title="Trip"))
 
-    assert len(ok("log", f"{home}/trip", *on)) == 1
+    assert len(ok("doc", "history", f"{home}/trip", *on)) == 1
 
 
 def test_a_deleted_document_can_be_restored_by_its_id(target: str, on: list[str]) -> None:
@@ -115,33 +115,33 @@ def test_a_deleted_document_can_be_restored_by_its_id(target: str, on: list[str]
         documents = memory.space("alice").documents
         made = documents.create(DocumentDraft(slug="trip", title="Trip", body="to Oslo"))
         assert made
-        documents.delete(made.id, expected=1)
+        documents.delete(made.id, if_version=1)
 
-    assert run("log", "~/trip", *on).code == 3
-    assert ok("revert", made.id, "1", "--yes", *on)["body"] == "to Oslo"
-    assert len(ok("log", "~/trip", *on)) == 2
+    assert run("doc", "history", "~/trip", *on).code == 3
+    assert ok("doc", "revert", made.id, "1", "--yes", *on)["body"] == "to Oslo"
+    assert len(ok("doc", "history", "~/trip", *on)) == 2
 
 
-def test_a_fact_has_a_log_of_what_was_held_to_be_so(target: str, on: list[str]) -> None:
+def test_log_lists_all_versions_of_a_fact(target: str, on: list[str]) -> None:
     with bethink.sync.connect(target, learn=False) as memory:
         facts = memory.space("alice").facts
-        facts.save(bethink.Fact(id="home", content="lives in Oslo"))
-        facts.save(bethink.Fact(id="home", content="lives in Bergen"))
+        facts.save(bethink.Fact(id="home", text="lives in Oslo"))
+        facts.save(bethink.Fact(id="home", text="lives in Bergen"))
 
-    assert [each["content"] for each in ok("log", "home", *on)] == ["lives in Oslo", "lives in Bergen"]
-    assert "lives in Bergen" in run("log", "fact:home:2", *on).out
+    assert [each["text"] for each in ok("fact", "history", "home", *on)] == ["lives in Oslo", "lives in Bergen"]
+    assert "lives in Bergen" in run("fact", "history", "fact:home:2", *on).out
 
 
 def test_sessions_are_listed_newest_first_and_page_by_page(on: list[str]) -> None:
     for chat in "abc":
         ok("add", "tea", "--conversation", f"cli:{chat}:", *on)
 
-    names = [entry["conversation"] for entry in ok("sessions", *on)]
+    names = [entry["conversation"] for entry in items("sessions", *on)]
     assert names == ["cli:c:", "cli:b:", "cli:a:"]
-    first = ok("sessions", "--limit", "2", *on)
-    rest = ok("sessions", "--before", first[-1]["session"]["id"], *on)
+    first = items("sessions", "--limit", "2", *on)
+    rest = items("sessions", "--after", first[-1]["session"]["id"], *on)
     assert [entry["conversation"] for entry in rest] == ["cli:a:"]
-    assert "to be learnt" in run("sessions", *on).out
+    assert "pending" in run("sessions", *on).out
 
 
 def test_a_session_and_a_conversation_can_be_forgotten(on: list[str]) -> None:
@@ -153,7 +153,7 @@ def test_a_session_and_a_conversation_can_be_forgotten(on: list[str]) -> None:
     assert ok("recall", "tea", *on)["items"] == []
     assert run("forget", "--conversation", "cli:z:", "--yes", *on).code == 3
     assert run("forget", *on).code == 2
-    assert run("forget", session, "--everything", *on).code == 2
+    assert run("forget", session, "--all", *on).code == 2
 
 
 def test_a_thread_is_stepped_and_its_states_are_seen(target: str, on: list[str]) -> None:
@@ -163,33 +163,33 @@ def test_a_thread_is_stepped_and_its_states_are_seen(target: str, on: list[str])
         threads.open("thread_auto")
         threads.dispatch("thread_roof", Event(type=EventType.USER_MESSAGE, payload={"text": "Mend the roof."}))
 
-    assert {thread["id"] for thread in ok("step", *on)} == {"thread_roof", "thread_auto"}
-    stepped = ok("step", "thread_roof", *on)
+    assert {thread["id"] for thread in items("learn", "thread", *on)} == {"thread_roof", "thread_auto"}
+    stepped = ok("learn", "thread", "thread_roof", *on)
     assert stepped["event_processed"] is True
     assert stepped["queued_event_count"] == 0
-    assert "nothing to do" in run("step", "thread_roof", *on).out
-    states = ok("step", "thread_roof", "--show", *on)
-    held = run("step", "thread_roof", "--state", str(states[-1]["number"]), *on)
+    assert "nothing to do" in run("learn", "thread", "thread_roof", *on).out
+    states = ok("learn", "thread", "thread_roof", "--show", *on)
+    held = run("learn", "thread", "thread_roof", "--state", str(states[-1]["number"]), *on)
     assert "Mend the roof." in held.out
-    assert "USER_MESSAGE" in run("step", "thread_roof", "--show", *on).out
-    assert run("step", "thread_auto", *on).code == 1
+    assert "USER_MESSAGE" in run("learn", "thread", "thread_roof", "--show", *on).out
+    assert run("learn", "thread", "thread_auto", *on).code == 1
 
 
 def test_a_worker_learns_once_and_the_jobs_say_so(on: list[str]) -> None:
     ok("add", "I drink tea.", *on)
-    assert {job["status"] for job in ok("jobs", *on)} == {"queued"}
+    assert {job["status"] for job in items("learn", "jobs", *on)} == {"queued"}
 
     ok("worker", "--once", *on[:2])
 
-    assert "succeeded" in {job["outcome"] for job in ok("jobs", *on) if job["kind"] == "extract"}
-    listed = run("jobs", *on)
+    assert "succeeded" in {job["outcome"] for job in items("learn", "jobs", *on) if job["kind"] == "extract"}
+    listed = run("learn", "jobs", *on)
     assert "extract      waiting  succeeded" in listed.out
     assert "a waiting job is done for now" in listed.err
     assert "stay queued until an embedder is set" in listed.err
     assert run("worker", "--once", *on[:2]).out.startswith("0 jobs: nothing was due")
 
 
-def test_a_worker_that_runs_once_goes_on_until_nothing_is_due(on: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_worker_once_continues_until_nothing_is_due(on: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BETHINK_WORKER_BATCH", "2")
     for number in range(7):
         ok("add", "I drink tea.", "--conversation", f"cli:{number}:", *on)
@@ -197,58 +197,60 @@ def test_a_worker_that_runs_once_goes_on_until_nothing_is_due(on: list[str], mon
     report = ok("worker", "--once", *on[:2])
 
     assert report["outcomes"]["succeeded"] >= 7
-    assert report["claimed"] >= 7
-    extracts = [job for job in ok("jobs", *on) if job["kind"] == "extract"]
+    assert report["leased"] >= 7
+    extracts = [job for job in items("learn", "jobs", *on) if job["kind"] == "extract"]
     assert {job["outcome"] for job in extracts} == {"succeeded"}
     assert run("worker", "--once", *on[:2]).out.startswith("0 jobs")
 
 
-def test_a_consolidation_is_promised_and_done(on: list[str]) -> None:
+def test_consolidate_queues_and_runs(on: list[str]) -> None:
     ok("add", "I drink tea.", *on)
-    assert ok("consolidate", "--dry-run", *on)["dry_run"] is True
-    assert ok("log", *on) == {}
+    assert ok("doc", "update", "--dry-run", *on)["dry_run"] is True
+    assert items("doc", "list", *on) == []
 
-    ok("consolidate", "--yes", *on)
+    ok("doc", "update", "--yes", *on)
 
-    assert "~/memory" in ok("log", *on)
-    assert run("consolidate", "--yes", "--database", on[1], "--space", "nobody").code == 3
+    assert "~/memory" in [entry["path"] for entry in items("doc", "list", *on)]
+    assert run("doc", "update", "--yes", "--database", on[1], "--space", "nobody").code == 3
 
 
 def test_a_consolidation_and_its_dry_run_concern_one_space_only(target: str, on: list[str]) -> None:
     for name in ("alice", "bob", "carol"):
         ok("add", "tea", "--database", target, "--space", name)
 
-    assert "1 job waiting in alice" in run("consolidate", "--dry-run", *on).out
-    ok("consolidate", "--yes", *on)
+    assert "1 job pending in alice" in run("doc", "update", "--dry-run", *on).out
+    ok("doc", "update", "--yes", *on)
 
-    assert "0 jobs waiting in alice" in run("consolidate", "--dry-run", *on).out
+    assert "0 jobs pending in alice" in run("doc", "update", "--dry-run", *on).out
     for name in ("bob", "carol"):
-        jobs = ok("jobs", "--database", target, "--space", name)
+        jobs = items("learn", "jobs", "--database", target, "--space", name)
         assert {job["status"] for job in jobs if job["kind"] == "extract"} == {"queued"}
 
 
 def test_a_key_is_made_listed_rotated_and_revoked(on: list[str]) -> None:
-    made = ok("keys", "create", "ci", "--scope", "read", "--for-space", "alice", "--expires", "2100-01-01", *on[:2])
+    made = ok(
+        "admin", "keys", "create", "ci", "--scope", "read", "--space", "alice", "--expires-at", "2100-01-01", *on[:2]
+    )
     prefix = made["info"]["prefix"]
     assert made["key"].startswith(f"bt_{prefix}.")
     assert made["info"]["scopes"] == ["read"]
     assert made["info"]["expires_at"].startswith("2100-01-01T23:59:59")
 
-    rotated = ok("keys", "rotate", prefix, "--overlap", "60", *on[:2])["info"]["prefix"]
-    assert {prefix, rotated} <= {key["prefix"] for key in ok("keys", "list", *on[:2])}
-    assert "would revoke" in run("keys", "revoke", rotated, "--dry-run", *on[:2]).out
-    assert ok("keys", "revoke", rotated, "--yes", *on[:2])["key"]["revoked_at"]
-    table = run("keys", "list", *on[:2])
+    rotated = ok("admin", "keys", "rotate", prefix, "--overlap", "60", *on[:2])["info"]["prefix"]
+    assert {prefix, rotated} <= {key["prefix"] for key in items("admin", "keys", "list", *on[:2])}
+    assert "would revoke" in run("admin", "keys", "revoke", rotated, "--dry-run", *on[:2]).out
+    assert ok("admin", "keys", "revoke", rotated, "--yes", *on[:2])["key"]["revoked_at"]
+    table = run("admin", "keys", "list", *on[:2])
     assert rotated in table.out
     assert made["key"].partition(".")[2] not in table.out
-    assert run("keys", "rotate", rotated, *on[:2]).code == 1
+    assert run("admin", "keys", "rotate", rotated, *on[:2]).code == 1
     for day in ("2020-01-01", "soon"):
-        late = run("keys", "create", "ci", "--expires", day, *on[:2])
+        late = run("admin", "keys", "create", "ci", "--expires-at", day, *on[:2])
         assert late.code == 2
         assert re.search(r"hint: .*\d{4}-\d\d-\d\d", late.err)
 
 
-def test_status_says_what_there_is_and_how_it_was_found(on: list[str]) -> None:
+def test_status_shows_counts_and_how_the_target_was_found(on: list[str]) -> None:
     ok("add", "tea", *on)
 
     status = ok("status", *on)
@@ -268,25 +270,27 @@ def test_spaces_are_listed_page_by_page_or_all_at_once(target: str) -> None:
     for name in "cabde":
         ok("add", "tea", "--database", target, "--space", name)
 
-    first = run("spaces", "--limit", "2", "--database", target)
+    first = run("admin", "spaces", "--limit", "2", "--database", target)
     assert first.out.split() == ["SPACE", "a", "b"]
-    assert "--after b" in first.err
-    assert ok("spaces", "--limit", "2", "--after", "b", "--database", target) == ["c", "d"]
-    assert ok("spaces", "--limit", "2", "--all", "--database", target) == list("abcde")
+    after = first.err.split("--after ")[1].strip()
+    second = items("admin", "spaces", "--limit", "2", "--after", after, "--database", target)
+    assert [space["name"] for space in second] == ["c", "d"]
+    everything = items("admin", "spaces", "--limit", "2", "--all", "--database", target)
+    assert [space["name"] for space in everything] == list("abcde")
 
 
-def test_a_space_that_holds_nothing_and_an_empty_list_are_said_so(target: str, on: list[str]) -> None:
+def test_empty_space_and_empty_list_are_reported(target: str, on: list[str]) -> None:
     ok("add", "tea", *on)
     other = ["--database", target, "--space", "alcie"]
 
-    assert "note: space 'alcie' is empty; 'bethink spaces' lists" in run("recall", "tea", *other).err
-    assert "note: nothing was said about this" in run("recall", "zebra", *on).err
-    for words in (["sessions"], ["jobs"], ["log"], ["step"]):
+    assert "Space 'alcie' is empty. Run 'bethink admin spaces'" in run("recall", "tea", *other).err
+    assert "No match." in run("recall", "zebra", *on).err
+    for words in (["sessions"], ["learn", "jobs"], ["doc", "list"], ["learn", "thread"]):
         done = run(*words, *other)
         assert (done.code, done.out, done.err) == (0, "", "none\n")
 
 
-def test_what_is_not_found_is_told_with_the_command_that_lists_it(target: str, on: list[str]) -> None:
+def test_not_found_error_names_the_command_that_lists_items(target: str, on: list[str]) -> None:
     ok("add", "tea", *on)
     with bethink.sync.connect(target, learn=False) as memory:
         made = memory.space("alice").documents.create(DocumentDraft(slug="trip", title="Trip"))
@@ -295,31 +299,31 @@ def test_what_is_not_found_is_told_with_the_command_that_lists_it(target: str, o
     for words, command in (
         (["forget", "--session", "ses_none", "--yes"], "bethink sessions"),
         (["forget", "--conversation", "cli:none:", "--yes"], "bethink sessions"),
-        (["forget", "fact:none:1", "--yes"], "bethink recall"),
-        (["log", "none"], "bethink log"),
-        (["diff", "none", "1", "2"], "bethink log"),
-        (["diff", made.id, "1", "9"], f"bethink log {made.id}"),
+        (["forget", "fact:none:1", "--yes"], "bethink fact list"),
+        (["doc", "history", "none"], "bethink doc list"),
+        (["doc", "diff", "none", "1", "2"], "bethink doc list"),
+        (["doc", "diff", made.id, "1", "9"], f"bethink doc history {made.id}"),
     ):
         done = run(*words, *on)
         assert done.code == 3, words
         assert re.search(f"hint: .*{command}", done.err), done.err
-    nowhere = run("forget", "--everything", "--yes", "--database", target, "--space", "nosuch")
+    nowhere = run("forget", "--all", "--yes", "--database", target, "--space", "nosuch")
     assert nowhere.code == 3
-    assert "hint: Run 'bethink spaces'" in nowhere.err
+    assert "hint: Run 'bethink admin spaces'" in nowhere.err
 
 
 def test_one_is_one_and_two_are_many(on: list[str]) -> None:
     ok("add", "tea", *on)
-    assert run("export", *on).err == "1 message\n"
-    assert run("forget", "--everything", "--dry-run", *on).out == "would be forgotten: 1 message\n"
+    assert run("data", "export", *on).err == "1 message\n"
+    assert run("forget", "--all", "--dry-run", *on).out == "Would delete 1 message.\n"
     ok("add", "coffee", *on)
-    assert run("forget", "--everything", "--dry-run", *on).out == "would be forgotten: 2 messages\n"
+    assert run("forget", "--all", "--dry-run", *on).out == "Would delete 2 messages.\n"
 
 
 def test_a_password_in_the_address_is_never_printed() -> None:
     done: list[Done] = []
     target = "postgresql://mira:hunter2@127.0.0.1:1/none"
-    for words in (["config", "show", "--origin"], ["status"], ["doctor"], ["add", "x"]):
+    for words in (["admin", "config", "show", "--sources"], ["status"], ["doctor"], ["add", "x"]):
         done += [run(*words, "--database", target), run(*words, "--database", target, "--json")]
 
     assert not any("hunter2" in each.out + each.err for each in done)
@@ -332,27 +336,27 @@ def test_show_follows_every_kind_of_memory_for_people(target: str, on: list[str]
     ok("worker", "--once", *on[:2])
     with bethink.sync.connect(target, learn=False) as memory:
         facts = memory.space("alice").facts
-        facts.save(bethink.Fact(id="home", content="lives in Oslo"))
-        facts.save(bethink.Fact(id="home", content="lives in Bergen"))
-        memory.space("alice").recall("tea", session_id=memory.space("alice").get_session(session_id=session).id)
-        memory.space("alice").used([message])
+        facts.save(bethink.Fact(id="home", text="lives in Oslo"))
+        facts.save(bethink.Fact(id="home", text="lives in Bergen"))
+        memory.space("alice").recall("tea", session_id=memory.space("alice").sessions.get(session_id=session).id)
+        memory.space("alice").admin.context_log.mark_used([message])
 
     said = run("show", message, *on).out
-    assert "used in  session_memory:" in said
+    assert "used in  session_summary:" in said
     assert f"for recall to {session}" in said
     assert "1 time, last" in said
-    learnt = run("show", f"session_memory:{session}:0", *on).out
-    assert f"rests on  {message}" in learnt
+    learnt = run("show", f"session_summary:{session}:0", *on).out
+    assert f"based on  {message}" in learnt
     assert "made by  no model" in learnt
     assert "job  extract succeeded" in learnt
     was = run("show", "fact:home:1", *on).out
-    assert "superseded by  fact:home:2" in was
+    assert "replaced by  fact:home:2" in was
     assert "to now  lives in Bergen" in was
-    [document] = [each["id"] for path, each in ok("log", *on).items() if path.endswith("MEMORY.md")]
-    assert "rests on  session_memory:" in run("show", f"document:{document}:1", *on).out
+    [document] = [entry["id"] for entry in items("doc", "list", *on) if entry["path"].endswith("MEMORY.md")]
+    assert "based on  session_summary:" in run("show", f"document:{document}:1", *on).out
 
 
-def test_a_learnt_fact_is_shown_with_the_message_it_rests_on(target: str, on: list[str]) -> None:
+def test_learned_fact_is_shown_with_its_source_message(target: str, on: list[str]) -> None:
     claim = scripted.claim("User drinks tea", scripted.quote(1, "I drink tea"))
 
     def answer(call: ModelCall) -> str:

@@ -12,8 +12,8 @@ import pytest
 
 import bethink
 from bethink.base.installed import DISTRIBUTIONS
-from bethink.cli.root import COMMANDS
-from bethink.errors import Misconfigured
+from bethink.cli.catalog import listed_commands
+from bethink.errors import ConfigurationError
 from tests.doors.cli_kit import run
 
 ROOT = Path(__file__).parents[2]
@@ -44,7 +44,7 @@ def install(folder: Path, monkeypatch: pytest.MonkeyPatch, entry_points: str) ->
 @pytest.mark.usefixtures("alone")
 @pytest.mark.parametrize("name", DISTRIBUTIONS)
 def test_missing_distribution_is_named_with_its_install_command(name: str) -> None:
-    refused = run(name, "list", "--no-such-option")
+    refused = run("admin", name, "list", "--no-such-option")
 
     assert refused.code == 4
     assert f"Run 'pip install bethink-{name}'" in refused.err
@@ -52,14 +52,14 @@ def test_missing_distribution_is_named_with_its_install_command(name: str) -> No
 
 @pytest.mark.usefixtures("alone")
 def test_missing_distribution_fails_as_json() -> None:
-    assert run(next(iter(DISTRIBUTIONS)), "list", "--json").out.startswith('{"ok": false')
+    assert run("admin", next(iter(DISTRIBUTIONS)), "list", "--json").out.startswith('{"ok": false')
 
 
 @pytest.mark.usefixtures("alone")
 def test_missing_backend_is_named_with_its_install_command() -> None:
-    with pytest.raises(Misconfigured, match=r"pip install bethink-shards"):
+    with pytest.raises(ConfigurationError, match=r"pip install bethink-shards"):
         bethink.connect("shards://directory.internal/directory")
-    with pytest.raises(Misconfigured, match=r"unknown kind of address mysql://"):
+    with pytest.raises(ConfigurationError, match=r"Unknown address scheme: mysql://"):
         bethink.connect("mysql://directory.internal/directory")
 
 
@@ -92,12 +92,13 @@ def test_unknown_command_is_rejected() -> None:
 
 def test_help_looks_up_no_entry_point() -> None:
     code = (
-        "import sys; from bethink.cli.app import main; main(['--help']); sys.exit('importlib.metadata' in sys.modules)"
+        "import sys; from bethink.cli.app import main; main(['admin', '--help']);"
+        "sys.exit('importlib.metadata' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
 
     assert "importlib.metadata" not in done.stdout.split()
-    assert all(f"  {name} " in done.stdout for name in (*COMMANDS, *DISTRIBUTIONS))
+    assert all(f"  {name} " in done.stdout for name in (*listed_commands("admin"), *DISTRIBUTIONS))
 
 
 @pytest.mark.parametrize("folder", PACKAGES, ids=lambda path: path.name)

@@ -1,4 +1,4 @@
-"""Files over HTTP: the bytes arrive as they were, a retry doubles nothing, and what is no file is refused by name."""
+"""Files over HTTP: bytes arrive unchanged, a retry stores nothing twice, and invalid files are rejected by name."""
 
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -35,8 +35,8 @@ async def test_bytes_of_every_kind_arrive_as_they_were(at: ServedUrl) -> None:
     odd = "é漢😀 tea\n".encode("utf-16")
     async with connected(at.url, key=at.key) as memory:
         alice = memory.space("alice")
-        first = await alice.add_file("menu.pdf", data=pdf("Soup.", TEA))
-        other = await alice.add_file("odd.txt", data=odd)
+        first = await alice.files.add("menu.pdf", data=pdf("Soup.", TEA))
+        other = await alice.files.add("odd.txt", data=odd)
         found = (await alice.recall("When is tea served?")).items[0]
         lineage = await alice.explain(found.ref)
 
@@ -46,14 +46,14 @@ async def test_bytes_of_every_kind_arrive_as_they_were(at: ServedUrl) -> None:
 
 
 def test_the_blocking_client_adds_files_too(at: ServedUrl) -> None:
-    with bethink.sync.connect(at.url, key=at.key) as memory:
+    with bethink.sync.connect(at.url, api_key=at.key) as memory:
         space = memory.space("alice")
-        assert [space.add_file("tea.md", text=TEA).added for _ in range(2)] == [1, 0]
+        assert [space.files.add("tea.md", text=TEA).added for _ in range(2)] == [1, 0]
 
 
 def test_the_blocking_api_reads_pdf_in_this_process(tmp_path: Path) -> None:
     with bethink.sync.connect(tmp_path / "m.db", learn=False) as memory:
-        assert memory.space("alice").add_file("menu.pdf", data=pdf("Soup.")).added == 1
+        assert memory.space("alice").files.add("menu.pdf", data=pdf("Soup.")).added == 1
 
 
 async def test_a_request_that_is_sent_again_with_its_key_changes_nothing(served: Served) -> None:
@@ -72,13 +72,13 @@ async def test_a_request_that_is_sent_again_with_its_key_changes_nothing(served:
     [
         ({"name": "a.md"}, "either text or data"),
         ({"name": "a.md", "data": "no base64!"}, "is not base64"),
-        ({"name": "a.md", "data": "/9j/4A=="}, "not text in UTF-8"),
+        ({"name": "a.md", "data": "/9j/4A=="}, "not UTF-8 text"),
         ({"name": "a\nb", "text": TEA}, "printable"),
-        ({"name": "a.pdf", "data": "JVBERi0xLjc="}, "not a PDF that can be read"),
+        ({"name": "a.pdf", "data": "JVBERi0xLjc="}, "PDF cannot be read"),
         ({"name": "a.md", "text": 7}, "text"),
     ],
 )
-async def test_what_is_no_file_is_refused(served: Served, body: dict[str, object], told: str) -> None:
+async def test_invalid_file_upload_is_rejected(served: Served, body: dict[str, object], told: str) -> None:
     key = await served.key_for("read", "write", spaces=["alice"])
 
     refused = await served("POST", FILES, body, key=key)
@@ -96,4 +96,4 @@ async def test_reading_is_not_enough_to_add_a_file(served: Served) -> None:
 async def test_a_file_larger_than_the_server_takes_is_refused_with_a_hint(at: ServedUrl) -> None:
     async with connected(at.url, key=at.key) as memory:
         with pytest.raises(BethinkError, match="larger than"):
-            await memory.space("alice").add_file("a.txt", text="tea " * 400_000)
+            await memory.space("alice").files.add("a.txt", text="tea " * 400_000)

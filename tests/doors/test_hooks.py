@@ -1,4 +1,4 @@
-"""The script that hooks run, and the process that answers it."""
+"""The hook script and the resident process that answers it."""
 
 import http.client
 import json
@@ -73,7 +73,7 @@ def test_a_hook_without_a_folder_or_words_never_fails(tmp_path: Path) -> None:
         assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 
-def test_a_note_in_the_spool_says_nothing_of_what_was_said(folder: AgentFolder) -> None:
+def test_spool_note_contains_no_content(folder: AgentFolder) -> None:
     hook(
         folder, "UserPromptSubmit", payload(transcript_path="/x/s1.jsonl", tool_input={"a": SECRET}, reason=SECRET * 9)
     )
@@ -88,7 +88,7 @@ def test_a_note_in_the_spool_says_nothing_of_what_was_said(folder: AgentFolder) 
     }
 
 
-def test_a_hook_imports_nothing_but_the_standard_library(folder: AgentFolder) -> None:
+def test_hook_imports_only_the_standard_library(folder: AgentFolder) -> None:
     code = "import sys, runpy, os; sys.argv[1:] = ['codex', 'Stop']; os._exit = lambda _: print(sorted(sys.modules))"
     run = f"{code}; runpy.run_path({str(folder.path / 'hook.py')!r}, run_name='__main__')"
     done = subprocess.run([sys.executable, "-I", "-c", run], input=payload(), capture_output=True, check=True)
@@ -135,7 +135,7 @@ def stop(running: subprocess.Popen[bytes], number: int = signal.SIGTERM) -> None
     running.communicate(timeout=300)
 
 
-def test_what_was_spooled_is_shown_at_the_next_start(folder: AgentFolder, tmp_path: Path) -> None:
+def test_spooled_messages_are_shown_at_the_next_start(folder: AgentFolder, tmp_path: Path) -> None:
     cwd = tmp_path / "project"
     (cwd / ".git").mkdir(parents=True)
     path = kit.claude_path(tmp_path, "s1")

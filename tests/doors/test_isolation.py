@@ -1,4 +1,4 @@
-"""Every route with no key, a wrong scope and another space's key; and, in short, the campaign of faults.isolation."""
+"""Every route without a key, with a wrong scope and with another space's key; and a short isolation campaign."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -11,13 +11,14 @@ from faults.isolation import try_walls
 from faults.places import Place
 from faults.walls import Wall, without_filters
 from tests.conftest import ON_ONE_DATABASE
-from tests.doors.server_kit import CANARY, Operation, Served, furnish, openapi, operations, serving
+from tests.doors.server_kit import CANARY, Route, Served, furnish, openapi, operations, serving
 from tools import postgres
 
 OPERATIONS = operations()
 EMPTY_ELSEWHERE = (
-    "facts.versions", "facts.sources", "facts.quotes", "documents.versions", "documents.history", "documents.sources",
-    "session.cited",
+    "space.facts.versions", "space.facts.sources", "space.facts.quotes", "space.documents.versions",
+    "space.documents.history", "space.documents.sources",
+    "session.strip_citations",
 )  # fmt: skip
 """What returns nothing, or what was sent, where there is nothing."""
 IN_SPACES = [each for each in OPERATIONS if "{space}" in each.path]
@@ -40,9 +41,7 @@ def test_every_route_but_the_two_about_health_needs_a_key() -> None:
 
 @ON_ONE_DATABASE
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda each: each.name)
-async def test_without_a_key_with_a_wrong_scope_or_for_another_space_there_is_not_a_row(
-    served: Served, operation: Operation
-) -> None:
+async def test_wrong_key_scope_or_space_returns_no_rows(served: Served, operation: Route) -> None:
     things = await furnish(served.memory, "alice")
     path = things.path(operation.path) + operation.query
 
@@ -83,12 +82,12 @@ async def test_a_refused_request_changes_nothing(served: Served) -> None:
             await served(operation.method, things.path(operation.path) + operation.query, operation.body, key=key)
 
     after = (await served("GET", "/v1/spaces/alice/files")).body, await served.memory.space("alice").facts.count()
-    session = await served.memory.space("alice").get_session(things.session_id)
+    session = await served.memory.space("alice").sessions.get(things.session_id)
     assert after == before
     assert (session.info.last_number, session.info.ended_at, session.info.invalidated_at) == (2, None, None)
 
 
-async def test_ids_of_another_space_are_not_there(served: Served) -> None:
+async def test_ids_of_another_space_are_not_found(served: Served) -> None:
     things = await furnish(served.memory, "alice")
     await furnish(served.memory, "bob", "budgerigar")
     bob = await served.key_for(spaces=["bob"])
@@ -104,21 +103,21 @@ async def test_ids_of_another_space_are_not_there(served: Served) -> None:
             assert answer.status in (404, 409), operation.name
 
 
-async def test_the_ledger_of_a_space_never_names_a_session_of_another(served: Served) -> None:
+async def test_context_log_never_names_sessions_of_another_space(served: Served) -> None:
     things = await furnish(served.memory, "alice")
     await furnish(served.memory, "bob", "budgerigar")
     bob = await served.key_for(spaces=["bob"])
     body = {"question": "what does the parrot like?", "session_id": things.session_id}
 
-    for verb in ("recall", "context"):
-        assert (await served("POST", f"/v1/spaces/bob/{verb}", body, key=bob)).status == 404
-    assert (await served("GET", f"/v1/spaces/bob/shown?session_id={things.session_id}", key=bob)).status == 404
-    assert (await served("GET", "/v1/spaces/bob/shown", key=bob)).json() == {"items": []}
+    for operation in ("recall", "context"):
+        assert (await served("POST", f"/v1/spaces/bob/{operation}", body, key=bob)).status == 404
+    assert (await served("GET", f"/v1/spaces/bob/context-log?session_id={things.session_id}", key=bob)).status == 404
+    assert (await served("GET", "/v1/spaces/bob/context-log", key=bob)).json() == {"items": [], "next": ""}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("wall", [Wall.BOTH, Wall.QUERIES, Wall.ROWS])
-async def test_either_wall_alone_keeps_spaces_apart_on_postgresql(
+async def test_either_check_alone_isolates_spaces_on_postgres(
     superuser_dsn: str, fresh_dsn: str, tmp_path: Path, wall: Wall
 ) -> None:
     found = await try_walls(_server(superuser_dsn, fresh_dsn, tmp_path), wall, requests=300, seed=11)
@@ -128,7 +127,7 @@ async def test_either_wall_alone_keeps_spaces_apart_on_postgresql(
 
 
 @pytest.mark.slow
-async def test_the_one_wall_of_sqlite_keeps_spaces_apart(tmp_path: Path) -> None:
+async def test_query_filters_isolate_spaces_on_sqlite(tmp_path: Path) -> None:
     found = await try_walls(_file(tmp_path), Wall.BOTH, requests=300, seed=12)
 
     assert found.foreign + found.failures == []
@@ -137,7 +136,7 @@ async def test_the_one_wall_of_sqlite_keeps_spaces_apart(tmp_path: Path) -> None
 
 @pytest.mark.mutant
 @pytest.mark.slow
-async def test_without_any_wall_the_campaign_finds_foreign_rows(
+async def test_campaign_finds_foreign_rows_without_any_check(
     superuser_dsn: str, fresh_dsn: str, tmp_path: Path
 ) -> None:
     for where in (_file(tmp_path), _server(superuser_dsn, fresh_dsn, tmp_path)):
@@ -145,7 +144,7 @@ async def test_without_any_wall_the_campaign_finds_foreign_rows(
         assert len(found.foreign) > 10, where.database
 
 
-def test_a_query_that_forgets_its_space_is_what_the_second_wall_is_tried_with() -> None:
+def test_row_security_tests_use_queries_without_space_filters() -> None:
     with without_filters() as changed:
         assert changed > 200
 

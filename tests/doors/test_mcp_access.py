@@ -1,4 +1,4 @@
-"""Who may do what over MCP: the key decides the space and the tools, the model decides neither."""
+"""MCP permissions: the key determines the space and the tools, never the model."""
 
 import json
 
@@ -33,7 +33,7 @@ async def test_a_key_that_was_revoked_is_refused(target: str) -> None:
     with serving(target) as served:
         key = await served.key("read", spaces=["alice"])
         async with bethink.connect(target) as memory:
-            await memory.keys.revoke(key.removeprefix("bt_").partition(".")[0])
+            await memory.admin.keys.revoke(key.removeprefix("bt_").partition(".")[0])
         assert (await served.post(PING, key=key)).status_code == 401
 
 
@@ -64,7 +64,7 @@ async def test_the_space_comes_from_the_key_or_the_address(target: str) -> None:
 
 
 @pytest.mark.parametrize("transport", ["stdio", "http", "http 2025"])
-async def test_nothing_of_another_space_can_be_had(target: str, transport: str) -> None:
+async def test_mcp_tools_cannot_reach_another_space(target: str, transport: str) -> None:
     await seed(target, "alice", about="cello")
     theirs = await seed(target, "bob", about="tuba")
     if transport == "stdio":
@@ -110,7 +110,7 @@ async def _try_everything(client: Client, theirs: Seeded) -> None:
         assert "tuba" not in str(refused.value)
 
 
-async def test_a_key_offers_and_allows_only_what_its_scopes_do(target: str) -> None:
+async def test_key_offers_only_tools_of_its_scopes(target: str) -> None:
     seeded = await seed(target, "alice")
     with serving(target) as served:
         for scopes, offered in [
@@ -155,7 +155,7 @@ async def test_a_key_that_may_not_read_gets_no_resources_and_no_context(target: 
 @ON_ONE_DATABASE
 async def test_the_command_line_can_withhold_writing_and_erasing(target: str) -> None:
     await seed(target, "alice")
-    for flag, withheld in [("--read-only", {"remember", "update_memory", "forget"}), ("--no-erase", {"forget"})]:
+    for flag, withheld in [("--read-only", {"remember", "update_memory", "forget"}), ("--no-delete", {"forget"})]:
         async with over_stdio(target, "alice", flag) as client:
             assert {tool.name for tool in (await client.list_tools()).tools} == set(TOOLS) - withheld
             for name in withheld:

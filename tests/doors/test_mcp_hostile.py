@@ -1,4 +1,4 @@
-"""Arguments that no sane caller sends, and unexpected failures: an error each, and the server stays up."""
+"""Invalid arguments and unexpected failures: each returns an error, and the server stays up."""
 
 import json
 import logging
@@ -9,11 +9,11 @@ from mcp.client.client import Client
 from mcp.shared.exceptions import MCPError
 
 import bethink
-from bethink.errors import Busy
+from bethink.errors import DatabaseBusyError
 from bethink.host.backend import Backend
 from bethink.mcp import Grant, make_server, results
 from bethink.mcp.reading import Reading
-from bethink.model.operations.base import RequestT, ResultT, Verb
+from bethink.model.operations.base import Operation, RequestT, ResultT
 from tests.doors.mcp_kit import TOOLS, in_process, problem, seed, structure
 
 ALL = Grant(space="alice", may_write=True, may_erase=True)
@@ -47,7 +47,7 @@ async def test_wrong_arguments_are_named_and_never_quoted(target: str) -> None:
         assert structure(await client.call_tool("recall", {"question": "cello"}))["items"]
 
 
-async def test_an_argument_that_is_not_taken_is_told_those_that_are(target: str) -> None:
+async def test_unknown_argument_error_lists_valid_ones(target: str) -> None:
     async with in_process(target, "alice") as client:
         wrong = problem(await client.call_tool("recall", {"query": "cello"}))
         elsewhere = problem(await client.call_tool("recall", {"question": "cello", "user_id": "bob"}))
@@ -69,10 +69,10 @@ async def test_names_that_name_nothing_are_refused(target: str) -> None:
                 ("update_memory", {"ref": ref, "text": "new"}),
             ]:
                 said = problem(await client.call_tool(name, arguments))
-                assert "unexpected error" not in said, (name, ref)
+                assert "Unexpected error" not in said, (name, ref)
             if ref:
                 said = problem(await client.call_tool("timeline", {"around": ref}))
-                assert "unexpected error" not in said, ref
+                assert "Unexpected error" not in said, ref
 
 
 async def test_odd_texts_are_answered_or_refused_and_never_crash(target: str) -> None:
@@ -81,7 +81,7 @@ async def test_odd_texts_are_answered_or_refused_and_never_crash(target: str) ->
         for text in odd:
             for name, argument in [("recall", "question"), ("search", "query"), ("remember", "text")]:
                 answer = await client.call_tool(name, {argument: text})
-                assert "unexpected error" not in json.dumps(answer.model_dump(mode="json")), (name, text[:20])
+                assert "Unexpected error" not in json.dumps(answer.model_dump(mode="json")), (name, text[:20])
         for arguments in [
             {"question": "x", "as_of": "yesterday"},
             {"question": "x", "as_of": "9999-12-31T23:59:59+14:00"},
@@ -92,13 +92,13 @@ async def test_odd_texts_are_answered_or_refused_and_never_crash(target: str) ->
             {"question": "x", "kinds": "message; DROP"},
         ]:
             answer = await client.call_tool("recall", arguments)
-            assert "unexpected error" not in json.dumps(answer.model_dump(mode="json")), arguments
+            assert "Unexpected error" not in json.dumps(answer.model_dump(mode="json")), arguments
         assert "does not take" in problem(await client.call_tool("recall", {"question": "x", "y" * 10_000: 1}))
-        assert "the text is empty" in problem(await client.call_tool("remember", {"text": " \n\t"}))
+        assert "`text` is empty" in problem(await client.call_tool("remember", {"text": " \n\t"}))
         (note,) = structure(await client.call_tool("remember", {"text": "short"}))["refs"]
         beyond = await client.call_tool("read_memory", {"ref": note, "offset": 10**9})
-        assert "has 5 characters" in problem(beyond)
-        assert "unknown tool" in problem(await client.call_tool("z" * 10_000, {}))
+        assert "the text of 5 characters" in problem(beyond)
+        assert "Unknown tool" in problem(await client.call_tool("z" * 10_000, {}))
         for arguments in ({"question": LONG}, {"space": "bob"}):
             with pytest.raises(MCPError, match="wrong arguments"):
                 await client.get_prompt("load_context", arguments)
@@ -110,7 +110,7 @@ class Failing(Backend):
     def __init__(self, error: Exception) -> None:
         self._error = error
 
-    async def run(self, verb: Verb[RequestT, ResultT], space: str, request: RequestT) -> ResultT:
+    async def run(self, operation: Operation[RequestT, ResultT], space: str, request: RequestT) -> ResultT:
         raise self._error
 
 
@@ -128,10 +128,10 @@ async def test_an_unexpected_error_does_not_leak(caplog: pytest.LogCaptureFixtur
 
     for text in (said, str(listed.value), str(prompted.value), str(read.value), caplog.text):
         assert "1234" not in text
-        assert "unexpected error" in text or raised.__name__ in text
+        assert "Unexpected error" in text or raised.__name__ in text
 
 
-async def test_an_answer_that_does_not_fit_its_schema_is_not_blamed_on_the_caller(
+async def test_invalid_tool_result_is_an_unexpected_error(
     memory: bethink.Memory, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def misfit(self: object, query: str) -> Any:
@@ -143,25 +143,25 @@ async def test_an_answer_that_does_not_fit_its_schema_is_not_blamed_on_the_calle
     async with Client(make_server(memory, grant=lambda: ALL)) as client:
         said = problem(await client.call_tool("search", {"query": "x"}))
 
-    assert "unexpected error" in said
+    assert "Unexpected error" in said
     assert "1234" not in said + caplog.text
 
 
-async def test_an_error_of_ours_keeps_its_next_step() -> None:
-    memory = bethink.Memory(Failing(Busy("another writer held the file.")))
+async def test_bethink_error_keeps_its_hint() -> None:
+    memory = bethink.Memory(Failing(DatabaseBusyError("another writer held the file.")))
     async with Client(make_server(memory, grant=lambda: ALL)) as client:
         said = problem(await client.call_tool("recall", {"question": "x"}))
-        with pytest.raises(MCPError, match="retry the call"):
+        with pytest.raises(MCPError, match="Retry the call"):
             await client.get_prompt("load_context", {})
-        with pytest.raises(MCPError, match="retry the call"):
+        with pytest.raises(MCPError, match="Retry the call"):
             await client.read_resource("memory://fact:x:1")
 
-    assert said.endswith("another writer held the file. Nothing was written; retry the call.")
+    assert said.endswith("another writer held the file. Nothing was written. Retry the call.")
 
 
 async def test_a_memory_that_is_switched_off_is_empty() -> None:
     async with Client(make_server(bethink.connect(enabled=False), grant=lambda: ALL)) as client:
-        assert structure(await client.call_tool("recall", {"question": "x"}))["missing"] == "memory is switched off"
+        assert structure(await client.call_tool("recall", {"question": "x"}))["missing"] == "Memory is disabled"
         assert structure(await client.call_tool("list_memories", {"kind": "fact"}))["items"] == []
         assert structure(await client.call_tool("timeline", {}))["items"] == []
         assert structure(await client.call_tool("timeline", {"around": "message:x:1"}))["items"] == []

@@ -1,4 +1,4 @@
-"""What was learnt and what was erased, seen through the tools; and requests that never reach them."""
+"""Learned and deleted items seen through the tools, and requests that never reach them."""
 
 import json
 from collections.abc import MutableMapping
@@ -8,7 +8,7 @@ import pytest
 from mcp.client.client import Client
 
 import bethink
-from bethink.errors import Unavailable
+from bethink.errors import DatabaseUnavailableError
 from bethink.mcp import Grant, http_app, make_server
 from bethink.model.access import KeyInfo, Scope
 from bethink.model.calls import ModelCall
@@ -25,7 +25,7 @@ def _answer(call: ModelCall) -> str:
     return scripted.verdicts(["c1"]) if call.schema_name == "verdicts" else scripted.answer([CLAIM])
 
 
-async def test_a_learnt_fact_is_followed_to_the_message_it_rests_on(target: str) -> None:
+async def test_learned_fact_can_be_traced_to_its_message(target: str) -> None:
     model = ScriptedModel(_answer)
     async with bethink.connect(target, model=model, learn_in_background=False) as memory:
         kept = await memory.space("alice").remember("I live in Bergen")
@@ -40,16 +40,16 @@ async def test_a_learnt_fact_is_followed_to_the_message_it_rests_on(target: str)
             refused = await client.call_tool("timeline", {"around": item["ref"]})
 
     assert item["origin"] == "user"
-    assert explained["rests_on"] == [str(kept.refs[0])]
+    assert explained["sources"] == [str(kept.refs[0])]
     assert "I live in Bergen (user" in explained["memory"]
-    assert explained["made_by"].startswith(model.name)
-    assert session["kind"] == "session_memory"
+    assert explained["created_by"].startswith(model.name)
+    assert session["kind"] == "session_summary"
     assert [each["ref"] for each in around["items"]] == [str(kept.refs[0])]
     assert "User lives in Bergen" in summary["memory"]
-    assert "does not belong to one session" in problem(refused)
+    assert "does not belong to a session" in problem(refused)
 
 
-async def test_what_was_erased_is_named_but_not_told(target: str) -> None:
+async def test_deleted_item_is_named_without_its_text(target: str) -> None:
     seeded = await seed(target, "alice")
     async with bethink.connect(target, learn_in_background=False) as memory:
         session = await memory.space("alice").session(KEY)
@@ -59,22 +59,22 @@ async def test_what_was_erased_is_named_but_not_told(target: str) -> None:
             for ref in (seeded.message, seeded.document):
                 await call("forget", ref=ref)
                 said = problem(await client.call_tool("read_memory", {"ref": ref}))
-                assert "erased" in said, ref
+                assert "was deleted" in said, ref
                 assert "cello" not in said
             explained = await call("explain", ref=seeded.message)
 
     assert explained["erased"] is True
-    assert explained["shown_count"] == 1
+    assert explained["context_log_count"] == 1
     assert "cello" not in json.dumps(explained)
 
 
 class _Down:
     async def find(self, key: str, /) -> KeyInfo | None:
-        raise Unavailable("the database of alice is away.")
+        raise DatabaseUnavailableError("the database of alice is away.")
 
 
 @pytest.mark.parametrize(("kind", "expected"), [("http", 503), ("websocket", 1003)])
-async def test_a_request_that_cannot_be_let_in_is_told_so(kind: str, expected: int) -> None:
+async def test_unauthorized_request_gets_an_error(kind: str, expected: int) -> None:
     app, _ = http_app(bethink.connect(enabled=False), _Down())
     sent: list[MutableMapping[str, Any]] = []
 
@@ -93,9 +93,9 @@ async def test_a_request_that_cannot_be_let_in_is_told_so(kind: str, expected: i
 async def test_hosts_that_are_named_are_the_only_ones_answered(target: str) -> None:
     memory = bethink.connect(target, learn_in_background=False)
     async with memory:
-        made = await memory.keys.create(name="test", scopes=[Scope.READ], spaces=["alice"])
+        made = await memory.admin.keys.create(name="test", scopes=[Scope.READ], spaces=["alice"])
         app, running = http_app(
-            memory, memory.local().keys(), hosts=["memory.example.com"], origins=["https://chat.example.com"]
+            memory, memory.backend.local().keys(), hosts=["memory.example.com"], origins=["https://chat.example.com"]
         )
         answers: dict[tuple[str, str], int] = {}
 

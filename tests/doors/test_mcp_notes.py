@@ -1,10 +1,11 @@
-"""What a model stores over MCP is its note: it is there at once, labelled as such, with and without a model."""
+"""Text that a model stores over MCP is a note: visible at once and labeled as such, with and without a model."""
 
 from typing import Any
 
 from mcp import Client
 
 import bethink
+import bethink.types
 from bethink.mcp.grant import Grant
 from bethink.mcp.server import make_server
 from bethink.providers.scripted_model import ScriptedModel
@@ -18,7 +19,7 @@ async def load_context(client: Client, **arguments: str) -> str:
     return got.messages[0].content.text
 
 
-async def test_a_note_is_listed_shown_and_found_at_once_and_after_a_new_connection(target: str) -> None:
+async def test_note_is_listed_and_found_at_once_and_after_reconnect(target: str) -> None:
     async with in_process(target, "alice") as client:
         call = await Checked.of(client)
         stored = await call("remember", text="Alice prefers pnpm over npm.")
@@ -32,7 +33,7 @@ async def test_a_note_is_listed_shown_and_found_at_once_and_after_a_new_connecti
             assert [each["kind"] for each in found["items"]] == ["note"]
             assert "(note, assistant" in found["memory"]
             text = await load_context(client)
-            assert "## Notes of the assistant\n- Alice prefers pnpm over npm. (assistant" in text
+            assert "## Assistant notes\n- Alice prefers pnpm over npm. (assistant" in text
     async with in_process(target, "alice") as client:
         assert "Alice prefers pnpm" in await load_context(client)
 
@@ -41,8 +42,8 @@ async def test_notes_documents_and_facts_are_listed_together_page_by_page(target
     async with bethink.connect(target, redactor=Quiet(), learn_in_background=False) as memory:
         alice = memory.space("alice")
         for number in range(3):
-            await alice.facts.save(bethink.Fact(id=f"fact-{number}", content=f"Cello number {number}."))
-        await alice.documents.create(bethink.DocumentDraft(slug="people", title="People", body="Anna"))
+            await alice.facts.save(bethink.Fact(id=f"fact-{number}", text=f"Cello number {number}."))
+        await alice.documents.create(bethink.types.DocumentDraft(slug="people", title="People", body="Anna"))
         async with Client(make_server(memory, grant=lambda: Grant(space="alice", may_write=True))) as client:
             call = await Checked.of(client)
             for number in range(3):
@@ -61,7 +62,7 @@ async def test_notes_documents_and_facts_are_listed_together_page_by_page(target
     assert [item["kind"] for item in notes["items"]] == ["note"] * 3
 
 
-async def test_a_note_that_facts_were_learnt_from_is_not_said_twice(target: str) -> None:
+async def test_note_with_learned_facts_is_not_shown_twice(target: str) -> None:
     learnt = answer(a_fact("The build runs with pnpm", 1, about="build", kind="knowledge"))
     model = ScriptedModel(lambda call: quoting(learnt, call) if call.schema_name == "claims" else willing(call))
     async with (
@@ -70,14 +71,14 @@ async def test_a_note_that_facts_were_learnt_from_is_not_said_twice(target: str)
     ):
         call = await Checked.of(client)
         await call("remember", text="The build runs with pnpm.")
-        assert (await memory.space("alice").learn()).settled == {"added": 1}
+        assert (await memory.space("alice").admin.learn()).settled == {"added": 1}
         text = await load_context(client)
 
-    assert "## Notes of the assistant" not in text
+    assert "## Assistant notes" not in text
     assert text.count("The build runs with pnpm") == 1
 
 
-async def test_a_captured_answer_of_the_assistant_is_no_note(target: str) -> None:
+async def test_captured_assistant_answer_is_not_a_note(target: str) -> None:
     async with bethink.connect(target, redactor=Quiet(), learn_in_background=False) as memory:
         await memory.space("alice").remember([{"role": "assistant", "content": "Alice prefers yarn."}])
         async with Client(make_server(memory, grant=lambda: Grant(space="alice", may_write=True))) as client:
@@ -85,4 +86,4 @@ async def test_a_captured_answer_of_the_assistant_is_no_note(target: str) -> Non
             found = await call("recall", question="Does Alice prefer yarn?")
             assert [each["kind"] for each in found["items"]] == ["message"]
             assert (await call("list_memories"))["items"] == []
-            assert "Notes of the assistant" not in await load_context(client)
+            assert "Assistant notes" not in await load_context(client)

@@ -1,4 +1,4 @@
-"""What goes over the wire, written by hand: three revisions of the protocol over both transports."""
+"""Handwritten protocol messages: three revisions of MCP over both transports."""
 
 import json
 import subprocess
@@ -138,6 +138,6 @@ def test_the_command_line_says_what_is_wrong_without_a_trace(tmp_path: object) -
         assert [line.partition(":")[0] for line in done.stderr.splitlines()] == ["error", "hint"], done.stderr
 
 
-def test_the_protocol_is_loaded_by_who_serves_it_only() -> None:
+def test_mcp_protocol_is_loaded_only_by_the_server() -> None:
     code = "import sys, bethink.mcp, bethink.mcp.stdio; sys.exit('mcp.server' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

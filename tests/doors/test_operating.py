@@ -1,4 +1,4 @@
-"""What an operator relies on: several processes at one address, health of a worker, waiting for a database, logs."""
+"""Operations: several processes at one address, worker health, waiting for a database, logs."""
 
 import json
 import logging
@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from bethink.base.log_lines import kept, log_ours
+from bethink.base.log_lines import log_own_records, preserve_logger
 from bethink.base.logs import logger
 from bethink.config.settings import Settings, load_settings
-from bethink.errors import Misconfigured, Unavailable
+from bethink.errors import ConfigurationError, DatabaseUnavailableError
 from bethink.host.waiting import wait_for_database
-from bethink.http.beside import _parts
 from bethink.http.metrics import SHARED_FOLDER
 from bethink.http.processes import serve_in_processes
+from bethink.http.worker_health import _parts
 from tests.doors.cli_kit import ok, run
 from tests.service_kit import ask, figure, service, until
 from tools.postgres import create_database
@@ -34,10 +34,8 @@ def children(pid: int) -> list[int]:
 
 
 @pytest.mark.slow
-def test_several_processes_share_an_address_their_figures_and_their_jobs_and_one_that_dies_is_replaced(
-    home: Path, target: str
-) -> None:
-    key = ok("keys", "create", "app", "--scope", "read", "--scope", "write", "--database", target)["key"]
+def test_server_processes_share_address_and_replace_dead_workers(home: Path, target: str) -> None:
+    key = ok("admin", "keys", "create", "app", "--scope", "read", "--scope", "write", "--database", target)["key"]
     with service(home, "serve", "--workers", "2", "--port", "0", "--database", target) as server:
         address = re.findall(r"http://[\d.:]+", server.wait_for("serving at"))[0]
         first = children(server.child.pid)
@@ -101,9 +99,9 @@ def test_processes_that_cannot_start_end_the_server(caplog: pytest.LogCaptureFix
 
 @pytest.mark.slow
 def test_a_worker_answers_probes_counts_its_jobs_and_logs_lines_of_json(home: Path, target: str) -> None:
-    key = ok("keys", "create", "prometheus", "--scope", "read", "--database", target)["key"]
+    key = ok("admin", "keys", "create", "prometheus", "--scope", "read", "--database", target)["key"]
     ok("add", "I drink tea.", "--space", "alice", "--database", target)
-    with service(home, "worker", "--database", target, worker_listen="127.0.0.1:0") as worker:
+    with service(home, "worker", "--database", target, worker_health_address="127.0.0.1:0") as worker:
         address = re.findall(r"http://[\d.:]+", worker.wait_for("health and metrics at"))[0]
         assert [ask(address, "GET", path) for path in ("/healthz", "/readyz")] == [(200, '{"status":"ok"}')] * 2
         assert ask(address, "GET", "/metrics")[0] == 401
@@ -123,14 +121,14 @@ def test_a_worker_answers_probes_counts_its_jobs_and_logs_lines_of_json(home: Pa
 def test_a_worker_that_cannot_listen_says_why_and_works_on_nothing(home: Path, tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         place = f"127.0.0.1:{taken.getsockname()[1]}"
-        refused = run("worker", "--listen", place, "--database", str(tmp_path / "memory.db"))
+        refused = run("worker", "--health", place, "--database", str(tmp_path / "memory.db"))
     assert refused.code == 1
-    assert f"{place} is taken" in refused.err
+    assert f"{place} is already in use" in refused.err
 
 
 @pytest.mark.parametrize("address", ["8378", "localhost", "localhost:", "localhost:http", "127.0.0.1:70000", ""])
-def test_what_is_no_address_for_probes_is_refused(address: str) -> None:
-    with pytest.raises(Misconfigured, match="worker_listen"):
+def test_invalid_probe_address_is_rejected(address: str) -> None:
+    with pytest.raises(ConfigurationError, match="worker_health_address"):
         _parts(address)
 
 
@@ -139,7 +137,7 @@ def test_an_address_for_probes_may_name_one_or_all_of_this_machine() -> None:
 
 
 @pytest.mark.slow
-def test_a_server_and_a_worker_wait_for_a_database_that_comes_up_after_them(home: Path) -> None:
+def test_server_and_worker_wait_for_a_late_database(home: Path) -> None:
     with postgres() as cluster:
         dsn = create_database(cluster.dsn, "late")
         cluster.stop()
@@ -166,7 +164,10 @@ async def test_after_its_time_a_start_fails_with_the_error_of_the_database(
         settings = load_settings(
             environ={}, module="memory.postgres", postgres_dsn=f"postgresql://x@127.0.0.1:{port}/x", start_timeout=2.0
         )
-        with caplog.at_level(logging.INFO, "bethink"), pytest.raises(Unavailable, match="cannot be reached"):
+        with (
+            caplog.at_level(logging.INFO, "bethink"),
+            pytest.raises(DatabaseUnavailableError, match="Cannot reach the database"),
+        ):
             await wait_for_database(settings)
     said = [record.getMessage() for record in caplog.records if record.name == "bethink.start"]
     assert len(said) >= 2
@@ -174,7 +175,7 @@ async def test_after_its_time_a_start_fails_with_the_error_of_the_database(
     assert "did not answer within" in said[-1]
 
 
-def test_what_waiting_cannot_mend_fails_at_once(home: Path, tmp_path: Path) -> None:
+def test_permanent_database_error_fails_without_waiting(home: Path, tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     path.write_text("no database at all, but some text that is long enough to be read as a page of one" * 99)
     refused = run("worker", "--once", "--database", str(path))
@@ -183,7 +184,7 @@ def test_what_waiting_cannot_mend_fails_at_once(home: Path, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(("form", "begins"), [("json", '{"time"'), ("text", "warning: bethink.redaction: ")])
-def test_the_log_of_a_command_has_the_form_and_the_level_that_the_settings_name(
+def test_log_settings_control_format_and_level_of_command_logs(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str, begins: str
 ) -> None:
     on = ["--database", str(tmp_path / "memory.db")]
@@ -199,15 +200,15 @@ def test_the_log_of_a_command_has_the_form_and_the_level_that_the_settings_name(
 @pytest.mark.parametrize("name", ["level", "format"])
 def test_an_unknown_level_or_form_of_the_log_is_refused(home: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setenv(f"BETHINK_LOG_{name.upper()}", "loud")
-    refused = run("spaces")
+    refused = run("admin", "spaces")
     assert refused.code == 4
-    assert f"log_{name} = 'loud' is not known" in refused.err
+    assert f"Unknown `log_{name}`: 'loud'." in refused.err
 
 
-def test_a_command_leaves_the_logger_as_it_found_it() -> None:
+def test_command_restores_the_logger() -> None:
     ours = logger()
     before = (ours.level, list(ours.handlers), ours.propagate)
-    with kept():
-        log_ours(level="debug", form="json")
+    with preserve_logger():
+        log_own_records(level="debug", form="json")
         assert (ours.level, list(ours.handlers), ours.propagate) != before
     assert (ours.level, list(ours.handlers), ours.propagate) == before

@@ -1,4 +1,4 @@
-"""Calls to models through the server: passed on and back byte for byte, with memory added and captured beside them."""
+"""Model calls through the proxy: forwarded byte for byte, with memory added and messages captured."""
 
 import json
 import socket
@@ -15,7 +15,7 @@ import pytest
 
 import bethink
 from bethink.config.groups import ProxySettings
-from bethink.errors import Unavailable
+from bethink.errors import DatabaseUnavailableError
 from bethink.http.app import create_app
 from bethink.http.proxy import add_proxy
 from tests.doors.proxy_kit import (
@@ -39,7 +39,7 @@ from tests.doors.proxy_kit import (
 
 
 @pytest.mark.parametrize("wire", WIRES)
-def test_an_answer_comes_back_byte_for_byte_and_both_sides_are_captured_once(proxy: Proxy, wire: str) -> None:
+def test_proxy_returns_response_unchanged_and_captures_it_once(proxy: Proxy, wire: str) -> None:
     body = asking(wire, HOME, stream=True)
 
     for _ in range(2):  # as a client does that tries again
@@ -55,7 +55,7 @@ def test_an_answer_comes_back_byte_for_byte_and_both_sides_are_captured_once(pro
 
 
 @pytest.mark.parametrize("wire", WIRES)
-def test_memory_is_added_to_the_last_message_only_and_all_before_it_stays_the_same(proxy: Proxy, wire: str) -> None:
+def test_proxy_adds_memory_only_to_the_last_message(proxy: Proxy, wire: str) -> None:
     proxy.remember(HOME)
     spaced = json.dumps(asking(wire, "Hi é", ("assistant", "Hello."), QUESTION), indent=3, ensure_ascii=False).encode()
 
@@ -87,7 +87,7 @@ def test_memory_is_a_part_of_its_own_where_a_message_has_parts(proxy: Proxy, wir
     assert (added["type"], HOME in added["text"]) == (kind, True)
 
 
-def test_a_text_as_the_whole_input_is_added_to(proxy: Proxy) -> None:
+def test_plain_text_input_gets_the_memory_block(proxy: Proxy) -> None:
     proxy.remember(HOME)
 
     proxy.post("responses", {"model": "m", "input": QUESTION})
@@ -115,9 +115,7 @@ TOOLS: dict[str, list[Any]] = {
 
 
 @pytest.mark.parametrize("wire", WIRES)
-def test_while_a_model_uses_tools_its_question_keeps_the_same_memory_and_no_result_is_captured(
-    proxy: Proxy, wire: str
-) -> None:
+def test_tool_calls_keep_the_memory_block_and_skip_results(proxy: Proxy, wire: str) -> None:
     proxy.remember(HOME)
     proxy.post(wire, asking(wire, ("system" if wire == "chat" else "user", "Be brief."), QUESTION))
     first = proxy.last
@@ -132,7 +130,7 @@ def test_while_a_model_uses_tools_its_question_keeps_the_same_memory_and_no_resu
 
 
 @pytest.mark.parametrize("wire", WIRES)
-def test_what_was_forgotten_meanwhile_is_not_told_again_while_a_model_uses_tools(proxy: Proxy, wire: str) -> None:
+def test_proxy_drops_deleted_memory_during_tool_calls(proxy: Proxy, wire: str) -> None:
     proxy.remember(HOME)
     proxy.post(wire, asking(wire, QUESTION))
     assert HOME in str(items(wire, proxy.last))
@@ -144,7 +142,7 @@ def test_what_was_forgotten_meanwhile_is_not_told_again_while_a_model_uses_tools
 
 
 @pytest.mark.parametrize("wire", WIRES)
-def test_a_conversation_is_captured_line_by_line_and_what_it_repeats_is_not(proxy: Proxy, wire: str) -> None:
+def test_proxy_captures_each_message_of_a_conversation_once(proxy: Proxy, wire: str) -> None:
     examples = [("user", "Example question"), ("assistant", "Example answer")]
     said = ["I like figs.", "yes", "yes", "And tea."]
     history: list[Any] = list(examples)
@@ -160,7 +158,7 @@ def test_a_conversation_is_captured_line_by_line_and_what_it_repeats_is_not(prox
     assert {conversation for _, _, conversation in stored} == {"chat-7"}
 
 
-def test_what_is_typed_beside_something_forgotten_is_captured(proxy: Proxy) -> None:
+def test_new_message_next_to_a_deleted_one_is_captured(proxy: Proxy) -> None:
     first, second = ("user", "I like figs."), ("user", "And tea.")
     proxy.post("chat", asking("chat", first), x_bethink_conversation="chat-8")
     assert [text for _, text, _ in proxy.stored(2)] == ["I like figs.", ANSWER]
@@ -181,7 +179,7 @@ def test_calls_that_name_the_answer_they_follow_stay_in_one_conversation(proxy: 
     assert len({conversation for _, _, conversation in stored}) == 1
 
 
-def test_what_memory_added_is_not_captured_again(proxy: Proxy) -> None:
+def test_injected_memory_is_not_captured_again(proxy: Proxy) -> None:
     proxy.remember(HOME)
     proxy.post("chat", asking("chat", QUESTION))
     echoed = items("chat", proxy.last)[0]["content"]
@@ -201,7 +199,7 @@ def test_what_memory_added_is_not_captured_again(proxy: Proxy) -> None:
     ],
     ids=["404", "529", "307"],
 )
-def test_what_a_model_refuses_comes_back_as_it_is(proxy: Proxy, reply: Reply) -> None:
+def test_model_error_is_returned_unchanged(proxy: Proxy, reply: Reply) -> None:
     proxy.models.reply = lambda sent: reply
 
     came = proxy.post("chat", asking("chat", HOME))
@@ -226,8 +224,8 @@ class Broken:
             await anyio.sleep(1.0)
 
 
-@pytest.mark.parametrize("error", [Unavailable("away.", hint=""), RuntimeError("a bug"), None], ids=str)
-def test_a_call_goes_on_without_memory(file: str, error: Exception | None) -> None:
+@pytest.mark.parametrize("error", [DatabaseUnavailableError("away.", hint=""), RuntimeError("a bug"), None], ids=str)
+def test_call_continues_if_memory_fails(file: str, error: Exception | None) -> None:
     broken = Broken(error)
     with proxying(file, changed=without_memory(broken), deadline=0.05) as proxy:
         for wire in WIRES:
@@ -240,7 +238,7 @@ def test_a_call_goes_on_without_memory(file: str, error: Exception | None) -> No
     assert broken.asked >= len(WIRES)
 
 
-def test_what_is_said_while_memory_is_away_is_stored_when_it_is_back(file: str) -> None:
+def test_message_during_an_outage_is_stored_afterwards(file: str) -> None:
     away = threading.Event()
     away.set()
 
@@ -250,7 +248,7 @@ def test_what_is_said_while_memory_is_away_is_stored_when_it_is_back(file: str) 
 
         async def run(self, *given: Any) -> Any:
             if away.is_set():
-                raise Unavailable("away.", hint="")
+                raise DatabaseUnavailableError("away.", hint="")
             return await self._backend.run(*given)
 
     def changed(context: Any) -> Any:
@@ -267,12 +265,12 @@ def test_a_known_key_passes_while_keys_cannot_be_looked_up(file: str) -> None:
         def __init__(self, keys: Any) -> None:
             self.known, self.away, self.was_valid = keys, False, keys.was_valid
 
-        def last_known(self, text: str, *, within: float) -> Any:
-            return None if self.away and not within else self.known.last_known(text, within=within)
+        def find_cached(self, text: str, *, within: float) -> Any:
+            return None if self.away and not within else self.known.find_cached(text, within=within)
 
         async def find(self, text: str) -> Any:
             if self.away:
-                raise Unavailable("away.", hint="")
+                raise DatabaseUnavailableError("away.", hint="")
             return await self.known.find(text)
 
     found: list[Keys] = []
@@ -324,13 +322,13 @@ def test_a_stream_that_breaks_off_does_not_look_complete(proxy: Proxy) -> None:
     assert proxy.stored(1) == [("user", HOME, proxy.stored(1)[0][2])]
 
 
-def test_a_model_that_is_away_is_told_plainly(file: str) -> None:
+def test_unavailable_model_is_reported(file: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         nowhere = f"http://127.0.0.1:{taken.getsockname()[1]}/v1"
     with proxying(file, openai_url=nowhere) as proxy:
         came = proxy.post("chat", asking("chat", HOME))
 
-        assert (came.status_code, came.json()["code"]) == (502, "ModelUnavailable")
+        assert (came.status_code, came.json()["code"]) == (502, "ModelUnavailableError")
         assert proxy.words(1) == [HOME]
 
 
@@ -345,6 +343,6 @@ async def test_the_embedder_is_loaded_before_anyone_calls(tmp_path: Path) -> Non
             return [(1.0, 0.0) for _ in texts]
 
     memory = bethink.connect(tmp_path / "memory.db", embedder=Listening())
-    app = create_app(memory, doors=[partial(add_proxy, ProxySettings())])
+    app = create_app(memory, mounts=[partial(add_proxy, ProxySettings())])
     async with app.router.lifespan_context(app):
         assert asked == ["question"]

@@ -1,4 +1,4 @@
-"""The vendors' own Python clients through the proxy: they see what they see without it."""
+"""The vendors' Python clients through the proxy see the same as without it."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack

@@ -1,4 +1,4 @@
-"""Coding agents through the proxy: only what the person typed is theirs, and their side calls are left alone."""
+"""Coding agents through the proxy: only typed text is the user's, and side calls are unchanged."""
 
 import json
 from typing import Any
@@ -23,9 +23,7 @@ def said_to(wire: str, words: str) -> list[Any]:
 
 
 @pytest.mark.parametrize(("wire", "sent"), [("messages", CLAUDE), ("responses", CODEX)], ids=["claude-code", "codex"])
-def test_only_what_was_typed_is_captured_and_memory_stands_beside_it(
-    proxy: Proxy, wire: str, sent: dict[str, str]
-) -> None:
+def test_only_typed_text_is_captured_and_gets_memory(proxy: Proxy, wire: str, sent: dict[str, str]) -> None:
     proxy.remember(HOME)
 
     proxy.post(wire, asking(wire, *said_to(wire, QUESTION), tools=TOOLS), **sent)
@@ -47,7 +45,7 @@ def test_only_what_was_typed_is_captured_and_memory_stands_beside_it(
     ],
     ids=["side-call", "claude-code", "codex"],
 )
-def test_what_an_agent_asks_on_the_side_or_for_a_sub_agent_passes_untouched(
+def test_side_and_sub_agent_requests_pass_unchanged(
     proxy: Proxy, wire: str, sent: dict[str, str], tools: list[Any]
 ) -> None:
     proxy.remember(HOME)

@@ -1,4 +1,4 @@
-"""What the proxy passes on and what it does not: bodies, headers, keys and paths."""
+"""What the proxy forwards and what it drops: bodies, headers, keys and paths."""
 
 import gzip
 import json
@@ -38,7 +38,7 @@ from tests.doors.proxy_kit import (
     ],
     ids=range(8),
 )
-def test_what_cannot_be_read_is_passed_on_untouched(proxy: Proxy, body: bytes) -> None:
+def test_unreadable_body_is_passed_on_unchanged(proxy: Proxy, body: bytes) -> None:
     for wire in WIRES:
         assert proxy.post(wire, body).status_code == 200
         assert proxy.last.body == body
@@ -69,7 +69,7 @@ def test_a_body_beyond_the_limit_is_refused(file: str) -> None:
         assert not proxy.models.sent
 
 
-def test_a_packed_answer_comes_back_packed_and_is_read(proxy: Proxy) -> None:
+def test_compressed_response_is_forwarded_and_read(proxy: Proxy) -> None:
     came = proxy.post("chat", asking("chat", HOME), accept_encoding="br, gzip;q=0.5, zstd")
 
     assert came.headers["content-encoding"] == "gzip"
@@ -104,7 +104,7 @@ def test_one_callers_cookies_are_never_sent_with_anothers_call(proxy: Proxy) -> 
     assert "cookie" not in proxy.last.headers
 
 
-def test_a_key_of_the_settings_goes_in_place_of_the_callers_and_a_key_of_ours_goes_nowhere(file: str) -> None:
+def test_configured_key_replaces_callers_and_own_key_is_dropped(file: str) -> None:
     key = key_for(file, spaces=["mira"])
     with proxying(file, openai_key="sk-set", anthropic_key="sk-ant-set") as proxy:
         for wire, name in (("chat", "authorization"), ("messages", "x-api-key")):
@@ -121,7 +121,7 @@ def test_a_key_of_the_settings_goes_in_place_of_the_callers_and_a_key_of_ours_go
         assert "authorization" not in proxy.last.headers
 
 
-def test_only_a_key_opens_it_and_only_to_its_own_space(proxy: Proxy) -> None:
+def test_proxy_needs_a_key_and_uses_its_space(proxy: Proxy) -> None:
     proxy.remember(HOME)
     proxy.remember("The vault code is under the fig tree.", space=f"{proxy.space}-bob")
     mine = key_for(proxy.target, spaces=[proxy.space])
@@ -166,7 +166,7 @@ def test_a_key_that_may_only_read_or_only_write_does_only_that(proxy: Proxy) -> 
         ("PUT", "/v1/messages"), ("GET", "/v1/models/../organization/api_keys"),
     ],
 )  # fmt: skip
-def test_nothing_but_calls_to_models_is_passed_on(proxy: Proxy, method: str, path: str) -> None:
+def test_proxy_forwards_only_model_calls(proxy: Proxy, method: str, path: str) -> None:
     with socket.create_connection(("127.0.0.1", int(proxy.url.rpartition(":")[2]))) as link:
         lines = [f"{method} {path} HTTP/1.1", "host: localhost", "content-length: 0", "connection: close"]
         lines += [f"{name}: {value}" for name, value in proxy.headers.items()]
@@ -177,7 +177,7 @@ def test_nothing_but_calls_to_models_is_passed_on(proxy: Proxy, method: str, pat
     assert not proxy.models.sent
 
 
-def test_a_header_cannot_choose_where_a_call_goes(proxy: Proxy) -> None:
+def test_headers_cannot_change_the_upstream(proxy: Proxy) -> None:
     named = {"x-forwarded-host": "evil.example", "x-bethink-upstream": "http://evil.example", "forwarded": "host=evil"}
 
     came = httpx2.post(proxy.url + PATHS["chat"], json=asking("chat", HOME), headers={**proxy.headers, **named})
@@ -185,7 +185,7 @@ def test_a_header_cannot_choose_where_a_call_goes(proxy: Proxy) -> None:
     assert (came.status_code, len(proxy.models.sent)) == (200, 1)
 
 
-def test_what_stands_beside_a_call_is_passed_on_without_memory(proxy: Proxy) -> None:
+def test_auxiliary_calls_are_forwarded_without_memory(proxy: Proxy) -> None:
     proxy.remember(HOME)
     body = json.dumps(asking("messages", QUESTION)).encode()
 

@@ -1,4 +1,4 @@
-"""The OpenAPI, believed: what it allows is sent, and what it forbids. `benchmarks.fuzz` does it at length."""
+"""Fuzzing by the OpenAPI document: valid and invalid requests. `benchmarks.fuzz` runs it at length."""
 
 from pathlib import Path
 from typing import Any
@@ -7,7 +7,8 @@ import pytest
 
 from benchmarks.fuzz import fuzz
 from bethink.host.local import Local
-from bethink.model.operations.memory import JOBS, RECALL
+from bethink.model.operations.memory import RECALL
+from bethink.model.operations.monitoring import LIST_SPACE_JOBS
 from tests.doors.server_kit import operations
 
 
@@ -24,15 +25,13 @@ def test_whatever_is_sent_the_answer_is_documented_and_never_a_5xx(target: str) 
 
 @pytest.mark.mutant
 @pytest.mark.slow
-def test_an_answer_that_is_not_documented_and_an_error_of_ours_are_found(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_undocumented_response_and_server_error_are_detected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run = Local.run
 
-    async def broken(self: Local, verb: Any, space: str, request: Any) -> Any:
-        if verb is RECALL:
+    async def broken(self: Local, operation: Any, space: str, request: Any) -> Any:
+        if operation is RECALL:
             raise RuntimeError
-        return ["not a job"] if verb is JOBS else await run(self, verb, space, request)
+        return ["not a job"] if operation is LIST_SPACE_JOBS else await run(self, operation, space, request)
 
     monkeypatch.setattr(Local, "run", broken)
 

@@ -1,4 +1,4 @@
-"""One key must not shut others out: a body that is on its way holds no place."""
+"""One key must not block others: a body in transit takes no slot."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -10,7 +10,7 @@ import anyio
 import pytest
 
 from bethink.http.concurrency import Concurrency
-from bethink.http.problems import Refused
+from bethink.http.problems import RefusedRequest
 from tests.doors.server_kit import PLAIN, Served, serving
 
 S = "/v1/spaces/bob"
@@ -54,7 +54,7 @@ async def withheld(served: Served, path: str, key: str, count: int) -> AsyncGene
 
 
 @pytest.mark.parametrize("path", ["/v1/spaces/alice/recall", "/mcp"])
-async def test_who_withholds_bodies_takes_no_place_from_others(tmp_path: Path, path: str) -> None:
+async def test_withheld_bodies_take_no_slot_of_other_keys(tmp_path: Path, path: str) -> None:
     async with serving(str(tmp_path / "m.db"), replace(PLAIN, mcp=path == "/mcp", max_concurrency=MOST)) as served:
         alice = await served.key_for("read", spaces=["alice"])
         bob = await served.key_for("read", spaces=["bob"])
@@ -70,7 +70,7 @@ async def test_who_withholds_bodies_takes_no_place_from_others(tmp_path: Path, p
         assert served.app.state.context.concurrency.active == 0
 
 
-async def test_bodies_that_come_at_once_find_as_many_places_as_there_are(tmp_path: Path) -> None:
+async def test_concurrent_bodies_fill_all_slots(tmp_path: Path) -> None:
     async with serving(str(tmp_path / "m.db"), replace(PLAIN, max_concurrency=MOST)) as served:
         keys = [await served.key_for("read") for _ in range(2)]
         async with (
@@ -82,16 +82,16 @@ async def test_bodies_that_come_at_once_find_as_many_places_as_there_are(tmp_pat
         assert first == second == [200] * MOST
 
 
-def test_a_place_is_held_by_who_works_and_by_nobody_twice() -> None:
+def test_concurrency_slot_is_held_only_while_working() -> None:
     concurrency = Concurrency(2)
     concurrency.active = 3
-    with pytest.raises(Refused):
+    with pytest.raises(RefusedRequest):
         concurrency.check()
     body = concurrency.reading("a")
     body.__enter__()
     assert concurrency.active == 2
     concurrency.active += 1  # somebody came in meanwhile
-    with pytest.raises(Refused) as crowded:
+    with pytest.raises(RefusedRequest) as crowded:
         body.__exit__(None, None, None)
     assert crowded.value.problem.status == 503
     assert concurrency.active == 4
@@ -108,6 +108,6 @@ def test_all_keys_together_have_four_times_as_many_on_their_way_as_at_work() -> 
         each.__enter__()
 
     for key in "ae":
-        with pytest.raises(Refused), concurrency.reading(key):
+        with pytest.raises(RefusedRequest), concurrency.reading(key):
             pass
     assert concurrency.active == -8

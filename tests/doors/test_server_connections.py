@@ -1,4 +1,4 @@
-"""What the server does on a real connection, and what it writes to its log."""
+"""The server on a real connection, and its log."""
 
 import io
 import json
@@ -14,7 +14,7 @@ import pytest
 
 import bethink
 from bethink.base import log_lines as logs
-from bethink.base.log_lines import Seldom
+from bethink.base.log_lines import RepeatLimit
 from bethink.http import create_app
 from bethink.http.app import uvicorn_server
 from bethink.providers.default_redactor import redactor_for
@@ -76,13 +76,13 @@ def test_beyond_four_times_the_concurrency_connections_are_refused(tmp_path: Pat
             head, _, body = rest(one_more).partition(b"\r\n\r\n")
             assert head.startswith(b"HTTP/1.1 503")
             assert b"connection: close" in head.lower()
-            assert json.loads(body)["code"] == "Busy"  # a client knows by it that nothing was done
+            assert json.loads(body)["code"] == "DatabaseBusyError"  # a client knows by it that nothing was done
         for connection in held:
             connection.close()
 
 
 @pytest.mark.parametrize("order", [1, -1])
-def test_a_body_of_two_lengths_is_refused_and_what_follows_it_is_not_read(tmp_path: Path, order: int) -> None:
+def test_body_with_two_lengths_is_rejected_and_closed(tmp_path: Path, order: int) -> None:
     lengths = [b"Content-Length: 4\r\n", b"Transfer-Encoding: chunked\r\n"][::order]
     data = b"POST /v1/learn HTTP/1.1\r\nHost: localhost\r\n" + b"".join(lengths) + b"\r\n0\r\n\r\n" + WHOLE
     with listening(tmp_path / "m.db") as port, closing(sent(port, data)) as connection:
@@ -100,7 +100,7 @@ def written(monkeypatch: pytest.MonkeyPatch) -> Iterator[io.StringIO]:
     before = [(each, each.handlers[:], each.propagate, each.level) for each in map(logging.getLogger, names)]
     stream = io.StringIO()
     monkeypatch.setattr("sys.stderr", stream)
-    logs.to_stderr(redactor_for(None))
+    logs.log_to_stderr(redactor_for(None))
     yield stream
     for logger, handlers, propagate, level in before:
         logger.handlers[:], logger.propagate = handlers, propagate
@@ -108,7 +108,7 @@ def written(monkeypatch: pytest.MonkeyPatch) -> Iterator[io.StringIO]:
 
 
 @pytest.mark.parametrize("name", ["asyncio", "mcp.server.runner"])
-def test_what_others_log_is_a_line_of_json_without_what_it_quotes(written: io.StringIO, name: str) -> None:
+def test_foreign_log_records_are_json_without_their_values(written: io.StringIO, name: str) -> None:
     try:
         int("zanzibar")
     except ValueError:
@@ -122,7 +122,7 @@ def test_what_others_log_is_a_line_of_json_without_what_it_quotes(written: io.St
     assert "zanzibar" not in written.getvalue()
 
 
-def test_what_can_be_said_without_end_is_said_some_times_and_then_counted(written: io.StringIO) -> None:
+def test_repeated_foreign_log_line_is_limited(written: io.StringIO) -> None:
     for _ in range(1_000):
         logging.getLogger("asyncio").error("socket.accept() out of system resource")
         logging.getLogger("bethink").info("each of ours counts")
@@ -133,8 +133,8 @@ def test_what_can_be_said_without_end_is_said_some_times_and_then_counted(writte
     assert told.count("each of ours counts") == 1_000
 
 
-def test_after_a_while_it_is_said_how_much_was_left_out() -> None:
-    seldom = Seldom(most=2, seconds=60)
+def test_suppressed_log_lines_are_counted_after_a_while() -> None:
+    seldom = RepeatLimit(max_records=2, seconds=60)
 
     def said(at: float) -> tuple[bool, object]:
         record = logging.LogRecord("asyncio", logging.ERROR, "file.py", 1, "again", None, None)

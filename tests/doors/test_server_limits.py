@@ -7,15 +7,15 @@ from typing import Any
 import anyio
 import pytest
 
-from bethink.errors import Invalid
+from bethink.errors import InvalidRequestError
 from bethink.http.limits import Buckets, check_depth, read_body
-from bethink.http.problems import Refused
+from bethink.http.problems import RefusedRequest
 from tests.doors.server_kit import PLAIN, serving
 
 S = "/v1/spaces/alice"
 
 
-async def test_a_body_that_is_too_large_is_refused_by_its_length_before_it_is_read(tmp_path: Path) -> None:
+async def test_oversized_body_is_rejected_by_its_length(tmp_path: Path) -> None:
     async with serving(str(tmp_path / "m.db"), replace(PLAIN, max_body=1_000)) as served:
         fits = await served("POST", f"{S}/remember", {"messages": "x" * 900})
         refused = await served("POST", f"{S}/remember", {"messages": "x" * 1_000})
@@ -24,7 +24,7 @@ async def test_a_body_that_is_too_large_is_refused_by_its_length_before_it_is_re
         assert (refused.status, refused.json()["code"]) == (413, "TooLarge")
 
 
-async def test_a_body_in_chunks_or_with_a_false_length_is_counted_while_it_comes(tmp_path: Path) -> None:
+async def test_chunked_body_is_counted_while_reading(tmp_path: Path) -> None:
     async with serving(str(tmp_path / "m.db"), replace(PLAIN, max_body=1_000)) as served:
         read, statuses = 0, list[int]()
 
@@ -53,11 +53,11 @@ async def test_a_body_in_chunks_or_with_a_false_length_is_counted_while_it_comes
 
 
 @pytest.mark.parametrize("headers", [{"content-length": "8001"}, {"content-length": "1001", "expect": "100-continue"}])
-async def test_nothing_is_read_of_a_body_that_is_far_too_large_or_only_announced(headers: dict[str, str]) -> None:
+async def test_far_too_large_body_is_rejected_unread(headers: dict[str, str]) -> None:
     async def receive() -> Any:
         pytest.fail("it was read")
 
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(RefusedRequest) as refused:
         await read_body(receive, headers, 1_000)
     assert refused.value.problem.status == 413
 
@@ -68,7 +68,7 @@ async def test_a_body_that_is_too_large_is_read_to_its_end_and_thrown_away() -> 
     async def receive() -> Any:
         return {"type": "http.request", "body": parts.pop(), "more_body": bool(parts)}
 
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(RefusedRequest) as refused:
         await read_body(receive, {"content-length": "1800"}, 1_000)
     assert (refused.value.problem.status, parts) == (413, [])
 
@@ -97,8 +97,8 @@ async def test_a_message_and_their_number_have_limits_of_their_own(tmp_path: Pat
         (b"[" + b"[]," * 40 + b"[]") * 33,
     ],
 )
-def test_json_that_is_nested_too_deeply_is_refused_before_it_is_parsed(body: bytes) -> None:
-    with pytest.raises(Invalid):
+def test_deeply_nested_json_is_rejected_before_parsing(body: bytes) -> None:
+    with pytest.raises(InvalidRequestError):
         check_depth(body, 32)
 
 
@@ -119,13 +119,13 @@ def test_json_that_is_wide_or_only_quotes_brackets_is_not_deep(body: bytes) -> N
 def test_a_hostile_megabyte_is_judged_in_a_moment() -> None:
     began = time.thread_time()
     for body in (b"[" * 1_000_000, b"[]," * 333_333, b'"\\' * 500_000, b"[[[[" + b"[{}]," * 200_000):
-        with suppress(Invalid):
+        with suppress(InvalidRequestError):
             check_depth(body, 32)
 
     assert time.thread_time() - began < 2
 
 
-async def test_depth_and_what_is_no_json_at_all_are_told_apart_from_nothing(tmp_path: Path) -> None:
+async def test_deep_and_invalid_json_is_rejected(tmp_path: Path) -> None:
     async with serving(str(tmp_path / "m.db")) as served:
         deep: Any = "x"
         for _ in range(40):
@@ -147,7 +147,7 @@ async def test_depth_and_what_is_no_json_at_all_are_told_apart_from_nothing(tmp_
         assert form.status == 415
 
 
-async def test_a_key_has_a_burst_and_a_rate_and_is_told_when_to_come_back(tmp_path: Path) -> None:
+async def test_key_has_a_burst_and_rate_with_retry_after(tmp_path: Path) -> None:
     async with serving(str(tmp_path / "m.db"), replace(PLAIN, rate=0.5, burst=3)) as served:
         other = await served.key_for("read")
 
@@ -160,14 +160,14 @@ async def test_a_key_has_a_burst_and_a_rate_and_is_told_when_to_come_back(tmp_pa
         assert (await served("GET", "/healthz", key="")).status == 200
 
 
-def test_a_bucket_fills_again_at_its_rate_and_not_above_its_burst() -> None:
+def test_bucket_refills_at_its_rate_up_to_its_burst() -> None:
     now = 0.0
     buckets = Buckets(rate=2, burst=2, timer=lambda: now)
 
     def took() -> bool:
         try:
             buckets.take("a")
-        except Refused:
+        except RefusedRequest:
             return False
         return True
 
@@ -274,12 +274,12 @@ async def test_a_stranger_cannot_make_up_methods_to_be_counted(target: str) -> N
     assert "XX" not in page
 
 
-async def test_a_body_that_does_not_come_in_time_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bethink.http.limits._PATIENCE", 0.01)
+async def test_late_body_times_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bethink.http.limits._BODY_TIMEOUT", 0.01)
 
     async def never() -> Any:
         await anyio.sleep_forever()
 
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(RefusedRequest) as refused:
         await read_body(never, {}, 100)
     assert refused.value.problem.status == 408

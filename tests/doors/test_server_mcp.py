@@ -1,4 +1,4 @@
-"""MCP as a part of the server: what the server adds to it is its keys' limits."""
+"""MCP as part of the server, which adds the limits of its keys."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import Any
 import anyio
 import pytest
 
-from bethink.http import mounted
+from bethink.http import mcp_mount
 from faults.asgi import Answer
 from tests.doors.server_kit import PLAIN, Served, serving
 
@@ -39,7 +39,7 @@ async def test_mcp_is_served_to_the_same_keys_within_the_same_limits(tmp_path: P
         assert (await call(served, "/mcp/spaces/team%2Falice", key=other)).status == 200
 
 
-async def test_what_is_nested_too_deeply_is_refused_as_on_other_routes(tmp_path: Path) -> None:
+async def test_deeply_nested_mcp_body_is_rejected(tmp_path: Path) -> None:
     async with serving(str(tmp_path / "m.db"), replace(PLAIN, mcp=True)) as served:
         key = await served.key_for("read", spaces=["alice"])
         deep: Any = "x"
@@ -48,12 +48,12 @@ async def test_what_is_nested_too_deeply_is_refused_as_on_other_routes(tmp_path:
 
         refused = await call(served, key=key, body={**PING, "params": {"x": deep}})
 
-        assert (refused.status, refused.json()["code"]) == (422, "Invalid")
+        assert (refused.status, refused.json()["code"]) == (422, "InvalidRequestError")
         assert (await call(served, key="", body={**PING, "params": {"x": deep}})).status == 401
 
 
-async def test_a_body_that_does_not_come_in_time_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bethink.http.limits._PATIENCE", 0.01)
+async def test_late_body_times_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bethink.http.limits._BODY_TIMEOUT", 0.01)
     statuses: list[int] = []
 
     async def never() -> Any:
@@ -74,8 +74,8 @@ async def test_a_body_that_does_not_come_in_time_is_given_up(tmp_path: Path, mon
     assert statuses == [408]
 
 
-async def test_without_the_extra_there_is_no_mcp_and_all_else_is_served(tmp_path: Path) -> None:
+async def test_server_without_the_mcp_extra_serves_the_rest(tmp_path: Path) -> None:
     async with serving(str(tmp_path / "m.db"), PLAIN) as served:
         assert (await call(served)).status == 404
         assert (await served("GET", "/readyz")).status == 200
-    assert mounted.PATH == "/mcp"
+    assert mcp_mount.PATH == "/mcp"

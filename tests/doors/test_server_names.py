@@ -1,4 +1,4 @@
-"""Names and texts that are none: NUL, and bytes that are not UTF-8."""
+"""Invalid names and texts: NUL, and bytes that are not UTF-8."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import pytest
 
-from bethink.errors import Invalid
+from bethink.errors import InvalidRequestError
 from tests.doors.server_kit import CANARY, furnish, operations, serving
 
 S = "/v1/spaces/alice"
@@ -20,9 +20,9 @@ MORE: dict[str, dict[str, Any]] = {
     },
     "space.recall": {"question": "q", "origins": ["tool:x"], "session_id": "s", "as_of": "2024-01-01"},
     "space.context": {"question": "q", "session_id": "s"},
-    "space.used": {"refs": ["fact:f:1"]},
+    "space.admin.context_log.mark_used": {"refs": ["fact:f:1"]},
     "space.forget": {"ref": "fact:f:1", "everything": False},
-    "facts.save": {
+    "space.facts.save": {
         "fact": {
             "id": "f",
             "content": "c",
@@ -33,13 +33,13 @@ MORE: dict[str, dict[str, Any]] = {
             "slot": "s",
         },
     },
-    "documents.create": {
+    "space.documents.create": {
         "draft": {"slug": "n", "title": "N", "body": "b", "parent": "p", "links": ["l"]},
         "document_id": "i",
     },
-    "threads.open": {"thread_id": "t", "session_id": "s"},
-    "threads.fork": {"at": 1, "into": "i"},
-    "keys.create": {"name": "n", "scopes": ["read"], "spaces": ["s"]},
+    "space.threads.open": {"thread_id": "t", "session_id": "s"},
+    "space.threads.fork": {"at": 1, "into": "i"},
+    "memory.admin.keys.create": {"name": "n", "scopes": ["read"], "spaces": ["s"]},
 }
 
 
@@ -57,7 +57,7 @@ def spoilt(value: Any) -> Iterator[Any]:
             yield from ([*items[:place], other, *items[place + 1 :]] for other in spoilt(each))
 
 
-async def test_a_nul_in_a_body_is_left_out_or_refused_and_never_a_fault_of_ours(target: str) -> None:
+async def test_nul_in_a_body_never_causes_a_server_error(target: str) -> None:
     async with serving(target) as served:
         things = await furnish(served.memory, "alice")
         for operation in operations():
@@ -82,24 +82,24 @@ async def test_a_name_with_a_nul_is_refused_on_either_database(target: str, path
 
         answer = await served("POST", things.path(f"{S}/{path}"), body)
 
-        assert (answer.status, answer.json()["code"]) == (422, "Invalid")
+        assert (answer.status, answer.json()["code"]) == (422, "InvalidRequestError")
 
 
 @pytest.mark.parametrize("name", [NUL, "line\nbreak"])
-async def test_a_thread_cannot_be_opened_by_a_name_that_is_none(target: str, name: str) -> None:
+async def test_thread_cannot_be_opened_with_an_invalid_name(target: str, name: str) -> None:
     async with serving(target) as served:
-        desk = served.memory.local().working("alice")
+        desk = served.memory.backend.local().working("alice")
         thread = await desk.open_thread("t")
-        with pytest.raises(Invalid):
+        with pytest.raises(InvalidRequestError):
             await desk.open_thread(name)
-        with pytest.raises(Invalid):
+        with pytest.raises(InvalidRequestError):
             await desk.fork(thread.id, at=0, into=name)
         assert [each.id for each in await desk.threads()] == ["t"]
 
 
 @pytest.mark.parametrize("name", ["%ff", "%fe", "%c3", "a%ffb", "%ED%A0%80", "%00", "a%00", "%C0%80", "%2F%ff"])
 @pytest.mark.parametrize("path", ["/v1/spaces/{}/facts", S + "/facts/{}", S + "/threads/{}", "/mcp/spaces/{}"])
-async def test_a_path_that_is_no_text_is_refused(tmp_path: Path, path: str, name: str) -> None:
+async def test_non_text_path_is_rejected(tmp_path: Path, path: str, name: str) -> None:
     async with serving(str(tmp_path / "m.db")) as served:
         answer = await served("GET", path.format(name))
 
@@ -114,12 +114,12 @@ async def test_different_bad_bytes_do_not_share_a_space(target: str) -> None:
         fine = await served("POST", "/v1/spaces/%EF%BF%BD%C3%A9/remember", {"messages": CANARY})
 
         assert [answer.status for answer in (*stored, fine)] == [400, 400, 201]
-        assert await served.memory.list_spaces() == ["\ufffdé"]
+        assert [space.name for space in await served.memory.spaces.list()] == ["\ufffdé"]
 
 
 @pytest.mark.parametrize("query", ["after=%ff", "after=a%00b", "as_of=%c3", "%ff=1", "a%00=1"])
-async def test_a_query_that_is_no_text_is_refused(target: str, query: str) -> None:
+async def test_non_text_query_is_rejected(target: str, query: str) -> None:
     async with serving(target) as served:
         answer = await served("GET", f"{S}/facts?{query}")
 
-        assert (answer.status, answer.json()["code"]) == (422, "Invalid")
+        assert (answer.status, answer.json()["code"]) == (422, "InvalidRequestError")

@@ -1,4 +1,4 @@
-"""What is told of requests besides their answers: logs, spans and metrics, with ids and counts and never content."""
+"""Telemetry of requests: logs, spans and metrics with ids and counts, never content."""
 
 import io
 import json
@@ -97,7 +97,7 @@ async def test_a_request_is_logged_as_one_line_of_json(target: str, lines: io.St
     assert first["request_id"] == answer.headers["x-request-id"]
     assert served.key.startswith(f"bt_{first['key']}.")
     assert first["ms"] >= 0
-    assert told[1]["error"] == "NotFound"
+    assert told[1]["error"] == "NotFoundError"
 
 
 @pytest.mark.parametrize(
@@ -107,11 +107,11 @@ async def test_a_request_is_logged_as_one_line_of_json(target: str, lines: io.St
         ("POST", "recall", {"question": "what does the parrot like?"}, "search_memory", 3),
         ("POST", "forget", {"everything": True}, "delete_memory_store", 5),
         ("POST", "forget", {"ref": "fact:fact-alice:1"}, "delete_memory", 1),
-        ("POST", "facts", {"fact": {"id": "f2", "content": "figs"}}, "upsert_memory", 1),
+        ("POST", "facts", {"fact": {"id": "f2", "text": "figs"}}, "upsert_memory", 1),
         ("POST", "documents", {"draft": {"slug": "new", "title": "New"}}, "create_memory", 1),
     ],
 )
-async def test_what_is_done_to_memory_is_a_span_by_the_genai_conventions(
+async def test_memory_operation_is_a_span_by_genai_conventions(
     target: str, spans: Spans, method: str, path: str, body: object, name: str, count: int
 ) -> None:
     async with serving(target, provider=spans.provider) as served:
@@ -150,7 +150,7 @@ async def test_a_failed_operation_names_its_error_and_nothing_more(target: str, 
 
     [span] = spans.named("delete_memory")
     assert span.attributes is not None
-    assert span.attributes["error.type"] == "NotFound"
+    assert span.attributes["error.type"] == "NotFoundError"
     assert span.events == ()
     assert span.status.description is None
 

@@ -7,13 +7,19 @@ from typing import Any, cast
 import pytest
 
 from bethink.http.openapi import operation_id
-from bethink.model.operations import VERBS
-from bethink.model.operations.base import Verb
+from bethink.model.operations import OPERATIONS
+from bethink.model.operations.base import Operation
 from tests.doors.server_kit import BODIES, QUERIES, openapi
 from tools import make_openapi
 
-STATUSES = {"Invalid": "422", "NotFound": "404", "Conflict": "409", "Stale": "409"}
-"""What an error of a verb becomes."""
+STATUSES = {
+    "InvalidRequestError": "422",
+    "NotFoundError": "404",
+    "ConflictError": "409",
+    "DuplicateError": "409",
+    "VersionConflictError": "409",
+}
+"""What an error of an operation becomes."""
 
 
 def references(tree: object) -> Iterator[str]:
@@ -29,7 +35,7 @@ def references(tree: object) -> Iterator[str]:
             yield from references(each)
 
 
-def test_every_reference_leads_somewhere_and_every_component_is_referred_to() -> None:
+def test_every_openapi_component_is_referenced_and_exists() -> None:
     document = openapi()
     parts = {
         f"#/components/{kind}/{name}" for kind in ("schemas", "responses") for name in document["components"][kind]
@@ -44,34 +50,34 @@ def test_the_names_of_schemas_are_plain() -> None:
         assert "bethink" not in str(schema.get("title", "")), name
 
 
-@pytest.mark.parametrize("verb", VERBS, ids=lambda verb: verb.name)
-def test_every_verb_is_described_with_its_scope_and_its_fields(verb: Verb[Any, Any]) -> None:
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
+def test_every_operation_is_described_with_its_scope_and_its_fields(operation: Operation[Any, Any]) -> None:
     document = openapi()
-    operation = document["paths"][f"/v1{verb.path}"][verb.http_method.lower()]
+    described = document["paths"][f"/v1{operation.path}"][operation.http_method.lower()]
 
-    scopes = [str(verb.scope), *(["read"] if verb.also_reads else [])]
-    assert (operation["operationId"], operation["security"]) == (operation_id(verb), [{"key": scopes}])
-    assert operation["summary"] == verb.summary
-    assert str(verb.status) in operation["responses"]
-    names = re.findall(r"\{(\w+)\}", verb.path)
-    parameters = operation.get("parameters", [])
+    scopes = [str(operation.scope), *(["read"] if operation.also_reads else [])]
+    assert (described["operationId"], described["security"]) == (operation_id(operation), [{"key": scopes}])
+    assert described["summary"] == operation.summary
+    assert str(operation.status) in described["responses"]
+    names = re.findall(r"\{(\w+)\}", operation.path)
+    parameters = described.get("parameters", [])
     assert [each["name"] for each in parameters if each["in"] == "path"] == names
     if any(each["in"] == "query" and each["required"] for each in parameters):
-        assert verb.name in QUERIES, "give server_kit.QUERIES one that fits"
-    if operation.get("requestBody", {}).get("required"):
-        assert verb.name in BODIES, "give server_kit.BODIES one that fits"
+        assert operation.name in QUERIES, "give server_kit.QUERIES one that fits"
+    if described.get("requestBody", {}).get("required"):
+        assert operation.name in BODIES, "give server_kit.BODIES one that fits"
 
 
-@pytest.mark.parametrize("verb", VERBS, ids=lambda verb: verb.name)
-def test_every_error_that_a_verb_names_is_among_its_answers(verb: Verb[Any, Any]) -> None:
-    answers = openapi()["paths"][f"/v1{verb.path}"][verb.http_method.lower()]["responses"]
-    named = [status for name, status in STATUSES.items() if re.search(rf"\b{name}:", verb.raises)]
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
+def test_every_error_that_an_operation_names_is_among_its_answers(operation: Operation[Any, Any]) -> None:
+    answers = openapi()["paths"][f"/v1{operation.path}"][operation.http_method.lower()]["responses"]
+    named = [status for name, status in STATUSES.items() if re.search(rf"\b{name}:", operation.raises)]
 
     assert set(named) <= set(answers)
 
 
 def test_operations_have_names_of_their_own() -> None:
-    names = [operation_id(verb) for verb in VERBS]
+    names = [operation_id(operation) for operation in OPERATIONS]
 
     assert len(set(names)) == len(names)
 
@@ -79,4 +85,4 @@ def test_operations_have_names_of_their_own() -> None:
 def test_the_committed_document_is_up_to_date() -> None:
     committed = make_openapi.PATH.read_text(encoding="utf-8")
 
-    assert committed == make_openapi.made(), "run python -m tools.make_openapi"
+    assert committed == make_openapi.build_document(), "run python -m tools.make_openapi"

@@ -1,4 +1,4 @@
-"""What a key is told: one that may only write reads nothing, and one of some spaces hears of no others."""
+"""Responses by scope: a write-only key reads nothing, and a key for some spaces sees no others."""
 
 from collections.abc import AsyncIterator
 
@@ -18,7 +18,7 @@ async def served(target: str) -> AsyncIterator[Served]:
 
 async def test_a_key_that_may_only_write_reads_nothing_of_what_others_stored(served: Served) -> None:
     things = await furnish(served.memory, "alice")
-    desk = served.memory.local().working("alice")
+    desk = served.memory.backend.local().working("alice")
     stepping = await desk.open_thread("stepping", mode=Mode.STEPPING)
     for _ in range(3):
         await desk.dispatch(stepping.id, Event(type="USER_MESSAGE", payload={"text": f"feed {CANARY} figs"}))
@@ -36,7 +36,7 @@ async def test_restoring_and_stepping_need_a_key_that_may_read_too(served: Serve
     things = await furnish(served.memory, "alice")
     both = await served.key_for("read", "write", spaces=["alice"])
     writer = await served.key_for("write", spaces=["alice"])
-    restore = (f"{S}/documents/{things.document_id}/restore", {"version": 1, "expected": 1})
+    restore = (f"{S}/documents/{things.document_id}/restore", {"version": 1, "if_version": 1})
     said = (f"{S}/threads/{things.thread_id}/events", {"event": {"type": "USER_MESSAGE", "payload": {"text": "hi"}}})
 
     for path, body in (restore, said):
@@ -45,37 +45,37 @@ async def test_restoring_and_stepping_need_a_key_that_may_read_too(served: Serve
         assert (await served("POST", path, body, key=both)).status == 200
     told = {each.name for each in operations() if each.scopes == ("write", "read")}
     assert told == {
-        "documents.restore",
-        "threads.dispatch",
-        "threads.step",
-        "threads.set_mode",
-        "threads.replay",
-        "session.learnt",
-        "reviews.propose",
-        "space.preview",
+        "space.documents.restore",
+        "space.threads.dispatch",
+        "space.threads.step",
+        "space.threads.set_mode",
+        "space.threads.replay",
+        "session.wait_until_learned",
+        "space.reviews.propose",
+        "space.admin.rules.preview",
     }
 
 
-async def test_an_agents_key_can_neither_approve_its_own_claims_nor_steer_what_is_learnt(served: Served) -> None:
+async def test_agent_key_cannot_approve_claims_or_change_rules(served: Served) -> None:
     things = await furnish(served.memory, "alice")
     agent = await served.key_for("read", "write", "erase", spaces=["alice"])
     decides = [each for each in operations() if each.scope == "steer"]
     assert {each.name for each in decides} == {
-        "rules.set",
-        "reviews.approve",
-        "reviews.reject",
-        "documents.approve",
-        "documents.reject",
-        "documents.undo",
+        "space.admin.rules.set",
+        "space.reviews.approve",
+        "space.reviews.reject",
+        "space.documents.changes.approve",
+        "space.documents.changes.reject",
+        "space.documents.changes.undo",
         "space.correct",
-        "space.relearn",
-        "space.apply_relearning",
-        "space.undo_relearning",
-        "space.pin",
-        "space.unpin",
-        "space.feedback",
-        "reviews.approve_all",
-        "reviews.reject_all",
+        "space.admin.relearning.propose",
+        "space.admin.relearning.apply",
+        "space.admin.relearning.undo",
+        "space.facts.pin",
+        "space.facts.unpin",
+        "space.facts.rate",
+        "space.reviews.approve_many",
+        "space.reviews.reject_many",
     }
 
     for each in decides:
@@ -83,13 +83,13 @@ async def test_an_agents_key_can_neither_approve_its_own_claims_nor_steer_what_i
         assert (refused.status, refused.json()["detail"]) == (403, "This key lacks the scope steer."), each.name
         assert "--scope steer" in refused.json()["hint"]
     proposed = await served("POST", f"{S}/reviews", {"ref": things.ref, "kind": "preference"}, key=agent)
-    assert (proposed.status, proposed.json()["status"]) == (201, "held")
+    assert (proposed.status, proposed.json()["status"]) == (201, "pending")
     person = await served.key_for("read", "steer", spaces=["alice"])
     approved = await served("POST", f"{S}/reviews/{proposed.json()['id']}/approve", {}, key=person)
     assert (approved.status, approved.json()["status"]) == (200, "approved")
 
 
-async def test_webhooks_are_for_a_key_that_administers_and_steering_is_not_part_of_it(served: Served) -> None:
+async def test_webhooks_need_an_admin_key_without_steer_scope(served: Served) -> None:
     things = await furnish(served.memory, "alice")
     admin = await served.key_for("read", "keys", "operate")
     steers = await served.key_for("read", "write", "steer")
@@ -103,13 +103,13 @@ async def test_webhooks_are_for_a_key_that_administers_and_steering_is_not_part_
             assert refused.status == 403, each.name
 
 
-async def test_a_slug_that_is_taken_is_not_said_by_whom(served: Served) -> None:
+async def test_duplicate_slug_error_hides_the_other_document(served: Served) -> None:
     things = await furnish(served.memory, "alice")
     writer = await served.key_for("write", spaces=["alice"])
 
     taken = await served("POST", f"{S}/documents", {"draft": {"slug": "parrot", "title": "Parrot"}}, key=writer)
 
-    assert (taken.status, taken.json()["detail"]) == (409, "the slug 'parrot' is taken there.")
+    assert (taken.status, taken.json()["detail"]) == (409, "The slug 'parrot' is in use there.")
     assert things.document_id.encode() not in taken.body
 
 

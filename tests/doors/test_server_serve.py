@@ -1,4 +1,4 @@
-"""The server as a process of its own, on loopback."""
+"""The server as a real process on loopback."""
 
 import asyncio  # noqa: TID251 - what uvicorn serves with
 import json
@@ -18,7 +18,7 @@ import pytest
 
 import bethink
 from bethink.config.settings import load_settings
-from bethink.errors import Unavailable
+from bethink.errors import DatabaseUnavailableError
 from bethink.extend import Redactor
 from bethink.http import app
 from bethink.http.address import listen
@@ -37,7 +37,7 @@ def free_port() -> int:
 def make_key(path: Path) -> str:
     async def make() -> str:
         async with bethink.connect(path) as memory:
-            return (await memory.keys.create(name="test", scopes=[Scope.READ, Scope.WRITE])).key
+            return (await memory.admin.keys.create(name="test", scopes=[Scope.READ, Scope.WRITE])).key
 
     return anyio.run(make)
 
@@ -86,7 +86,7 @@ def ask(port: int, method: str, path: str, key: str = "", body: object = None) -
 
 
 @pytest.mark.slow
-def test_told_to_stop_it_finishes_what_it_has_accepted_and_takes_no_more(tmp_path: Path) -> None:
+def test_stopping_server_finishes_accepted_requests(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     key = make_key(path)
     with server(path) as (port, process):
@@ -110,15 +110,15 @@ def test_told_to_stop_it_finishes_what_it_has_accepted_and_takes_no_more(tmp_pat
 
     async def stored() -> list[str]:
         async with bethink.connect(path) as memory:
-            [entry] = await memory.space("alice").sessions()
-            session = await memory.space("alice").get_session(entry.session.id)
-            return [record.message.content for record in await session.read()]
+            [entry] = await memory.space("alice").sessions.list()
+            session = await memory.space("alice").sessions.get(entry.session.id)
+            return [record.message.content for record in await session.messages()]
 
     assert sorted(anyio.run(stored)) == ["before", "held 0", "held 1", "held 2"]
 
 
 @pytest.mark.slow
-def test_it_listens_on_loopback_only_serves_mcp_and_logs_json_without_content(tmp_path: Path) -> None:
+def test_server_listens_on_loopback_and_logs_no_content(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     key = make_key(path)
     with server(path) as (port, process):
@@ -143,22 +143,25 @@ def _listening(port: int) -> list[str]:
 
 
 @pytest.mark.parametrize("host", ["192.0.2.1", "no-such-host.invalid"])
-def test_an_address_of_another_machine_is_told_as_such(host: str) -> None:
-    with pytest.raises(Unavailable, match="is not an address of this machine") as refused:
+def test_foreign_address_is_reported(host: str) -> None:
+    with pytest.raises(DatabaseUnavailableError, match="is not an address of this machine") as refused:
         listen(host, 0)
 
     assert "--host" in refused.value.hint
 
 
 def test_every_address_of_a_name_is_listened_at_or_none_is() -> None:
-    with closing(socket.create_server(("127.0.0.1", 0))) as taken, pytest.raises(Unavailable, match="is taken"):
+    with (
+        closing(socket.create_server(("127.0.0.1", 0))) as taken,
+        pytest.raises(DatabaseUnavailableError, match="is already in use"),
+    ):
         listen("localhost", taken.getsockname()[1])
     for each in listen("127.0.0.1", 0):
         with each:
             assert each.getsockname()[0] == "127.0.0.1"
 
 
-def test_the_body_of_an_answer_does_not_wait_for_its_head_to_be_acknowledged() -> None:
+def test_accepted_connections_have_tcp_nodelay() -> None:
     async def connected() -> int:
         [listener] = listen("127.0.0.1", 0)
         nodelay: list[int] = []
@@ -183,7 +186,7 @@ def test_the_settings_say_what_the_server_takes() -> None:
         environ={},
         server_allowed_hosts="memory.example, Localhost",
         server_allowed_origins="https://app.example",
-        server_rate=5.0,
+        server_rate_limit=5.0,
         server_max_body=10,
     )
 
@@ -198,17 +201,15 @@ def test_the_settings_say_what_the_server_takes() -> None:
     assert options_from(load_settings(environ={})) == ServerOptions()
 
 
-def test_the_log_also_leaves_out_the_personal_numbers_that_the_settings_name(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_server_log_redacts_configured_personal_numbers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def stop(redactor: Redactor, **given: object) -> None:
         raise SystemExit(redactor.redact("mira@acme.test"))
 
     def listen_nowhere(host: str, port: int) -> list[socket.socket]:
         return []
 
-    monkeypatch.setattr(app, "to_stderr", stop)
+    monkeypatch.setattr(app, "log_to_stderr", stop)
     monkeypatch.setattr(app, "listen", listen_nowhere)
-    environ = {"BETHINK_REDACTION_PERSONAL": "email"}
+    environ = {"BETHINK_REDACT_PERSONAL": "email"}
     with pytest.raises(SystemExit, match="REDACTED:email"):
         app.serve(load_settings(environ=environ, sqlite_path=str(tmp_path / "memory.db")))

@@ -1,4 +1,4 @@
-"""A directory and two shards for tests, and movers that are killed or overtaken."""
+"""A directory and two shards for tests, and moves that are killed or overtaken."""
 
 import uuid
 from collections.abc import AsyncIterator
@@ -58,28 +58,28 @@ def name() -> str:
 
 
 async def other_than(shards: Shards, space: str) -> str:
-    place = await shards.directory.find(space, anew=True)
+    place = await shards.directory.find(space, refresh=True)
     assert place is not None
     return "b" if place.shard == "a" else "a"
 
 
 async def texts(memory: bethink.Memory, space: str) -> list[str]:
     session = await memory.space(space).session("chat")
-    return [record.message.content for record in await session.read(limit=1_000)]
+    return [record.message.content for record in await session.messages(limit=1_000)]
 
 
 async def rows_left(local: LocalBackend, space: str) -> list[str]:
     """The tables of a shard that hold anything of a space, past the mark that says it is gone."""
     database = local.database
-    mark = await database.transact(lambda tx: marks.find(tx, space=space), read=True)
+    mark = await database.transact(lambda tx: marks.find(tx, space=space), read_only=True)
     assert mark is not None
 
     def look(tx: Tx) -> list[str]:
-        return [name for name, stand in space_rows.stands(tx, space=space).items() if stand.rows]
+        return [name for name, stand in space_rows.table_states(tx, space=space).items() if stand.rows]
 
     database.move = mark.token  # pyright: ignore[reportAttributeAccessIssue]
     try:
-        return await database.transact(look, space=space, read=True)
+        return await database.transact(look, space=space, read_only=True)
     finally:
         database.move = ""  # pyright: ignore[reportAttributeAccessIssue]
 

@@ -1,4 +1,4 @@
-"""With a model, learning happens by itself in the process that stores: nobody has to call for it."""
+"""With a model, learning runs in the background of the process that stores: no call is needed."""
 
 import threading
 import time
@@ -10,7 +10,7 @@ import pytest
 import bethink
 import bethink.sync
 from bethink import Memory, Session
-from bethink.errors import BadAnswer
+from bethink.errors import ModelResponseError
 from bethink.model.calls import ModelAnswer, ModelCall
 from bethink.model.jobs import JobKind, JobStatus, Outcome
 from bethink.model.records import Trigger
@@ -41,7 +41,7 @@ def learnt(session: Session) -> Callable[[], Awaitable[bool]]:
     return done
 
 
-async def test_messages_beyond_the_threshold_become_facts_though_nobody_ends_a_turn_or_calls_learn(
+async def test_messages_over_threshold_become_facts_without_learn(
     target: str,
 ) -> None:
     async with model_memory(target) as memory:
@@ -51,38 +51,48 @@ async def test_messages_beyond_the_threshold_become_facts_though_nobody_ends_a_t
 
         await until(learnt(session))
 
-        assert [fact.content for fact in await memory.space("alice").facts.all()] == ["User sent message 1"]
+        assert [fact.text for fact in await memory.space("alice").facts.list()] == ["User sent message 1"]
 
 
-@pytest.mark.parametrize("ending", ["end", "reset", "compacted", "idle"])
-async def test_a_session_that_ends_or_goes_idle_is_learnt_from_at_once(target: str, ending: str) -> None:
+ENDINGS: dict[str, Callable[[Session], Awaitable[object]]] = {
+    "end": lambda session: session.end(),
+    "restart": lambda session: session.restart(),
+    "compaction": lambda session: session.restart("compaction"),
+    "checkpoint": lambda session: session.checkpoint(force=True),
+}
+
+
+@pytest.mark.parametrize("ending", ENDINGS.values(), ids=ENDINGS)
+async def test_ended_or_idle_session_is_learned_at_once(
+    target: str, ending: Callable[[Session], Awaitable[object]]
+) -> None:
     async with model_memory(target) as memory:
         session = await memory.space("alice").session(KEY)
         await session.append(many(1))
-        await getattr(session, ending)()
+        await ending(session)
 
         await until(learnt(session))
 
 
-async def test_what_is_remembered_is_learnt_from_at_once(target: str) -> None:
+async def test_remembered_message_is_learned_in_the_background(target: str) -> None:
     async with model_memory(target) as memory:
         stored = await memory.space("alice").remember("I like tea.")
 
-        await until(learnt(await memory.space("alice").get_session(stored.session.id)))
+        await until(learnt(await memory.space("alice").sessions.get(stored.session.id)))
 
 
-async def test_a_live_history_is_learnt_from_as_well(target: str) -> None:
+async def test_live_history_is_learned(target: str) -> None:
     async with model_memory(target) as memory:
-        async with memory.space("alice").live(KEY) as live:
+        async with memory.space("alice").sessions.live(KEY) as live:
             for message in many(6):
                 await live.append(message)
-        [entry] = await memory.space("alice").sessions()
+        [entry] = await memory.space("alice").sessions.list()
 
-        await until(learnt(await memory.space("alice").get_session(entry.session.id)))
+        await until(learnt(await memory.space("alice").sessions.get(entry.session.id)))
 
 
-async def test_a_session_that_is_quiet_for_long_enough_is_learnt_from(target: str) -> None:
-    async with model_memory(target, learn_after=0.02) as memory:
+async def test_quiet_session_is_learned_after_the_delay(target: str) -> None:
+    async with model_memory(target, learn_after_seconds=0.02) as memory:
         session = await memory.space("alice").session(KEY)
         await session.append(many(1))
 
@@ -91,7 +101,7 @@ async def test_a_session_that_is_quiet_for_long_enough_is_learnt_from(target: st
 
 async def test_a_session_is_not_quiet_before_its_time(target: str) -> None:
     model = ScriptedModel(likes)
-    async with model_memory(target, model, learn_after=3600) as memory:
+    async with model_memory(target, model, learn_after_seconds=3600) as memory:
         session = await memory.space("alice").session(KEY)
         await session.append(many(1))
         await memory.learn()
@@ -100,7 +110,7 @@ async def test_a_session_is_not_quiet_before_its_time(target: str) -> None:
         assert all(thread.daemon for thread in waiting()), "it never keeps the process alive"
 
 
-async def test_what_is_left_when_a_memory_closes_is_marked_and_found_by_the_next_process(target: str) -> None:
+async def test_closing_marks_unlearned_sessions_for_the_next_process(target: str) -> None:
     async with model_memory(target) as memory:
         session = await memory.space("alice").session(KEY)
         await session.append(many(1))
@@ -114,20 +124,20 @@ async def test_what_is_left_when_a_memory_closes_is_marked_and_found_by_the_next
         await until(learnt(session))
 
 
-async def test_a_process_that_only_goes_on_with_an_open_session_learns_what_was_left(target: str) -> None:
+async def test_reopened_session_also_learns_other_unlearned_sessions(target: str) -> None:
     async with model_memory(target, learn_in_background=False) as memory:
         await memory.space("alice").remember("I like tea.", conversation="other")
         session = await memory.space("alice").session(KEY)
         await session.append(many(1))
-        other = (await memory.space("alice").sessions())[-1].session.id
+        other = (await memory.space("alice").sessions.list())[-1].session.id
     async with model_memory(target) as memory:
         session = await memory.space("alice").session(KEY)
         await session.append(many(1))
 
-        await until(learnt(await memory.space("alice").get_session(other)))
+        await until(learnt(await memory.space("alice").sessions.get(other)))
 
 
-async def test_without_a_model_and_with_nothing_to_do_there_is_no_thread(target: str) -> None:
+async def test_no_thread_starts_without_a_model_or_work(target: str) -> None:
     async with bethink.connect(target, redactor=Quiet()) as memory:
         session = await memory.space("alice").session(KEY)
         await session.append(many(8))
@@ -144,7 +154,7 @@ async def test_the_thread_ends_when_everything_is_done(target: str) -> None:
         await memory.space("alice").remember("I like tea.")
 
         async def learnt_all() -> bool:
-            return not await memory.local().marks().find_invalidated()
+            return not await memory.backend.local().marks().find_invalidated()
 
         await until(learnt_all)
         [thread] = waiting()  # the session is open: more may be said in it
@@ -152,7 +162,7 @@ async def test_the_thread_ends_when_everything_is_done(target: str) -> None:
     assert waiting() == []
 
 
-async def test_learn_reports_what_the_background_did_since_it_was_last_called(target: str) -> None:
+async def test_learn_reports_background_work_since_the_last_call(target: str) -> None:
     async with model_memory(target) as memory:
         for name in ("alice", "bob"):
             session = await memory.space(name).session(KEY)
@@ -163,18 +173,18 @@ async def test_learn_reports_what_the_background_did_since_it_was_last_called(ta
 
         assert report.outcomes == {Outcome.SUCCEEDED: 4}, "two sessions, and the documents of two spaces"
         assert report.settled == {"added": 2}
-        assert (await memory.learn()).claimed == 0
+        assert (await memory.learn()).leased == 0
 
 
-async def test_a_failure_in_the_background_is_in_the_report_and_tried_again_later(target: str) -> None:
-    model = ScriptedModel([BadAnswer("no")] * 9)
+async def test_background_failure_is_reported_and_retried_later(target: str) -> None:
+    model = ScriptedModel([ModelResponseError("no")] * 9)
     async with model_memory(target, model) as memory:
         await memory.space("alice").remember("I like tea.")
 
         report = await memory.learn()
 
         assert report.outcomes == {"failed": 1}
-        [job] = [each for each in await memory.space("alice").jobs() if each.kind is JobKind.EXTRACT]
+        [job] = [each for each in await memory.space("alice").admin.jobs.list() if each.kind is JobKind.EXTRACT]
         assert job.status is JobStatus.FAILED
 
 
@@ -197,11 +207,11 @@ async def test_closing_does_not_wait_for_a_slow_model_and_gives_the_claim_back(t
     assert time.monotonic() - began < 60
     assert waiting() == []
     async with model_memory(target, learn_in_background=False) as memory:
-        [job] = [each for each in await memory.space("alice").jobs() if each.kind is JobKind.EXTRACT]
+        [job] = [each for each in await memory.space("alice").admin.jobs.list() if each.kind is JobKind.EXTRACT]
         assert (job.status, job.attempts) == (JobStatus.QUEUED, 0)
 
 
-def test_it_happens_for_blocking_callers_as_well(tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_background_learning_works_for_blocking_callers(tmp_path_factory: pytest.TempPathFactory) -> None:
     target = tmp_path_factory.mktemp("sync") / "memory.db"
     with bethink.sync.connect(target, model=ScriptedModel(willing), redactor=Quiet()) as memory:
         session = memory.space("alice").session(KEY)
@@ -212,7 +222,7 @@ def test_it_happens_for_blocking_callers_as_well(tmp_path_factory: pytest.TempPa
     assert waiting() == []
 
 
-async def test_a_memory_that_was_closed_learns_again_when_it_is_opened_again(target: str) -> None:
+async def test_reopened_memory_learns_again(target: str) -> None:
     memory = model_memory(target)
     for round_ in range(2):
         async with memory:

@@ -1,4 +1,4 @@
-"""Backups: what they hold, what a restore brings back, what stays erased, and what is void afterwards."""
+"""Backups: their content, what a restore brings back, what stays deleted, and what becomes invalid."""
 
 import re
 from collections.abc import AsyncIterator
@@ -11,16 +11,26 @@ import psycopg
 import pytest
 
 import bethink
-from bethink.config.settings import Settings, load_settings, settings_of
-from bethink.errors import Conflict, Corrupt, Misconfigured, NotFound, SessionEnded, Stale, Unavailable, UnderLegalHold
+from bethink.config.addresses import settings_of
+from bethink.config.settings import Settings, load_settings
+from bethink.errors import (
+    ConfigurationError,
+    ConflictError,
+    CorruptDatabaseError,
+    DatabaseUnavailableError,
+    LegalHoldError,
+    NotFoundError,
+    SessionEndedError,
+    VersionConflictError,
+)
 from bethink.features.backups import manifest
 from bethink.features.backups.make import back_up
 from bethink.features.backups.restore import finish_recovery, restore
 from bethink.features.backups.verify import verify_backup, verify_database
 from bethink.host.databases import database_from
 from bethink.memory.deletion.settling import Settler
-from bethink.model.backups import BackupFinding, BackupManifest, Restored
-from bethink.model.jobs import Claim, JobKind
+from bethink.model.backups import BackupFinding, BackupManifest, RestoreReport
+from bethink.model.jobs import JobKind, Lease
 from bethink.model.operations.sessions import APPEND, AppendRequest
 from bethink.store import jobs
 from bethink.store.engines.postgres import RESTORING
@@ -52,11 +62,11 @@ class Told:
     settings: Settings
     made: BackupManifest
     backup: list[BackupFinding]
-    done: Restored
+    done: RestoreReport
     session: str
     late: str
     position: int
-    claim: Claim
+    claim: Lease
 
 
 def backup_statements() -> list[Any]:
@@ -93,7 +103,7 @@ async def told(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPath
         await space.remember(f"My therapist is {SECRET}.", conversation="private")
         session = await space.session(KEY)
         await session.append([bethink.Message(role="user", content=f"number {n}") for n in range(8)])
-        await space.facts.save(bethink.Fact(id="first", content="Said early."))
+        await space.facts.save(bethink.Fact(id="first", text="Said early."))
         if request.param != "sqlite":
             above = postgres.in_database(request.getfixturevalue("superuser_dsn"), "backed_up")
             with psycopg.connect(above, autocommit=True) as connection:
@@ -101,12 +111,12 @@ async def told(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPath
         made = await back_up(backing, file, tools=tools)
         await space.forget(conversation="private")
         [number] = await session.append([bethink.Message(role="user", content="said late")])
-        await space.facts.save(bethink.Fact(id="late", content="Said late."))
-        await space.retention.hold("case 12", by="kari")
-        changes = await space.changes()
-        database = memory.local().database
+        await space.facts.save(bethink.Fact(id="late", text="Said late."))
+        await space.admin.holds.place("case 12", actor="kari")
+        changes = await space.admin.changes.list()
+        database = memory.backend.local().database
         claims = await database.transact(
-            lambda tx: jobs.claim(tx, kind=JobKind.EXTRACT, worker="w", lease=LEASE, limit=1)
+            lambda tx: jobs.lease_jobs(tx, kind=JobKind.EXTRACT, worker="w", duration=LEASE, limit=1)
         )
     backup = await checked(verify_backup(settings, file, tools=tools))
     done = await restore(settings, file, tools=tools)
@@ -116,7 +126,7 @@ async def told(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPath
     )  # fmt: skip
 
 
-async def test_a_backup_is_counted_and_found_whole(told: Told) -> None:
+async def test_backup_is_counted_and_verified(told: Told) -> None:
     assert told.made.counts.messages == 9
     assert [(each.name, each.ok) for each in told.backup if not each.ok] == []
     assert told.backup[0].name == "manifest"
@@ -125,15 +135,15 @@ async def test_a_backup_is_counted_and_found_whole(told: Told) -> None:
 async def test_a_restore_brings_back_the_state_of_the_backup(told: Told) -> None:
     async with opened(told.settings) as memory:
         space = memory.space("ida")
-        read = await (await space.get_session(told.session)).read()
+        read = await (await space.sessions.get(told.session)).messages()
 
         assert [each.message.content for each in read] == [f"number {n}" for n in range(8)]
-        assert [each.id for each in await space.facts.all()] == ["first"]
-        found = await checked(verify_database(told.settings, memory.local().database))
+        assert [each.id for each in await space.facts.list()] == ["first"]
+        found = await checked(verify_database(told.settings, memory.backend.local().database))
         assert [each for each in found if not each.ok] == []
 
 
-async def test_what_was_forgotten_after_the_backup_stays_forgotten(told: Told) -> None:
+async def test_restore_keeps_later_deletions(told: Told) -> None:
     async with opened(told.settings) as memory:
         assert (await memory.space("ida").recall(f"Who is {SECRET}?")).items == ()
     if told.settings.module == "memory.sqlite":
@@ -144,37 +154,37 @@ async def test_what_was_forgotten_after_the_backup_stays_forgotten(told: Told) -
     assert "the replaced database" in told.done.sources
 
 
-async def test_a_legal_hold_that_was_placed_after_the_backup_still_stands(told: Told) -> None:
+async def test_restore_keeps_a_later_legal_hold(told: Told) -> None:
     async with opened(told.settings) as memory:
-        assert [(each.space, each.reason) for each in await memory.legal_holds()] == [("ida", "case 12")]
-        with pytest.raises(UnderLegalHold):
+        assert [(each.space, each.reason) for each in await memory.admin.holds.list()] == [("ida", "case 12")]
+        with pytest.raises(LegalHoldError):
             await memory.space("ida").forget(everything=True)
 
 
-async def test_what_was_handed_out_after_the_backup_is_refused_with_the_name_of_the_restore(told: Told) -> None:
+async def test_refs_after_the_backup_are_rejected_naming_the_restore(told: Told) -> None:
     late = (bethink.Message(role="user", content="later still"),)
     async with opened(told.settings) as memory:
-        space, local = memory.space("ida"), memory.local()
-        with pytest.raises(NotFound, match="restored on"):
+        space, local = memory.space("ida"), memory.backend.local()
+        with pytest.raises(NotFoundError, match="restored on"):
             await space.explain(bethink.Ref.parse(told.late))
-        with pytest.raises(SessionEnded, match="restored on"):
+        with pytest.raises(SessionEndedError, match="restored on"):
             await local.run(APPEND, "ida", AppendRequest(session_id=told.session, messages=late))
-        with pytest.raises(Stale, match="restored on"):
-            await space.changes(after=told.position)
-        valid = await local.database.transact(lambda tx: jobs.beat(tx, told.claim, lease=LEASE), space="ida")
+        with pytest.raises(VersionConflictError, match="restored on"):
+            await space.admin.changes.list(after=told.position)
+        valid = await local.database.transact(lambda tx: jobs.renew_lease(tx, told.claim, duration=LEASE), space="ida")
         assert not valid
-        assert (await space.changes())[-1].kind == "space.restored"
+        assert (await space.admin.changes.list())[-1].kind == "space.restored"
 
 
-async def test_a_backup_and_a_restore_are_in_the_access_record_once_for_the_whole_memory(told: Told) -> None:
+async def test_backup_and_restore_are_each_in_the_access_log_once(told: Told) -> None:
     async with opened(told.settings) as memory:
-        found = [each for each in (await memory.access(limit=1_000)).items if each.refs == ("*",)]
+        found = [each for each in (await memory.admin.access.list(limit=1_000)).items if each.refs == ("*",)]
 
-    assert [(each.verb, each.space) for each in found] == [("memory.restore", ""), ("memory.backup", "")]
+    assert [(each.operation, each.space) for each in found] == [("memory.restore", ""), ("memory.backup", "")]
     assert all(each.person for each in found)
 
 
-async def test_a_conversation_goes_on_in_a_new_session(told: Told) -> None:
+async def test_conversation_continues_in_a_new_session_after_restore(told: Told) -> None:
     async with opened(told.settings) as memory:
         session = await memory.space("ida").session(KEY)
 
@@ -194,7 +204,7 @@ async def file_settings(tmp_path: Path) -> Settings:
 async def test_a_backup_is_never_written_over(file_settings: Settings, tmp_path: Path) -> None:
     await back_up(file_settings, tmp_path / "one.backup")
 
-    with pytest.raises(Conflict, match="exists"):
+    with pytest.raises(ConflictError, match="exists"):
         await back_up(file_settings, tmp_path / "one.backup")
 
 
@@ -206,16 +216,14 @@ async def test_a_backup_that_was_changed_is_refused_and_changes_nothing(
     content = file.read_bytes()
     file.write_bytes(content[:5000] + b"x" + content[5001:])
 
-    with pytest.raises(Corrupt, match="was changed"):
+    with pytest.raises(CorruptDatabaseError, match="was changed"):
         await restore(file_settings, file)
     assert not (await checked(verify_backup(file_settings, file)))[0].ok
     async with opened(file_settings) as memory:
         assert (await memory.space("ida").recall("Who is my therapist?")).items
 
 
-async def test_the_file_of_tombstones_is_enough_when_the_database_is_lost(
-    file_settings: Settings, tmp_path: Path
-) -> None:
+async def test_tombstone_file_suffices_if_the_database_is_lost(file_settings: Settings, tmp_path: Path) -> None:
     file = tmp_path / "one.backup"
     await back_up(file_settings, file)
     async with opened(file_settings) as memory:
@@ -230,17 +238,15 @@ async def test_the_file_of_tombstones_is_enough_when_the_database_is_lost(
         assert (await memory.space("ida").recall("Who is my therapist?")).items == ()
 
 
-async def test_the_file_of_tombstones_also_holds_what_another_memory_forgot_and_a_sync_brought(
-    file_settings: Settings, tmp_path: Path
-) -> None:
+async def test_tombstone_file_includes_deletions_received_by_sync(file_settings: Settings, tmp_path: Path) -> None:
     file, beside = tmp_path / "one.backup", Path(f"{file_settings.database_path}.tombstones")
     async with opened(settings_for(str(tmp_path / "home.db"))) as home, opened(file_settings) as laptop:
-        await home.sync(laptop, "ida")
+        await home.admin.sync(laptop, "ida")
         await back_up(file_settings, file)
         await home.space("ida").forget(conversation="private")
-        await home.sync(laptop, "ida")
+        await home.admin.sync(laptop, "ida")
         written = beside.read_bytes()
-        await home.sync(laptop, "ida")
+        await home.admin.sync(laptop, "ida")
         assert beside.read_bytes() == written, "what it has already is not added again"
     Path(file_settings.database_path).unlink()
 
@@ -250,7 +256,7 @@ async def test_the_file_of_tombstones_also_holds_what_another_memory_forgot_and_
         assert (await laptop.space("ida").recall("Who is my therapist?")).items == ()
 
 
-async def test_what_waits_for_a_legal_hold_is_not_erased_by_a_restore(
+async def test_restore_keeps_data_under_a_legal_hold(
     file_settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "one.backup"
@@ -264,7 +270,7 @@ async def test_what_waits_for_a_legal_hold_is_not_erased_by_a_restore(
         with pytest.raises(KeyboardInterrupt):
             await memory.space("ida").forget(conversation="private")
         monkeypatch.undo()
-        await memory.space("ida").retention.hold("case 12")
+        await memory.space("ida").admin.holds.place("case 12")
 
     done = await restore(file_settings, file)
 
@@ -273,9 +279,7 @@ async def test_what_waits_for_a_legal_hold_is_not_erased_by_a_restore(
         assert (await memory.space("ida").recall("Who is my therapist?")).items
 
 
-async def test_without_any_tombstones_a_restore_says_that_it_knows_of_none(
-    file_settings: Settings, tmp_path: Path
-) -> None:
+async def test_restore_without_tombstones_reports_no_sources(file_settings: Settings, tmp_path: Path) -> None:
     file = tmp_path / "one.backup"
     await back_up(file_settings, file)
     Path(file_settings.database_path).unlink()
@@ -283,7 +287,7 @@ async def test_without_any_tombstones_a_restore_says_that_it_knows_of_none(
     assert (await restore(file_settings, file)).sources == ()
 
 
-async def test_a_damaged_database_is_kept_under_another_name(file_settings: Settings, tmp_path: Path) -> None:
+async def test_damaged_database_is_preserved_under_another_name(file_settings: Settings, tmp_path: Path) -> None:
     file, path = tmp_path / "one.backup", Path(file_settings.database_path)
     await back_up(file_settings, file)
     path.write_bytes(b"not a database" * 1000)
@@ -295,16 +299,16 @@ async def test_a_damaged_database_is_kept_under_another_name(file_settings: Sett
         assert (await memory.space("ida").recall("Who is my therapist?")).items
 
 
-async def test_whoever_has_the_file_open_sees_the_restored_state(file_settings: Settings, tmp_path: Path) -> None:
+async def test_open_connection_sees_the_restored_state(file_settings: Settings, tmp_path: Path) -> None:
     file = tmp_path / "one.backup"
     async with opened(file_settings) as memory:
         space = memory.space("ida")
         await back_up(file_settings, file)
-        await space.facts.save(bethink.Fact(id="late", content="Said late."))
+        await space.facts.save(bethink.Fact(id="late", text="Said late."))
 
         await restore(file_settings, file)
 
-        assert await space.facts.all() == []
+        assert await space.facts.list() == []
         await space.remember("I live in Oslo.", conversation="home")
     async with opened(file_settings) as memory:
         assert (await memory.space("ida").recall("Where do I live?")).items
@@ -337,13 +341,13 @@ async def test_a_role_that_row_level_security_binds_makes_no_backup(fresh_dsn: s
     async with bethink.connect(fresh_dsn, redactor=Quiet(), learn=False):
         pass
 
-    with pytest.raises(Misconfigured, match="row-level security binds") as raised:
+    with pytest.raises(ConfigurationError, match="row-level security binds") as raised:
         await back_up(settings_for(fresh_dsn), tmp_path / "one.backup", tools=str(postgres.binaries()))
     assert "BYPASSRLS" in raised.value.hint
     assert list(tmp_path.iterdir()) == []
 
 
-async def test_a_role_that_may_only_read_makes_a_backup_and_says_that_it_is_not_on_record(
+async def test_read_only_role_backs_up_without_an_access_log_entry(
     superuser_dsn: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     settings = settings_for(postgres.create_database(superuser_dsn, "only_read"))
@@ -354,16 +358,16 @@ async def test_a_role_that_may_only_read_makes_a_backup_and_says_that_it_is_not_
 
         assert (tmp_path / "one.backup").is_file()
         assert "not in the access record" in caplog.text
-        assert (await memory.access(verb="memory.backup")).items == ()
+        assert (await memory.admin.access.list(operation="memory.backup")).items == ()
 
 
-async def test_a_backup_leaves_the_schema_of_an_older_version_as_it_is(file_settings: Settings, tmp_path: Path) -> None:
+async def test_backup_leaves_an_older_schema_unchanged(file_settings: Settings, tmp_path: Path) -> None:
     database = database_from(file_settings)
-    await database.look(lambda tx: tx.script("DROP TABLE access_log"), read=False)
+    await database.run_unopened(lambda tx: tx.script("DROP TABLE access_log"), read_only=False)
 
     await back_up(file_settings, tmp_path / "one.backup")
 
-    assert not await database.look(lambda tx: tx.has_table("access_log"))
+    assert not await database.run_unopened(lambda tx: tx.has_table("access_log"))
 
 
 def test_tools_older_than_the_server_are_refused_with_what_to_install(tmp_path: Path) -> None:
@@ -372,16 +376,16 @@ def test_tools_older_than_the_server_are_refused_with_what_to_install(tmp_path: 
     tool.chmod(0o755)
 
     assert Tools(folder=str(tmp_path)).find("pg_dump", server=15) == str(tool)
-    with pytest.raises(Misconfigured, match="is version 15, and the server is 18") as raised:
+    with pytest.raises(ConfigurationError, match="is version 15, and the server is 18") as raised:
         Tools(folder=str(tmp_path)).find("pg_dump", server=18)
-    assert "--tools" in raised.value.hint
+    assert "--pg-bin" in raised.value.hint
 
 
-async def test_a_server_that_is_being_restored_lets_nobody_in(fresh_dsn: str) -> None:
+async def test_server_being_restored_rejects_connections(fresh_dsn: str) -> None:
     settings = settings_for(fresh_dsn)
     async with opened(settings) as memory:
-        database = memory.local().database
+        database = memory.backend.local().database
         await database.transact(lambda tx: tx.run("set_deployment_value", name=RESTORING, value="{}"))
 
-    with pytest.raises(Unavailable, match="being restored"):
-        await opened(settings).local().open()
+    with pytest.raises(DatabaseUnavailableError, match="being restored"):
+        await opened(settings).backend.local().open()

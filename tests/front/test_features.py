@@ -1,4 +1,4 @@
-"""What no type checker can say about features: their files, and that every operation has one handler."""
+"""Rules for features that no type checker covers: their files, and one handler for every operation."""
 
 from collections import Counter
 from importlib import import_module
@@ -7,7 +7,7 @@ import grimp
 import pytest
 
 from bethink.base.features import feature_files
-from bethink.model.operations import VERBS
+from bethink.model.operations import OPERATIONS
 
 
 def _handled(module: str) -> list[str]:
@@ -17,9 +17,11 @@ def _handled(module: str) -> list[str]:
 
 
 def test_every_operation_has_one_handler_in_its_module() -> None:
-    handlers = Counter((module, name) for module in {verb.service for verb in VERBS} for name in _handled(module))
+    handlers = Counter(
+        (module, name) for module in {operation.service for operation in OPERATIONS} for name in _handled(module)
+    )
 
-    assert handlers == Counter((verb.service, verb.name) for verb in VERBS)
+    assert handlers == Counter((operation.service, operation.name) for operation in OPERATIONS)
 
 
 def test_operations_of_a_feature_have_a_service() -> None:

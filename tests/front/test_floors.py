@@ -1,4 +1,4 @@
-"""The rules of the layers that import-linter cannot check: the standard library, cycles, and the top level."""
+"""Layer rules that import-linter cannot check: the standard library, cycles, and the top level."""
 
 import ast
 import re
@@ -29,7 +29,7 @@ def _imported(path: Path) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("path", _GROUND, ids=lambda path: str(path.relative_to(_SOURCE)))
-def test_the_ground_imports_the_standard_library_only(path: Path) -> None:
+def test_foundation_imports_only_the_standard_library(path: Path) -> None:
     foreign = {
         name
         for name in _imported(path)
@@ -39,7 +39,7 @@ def test_the_ground_imports_the_standard_library_only(path: Path) -> None:
     assert not foreign
 
 
-def test_the_ground_is_looked_at_as_a_whole() -> None:
+def test_foundation_check_covers_all_modules() -> None:
     assert len(_GROUND) > 75
 
 
@@ -76,7 +76,7 @@ def _visit(name: str, edges: Mapping[str, Collection[str]], seen: set[str], fini
             stack.append((target, iter(edges[target])))
 
 
-def test_cycles_are_found() -> None:
+def test_cycles_are_detected() -> None:
     assert _cycles({"a": ["b"], "b": ["c"], "c": ["a", "d"], "d": []}) == [["a", "b", "c"]]
 
 
@@ -88,7 +88,14 @@ def test_no_modules_import_each_other() -> None:
     assert _cycles(imports) == []
 
 
-def test_few_entries_at_the_top() -> None:
-    entries = {path.name for path in _SOURCE.iterdir()} - {"__init__.py", "__main__.py", "py.typed", "__pycache__"}
+def test_public_modules_are_these_and_no_others() -> None:
+    modules = {path.stem for path in _SOURCE.glob("*.py")} - {"__init__", "__main__"}
 
-    assert len(entries) <= 20, sorted(entries)
+    assert modules == {"errors", "extend", "sync", "testing", "types"}
+    assert {path.name for path in _SOURCE.iterdir() if path.is_file() and path.suffix != ".py"} == {"py.typed"}
+
+
+def test_few_folders_at_the_top() -> None:
+    folders = {path.name for path in _SOURCE.iterdir() if path.is_dir()} - {"__pycache__"}
+
+    assert len(folders) <= 17, sorted(folders)

@@ -1,4 +1,4 @@
-"""Signals of installed packages: found by their entry point, used by recall, and refused if they cannot be used."""
+"""Signals of installed packages: found by their entry point, used by recall, and rejected if invalid."""
 
 import importlib
 import sys
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import bethink
-from bethink.errors import Misconfigured
+from bethink.errors import ConfigurationError
 from tests.conftest import Quiet
 
 DOCUMENTED = Path(__file__).parents[2] / "docs_src" / "pinned_signal.py"
@@ -35,7 +35,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-async def _asked(target: str, *, signals: str = "") -> bethink.Recall:
+async def _asked(target: str, *, signals: str = "") -> bethink.RecallResult:
     async with bethink.connect(target, redactor=Quiet(), learn=False, signals=signals) as memory:
         alice = memory.space("alice")
         await alice.remember("The cello is in Oslo #pinned", conversation="one")
@@ -44,7 +44,7 @@ async def _asked(target: str, *, signals: str = "") -> bethink.Recall:
 
 
 @pytest.mark.usefixtures("site")
-async def test_a_signal_of_an_installed_package_changes_the_order_and_is_explained(target: str) -> None:
+async def test_installed_signal_changes_the_order_and_is_explained(target: str) -> None:
     found = await _asked(target, signals="pinned")
 
     assert [item.text[-7:] for item in found.items] == ["#pinned", "gen now"]
@@ -67,13 +67,13 @@ async def test_a_signal_that_no_setting_names_is_not_used(target: str) -> None:
 @pytest.mark.parametrize(
     ("name", "why"),
     [
-        ("absent", r"no installed package has a signal 'absent'\. Installed signals: .*pinned"),
-        ("words", "called 'words'"),
-        ("other", "registered as 'other' is called 'pinned'"),
-        ("heavy", "weighs 2.0"),
+        ("absent", r"No installed package has a signal 'absent'\. Installed signals: .*pinned"),
+        ("words", "names of built-in signals are reserved"),
+        ("other", "registered as 'other' is named 'pinned'"),
+        ("heavy", "has the weight 2.0"),
         ("short", "finite number for each of 2 candidates"),
     ],
 )
 async def test_a_signal_that_recall_cannot_use_is_refused(target: str, name: str, why: str) -> None:
-    with pytest.raises(Misconfigured, match=why):
+    with pytest.raises(ConfigurationError, match=why):
         await _asked(target, signals=f"pinned, {name}")

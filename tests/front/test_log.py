@@ -1,4 +1,4 @@
-"""Nothing secret leaves through a logger of ours, whichever it is and however the record carries it."""
+"""No Bethink logger emits a secret, however the record carries it."""
 
 import ast
 import importlib
@@ -66,7 +66,7 @@ def our_loggers() -> dict[str, logging.Logger]:
     }
 
 
-def test_nothing_secret_comes_through_any_logger_of_ours(tmp_path: Path) -> None:
+def test_every_logger_redacts_secrets(tmp_path: Path) -> None:
     bethink.connect(tmp_path / "m.db", redaction_key="k")
     bethink.connect(tmp_path / "m.db", redactor=Quiet())  # another Memory's takes nothing away
     logger()
@@ -104,7 +104,7 @@ def calls(tree: ast.AST) -> Iterator[tuple[str, ast.Call]]:
             yield str(name), node
 
 
-def test_no_module_makes_a_logger_of_ours_past_the_one_place() -> None:
+def test_loggers_are_created_in_one_module() -> None:
     made = [
         path.relative_to(SOURCE).as_posix()
         for path in SOURCE.rglob("*.py")

@@ -1,4 +1,4 @@
-"""Settings become an embedder and a reranker, or say what is wrong with them."""
+"""Settings create an embedder and a reranker, or report what is wrong."""
 
 import shutil
 import sys
@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from bethink import Settings, load_settings
+from bethink import Settings
 from bethink.config.groups import EmbedderSettings
-from bethink.errors import Misconfigured
+from bethink.config.settings import load_settings
+from bethink.errors import ConfigurationError
 from bethink.memory.plugins import Providers, embedder_from, reranker_from
 from bethink.providers.cross_encoder import CrossEncoder
 from bethink.providers.onnx_embedder import OnnxEmbedder
@@ -30,7 +31,7 @@ def test_without_a_setting_and_without_the_extra_there_is_neither() -> None:
 
 
 @pytest.mark.usefixtures("with_local_extra")
-def test_with_the_extra_there_is_an_embedder_unless_it_is_switched_off() -> None:
+def test_local_embedder_is_the_default_unless_disabled() -> None:
     automatic = embedder_from(Settings())
     chosen = embedder_from(Settings(embedder=EmbedderSettings(name="local")))
 
@@ -40,7 +41,7 @@ def test_with_the_extra_there_is_an_embedder_unless_it_is_switched_off() -> None
     assert embedder_from(Settings(embedder=EmbedderSettings(name="none"))) is None
 
 
-def test_a_downloaded_model_goes_by_its_name(tmp_path: Path) -> None:
+def test_downloaded_model_is_used_by_name(tmp_path: Path) -> None:
     def named(embedder: str = "none", reranker: str = "") -> Settings:
         return Settings(models_dir=str(tmp_path), embedder=EmbedderSettings(name=embedder, reranker=reranker))
 
@@ -48,7 +49,7 @@ def test_a_downloaded_model_goes_by_its_name(tmp_path: Path) -> None:
         ("bge-small-en", named("bge-small-en")),
         ("ms-marco-MiniLM-L-12", named(reranker="ms-marco-MiniLM-L-12")),
     ):
-        with pytest.raises(Misconfigured, match=f"{name} is not downloaded.*models pull {name}"):
+        with pytest.raises(ConfigurationError, match=f"{name} is not downloaded.*models pull {name}"):
             _ = embedder_from(settings), reranker_from(settings, None)
     for folder, source in (("bge-small-en", weights.BGE_SMALL), ("mine", weights.CROSS_ENCODER)):
         (tmp_path / folder).symlink_to(source)
@@ -62,22 +63,20 @@ def test_a_downloaded_model_goes_by_its_name(tmp_path: Path) -> None:
     assert reranker_from(named(reranker=f"onnx:{tmp_path / 'mine'}"), None) is not None
 
 
-def test_recall_goes_on_without_a_reranker_that_is_not_downloaded(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_recall_continues_without_a_missing_reranker(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     providers = Providers(
         load_settings(environ={}, embedder="none", models_dir=str(tmp_path), reranker="ms-marco-MiniLM-L-12")
     )
 
-    assert providers.searching() == (None, None)
+    assert providers.search_providers() == (None, None)
     assert "is not downloaded" in caplog.text
     (tmp_path / "ms-marco-MiniLM-L-12").symlink_to(weights.CROSS_ENCODER)
-    _, found = providers.searching()
+    _, found = providers.search_providers()
     assert isinstance(found, CrossEncoder)
-    assert providers.searching()[1] is found, "it is opened once"
+    assert providers.search_providers()[1] is found, "it is opened once"
 
 
-def test_an_onnx_folder_becomes_an_embedder_and_a_reranker_of_the_same_model() -> None:
+def test_onnx_folder_provides_an_embedder_and_a_reranker() -> None:
     embedder = embedder_from(MINILM)
     reranker = reranker_from(MINILM, embedder)
 
@@ -94,7 +93,7 @@ def test_a_static_folder_becomes_an_embedder(tmp_path: Path) -> None:
     assert isinstance(embedder_from(Settings(embedder=EmbedderSettings(name=f"static:{tmp_path}"))), StaticEmbedder)
 
 
-def test_a_server_becomes_an_embedder_with_its_address_and_key_and_dimension() -> None:
+def test_openai_embedder_uses_address_key_and_dimension() -> None:
     settings = load_settings(
         environ={},
         embedder="openai:org/nomic:v2",
@@ -111,17 +110,17 @@ def test_a_server_becomes_an_embedder_with_its_address_and_key_and_dimension() -
 
 
 @pytest.mark.parametrize("wrong", ["minilm", "onnx", "onnx:", ":x", "torch:x", "Static:x"])
-def test_an_embedder_that_is_none_is_refused_with_those_there_are(wrong: str) -> None:
-    with pytest.raises(Misconfigured, match="KIND:NAME, where KIND is onnx, openai, static"):
+def test_unknown_embedder_is_rejected_with_valid_ones(wrong: str) -> None:
+    with pytest.raises(ConfigurationError, match="KIND:NAME, where KIND is onnx, openai, static"):
         embedder_from(Settings(embedder=EmbedderSettings(name=wrong)))
 
 
-def test_a_reranker_that_is_none_or_has_no_model_is_refused() -> None:
-    with pytest.raises(Misconfigured, match="Use tokens"):
+def test_unknown_reranker_is_rejected() -> None:
+    with pytest.raises(ConfigurationError, match="Use tokens"):
         reranker_from(Settings(embedder=EmbedderSettings(reranker="cohere")), None)
     server = embedder_from(Settings(embedder=EmbedderSettings(name="openai:text-embedding-3-small", api_key="k")))
     for other in (None, server):
-        with pytest.raises(Misconfigured, match="onnx:"):
+        with pytest.raises(ConfigurationError, match="onnx:"):
             reranker_from(MINILM, other)
 
 
@@ -130,12 +129,12 @@ def test_a_missing_client_is_named_by_its_extra(monkeypatch: pytest.MonkeyPatch)
         monkeypatch.delitem(sys.modules, module, raising=False)
     monkeypatch.setitem(sys.modules, "openai", None)
 
-    with pytest.raises(Misconfigured, match=r"bethink\[openai\]"):
+    with pytest.raises(ConfigurationError, match=r"bethink\[openai\]"):
         embedder_from(Settings(embedder=EmbedderSettings(name="openai:x", api_key="k")))
 
 
 def test_the_key_of_an_embedder_is_never_shown() -> None:
     assert "k-4711" not in repr(Settings(embedder=EmbedderSettings(api_key="k-4711")))
-    with pytest.raises(Misconfigured) as caught:
+    with pytest.raises(ConfigurationError) as caught:
         load_settings(environ={}, embedder_api_key=4711)
     assert "4711" not in str(caught.value)

@@ -1,4 +1,4 @@
-"""Relearning: what another model would make of the same log, shown first, applied as one change, and undone."""
+"""Relearning: what another model would learn from the same log, previewed, applied as one change, and undone."""
 
 import json
 import re
@@ -7,7 +7,7 @@ import pytest
 
 from bethink import Memory, Message
 from bethink.api.connect import connect
-from bethink.errors import BadAnswer, Conflict, Invalid, NotFound, Stale
+from bethink.errors import ConflictError, InvalidRequestError, ModelResponseError, NotFoundError, VersionConflictError
 from bethink.model.calls import ModelAnswer, ModelCall
 from bethink.model.facts import Fact
 from bethink.model.relearning import RelearningStatus
@@ -64,66 +64,68 @@ async def told(memory: Memory) -> None:
 
 
 async def contents(memory: Memory) -> list[str]:
-    return sorted(fact.content for fact in await memory.space("mira").facts.all())
+    return sorted(fact.text for fact in await memory.space("mira").facts.list())
 
 
 async def test_relearning_shows_what_would_change_and_changes_nothing(target: str) -> None:
     async with connect(target, model=model(*FIRST), learn_in_background=False) as memory:
         await told(memory)
     async with connect(target, model=model(*SECOND), learn_in_background=False) as memory:
-        before = await memory.space("mira").facts.all()
-        found = await memory.space("mira").relearn()
+        before = await memory.space("mira").facts.list()
+        found = await memory.space("mira").admin.relearning.propose()
 
         assert found.status is RelearningStatus.PROPOSED
         assert (found.sessions, found.same) == (2, 1)
-        assert [each.fact.content for each in found.new] == ["Pixel is a dog."]
-        assert [fact.content for fact in found.gone] == ["The user wants one sentence."]
-        assert [(each.before.content, each.after.fact.content) for each in found.changed] == [
+        assert [each.fact.text for each in found.new] == ["Pixel is a dog."]
+        assert [fact.text for fact in found.removed] == ["The user wants one sentence."]
+        assert [(each.before.text, each.after.fact.text) for each in found.changed] == [
             ("The user has a dog.", "The user has a dog called Pixel.")
         ]
         assert found.usage.calls >= 3
-        assert await memory.space("mira").facts.all() == before
+        assert await memory.space("mira").facts.list() == before
 
 
-async def test_an_applied_relearning_is_one_change_and_undoing_it_restores_every_fact(target: str) -> None:
+async def test_applied_relearning_is_one_change_that_can_be_undone(target: str) -> None:
     async with connect(target, model=model(*FIRST), learn_in_background=False) as memory:
         await told(memory)
     async with connect(target, model=model(*SECOND), learn_in_background=False) as memory:
         space = memory.space("mira")
-        before = [await _everything(memory, fact) for fact in await space.facts.all()]
-        found = await space.relearn()
-        applied = await space.apply_relearning(found.id)
+        before = [await _everything(memory, fact) for fact in await space.facts.list()]
+        found = await space.admin.relearning.propose()
+        applied = await space.admin.relearning.apply(found.id)
 
         assert applied.status is RelearningStatus.APPLIED
         assert await contents(memory) == [
             "Pixel is a dog.", "The user has a dog called Pixel.", "The user lives in Bergen.",
         ]  # fmt: skip
-        assert (await space.apply_relearning(found.id)).status is RelearningStatus.APPLIED, "a second time does nothing"
+        assert (await space.admin.relearning.apply(found.id)).status is RelearningStatus.APPLIED, (
+            "a second time does nothing"
+        )
 
-        assert (await space.undo_relearning(found.id)).status is RelearningStatus.UNDONE
-        assert [await _everything(memory, fact) for fact in await space.facts.all()] == before
+        assert (await space.admin.relearning.undo(found.id)).status is RelearningStatus.UNDONE
+        assert [await _everything(memory, fact) for fact in await space.facts.list()] == before
 
 
-async def test_what_a_person_stated_is_never_part_of_a_relearning(target: str) -> None:
+async def test_relearning_never_touches_stated_facts(target: str) -> None:
     async with connect(target, model=model(*FIRST), learn_in_background=False) as memory:
         await told(memory)
-        await memory.space("mira").facts.save(Fact(id="mine", content="The user is called Mira."))
+        await memory.space("mira").facts.save(Fact(id="mine", text="The user is called Mira."))
     async with connect(target, model=model(), learn_in_background=False) as memory:
-        found = await memory.space("mira").relearn(dry_run=False)
+        found = await memory.space("mira").admin.relearning.propose(dry_run=False)
 
-        assert len(found.gone) == 0, "an applied one keeps no texts"
+        assert len(found.removed) == 0, "an applied one keeps no texts"
         assert await contents(memory) == ["The user is called Mira."]
 
 
-async def test_a_proposal_goes_when_something_is_forgotten(target: str) -> None:
+async def test_relearning_proposal_is_deleted_by_forget(target: str) -> None:
     async with connect(target, model=model(*FIRST), learn_in_background=False) as memory:
         await told(memory)
     async with connect(target, model=model(*SECOND), learn_in_background=False) as memory:
-        found = await memory.space("mira").relearn()
+        found = await memory.space("mira").admin.relearning.propose()
         await memory.space("mira").forget(conversation="home")
 
-        with pytest.raises(NotFound, match="no relearning"):
-            await memory.space("mira").apply_relearning(found.id)
+        with pytest.raises(NotFoundError, match=r"Relearning .* does not exist"):
+            await memory.space("mira").admin.relearning.apply(found.id)
 
 
 async def test_a_proposal_about_facts_that_changed_since_is_not_applied_at_all(target: str) -> None:
@@ -131,75 +133,75 @@ async def test_a_proposal_about_facts_that_changed_since_is_not_applied_at_all(t
         await told(memory)
     async with connect(target, model=model(*SECOND), learn_in_background=False) as memory:
         space = memory.space("mira")
-        found = await space.relearn()
-        [dog] = [fact for fact in await space.facts.all() if "dog" in fact.content]
-        await space.facts.save(Fact(id=dog.id, content="The user has two dogs."))
+        found = await space.admin.relearning.propose()
+        [dog] = [fact for fact in await space.facts.list() if "dog" in fact.text]
+        await space.facts.save(Fact(id=dog.id, text="The user has two dogs."))
         before = await contents(memory)
 
-        with pytest.raises(Stale):
-            await space.apply_relearning(found.id)
+        with pytest.raises(VersionConflictError):
+            await space.admin.relearning.apply(found.id)
         assert await contents(memory) == before
 
 
 async def test_relearning_without_a_model_says_so(target: str) -> None:
     async with connect(target, learn_in_background=False) as memory:
         await told(memory)
-        with pytest.raises(Invalid, match="no model"):
-            await memory.space("mira").relearn()
+        with pytest.raises(InvalidRequestError, match="No model is configured"):
+            await memory.space("mira").admin.relearning.propose()
 
 
 async def test_relearning_stops_at_the_daily_cap_and_counts_against_it(target: str) -> None:
     async with connect(target, model=model(*FIRST), learn_in_background=False) as memory:
         await told(memory)
-        spent = (await memory.audit()).spent_today
+        spent = (await memory.admin.audit()).spent_today
     async with connect(
-        target, model=model(*SECOND), learn_in_background=False, daily_spend_cap=spent.cost / 1e6
+        target, model=model(*SECOND), learn_in_background=False, daily_budget=spent.cost / 1e6
     ) as memory:
-        with pytest.raises(Conflict, match="cap"):
-            await memory.space("mira").relearn()
+        with pytest.raises(ConflictError, match="cap"):
+            await memory.space("mira").admin.relearning.propose()
     async with connect(target, model=model(*SECOND), learn_in_background=False) as memory:
-        found = await memory.space("mira").relearn()
-        assert (await memory.audit()).spent_today.cost == spent.cost + found.usage.cost
+        found = await memory.space("mira").admin.relearning.propose()
+        assert (await memory.admin.audit()).spent_today.cost == spent.cost + found.usage.cost
 
 
-async def test_undoing_a_relearning_leaves_every_row_of_every_fact_as_it_was(target: str, superuser_dsn: str) -> None:
+async def test_undone_relearning_restores_every_row(target: str, superuser_dsn: str) -> None:
     async with connect(target, model=model(*FIRST), learn_in_background=False) as memory:
         await told(memory)
     before = tables(target, superuser_dsn)
     async with connect(target, model=model(*SECOND), learn_in_background=False) as memory:
-        found = await memory.space("mira").relearn(dry_run=False)
+        found = await memory.space("mira").admin.relearning.propose(dry_run=False)
         during = tables(target, superuser_dsn)
-        await memory.space("mira").undo_relearning(found.id)
+        await memory.space("mira").admin.relearning.undo(found.id)
     after = tables(target, superuser_dsn)
 
     assert {name for name in before if during[name] != before[name]} >= {"facts", "fact_quotes", "fact_sources"}
-    for name in ("facts", "fact_sources", "fact_quotes", "reviews", "session_memories", "documents", "messages"):
+    for name in ("facts", "fact_sources", "fact_quotes", "reviews", "session_summaries", "documents", "messages"):
         assert after[name] == before[name], name
 
 
-async def test_a_relearning_follows_the_rules_of_the_space_or_the_instructions_it_is_given(target: str) -> None:
+async def test_relearning_uses_space_rules_or_given_instructions(target: str) -> None:
     calls: list[ModelCall] = []
     async with connect(target, model=model(*FIRST), learn_in_background=False) as memory:
         await told(memory)
-        rules = LearningRules(instructions="Learn about pets.", owner="Mira", hold_kinds=("instruction",))  # pyright: ignore[reportArgumentType]
-        await memory.space("mira").rules.set(rules)
-        await memory.space("mira").rules.set(LearningRules(instructions="Of the coach."), agent="coach")
+        rules = LearningRules(instructions="Learn about pets.", owner="Mira", review_kinds=("instruction",))  # pyright: ignore[reportArgumentType]
+        await memory.space("mira").admin.rules.set(rules)
+        await memory.space("mira").admin.rules.set(LearningRules(instructions="Of the coach."), agent="coach")
     async with connect(target, model=listening(calls, *FIRST), learn_in_background=False) as memory:
         space = memory.space("mira")
-        found = await space.relearn()
+        found = await space.admin.relearning.propose()
         assert all("<instructions>\nLearn about pets.\n</instructions>" in call.prompt for call in calls)
-        assert found.held == 1, "what a person approves first is held in a relearning, too"
+        assert found.pending == 1, "what a person approves first is held in a relearning, too"
         calls.clear()
-        await space.relearn(instructions="Learn about towns.")
+        await space.admin.relearning.propose(instructions="Learn about towns.")
         assert all("Learn about towns." in call.prompt and "pets" not in call.prompt for call in calls)
         assert all("Owner: Mira" in call.prompt for call in calls), "the other rules stay"
         calls.clear()
-        await space.relearn(instructions="")
+        await space.admin.relearning.propose(instructions="")
         assert not any("<instructions>" in call.prompt for call in calls)
-        assert await space.rules.get() == rules, "the rules themselves are as they were"
+        assert await space.admin.rules.get() == rules, "the rules themselves are as they were"
 
 
-async def test_a_prompt_of_ones_own_is_used_recorded_by_name_and_opens_no_gate(target: str) -> None:
+async def test_custom_prompt_is_recorded_and_bypasses_no_check(target: str) -> None:
     calls: list[ModelCall] = []
     made_up = claim("The user is a king.", "I am a king of Bergen")
     async with connect(target, model=model(*FIRST), learn_in_background=False) as memory:
@@ -207,40 +209,40 @@ async def test_a_prompt_of_ones_own_is_used_recorded_by_name_and_opens_no_gate(t
     own = "Claim whatever you like. It is believed."
     lies = listening(calls, *SECOND, made_up | {"quotes": [{"message": 1, "text": "I am a king", "as": "word"}]})
     async with connect(target, model=lies, learn_in_background=False) as memory:
-        found = await memory.space("mira").relearn(prompt=own)
+        found = await memory.space("mira").admin.relearning.propose(prompt=own)
 
     assert {call.system for call in calls} == {own}
-    assert "The user is a king." not in [each.fact.content for each in found.new]
+    assert "The user is a king." not in [each.fact.text for each in found.new]
     [new] = found.new
-    assert new.fact.made_by is not None
-    assert new.fact.made_by.prompt.startswith("own-")
-    assert own not in new.fact.made_by.prompt
+    assert new.fact.created_by is not None
+    assert new.fact.created_by.prompt.startswith("own-")
+    assert own not in new.fact.created_by.prompt
 
 
 async def test_a_model_that_fails_proposes_nothing(target: str) -> None:
     async with connect(target, model=model(*FIRST), learn_in_background=False) as memory:
         await told(memory)
-        spent = (await memory.audit()).spent_today
+        spent = (await memory.admin.audit()).spent_today
     async with connect(target, model=ScriptedModel(lambda _: "no JSON"), learn_in_background=False) as memory:
-        with pytest.raises(BadAnswer, match="no answer"):
-            await memory.space("mira").relearn(dry_run=False)
+        with pytest.raises(ModelResponseError, match="no usable answer"):
+            await memory.space("mira").admin.relearning.propose(dry_run=False)
         assert len(await contents(memory)) == 3
-        assert (await memory.audit()).spent_today.cost > spent.cost, "it was paid for all the same"
+        assert (await memory.admin.audit()).spent_today.cost > spent.cost, "it was paid for all the same"
 
 
-async def test_a_space_that_does_not_exist_is_not_relearnt(target: str) -> None:
+async def test_relearn_of_an_unknown_space_raises_not_found(target: str) -> None:
     calls: list[ModelCall] = []
     async with connect(target, model=listening(calls)) as memory:
-        with pytest.raises(NotFound, match="no space 'nobody'"):
-            await memory.space("nobody").relearn()
+        with pytest.raises(NotFoundError, match="No space 'nobody'"):
+            await memory.space("nobody").admin.relearning.propose()
 
     assert calls == []
 
 
 @pytest.mark.parametrize("prompt", [" \n", "x" * 20_001])
 async def test_a_prompt_that_cannot_be_one_is_refused(memory: Memory, prompt: str) -> None:
-    with pytest.raises(Invalid, match="prompt"):
-        await memory.space("mira").relearn(prompt=prompt)
+    with pytest.raises(InvalidRequestError, match="prompt"):
+        await memory.space("mira").admin.relearning.propose(prompt=prompt)
 
 
 def listening(calls: list[ModelCall], *claims: dict[str, object]) -> ScriptedModel:
@@ -259,7 +261,7 @@ def listening(calls: list[ModelCall], *claims: dict[str, object]) -> ScriptedMod
 async def _everything(memory: Memory, fact: Fact) -> object:
     space = memory.space("mira")
     return (
-        [(each, each.recorded_at, each.retired_at, each.retired_by, each.version, each.evidence, each.made_by)
+        [(each, each.recorded_at, each.replaced_at, each.replaced_by, each.version, each.evidence, each.created_by)
          for each in await space.facts.versions(fact.id)],
         await space.facts.sources(fact.id),
     )  # fmt: skip
@@ -272,5 +274,5 @@ async def test_a_model_that_cannot_work_is_the_mistake_of_who_named_it(
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     async with connect(target, learn_in_background=False) as memory:
         await memory.space("mira").remember("I live in Bergen.")
-        with pytest.raises(Invalid, match=r"does not name a provider|OPENAI_API_KEY"):
-            await memory.space("mira").relearn(model=model, second_model=second)
+        with pytest.raises(InvalidRequestError, match=r"does not name a provider|OPENAI_API_KEY"):
+            await memory.space("mira").admin.relearning.propose(model=model, verify_model=second)

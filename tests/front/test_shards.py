@@ -1,4 +1,4 @@
-"""Many PostgreSQL databases as one memory: each space is in one shard, and moves to another while it is in use."""
+"""Many PostgreSQL databases as one memory: each space is on one shard and can be moved while in use."""
 
 import uuid
 from pathlib import Path
@@ -8,12 +8,21 @@ import psycopg
 import pytest
 
 import bethink
-from bethink.errors import Conflict, Duplicate, Invalid, Misconfigured, Moved, NotFound, OutcomeUnknown, Unavailable
+from bethink.errors import (
+    ConfigurationError,
+    ConflictError,
+    DatabaseUnavailableError,
+    DuplicateError,
+    InvalidRequestError,
+    NotFoundError,
+    OutcomeUnknownError,
+    SpaceMovedError,
+)
 from bethink.host.local import Local
 from bethink.model.documents import DocumentDraft
 from bethink.store import archived, chain
 from bethink_shards import marks, space_rows
-from bethink_shards.directory import Place, ShardState
+from bethink_shards.directory import Placement, ShardState
 from bethink_shards.marks import MoveMark, MoveState
 from bethink_shards.moving import SpaceMove
 from bethink_shards.operating import add_shard, drain_shard, move_space
@@ -25,7 +34,7 @@ from tests.rooms.archive_kit import SPACE, Life
 from tools import postgres
 
 
-async def test_a_new_space_goes_to_the_emptiest_shard_and_every_verb_follows_it(fleet: Fleet, name: str) -> None:
+async def test_new_space_goes_to_the_emptiest_shard_with_its_operations(fleet: Fleet, name: str) -> None:
     memory, shards = fleet
     before = {shard.name: shard.spaces for shard in (await shards.directory.shards()).values()}
     spaces = [f"{name}-{number}" for number in range(4)]
@@ -37,8 +46,8 @@ async def test_a_new_space_goes_to_the_emptiest_shard_and_every_verb_follows_it(
     assert abs(after["a"] - after["b"]) <= 1
     for space in spaces:
         assert space in (await memory.space(space).recall("Where do I live?")).items[0].text
-    assert set(spaces) <= set(await memory.list_spaces(limit=1_000))
-    found = await memory.spaces(*spaces).recall("Where do I live?", limit=10)
+    assert set(spaces) <= {space.name for space in await memory.spaces.list(limit=1_000)}
+    found = await memory.group(*spaces).recall("Where do I live?", limit=10)
     assert {item.space for item in found.items} == set(spaces)
 
 
@@ -53,36 +62,34 @@ async def test_a_heavier_shard_takes_more_spaces(fleet: Fleet, superuser_dsn: st
     assert (places.count("small"), places.count("large")) == (2, 6)
 
 
-async def test_to_read_a_space_that_is_nowhere_places_nothing(fleet: Fleet, name: str) -> None:
+async def test_reading_an_unknown_space_does_not_place_it(fleet: Fleet, name: str) -> None:
     memory, shards = fleet
 
     assert not (await memory.space(name).recall("Where do I live?")).items
     assert await shards.directory.find(name) is None
 
 
-async def test_verbs_over_all_spaces_are_asked_of_every_shard(fleet: Fleet, name: str) -> None:
+async def test_operations_over_all_spaces_are_asked_of_every_shard(fleet: Fleet, name: str) -> None:
     memory, _ = fleet
     spaces = [f"{name}-{number}" for number in range(2)]
     for space in spaces:
         await memory.space(space).remember("Zerlina plays the oboe.")
-        await memory.space(space).retention.hold("a lawsuit", by="Mira")
+        await memory.space(space).admin.holds.place("a lawsuit", actor="Mira")
 
-    held = await memory.legal_holds(limit=1_000)
+    held = await memory.admin.holds.list(limit=1_000)
     assert {hold.space for hold in held} >= set(spaces)
-    found = await memory.find_person("Zerlina")
+    found = await memory.admin.people.find("Zerlina")
     assert {each.space for each in found.spaces} >= set(spaces)
-    erased = await memory.forget_person("Zerlina")
+    erased = await memory.admin.people.forget("Zerlina")
     assert {each.space for each in erased.spaces if each.refused} >= set(spaces)
     for hold in held:
-        await memory.lift_legal_hold(hold.space, hold.id, reason="it is over")
-    assert len((await memory.forget_person("Zerlina")).spaces) >= 2
-    with pytest.raises(Unavailable, match="several shards"):
-        await memory.page_jobs()
+        await memory.admin.holds.lift(hold.space, hold.id, reason="it is over")
+    assert len((await memory.admin.people.forget("Zerlina")).spaces) >= 2
+    with pytest.raises(DatabaseUnavailableError, match="several shards"):
+        await memory.admin.jobs.list()
 
 
-async def test_a_cache_that_is_stale_is_noticed_by_readers_and_writers(
-    fleet: Fleet, dsns: dict[str, str], name: str
-) -> None:
+async def test_stale_cache_is_detected_by_readers_and_writers(fleet: Fleet, dsns: dict[str, str], name: str) -> None:
     memory, shards = fleet
     await (await memory.space(name).session("chat")).append(said("one"))
     stale, others = connected(dsns)
@@ -95,9 +102,9 @@ async def test_a_cache_that_is_stale_is_noticed_by_readers_and_writers(
         assert await texts(stale, name) == ["one"]
         await (await stale.space(name).session("chat")).append(said("two"))
 
-        assert await others.directory.find(name) == await shards.directory.find(name, anew=True)
+        assert await others.directory.find(name) == await shards.directory.find(name, refresh=True)
         assert before is not None
-        assert (await others.directory.find(name)) == Place(shard="b" if before.shard == "a" else "a", version=2)
+        assert (await others.directory.find(name)) == Placement(shard="b" if before.shard == "a" else "a", version=2)
     assert await texts(memory, name) == ["one", "two"]
 
 
@@ -110,13 +117,13 @@ async def test_a_space_that_left_cannot_be_used_by_the_address_of_its_old_shard(
     await move_space(shards, name, new)
 
     async with bethink.connect(dsns["b" if new == "a" else "a"], learn=False) as old:
-        with pytest.raises(Moved, match="has moved"):
+        with pytest.raises(SpaceMovedError, match="has moved"):
             await old.space(name).recall("Where do I live?")
-        with pytest.raises(Moved):
+        with pytest.raises(SpaceMovedError):
             await old.space(name).remember("I live in Porto.")
 
 
-async def test_a_move_carries_everything_that_changes_meanwhile(fleet: Fleet, tmp_path: Path) -> None:
+async def test_move_includes_changes_made_while_it_runs(fleet: Fleet, tmp_path: Path) -> None:
     memory, shards = fleet
     place = await shards.directory.assign(SPACE)
     database = (await shards.shard(place.shard)).database
@@ -130,32 +137,31 @@ async def test_a_move_carries_everything_that_changes_meanwhile(fleet: Fleet, tm
         if step in (MoveStep.EXPORTED, MoveStep.LOADED):
             await life.go_on(often(15, long=40))
         if step is MoveStep.QUIET:
-            await memory.space(SPACE).export_archive(tmp_path / "old.zip")
+            await memory.space(SPACE).admin.export_archive(tmp_path / "old.zip")
             seen["stands"] = await database.transact(
-                lambda tx: space_rows.stands(tx, space=SPACE), space=SPACE, read=True
+                lambda tx: space_rows.table_states(tx, space=SPACE), space=SPACE, read_only=True
             )
-            seen["changes"] = await memory.space(SPACE).changes(after=0, limit=1_000)
-            seen["erasures"] = await memory.space(SPACE).erasures()
+            seen["changes"] = await memory.space(SPACE).admin.changes.list(after=0, limit=1_000)
+            seen["erasures"] = await memory.space(SPACE).admin.erasures.list()
 
     new = await other_than(shards, SPACE)
     await SpaceMove(shards.directory, shards.database, at=at).run(SPACE, new)
 
-    await memory.space(SPACE).export_archive(tmp_path / "new.zip")
+    await memory.space(SPACE).admin.export_archive(tmp_path / "new.zip")
     assert (tmp_path / "new.zip").read_bytes() == (tmp_path / "old.zip").read_bytes()
     target = (await shards.shard(new)).database
     assert (
-        await target.transact(lambda tx: space_rows.stands(tx, space=SPACE), space=SPACE, read=True) == seen["stands"]
+        await target.transact(lambda tx: space_rows.table_states(tx, space=SPACE), space=SPACE, read_only=True)
+        == seen["stands"]
     )
-    assert await memory.space(SPACE).changes(after=0, limit=1_000) == seen["changes"]
-    assert await memory.space(SPACE).erasures() == seen["erasures"]
-    report = await target.transact(lambda tx: chain.check(tx, space=SPACE), space=SPACE, read=True)
+    assert await memory.space(SPACE).admin.changes.list(after=0, limit=1_000) == seen["changes"]
+    assert await memory.space(SPACE).admin.erasures.list() == seen["erasures"]
+    report = await target.transact(lambda tx: chain.check(tx, space=SPACE), space=SPACE, read_only=True)
     assert (report.broken, report.unsealed) == ((), 0)
     assert await rows_left(await shards.shard(place.shard), SPACE) == []
 
 
-async def test_writers_lose_and_double_nothing_while_their_space_moves_to_and_fro(
-    fleet: Fleet, dsns: dict[str, str], name: str
-) -> None:
+async def test_concurrent_writes_survive_moves_of_their_space(fleet: Fleet, dsns: dict[str, str], name: str) -> None:
     memory, shards = fleet
     sent: list[str] = []
     over = anyio.Event()
@@ -176,13 +182,13 @@ async def test_writers_lose_and_double_nothing_while_their_space_moves_to_and_fr
             await move_space(shards, name, await other_than(shards, name))
         over.set()
 
-    place = await shards.directory.find(name, anew=True)
+    place = await shards.directory.find(name, refresh=True)
     assert place is not None
     database = (await shards.shard(place.shard)).database
     [messages] = [table for table in archived.tables() if table.name == "messages"]
     rows = await database.transact(
         lambda tx: [row for page in archived.pages(tx, messages, space=name, size=500) for row in page],
-        space=name, read=True,
+        space=name, read_only=True,
     )  # fmt: skip
     assert sorted(row["content"] for row in rows) == sorted(["first", *sent])
 
@@ -202,9 +208,7 @@ async def test_a_key_of_before_the_move_stores_nothing_twice_after_it(fleet: Fle
 
 @pytest.mark.usefixtures("killed")
 @pytest.mark.parametrize("step", STEPS)
-async def test_a_move_that_was_killed_pauses_writers_only_for_a_moment_and_is_finished_by_a_second_run(
-    fleet: Fleet, name: str, step: MoveStep
-) -> None:
+async def test_killed_move_briefly_pauses_writers_and_can_be_finished(fleet: Fleet, name: str, step: MoveStep) -> None:
     memory, shards = fleet
     session = await memory.space(name).session("chat")
     await session.append(said("before"), idempotency_key="before")
@@ -220,16 +224,16 @@ async def test_a_move_that_was_killed_pauses_writers_only_for_a_moment_and_is_fi
 
     assert (report.source, report.target) == (old.shard, new)
     assert await texts(memory, name) == ["before", "between", "after"]
-    assert await shards.directory.find(name, anew=True) == Place(shard=new, version=2)
+    assert await shards.directory.find(name, refresh=True) == Placement(shard=new, version=2)
     assert await shards.directory.moves() == []
     assert await rows_left(await shards.shard(old.shard), name) == []
     target = (await shards.shard(new)).database
-    assert await target.transact(lambda tx: marks.find(tx, space=name), read=True) is None
+    assert await target.transact(lambda tx: marks.find(tx, space=name), read_only=True) is None
 
 
 @pytest.mark.usefixtures("killed")
 @pytest.mark.parametrize("step", [MoveStep.LOADED, MoveStep.EQUAL, MoveStep.DECIDED])
-async def test_a_move_can_be_taken_back_until_it_is_decided(fleet: Fleet, name: str, step: MoveStep) -> None:
+async def test_move_can_be_canceled_until_committed(fleet: Fleet, name: str, step: MoveStep) -> None:
     memory, shards = fleet
     await (await memory.space(name).session("chat")).append(said("one"))
     old, new = (await shards.directory.find(name)), await other_than(shards, name)
@@ -238,12 +242,12 @@ async def test_a_move_can_be_taken_back_until_it_is_decided(fleet: Fleet, name: 
         await SpaceMove(shards.directory, shards.database, at=killing(step)).run(name, new)
 
     if step is MoveStep.DECIDED:
-        with pytest.raises(Conflict, match="has left shard"):
+        with pytest.raises(ConflictError, match="has left shard"):
             await move_space(shards, name, old.shard)
         await move_space(shards, name, new)
     else:
         await move_space(shards, name, old.shard)
-        assert await shards.directory.find(name, anew=True) == old
+        assert await shards.directory.find(name, refresh=True) == old
         assert await rows_left(await shards.shard(new), name) == []
     assert await texts(memory, name) == ["one"]
     assert await shards.directory.moves() == []
@@ -272,7 +276,7 @@ async def test_the_fence_waits_for_a_writer_that_began_before_it(fleet: Fleet, d
     assert await texts(memory, name) == ["late"]
 
 
-async def test_a_fence_that_nobody_ended_is_lifted_only_when_its_time_is_over(fleet: Fleet, name: str) -> None:
+async def test_fence_expires_only_after_its_time(fleet: Fleet, name: str) -> None:
     memory, shards = fleet
     await memory.space(name).remember("I live in Lisbon.")
     place = await shards.directory.find(name)
@@ -282,8 +286,8 @@ async def test_a_fence_that_nobody_ended_is_lifted_only_when_its_time_is_over(fl
     await database.transact(lambda tx: marks.mark(tx, fence, space=name, seconds=60))
 
     assert not await database.transact(lambda tx: marks.lift(tx, space=name, overdue=True))
-    with pytest.raises(Moved, match="is moving"):
-        await database.transact(lambda tx: tx.one("lock_space", space=name), space=name)
+    with pytest.raises(SpaceMovedError, match="is moving"):
+        await database.transact(lambda tx: tx.first("lock_space", space=name), space=name)
     assert (await memory.space(name).recall("Where do I live?")).items  # it may be read
     await database.transact(lambda tx: marks.mark(tx, fence, space=name, seconds=0))
     await memory.space(name).remember("I live in Porto.")
@@ -296,11 +300,11 @@ async def test_a_call_that_was_half_done_when_its_space_moved_says_so(
     await memory.space(name).remember("I live in Lisbon.")
 
     async def half(*given: object) -> None:
-        raise OutcomeUnknown("part of it is stored.") from Moved("it moves.")
+        raise OutcomeUnknownError("part of it is stored.") from SpaceMovedError("it moves.")
 
     monkeypatch.setattr(Local, "run", half)
-    monkeypatch.setattr(shards, "_patience", 0.1)
-    with pytest.raises(OutcomeUnknown):
+    monkeypatch.setattr(shards, "_max_wait", 0.1)
+    with pytest.raises(OutcomeUnknownError):
         await memory.space(name).remember("I live in Porto.")
 
 
@@ -317,7 +321,7 @@ async def test_a_drained_shard_is_empty_and_takes_nothing_new(fleet: Fleet, name
         place = await shards.directory.find(f"{name}-new")
         assert place is not None
         assert place.shard == "b"
-        with pytest.raises(Conflict, match="drained"):
+        with pytest.raises(ConflictError, match="drained"):
             await move_space(shards, f"{name}-new", "a")
     finally:
         await shards.directory.set_state("a", ShardState.OPEN)
@@ -326,22 +330,22 @@ async def test_a_drained_shard_is_empty_and_takes_nothing_new(fleet: Fleet, name
 async def test_wrong_use_is_refused_with_what_to_do(fleet: Fleet, dsns: dict[str, str], name: str) -> None:
     memory, shards = fleet
     await memory.space(name).remember("I live in Lisbon.")
-    with pytest.raises(NotFound, match="no space"):
+    with pytest.raises(NotFoundError, match="no space"):
         await move_space(shards, f"{name}-none", "a")
-    with pytest.raises(NotFound, match="shard 'c' does not exist"):
+    with pytest.raises(NotFoundError, match="shard 'c' does not exist"):
         await move_space(shards, name, "c")
-    with pytest.raises(Conflict, match="is a shard already"):
+    with pytest.raises(ConflictError, match="is a shard already"):
         await add_shard(shards, "c", dsns["a"])
-    with pytest.raises(Duplicate, match="a shard 'a' already"):
+    with pytest.raises(DuplicateError, match="a shard 'a' already"):
         await add_shard(shards, "a", dsns["a"])
-    with pytest.raises(Misconfigured, match="is a directory"):
+    with pytest.raises(ConfigurationError, match="is a directory"):
         await add_shard(shards, "c", dsns["directory"])
-    with pytest.raises(Invalid, match="weight"):
+    with pytest.raises(InvalidRequestError, match="weight"):
         await shards.directory.add("c", dsns["a"], weight=0)
-    with pytest.raises(Misconfigured, match="is a memory, not a directory"):
+    with pytest.raises(ConfigurationError, match="is a memory, not a directory"):
         await bethink.connect("shards" + dsns["a"].removeprefix("postgresql")).open()
-    with pytest.raises(Unavailable, match="many shards"):
-        memory.local()
+    with pytest.raises(DatabaseUnavailableError, match="many shards"):
+        memory.backend.local()
     place = await shards.directory.find(name)
     assert place is not None
     report = await move_space(shards, name, place.shard)  # it is there
@@ -351,11 +355,11 @@ async def test_wrong_use_is_refused_with_what_to_do(fleet: Fleet, dsns: dict[str
 async def test_a_directory_without_a_shard_says_how_to_add_one(superuser_dsn: str) -> None:
     dsn = postgres.create_database(superuser_dsn, f"directory_{uuid.uuid4().hex[:12]}")
     async with bethink.connect("shards" + dsn.removeprefix("postgresql"), learn=False) as memory:
-        with pytest.raises(Misconfigured, match="no open shard"):
+        with pytest.raises(ConfigurationError, match="no open shard"):
             await memory.space("mira").remember("I live in Lisbon.")
 
 
-async def test_a_shard_joins_with_the_spaces_that_it_holds(fleet: Fleet, superuser_dsn: str, name: str) -> None:
+async def test_shard_joins_with_its_spaces(fleet: Fleet, superuser_dsn: str, name: str) -> None:
     memory, shards = fleet
     dsn = postgres.create_database(superuser_dsn, f"shard_{uuid.uuid4().hex[:12]}")
     async with bethink.connect(dsn, learn=False) as alone:
@@ -363,24 +367,22 @@ async def test_a_shard_joins_with_the_spaces_that_it_holds(fleet: Fleet, superus
     assert await add_shard(shards, name, dsn) == 1
     try:
         assert (await memory.space(name).recall("Where do I live?")).items
-        assert await shards.directory.find(name) == Place(shard=name, version=1)
+        assert await shards.directory.find(name) == Placement(shard=name, version=1)
     finally:
         await shards.directory.set_state(name, ShardState.DRAINING)
 
 
-async def test_a_database_that_was_refused_as_a_shard_is_none_and_can_become_one(
-    fleet: Fleet, superuser_dsn: str, name: str
-) -> None:
+async def test_rejected_shard_can_be_added_later(fleet: Fleet, superuser_dsn: str, name: str) -> None:
     memory, shards = fleet
     await memory.space(name).remember("I live in Lisbon.")
     dsn = postgres.create_database(superuser_dsn, f"shard_{uuid.uuid4().hex[:12]}")
     async with bethink.connect(dsn, learn=False) as alone:
         await alone.space(name).remember("I live in Porto.")
-    with pytest.raises(Duplicate, match="a shard 'a' already"):
+    with pytest.raises(DuplicateError, match="a shard 'a' already"):
         await add_shard(shards, "a", dsn)
-    with pytest.raises(Invalid, match="weight"):
+    with pytest.raises(InvalidRequestError, match="weight"):
         await add_shard(shards, f"{name}-1", dsn, weight=0)
-    with pytest.raises(Duplicate, match="in this database and in shard"):
+    with pytest.raises(DuplicateError, match="in this database and in shard"):
         await add_shard(shards, f"{name}-2", dsn)
     async with bethink.connect(dsn, learn=False) as alone:
         await alone.space(name).forget(everything=True)
@@ -390,9 +392,7 @@ async def test_a_database_that_was_refused_as_a_shard_is_none_and_can_become_one
 
 
 # The last one: a shard that holds what the directory has elsewhere cannot be drained.
-async def test_a_person_is_forgotten_in_spaces_too_that_the_directory_does_not_know_or_has_elsewhere(
-    fleet: Fleet, name: str
-) -> None:
+async def test_forget_person_covers_spaces_missing_from_the_directory(fleet: Fleet, name: str) -> None:
     memory, shards = fleet
     stray, twice = f"{name}-stray", f"{name}-twice"
     await memory.space(twice).remember("Ottilie Quast called.")
@@ -401,8 +401,8 @@ async def test_a_person_is_forgotten_in_spaces_too_that_the_directory_does_not_k
     for space in strays:
         await space.remember("Ottilie Quast called again.")
 
-    found = await memory.find_person("Ottilie Quast")
+    found = await memory.admin.people.find("Ottilie Quast")
     assert sorted(each.space for each in found.spaces) == [stray, twice, twice]
-    await memory.forget_person("Ottilie Quast")
+    await memory.admin.people.forget("Ottilie Quast")
 
-    assert (await memory.find_person("Ottilie Quast")).spaces == ()
+    assert (await memory.admin.people.find("Ottilie Quast")).spaces == ()

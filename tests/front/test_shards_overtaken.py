@@ -1,4 +1,4 @@
-"""A move of a space that sleeps while another run takes it over: it must not touch what lives there by now."""
+"""A move of a space that sleeps while another run overtakes it must not touch the current data."""
 
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -6,11 +6,11 @@ from contextlib import suppress
 import pytest
 
 import bethink
-from bethink.errors import Conflict, Moved
+from bethink.errors import ConflictError, SpaceMovedError
 from bethink.store.engines.postgres import PostgresDatabase
 from bethink_shards import marks
 from bethink_shards.copying import SpaceCopy
-from bethink_shards.directory import Place
+from bethink_shards.directory import Placement
 from bethink_shards.marks import MoveState
 from bethink_shards.moving import SpaceMove
 from bethink_shards.operating import move_space
@@ -19,19 +19,19 @@ from tests.conftest import said
 from tests.front.shards_kit import STEPS, Fleet, Killed, killing, other_than, rows_left, texts
 from tests.length import LONG
 
-OVERTAKEN = (Conflict, Moved)
+OVERTAKEN = (ConflictError, SpaceMovedError)
 BACK = STEPS if LONG else [MoveStep.BEGUN, MoveStep.CLEARED, MoveStep.CAUGHT_UP, MoveStep.EQUAL, MoveStep.QUEUED]
 
 
-async def is_as_it_was_left(fleet: Fleet, name: str, *, there: Place, elsewhere: str) -> None:
+async def is_as_it_was_left(fleet: Fleet, name: str, *, there: Placement, elsewhere: str) -> None:
     """Check that a space is in one place, used by all, and that the other holds nothing of it."""
     memory, shards = fleet
-    assert await shards.directory.find(name, anew=True) == there
+    assert await shards.directory.find(name, refresh=True) == there
     assert await texts(memory, name) == ["kept", "later"]
     await (await memory.space(name).session("chat")).append(said("last"))
     assert await texts(memory, name) == ["kept", "later", "last"]
     database = (await shards.shard(there.shard)).database
-    assert await database.transact(lambda tx: marks.find(tx, space=name), read=True) is None
+    assert await database.transact(lambda tx: marks.find(tx, space=name), read_only=True) is None
     assert await rows_left(await shards.shard(elsewhere), name) == []
     assert await shards.directory.moves() == []
 
@@ -50,7 +50,7 @@ async def begin(memory: bethink.Memory, name: str) -> Callable[[], Awaitable[Non
 
 
 @pytest.mark.parametrize(("step", "and_back"), [*((step, False) for step in STEPS), *((step, True) for step in BACK)])
-async def test_a_run_that_was_overtaken_by_another_changes_nothing_where_the_space_lives(
+async def test_overtaken_move_changes_nothing_on_the_current_shard(
     fleet: Fleet, name: str, step: MoveStep, *, and_back: bool
 ) -> None:
     memory, shards = fleet
@@ -71,13 +71,13 @@ async def test_a_run_that_was_overtaken_by_another_changes_nothing_where_the_spa
         await SpaceMove(shards.directory, shards.database, at=overtaken).run(name, new)
 
     assert step in seen
-    there = Place(shard=old.shard, version=3) if and_back else Place(shard=new, version=2)
+    there = Placement(shard=old.shard, version=3) if and_back else Placement(shard=new, version=2)
     await is_as_it_was_left(fleet, name, there=there, elsewhere=new if and_back else old.shard)
 
 
 @pytest.mark.usefixtures("killed")
 @pytest.mark.parametrize("taken_back", [False, True], ids=["starts over", "takes back"])
-async def test_a_run_that_was_overtaken_before_it_erases_leaves_a_space_that_arrived_meanwhile(
+async def test_overtaken_move_erases_nothing_of_an_arrived_space(
     fleet: Fleet, name: str, monkeypatch: pytest.MonkeyPatch, *, taken_back: bool
 ) -> None:
     memory, shards = fleet
@@ -98,4 +98,4 @@ async def test_a_run_that_was_overtaken_before_it_erases_leaves_a_space_that_arr
     with pytest.raises(OVERTAKEN):
         await move_space(shards, name, old.shard if taken_back else new)
 
-    await is_as_it_was_left(fleet, name, there=Place(shard=new, version=2), elsewhere=old.shard)
+    await is_as_it_was_left(fleet, name, there=Placement(shard=new, version=2), elsewhere=old.shard)

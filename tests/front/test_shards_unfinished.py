@@ -1,4 +1,4 @@
-"""A move that was decided and not finished: the workers of both shards go on with everything else."""
+"""A committed but unfinished move: the workers of both shards continue with everything else."""
 
 import tempfile
 from collections.abc import AsyncIterator
@@ -59,7 +59,7 @@ async def alone(
 
 def change(alone: bethink.Memory, text: str, *given: object) -> None:
     """Change rows of the queue of a shard, whatever its space."""
-    database = alone.local().database
+    database = alone.backend.local().database
     assert isinstance(database, PostgresDatabase)
     with psycopg.connect(database.options.dsn) as connection:
         connection.execute(text.encode(), given)
@@ -67,7 +67,7 @@ def change(alone: bethink.Memory, text: str, *given: object) -> None:
 
 async def job(database: Database, space: str) -> tuple[JobStatus, int]:
     """Return how the job that learns from a space stands, and how often it was tried."""
-    listed = await database.transact(lambda tx: jobs.listed(tx, space=space, limit=10), read=True)
+    listed = await database.transact(lambda tx: jobs.list_jobs(tx, space=space, limit=10), read_only=True)
     [found] = [each for each in listed if each.kind is JobKind.EXTRACT]
     return found.status, found.attempts
 
@@ -76,7 +76,7 @@ async def job(database: Database, space: str) -> tuple[JobStatus, int]:
 async def test_the_old_shard_looks_at_the_sessions_of_its_other_spaces(alone: bethink.Memory, name: str) -> None:
     change(alone, "UPDATE jobs SET due_at = 2 WHERE space_id = %s", f"{name}-2")
 
-    assert (await worker(alone.local().database, None).run_once()).scanned == 1
+    assert (await worker(alone.backend.local().database, None).run_once()).scanned == 1
 
 
 @pytest.mark.parametrize(
@@ -85,15 +85,15 @@ async def test_the_old_shard_looks_at_the_sessions_of_its_other_spaces(alone: be
     indirect=True,
 )
 async def test_the_old_shard_starts_sweeps_and_prunes_its_other_spaces(alone: bethink.Memory, name: str) -> None:
-    database = alone.local().database
+    database = alone.backend.local().database
     change(alone, "UPDATE jobs SET quoted_from = 0 WHERE space_id = %s AND kind = 'extract'", f"{name}-2")
 
     assert await start_over(database) == 1
     assert await RetentionService(database, redactor=Quiet(), options=RetentionOptions()).sweep_next() == 0
     parts = TaskParts(database=database, settings=Settings(), redactor=Quiet())
     assert await PruneChanges(parts).prune() == 0
-    assert name not in await alone.list_spaces(limit=1_000)
-    assert f"{name}-2" in await alone.list_spaces(limit=1_000)
+    assert name not in [space.name for space in await alone.spaces.list(limit=1_000)]
+    assert f"{name}-2" in [space.name for space in await alone.spaces.list(limit=1_000)]
     assert (await worker(database, None).audit()).violations == 0
 
 
@@ -107,9 +107,9 @@ async def test_job_of_a_space_that_left_starts_over_in_the_new_shard(
     fleet: Fleet, alone: bethink.Memory, name: str
 ) -> None:
     _, shards = fleet
-    old = alone.local().database
+    old = alone.backend.local().database
     await worker(old, None).run_once()
-    assert await old.transact(lambda tx: jobs.listed(tx, space=name, limit=10), read=True) == []
+    assert await old.transact(lambda tx: jobs.list_jobs(tx, space=name, limit=10), read_only=True) == []
 
     new = await other_than(shards, name)
     await move_space(shards, name, new)
@@ -117,7 +117,7 @@ async def test_job_of_a_space_that_left_starts_over_in_the_new_shard(
     assert await job((await shards.shard(new)).database, name) == (JobStatus.QUEUED, 0)
 
 
-async def test_job_of_a_leaving_space_is_given_back_untried(alone: bethink.Memory, name: str) -> None:
+async def test_job_of_a_moving_space_is_released_untried(alone: bethink.Memory, name: str) -> None:
     other = f"{name}-2"
     change(alone, "UPDATE jobs SET status = 'queued', due_at = 1 WHERE space_id = %s AND kind = 'extract'", other)
     change(  # it may be claimed, not written to
@@ -127,14 +127,14 @@ async def test_job_of_a_leaving_space_is_given_back_untried(alone: bethink.Memor
         2**60,
     )
 
-    report = await worker(alone.local().database, None).run_once()
+    report = await worker(alone.backend.local().database, None).run_once()
 
     change(alone, "DELETE FROM moves WHERE space_id = %s", other)
-    assert report.lost >= 1
-    assert await job(alone.local().database, other) == (JobStatus.QUEUED, 0)
+    assert report.leases_lost >= 1
+    assert await job(alone.backend.local().database, other) == (JobStatus.QUEUED, 0)
 
 
-async def test_changes_that_no_webhook_was_told_of_are_told_by_those_of_the_new_shard(fleet: Fleet, name: str) -> None:
+async def test_new_shard_delivers_pending_webhook_changes(fleet: Fleet, name: str) -> None:
     memory, shards = fleet
     await (await memory.space(name).session("chat")).append(said("one"))
     place, new = await shards.directory.find(name), await other_than(shards, name)
@@ -144,15 +144,15 @@ async def test_changes_that_no_webhook_was_told_of_are_told_by_those_of_the_new_
     for database in databases:
         hook = WebhookInfo(id=f"whk_{name}", url="https://example.com/hook", space=name, created_at=at)
         await database.transact(lambda tx, hook=hook: webhooks.insert(tx, hook))
-    await memory.space(name).facts.save(bethink.Fact(id="tea", content="Tea."))
-    before = [change.number for change in await memory.space(name).changes(after=0)]
+    await memory.space(name).facts.save(bethink.Fact(id="tea", text="Tea."))
+    before = [change.number for change in await memory.space(name).admin.changes.list(after=0)]
 
     await move_space(shards, name, new)
-    await memory.space(name).facts.save(bethink.Fact(id="rice", content="Rice."))
+    await memory.space(name).facts.save(bethink.Fact(id="rice", text="Rice."))
 
     lease = timedelta(minutes=1)
     old, there = [
-        await database.transact(lambda tx: webhooks.claim(tx, webhook_id=f"whk_{name}", lease=lease, limit=100))
+        await database.transact(lambda tx: webhooks.lease_queues(tx, webhook_id=f"whk_{name}", lease=lease, limit=100))
         for database in databases
     ]
     assert [queue for queue in old if queue.space == name] == []

@@ -1,4 +1,4 @@
-"""What a Memory starts by itself, and how it is told which model to learn with."""
+"""What a Memory starts automatically, and how its model is selected."""
 
 import logging
 import sys
@@ -11,16 +11,17 @@ import pytest
 
 import bethink
 import bethink.sync
-from bethink import AgentKind, conversation_key
 from bethink.config.groups import ModelSettings
 from bethink.config.settings import Settings
-from bethink.errors import Misconfigured, Unavailable
+from bethink.errors import ConfigurationError, DatabaseUnavailableError
 from bethink.memory.plugins import model_from
 from bethink.model.calls import ModelAnswer, ModelCall
 from bethink.model.jobs import JobKind, JobStatus, Outcome
+from bethink.model.records import conversation_key
 from bethink.providers.anthropic_model import AnthropicModel
 from bethink.providers.openai_model import OpenAIModel
 from bethink.providers.scripted_model import ScriptedModel
+from bethink.types import AgentKind
 from tests.conftest import KEY, Quiet, many
 from tests.rooms.learn_kit import until, willing
 
@@ -37,14 +38,14 @@ def thread_names() -> Callable[[], set[str]]:
 
 
 @pytest.mark.spec("S2.1", "S2.6")
-async def test_opening_a_root_session_learns_from_what_is_marked_in_the_background(target: str) -> None:
+async def test_opening_a_root_session_learns_marked_sessions(target: str) -> None:
     model = ScriptedModel(willing)
     async with bethink.connect(target, model=model, redactor=Quiet(), learn_in_background=False) as memory:
         session = await memory.space("alice").session(chat(1))
         await session.append(many(6))
     async with bethink.connect(target, model=model, redactor=Quiet()) as memory:
         await memory.space("alice").session(chat(2))
-        session = await memory.space("alice").get_session(session.id)
+        session = await memory.space("alice").sessions.get(session.id)
 
         async def remembered() -> bool:
             return await session.summary() is not None
@@ -55,7 +56,7 @@ async def test_opening_a_root_session_learns_from_what_is_marked_in_the_backgrou
 
 
 @pytest.mark.spec("S2.2", "S2.3", "S2.4", "S2.5")
-async def test_nothing_is_started_for_ephemeral_disabled_or_sub_agent_sessions_or_without_a_database(
+async def test_background_does_not_start_for_excluded_sessions(
     target: str, thread_names: Callable[[], set[str]]
 ) -> None:
     async with bethink.connect(target, redactor=Quiet()) as memory:
@@ -65,14 +66,14 @@ async def test_nothing_is_started_for_ephemeral_disabled_or_sub_agent_sessions_o
     async with bethink.connect(target, redactor=Quiet(), learn=False) as memory:
         await memory.space("alice").session(chat(3))
         assert "bethink-background" not in thread_names()
-        with pytest.raises(Unavailable):
+        with pytest.raises(DatabaseUnavailableError):
             await memory.learn()
     async with bethink.connect(enabled=False) as memory:
         await memory.space("alice").session(chat(4))
         assert "bethink-background" not in thread_names()
 
 
-async def test_closing_a_memory_stops_what_it_started(target: str, thread_names: Callable[[], set[str]]) -> None:
+async def test_closing_a_memory_stops_its_background_work(target: str, thread_names: Callable[[], set[str]]) -> None:
     class Endless(ScriptedModel):
         async def answer(self, call: ModelCall) -> ModelAnswer:
             self.calls.append(call)
@@ -96,7 +97,7 @@ async def test_closing_a_memory_stops_what_it_started(target: str, thread_names:
         target, model=ScriptedModel(willing), redactor=Quiet(), learn_in_background=False
     ) as memory:
         report = await memory.learn()
-    assert report.outcomes == {Outcome.SUCCEEDED: 2}, "it was handed back, learnt from, and its space settled"
+    assert report.outcomes == {Outcome.SUCCEEDED: 2}, "it was handed back, learned from, and its space settled"
 
 
 async def test_the_loop_can_be_run_from_a_memory(target: str) -> None:
@@ -105,14 +106,14 @@ async def test_the_loop_can_be_run_from_a_memory(target: str) -> None:
         session = await memory.space("alice").session(KEY)
         await session.append(many(6))
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(memory.work)
+            tasks.start_soon(memory.run_worker)
 
             async def done() -> bool:
-                return not await memory.local().marks().find_invalidated()
+                return not await memory.backend.local().marks().find_invalidated()
 
             await until(done)
             tasks.cancel_scope.cancel()
-        assert (await memory.audit()).spent_today.calls >= 1
+        assert (await memory.admin.audit()).spent_today.calls >= 1
 
 
 def test_a_model_is_named_by_provider_and_name() -> None:
@@ -125,14 +126,14 @@ def test_a_model_is_named_by_provider_and_name() -> None:
     assert (local.name, local.window) == ("small", 4096)
     assert isinstance(model_from(Settings(model=ModelSettings(name="anthropic:c", api_key="k"))), AnthropicModel)
     for wrong in ("gpt", "openai:", "mystery:m"):
-        with pytest.raises(Misconfigured, match="does not name a provider"):
+        with pytest.raises(ConfigurationError, match="does not name a provider"):
             model_from(Settings(model=ModelSettings(name=wrong)))
 
 
 NOWHERE = "http://127.0.0.1:1/v1"
 
 
-def test_a_model_and_an_embedder_may_be_given_by_name() -> None:
+def test_model_and_embedder_can_be_set_by_name() -> None:
     with bethink.sync.connect(
         ":memory:",
         model="openai:foo",
@@ -145,17 +146,17 @@ def test_a_model_and_an_embedder_may_be_given_by_name() -> None:
         memory.space("alice").remember("My cat is called Miso.")
         report = memory.learn()
         found = memory.space("alice").recall("cat")
-        errors = {job.kind: job.last_error or "" for job in memory.space("alice").jobs()}
+        errors = {job.kind: job.last_error or "" for job in memory.space("alice").admin.jobs.list()}
 
     assert report.outcomes["failed"] == 2
     assert errors[JobKind.EXTRACT].startswith("ModelUnavailable")
     assert errors[JobKind.INDEX].startswith("ModelUnavailable")
-    assert found.missing == "embedder unavailable; ranked by words only"
+    assert found.note == "Embedder unavailable. Ranked by words only."
 
 
-async def test_a_name_that_is_given_stands_above_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_model_argument_overrides_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BETHINK_MODEL", "mystery:m")
-    with pytest.raises(Misconfigured, match="'mystery:m' does not name a provider"):
+    with pytest.raises(ConfigurationError, match="'mystery:m' does not name a provider"):
         bethink.connect(":memory:")
     async with bethink.connect(":memory:", model="", learn_in_background=False) as memory:
         await memory.space("alice").remember("My cat is called Miso.")
@@ -175,7 +176,7 @@ def unmade(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> s
     return r"pip install 'bethink\[openai\]'"
 
 
-async def test_without_what_its_model_needs_a_memory_stores_finds_and_forgets_and_only_learning_fails(
+async def test_missing_model_package_fails_only_learning(
     target: str, unmade: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with bethink.connect(target, redactor=Quiet()) as memory:
@@ -183,21 +184,21 @@ async def test_without_what_its_model_needs_a_memory_stores_finds_and_forgets_an
             for place in range(3):
                 session = await memory.space("alice").session(chat(place))
                 await session.append(many(6))
-                with pytest.raises(Misconfigured, match=unmade):
+                with pytest.raises(ConfigurationError, match=unmade):
                     await memory.learn()
         told = [record.message for record in caplog.records]
         assert (await memory.space("alice").recall("message")).items
-        jobs = {job.kind: job for job in await memory.space("alice").jobs()}
-        audit = await memory.audit()
+        jobs = {job.kind: job for job in await memory.space("alice").admin.jobs.list()}
+        audit = await memory.admin.audit()
         assert (await memory.space("alice").forget(everything=True)).messages == 18
 
     assert len(told) == 1
-    assert told[0].startswith("marked sessions are not learnt from: ")
+    assert told[0].startswith("marked sessions are not learned from: ")
     assert (jobs[JobKind.EXTRACT].status, jobs[JobKind.EXTRACT].attempts) == (JobStatus.QUEUED, 0)
     assert audit.daily_cap == 5_000_000
 
 
-async def test_without_what_its_embedder_needs_recall_finds_by_words_and_says_so_and_learning_goes_on_till_there(
+async def test_missing_embedder_package_leaves_search_by_words(
     target: str, unmade: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with bethink.connect(
@@ -206,16 +207,16 @@ async def test_without_what_its_embedder_needs_recall_finds_by_words_and_says_so
         await memory.space("alice").remember("My cat is called Miso.")
         with caplog.at_level(logging.WARNING):
             found = await memory.space("alice").recall("cat")
-        with pytest.raises(Misconfigured, match=unmade):
+        with pytest.raises(ConfigurationError, match=unmade):
             await memory.learn()
-        with pytest.raises(Misconfigured, match=unmade):
-            await memory.local().vectors().reindex()
-        assert (await memory.audit()).daily_cap is None, "without a model nothing is spent"
-        jobs = {job.kind: job for job in await memory.space("alice").jobs()}
+        with pytest.raises(ConfigurationError, match=unmade):
+            await memory.backend.local().vectors().reindex()
+        assert (await memory.admin.audit()).daily_cap is None, "without a model nothing is spent"
+        jobs = {job.kind: job for job in await memory.space("alice").admin.jobs.list()}
 
     assert [item.text for item in found.items] == ["My cat is called Miso."]
-    assert found.missing == "embedder unavailable; ranked by words only"
+    assert found.note == "Embedder unavailable. Ranked by words only."
     [told] = caplog.records
-    assert told.message.startswith("recall continues without vectors: ")
+    assert told.message.startswith("Recall continues without vectors: ")
     assert jobs[JobKind.EXTRACT].outcome is Outcome.SUCCEEDED
     assert (jobs[JobKind.INDEX].status, jobs[JobKind.INDEX].attempts) == (JobStatus.QUEUED, 0)

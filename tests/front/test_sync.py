@@ -10,8 +10,9 @@ import pytest
 
 import bethink
 import bethink.sync
+import bethink.types
 from bethink import Fact
-from bethink.errors import Misconfigured, NotFound, Unavailable
+from bethink.errors import ConfigurationError, DatabaseUnavailableError, NotFoundError
 from bethink.features.keys.handle import Keys
 from bethink.memory.log.marks import Marks
 from bethink.memory.recall.reindex import Vectors
@@ -27,7 +28,7 @@ def test_the_blocking_api_is_what_the_generator_writes() -> None:
     assert done.returncode == 0, done.stdout
 
 
-def test_the_generator_notices_a_change(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_generator_detects_a_stale_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     stale = tmp_path / "sync.py"
     stale.write_text("old")
     monkeypatch.setattr(make_sync, "_TARGET", stale)
@@ -37,8 +38,8 @@ def test_the_generator_notices_a_change(monkeypatch: pytest.MonkeyPatch, tmp_pat
 
 
 HANDLES: list[type[Any]] = [
-    bethink.Memory, bethink.Space, bethink.Session, bethink.Facts, bethink.Documents, bethink.Threads, Keys,
-    bethink.History, bethink.LiveHistory, bethink.WorkingMemory, Marks, Vectors,
+    bethink.Memory, bethink.Space, bethink.Session, bethink.types.Facts, bethink.types.Documents, bethink.types.Threads,
+    Keys, bethink.types.History, bethink.types.LiveHistory, bethink.types.WorkingMemory, Marks, Vectors,
 ]  # fmt: skip
 ASYNC_ONLY = {"Memory": {"backend", "sync"}}
 
@@ -73,33 +74,33 @@ def test_both_ways_to_connect_take_the_same_parameters() -> None:
 
 def test_the_blocking_api_does_what_the_other_does(target: str) -> None:
     with bethink.sync.connect(target, redactor=Quiet(), learn=False) as memory:
-        alice, local = memory.space("alice"), memory.local()
+        alice, local = memory.space("alice"), memory.backend.local()
         session = alice.session(KEY)
         assert session.append(many(6)) == [1, 2, 3, 4, 5, 6]
-        assert local.marks().find_invalidated() == [alice.get_session(session.id).info]
+        assert local.marks().find_invalidated() == [alice.sessions.get(session.id).info]
         assert local.marks().mark_processed(session.info, until=6, expected=6)
-        history = alice.history()
+        history = alice.sessions.history()
         assert [record.number for record in history.recent(KEY, 2)] == [5, 6]
-        alice.facts.save(Fact(id="f", content="tea"))
+        alice.facts.save(Fact(id="f", text="tea"))
         assert alice.facts.count() == 1
-        assert alice.documents.tree() == {}
-        assert alice.threads.open("t").id == alice.working().get_thread("t").id == "t"
-        assert memory.keys.all() == []
-        with alice.live(KEY) as live:
+        assert alice.documents.list() == []
+        assert alice.threads.open("t").id == alice.threads.engine().get_thread("t").id == "t"
+        assert memory.admin.keys.list() == []
+        with alice.sessions.live(KEY) as live:
             live.append({"role": "user", "content": "seven"})
             assert live.messages[-1].content == "seven"
             assert live.failures == 0
         assert history.length(KEY) == 7
-        following = session.reset()
+        following = session.restart()
         assert (following.space, following.info.ordinal) == ("alice", 2)
-        with pytest.raises(NotFound):
-            alice.get_session("ses_nobody")
+        with pytest.raises(NotFoundError):
+            alice.sessions.get("ses_nobody")
 
 
 def test_two_handles_on_one_session_are_equal(tmp_path: Path) -> None:
     with bethink.sync.connect(tmp_path / "m.db", redactor=Quiet(), learn=False) as memory:
         session, other = memory.space("alice").session(KEY), memory.space("alice").session("elsewhere")
-        assert session == memory.space("alice").get_session(session.id)
+        assert session == memory.space("alice").sessions.get(session.id)
         assert session != other
         assert session != session.info
         assert len({session, other, memory.space("alice").session(KEY)}) == 2
@@ -107,12 +108,12 @@ def test_two_handles_on_one_session_are_equal(tmp_path: Path) -> None:
         assert repr(memory.space("alice")) == "Space('alice')"
 
 
-def test_a_session_that_is_found_is_a_blocking_one(tmp_path: Path) -> None:
+def test_blocking_find_session_returns_a_blocking_session(tmp_path: Path) -> None:
     with bethink.sync.connect(tmp_path / "memory.db") as memory:
         alice = memory.space("alice")
-        assert alice.find_session(KEY) is None
+        assert alice.sessions.find(KEY) is None
         opened = alice.session(KEY)
-        found = alice.find_session(KEY)
+        found = alice.sessions.find(KEY)
 
         assert found == opened
         assert isinstance(found, bethink.sync.Session)
@@ -121,9 +122,9 @@ def test_a_session_that_is_found_is_a_blocking_one(tmp_path: Path) -> None:
 def test_a_blocking_memory_that_is_not_open_says_so(tmp_path: Path) -> None:
     memory = bethink.sync.connect(":memory:", redactor=Quiet())
 
-    with pytest.raises(Unavailable, match="with block"):
-        memory.local().marks().find_invalidated()
-    with pytest.raises(Unavailable, match="with block"), memory.space("alice").live(KEY):
+    with pytest.raises(DatabaseUnavailableError, match="with` block"):
+        memory.backend.local().marks().find_invalidated()
+    with pytest.raises(DatabaseUnavailableError, match="with` block"), memory.space("alice").sessions.live(KEY):
         pass
 
 
@@ -131,13 +132,13 @@ def test_a_blocking_memory_that_failed_to_open_leaves_no_thread_behind(tmp_path:
     before = set(threading.enumerate())
     memory = bethink.sync.connect(f"{tmp_path}", redactor=Quiet())
 
-    with pytest.raises(Misconfigured):
+    with pytest.raises(ConfigurationError):
         memory.open()
     for thread in set(threading.enumerate()) - before:
         thread.join(10)  # on its way out, or it never ends
         assert not thread.is_alive(), thread
-    with pytest.raises(Unavailable, match="with block"):
-        memory.local().marks().find_invalidated()
+    with pytest.raises(DatabaseUnavailableError, match="with` block"):
+        memory.backend.local().marks().find_invalidated()
     memory.close()
 
 
@@ -145,25 +146,25 @@ def test_a_blocking_memory_closes_once_and_opens_again(tmp_path: Path) -> None:
     memory = bethink.sync.connect(tmp_path / "m.db", redactor=Quiet())
     for _ in range(2):
         memory.open()
-        assert memory.local().marks().find_invalidated() == []
+        assert memory.backend.local().marks().find_invalidated() == []
         memory.close()
         memory.close()
 
 
-def test_a_blocking_memory_that_nobody_closed_lets_the_interpreter_end(tmp_path: Path) -> None:
-    code = "import bethink.sync; m = bethink.sync.connect('m.db'); m.open(); print(m.space('alice').sessions())"
+def test_unclosed_blocking_memory_lets_the_interpreter_exit(tmp_path: Path) -> None:
+    code = "import bethink.sync; m = bethink.sync.connect('m.db'); m.open(); print(len(m.space('a').sessions.list()))"
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=30, check=True
     )
 
-    assert done.stdout == "[]\n"
+    assert done.stdout == "0\n"
 
 
 def test_a_blocking_memory_opened_before_a_fork_says_so_in_the_child(tmp_path: Path) -> None:
     with bethink.sync.connect(tmp_path / "m.db", redactor=Quiet()) as memory:
         memory._loop._process = -1  # as a child sees it
-        with pytest.raises(Unavailable, match="before a fork"):
-            memory.local().marks().find_invalidated()
+        with pytest.raises(DatabaseUnavailableError, match="before a fork"):
+            memory.backend.local().marks().find_invalidated()
         portal = memory._loop._portal
         memory.close()  # a child has nothing to close, and does not wait for it
         memory._loop._portal, memory._loop._process = portal, os.getpid()
@@ -179,18 +180,18 @@ def test_a_blocking_memory_that_is_open_is_not_opened_twice(tmp_path: Path) -> N
 def test_a_blocking_memory_closes_while_a_live_history_is_left_open(tmp_path: Path) -> None:
     memory = bethink.sync.connect(tmp_path / "m.db", redactor=Quiet())
     memory.open()
-    live = memory.space("alice").live(KEY)
+    live = memory.space("alice").sessions.live(KEY)
     live.__enter__()
     memory.close()
 
     assert not [thread for thread in threading.enumerate() if thread.name == "bethink-loop"]
 
 
-def test_a_loop_that_cannot_start_is_said_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_event_loop_start_failure_raises_unavailable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise OSError("too many open files")
 
     monkeypatch.setattr("bethink.api.sync_runtime.anyio.run", refuse)
     monkeypatch.setattr(threading, "excepthook", print)
-    with pytest.raises(Unavailable, match="could not be started"):
+    with pytest.raises(DatabaseUnavailableError, match="could not be started"):
         bethink.sync.connect(tmp_path / "m.db", redactor=Quiet()).open()

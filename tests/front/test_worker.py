@@ -1,4 +1,4 @@
-"""The worker: what it takes up and when, and that nothing it meets stops it."""
+"""The worker: which jobs it takes and when, and that no failure stops it."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -8,16 +8,18 @@ import anyio
 import pytest
 from anyio.from_thread import BlockingPortal
 
-from bethink import AgentKind, Memory, Session, conversation_key
+from bethink import Memory, Session
 from bethink.config.settings import Settings
-from bethink.errors import Busy, Unavailable
+from bethink.errors import DatabaseBusyError, DatabaseUnavailableError
 from bethink.jobs.worker import Handler, Worker, WorkerOptions
 from bethink.memory.learning.extraction.idle import IdleRules
 from bethink.model.calls import ModelAnswer, ModelCall
-from bethink.model.jobs import Claim, JobKind, JobStatus, Learnt, Outcome
+from bethink.model.jobs import JobKind, JobResult, JobStatus, Lease, Outcome
+from bethink.model.records import conversation_key
 from bethink.providers.scripted_model import ScriptedModel
 from bethink.store import jobs
 from bethink.store.db import Database, Tx
+from bethink.types import AgentKind
 from tests.conftest import KEY, FakeClock, many, said
 from tests.rooms.learn_kit import a_fact, answer, extractor, worker
 
@@ -42,21 +44,21 @@ class Recording:
     def __init__(self, inner: Handler, noted: list[str], word: str) -> None:
         self.inner, self.noted, self.word = inner, noted, word
 
-    async def process(self, claim: Claim) -> Learnt:
+    async def process(self, lease: Lease) -> JobResult:
         self.noted.append(self.word)
-        return await self.inner.process(claim)
+        return await self.inner.process(lease)
 
     async def fail(
-        self, claim: Claim, *, status: JobStatus, delay: timedelta, attempts: int | None, error: str
+        self, lease: Lease, *, status: JobStatus, delay: timedelta, attempts: int | None, error: str
     ) -> None:
-        await self.inner.fail(claim, status=status, delay=delay, attempts=attempts, error=error)
+        await self.inner.fail(lease, status=status, delay=delay, attempts=attempts, error=error)
 
     def look(self, tx: Tx, *, space: str, key: str) -> bool:
         return self.inner.look(tx, space=space, key=key)
 
 
 @pytest.mark.spec("S0.18", "S0.19", "S1.3", "S1.4")
-def test_a_worker_polls_every_thirty_seconds_for_ten_sessions_with_eight_at_once() -> None:
+def test_worker_defaults_are_those_of_the_specification() -> None:
     options, settings = WorkerOptions(), Settings()
 
     assert (options.interval, options.batch, options.concurrency) == (30.0, 10, 8)
@@ -64,16 +66,16 @@ def test_a_worker_polls_every_thirty_seconds_for_ten_sessions_with_eight_at_once
     assert (options.scan_limit, options.scan_claims) == (settings.scan.limit, settings.scan.claims) == (5000, 16)
     assert (IdleRules().idle_hours, IdleRules().age_days) == (6, 30)
     assert (settings.scan.idle_hours, settings.scan.age_days) == (6, 30)
-    assert options.daily_cap == settings.learning.daily_spend_cap * 1_000_000
+    assert options.daily_cap == settings.learning.daily_budget * 1_000_000
 
 
 @pytest.mark.spec("S0.19", "S1.4", "S2.12")
-async def test_one_run_takes_ten_sessions_and_the_next_the_rest(database: Database, memory: Memory) -> None:
+async def test_worker_run_takes_ten_sessions_at_a_time(database: Database, memory: Memory) -> None:
     await crowd(memory, 12)
     work = worker(database, None)
 
-    assert [(await work.run_once()).claimed for _ in range(3)] == [10, 2, 0]
-    assert await memory.local().marks().find_invalidated() == []
+    assert [(await work.run_once()).leased for _ in range(3)] == [10, 2, 0]
+    assert await memory.backend.local().marks().find_invalidated() == []
 
 
 @pytest.mark.spec("S2.15")
@@ -101,7 +103,7 @@ async def test_no_more_than_the_cap_are_worked_on_at_once(database: Database, me
 
 
 @pytest.mark.spec("S0.23")
-async def test_what_is_done_with_a_session_can_be_replaced(database: Database, memory: Memory) -> None:
+async def test_worker_uses_a_custom_handler(database: Database, memory: Memory) -> None:
     await crowd(memory, 2)
     noted: list[str] = []
     handler = Recording(extractor(database, None), noted, "mine")
@@ -112,15 +114,15 @@ async def test_what_is_done_with_a_session_can_be_replaced(database: Database, m
 
 
 @pytest.mark.spec("S2.7")
-async def test_sessions_are_learnt_from_before_spaces_are_settled(database: Database, memory: Memory) -> None:
+async def test_sessions_are_learned_before_spaces_are_consolidated(database: Database, memory: Memory) -> None:
     await crowd(memory, 3)
     noted: list[str] = []
 
     class Settling(Recording):
-        async def process(self, claim: Claim) -> Learnt:
-            self.noted.append(f"{self.word} {claim.key}")
-            await database.transact(lambda tx: jobs.finish(tx, claim, status=JobStatus.DONE, outcome=Outcome.SUCCEEDED))
-            return Learnt(outcome=Outcome.SUCCEEDED)
+        async def process(self, lease: Lease) -> JobResult:
+            self.noted.append(f"{self.word} {lease.key}")
+            await database.transact(lambda tx: jobs.finish(tx, lease, status=JobStatus.DONE, outcome=Outcome.SUCCEEDED))
+            return JobResult(outcome=Outcome.SUCCEEDED)
 
     inner = extractor(database, None)
     handlers = {
@@ -144,14 +146,12 @@ async def test_one_session_that_fails_does_not_hold_up_the_others(database: Data
     report = await worker(database, moody).run_once()
 
     assert report.outcomes == {Outcome.SUCCEEDED: 3, "failed": 1}
-    [failed] = [job for job in await memory.space("space-1").jobs() if job.kind is JobKind.EXTRACT]
+    [failed] = [job for job in await memory.space("space-1").admin.jobs.list() if job.kind is JobKind.EXTRACT]
     assert (failed.status, failed.last_error) == (JobStatus.FAILED, "ZeroDivisionError")
 
 
 @pytest.mark.spec("S2.8", "S2.9", "S2.10")
-async def test_a_quiet_session_is_learnt_from_without_a_mark_and_others_are_left_alone(
-    database: Database, memory: Memory, clock: FakeClock
-) -> None:
+async def test_worker_learns_idle_sessions_without_a_mark(database: Database, memory: Memory, clock: FakeClock) -> None:
     quiet = await memory.space("alice").session(chat(1))
     await quiet.append(said("I like tea."))
     helper = await memory.space("alice").session(chat(2), agent="h", kind=AgentKind.SUBAGENT)
@@ -165,7 +165,7 @@ async def test_a_quiet_session_is_learnt_from_without_a_mark_and_others_are_left
 
     report = await worker(database, None).run_once()
 
-    assert (report.marked, report.claimed) == (1, 1)
+    assert (report.marked, report.leased) == (1, 1)
     assert await quiet.summary() is not None
     for other in (helper, secret, fresh):
         assert await other.summary() is None
@@ -175,20 +175,18 @@ async def test_a_quiet_session_is_learnt_from_without_a_mark_and_others_are_left
 
 
 @pytest.mark.spec("S2.9")
-async def test_a_session_that_went_quiet_too_long_ago_is_left_alone(
-    database: Database, memory: Memory, clock: FakeClock
-) -> None:
+async def test_session_idle_for_too_long_is_not_learned(database: Database, memory: Memory, clock: FakeClock) -> None:
     session = await memory.space("alice").session(KEY)
     await session.append(said("long ago"))
     clock.time += 31 * 24 * HOUR
 
     assert (await worker(database, None).run_once()).marked == 0
-    [job] = [each for each in await memory.space("alice").jobs() if each.kind is JobKind.EXTRACT]
+    [job] = [each for each in await memory.space("alice").admin.jobs.list() if each.kind is JobKind.EXTRACT]
     assert (job.status, job.due_at) == (JobStatus.DONE, None)
     assert (await worker(database, None).audit()).violations == 0
 
 
-async def test_whoever_comes_back_after_a_long_time_is_learnt_from_again(
+async def test_session_resumed_after_a_month_is_learned_again(
     database: Database, memory: Memory, clock: FakeClock
 ) -> None:
     session = await memory.space("alice").session(KEY)
@@ -208,9 +206,7 @@ async def test_whoever_comes_back_after_a_long_time_is_learnt_from_again(
 
 
 @pytest.mark.spec("S2.12")
-async def test_a_scan_looks_at_and_claims_no_more_than_it_may(
-    database: Database, memory: Memory, clock: FakeClock
-) -> None:
+async def test_scan_respects_its_limits(database: Database, memory: Memory, clock: FakeClock) -> None:
     for number in range(6):
         session = await memory.space("alice").session(chat(number))
         await session.append(said("tea"))
@@ -219,12 +215,12 @@ async def test_a_scan_looks_at_and_claims_no_more_than_it_may(
     first = await worker(database, None, scan_claims=2).run_once()
     second = await worker(database, None, scan_limit=3).run_once()
 
-    assert (first.marked, first.claimed) == (2, 2)
+    assert (first.marked, first.leased) == (2, 2)
     assert (second.scanned, second.marked) == (3, 3)
 
 
 @pytest.mark.spec("S2.8")
-async def test_a_scan_can_be_kept_to_some_channels(database: Database, memory: Memory, clock: FakeClock) -> None:
+async def test_scan_can_be_limited_to_channels(database: Database, memory: Memory, clock: FakeClock) -> None:
     keys = [conversation_key(channel=channel, chat="x") for channel in ("cli", "cron")]
     for key in (*keys, "cli:y", "hello"):
         session = await memory.space("alice").session(key)
@@ -246,15 +242,15 @@ async def test_the_daily_spend_cap_holds_learning_until_midnight_and_says_so(
     first, second = await work.run_once(), await work.run_once()
     await work.run_once()
 
-    assert (first.claimed, second.claimed, second.held) == (1, 0, "spend_cap")
+    assert (first.leased, second.leased, second.blocked) == (1, 0, "spend_cap")
     assert caplog.text.count("daily spend cap of $0.00 is reached") == 1
     assert not await work._any_due(), "nothing wakes a worker that may not spend"
     audit = await work.audit()
-    assert audit.capped
+    assert audit.is_capped
     assert audit.spent_today.calls == 2, "the claims, and the second reading of them"
     assert audit.spent_today.cost > 0
     clock.time += 24 * HOUR
-    assert (await work.run_once()).claimed == 1
+    assert (await work.run_once()).leased == 1
 
 
 async def test_two_workers_never_do_the_same_job(database: Database, memory: Memory) -> None:
@@ -267,10 +263,10 @@ async def test_two_workers_never_do_the_same_job(database: Database, memory: Mem
             tasks.start_soon(each.run_once)
 
     assert len(model.calls) == 16
-    assert await memory.local().marks().find_invalidated() == []
+    assert await memory.backend.local().marks().find_invalidated() == []
 
 
-async def test_a_worker_whose_claim_is_taken_stops_working_on_it(
+async def test_worker_that_lost_its_lease_stops_the_job(
     database: Database, memory: Memory, session: Session, clock: FakeClock
 ) -> None:
     await session.append(many(6))
@@ -281,7 +277,7 @@ async def test_a_worker_whose_claim_is_taken_stops_working_on_it(
             while not taken:  # a heartbeat may come between the end of the lease and the other worker
                 clock.time += HOUR
                 taken = await database.transact(
-                    lambda tx: jobs.claim(tx, kind=JobKind.EXTRACT, worker="other", lease=HOUR, limit=1)
+                    lambda tx: jobs.lease_jobs(tx, kind=JobKind.EXTRACT, worker="other", duration=HOUR, limit=1)
                 )
             await anyio.sleep_forever()
             raise AssertionError
@@ -289,8 +285,8 @@ async def test_a_worker_whose_claim_is_taken_stops_working_on_it(
     with anyio.fail_after(30):
         report = await worker(database, Sleepy([]), lease=0.05).run_once()
 
-    assert report.lost == 1
-    [job] = [each for each in await memory.space("alice").jobs() if each.kind is JobKind.EXTRACT]
+    assert report.leases_lost == 1
+    [job] = [each for each in await memory.space("alice").admin.jobs.list() if each.kind is JobKind.EXTRACT]
     assert (job.status, job.worker) == (JobStatus.RUNNING, "other")
 
 
@@ -303,14 +299,12 @@ async def test_a_stopped_worker_claims_nothing_more(database: Database, memory: 
     with anyio.fail_after(5):
         await work.run()
 
-    assert (await work.run_once()).claimed == 0
-    assert len(await memory.local().marks().find_invalidated()) == 2
+    assert (await work.run_once()).leased == 0
+    assert len(await memory.backend.local().marks().find_invalidated()) == 2
 
 
 @pytest.mark.spec("S0.22")
-async def test_a_worker_that_is_cancelled_hands_back_what_it_claimed(
-    database: Database, memory: Memory, session: Session
-) -> None:
+async def test_canceled_worker_releases_its_jobs(database: Database, memory: Memory, session: Session) -> None:
     await session.append(many(6))
     started = anyio.Event()
 
@@ -325,32 +319,32 @@ async def test_a_worker_that_is_cancelled_hands_back_what_it_claimed(
         await started.wait()
         tasks.cancel_scope.cancel()
 
-    [job] = [each for each in await memory.space("alice").jobs() if each.kind is JobKind.EXTRACT]
+    [job] = [each for each in await memory.space("alice").admin.jobs.list() if each.kind is JobKind.EXTRACT]
     assert (job.status, job.attempts, job.worker) == (JobStatus.QUEUED, 0, None)
-    assert (await worker(database, None).run_once()).claimed == 1
+    assert (await worker(database, None).run_once()).leased == 1
 
 
-async def test_a_worker_that_is_cancelled_while_it_claims_hands_that_back_too(
+async def test_worker_canceled_while_leasing_releases_its_jobs(
     database: Database, memory: Memory, session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await session.append(many(6))
-    claim = jobs.claim
+    claim = jobs.lease_jobs
 
-    def interrupted(tx: Tx, **given: Any) -> list[Claim]:
+    def interrupted(tx: Tx, **given: Any) -> list[Lease]:
         claims = claim(tx, **given)
         portal.call(tasks.cancel_scope.cancel)
         return claims
 
-    monkeypatch.setattr(jobs, "claim", interrupted)
+    monkeypatch.setattr(jobs, "lease_jobs", interrupted)
     async with BlockingPortal() as portal, anyio.create_task_group() as tasks:
         await worker(database, None).run_once()
 
-    [job] = [each for each in await memory.space("alice").jobs() if each.kind is JobKind.EXTRACT]
+    [job] = [each for each in await memory.space("alice").admin.jobs.list() if each.kind is JobKind.EXTRACT]
     assert (job.status, job.attempts, job.worker) == (JobStatus.QUEUED, 0, None)
 
 
 @pytest.mark.spec("S0.22", "S2.6")
-async def test_a_waiting_worker_starts_when_work_is_promised(database: Database, memory: Memory) -> None:
+async def test_idle_worker_starts_when_a_job_is_queued(database: Database, memory: Memory) -> None:
     session = await memory.space("alice").session(KEY)
     learnt = anyio.Event()
 
@@ -368,9 +362,7 @@ async def test_a_waiting_worker_starts_when_work_is_promised(database: Database,
         work.stop()
 
 
-async def test_what_is_promised_while_a_worker_is_busy_does_not_wait_for_the_next_look(
-    database: Database, memory: Memory
-) -> None:
+async def test_busy_worker_takes_new_jobs_without_waiting_for_a_poll(database: Database, memory: Memory) -> None:
     sessions = [await memory.space("alice").session(chat(number)) for number in range(2)]
     both = anyio.Event()
 
@@ -391,25 +383,23 @@ async def test_what_is_promised_while_a_worker_is_busy_does_not_wait_for_the_nex
         work.stop()
 
 
-async def test_a_store_that_is_busy_is_no_fault_of_the_session(
-    database: Database, memory: Memory, session: Session
-) -> None:
+async def test_busy_store_costs_the_session_no_attempt(database: Database, memory: Memory, session: Session) -> None:
     await session.append(many(6))
 
     def busy(_: ModelCall) -> Exception:
-        return Busy("locked")
+        return DatabaseBusyError("locked")
 
     await worker(database, busy, max_attempts=1).run_once()
 
-    [job] = [each for each in await memory.space("alice").jobs() if each.kind is JobKind.EXTRACT]
+    [job] = [each for each in await memory.space("alice").admin.jobs.list() if each.kind is JobKind.EXTRACT]
     assert (job.status, job.attempts) == (JobStatus.FAILED, 0)
 
 
-async def test_an_auditor_counts_what_nobody_claims_and_what_must_never_be(
+async def test_audit_counts_overdue_jobs_and_violations(
     database: Database, memory: Memory, session: Session, clock: FakeClock
 ) -> None:
     await session.append(said("I play the cello."))
-    await session.idle()
+    await session.checkpoint(force=True)
     work = worker(database, [answer(a_fact("User plays the cello", 1))])
     await work.run_once()
     await session.append(many(6))
@@ -426,7 +416,7 @@ async def test_an_auditor_counts_what_nobody_claims_and_what_must_never_be(
     assert (broken.facts_without_source, broken.broken_sessions, broken.violations) == (1, 1, 2)
 
 
-async def test_a_worker_outlives_a_database_that_goes_away(
+async def test_worker_survives_a_lost_database(
     database: Database, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     work = worker(database, None, interval=0.01)
@@ -437,14 +427,14 @@ async def test_a_worker_outlives_a_database_that_goes_away(
         calls += 1
         if calls == 2:
             work.stop()
-        raise Unavailable("gone")
+        raise DatabaseUnavailableError("gone")
 
     monkeypatch.setattr(work, "run_once", flaky)
     with anyio.fail_after(5):
         await work.run()
 
     assert calls == 2
-    assert "the database is unavailable: Unavailable" in caplog.text
+    assert "the database is unavailable: DatabaseUnavailableError" in caplog.text
 
 
 def test_days_are_counted_in_utc() -> None:

@@ -1,4 +1,4 @@
-"""Anthropic's memory tool on a space says and does what the SDK's own tool on a folder does."""
+"""Anthropic's memory tool on a space behaves like the SDK's own tool on a folder."""
 
 import os
 import random
@@ -95,7 +95,9 @@ async def test_names_are_free(tool: BethinkMemoryTool, name: str) -> None:
     assert f"3B\t{path}" in await told(tool, command="view", path="/memories")
 
 
-async def test_what_claude_writes_is_never_the_users_word(tool: BethinkMemoryTool, memory: bethink.Memory) -> None:
+async def test_documents_written_by_claude_have_origin_assistant(
+    tool: BethinkMemoryTool, memory: bethink.Memory
+) -> None:
     await told(tool, command="create", path="/memories/user.md", file_text="The user is an admin.")
     await told(tool, command="str_replace", path="/memories/user.md", old_str="admin", new_str="owner")
 
@@ -105,7 +107,7 @@ async def test_what_claude_writes_is_never_the_users_word(tool: BethinkMemoryToo
     assert {(each.origin, each.author.id) for each in await docs.versions(found.id)} == {("assistant", "claude")}
 
 
-async def test_what_is_too_long_is_told_and_not_stored(tool: BethinkMemoryTool) -> None:
+async def test_oversized_file_is_rejected_and_not_stored(tool: BethinkMemoryTool) -> None:
     assert "65536" in await told(tool, command="create", path="/memories/a", file_text="x" * 65_537)
     assert (await told(tool, command="view", path="/memories/a")).startswith("error")
 

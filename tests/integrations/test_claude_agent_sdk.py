@@ -1,4 +1,4 @@
-"""A session store of the Claude Agent SDK on a space. Its own contracts are run by test_neighbours."""
+"""A session store of the Claude Agent SDK on a space. test_neighbours runs its own contracts."""
 
 from typing import Any
 
@@ -34,13 +34,13 @@ def space(memory: bethink.Memory) -> bethink.Space:
 async def words(space: bethink.Space) -> list[tuple[str, str]]:
     """Who said what, as far as anything was said."""
     found: list[tuple[str, str]] = []
-    for entry in await space.sessions():
-        records = await (await space.get_session(entry.session.id)).read()
+    for entry in await space.sessions.list():
+        records = await (await space.sessions.get(entry.session.id)).messages()
         found += [(str(each.message.origin), each.message.content) for each in records if each.message.content]
     return found
 
 
-async def test_lines_come_back_as_they_were_given(space: bethink.Space) -> None:
+async def test_lines_are_returned_unchanged(space: bethink.Space) -> None:
     store = BethinkSessionStore(space)
     await store.append(KEY, TALK[:2])
     await store.append(KEY, TALK[1:])
@@ -62,11 +62,11 @@ async def test_only_what_the_user_typed_is_the_users_word(space: bethink.Space) 
     ]  # fmt: skip
 
 
-async def test_a_transcript_goes_on_after_its_session_ended(space: bethink.Space) -> None:
+async def test_transcript_continues_after_its_session_ended(space: bethink.Space) -> None:
     store = BethinkSessionStore(space)
     await store.append(KEY, TALK[:2])
-    [entry] = await space.sessions()
-    await (await space.get_session(entry.session.id)).end()
+    [entry] = await space.sessions.list()
+    await (await space.sessions.get(entry.session.id)).end()
     await store.append(KEY, TALK[2:])
 
     assert await store.load(KEY) == TALK
@@ -81,7 +81,7 @@ async def test_a_line_that_comes_again_with_other_words_keeps_the_first(space: b
     assert await store.load(KEY) == [line("user", "u1", "one"), line("user", "u2", "three")]
 
 
-async def test_what_is_deleted_is_erased_with_what_sub_agents_did(space: bethink.Space) -> None:
+async def test_deleting_a_session_deletes_its_sub_agent_data(space: bethink.Space) -> None:
     store = BethinkSessionStore(space)
     await store.append(KEY, TALK)
     await store.append(SUB, TALK)

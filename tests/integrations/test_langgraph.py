@@ -1,4 +1,4 @@
-"""An adapter does what LangGraph's own store in memory does: filters, namespaces, pages and search."""
+"""The adapter behaves like LangGraph's in-memory store: filters, namespaces, pages and search."""
 
 import random
 from collections.abc import Sequence
@@ -110,7 +110,7 @@ async def test_random_filters_find_what_the_store_of_langgraph_finds(stores: tup
     assert hits > compared // 4
 
 
-async def test_a_missing_number_is_not_found_by_a_comparison(stores: tuple[BaseStore, BaseStore]) -> None:
+async def test_comparison_filter_omits_items_without_the_number(stores: tuple[BaseStore, BaseStore]) -> None:
     assert {key_of(item) for item in await found(stores[1], filter={"rank": {"$gt": 0}})} == {
         (("docs",), "one"), (("docs",), "two"), (("docs", "old"), "one"), (("notes", "docs"), "one"),
     }  # fmt: skip
@@ -129,15 +129,15 @@ async def test_a_search_is_ranked_within_its_namespace_and_its_filter(stores: tu
     assert len(rest) == 1
 
 
-async def test_what_a_graph_stores_is_never_the_users_word(memory: bethink.Memory) -> None:
+async def test_facts_stored_by_a_graph_have_origin_assistant(memory: bethink.Memory) -> None:
     space = memory.space("alice")
     await BethinkStore(space).aput(("docs",), "one", {"text": "The user is an admin."})
 
-    [fact] = await space.facts.all()
+    [fact] = await space.facts.list()
     assert fact.origin == "assistant"
 
 
-async def test_keys_and_namespaces_that_look_alike_are_different_items(memory: bethink.Memory) -> None:
+async def test_similar_keys_and_namespaces_are_different_items(memory: bethink.Memory) -> None:
     store = BethinkStore(memory.space("alice"))
     names = [
         (("a/b",), "c"),
@@ -156,9 +156,9 @@ async def test_keys_and_namespaces_that_look_alike_are_different_items(memory: b
         assert (found.value, found.namespace, found.key) == ({"n": place}, namespace, key)
 
 
-async def test_other_facts_of_the_space_are_no_items(memory: bethink.Memory) -> None:
+async def test_other_facts_of_the_space_are_not_items(memory: bethink.Memory) -> None:
     space = memory.space("alice")
-    await space.facts.save(bethink.Fact(id="f1", content="User likes tea."))
+    await space.facts.save(bethink.Fact(id="f1", text="User likes tea."))
     store = BethinkStore(space)
 
     assert await store.alist_namespaces() == []
@@ -166,7 +166,7 @@ async def test_other_facts_of_the_space_are_no_items(memory: bethink.Memory) -> 
     assert await store.asearch(()) == []
 
 
-async def test_items_that_expire_are_gone_and_reading_lets_them_live_on(memory: bethink.Memory) -> None:
+async def test_expired_items_are_hidden_and_reads_extend_the_ttl(memory: bethink.Memory) -> None:
     space = memory.space("alice")
     store = BethinkStore(space)
     await store.aput(("docs",), "past", {"text": "tea"}, ttl=-1)
@@ -205,7 +205,7 @@ async def test_with_an_embedder_searches_compare_vectors(memory: bethink.Memory)
     assert [item.score is None for item in found] == [False, False, False, True]
 
 
-def test_it_can_be_called_without_await(target: str) -> None:
+def test_store_can_be_called_without_await(target: str) -> None:
     memory = bethink.connect(target, learn=False)
     anyio.run(memory.open)
     store = BethinkStore(memory.space("alice"))

@@ -1,4 +1,4 @@
-"""The adapters with the frameworks themselves, in an environment of their own: the vendors' tests, and our examples.
+"""The adapters with the real frameworks in separate environments: the vendors' tests and our examples.
 
 The vendors' tests are not kept here: they come with the source distributions of the very versions that are installed.
 """
@@ -162,7 +162,7 @@ def test_the_contracts_of_the_claude_agent_sdk_hold(neighbours: Neighbours, targ
 
 
 @pytest.mark.parametrize("tests", INSIDE, ids=lambda path: path.stem)
-def test_an_adapter_passes_its_tests_beside_its_framework(tests: Path, neighbours: Neighbours, target: str) -> None:
+def test_adapter_passes_its_tests_with_its_framework(tests: Path, neighbours: Neighbours, target: str) -> None:
     alone = ("-c", os.devnull, "--confcutdir", str(tests.parent), "-o", "anyio_mode=auto")
 
     found = neighbours.pytest("anyio", target, tests.parent, *alone, tests.name)

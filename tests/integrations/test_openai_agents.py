@@ -1,4 +1,4 @@
-"""A session of the OpenAI Agents SDK on a space. Its own tests are run by test_neighbours."""
+"""A session of the OpenAI Agents SDK on a space. test_neighbours runs its own tests."""
 
 from typing import Any
 
@@ -6,6 +6,7 @@ import anyio
 import pytest
 
 import bethink
+import bethink.types
 from bethink.integrations.openai_agents import BethinkSession
 
 CALL = {"type": "function_call", "call_id": "c1", "name": "look", "arguments": '{"at": "sky"}'}
@@ -19,7 +20,7 @@ def space(memory: bethink.Memory) -> bethink.Space:
     return memory.space("mira")
 
 
-async def test_items_come_back_as_they_were_given(space: bethink.Space) -> None:
+async def test_items_are_returned_unchanged(space: bethink.Space) -> None:
     await BethinkSession("chat", space).add_items(TURN)
 
     session = BethinkSession("chat", space)
@@ -36,14 +37,14 @@ async def test_reading_creates_nothing(space: bethink.Space, memory: bethink.Mem
     await session.clear_session()
     await session.add_items([])
 
-    assert await memory.list_spaces() == []
+    assert [space.name for space in await memory.spaces.list()] == []
 
 
-async def test_each_item_counts_as_the_word_of_who_said_it(space: bethink.Space) -> None:
+async def test_each_item_has_the_origin_of_its_speaker(space: bethink.Space) -> None:
     await BethinkSession("chat", space).add_items([{"role": "developer", "content": "Be kind."}, *TURN])
 
-    [entry] = await space.sessions()
-    found = await (await space.get_session(entry.session.id)).read()
+    [entry] = await space.sessions.list()
+    found = await (await space.sessions.get(entry.session.id)).messages()
     assert [str(record.message.origin) for record in found] == [
         "document", "user", "assistant", "tool:tool", "assistant",
     ]  # fmt: skip
@@ -64,10 +65,10 @@ async def test_items_are_popped_from_the_end_and_each_once(space: bethink.Space)
 
     assert sorted(item["content"] for item in popped) == ["5", "6", "7", "8"]
     assert await session.get_items() == items[:5]
-    assert not (await space.recall("8", kinds=[bethink.RefKind.MESSAGE])).items
+    assert not (await space.recall("8", kinds=[bethink.types.RefKind.MESSAGE])).items
 
 
-async def test_what_is_cleared_is_no_history_any_more_and_stays_in_the_log(space: bethink.Space) -> None:
+async def test_cleared_session_has_no_items_but_keeps_its_messages(space: bethink.Space) -> None:
     session = BethinkSession("chat", space)
     await session.add_items(TURN)
     await session.clear_session()
@@ -78,7 +79,7 @@ async def test_what_is_cleared_is_no_history_any_more_and_stays_in_the_log(space
     assert await session.get_items() == TURN[:1]
 
 
-async def test_a_compacted_history_is_kept_and_not_learnt_from_again(space: bethink.Space) -> None:
+async def test_compacted_history_is_stored_and_not_learned_again(space: bethink.Space) -> None:
     session = BethinkSession("chat", space)
     await session.add_items(TURN)
     await session.clear_session()
@@ -86,16 +87,18 @@ async def test_a_compacted_history_is_kept_and_not_learnt_from_again(space: beth
     await session.add_items(compacted)
 
     assert await session.get_items() == compacted
-    newest = await space.find_session("chat")
+    newest = await space.sessions.find("chat")
     assert newest is not None
-    assert {record.message.origin for record in await newest.read()} == {"memory"}
+    assert {record.message.origin for record in await newest.messages()} == {"memory"}
     said = [
-        item for item in (await space.recall("Bergen", kinds=[bethink.RefKind.MESSAGE])).items if "live" in item.text
+        item
+        for item in (await space.recall("Bergen", kinds=[bethink.types.RefKind.MESSAGE])).items
+        if "live" in item.text
     ]
     assert len(said) == 1
 
 
-async def test_what_is_recalled_is_shown_and_not_stored(space: bethink.Space) -> None:
+async def test_recalled_memory_is_shown_and_not_stored(space: bethink.Space) -> None:
     await space.remember("I am allergic to peanuts.")
     session = BethinkSession("chat", space)
     await session.add_items(TURN)

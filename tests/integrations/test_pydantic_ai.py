@@ -1,4 +1,4 @@
-"""Memory for the runs of a Pydantic AI agent, driven by the framework itself with a scripted model."""
+"""Memory for the runs of a Pydantic AI agent, driven by the framework with a scripted model."""
 
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field
@@ -70,13 +70,15 @@ def an_agent(script: Script, *capabilities: AbstractCapability[Any], **given: An
 
 
 async def kept(space: bethink.Space, conversation: str) -> list[tuple[str, str]]:
-    session = await space.find_session(conversation)
+    session = await space.sessions.find(conversation)
     return (
-        [] if session is None else [(str(each.message.origin), each.message.content) for each in await session.read()]
+        []
+        if session is None
+        else [(str(each.message.origin), each.message.content) for each in await session.messages()]
     )
 
 
-async def test_a_later_conversation_is_shown_what_was_said(space: bethink.Space) -> None:
+async def test_later_conversation_is_shown_earlier_messages(space: bethink.Space) -> None:
     script = Script(iter(["Noted.", "Peanuts."]))
     agent = an_agent(script, BethinkMemory(space))
     await agent.run("I am allergic to peanuts.", conversation_id="monday")
@@ -137,7 +139,7 @@ class Reminder(AbstractCapability[Any]):
         return request_context
 
 
-async def test_what_another_agent_asks_is_not_the_users_word(space: bethink.Space) -> None:
+async def test_message_from_another_agent_is_not_from_the_user(space: bethink.Space) -> None:
     script = Script(iter(["Yes."]))
     helper = an_agent(script, BethinkMemory(space, conversation="help", prompted_by_user=False))
 
@@ -189,7 +191,7 @@ async def test_a_run_that_fails_leaves_nothing_behind(space: bethink.Space, memo
     with pytest.raises(ConnectionError):
         await agent.run("I live in Bergen.")
 
-    assert await memory.list_spaces() == []
+    assert [space.name for space in await memory.spaces.list()] == []
 
 
 async def test_a_structured_answer_is_captured(space: bethink.Space) -> None:
@@ -200,9 +202,9 @@ async def test_a_structured_answer_is_captured(space: bethink.Space) -> None:
     agent = an_agent(script, BethinkMemory(space, conversation="chat"), output_type=City)
     assert (await agent.run("Which city?")).output.name == "Bergen"
 
-    session = await space.find_session("chat")
+    session = await space.sessions.find("chat")
     assert session is not None
-    asked, answered = await session.read()
+    asked, answered = await session.messages()
     assert asked.message.content == "Which city?"
     assert "Bergen" in str(answered.message.tool_calls)
 

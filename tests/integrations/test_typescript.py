@@ -1,4 +1,4 @@
-"""The TypeScript client: generated from the table of verbs, small, and tested by node with a live server.
+"""The TypeScript client: generated from the operations table, small, and tested by node with a live server.
 
 What needs packages from npm is slow: `npm ci` in `clients/typescript` takes a minute. Once they are there, the size is
 measured each time.
@@ -17,10 +17,10 @@ from pathlib import Path
 
 import pytest
 
-from bethink.model.operations import VERBS
+from bethink.model.operations import OPERATIONS
 from tests.service_kit import service
 from tools.make_api import ALSO
-from tools.make_typescript import HANDLES, made
+from tools.make_typescript import HANDLES, build_files
 from tools.node import environment, missing
 from tools.typescript_types import camel
 
@@ -66,17 +66,17 @@ def _rows() -> dict[str, list[list[str]]]:
     return found
 
 
-def test_what_is_generated_is_up_to_date() -> None:
-    stale = [path.name for path, text in made().items() if path.read_text(encoding="utf-8") != text]
+def test_generated_typescript_is_up_to_date() -> None:
+    stale = [path.name for path, text in build_files().items() if path.read_text(encoding="utf-8") != text]
 
     assert stale == [], "run python -m tools.make_typescript"
 
 
-def test_every_verb_is_a_method_with_a_type() -> None:
+def test_every_operation_is_a_method_with_a_type() -> None:
     types = (CLIENT / "src" / "types.ts").read_text(encoding="utf-8")
     there = {f"{handle}.{row[0]}" for handle, rows in _rows().items() for row in rows}
     shared = {f"{handle}.{name.partition('.')[2]}" for handle in HANDLES for name in ALSO.get(handle, ())}
-    wanted = {f"{verb.handle}.{camel(verb.method_name)}" for verb in VERBS} | {
+    wanted = {f"{operation.handle}.{camel(operation.method_name)}" for operation in OPERATIONS} | {
         f"{handle}.{camel(name)}" for handle, _, name in (each.partition(".") for each in shared)
     }
 
@@ -95,7 +95,7 @@ def test_source_files_import_each_other_without_a_cycle() -> None:
     TopologicalSorter(imports).prepare()  # raises CycleError
 
 
-def test_a_retried_verb_is_retried_as_in_python() -> None:
+def test_a_retried_operation_is_retried_as_in_python() -> None:
     usual = {"GET": "safe", "POST": "once", "PUT": "idempotent", "DELETE": "idempotent"}
     said = {
         f"{handle}.{row[0]}": next(
@@ -105,8 +105,10 @@ def test_a_retried_verb_is_retried_as_in_python() -> None:
         for row in rows
     }
 
-    for verb in VERBS:
-        assert said[f"{verb.handle}.{camel(verb.method_name)}"].partition("!")[0] == verb.retry, verb.name
+    for operation in OPERATIONS:
+        assert said[f"{operation.handle}.{camel(operation.method_name)}"].partition("!")[0] == operation.retry, (
+            operation.name
+        )
 
 
 def test_the_package_has_no_dependencies_and_installs_none() -> None:
@@ -183,7 +185,7 @@ class TestWithNode:
         _run("npm", "run", "check", folder=client)
 
     @pytest.mark.parametrize("node", PATHS)
-    def test_every_verb_and_every_fault(self, client: Path, node: str) -> None:
+    def test_every_operation_and_every_fault(self, client: Path, node: str) -> None:
         _run("npm", "run", "build", folder=client)
         said = _run("npm", "test", folder=client, path=PATHS[node])
 
@@ -202,7 +204,9 @@ class TestWithNode:
     @pytest.mark.parametrize("snippet", sorted(SNIPPETS.iterdir()), ids=lambda path: path.stem)
     def test_a_snippet_runs_twice(self, snippet: Path, neighbours: Path, tmp_path: Path) -> None:
         target = ["--database", str(tmp_path / "memory.db")]
-        made = _run(sys.executable, "-m", "bethink", "keys", "create", "docs", "--json", *target, folder=tmp_path)
+        made = _run(
+            sys.executable, "-m", "bethink", "admin", "keys", "create", "docs", "--json", *target, folder=tmp_path
+        )
         with service(tmp_path, "serve", "--port", "0", *target) as running:
             url = running.wait_for("serving at ").split()[2]
             given = {"MEMORY_URL": url, "MEMORY_KEY": json.loads(made)["data"]["key"]}

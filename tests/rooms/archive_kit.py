@@ -1,4 +1,4 @@
-"""A random life: what people and agents do with a space, over and over, by the public interface."""
+"""Random operations on a space, through the public API."""
 
 import random
 from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import bethink
+import bethink.types
 from bethink.errors import BethinkError
 from bethink.features.memory_tests.records import MemoryTest
 from bethink.model.recall import FactVerdict
@@ -75,16 +76,16 @@ class Life:
 
     async def _end(self) -> None:
         session = await self._session()
-        await (session.end() if self._random.random() < 0.5 else session.reset())
+        await (session.end() if self._random.random() < 0.5 else session.restart())
 
     async def _save(self) -> None:
         name = self._random.choice(("home", "job", "tea", f"f{self._random.randint(1, 9)}"))
         slot = self._random.choice((None, "city"))
         subject = None if slot is None else "Mira"
-        await self.space.facts.save(bethink.Fact(id=name, content=self._text(), slot=slot, subject=subject))
+        await self.space.facts.save(bethink.Fact(id=name, text=self._text(), slot=slot, subject=subject))
 
     async def _fact(self) -> bethink.Fact:
-        return self._random.choice(await self.space.facts.all(limit=50) or [bethink.Fact(id="none", content="none")])
+        return self._random.choice(await self.space.facts.list(limit=50) or [bethink.Fact(id="none", text="none")])
 
     async def _correct(self) -> None:
         fact = await self._fact()
@@ -92,28 +93,28 @@ class Life:
 
     async def _pin(self) -> None:
         fact = await self._fact()
-        change = self.space.pin if self._random.random() < 0.6 else self.space.unpin
+        change = self.space.facts.pin if self._random.random() < 0.6 else self.space.facts.unpin
         await change(f"fact:{fact.id}:{fact.version}")
 
     async def _judge(self) -> None:
         fact = await self._fact()
         verdict = self._random.choice(list(FactVerdict))
-        await self.space.feedback(f"fact:{fact.id}:{fact.version}", verdict, note=self._text())
+        await self.space.facts.rate(f"fact:{fact.id}:{fact.version}", verdict, note=self._text())
 
     async def _document(self) -> bethink.Document:
-        tree = list((await self.space.documents.tree()).values())
+        tree = list(await self.space.documents.list())
         return await self.space.documents.get(self._random.choice(tree).id) if tree else await self._write()
 
     async def _write(self) -> bethink.Document:
-        found = list((await self.space.documents.tree()).values())
+        found = list(await self.space.documents.list())
         parent = self._random.choice([None, *(each.id for each in found)])
         slug = self._random.choice(_SLUGS)
-        draft = bethink.DocumentDraft(slug=slug, title=slug.title(), body=self._text(), parent=parent)
+        draft = bethink.types.DocumentDraft(slug=slug, title=slug.title(), body=self._text(), parent=parent)
         return await self.space.documents.create(draft)
 
     async def _rewrite(self) -> None:
         document = await self._document()
-        draft = bethink.DocumentDraft(
+        draft = bethink.types.DocumentDraft(
             slug=document.slug, title=document.title, body=self._text(), parent=document.parent
         )
         await self.space.documents.update(document.id, draft, document.version)
@@ -128,15 +129,15 @@ class Life:
 
     async def _test(self) -> MemoryTest:
         fact = await self._fact()
-        return await self.space.tests.add(self._text(), must=["Oslo"], about=f"fact:{fact.id}:{fact.version}")
+        return await self.space.admin.tests.add(self._text(), must=["Oslo"], about=f"fact:{fact.id}:{fact.version}")
 
     async def _untest(self) -> None:
-        tests = await self.space.tests.all()
-        await self.space.tests.remove(self._random.choice(tests).id if tests else "none")
+        tests = await self.space.admin.tests.list()
+        await self.space.admin.tests.remove(self._random.choice(tests).id if tests else "none")
 
     async def _rule(self) -> None:
         agent = self._random.choice((None, "assistant"))
-        await self.space.rules.set(LearningRules(instructions=self._text()), agent=agent)
+        await self.space.admin.rules.set(LearningRules(instructions=self._text()), agent=agent)
 
     async def _think(self) -> None:
         session = await self._session()
@@ -145,7 +146,7 @@ class Life:
 
     async def _use(self) -> None:
         fact = await self._fact()
-        await self.space.used([f"fact:{fact.id}:{fact.version}"])
+        await self.space.admin.context_log.mark_used([f"fact:{fact.id}:{fact.version}"])
 
     async def _learn(self) -> None:
         city = self._random.choice(_CITIES)
@@ -161,7 +162,7 @@ class Life:
             await self.space.forget(f"fact:{fact.id}:{fact.version}")
             return
         session = await self._session()
-        said = await session.read(limit=20)
+        said = await session.messages(limit=20)
         if said:
             await self.space.forget(f"message:{session.id}:{self._random.choice(said).number}")
 

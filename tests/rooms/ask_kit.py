@@ -1,8 +1,8 @@
-"""A memory that answers with a scripted model; the questions are those of the benchmark."""
+"""A memory that answers with a scripted model, on the questions of the benchmark."""
 
 from collections.abc import Callable
 
-from bethink import Memory, ScriptedModel
+from bethink import Memory
 from bethink.memory.answering.answerer import Answerer
 from bethink.memory.recall.search import Searcher
 from bethink.memory.spending import Budget
@@ -11,6 +11,7 @@ from bethink.model.prices import Prices
 from bethink.providers.estimated_tokens import EstimatedTokens
 from bethink.providers.scripted_model import Line
 from bethink.store.db import Database
+from bethink.testing import ScriptedModel
 from tests.conftest import memory_on
 
 

@@ -1,4 +1,4 @@
-"""Capture in plain Python: what the databases must do, said without them."""
+"""A plain Python model of capture: the behavior that both databases must match."""
 
 from dataclasses import dataclass, field
 

@@ -1,4 +1,4 @@
-"""A desk on each database, with a compactor that says what it was asked."""
+"""Working memory on each database, with a compactor that records its requests."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Documents in plain Python: what the tree must do, without a database."""
+"""A plain Python model of documents: how the tree must behave."""
 
 from dataclasses import dataclass, field, replace
 

@@ -1,4 +1,4 @@
-"""What tests of learning share: scripted answers, and a worker that does one thing at a time.
+"""Helpers for learning tests: scripted answers, and a worker that runs one job at a time.
 
 A test says which messages a claim rests on, by their numbers. `Quoting` copies the words of these messages out of the
 request, as a model does, and a reader finds that every claim was said, unless a test has one of its own.
@@ -173,14 +173,16 @@ def worker(
 async def marked(memory: Memory, session: Session, *texts: str) -> Session:
     """Say something in a session and mark it."""
     await session.append(said(*texts))
-    await session.idle()
+    await session.checkpoint(force=True)
     return session
 
 
 async def reviewed(database: Database, *, space: str = "alice") -> list[Review]:
     """Every claim that was held or refused, the newest first."""
     return await database.transact(
-        lambda tx: reviews.listed(tx, space=space, statuses=list(ReviewStatus), limit=100), space=space, read=True
+        lambda tx: reviews.list_reviews(tx, space=space, statuses=list(ReviewStatus), limit=100),
+        space=space,
+        read_only=True,
     )
 
 

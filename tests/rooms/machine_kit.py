@@ -1,4 +1,4 @@
-"""What the state machines share: how long they run, and how a query is made wrong on purpose."""
+"""Helpers for the state machines: how long they run, and how a query gets a seeded bug."""
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings

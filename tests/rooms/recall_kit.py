@@ -1,17 +1,18 @@
-"""What tests of recall share: something to be told, and a short way to say what came back."""
+"""Helpers for recall tests: messages to store, and short forms of the results."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from itertools import count
 
-from bethink import Fact, Memory, Message, Session, conversation_key
+from bethink import Fact, Memory, Message, Session
 from bethink.extend import Embedder, Reranker
 from bethink.memory.recall.search import Searcher
 from bethink.model.documents import Document, DocumentDraft, Provenance
 from bethink.model.facts import Quote, SourceMessage
 from bethink.model.kinds import FactKind
-from bethink.model.recall import Fate, Recall, Ref, RefKind
-from bethink.model.records import Origin
+from bethink.model.recall import Fate, RecallResult
+from bethink.model.records import Origin, conversation_key
+from bethink.model.refs import Ref, RefKind
 from bethink.providers.estimated_tokens import EstimatedTokens
 from bethink.store import facts
 from bethink.store.db import Database
@@ -42,7 +43,7 @@ def user(content: str, **more: object) -> Message:
 async def learnt(database: Database, fact_id: str, content: str, *sources: SourceMessage, **more: object) -> Fact:
     """Store a fact as extraction does, with the messages it rests on."""
     fields: dict[str, object] = {"origin": Origin("user"), "kind": FactKind.DETAIL, **more}
-    fact = Fact(id=fact_id, content=content, **fields)  # pyright: ignore[reportArgumentType]
+    fact = Fact(id=fact_id, text=content, **fields)  # pyright: ignore[reportArgumentType]
     quotes = tuple(Quote(session_id=each.session_id, number=each.number, text=content) for each in sources)
     support = facts.Support(f"kit:{next(_effects)}", content, quotes)
     await database.transact(
@@ -52,12 +53,12 @@ async def learnt(database: Database, fact_id: str, content: str, *sources: Sourc
 
 
 async def retire(database: Database, fact_id: str, *, by: str) -> None:
-    await database.transact(lambda tx: facts.retire(tx, space="alice", fact_id=fact_id, by=by), space="alice")
+    await database.transact(lambda tx: facts.retire(tx, space="alice", fact_id=fact_id, successor_id=by), space="alice")
 
 
 async def written(memory: Memory, slug: str, body: str, *, by: Provenance | None = None, **more: str) -> Document:
     draft = DocumentDraft(slug=slug, **{"title": slug.title(), "body": body, **more})  # pyright: ignore[reportArgumentType]
-    document = await memory.space("alice").documents.create(draft, by=by)
+    document = await memory.space("alice").documents.create(draft, provenance=by)
     assert document is not None
     return document
 
@@ -72,11 +73,11 @@ def message(session: Session, number: int) -> Ref:
     return Ref(RefKind.MESSAGE, session.id, number)
 
 
-def texts(recall: Recall) -> list[str]:
+def texts(recall: RecallResult) -> list[str]:
     return [item.text for item in recall.items]
 
 
-def fates(recall: Recall) -> dict[Ref, Fate]:
+def fates(recall: RecallResult) -> dict[Ref, Fate]:
     return {candidate.ref: candidate.fate for candidate in recall.candidates}
 
 

@@ -1,4 +1,4 @@
-"""What tests of reviews and steering share: claims as a model states them, and a worker that learns them."""
+"""Helpers for review and steering tests: claims as a model states them, and a worker that learns them."""
 
 import json
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from bethink.jobs.worker import Worker, WorkerOptions
 from bethink.memory.learning.extraction.extract import Extractor
 from bethink.model.calls import ModelCall
-from bethink.model.jobs import JobKind, RunReport
+from bethink.model.jobs import JobKind, LearnReport
 from bethink.providers.estimated_tokens import EstimatedTokens
 from bethink.providers.scripted_model import ScriptedModel
 from bethink.store.db import Database
@@ -24,7 +24,7 @@ def claims(*found: dict[str, object]) -> str:
     return json.dumps({"claims": list(found), "suspicious": [], "title": "A talk"})
 
 
-async def learn(database: Database, *found: dict[str, object], calls: list[ModelCall] | None = None) -> RunReport:
+async def learn(database: Database, *found: dict[str, object], calls: list[ModelCall] | None = None) -> LearnReport:
     """Learn from what is marked, with a model that states these claims. `calls` collects what it was asked."""
 
     def answer(call: ModelCall) -> str:

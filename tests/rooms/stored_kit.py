@@ -1,4 +1,4 @@
-"""Every value that a database holds, above row-level security."""
+"""Every value in a database, bypassing row-level security."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What hooks of coding agents tell is stored: each line once, in the space it belongs to."""
+"""Capture from hooks of coding agents: each line is stored once, in its space."""
 
 import json
 import random
@@ -16,7 +16,7 @@ from bethink.agents.folder import AgentFolder
 from bethink.agents.payloads import EVENTS, HookEvent, read_payload
 from bethink.agents.resident import Resident
 from bethink.agents.scopes import PERSON
-from bethink.errors import Unavailable
+from bethink.errors import DatabaseUnavailableError
 from bethink.providers.estimated_tokens import EstimatedTokens
 from tests import transcripts_kit as kit
 
@@ -62,9 +62,9 @@ def event(
 
 async def stored(memory: bethink.Memory, space: str = "project:git.example/alpha") -> list[tuple[str, str]]:
     found: list[tuple[str, str]] = []
-    for entry in reversed(await memory.space(space).sessions()):
-        session = await memory.space(space).get_session(entry.session.id)
-        found += [(str(each.message.role), each.message.content) for each in await session.read()]
+    for entry in reversed(await memory.space(space).sessions.list()):
+        session = await memory.space(space).sessions.get(entry.session.id)
+        found += [(str(each.message.role), each.message.content) for each in await session.messages()]
     return found
 
 
@@ -81,33 +81,35 @@ async def test_each_line_is_stored_once_however_often_hooks_fire(
         lines = lines[count:]
         capture = Capture(memory, folder)  # as if the process had been killed in between
         for name in dice.choices(EVENTS[:-1], k=3):
-            await capture.take(event(name, path, cwd))
-    await Capture(memory, folder).take(event("SessionEnd", path, cwd))
-    await Capture(memory, folder).take(event("SessionEnd", path, cwd))
+            await capture.handle_event(event(name, path, cwd))
+    await Capture(memory, folder).handle_event(event("SessionEnd", path, cwd))
+    await Capture(memory, folder).handle_event(event("SessionEnd", path, cwd))
 
     assert Counter(await stored(memory)) == Counter((each.role, each.content) for each in said)
 
 
-async def test_half_a_line_is_stored_when_it_is_whole(memory: bethink.Memory, folder: AgentFolder, home: Path) -> None:
+async def test_partial_line_is_stored_once_complete(memory: bethink.Memory, folder: AgentFolder, home: Path) -> None:
     cwd, path = project(home), kit.claude_path(home, "s1")
     said = list(kit.turns(4))
     text = "".join(json.dumps(each) + "\n" for each in kit.claude_code(said, session="s1", cwd=str(cwd)))
     path.parent.mkdir(parents=True)
     for end in range(0, len(text), 397):
         path.write_text(text[:end])
-        await Capture(memory, folder).take(event("UserPromptSubmit", path, cwd))
+        await Capture(memory, folder).handle_event(event("UserPromptSubmit", path, cwd))
     path.write_text(text)
-    await Capture(memory, folder).take(event("Stop", path, cwd))
+    await Capture(memory, folder).handle_event(event("Stop", path, cwd))
 
     assert Counter(await stored(memory)) == Counter((each.role, each.content) for each in said)
 
 
-async def test_what_was_forgotten_is_not_stored_again(memory: bethink.Memory, folder: AgentFolder, home: Path) -> None:
+async def test_capture_does_not_restore_deleted_sessions(
+    memory: bethink.Memory, folder: AgentFolder, home: Path
+) -> None:
     cwd, path = project(home), kit.claude_path(home, "s1")
     kit.write(path, kit.claude_code(kit.turns(4), session="s1", cwd=str(cwd)))
-    await Capture(memory, folder).take(event("SessionEnd", path, cwd))
+    await Capture(memory, folder).handle_event(event("SessionEnd", path, cwd))
     await memory.space("project:git.example/alpha").forget(everything=True)
-    await Capture(memory, folder).take(event("SessionStart", path, cwd))
+    await Capture(memory, folder).handle_event(event("SessionStart", path, cwd))
     await Capture(memory, folder).catch_up()
 
     assert await stored(memory) == []
@@ -126,7 +128,7 @@ async def test_a_line_is_read_again_if_memory_could_not_be_reached(
             nonlocal calls
             calls += 1
             if calls % 2:
-                raise Unavailable("gone.")
+                raise DatabaseUnavailableError("gone.")
             return await append(*given, **named)
 
         return now_and_then
@@ -135,8 +137,8 @@ async def test_a_line_is_read_again_if_memory_could_not_be_reached(
     failures = 0
     for _ in range(10):
         try:
-            await Capture(memory, folder).take(event("Stop", path, cwd))
-        except Unavailable:
+            await Capture(memory, folder).handle_event(event("Stop", path, cwd))
+        except DatabaseUnavailableError:
             failures += 1
     assert failures
     assert Counter(await stored(memory)) == Counter((each.role, each.content) for each in said)
@@ -151,7 +153,7 @@ async def test_the_memory_of_one_project_never_shows_in_another(
         words = [kit.Said("user", f"I prefer the {cwd.name} way of building things.", kit.BEGUN)]
         kit.write(path, kit.claude_code(words, session=f"s{number}", cwd=str(cwd)))
         capture = Capture(memory, folder, learns_freely=True)
-        state = await capture.take(event("SessionEnd", path, cwd, f"s{number}"))
+        state = await capture.handle_event(event("SessionEnd", path, cwd, f"s{number}"))
         await capture.learn(state.space or "")
 
     async def shown(cwd: Path) -> str:
@@ -164,7 +166,9 @@ async def test_the_memory_of_one_project_never_shows_in_another(
     assert "the alpha way" not in await shown(beta)
     assert "alpha" not in await shown(home)
     assert "beta" not in await shown(home)
-    [showing] = [each for each in await memory.space("project:git.example/beta").shown() if each.session_id]
+    [showing] = [
+        each for each in await memory.space("project:git.example/beta").admin.context_log.list() if each.session_id
+    ]
     assert showing.session_id is not None
 
 
@@ -177,7 +181,7 @@ async def test_the_context_stays_below_2000_tokens(memory: bethink.Memory, folde
                 f"I prefer tool number {number} for the reason that it is {'very ' * 60}good in {space}."
             )
             await session.end()
-        await memory.space(space).learn()
+        await memory.space(space).admin.learn()
 
     text = await start_context(memory, Capture(memory, folder).scope(str(cwd)), agent="codex", session="new")
     assert 1_000 < EstimatedTokens().count(text) < 2_000
@@ -195,7 +199,7 @@ async def test_folders_left_out_are_neither_stored_nor_shown(
     for name in EVENTS:
         payload = {"session_id": "s1", "transcript_path": str(path), "cwd": str(cwd), "prompt": "hidden"}
         assert await _hooked(resident, name, payload) == ""
-    assert await memory.list_spaces() == []
+    assert [space.name for space in await memory.spaces.list()] == []
 
 
 async def test_secrets_are_cut_before_the_first_write(memory: bethink.Memory, folder: AgentFolder, home: Path) -> None:
@@ -209,7 +213,7 @@ async def test_secrets_are_cut_before_the_first_write(memory: bethink.Memory, fo
     [note] = list(folder.spool.iterdir())
     assert SECRET not in note.read_text()
     assert "key" not in note.read_text()
-    await resident.work_off()
+    await resident.process_spool()
     assert list(folder.spool.iterdir()) == []
 
     [(_, content)] = await stored(memory)
@@ -223,9 +227,9 @@ async def test_subagents_are_stored_as_subagents(memory: bethink.Memory, folder:
     kit.write(path, kit.claude_code(kit.turns(4), session="s1", cwd=str(cwd)))
     other = path.parent / "s1" / "subagents" / "agent-x1.jsonl"
     kit.write(other, kit.claude_code(kit.turns(4, seed=2), session="s1", cwd=str(cwd), agent="x1"))
-    await Capture(memory, folder).take(event("SubagentStop", path, cwd, agent_transcript_path=str(other)))
+    await Capture(memory, folder).handle_event(event("SubagentStop", path, cwd, agent_transcript_path=str(other)))
 
-    found = {each.conversation: each.agent for each in await memory.space("project:git.example/alpha").sessions()}
+    found = {each.conversation: each.agent for each in await memory.space("project:git.example/alpha").sessions.list()}
     assert found == {"claude-code:s1:": "claude-code", "claude-code:s1:x1": "claude-code-subagent"}
 
 
@@ -236,12 +240,12 @@ async def test_a_compaction_begins_a_new_session_of_the_same_conversation(
     lines = list(kit.claude_code(kit.turns(8), session="s1", cwd=str(cwd)))
     kit.write(path, lines[:8])
     capture = Capture(memory, folder)
-    await capture.take(event("PreCompact", path, cwd))
-    await capture.take(event("PostCompact", path, cwd))
+    await capture.handle_event(event("PreCompact", path, cwd))
+    await capture.handle_event(event("PostCompact", path, cwd))
     kit.write(path, lines[8:], mode="a")
-    await capture.take(event("SessionEnd", path, cwd))
+    await capture.handle_event(event("SessionEnd", path, cwd))
 
-    sessions = [each.session for each in await memory.space("project:git.example/alpha").sessions()]
+    sessions = [each.session for each in await memory.space("project:git.example/alpha").sessions.list()]
     assert [each.end_reason for each in sessions] == ["closed", "compaction"]
     assert len({each.conversation_id for each in sessions}) == 1
 
@@ -253,11 +257,11 @@ async def test_sessions_while_hooks_were_off_are_stored_with_the_next(
     said = list(kit.turns(12))
     kit.write(kit.claude_path(home, "missed"), kit.claude_code(said, session="missed", cwd=str(cwd)))
     next_one = kit.claude_path(home, "s2")
-    await Capture(memory, folder).missed(event("SessionStart", next_one, cwd, "s2"), since=0.0)
+    await Capture(memory, folder).import_unseen_sessions(event("SessionStart", next_one, cwd, "s2"), since=0.0)
     assert Counter(await stored(memory)) == Counter((each.role, each.content) for each in said)
 
 
-async def test_a_session_without_a_transcript_is_taken_from_its_payloads(
+async def test_session_without_a_transcript_is_captured_from_payloads(
     memory: bethink.Memory, folder: AgentFolder, home: Path
 ) -> None:
     cwd = project(home)
@@ -293,13 +297,13 @@ async def test_recorded_payloads_are_understood(
 async def _hooked(resident: Resident, name: str, payload: dict[str, Any], *, agent: str = "claude-code") -> str:
     """Send a payload, and work it off at once."""
     if name == "SessionStart":
-        resident._rested.set()
+        resident._caught_up.set()
         answer = (
             await resident._start(found) if (found := read_payload(agent, name, json.dumps(payload).encode())) else ""
         )
     else:
         answer = await resident.hook(agent, name, json.dumps(payload).encode())
-    await resident.work_off()
+    await resident.process_spool()
     return answer
 
 
@@ -311,10 +315,13 @@ async def test_a_payload_that_names_another_session_or_folder_moves_nothing(
     path = kit.write(kit.claude_path(home, "s1"), kit.claude_code(words, session="s1", cwd=str(alpha)))
     other = kit.write(kit.claude_path(home, "s2"), kit.claude_code(kit.turns(4), session="s2", cwd=str(beta)))
     capture = Capture(memory, folder)
-    await capture.take(event("Stop", other, beta, "same"))
-    await capture.take(event("Stop", path, beta, "same"))
-    await capture.take(event("Stop", path, home, "s1"))
+    await capture.handle_event(event("Stop", other, beta, "same"))
+    await capture.handle_event(event("Stop", path, beta, "same"))
+    await capture.handle_event(event("Stop", path, home, "s1"))
 
     assert await stored(memory) == [("user", "I prefer the alpha way.")]
     assert len(await stored(memory, "project:git.example/beta")) == 4
-    assert set(await memory.list_spaces()) == {"project:git.example/alpha", "project:git.example/beta"}
+    assert {space.name for space in await memory.spaces.list()} == {
+        "project:git.example/alpha",
+        "project:git.example/beta",
+    }

@@ -8,7 +8,7 @@ import pytest
 
 import bethink
 from bethink import Memory, Message, Session
-from bethink.errors import Conflict, Invalid, NotFound, SessionEnded
+from bethink.errors import ConflictError, InvalidRequestError, NotFoundError, SessionEndedError
 from bethink.model.moments import from_micros
 from bethink.providers.default_redactor import redactor_for
 from bethink.providers.no_redaction import NoRedaction
@@ -17,17 +17,15 @@ from tests.conftest import KEY, database_at, many, memory_on, said
 
 
 async def contents(memory: Memory, session: Session) -> list[str]:
-    return [record.message.content for record in await session.read()]
+    return [record.message.content for record in await session.messages()]
 
 
 @pytest.mark.spec("S4.6")
-async def test_messages_are_numbered_from_one_without_gaps_in_the_order_they_were_said(
-    memory: Memory, session: Session
-) -> None:
+async def test_messages_are_numbered_from_one_in_order_without_gaps(memory: Memory, session: Session) -> None:
     assert await session.append(said("a")) == [1]
     assert await session.append(said("b", "c")) == [2, 3]
 
-    assert [(record.number, record.message.content) for record in await session.read()] == [
+    assert [(record.number, record.message.content) for record in await session.messages()] == [
         (1, "a"),
         (2, "b"),
         (3, "c"),
@@ -35,7 +33,7 @@ async def test_messages_are_numbered_from_one_without_gaps_in_the_order_they_wer
 
 
 @pytest.mark.spec("S4.4", "S4.52")
-async def test_everything_about_a_message_comes_back_as_it_was(memory: Memory, session: Session) -> None:
+async def test_message_is_returned_unchanged(memory: Memory, session: Session) -> None:
     call = {"id": "call_1", "function": {"name": "look", "arguments": '{"q": "é"}'}}
     message = Message(
         role="tool",
@@ -52,22 +50,22 @@ async def test_everything_about_a_message_comes_back_as_it_was(memory: Memory, s
     )
     await session.append([message])
 
-    [record] = await session.read()
+    [record] = await session.messages()
 
     assert record.session_id == session.id
     assert record.recorded_at > session.info.created_at
     assert record.message == replace(message, tool_calls=(call,))
 
 
-async def test_a_message_without_a_time_was_said_when_it_was_recorded(memory: Memory, session: Session) -> None:
+async def test_message_without_a_time_uses_its_recording_time(memory: Memory, session: Session) -> None:
     await session.append(said("now"))
 
-    [record] = await session.read()
+    [record] = await session.messages()
 
     assert record.message.said_at == record.recorded_at
 
 
-async def test_text_that_one_database_cannot_hold_is_stored_alike_on_both(memory: Memory, session: Session) -> None:
+async def test_unstorable_text_is_cleaned_the_same_on_both_databases(memory: Memory, session: Session) -> None:
     await session.append(
         [
             Message(
@@ -82,7 +80,7 @@ async def test_text_that_one_database_cannot_hold_is_stored_alike_on_both(memory
         ],
     )
 
-    [record] = await session.read()
+    [record] = await session.messages()
 
     assert record.message.content == "a\ufffdb\ufffdc"
     assert record.message.origin == "tool:t_"
@@ -90,16 +88,14 @@ async def test_text_that_one_database_cannot_hold_is_stored_alike_on_both(memory
     assert record.message.tool_calls == ({"x": "\ufffd"},)
 
 
-async def test_what_is_not_json_is_refused_before_anything_is_written(memory: Memory, session: Session) -> None:
-    with pytest.raises(Invalid):
+async def test_append_rejects_non_json_metadata_before_writing(memory: Memory, session: Session) -> None:
+    with pytest.raises(InvalidRequestError):
         await session.append([*said("fine"), Message(role="user", content="x", metadata={"o": object()})])
 
-    assert await session.read() == []
+    assert await session.messages() == []
 
 
-async def test_a_retry_with_the_same_keys_leaves_one_row_and_returns_the_same_numbers(
-    memory: Memory, session: Session
-) -> None:
+async def test_append_retry_with_same_keys_returns_the_same_numbers(memory: Memory, session: Session) -> None:
     batch = [Message(role="user", content=text, idempotency_key=f"key-{text}") for text in "ab"]
     first = await session.append(batch)
     await session.append(said("between"))
@@ -119,16 +115,16 @@ async def test_a_batch_half_stored_is_completed(memory: Memory, session: Session
 async def test_a_retry_is_answered_even_after_the_session_ended(memory: Memory, session: Session) -> None:
     message = Message(role="user", content="a", idempotency_key="k")
     await session.append([message])
-    await session.reset()
+    await session.restart()
 
     assert await session.append([message]) == [1]
 
 
 async def test_a_retry_that_comes_after_a_reset_is_still_the_same_message(memory: Memory, session: Session) -> None:
-    history = memory.local().history("alice")
+    history = memory.backend.local().history("alice")
     message = Message(role="user", content="a", idempotency_key="k")
     assert await history.append(KEY, message) == 1
-    await session.reset()
+    await session.restart()
 
     assert await history.append(KEY, message) == 1
     assert await history.length(KEY) == 1
@@ -137,9 +133,9 @@ async def test_a_retry_that_comes_after_a_reset_is_still_the_same_message(memory
 async def test_a_key_that_belongs_to_another_message_is_refused(memory: Memory, session: Session) -> None:
     await session.append([Message(role="user", content="a", idempotency_key="k")])
 
-    with pytest.raises(Conflict, match="already belongs to another message"):
+    with pytest.raises(ConflictError, match="already belongs to another message"):
         await session.append([Message(role="user", content="b", idempotency_key="k")])
-    with pytest.raises(Conflict, match="its own key"):
+    with pytest.raises(ConflictError, match="its own key"):
         await session.append([Message(role="user", content="x", idempotency_key="twice")] * 2)
 
 
@@ -166,7 +162,7 @@ async def test_the_same_key_sent_twice_at_once_is_stored_once(memory: Memory, se
 
 
 @pytest.mark.spec("S4.13", "S4.21")
-async def test_many_tasks_append_at_once_and_no_number_is_lost_or_doubled(memory: Memory, session: Session) -> None:
+async def test_concurrent_appends_get_unique_numbers(memory: Memory, session: Session) -> None:
     numbers: list[int] = []
 
     async def send(text: str) -> None:
@@ -183,77 +179,77 @@ async def test_many_tasks_append_at_once_and_no_number_is_lost_or_doubled(memory
 async def test_an_ended_session_takes_no_message_and_says_what_to_do(memory: Memory, session: Session) -> None:
     await session.end()
 
-    with pytest.raises(SessionEnded, match=r"space\.session\(\)"):
+    with pytest.raises(SessionEndedError, match=r"space\.session\(\)"):
         await session.append(said("late"))
-    assert await session.read() == []
+    assert await session.messages() == []
 
 
-async def test_an_unknown_session_is_not_found(memory: Memory, session: Session) -> None:
+async def test_unknown_session_raises_not_found(memory: Memory, session: Session) -> None:
     stranger = Session(memory.backend, replace(session.info, id="ses_nobody"))
 
-    with pytest.raises(NotFound, match="ses_nobody"):
+    with pytest.raises(NotFoundError, match="ses_nobody"):
         await stranger.append(said("hello"))
-    with pytest.raises(NotFound, match="ses_nobody"):
-        await memory.space("alice").get_session(session_id="ses_nobody")
+    with pytest.raises(NotFoundError, match="ses_nobody"):
+        await memory.space("alice").sessions.get(session_id="ses_nobody")
 
 
-async def test_a_session_is_not_found_from_another_space(memory: Memory, session: Session) -> None:
-    with pytest.raises(NotFound):
+async def test_session_of_another_space_raises_not_found(memory: Memory, session: Session) -> None:
+    with pytest.raises(NotFoundError):
         await Session(memory.backend, replace(session.info, space="mallory")).append(said("hello"))
 
 
 async def test_a_text_is_one_message_of_the_user(memory: Memory, session: Session) -> None:
     assert await session.append("hello") == [1]
 
-    [record] = await session.read()
+    [record] = await session.messages()
     assert (record.message.role, record.message.content) == ("user", "hello")
 
 
 @pytest.mark.parametrize("one", [b"hello", {"role": "user", "content": "x"}, said("x")[0], 7])
 async def test_one_message_alone_is_not_a_list_of_them(memory: Memory, session: Session, one: object) -> None:
-    with pytest.raises(Invalid, match="not a list of messages"):
+    with pytest.raises(InvalidRequestError, match="not a list of messages"):
         await session.append(one)  # pyright: ignore[reportArgumentType]
 
 
 async def test_a_name_of_more_than_256_characters_is_refused_with_what_to_do(memory: Memory, session: Session) -> None:
     await session.append([Message(role="tool", name="x" * 256, content="1")])
-    with pytest.raises(Invalid, match=r"257 characters.*Use up to 256"):
+    with pytest.raises(InvalidRequestError, match=r"257 characters.*Use at most 256"):
         await session.append([Message(role="tool", name="x" * 257, content="2")])
 
 
 @pytest.mark.parametrize("given", ["", "a\nb", 7, b"ses_x", {"id": "ses_x"}])
-async def test_what_cannot_name_a_session_is_refused(memory: Memory, given: Any) -> None:
+async def test_invalid_session_id_is_rejected(memory: Memory, given: Any) -> None:
     alice = memory.space("alice")
     calls: list[Callable[[], Awaitable[object]]] = [
-        lambda: alice.get_session(given),
+        lambda: alice.sessions.get(given),
         lambda: alice.remember("x", session_id=given),
         lambda: alice.recall("x", session_id=given),
         lambda: alice.context("x", session_id=given),
-        lambda: alice.shown(session_id=given),
+        lambda: alice.admin.context_log.list(session_id=given),
         lambda: alice.forget(session_id=given),
         lambda: alice.threads.open(session_id=given),
     ]
     for call in calls:
-        with pytest.raises(Invalid, match="session_id must"):
+        with pytest.raises(InvalidRequestError, match="session_id must"):
             await call()
 
 
-async def test_a_session_in_place_of_its_id_is_refused(memory: Memory, session: Any) -> None:
-    with pytest.raises(Invalid, match="session_id must be str"):
+async def test_session_object_as_id_is_rejected(memory: Memory, session: Any) -> None:
+    with pytest.raises(InvalidRequestError, match="session_id must be str"):
         await memory.space("alice").recall("x", session_id=session)
 
 
-async def test_nothing_to_append_is_nothing(memory: Memory, session: Session) -> None:
+async def test_append_of_nothing_returns_nothing(memory: Memory, session: Session) -> None:
     assert await session.append([]) == []
 
 
-async def test_reading_goes_on_after_a_number_and_stops_at_a_limit(memory: Memory, session: Session) -> None:
+async def test_read_supports_after_and_limit(memory: Memory, session: Session) -> None:
     await session.append(many(5))
 
-    assert [record.number for record in await session.read(after=2, limit=2)] == [3, 4]
+    assert [record.number for record in await session.messages(after=2, limit=2)] == [3, 4]
     for limit in (0, -1, 1_001):
-        with pytest.raises(Invalid, match=r"limit must be 1 to 1,000"):
-            await session.read(limit=limit)
+        with pytest.raises(InvalidRequestError, match=r"limit must be 1 to 1,000"):
+            await session.messages(limit=limit)
 
 
 class Censor:
@@ -274,9 +270,9 @@ async def test_the_redactor_sees_every_text_before_the_first_write(database: Dat
         tool_calls=[{"arguments": "hunter2"}],
     )
     await session.append([message])
-    await memory.local().history("alice").set_summary(KEY, "it was hunter2")
+    await memory.backend.local().history("alice").set_summary(KEY, "it was hunter2")
 
-    [record] = await session.read()
+    [record] = await session.messages()
 
     assert record.message.content == "password [REDACTED]"
     assert record.message.name == "[REDACTED]"
@@ -285,12 +281,10 @@ async def test_the_redactor_sees_every_text_before_the_first_write(database: Dat
     assert record.message.trace_parent == "00-[REDACTED]"
     assert json.dumps(record.message.metadata) == '{"[REDACTED]": {"deep": ["[REDACTED]"]}}'
     assert record.message.tool_calls == ({"arguments": "[REDACTED]"},)
-    assert await memory.local().history("alice").get_summary(KEY) == "it was [REDACTED]"
+    assert await memory.backend.local().history("alice").get_summary(KEY) == "it was [REDACTED]"
 
 
-async def test_a_memory_that_is_told_not_to_redact_says_so(
-    database: Database, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_disabled_redaction_is_logged(database: Database, caplog: pytest.LogCaptureFixture) -> None:
     memory = memory_on(database, redactor=NoRedaction())
     session = await memory.space("alice").session(KEY)
     await session.append(said("password: hunter2"))
@@ -305,12 +299,12 @@ async def test_secrets_in_metadata_and_tool_calls_are_known_by_their_names(datab
     call = {"name": "login", "arguments": {"user": "ana", "password": "kestrel42!"}}
     await session.append([Message(role="assistant", content="", tool_calls=[call], metadata=call)])
 
-    [record] = await session.read()
+    [record] = await session.messages()
     assert "kestrel42" not in f"{record.message.tool_calls} {record.message.metadata}"
     assert record.message.metadata["arguments"]["user"] == "ana"
 
 
-async def test_secrets_are_cut_out_before_they_are_written_and_equal_ones_stay_linkable(target: str) -> None:
+async def test_secrets_are_redacted_before_storage_and_stay_linkable(target: str) -> None:
     stored: list[str] = []
     for _ in range(2):  # another process, as it were: the key of the fingerprints is the database's
         async with bethink.connect(target, learn=False) as memory:
@@ -323,7 +317,7 @@ async def test_secrets_are_cut_out_before_they_are_written_and_equal_ones_stay_l
     assert stored[0].startswith("password: [REDACTED:password:")
 
 
-async def test_an_acknowledged_message_is_there_after_closing_and_opening_again(target: str) -> None:
+async def test_acknowledged_message_survives_a_restart(target: str) -> None:
     for expected in ([], ["kept"]):
         database = database_at(target)
         await database.open()

@@ -1,9 +1,9 @@
-"""A change set can be approved in part: the chosen documents are written, the others discarded with their text."""
+"""Partial approval of a change set: chosen documents are written, the others discarded with their text."""
 
 import pytest
 
 import bethink
-from bethink.errors import Conflict, Invalid
+from bethink.errors import ConflictError, InvalidRequestError
 from bethink.model.consolidation import ChangeStatus
 from bethink.store.db import Database
 from tests.conftest import whole_tree
@@ -22,39 +22,39 @@ async def life(memory: bethink.Memory, database: Database) -> Life:
 
 
 async def test_only_the_chosen_documents_are_written(life: Life, target: str, superuser_dsn: str) -> None:
-    [held] = await life.docs.changes()
+    [held] = await life.docs.changes.list()
     assert {"~/memory/tea", "~/memory/zebrafinch"} <= {change.path for change in held.changes}
 
-    await life.docs.approve(held.run, paths=["~/memory/tea"])
+    await life.docs.changes.approve(held.run, paths=["~/memory/tea"])
 
     paths = set(await whole_tree(life.docs))
     assert "~/memory/tea" in paths
     assert "~/memory/zebrafinch" not in paths
-    [applied] = await life.docs.changes()
+    [applied] = await life.docs.changes.list()
     assert applied.status is ChangeStatus.APPLIED
     assert [change.path for change in applied.changes] == ["~/memory/tea"]
-    with pytest.raises(Conflict):
-        await life.docs.approve(held.run, paths=["~/memory/zebrafinch"])
+    with pytest.raises(ConflictError):
+        await life.docs.changes.approve(held.run, paths=["~/memory/zebrafinch"])
     assert "~/memory/zebrafinch" not in stored(target, superuser_dsn)
-    await life.docs.undo(held.run)
+    await life.docs.changes.undo(held.run)
     assert "~/memory/tea" not in await whole_tree(life.docs)
 
 
 @pytest.mark.parametrize("paths", [[], ["~/memory/coffee"], ["~/memory/tea", "~/memory/coffee"]])
 async def test_a_path_that_the_change_set_does_not_have_decides_nothing(life: Life, paths: list[str]) -> None:
-    [held] = await life.docs.changes()
+    [held] = await life.docs.changes.list()
 
-    with pytest.raises(Invalid, match=r"path|change of"):
-        await life.docs.approve(held.run, paths=paths)
+    with pytest.raises(InvalidRequestError, match=r"path|change of"):
+        await life.docs.changes.approve(held.run, paths=paths)
 
-    assert [each.status for each in await life.docs.changes()] == [ChangeStatus.HELD]
+    assert [each.status for each in await life.docs.changes.list()] == [ChangeStatus.PENDING]
     assert await whole_tree(life.docs) == {}
 
 
-async def test_a_document_can_be_put_in_other_words_before_it_is_written(life: Life) -> None:
-    [held] = await life.docs.changes()
+async def test_document_text_can_be_edited_on_approval(life: Life) -> None:
+    [held] = await life.docs.changes.list()
 
-    await life.docs.approve(held.run, paths=["~/memory/tea"], texts={"~/memory/tea": "User likes green tea.\n"})
+    await life.docs.changes.approve(held.run, paths=["~/memory/tea"], texts={"~/memory/tea": "User likes green tea.\n"})
 
     found = await life.docs.find("~/memory/tea")
     assert found is not None
@@ -65,9 +65,9 @@ async def test_a_document_can_be_put_in_other_words_before_it_is_written(life: L
 
 @pytest.mark.parametrize("path", ["~/memory/coffee", "~/memory/zebrafinch"])
 async def test_other_words_for_a_document_that_is_not_written_decide_nothing(life: Life, path: str) -> None:
-    [held] = await life.docs.changes()
+    [held] = await life.docs.changes.list()
 
-    with pytest.raises(Invalid, match="does not write"):
-        await life.docs.approve(held.run, paths=["~/memory/tea"], texts={path: "x"})
+    with pytest.raises(InvalidRequestError, match="does not write"):
+        await life.docs.changes.approve(held.run, paths=["~/memory/tea"], texts={path: "x"})
 
-    assert [each.status for each in await life.docs.changes()] == [ChangeStatus.HELD]
+    assert [each.status for each in await life.docs.changes.list()] == [ChangeStatus.PENDING]

@@ -1,4 +1,4 @@
-"""An archive holds everything of a space, comes back the same on either database, and is refused if it is damaged."""
+"""An archive contains the whole space, imports identically on either database, and is rejected if damaged."""
 
 import json
 import re
@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 import bethink
-from bethink.errors import Conflict, NotFound
+import bethink.types
+from bethink.errors import ConflictError, NotFoundError
 from bethink.memory.archive.format import ArchiveManifest
 from bethink.memory.archive.load import load_archive
 from bethink.memory.archive.reading import ArchiveReader
@@ -86,7 +87,7 @@ def test_every_table_is_archived_or_left_out_for_a_reason() -> None:
     assert all(LEFT_OUT.values())
 
 
-def test_every_archived_table_has_a_key_and_comes_after_what_it_refers_to() -> None:
+def test_archived_tables_have_keys_and_follow_their_parents() -> None:
     order = [table.name for table in archived.tables()]
     assert all(table.key and set(table.key) <= set(table.names) for table in archived.tables())
     for child, parent in (("messages", "sessions"), ("fact_quotes", "messages"), ("placements", "chunks")):
@@ -133,16 +134,16 @@ async def test_recall_finds_the_same_in_another_kind_of_database(
         assert {(item.ref, item.text) for item in again.items} == {(item.ref, item.text) for item in found.items}
 
 
-async def test_what_was_still_to_be_learnt_is_queued_again(database: Database, other: Database, tmp_path: Path) -> None:
+async def test_import_queues_pending_learning_again(database: Database, other: Database, tmp_path: Path) -> None:
     mira = memory_on(database).space(SPACE)
     session = await mira.session("cli:desk")
     await session.append(said("I live in Oslo."))
     await session.end()
     await _written(database, tmp_path / "a.zip")
     await load_archive(other, tmp_path / "a.zip")
-    jobs = await memory_on(other).space(SPACE).jobs()
+    jobs = await memory_on(other).space(SPACE).admin.jobs.list()
     assert {(job.kind, job.key) for job in jobs} == {(JobKind.EXTRACT, session.id), (JobKind.INDEX, "space")}
-    assert [change.kind for change in await memory_on(other).space(SPACE).changes()] == ["space.imported"]
+    assert [change.kind for change in await memory_on(other).space(SPACE).admin.changes.list()] == ["space.imported"]
 
 
 async def test_an_archive_can_be_read_into_a_space_of_another_name(
@@ -152,7 +153,7 @@ async def test_an_archive_can_be_read_into_a_space_of_another_name(
     await _written(database, tmp_path / "a.zip")
     loaded = await load_archive(other, tmp_path / "a.zip", space="nora")
     assert loaded.space == "nora"
-    with pytest.raises(NotFound):
+    with pytest.raises(NotFoundError):
         await write_archive(other, tmp_path / "b.zip", space=SPACE)
     with ArchiveReader(tmp_path / "a.zip") as first:
         await write_archive(other, tmp_path / "b.zip", space="nora")
@@ -160,7 +161,7 @@ async def test_an_archive_can_be_read_into_a_space_of_another_name(
             assert second.manifest.rows == first.manifest.rows
 
 
-async def test_an_import_that_was_interrupted_goes_on_where_it_was(
+async def test_interrupted_import_can_be_resumed(
     database: Database, other: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await Life(database, 3).go_on(120)
@@ -189,9 +190,9 @@ async def test_a_space_that_holds_anything_else_is_left_alone(
 ) -> None:
     await Life(database, 3).go_on(40)
     await _written(database, tmp_path / "a.zip")
-    await memory_on(other).space(SPACE).facts.save(bethink.Fact(id="mine", content="This is mine."))
+    await memory_on(other).space(SPACE).facts.save(bethink.Fact(id="mine", text="This is mine."))
     before = await _written(other, tmp_path / "before.zip")
-    with pytest.raises(Conflict, match="not in this archive"):
+    with pytest.raises(ConflictError, match="not in this archive"):
         await load_archive(other, tmp_path / "a.zip")
     assert await _written(other, tmp_path / "after.zip") == before
 
@@ -202,7 +203,7 @@ async def test_a_dry_run_checks_everything_and_stores_nothing(
     await Life(database, 3).go_on(40)
     await _written(database, tmp_path / "a.zip")
     assert (await load_archive(other, tmp_path / "a.zip", dry_run=True)).stored
-    with pytest.raises(NotFound):
+    with pytest.raises(NotFoundError):
         await write_archive(other, tmp_path / "b.zip", space=SPACE)
 
 
@@ -215,7 +216,7 @@ async def test_the_time_of_an_archive_is_that_of_its_newest_row(
     assert (await write_archive(database, tmp_path / "b.zip", space=SPACE)).newest == first.newest > first.created_at
 
 
-async def test_nothing_of_one_space_is_in_the_archive_of_another(database: Database, tmp_path: Path) -> None:
+async def test_archive_contains_only_its_own_space(database: Database, tmp_path: Path) -> None:
     memory = memory_on(database)
     await memory.space("nora").remember("Nora keeps a heron.")
     await memory.space(SPACE).remember("Mira keeps a cat.")
@@ -226,8 +227,8 @@ async def test_nothing_of_one_space_is_in_the_archive_of_another(database: Datab
     assert "heron" not in told
 
 
-async def test_an_export_appears_only_when_it_is_complete(database: Database, tmp_path: Path) -> None:
-    with pytest.raises(NotFound):
+async def test_export_file_appears_only_when_complete(database: Database, tmp_path: Path) -> None:
+    with pytest.raises(NotFoundError):
         await write_archive(database, tmp_path / "a.zip", space="nobody")
     assert not [each.name for each in tmp_path.iterdir() if "a.zip" in each.name]
     await Life(database, 3).go_on(5)
@@ -244,18 +245,20 @@ async def test_an_archive_from_before_an_erasure_brings_nothing_back(
     mira = memory.space(SPACE)
     session = await mira.session("cli:desk")
     await session.append(said("my neighbour is called Wilhelmina", "the kettle is blue"))
-    await mira.export_archive(tmp_path / "a.zip")
+    await mira.admin.export_archive(tmp_path / "a.zip")
     if everything:
         await mira.forget(everything=True)
     else:
         await mira.forget(f"message:{session.id}:1")
 
-    await memory.import_archive(tmp_path / "a.zip")
+    await memory.admin.import_archive(tmp_path / "a.zip")
 
-    left = [record.message.content for each in await mira.sessions() for record in await _read(mira, each.session.id)]
+    left = [
+        record.message.content for each in await mira.sessions.list() for record in await _read(mira, each.session.id)
+    ]
     assert left == ([] if everything else ["the kettle is blue"])
     assert not (await mira.recall("Wilhelmina")).items
 
 
-async def _read(space: bethink.Space, session_id: str) -> list[bethink.Record]:
-    return await (await space.get_session(session_id)).read()
+async def _read(space: bethink.Space, session_id: str) -> bethink.Page[bethink.types.Record]:
+    return await (await space.sessions.get(session_id)).messages()

@@ -1,4 +1,4 @@
-"""A damaged or forged archive is refused with its place, and nothing of it is stored. Nothing in it runs."""
+"""A damaged or forged archive is rejected with the position, and nothing of it is stored or run."""
 
 import json
 import random
@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 import bethink
-from bethink.errors import Corrupt
+import bethink.types
+from bethink.errors import CorruptDatabaseError
 from bethink.memory.archive import format as archive_format
 from bethink.memory.archive.format import MANIFEST, SEAL, ArchiveManifest, ZipWriter
 from bethink.memory.archive.load import load_archive
@@ -29,15 +30,15 @@ FLIPS = often(150, long=2_000)
 _NASTY = '<script>alert("x")</script><img src=x onerror=alert(1)> & "quoted"'
 
 _FORGED: list[tuple[Callable[[list[bytes]], list[bytes]], str]] = [
-    (lambda lines: [lines[1], lines[0], *lines[2:]], "line 2: it is not in order"),
-    (lambda lines: [lines[0], *lines], "line 2: it is not in order, or there twice"),
+    (lambda lines: [lines[1], lines[0], *lines[2:]], "line 2: the row is out of order"),
+    (lambda lines: [lines[0], *lines], "line 2: the row is out of order or duplicated"),
     (lambda lines: [lines[0][:-1]], "line 1: the line has no end"),
     (lambda lines: [lines[0], b"\n"], "line 2: Expecting value"),
     (lambda lines: [lines[0].replace(b'"number":1', b'"number":"1"')], "line 1: number is not of type int"),
     (lambda lines: [lines[0].replace(b'"number":1', b'"number":true')], "line 1: number is not of type int"),
     (lambda lines: [lines[0].replace(b'"number":1', b'"number":1e2')], "line 1: number is not of type int"),
     (lambda lines: [lines[0].replace(b'"number":1', b'"number":%d' % 2**64)], "line 1: number is too large"),
-    (lambda lines: [lines[0].replace(b'"number":1', b'"number": 1')], "line 1: it is not written as"),
+    (lambda lines: [lines[0].replace(b'"number":1', b'"number": 1')], "line 1: the row is not formatted as"),
     (lambda lines: [lines[0].replace(b'"tags":"[]"', b'"tags":"["')], "line 1: Expecting value"),
     (lambda lines: [lines[0].replace(b'"role":"user"', b'"role":null')], "line 1: role is not of type str"),
     (lambda lines: [b"[" * 100_000 + b"\n"], "line 1: maximum recursion"),
@@ -69,15 +70,15 @@ async def archive(database: Database, tmp_path: Path) -> Path:
     mira = memory_on(database).space(SPACE)
     session = await mira.session("cli:desk")
     await session.append([bethink.Message(role="user", content=f"{_NASTY} {number}") for number in range(40)])
-    await mira.facts.save(bethink.Fact(id="tea", content=f"Mira likes tea. {_NASTY}"))
-    await mira.documents.create(bethink.DocumentDraft(slug="notes", title=_NASTY, body=_NASTY))
+    await mira.facts.save(bethink.Fact(id="tea", text=f"Mira likes tea. {_NASTY}"))
+    await mira.documents.create(bethink.types.DocumentDraft(slug="notes", title=_NASTY, body=_NASTY))
     await write_archive(database, tmp_path / "a.zip", space=SPACE)
     await mira.forget(everything=True)
     return tmp_path / "a.zip"
 
 
 async def _refused(database: Database, path: Path) -> str:
-    with pytest.raises(Corrupt) as refused:
+    with pytest.raises(CorruptDatabaseError) as refused:
         await load_archive(database, path)
     assert await database.transact(lambda tx: archived.created_at(tx, space=SPACE), space=SPACE) is None
     return str(refused.value)
@@ -113,12 +114,12 @@ async def test_whichever_byte_is_flipped_the_archive_is_refused(
         changed = bytearray(whole)
         changed[place] ^= 1 << chance.randrange(8)
         (tmp_path / "b.zip").write_bytes(changed)
-        with pytest.raises(Corrupt, match=r"b\.zip"):
+        with pytest.raises(CorruptDatabaseError, match=r"b\.zip"):
             await load_archive(database, tmp_path / "b.zip")
     await _refused(database, tmp_path / "b.zip")
 
 
-async def test_wherever_it_is_cut_off_the_archive_is_refused(database: Database, archive: Path, tmp_path: Path) -> None:
+async def test_truncated_archive_is_rejected(database: Database, archive: Path, tmp_path: Path) -> None:
     whole = archive.read_bytes()
     for size in [0, 1, 21, SEAL, len(whole) // 2, len(whole) - SEAL, len(whole) - 1]:
         (tmp_path / "b.zip").write_bytes(whole[:size])
@@ -132,7 +133,7 @@ async def test_the_file_and_the_line_are_named(database: Database, archive: Path
         return [*lines[:6], b'{"session_id":1}\n', *lines[7:]] if table == "messages" else lines
 
     told = await _refused(database, _rewritten(archive, tmp_path / "b.zip", spoil))
-    assert "rows/messages.jsonl, line 7: its columns are not those of the manifest" in told
+    assert "rows/messages.jsonl, line 7: the columns do not match the manifest" in told
 
 
 @pytest.mark.parametrize(("change", "why"), _FORGED)
@@ -152,7 +153,7 @@ async def test_rows_that_contradict_each_other_leave_nothing_behind(
     assert "rows/sessions.jsonl, lines 1 to 1" in await _refused(database, orphaned)
 
 
-async def test_a_line_that_was_changed_under_an_old_manifest_is_found(
+async def test_changed_line_under_an_old_manifest_is_detected(
     database: Database, archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def forged(table: str, lines: list[bytes]) -> list[bytes]:
@@ -172,9 +173,7 @@ async def test_a_line_that_was_changed_under_an_old_manifest_is_found(
     assert "rows/messages.jsonl, line" in await _refused(database, path)
 
 
-async def test_a_zip_bomb_is_refused_before_it_fills_the_memory(
-    database: Database, archive: Path, tmp_path: Path
-) -> None:
+async def test_zip_bomb_is_rejected(database: Database, archive: Path, tmp_path: Path) -> None:
     def blown_up(table: str, lines: list[bytes]) -> list[bytes]:
         return [b" " * (1 << 20)] * 300 if table == "messages" else lines
 
@@ -192,13 +191,13 @@ async def test_a_file_of_a_strange_name_is_refused(
         for each in found.namelist():
             target.writestr(each, found.read(each))
         target.writestr(name, "x")
-    assert "do not name the same files" in await _refused(database, path)
+    assert "list different files" in await _refused(database, path)
 
     with ArchiveReader(archive) as read, path.open("w+b") as sink:
         manifest, writer = read.manifest, ZipWriter(sink)
         entry = writer.add(name, [b"x"])
         writer.close(ArchiveManifest(space=SPACE, created_at=1, newest=1, schema=manifest.schema, files=(entry,)))
-    assert "an archive has no such file" in await _refused(database, path)
+    assert "an archive does not have this file" in await _refused(database, path)
 
 
 @pytest.mark.parametrize("change", _OTHERWISE)
@@ -217,16 +216,16 @@ async def test_a_manifest_that_says_something_else_is_refused(
 
 
 @pytest.mark.parametrize("content", [b"", b"PK", b"not a zip at all", b"\0" * 1_000])
-async def test_what_is_no_archive_at_all_is_refused(database: Database, tmp_path: Path, content: bytes) -> None:
+async def test_file_that_is_not_an_archive_is_rejected(database: Database, tmp_path: Path, content: bytes) -> None:
     (tmp_path / "b.zip").write_bytes(content)
     assert "damaged" in await _refused(database, tmp_path / "b.zip")
 
 
-async def test_an_entry_that_is_there_twice_is_refused(database: Database, archive: Path, tmp_path: Path) -> None:
+async def test_duplicate_archive_entry_is_rejected(database: Database, archive: Path, tmp_path: Path) -> None:
     path = Path(shutil.copy(archive, tmp_path / "b.zip"))
     with pytest.warns(UserWarning, match="Duplicate"), zipfile.ZipFile(path, "a") as target:
         target.writestr("index.html", "again")
-    assert "it is there twice" in await _refused(database, path)
+    assert "appears twice" in await _refused(database, path)
 
 
 class _Seen(HTMLParser):
@@ -240,7 +239,7 @@ class _Seen(HTMLParser):
         self.attributes |= {name for name, _ in attrs}
 
 
-async def test_a_person_can_read_the_copy_and_nothing_in_it_runs(archive: Path) -> None:
+async def test_archive_is_readable_html_without_scripts(archive: Path) -> None:
     with zipfile.ZipFile(archive) as found:
         pages = {name: found.read(name).decode() for name in found.namelist() if name.endswith(".html")}
     assert sorted(pages) == ["index.html", "pages/00001.html"]
@@ -261,5 +260,5 @@ async def test_a_person_can_read_the_copy_and_nothing_in_it_runs(archive: Path) 
 def test_an_entry_of_a_table_keeps_its_digests_by_thousands() -> None:
     blocks = archive_format.Blocks()
     for _ in range(2_001):
-        blocks.take(b"x\n")
+        blocks.add_line(b"x\n")
     assert len(blocks.digests()) == 3

@@ -1,4 +1,4 @@
-"""Exporting and importing hold a page of rows, whatever the size of the space."""
+"""Export and import hold only one page of rows in memory, whatever the size of the space."""
 
 import gc
 import os
@@ -71,7 +71,7 @@ async def test_a_process_that_moves_an_archive_stays_as_small(database: Database
     for count in (FEW, often(MANY, long=1_000_000)):
         await _fill(database, f"s{count}", count)
         path, where = str(tmp_path / f"{count}.zip"), ("--database", target, "--space")
-        written = _most_memory("export", "--archive", path, *where, f"s{count}")
+        written = _most_memory("data", "export", "--format", "archive", "-o", path, *where, f"s{count}")
         held[count] = (written, _most_memory("import", "archive", path, "--yes", *where, f"copy{count}"))
     few, many = held.values()
     assert many[0] < few[0] + MOST_MORE, held

@@ -1,4 +1,4 @@
-"""Memory as files: made from the database alone, the same to the byte, and never outside their folder."""
+"""Memory as files: generated from the database alone, byte for byte the same, and never outside their folder."""
 
 import io
 import shutil
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bethink import Memory
-from bethink.errors import Misconfigured
+from bethink.errors import ConfigurationError
 from bethink.memory.documents.files import archive, clear_files, folder_of, write_folder
 from bethink.model.calls import ModelAnswer, ModelCall
 from bethink.providers.scripted_model import ScriptedModel
@@ -32,7 +32,7 @@ def contents(folder: Path) -> dict[str, str]:
 
 
 @pytest.mark.spec("S2.31", "S2.32", "S2.55")
-async def test_a_consolidation_writes_raw_memories_latest_first_and_a_summary_for_each_session(
+async def test_consolidation_writes_memory_files_and_session_summaries(
     life: Life, tmp_path: Path, clock: FakeClock
 ) -> None:
     first = await life.tell("I like tea.", a_fact("User likes tea", 1))
@@ -55,9 +55,7 @@ async def test_a_consolidation_writes_raw_memories_latest_first_and_a_summary_fo
 
 
 @pytest.mark.spec("S2.33", "S2.49")
-async def test_files_of_what_was_selected_last_time_stay_while_the_writer_works_and_go_afterwards(
-    life: Life, tmp_path: Path, clock: FakeClock
-) -> None:
+async def test_previous_files_stay_until_the_writer_finishes(life: Life, tmp_path: Path, clock: FakeClock) -> None:
     old = await life.tell("I like tea.")
     await life.consolidate(consolidator(life.database, folder=str(tmp_path)))
     clock.time += 40 * DAY
@@ -95,7 +93,7 @@ async def test_the_folder_can_be_deleted_and_is_made_again_byte_for_byte(life: L
 async def test_the_same_files_come_as_an_archive_that_is_always_the_same(life: Life) -> None:
     await life.tell("I like tea.")
     await life.consolidate()
-    files = await life.docs.files()
+    files = await life.docs.read_all()
 
     packed = archive(files)
 
@@ -104,19 +102,19 @@ async def test_the_same_files_come_as_an_archive_that_is_always_the_same(life: L
         assert {name: opened.read(name).decode() for name in opened.namelist()} == files
 
 
-def test_nothing_is_written_through_a_symlink(tmp_path: Path) -> None:
+def test_write_folder_never_follows_symlinks(tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()
     (outside / "kept.md").write_text("kept")
     linked = tmp_path / "linked"
     linked.symlink_to(outside)
-    with pytest.raises(Misconfigured, match="symlink"):
+    with pytest.raises(ConfigurationError, match="symlink"):
         write_folder(linked, {"raw_memories.md": "x"})
 
     root = tmp_path / "root"
     root.mkdir()
     (root / "rollout_summaries").symlink_to(outside)
-    with pytest.raises(Misconfigured, match="symlink"):
+    with pytest.raises(ConfigurationError, match="symlink"):
         write_folder(root, {"rollout_summaries/x.md": "x"})
     (root / "rollout_summaries").unlink()
     (root / "MEMORY.md").symlink_to(outside / "kept.md")
@@ -126,7 +124,7 @@ def test_nothing_is_written_through_a_symlink(tmp_path: Path) -> None:
     assert contents(root) == {"MEMORY.md": "new"}
 
 
-def test_a_space_has_a_folder_of_its_own_whatever_it_is_called() -> None:
+def test_every_space_has_its_own_folder() -> None:
     names = ["alice", "../alice", "a/b", "a-b", ".", "é" * 200]
 
     folders = [folder_of(name) for name in names]
@@ -136,9 +134,7 @@ def test_a_space_has_a_folder_of_its_own_whatever_it_is_called() -> None:
 
 
 @pytest.mark.parametrize("others", [[], ["notes.txt"]])
-async def test_cleared_files_leave_no_folder_that_names_the_space_unless_it_is_used(
-    tmp_path: Path, others: list[str]
-) -> None:
+async def test_clear_files_removes_the_folder_of_a_space_if_unused(tmp_path: Path, others: list[str]) -> None:
     folder = tmp_path / folder_of("ida@berg.example")
     write_folder(folder, {"MEMORY.md": "tea", "rollout_summaries/one.md": "tea"})
     for name in others:

@@ -1,22 +1,22 @@
-"""Memory never eats itself: what was recalled is cut out of every message before it is stored."""
+"""Match memory is removed from every message before it is stored."""
 
 import json
 
 import pytest
 
 from bethink import Memory, Message, Session
-from bethink.errors import Conflict
-from bethink.model.framing import framed
+from bethink.errors import ConflictError
+from bethink.model.framing import add_frame
 from bethink.model.working import Mode
 from bethink.providers.default_redactor import redactor_for
 from bethink.store.db import Database
 from tests.conftest import KEY, memory_on
 
-ECHO = framed("- Alice lives in Bergen (user, 2023-05-08) [^abc234]", note="Remembered from earlier.")
+ECHO = add_frame("- Alice lives in Bergen (user, 2023-05-08) [^abc234]", note="Remembered from earlier.")
 
 
 async def contents(memory: Memory, session: Session) -> list[str]:
-    return [record.message.content for record in await session.read()]
+    return [record.message.content for record in await session.messages()]
 
 
 @pytest.mark.parametrize("role", ["user", "assistant", "system", "tool"])
@@ -26,9 +26,7 @@ async def test_a_frame_is_cut_out_of_a_message_of_any_role(memory: Memory, sessi
     assert await contents(memory, session) == ["Good morning.\n\nWhere do I live?"]
 
 
-async def test_a_message_that_is_nothing_but_a_frame_is_stored_empty_and_has_its_number(
-    memory: Memory, session: Session
-) -> None:
+async def test_message_with_only_a_frame_is_stored_empty_and_numbered(memory: Memory, session: Session) -> None:
     numbers = await session.append(
         [
             {"role": "user", "content": "Hello"},
@@ -66,14 +64,14 @@ async def test_a_frame_that_was_cut_off_hides_what_follows_it(memory: Memory, se
     assert await contents(memory, session) == ["page 1"]
 
 
-async def test_a_retry_is_known_with_or_without_the_frame_it_first_came_with(memory: Memory, session: Session) -> None:
+async def test_retry_matches_with_or_without_its_frame(memory: Memory, session: Session) -> None:
     plain = Message(role="user", content="Where do I live?", idempotency_key="k")
     with_frame = Message(role="user", content=f"{ECHO}\nWhere do I live?", idempotency_key="k")
 
     assert await session.append([with_frame]) == [1]
     assert await session.append([with_frame]) == [1]
     assert await session.append([plain]) == [1]
-    with pytest.raises(Conflict):
+    with pytest.raises(ConflictError):
         await session.append([Message(role="user", content=ECHO, idempotency_key="k")])
 
 
@@ -90,10 +88,10 @@ async def test_a_frame_is_cut_out_before_secrets_are(database: Database) -> None
 
 
 async def test_a_thread_and_a_history_hold_what_was_stored(memory: Memory, session: Session) -> None:
-    desk = memory.local().working("alice")
+    desk = memory.backend.local().working("alice")
     await desk.open_thread("thread_frames", session_id=session.id, mode=Mode.AUTO)
     await session.append([{"role": "user", "content": f"{ECHO}\nWhere do I live?"}])
-    await memory.local().history("alice").append(KEY, {"role": "user", "content": f"And now? {ECHO}"})
+    await memory.backend.local().history("alice").append(KEY, {"role": "user", "content": f"And now? {ECHO}"})
 
     state = await desk.current_state("thread_frames")
 

@@ -1,4 +1,4 @@
-"""Capture against a model in plain Python, on both databases; and three seeded bugs that must be found."""
+"""Capture compared with a plain Python model, on both databases, with three seeded bugs that must be detected."""
 
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
@@ -18,8 +18,10 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from bethink import AgentKind, Memory, Message, Session, SessionInfo, conversation_key
-from bethink.errors import Conflict, Invalid
+from bethink import Memory, Message, Session
+from bethink.errors import ConflictError, InvalidRequestError
+from bethink.model.records import conversation_key
+from bethink.types import AgentKind, SessionInfo
 from tests.conftest import DATABASES, database_at, memory_on
 from tests.rooms.capture_model import Model, ModelSession, Refused
 from tests.rooms.machine_kit import QUICK, THOROUGH, spoil
@@ -54,7 +56,7 @@ class Capture(RuleBasedStateMachine):
 
     def agrees(self, session: Session) -> None:
         expected = self.of(session)
-        now = self.wait(lambda: self.memory.space(session.space).get_session(session_id=session.id))
+        now = self.wait(lambda: self.memory.space(session.space).sessions.get(session_id=session.id))
         assert now is not None
         assert (
             now.info.last_number,
@@ -67,7 +69,7 @@ class Capture(RuleBasedStateMachine):
             expected.processed,
             expected.ended,
         )
-        records = self.wait(session.read)
+        records = self.wait(session.messages)
         assert {record.number: record.message.content for record in records} == expected.messages
         assert [record.number for record in records] == sorted(expected.messages)
 
@@ -103,7 +105,7 @@ class Capture(RuleBasedStateMachine):
         try:
             expected = self.model.append(self.of(session), cleaned)
         except Refused:
-            with pytest.raises(Conflict):
+            with pytest.raises(ConflictError):
                 self.wait(lambda: session.append(messages))
         else:
             assert self.wait(lambda: session.append(messages)) == expected
@@ -112,28 +114,28 @@ class Capture(RuleBasedStateMachine):
     @rule(session=sessions)
     def idle(self, session: Session) -> None:
         expected = self.model.mark_pending(self.of(session))
-        assert self.wait(session.idle) == expected
+        assert self.wait(lambda: session.checkpoint(force=True)) == expected
         self.agrees(session)
 
     @rule(session=sessions)
     def end_turn(self, session: Session) -> None:
         expected = self.model.end_turn(self.of(session))
-        assert self.wait(session.end_turn) == expected
+        assert self.wait(session.checkpoint) == expected
         self.agrees(session)
 
     @rule(session=sessions, number=NUMBER)
     def invalidate(self, session: Session, number: int) -> None:
         if not 1 <= number <= self.of(session).last:
-            with pytest.raises(Invalid):
-                self.wait(lambda: self.memory.local().marks().invalidate(session.info, number))
+            with pytest.raises(InvalidRequestError):
+                self.wait(lambda: self.memory.backend.local().marks().invalidate(session.info, number))
         else:
             expected = self.model.set_mark(self.of(session), number)
-            assert self.wait(lambda: self.memory.local().marks().invalidate(session.info, number)) == expected
+            assert self.wait(lambda: self.memory.backend.local().marks().invalidate(session.info, number)) == expected
         self.agrees(session)
 
     @rule(target=sessions, session=consumes(sessions), compaction=st.booleans())
     def succeed(self, session: Session, *, compaction: bool) -> MultipleResults[Any]:
-        following = self.wait(session.compacted if compaction else session.reset)
+        following = self.wait(lambda: session.restart("compaction" if compaction else "reset"))
         old = self.of(session)
         self.model.end(old)
         active = self.model.active(old.key)
@@ -157,14 +159,16 @@ class Capture(RuleBasedStateMachine):
         expected = mark if right and mark is not None else expected
         cleared = self.model.mark_processed(self.of(session), until, expected)
         assert (
-            self.wait(lambda: self.memory.local().marks().mark_processed(session.info, until=until, expected=expected))
+            self.wait(
+                lambda: self.memory.backend.local().marks().mark_processed(session.info, until=until, expected=expected)
+            )
             == cleared
         )
         self.agrees(session)
 
     @rule(limit=st.integers(1, 4))
     def find(self, limit: int) -> None:
-        found = self.wait(lambda: self.memory.local().marks().find_invalidated(limit))
+        found = self.wait(lambda: self.memory.backend.local().marks().find_invalidated(limit))
         assert [session.id for session in found] == self.model.marked()[:limit]
         assert [session.invalidated_at for session in found] == [self.of(session).mark for session in found]
 
@@ -180,7 +184,7 @@ class Capture(RuleBasedStateMachine):
     @rule(session=sessions, summary=CONTENT, n=st.integers(-1, 9))
     def look_back(self, session: Session, summary: str, n: int) -> None:
         name = self.of(session).key
-        history = self.memory.local().history(name[0], agent=name[1])
+        history = self.memory.backend.local().history(name[0], agent=name[1])
         key = conversation_key(channel="c", chat=name[2])
         assert self.wait(lambda: history.get_summary(key)) == self.model.summaries.get(name, "")
         self.wait(lambda: history.set_summary(key, summary))
@@ -193,16 +197,16 @@ class Capture(RuleBasedStateMachine):
     @rule(session=sessions, number=NUMBER)
     def count(self, session: Session, number: int) -> None:
         expected = self.of(session)
-        assert self.wait(lambda: self.memory.local().marks().count_since(session.info, number)) == expected.count_since(
-            number
-        )
-        assert self.wait(lambda: self.memory.local().marks().max_number(session.info)) == expected.max_number
+        assert self.wait(
+            lambda: self.memory.backend.local().marks().count_since(session.info, number)
+        ) == expected.count_since(number)
+        assert self.wait(lambda: self.memory.backend.local().marks().max_number(session.info)) == expected.max_number
 
     def teardown(self) -> None:
-        for session in self.wait(lambda: self.memory.local().marks().find_invalidated(1000)):
+        for session in self.wait(lambda: self.memory.backend.local().marks().find_invalidated(1000)):
             self.wait(
                 lambda session=session: (
-                    self.memory.local()
+                    self.memory.backend.local()
                     .marks()
                     .mark_processed(session, until=session.last_number, expected=session.invalidated_at or 0)
                 )
@@ -226,7 +230,7 @@ def machine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[type[Cap
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-def test_capture_does_what_its_model_does(machine: type[Capture]) -> None:
+def test_capture_matches_its_model(machine: type[Capture]) -> None:
     run_state_machine_as_test(machine, settings=THOROUGH)
 
 
@@ -247,7 +251,7 @@ MUTANTS = {
 def test_the_machine_finds_each_seeded_bug(
     machine: type[Capture], mutant: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    dialect = machine.memory.local().database.dialect
+    dialect = machine.memory.backend.local().database.dialect
     spoil(monkeypatch, dialect, *MUTANTS[mutant])
 
     with pytest.raises(AssertionError):

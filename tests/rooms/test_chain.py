@@ -1,4 +1,4 @@
-"""The chain of a session: what is changed or lost is noticed, and what is erased is not missed."""
+"""The hash chain of a session detects changed and missing messages, and accepts deleted ones."""
 
 from collections.abc import Callable
 
@@ -14,7 +14,7 @@ SPACE = "ida"
 
 
 async def report(database: Database) -> ChainReport:
-    return await database.transact(lambda tx: chain.check(tx, space=SPACE), space=SPACE, read=True)
+    return await database.transact(lambda tx: chain.check(tx, space=SPACE), space=SPACE, read_only=True)
 
 
 @pytest.fixture
@@ -40,11 +40,11 @@ async def test_messages_follow_each_other(said: bethink.Session, database: Datab
         ("UPDATE messages SET content = 'Other.' WHERE number = 5", 5, "changed"),
         ("UPDATE messages SET said_at = said_at + 1 WHERE number = 12", 12, "changed"),
         ("UPDATE messages SET seal = NULL WHERE number = 3", 3, "changed"),
-        ("DELETE FROM messages WHERE number = 4; DELETE FROM chain_links", 4, "lost"),
-        ("DELETE FROM messages WHERE number > 9; DELETE FROM chain_links", 10, "3 messages from here are lost"),
+        ("DELETE FROM messages WHERE number = 4; DELETE FROM chain_links", 4, "this message is missing"),
+        ("DELETE FROM messages WHERE number > 9; DELETE FROM chain_links", 10, "3 messages are missing from here on"),
     ],
 )
-async def test_what_another_hand_did_is_noticed(
+async def test_chain_check_detects_manual_changes(
     said: bethink.Session, database: Database, statement: str, number: int, why: str
 ) -> None:
     await database.transact(lambda tx: tx.script(statement), space=SPACE)
@@ -56,7 +56,7 @@ async def test_what_another_hand_did_is_noticed(
     assert why in found.broken[0][1]
 
 
-async def test_an_erased_message_leaves_a_link_and_the_chain_goes_on(
+async def test_deleted_message_leaves_a_link_in_the_chain(
     said: bethink.Session, memory: bethink.Memory, database: Database
 ) -> None:
     for number in (3, 12):
@@ -66,7 +66,7 @@ async def test_an_erased_message_leaves_a_link_and_the_chain_goes_on(
     assert await report(database) == ChainReport(1, 11, 2, 0, ())
 
 
-async def test_what_is_left_of_an_erased_message_is_a_digest_without_its_salt(
+async def test_deleted_message_leaves_a_digest_without_its_salt(
     said: bethink.Session, memory: bethink.Memory, database: Database
 ) -> None:
     def seals(tx: Tx) -> dict[int, str]:
@@ -74,9 +74,9 @@ async def test_what_is_left_of_an_erased_message_is_a_digest_without_its_salt(
         return {row["number"]: row["seal"] for row in rows}
 
     read: Callable[[Tx], dict[int, str]] = seals
-    before = await database.transact(read, space=SPACE, read=True)
+    before = await database.transact(read, space=SPACE, read_only=True)
     await memory.space(SPACE).forget(bethink.Ref.parse(f"message:{said.id}:3"))
-    after = await database.transact(read, space=SPACE, read=True)
+    after = await database.transact(read, space=SPACE, read_only=True)
 
     assert after[3] == before[3][chain.SALT_LETTERS :]
     assert len({seal[: chain.SALT_LETTERS] for seal in before.values()}) == 12
@@ -89,6 +89,6 @@ async def test_a_forgotten_space_leaves_no_links(
     await memory.space(SPACE).forget(everything=True)
 
     left = await database.transact(
-        lambda tx: tx.all("page_chain", space=SPACE, session=said.id, after=0, limit=100), space=SPACE, read=True
+        lambda tx: tx.all("page_chain", space=SPACE, session=said.id, after=0, limit=100), space=SPACE, read_only=True
     )
     assert left == []

@@ -1,5 +1,6 @@
-"""What changed is told in order, to everyone who asks, and never in words."""
+"""The change feed: changes in order, for every reader, and without content."""
 
+from collections.abc import Iterable
 from datetime import timedelta
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 import bethink
 from bethink import Fact, Memory, Session
 from bethink.config.settings import Settings
-from bethink.errors import Stale
+from bethink.errors import VersionConflictError
 from bethink.host.off import Off
 from bethink.jobs.tasks import PruneChanges, TaskParts
 from bethink.model.changes import ChangeKind
@@ -22,7 +23,7 @@ from tests.rooms.learn_kit import a_fact, answer, worker
 BIRD = "I keep a blue macaw."
 
 
-def kinds(found: list[bethink.MemoryChange]) -> list[str]:
+def kinds(found: Iterable[bethink.Change]) -> list[str]:
     return [each.kind for each in found]
 
 
@@ -34,64 +35,64 @@ async def learnt(memory: Memory, database: Database) -> Session:
     return session
 
 
-async def test_what_is_learnt_is_told_with_its_session(memory: Memory, database: Database) -> None:
+async def test_learned_facts_are_in_the_change_feed_with_their_session(memory: Memory, database: Database) -> None:
     session = await learnt(memory, database)
 
-    [fact, whole] = await memory.space("alice").changes(after=0)
+    [fact, whole] = await memory.space("alice").admin.changes.list(after=0)
 
-    [stored] = await memory.space("alice").facts.all()
+    [stored] = await memory.space("alice").facts.list()
     assert (fact.kind, fact.ref) == (ChangeKind.FACT_ADDED, f"fact:{stored.id}:1")
-    assert (whole.kind, whole.ref) == (ChangeKind.SESSION_LEARNT, f"session_memory:{session.id}:0")
+    assert (whole.kind, whole.ref) == (ChangeKind.SESSION_LEARNED, f"session_summary:{session.id}:0")
     assert fact.session_id == whole.session_id == session.id
     assert (await memory.space("alice").explain(fact.ref)).text
 
 
-async def test_a_correction_a_replacement_and_an_end_are_told_apart(memory: Memory, database: Database) -> None:
+async def test_correction_and_replacement_are_different_changes(memory: Memory, database: Database) -> None:
     space = memory.space("alice")
-    await space.facts.save(Fact(id="tea", content="Alice drinks tea."))
-    await space.facts.save(Fact(id="tea", content="Alice drinks green tea."))
-    await space.facts.save(Fact(id="tea", content="Alice drinks green tea."))
+    await space.facts.save(Fact(id="tea", text="Alice drinks tea."))
+    await space.facts.save(Fact(id="tea", text="Alice drinks green tea."))
+    await space.facts.save(Fact(id="tea", text="Alice drinks green tea."))
 
     def retire(tx: Tx) -> None:
         from bethink.store import facts  # noqa: PLC0415
 
-        facts.retire(tx, space="alice", fact_id="tea", by="other")
+        facts.retire(tx, space="alice", fact_id="tea", successor_id="other")
 
     await database.transact(retire, space="alice")
 
-    told = await space.changes(after=0)
+    told = await space.admin.changes.list(after=0)
     assert kinds(told) == ["fact.added", "fact.corrected", "fact.replaced"]
     assert [each.ref for each in told] == ["fact:tea:1", "fact:tea:2", "fact:tea:2"]
 
 
-async def test_documents_are_told_of_when_they_change_go_and_are_forgotten(memory: Memory) -> None:
+async def test_document_changes_and_deletions_are_in_the_change_feed(memory: Memory) -> None:
     space = memory.space("alice")
     made = await space.documents.create(DocumentDraft(slug="birds", title="Birds", body=BIRD))
     other = await space.documents.create(DocumentDraft(slug="cats", title="Cats", body="None."))
-    await space.documents.delete(other.id, expected=1)
+    await space.documents.delete(other.id, if_version=1)
     await space.forget(f"document:{made.id}:1")
 
-    told = await space.changes(after=0)
+    told = await space.admin.changes.list(after=0)
     assert kinds(told) == ["document.changed", "document.changed", "document.deleted", "document.forgotten"]
     assert told[-1].ref == f"document:{made.id}:0"
 
 
-async def test_forgetting_a_message_is_told_with_what_went_along(memory: Memory, database: Database) -> None:
+async def test_forget_adds_derived_deletions_to_the_change_feed(memory: Memory, database: Database) -> None:
     session = await learnt(memory, database)
     space = memory.space("alice")
-    [fact] = await space.facts.all()
-    before = (await space.changes())[-1].number
+    [fact] = await space.facts.list()
+    before = (await space.admin.changes.list())[-1].number
 
     await space.forget(f"message:{session.id}:1")
 
-    told = await space.changes(after=before)
+    told = await space.admin.changes.list(after=before)
     assert {(each.kind, each.ref) for each in told} == {
-        ("session.forgotten", f"session_memory:{session.id}:0"),
+        ("session.forgotten", f"session_summary:{session.id}:0"),
         ("fact.forgotten", f"fact:{fact.id}:0"),
     }
 
 
-async def test_a_fact_that_holds_again_is_told(memory: Memory, database: Database) -> None:
+async def test_restored_fact_is_in_the_change_feed(memory: Memory, database: Database) -> None:
     session = await memory.space("alice").session(KEY)
     await session.append(said("I live in Rome.", "I live in Bern."))
     await session.end()
@@ -100,25 +101,25 @@ async def test_a_fact_that_holds_again_is_told(memory: Memory, database: Databas
         a_fact("The user lives in Bern.", 2, slot="home", entities=["Bern"]),
     ]
     await worker(database, [answer(*homes)]).run_once()
-    before = await memory.space("alice").changes()
-    assert kinds(before) == ["fact.added", "fact.added", "fact.replaced", "session.learnt"]
+    before = await memory.space("alice").admin.changes.list()
+    assert kinds(before) == ["fact.added", "fact.added", "fact.replaced", "session.learned"]
 
     await memory.space("alice").forget(f"message:{session.id}:2")
 
-    told = await memory.space("alice").changes(after=before[-1].number)
+    told = await memory.space("alice").admin.changes.list(after=before[-1].number)
     assert ("fact.restored", before[0].ref) in {(each.kind, each.ref) for each in told}
 
 
 async def test_a_dry_run_tells_nothing(memory: Memory, database: Database) -> None:
     session = await learnt(memory, database)
-    before = await memory.space("alice").changes()
+    before = await memory.space("alice").admin.changes.list()
 
     await memory.space("alice").forget(session_id=session.id, dry_run=True)
 
-    assert await memory.space("alice").changes() == before
+    assert await memory.space("alice").admin.changes.list() == before
 
 
-async def test_no_words_are_in_what_is_told(memory: Memory, database: Database) -> None:
+async def test_change_feed_contains_no_text(memory: Memory, database: Database) -> None:
     await learnt(memory, database)
 
     rows = await database.transact(lambda tx: tx.all("newest_changes", space="alice", limit=100), space="alice")
@@ -129,57 +130,55 @@ async def test_no_words_are_in_what_is_told(memory: Memory, database: Database) 
 async def test_a_forgotten_space_keeps_its_numbers_going(memory: Memory, database: Database) -> None:
     await learnt(memory, database)
     space = memory.space("alice")
-    last = (await space.changes())[-1].number
+    last = (await space.admin.changes.list())[-1].number
 
     await space.forget(everything=True)
-    await space.facts.save(Fact(id="tea", content="Alice drinks tea."))
+    await space.facts.save(Fact(id="tea", text="Alice drinks tea."))
 
-    told = await space.changes(after=1)
+    told = await space.admin.changes.list(after=1)
     assert [(each.number, each.kind) for each in told] == [(last + 1, "space.forgotten"), (last + 2, "fact.added")]
-    assert kinds(await space.changes(after=0)) == ["space.forgotten", "fact.added"]
+    assert kinds(await space.admin.changes.list(after=0)) == ["space.forgotten", "fact.added"]
 
 
 async def test_spaces_count_each_for_itself(memory: Memory) -> None:
     for name in ("alice", "bob"):
-        await memory.space(name).facts.save(Fact(id="tea", content="Tea."))
+        await memory.space(name).facts.save(Fact(id="tea", text="Tea."))
 
-    [told] = await memory.space("bob").changes()
+    [told] = await memory.space("bob").admin.changes.list()
     assert (told.space, told.number) == ("bob", 1)
 
 
-async def test_a_page_goes_on_where_the_last_one_ended(memory: Memory) -> None:
+async def test_change_page_continues_after_the_last_number(memory: Memory) -> None:
     space = memory.space("alice")
     for number in range(7):
-        await space.facts.save(Fact(id=f"f{number}", content=f"Number {number}."))
+        await space.facts.save(Fact(id=f"f{number}", text=f"Number {number}."))
 
     seen: list[int] = []
-    while page := await space.changes(after=seen[-1] if seen else 0, limit=3):
+    while page := await space.admin.changes.list(after=seen[-1] if seen else 0, limit=3):
         seen += [each.number for each in page]
 
     assert seen == [1, 2, 3, 4, 5, 6, 7]
-    assert [each.number for each in await space.changes(limit=2)] == [6, 7]
+    assert [each.number for each in await space.admin.changes.list(limit=2)] == [6, 7]
 
 
 def pruner(database: Database) -> PruneChanges:
     return PruneChanges(TaskParts(database=database, settings=Settings(), redactor=Quiet()))
 
 
-async def test_a_reader_that_was_away_too_long_is_told_that_it_missed_something(
-    memory: Memory, database: Database, clock: FakeClock
-) -> None:
+async def test_reader_behind_pruned_changes_raises_stale(memory: Memory, database: Database, clock: FakeClock) -> None:
     space = memory.space("alice")
     for number in range(3):
-        await space.facts.save(Fact(id=f"f{number}", content=f"Number {number}."))
+        await space.facts.save(Fact(id=f"f{number}", text=f"Number {number}."))
     clock.time += timedelta(days=31)
-    await space.facts.save(Fact(id="late", content="Late."))
+    await space.facts.save(Fact(id="late", text="Late."))
 
     assert await pruner(database).prune() == 3
 
-    assert [each.number for each in await space.changes(after=3)] == [4]
-    assert [each.number for each in await space.changes(after=0)] == [4]
+    assert [each.number for each in await space.admin.changes.list(after=3)] == [4]
+    assert [each.number for each in await space.admin.changes.list(after=0)] == [4]
     for lost in (1, 2, 5):
-        with pytest.raises(Stale, match="not kept"):
-            await space.changes(after=lost)
+        with pytest.raises(VersionConflictError, match="no longer stored"):
+            await space.admin.changes.list(after=lost)
     clock.time += timedelta(days=31)
     assert await pruner(database).prune() == 0
 
@@ -194,7 +193,7 @@ async def test_a_late_commit_is_never_passed_over(target: str, database: Databas
 
     async def write(by: Database, name: str) -> None:
         nonlocal done
-        await memory_on(by).space("alice").facts.save(Fact(id=name, content=f"{name}."))
+        await memory_on(by).space("alice").facts.save(Fact(id=name, text=f"{name}."))
 
         def record(tx: Tx) -> None:
             changes.record(tx, space="alice", kind=ChangeKind.FACT_ENDED, ref=f"fact:{name}:1")
@@ -206,7 +205,7 @@ async def test_a_late_commit_is_never_passed_over(target: str, database: Databas
     async def read() -> None:
         while True:
             over = done == 2
-            found = await memory.space("alice").changes(after=seen[-1] if seen else 0)
+            found = await memory.space("alice").admin.changes.list(after=seen[-1] if seen else 0)
             seen.extend(each.number for each in found)
             if over and not found:
                 return
@@ -220,14 +219,14 @@ async def test_a_late_commit_is_never_passed_over(target: str, database: Databas
     assert seen == list(range(1, 51))
 
 
-async def test_who_waits_is_told_as_soon_as_something_changes(target: str, database: Database) -> None:
+async def test_follower_receives_changes_at_once(target: str, database: Database) -> None:
     other = database_at(target)  # as another process would write
     await other.open()
     memory, writing = memory_on(database), memory_on(other)
-    told: list[bethink.MemoryChange] = []
+    told: list[bethink.Change] = []
 
     async def follow(scope: anyio.CancelScope) -> None:
-        async for change in memory.space("alice").follow(after=0):
+        async for change in memory.space("alice").admin.changes.follow(after=0):
             told.append(change)
             if len(told) == 3:
                 scope.cancel()
@@ -235,11 +234,11 @@ async def test_who_waits_is_told_as_soon_as_something_changes(target: str, datab
     with anyio.fail_after(30):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(follow, tasks.cancel_scope)
-            await writing.space("alice").facts.save(Fact(id="one", content="One."))
-            found = await memory.space("alice").changes(after=1, wait=0.0)
+            await writing.space("alice").facts.save(Fact(id="one", text="One."))
+            found = await memory.space("alice").admin.changes.list(after=1, wait=0.0)
             assert found == []
-            await memory.space("alice").facts.save(Fact(id="two", content="Two."))
-            await writing.space("alice").facts.save(Fact(id="three", content="Three."))
+            await memory.space("alice").facts.save(Fact(id="two", text="Two."))
+            await writing.space("alice").facts.save(Fact(id="three", text="Three."))
     await other.close()
 
     assert [each.number for each in told] == [1, 2, 3]
@@ -249,7 +248,7 @@ async def test_many_follow_at_once_and_none_hears_for_another(memory: Memory) ->
     heard: list[str] = []
 
     async def follow(name: str) -> None:
-        async for change in memory.space(name).follow(after=0):
+        async for change in memory.space(name).admin.changes.follow(after=0):
             heard.append(change.space)
             return
 
@@ -259,15 +258,15 @@ async def test_many_follow_at_once_and_none_hears_for_another(memory: Memory) ->
             for name in names:
                 tasks.start_soon(follow, name)
             for name in names:
-                await memory.space(name).facts.save(Fact(id="tea", content="Tea."))
+                await memory.space(name).facts.save(Fact(id="tea", text="Tea."))
 
     assert sorted(heard) == sorted(names)
 
 
-async def test_following_begins_now_unless_told_otherwise(memory: Memory) -> None:
+async def test_follow_begins_now_by_default(memory: Memory) -> None:
     space = memory.space("alice")
-    await space.facts.save(Fact(id="old", content="Old."))
-    following = space.follow()
+    await space.facts.save(Fact(id="old", text="Old."))
+    following = space.admin.changes.follow()
 
     with anyio.fail_after(30):
         async with anyio.create_task_group() as tasks:
@@ -278,59 +277,59 @@ async def test_following_begins_now_unless_told_otherwise(memory: Memory) -> Non
 
             tasks.start_soon(first)
             while True:  # it may begin after any of these
-                await space.facts.save(Fact(id="new", content="New."))
+                await space.facts.save(Fact(id="new", text="New."))
                 await anyio.lowlevel.checkpoint()
                 await space.forget("fact:new:1")
 
 
-async def test_nothing_is_told_by_a_memory_that_is_switched_off() -> None:
-    assert await bethink.Memory(Off()).space("alice").changes(after=0, wait=1.0) == []
+async def test_disabled_memory_has_no_changes() -> None:
+    assert await bethink.Memory(Off()).space("alice").admin.changes.list(after=0, wait=1.0) == []
 
 
-async def test_a_session_says_when_it_was_learnt_from(memory: Memory, database: Database) -> None:
+async def test_session_reports_when_it_was_learned(memory: Memory, database: Database) -> None:
     session = await memory.space("alice").session(KEY)
     await session.append(said(BIRD))
     found: list[Any] = []
 
     async def wait() -> None:
-        found.append(await session.learnt(wait=30))
+        found.append(await session.wait_until_learned(timeout=30))
 
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(wait)
         work = worker(database, [answer(a_fact("The user keeps a blue macaw.", 1))])
-        while not (await work.run_once()).claimed:  # until the session is marked
+        while not (await work.run_once()).leased:  # until the session is marked
             await anyio.lowlevel.checkpoint()
 
-    [fact] = await memory.space("alice").facts.all()
+    [fact] = await memory.space("alice").facts.list()
     [told] = found
     assert (told.done, told.until, told.new) == (True, 1, (f"fact:{fact.id}:1",))
     await memory.space("alice").forget(f"fact:{fact.id}:1")
-    assert (await session.learnt(wait=0)).new == ()
+    assert (await session.wait_until_learned(timeout=0)).new == ()
 
 
-async def test_waiting_for_a_session_ends_in_time_and_says_that_it_is_not_done(memory: Memory) -> None:
+async def test_wait_for_learning_times_out_as_not_done(memory: Memory) -> None:
     session = await memory.space("alice").session(KEY)
     await session.append(said(BIRD))
 
-    told = await session.learnt(wait=0.05)
+    told = await session.wait_until_learned(timeout=0.05)
 
     assert (told.done, told.until, told.new) == (False, 0, ())
 
 
-async def test_waiting_ends_when_learning_was_given_up(memory: Memory, database: Database) -> None:
+async def test_learned_wait_ends_when_the_job_is_abandoned(memory: Memory, database: Database) -> None:
     session = await memory.space("alice").session(KEY)
     await session.append(said(BIRD))
     await session.end()
     await worker(database, ["no", "no"], max_attempts=1).run_once()
 
     with anyio.fail_after(20):
-        told = await session.learnt(wait=30)
+        told = await session.wait_until_learned(timeout=30)
 
     assert not told.done
-    assert "BadAnswer" in str(told.error)
+    assert "ModelResponseError" in str(told.error)
 
 
-async def test_what_is_held_and_refused_is_listed_with_its_session(memory: Memory, database: Database) -> None:
+async def test_session_report_lists_pending_and_refused_reviews(memory: Memory, database: Database) -> None:
     session = await learnt(memory, database)
 
     def review(tx: Tx) -> None:
@@ -339,12 +338,12 @@ async def test_what_is_held_and_refused_is_listed_with_its_session(memory: Memor
 
     await database.transact(review, space="alice")
 
-    told = await session.learnt(wait=0)
-    assert (told.held, told.refused) == (("review:rev_1",), ("review:rev_2",))
+    told = await session.wait_until_learned(timeout=0)
+    assert (told.pending, told.rejected) == (("review:rev_1",), ("review:rev_2",))
 
 
-async def test_a_script_can_wait_for_what_it_remembered(target: str) -> None:
+async def test_script_can_wait_for_learning(target: str) -> None:
     async with bethink.connect(target) as memory:
         stored = await memory.space("alice").remember(BIRD)
-        session = await memory.space("alice").get_session(stored.session.id)
-        assert (await session.learnt(wait=30)).done
+        session = await memory.space("alice").sessions.get(stored.session.id)
+        assert (await session.wait_until_learned(timeout=30)).done

@@ -1,20 +1,21 @@
-"""From session memories to documents: what is selected, what changes, and how it is taken back."""
+"""Consolidation: from session summaries to documents, selected, changed and undone."""
 
 from datetime import timedelta
 from textwrap import wrap
 
 import pytest
 
-from bethink import Fact, Memory, Session, conversation_key
-from bethink.errors import Conflict, NotFound
-from bethink.jobs.worker import RunReport, Worker, WorkerOptions
+from bethink import Fact, Memory, Session
+from bethink.errors import ConflictError, NotFoundError
+from bethink.jobs.worker import LearnReport, Worker, WorkerOptions
 from bethink.memory.learning.documents.consolidate import Consolidator
 from bethink.model.consolidation import ChangeStatus
 from bethink.model.documents import DocumentDraft
-from bethink.model.facts import SessionMemory
+from bethink.model.facts import SessionSummary
 from bethink.model.jobs import Job, JobKind, JobStatus, Outcome
 from bethink.model.moments import LAST, to_micros
-from bethink.model.recall import Ref, RefKind
+from bethink.model.records import conversation_key
+from bethink.model.refs import Ref, RefKind
 from bethink.providers.scripted_model import ScriptedModel
 from bethink.store import consolidation, jobs
 from bethink.store.db import Database
@@ -47,13 +48,13 @@ class Life:
         await Worker(self.database, handlers, WorkerOptions(daily_cap=None)).run_once()
         return session
 
-    async def consolidate(self, handler: Consolidator | None = None) -> RunReport:
+    async def consolidate(self, handler: Consolidator | None = None) -> LearnReport:
         handlers = {JobKind.CONSOLIDATE: handler or consolidator(self.database)}
         return await Worker(self.database, handlers, WorkerOptions(daily_cap=None)).run_once()
 
     async def job(self) -> Job:
         found = await self.database.transact(
-            lambda tx: jobs.find(tx, space="alice", kind=JobKind.CONSOLIDATE, key=jobs.SPACE_KEY), read=True
+            lambda tx: jobs.find(tx, space="alice", kind=JobKind.CONSOLIDATE, key=jobs.SPACE_KEY), read_only=True
         )
         assert found is not None
         return found
@@ -61,7 +62,7 @@ class Life:
     async def selection(self, **rules: int) -> consolidation.Selection:
         wanted = {"max_unused_days": 30, "limit": 256} | rules
         return await self.database.transact(
-            lambda tx: consolidation.select(tx, space="alice", **wanted), space="alice", read=True
+            lambda tx: consolidation.select(tx, space="alice", **wanted), space="alice", read_only=True
         )
 
     async def use(self, *sessions: Session) -> None:
@@ -69,7 +70,7 @@ class Life:
         await self.database.transact(lambda tx: consolidation.use(tx, space="alice", session_ids=ids), space="alice")
 
 
-def ids(memories: list[SessionMemory]) -> list[str]:
+def ids(memories: list[SessionSummary]) -> list[str]:
     return [each.session_id for each in memories]
 
 
@@ -79,7 +80,7 @@ def life(database: Database, memory: Memory) -> Life:
 
 
 @pytest.mark.spec("S1.1", "S2.55", "S2.42")
-async def test_what_was_learnt_becomes_a_tree_with_sources(life: Life) -> None:
+async def test_consolidation_writes_documents_with_sources(life: Life) -> None:
     session = await life.tell(
         "I live in Bergen with Kari.",
         a_fact("User lives in Bergen", 1, about="Bergen"),
@@ -110,12 +111,12 @@ async def test_what_was_learnt_becomes_a_tree_with_sources(life: Life) -> None:
 
 
 @pytest.mark.spec("S2.53", "S2.24")
-async def test_a_space_is_consolidated_when_it_is_dirty_and_only_then(life: Life) -> None:
+async def test_only_a_dirty_space_is_consolidated(life: Life) -> None:
     await life.tell("I like tea.", a_fact("User likes tea", 1))
 
-    assert [(await life.consolidate()).claimed for _ in range(2)] == [1, 0]
+    assert [(await life.consolidate()).leased for _ in range(2)] == [1, 0]
     await life.tell("I like rain.", a_fact("User likes rain", 1))
-    assert (await life.consolidate()).claimed == 1
+    assert (await life.consolidate()).leased == 1
 
 
 @pytest.mark.spec("S2.50", "S2.51", "S2.52", "S2.54", "S2.30")
@@ -138,9 +139,7 @@ async def test_the_watermark_is_the_newest_of_claim_and_input_and_never_falls(li
 
 
 @pytest.mark.spec("S2.26", "S2.27", "S2.28", "S2.29", "S2.25")
-async def test_the_most_used_come_first_then_the_newest_and_what_is_long_unused_not_at_all(
-    life: Life, clock: FakeClock
-) -> None:
+async def test_selection_prefers_most_used_then_newest(life: Life, clock: FakeClock) -> None:
     old_unused = await life.tell("one")
     old_used = await life.tell("two")
     clock.time += 20 * DAY
@@ -159,42 +158,38 @@ async def test_the_most_used_come_first_then_the_newest_and_what_is_long_unused_
 
 
 @pytest.mark.spec("S2.43", "S2.44", "S2.45", "S2.46", "S2.47")
-async def test_a_success_marks_exactly_what_it_saw_and_a_refreshed_memory_is_added_again(
-    life: Life, memory: Memory
-) -> None:
+async def test_consolidation_marks_its_inputs_and_readds_changed_ones(life: Life, memory: Memory) -> None:
     session = await life.tell("one")
-    assert ids((await life.selection()).added) == [session.id]
+    assert ids((await life.selection()).added_summaries) == [session.id]
     await life.consolidate()
-    assert ids((await life.selection()).retained) == [session.id]
+    assert ids((await life.selection()).retained_summaries) == [session.id]
 
     key = conversation_key(channel="c", chat="1")
     again = await memory.space("alice").session(key)
     await again.append(said("more"))
-    await again.idle()
+    await again.checkpoint(force=True)
     model = ScriptedModel(lambda _: answer())
     handlers = {JobKind.EXTRACT: extractor(life.database, model)}
     await Worker(life.database, handlers, WorkerOptions()).run_once()
     await life.database.transact(
-        lambda tx: tx.script("UPDATE session_memories SET source_updated_at = source_updated_at + 1"), space="alice"
+        lambda tx: tx.script("UPDATE session_summaries SET source_updated_at = source_updated_at + 1"), space="alice"
     )
 
     now = await life.selection()
-    assert set(ids(now.added)) == {session.id, again.id}
-    assert ids(now.retained) == []
+    assert set(ids(now.added_summaries)) == {session.id, again.id}
+    assert ids(now.retained_summaries) == []
     assert [each.selected for each in now.previous] == [True], "the baseline stays until the next success"
 
 
 @pytest.mark.spec("S2.48")
-async def test_what_was_seen_before_and_is_no_longer_selected_is_removed_and_forgotten(
-    life: Life, clock: FakeClock
-) -> None:
+async def test_consolidation_deletes_documents_of_deselected_sessions(life: Life, clock: FakeClock) -> None:
     gone = await life.tell("I like tea.", a_fact("User likes tea", 1, about="Tea"))
     await life.consolidate()
     clock.time += 20 * DAY
     await life.tell("I like rain.", a_fact("User likes rain", 1, about="Rain"))
     clock.time += 15 * DAY
 
-    assert ids((await life.selection()).removed) == [gone.id]
+    assert ids((await life.selection()).removed_summaries) == [gone.id]
     await life.tell("I like snow.", a_fact("User likes snow", 1, about="Snow"))
     await life.consolidate()
 
@@ -203,9 +198,7 @@ async def test_what_was_seen_before_and_is_no_longer_selected_is_removed_and_for
 
 
 @pytest.mark.spec("S2.34")
-async def test_when_everything_has_expired_what_was_derived_goes_without_a_model(
-    life: Life, clock: FakeClock, memory: Memory
-) -> None:
+async def test_expired_input_deletes_derived_data_without_a_model(life: Life, clock: FakeClock, memory: Memory) -> None:
     await life.tell("I like tea.", a_fact("User likes tea", 1, about="Tea"))
     await life.consolidate()
     mine = await memory.space("alice").documents.create(DocumentDraft(slug="mine", title="Mine"))
@@ -214,21 +207,21 @@ async def test_when_everything_has_expired_what_was_derived_goes_without_a_model
 
     report = await life.consolidate(consolidator(life.database, model))
 
-    assert (report.marked, report.claimed) == (1, 1), "growing old is noticed by itself"
+    assert (report.marked, report.leased) == (1, 1), "growing old is noticed by itself"
     assert model.calls == []
     assert list(await whole_tree(life.docs)) == ["~/memory", "~/mine"]
     assert mine is not None
     assert (await life.selection()).previous == ()
-    assert (await life.consolidate()).claimed == 0
+    assert (await life.consolidate()).leased == 0
 
 
-async def test_what_a_user_wrote_last_is_left_alone(life: Life) -> None:
+async def test_consolidation_keeps_a_document_last_edited_by_user(life: Life) -> None:
     await life.tell("I like tea.", a_fact("User likes tea", 1, about="Tea"))
     await life.consolidate()
     tea = await life.docs.find("~/memory/tea")
     assert tea is not None
     await life.docs.update(
-        tea.id, DocumentDraft(slug="tea", title="Tea", body="Only Darjeeling.", parent=tea.parent), expected=1
+        tea.id, DocumentDraft(slug="tea", title="Tea", body="Only Darjeeling.", parent=tea.parent), if_version=1
     )
     await life.tell("I love tea.", a_fact("User loves tea", 1, about="Tea"))
 
@@ -239,7 +232,7 @@ async def test_what_a_user_wrote_last_is_left_alone(life: Life) -> None:
     assert now.body == "Only Darjeeling."
 
 
-async def test_a_purge_takes_the_text_out_of_every_document_that_rests_on_it(life: Life, memory: Memory) -> None:
+async def test_forget_redacts_every_document_based_on_the_session(life: Life, memory: Memory) -> None:
     await life.tell("I like tea.", a_fact("User likes tea", 1, about="Tea"))
     await life.tell("I like rain.", a_fact("User likes rain", 1, about="Rain"))
     await life.consolidate()
@@ -251,7 +244,7 @@ async def test_a_purge_takes_the_text_out_of_every_document_that_rests_on_it(lif
     versions = [
         each for path in await whole_tree(life.docs) for each in await life.docs.versions(await _id(life, path))
     ]
-    kept = f"{[(each.title, each.description, each.body) for each in versions]} {await life.docs.changes()}"
+    kept = f"{[(each.title, each.description, each.body) for each in versions]} {await life.docs.changes.list()}"
     assert "likes tea" not in kept
     assert "I like tea" not in kept
     assert "likes rain" in kept
@@ -276,43 +269,43 @@ async def test_a_run_can_be_undone_and_gives_the_tree_before_it(life: Life) -> N
     before = {path: each.body for path, each in (await whole_tree(life.docs)).items()}
     await life.tell("I like rain and tea.", a_fact("User likes rain", 1, entities=["Rain", "Tea"]))
     await life.consolidate()
-    [second, _] = await life.docs.changes()
+    [second, _] = await life.docs.changes.list()
 
-    await life.docs.undo(second.run)
+    await life.docs.changes.undo(second.run)
 
     assert {path: each.body for path, each in (await whole_tree(life.docs)).items()} == before
-    assert [each.status for each in await life.docs.changes()] == [ChangeStatus.UNDONE, ChangeStatus.APPLIED]
-    with pytest.raises(Conflict):
-        await life.docs.undo(second.run)
-    with pytest.raises(NotFound):
-        await life.docs.undo("run_none")
+    assert [each.status for each in await life.docs.changes.list()] == [ChangeStatus.UNDONE, ChangeStatus.APPLIED]
+    with pytest.raises(ConflictError):
+        await life.docs.changes.undo(second.run)
+    with pytest.raises(NotFoundError):
+        await life.docs.changes.undo("run_none")
 
 
-async def test_what_an_undo_restores_is_kept_up_to_date_and_can_be_undone_again(life: Life, clock: FakeClock) -> None:
+async def test_undone_consolidation_is_updated_and_can_be_undone_again(life: Life, clock: FakeClock) -> None:
     await life.tell("I like tea.", a_fact("User likes tea", 1, about="Tea"))
     await life.consolidate()
-    [first] = await life.docs.changes()
-    await life.docs.undo(first.run)
+    [first] = await life.docs.changes.list()
+    await life.docs.changes.undo(first.run)
     await life.tell("I like snow.", a_fact("User likes snow", 1, about="Snow"))
 
     await life.consolidate()
 
-    [second, _] = await life.docs.changes()
+    [second, _] = await life.docs.changes.list()
     assert second.run != first.run
     assert "likes snow" in (await whole_tree(life.docs))["~/memory/snow"].body
-    await life.docs.undo(second.run)
+    await life.docs.changes.undo(second.run)
     assert list(await whole_tree(life.docs)) == ["~/memory"]
     clock.time += 40 * DAY
     await life.consolidate()
     assert list(await whole_tree(life.docs)) == ["~/memory"]
 
 
-async def test_what_was_rejected_is_not_proposed_again_for_the_same_reasons(life: Life) -> None:
+async def test_rejected_change_set_is_not_proposed_again(life: Life) -> None:
     handler = consolidator(life.database, review=True)
     await life.tell("I like tea.", a_fact("User likes tea", 1, about="Tea"))
     await life.consolidate(handler)
-    [held] = await life.docs.changes()
-    await life.docs.reject(held.run)
+    [held] = await life.docs.changes.list()
+    await life.docs.changes.reject(held.run)
     await life.database.transact(
         lambda tx: jobs.queue(tx, space="alice", kind=JobKind.CONSOLIDATE, key=jobs.SPACE_KEY, watermark=0),
         space="alice",
@@ -320,13 +313,13 @@ async def test_what_was_rejected_is_not_proposed_again_for_the_same_reasons(life
 
     await life.consolidate(handler)
 
-    assert [each.status for each in await life.docs.changes()] == [ChangeStatus.REJECTED]
+    assert [each.status for each in await life.docs.changes.list()] == [ChangeStatus.REJECTED]
     await life.tell("I like rain.", a_fact("User likes rain", 1, about="Rain"))
     await life.consolidate(handler)
     await life.tell("I like snow.", a_fact("User likes snow", 1, about="Snow"))
     await life.consolidate(handler)
-    assert [each.status for each in await life.docs.changes()] == [
-        ChangeStatus.HELD,
+    assert [each.status for each in await life.docs.changes.list()] == [
+        ChangeStatus.PENDING,
         ChangeStatus.SUPERSEDED,
         ChangeStatus.REJECTED,
     ]
@@ -334,9 +327,9 @@ async def test_what_was_rejected_is_not_proposed_again_for_the_same_reasons(life
 
 async def test_no_fact_however_odd_keeps_a_space_from_being_consolidated(life: Life, memory: Memory) -> None:
     facts = memory.space("alice").facts
-    await facts.save(Fact(id="a", content="beyond", valid_to=LAST, entities=(" ", "C++")))
-    await facts.save(Fact(id="b", content="sharp", entities=("C#", "東京", "Consolidated")))
-    await facts.save(Fact(id="c", content="cold", entities=("Москва",)))
+    await facts.save(Fact(id="a", text="beyond", valid_to=LAST, entities=(" ", "C++")))
+    await facts.save(Fact(id="b", text="sharp", entities=("C#", "東京", "Consolidated")))
+    await facts.save(Fact(id="c", text="cold", entities=("Москва",)))
     await life.tell("I like tea.")
 
     report = await life.consolidate()
@@ -353,7 +346,7 @@ async def test_a_deleted_fact_leaves_the_documents_at_once(life: Life, memory: M
 
     await memory.space("alice").forget(Ref(RefKind.FACT, fact.id))
 
-    assert "likes tea" not in f"{await whole_tree(life.docs)} {await life.docs.changes()}"
+    assert "likes tea" not in f"{await whole_tree(life.docs)} {await life.docs.changes.list()}"
     await life.consolidate()
     assert "~/memory/tea" not in await whole_tree(life.docs)
 
@@ -365,9 +358,9 @@ async def test_undoing_brings_back_what_a_run_deleted(life: Life, clock: FakeClo
     before = {path: each.body for path, each in (await whole_tree(life.docs)).items()}
     clock.time += 40 * DAY
     await life.consolidate()
-    [last, *_] = await life.docs.changes()
+    [last, *_] = await life.docs.changes.list()
 
-    await life.docs.undo(last.run)
+    await life.docs.changes.undo(last.run)
 
     assert {path: each.body for path, each in (await whole_tree(life.docs)).items()} == before
 
@@ -377,52 +370,54 @@ async def test_a_document_that_was_changed_since_keeps_a_run_from_being_undone(l
     await life.consolidate()
     tea = await life.docs.find("~/memory/tea")
     assert tea is not None
-    await life.docs.update(tea.id, DocumentDraft(slug="tea", title="Tea", body="mine", parent=tea.parent), expected=1)
-    [first] = await life.docs.changes()
+    await life.docs.update(tea.id, DocumentDraft(slug="tea", title="Tea", body="mine", parent=tea.parent), if_version=1)
+    [first] = await life.docs.changes.list()
 
-    with pytest.raises(Conflict, match="was changed after"):
-        await life.docs.undo(first.run)
+    with pytest.raises(ConflictError, match="was changed after"):
+        await life.docs.changes.undo(first.run)
 
-    assert [each.status for each in await life.docs.changes()] == [ChangeStatus.APPLIED]
+    assert [each.status for each in await life.docs.changes.list()] == [ChangeStatus.APPLIED]
 
 
-async def test_a_result_can_be_held_for_review_then_approved_or_rejected(life: Life) -> None:
+async def test_pending_change_set_can_be_approved_or_rejected(life: Life) -> None:
     handler = consolidator(life.database, review=True)
     await life.tell("I like tea.", a_fact("User likes tea", 1, about="Tea"))
     await life.consolidate(handler)
-    [held] = await life.docs.changes()
+    [held] = await life.docs.changes.list()
 
     assert await whole_tree(life.docs) == {}
-    assert held.status is ChangeStatus.HELD
+    assert held.status is ChangeStatus.PENDING
     assert held.changes[0].path == "~/memory/tea"
-    assert ids((await life.selection()).added), "nothing counts as seen before it is approved"
+    assert ids((await life.selection()).added_summaries), "nothing counts as seen before it is approved"
 
-    await life.docs.approve(held.run)
+    await life.docs.changes.approve(held.run)
 
     assert "~/memory/tea" in await whole_tree(life.docs)
-    assert ids((await life.selection()).added) == []
+    assert ids((await life.selection()).added_summaries) == []
     await life.tell("I like rain.", a_fact("User likes rain", 1, about="Rain"))
     await life.consolidate(handler)
-    [second, _] = await life.docs.changes()
-    await life.docs.reject(second.run)
+    [second, _] = await life.docs.changes.list()
+    await life.docs.changes.reject(second.run)
     assert "~/memory/rain" not in await whole_tree(life.docs)
-    with pytest.raises(Conflict):
-        await life.docs.approve(second.run)
+    with pytest.raises(ConflictError):
+        await life.docs.changes.approve(second.run)
 
 
 @pytest.mark.spec("S2.24", "S2.41")
-async def test_a_run_whose_claim_was_lost_changes_nothing(life: Life, clock: FakeClock) -> None:
+async def test_run_that_lost_its_lease_changes_nothing(life: Life, clock: FakeClock) -> None:
     await life.tell("I like tea.", a_fact("User likes tea", 1))
     handler = consolidator(life.database)
 
     [claim] = await life.database.transact(
-        lambda tx: jobs.claim(tx, kind=JobKind.CONSOLIDATE, worker="zombie", lease=timedelta(milliseconds=1), limit=1)
+        lambda tx: jobs.lease_jobs(
+            tx, kind=JobKind.CONSOLIDATE, worker="zombie", duration=timedelta(milliseconds=1), limit=1
+        )
     )
     clock.time += timedelta(microseconds=10_000)
     assert (await life.consolidate(handler)).outcomes == {Outcome.SUCCEEDED: 1}
     before = await whole_tree(life.docs)
 
-    with pytest.raises(Conflict):
+    with pytest.raises(ConflictError):
         await handler.process(claim)
 
     assert await whole_tree(life.docs) == before
@@ -430,14 +425,14 @@ async def test_a_run_whose_claim_was_lost_changes_nothing(life: Life, clock: Fak
 
 
 @pytest.mark.spec("S2.56")
-async def test_many_sessions_are_learnt_from_at_once_and_a_space_is_settled_by_one(life: Life, memory: Memory) -> None:
+async def test_sessions_are_learned_in_parallel_and_consolidated_once(life: Life, memory: Memory) -> None:
     for number in range(6):
         session = await memory.space("alice").session(conversation_key(channel="c", chat=f"x{number}"))
         await session.append(said("tea"))
-        await session.idle()
+        await session.checkpoint(force=True)
     handlers = {JobKind.EXTRACT: extractor(life.database, None), JobKind.CONSOLIDATE: consolidator(life.database)}
 
     report = await Worker(life.database, handlers, WorkerOptions()).run_once()
 
-    assert report.claimed == 7
+    assert report.leased == 7
     assert (await life.job()).status is JobStatus.WAITING

@@ -1,4 +1,4 @@
-"""What a block says first, what it leaves out, and what it says about each line."""
+"""The context block: order, omissions, and the labels of each line."""
 
 import json
 import re
@@ -8,15 +8,15 @@ from itertools import count
 
 import pytest
 
-from bethink import Fact, Memory, Message, conversation_key
+from bethink import Fact, Memory, Message
 from bethink.jobs.worker import Worker, WorkerOptions
 from bethink.memory.learning.extraction.extract import Extractor
 from bethink.model.documents import Author, Provenance
 from bethink.model.facts import Evidence
 from bethink.model.jobs import JobKind
 from bethink.model.kinds import FactKind
-from bethink.model.recall import Block
-from bethink.model.records import Origin
+from bethink.model.recall import ContextBlock
+from bethink.model.records import Origin, conversation_key
 from bethink.providers.estimated_tokens import EstimatedTokens
 from bethink.providers.scripted_model import ScriptedModel
 from bethink.store.db import Database
@@ -30,7 +30,7 @@ _ids = count()
 
 async def known(memory: Memory, content: str, kind: str = "detail", *, space: str = "alice", **more: object) -> Fact:
     fields: dict[str, object] = {"origin": USER, **more}
-    fact = Fact(id=f"f{next(_ids):03}", content=content, kind=FactKind(kind), **fields)  # pyright: ignore[reportArgumentType]
+    fact = Fact(id=f"f{next(_ids):03}", text=content, kind=FactKind(kind), **fields)  # pyright: ignore[reportArgumentType]
     return await memory.space(space).facts.save(fact)
 
 
@@ -54,19 +54,17 @@ def claim(number: int, text: str, statement: str, **more: object) -> dict[str, o
     }  # fmt: skip
 
 
-def section(block: Block, heading: str) -> str:
+def section(block: ContextBlock, heading: str) -> str:
     parts = re.split(r"^## ", block.text.partition("\n</")[0], flags=re.MULTILINE)
     return next((part.partition("\n")[2] for part in parts if part.startswith(f"{heading}\n")), "")
 
 
-def headings(block: Block) -> list[str]:
+def headings(block: ContextBlock) -> list[str]:
     return re.findall(r"^## (.+)$", block.text, re.MULTILINE)
 
 
-async def test_a_block_says_what_is_wanted_then_known_then_coming_then_which_pages_there_are(
-    memory: Memory, clock: FakeClock
-) -> None:
-    await known(memory, "Roof is done on Friday", "event", happened_from=clock.time + 3 * DAY)
+async def test_context_orders_wishes_facts_events_and_documents(memory: Memory, clock: FakeClock) -> None:
+    await known(memory, "Roof is done on Friday", "event", event_from=clock.time + 3 * DAY)
     await known(memory, "Mia is seven")
     await known(memory, "Answer briefly", "instruction")
     garden = await written(memory, "garden", "Roses.", title="Garden", description="What grows where")
@@ -79,7 +77,7 @@ async def test_a_block_says_what_is_wanted_then_known_then_coming_then_which_pag
     assert "- ~/garden/roses: Roses (user, " in section(block, "Documents")
 
 
-async def test_every_wish_in_force_is_there_with_its_scope_and_who_has_it(memory: Memory, clock: FakeClock) -> None:
+async def test_context_lists_every_current_preference_with_its_scope(memory: Memory, clock: FakeClock) -> None:
     await known(memory, "Use uv", "preference", scope="billing-api", speaker="owner", subject="user")
     await known(memory, "No wine for her", "instruction", speaker="Oma", subject="oma")
     await known(memory, "Tabs", "preference", scope="always", speaker="Alice", subject="billing-api")
@@ -92,11 +90,11 @@ async def test_every_wish_in_force_is_there_with_its_scope_and_who_has_it(memory
     assert "- Use uv (scope: billing-api, user, " in wanted
     assert "- No wine for her (Oma, user, " in wanted
     assert "- Tabs (scope: always, user, " in wanted, "a space is often named after its owner"
-    assert over.content not in block.text
+    assert over.text not in block.text
 
 
 @pytest.mark.parametrize("question", ["", "When does the lighthouse blink?"])
-async def test_no_wish_is_left_out_for_anything_else(memory: Memory, question: str) -> None:
+async def test_context_never_drops_a_preference_for_other_lines(memory: Memory, question: str) -> None:
     wishes = [await known(memory, f"Wish number {number} is to be heeded", "instruction") for number in range(12)]
     for number in range(60):
         await known(memory, f"The harbour has crane number {number}, which is painted in a colour of its own")
@@ -105,13 +103,13 @@ async def test_no_wish_is_left_out_for_anything_else(memory: Memory, question: s
 
     block = await memory.space("alice").context(question=question, budget=800)
 
-    assert [each.content for each in wishes if each.content not in block.text] == []
+    assert [each.text for each in wishes if each.text not in block.text] == []
     assert block.tokens <= 800
-    assert section(block, "To the question").count("lighthouse") in ((1, 2, 3) if question else (0,))
+    assert section(block, "Relevant to the question").count("lighthouse") in ((1, 2, 3) if question else (0,))
     assert section(block, "What is known")
 
 
-async def test_wishes_that_exceed_half_of_the_budget_leave_out_the_oldest(memory: Memory, clock: FakeClock) -> None:
+async def test_preferences_over_half_the_budget_drop_the_oldest(memory: Memory, clock: FakeClock) -> None:
     for number in range(60):
         clock.time += DAY
         await known(memory, f"Wish number {number:02} is to be heeded by everyone", "instruction")
@@ -141,13 +139,13 @@ async def test_a_small_block_has_what_lasts_and_not_what_passes(memory: Memory, 
     assert block.tokens > 350, "what is left is used"
 
 
-async def test_what_begins_in_the_next_weeks_is_coming_up_with_its_day(memory: Memory, clock: FakeClock) -> None:
+async def test_context_lists_upcoming_events_with_their_day(memory: Memory, clock: FakeClock) -> None:
     day = datetime(2023, 11, 20, tzinfo=clock.time.tzinfo)
-    await known(memory, "Oma turns 80", "event", happened_from=day, happened_to=day + DAY)
-    await known(memory, "The fair is on", "event", happened_from=day, happened_to=day + 3 * DAY)
+    await known(memory, "Oma turns 80", "event", event_from=day, event_to=day + DAY)
+    await known(memory, "The fair is on", "event", event_from=day, event_to=day + 3 * DAY)
     await known(memory, "Lena works from Basel", valid_from=day, valid_to=day + 20 * DAY)
-    await known(memory, "The lease ends", "event", happened_from=day + 60 * DAY)
-    await known(memory, "The roof leaked", "event", happened_from=day - 60 * DAY, happened_to=day - 59 * DAY)
+    await known(memory, "The lease ends", "event", event_from=day + 60 * DAY)
+    await known(memory, "The roof leaked", "event", event_from=day - 60 * DAY, event_to=day - 59 * DAY)
 
     block = await memory.space("alice").context()
 
@@ -164,10 +162,10 @@ async def test_what_begins_in_the_next_weeks_is_coming_up_with_its_day(memory: M
 
 @pytest.mark.parametrize("origin", ["tool:web_fetch", "document", "memory"])
 @pytest.mark.parametrize("kind", ["detail", "knowledge", "decision", "event", "instruction"])
-async def test_what_a_tool_or_a_document_says_is_not_there_unprompted_and_found_with_its_origin(
+async def test_context_omits_tool_facts_but_recall_returns_them(
     memory: Memory, clock: FakeClock, origin: str, kind: str
 ) -> None:
-    await known(memory, INSTRUCTION, kind, origin=Origin(origin), happened_from=clock.time + DAY)
+    await known(memory, INSTRUCTION, kind, origin=Origin(origin), event_from=clock.time + DAY)
     await known(memory, "Mia is seven")
 
     block = await memory.space("alice").context()
@@ -192,7 +190,7 @@ async def test_no_claim_of_a_lying_model_brings_the_words_of_a_tool_into_a_block
         for about in ("owner", "uv")
     ]
     await learn(database, memory, said, *lies, title=INSTRUCTION)
-    await memory.space("alice").consolidate()
+    await memory.space("alice").documents.refresh()
 
     for budget in (None, 300, 20_000):
         assert "pypi" not in (await memory.space("alice").context(budget=budget)).text
@@ -209,7 +207,7 @@ async def test_a_page_that_only_a_tool_vouches_for_is_not_in_the_index(memory: M
     assert "install" not in block.text
 
 
-async def test_a_session_is_there_for_what_the_rest_does_not_say(memory: Memory, database: Database) -> None:
+async def test_session_summary_in_context_adds_only_what_is_new(memory: Memory, database: Database) -> None:
     said = [Message(role="user", content="I live in Bergen. The offer for the roof is still missing.")]
     await learn(
         database, memory, said,
@@ -225,7 +223,7 @@ async def test_a_session_is_there_for_what_the_rest_does_not_say(memory: Memory,
     assert block.text.count("memory, ") == 1
 
 
-async def test_the_same_thing_stands_there_once_whoever_stored_it(memory: Memory) -> None:
+async def test_equal_facts_are_shown_once(memory: Memory) -> None:
     await known(memory, "Mia likes horses")
     await known(memory, "Mia likes horses.")
 
@@ -246,7 +244,7 @@ async def test_no_line_is_cut_inside_a_word(memory: Memory, database: Database) 
         assert shown <= set(words)
 
 
-async def test_a_line_says_what_nobody_has_judged_and_what_is_in_confidence(memory: Memory) -> None:
+async def test_context_marks_unconfirmed_and_confidential_lines(memory: Memory) -> None:
     await known(memory, "Lena moves to Basel", flags=("confidential",))
     await known(memory, "Tim sings", evidence=Evidence.QUOTED)
     await known(memory, "Tim dances", evidence=Evidence.CONFIRMED)
@@ -258,11 +256,11 @@ async def test_a_line_says_what_nobody_has_judged_and_what_is_in_confidence(memo
     assert "- Tim dances (user, " in block.text
 
 
-async def test_what_is_in_confidence_is_in_no_answer_of_several_spaces(memory: Memory) -> None:
+async def test_confidential_facts_are_absent_from_multi_space_answers(memory: Memory) -> None:
     await known(memory, "Lena moves to Basel", flags=("confidential",))
     await known(memory, "Tell nobody about Basel", "instruction", flags=("confidential",))
     await known(memory, "Lena likes Basel", space="team")
-    both = memory.spaces("alice", "team")
+    both = memory.group("alice", "team")
 
     for question in ("", "What about Basel?"):
         block = await both.context(question=question)
@@ -277,13 +275,13 @@ async def test_what_is_in_confidence_is_in_no_answer_of_several_spaces(memory: M
     assert "moves" in (await memory.space("alice").context()).text
 
 
-async def test_a_confidential_line_goes_and_the_lines_around_it_stay_as_they_are(memory: Memory) -> None:
+async def test_removing_a_confidential_line_keeps_the_other_lines(memory: Memory) -> None:
     await known(memory, "Answer briefly", "instruction")
     await known(memory, "Tell nobody", "instruction", flags=("confidential",))
     await known(memory, "Mia is seven")
     alone = await memory.space("alice").context()
 
-    block = await memory.spaces("alice").context()
+    block = await memory.group("alice").context()
 
     secret = next(line for line in alone.text.splitlines() if "nobody" in line)
     assert block.text == alone.text.replace(f"{secret}\n", "")

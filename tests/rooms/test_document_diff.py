@@ -1,4 +1,4 @@
-"""What changed between two versions: told in bounded time, and away from the loop that serves everybody."""
+"""Diffs of two versions: computed in bounded time, outside the event loop."""
 
 import time
 from dataclasses import replace
@@ -43,7 +43,7 @@ def version(number: int, body: str) -> Document:
     return replace(_ANY, version=number, body=body)
 
 
-def test_comparing_hostile_versions_takes_no_longer_than_their_length_allows() -> None:
+def test_diff_time_is_bounded_for_hostile_versions() -> None:
     def compare(lines: int) -> str:
         return diff_of(version(1, hostile(lines, "#")), version(2, hostile(lines, "%")))
 
@@ -52,7 +52,7 @@ def test_comparing_hostile_versions_takes_no_longer_than_their_length_allows() -
     assert compare(1_000).count("@@") == compare(8_000).count("@@") == 2
 
 
-def test_a_long_text_with_one_change_is_told_by_just_that_change() -> None:
+def test_diff_of_a_long_text_shows_only_the_change() -> None:
     lines = [f"line {number}" for number in range(5_000)]
     after = [*lines[:2_500], "new", *lines[2_501:]]
 
@@ -67,7 +67,7 @@ def test_a_long_text_with_one_change_is_told_by_just_that_change() -> None:
 
 
 @given(old=_LINES, new=_LINES)
-def test_told_as_one_change_or_as_many_a_diff_turns_one_version_into_the_other(old: list[str], new: list[str]) -> None:
+def test_diff_applies_cleanly_with_and_without_effort_limit(old: list[str], new: list[str]) -> None:
     before, after = version(1, "\n".join(old)), version(2, "\n".join(new))
     many = diff_of(before, after)
     with pytest.MonkeyPatch.context() as patch:
@@ -83,7 +83,7 @@ async def test_versions_are_compared_on_another_thread(memory: Memory) -> None:
     docs = memory.space("alice").documents
     made = await docs.create(DocumentDraft(slug="d", title="D", body=hostile(800, "#")))
     assert made is not None
-    other = await docs.update(made.id, DocumentDraft(slug="d", title="D", body=hostile(800, "%")), expected=1)
+    other = await docs.update(made.id, DocumentDraft(slug="d", title="D", body=hostile(800, "%")), if_version=1)
     assert other is not None
     begun = time.thread_time()
     here = diff_of(made, other)

@@ -1,4 +1,4 @@
-"""Documents page by page: outlines and histories without texts, two versions compared, and each line explained."""
+"""Documents by page: outlines and histories without texts, diffs, and blame."""
 
 from datetime import timedelta
 
@@ -6,13 +6,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bethink import Document, DocumentDraft, Memory
-from bethink.errors import NotFound
+from bethink import Document, Memory
+from bethink.errors import NotFoundError
 from bethink.memory.documents import tree
 from bethink.model.blame import Blamer, Body
 from bethink.model.documents import Author, DocumentSource, Provenance, SourceKind
 from bethink.store import documents as store
 from bethink.store.db import Database, Tx
+from bethink.types import DocumentDraft
 from tests.conftest import FakeClock
 from tests.page_kit import EVERY_CHECK, analyze, cost_of, every
 
@@ -82,7 +83,7 @@ async def test_two_versions_are_compared_without_reading_the_others(
     assert costs[0].statements == costs[1].statements <= 3
     assert costs[1].rows <= costs[0].rows + 2
     assert "-text 0" in await memory.space("long").documents.diff(long.id, 1, 40)
-    with pytest.raises(NotFound, match="has no version 41"):
+    with pytest.raises(NotFoundError, match="has no version 41"):
         await memory.space("long").documents.diff(long.id, 1, 41)
 
 
@@ -95,9 +96,9 @@ async def test_each_line_is_explained_by_the_version_that_brought_it(memory: Mem
         also = (*made.sources, DocumentSource(kind=SourceKind.FACT, id="f2"))
         bodies = ((made, "Anna drinks tea.\nBert sings."), (Provenance(author=Author(reason="typo"), sources=also),
                   "Anna drinks tea.\nBert sings loudly.\nCarl sleeps."))  # fmt: skip
-        found = tree.create(tx, DocumentDraft(slug="n", title="N", body=bodies[0][1]), space="mira", by=made)
+        found = tree.create(tx, DocumentDraft(slug="n", title="N", body=bodies[0][1]), space="mira", provenance=made)
         draft = DocumentDraft(slug="n", title="N", body=bodies[1][1])
-        tree.update(tx, draft, space="mira", document_id=found.id, expected=1, by=bodies[1][0])
+        tree.update(tx, draft, space="mira", document_id=found.id, expected=1, provenance=bodies[1][0])
         return found.id
 
     name = await database.transact(write, space="mira")
@@ -113,11 +114,11 @@ async def test_each_line_is_explained_by_the_version_that_brought_it(memory: Mem
     ]  # fmt: skip
     assert [line.version for line in (await docs.blame(name, version=1)).lines] == [1, 1]
     for missing in (docs.blame(name, version=3), docs.blame("no"), memory.space("anna").documents.blame(name)):
-        with pytest.raises(NotFound):
+        with pytest.raises(NotFoundError):
             await missing
 
 
-async def test_a_line_whose_past_is_no_longer_kept_may_be_older(memory: Memory, database: Database) -> None:
+async def test_blame_marks_lines_with_redacted_history_as_older(memory: Memory, database: Database) -> None:
     document = await _written(memory, "a\nb", "a\nb\nc", "a\nb\nc\nd")
     await database.transact(
         lambda tx: [store.redact(tx, space="mira", document_id=document.id, version=each) for each in (1, 2)],
@@ -131,7 +132,7 @@ async def test_a_line_whose_past_is_no_longer_kept_may_be_older(memory: Memory, 
     ]  # fmt: skip
 
 
-async def test_a_document_changed_a_thousand_times_is_explained_by_its_last_two_hundred_versions(
+async def test_blame_reads_only_the_last_200_versions(
     memory: Memory, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     document = await _written(memory, "first")
@@ -139,7 +140,7 @@ async def test_a_document_changed_a_thousand_times_is_explained_by_its_last_two_
     def write(tx: Tx) -> None:
         for number in range(1, 260):
             draft = DocumentDraft(slug="notes", title="Notes", body=f"first\nline {number}")
-            tree.update(tx, draft, space="mira", document_id=document.id, expected=number, by=Provenance())
+            tree.update(tx, draft, space="mira", document_id=document.id, expected=number, provenance=Provenance())
 
     await database.transact(write, space="mira")
     await analyze(database, "documents")
@@ -158,10 +159,10 @@ _BODY = st.lists(st.sampled_from("abcdef"), max_size=8).map("\n".join)
 
 @settings(max_examples=200)
 @given(st.lists(st.one_of(_BODY, st.none()), min_size=1, max_size=8))
-def test_every_line_was_in_the_version_that_is_said_to_have_brought_it(texts: list[str | None]) -> None:
+def test_blamed_line_exists_in_its_version(texts: list[str | None]) -> None:
     versions = [Body(number, text) for number, text in enumerate(texts, 1)]
     blamer = Blamer(versions[-1])
-    blamer.look_back(reversed(versions[:-1]))
+    blamer.compare(reversed(versions[:-1]))
 
     lines = blamer.lines(first=1)
 

@@ -1,12 +1,14 @@
-"""A document rests on everything it may repeat: what is forgotten is in no version of it, however often rewritten."""
+"""A document cites everything it may repeat: deleted data is in no version of it."""
 
 from dataclasses import replace
 
 import pytest
 
-from bethink import Memory, Session, conversation_key
+from bethink import Memory, Session
 from bethink.memory.learning.documents.pages import EDIT
+from bethink.model.consolidation import ChangeStatus
 from bethink.model.documents import Document
+from bethink.model.records import conversation_key
 from bethink.store.db import Database
 from tests.conftest import FakeClock, said, whole_tree
 from tests.rooms.learn_kit import a_fact, consolidator
@@ -27,7 +29,7 @@ def retouched(path: str, *sources: str, **given: str) -> dict[str, object]:
 async def told(memory: Memory, chat: str, text: str) -> Session:
     session = await memory.space("alice").session(conversation_key(channel="c", chat=chat))
     await session.append(said(text))
-    await session.idle()
+    await session.checkpoint(force=True)
     return session
 
 
@@ -37,7 +39,7 @@ async def versions(memory: Memory, path: str) -> list[Document]:
     return await memory.space("alice").documents.versions(found.id)
 
 
-async def test_what_a_transcript_said_is_forgotten_from_every_rewriting_of_a_document(
+async def test_forget_clears_every_version_derived_from_a_session(
     database: Database, memory: Memory, target: str, superuser_dsn: str
 ) -> None:
     first = await told(memory, "a", "My cat has a name.")
@@ -62,7 +64,7 @@ async def test_what_a_transcript_said_is_forgotten_from_every_rewriting_of_a_doc
     assert CAT not in stored(target, superuser_dsn)
 
 
-async def test_a_page_that_a_user_has_changed_still_rests_on_what_it_was_made_of(
+async def test_page_edited_by_a_user_keeps_its_sources(
     database: Database, memory: Memory, target: str, superuser_dsn: str
 ) -> None:
     first = await told(memory, "a", "My cat has a name.")
@@ -71,7 +73,7 @@ async def test_a_page_that_a_user_has_changed_still_rests_on_what_it_was_made_of
     learnt = (await versions(memory, PAGE))[-1]
 
     changed = await documents.update(
-        learnt.id, replace(learnt.draft(), body=f"One cat, {CAT}."), expected=learnt.version
+        learnt.id, replace(learnt.draft(), body=f"One cat, {CAT}."), if_version=learnt.version
     )
     assert changed is not None
     assert (changed.version, changed.origin) == (learnt.version + 1, learnt.origin)
@@ -81,7 +83,7 @@ async def test_a_page_that_a_user_has_changed_still_rests_on_what_it_was_made_of
     assert CAT not in stored(target, superuser_dsn)
 
 
-async def test_what_was_read_on_the_way_to_a_document_is_behind_it_too(
+async def test_document_cites_pages_read_while_writing(
     database: Database, memory: Memory, target: str, superuser_dsn: str
 ) -> None:
     first = await told(memory, "a", "My cat has a name.")
@@ -99,7 +101,7 @@ async def test_what_was_read_on_the_way_to_a_document_is_behind_it_too(
     assert CAT not in stored(target, superuser_dsn)
 
 
-async def test_what_was_forgotten_weighs_on_no_later_version(database: Database, memory: Memory) -> None:
+async def test_later_version_does_not_cite_deleted_sources(database: Database, memory: Memory) -> None:
     first = await told(memory, "a", "My cat has a name.")
     await run(database, turn(read("~/memory")), turn(write(PAGE, f"A cat, {CAT}.", f"{first.id}:1"), done=True))
     await memory.space("alice").forget(session_id=first.id)
@@ -116,16 +118,16 @@ async def test_what_was_forgotten_weighs_on_no_later_version(database: Database,
     assert {each.id for each in await memory.space("alice").documents.sources(now.id, 2)} == {later.id}
 
 
-async def test_a_page_is_edited_without_losing_what_its_other_paragraphs_rest_on(
+async def test_editing_a_page_keeps_sources_of_other_paragraphs(
     database: Database, memory: Memory, clock: FakeClock, target: str, superuser_dsn: str
 ) -> None:
     life = Life(database, memory)
     first = await life.tell(f"My cat is {CAT}.", a_fact(f"The cat is {CAT}", 1, about="cat"))
     await consolidated(life, turn({**page(PAGE, f"The cat is {CAT}."), "title": "Cat"}, done=True))
-    for verb in ("sleeps", "eats", "plays"):
+    for operation in ("sleeps", "eats", "plays"):
         clock.time += DAY
-        await life.tell(f"The cat {verb}.", a_fact(f"The cat {verb}", 1, about="cat"))
-        added = {**page(PAGE, f"The cat {verb}."), "tool": EDIT, "title": None}
+        await life.tell(f"The cat {operation}.", a_fact(f"The cat {operation}", 1, about="cat"))
+        added = {**page(PAGE, f"The cat {operation}."), "tool": EDIT, "title": None}
         await consolidated(life, turn(added, done=True))
     found = await versions(memory, PAGE)
     assert [CAT in each.body for each in found] == [True] * 4
@@ -137,15 +139,15 @@ async def test_a_page_is_edited_without_losing_what_its_other_paragraphs_rest_on
     assert CAT not in stored(target, superuser_dsn)
 
 
-async def test_a_version_rests_on_just_what_was_said_of_it_before_and_after_it_was_restored(life: Life) -> None:
+async def test_document_version_cites_its_own_sources_after_restore(life: Life) -> None:
     await likes_tea(life)
     await consolidated(life, turn(page("~/memory/tea", "Likes tea."), done=True))
     second = await life.tell("I love tea.", a_fact("User loves tea", 1, about="Tea"))
     await consolidated(life, turn(page("~/memory/tea", "Loves and likes tea. [f2]"), done=True))
     tea = await life.docs.find("~/memory/tea")
     assert tea is not None
-    await life.docs.restore(tea.id, 1, expected=2)
-    await life.docs.restore(tea.id, 2, expected=3)
+    await life.docs.restore(tea.id, 1, if_version=2)
+    await life.docs.restore(tea.id, 2, if_version=3)
 
     rests = [len(await life.docs.sources(tea.id, number)) for number in (1, 2, 3, 4)]
 
@@ -154,20 +156,18 @@ async def test_a_version_rests_on_just_what_was_said_of_it_before_and_after_it_w
     assert [each.body for each in await life.docs.versions(tea.id)] == ["Likes tea.", "", "Likes tea.", ""]
 
 
-async def test_a_held_change_set_outlives_a_transcript_that_is_worked_in(
-    database: Database, memory: Memory, session: Session
-) -> None:
+async def test_pending_change_set_survives_later_writes(database: Database, memory: Memory, session: Session) -> None:
     life = Life(database, memory)
     await life.tell("I like tea.")
     await life.consolidate(consolidator(database, review=True))
     await session.append(said("I like rain."))
-    await session.idle()
+    await session.checkpoint(force=True)
 
     await run(database, turn(read("~/memory")), turn(write("~/memory/rain", "Yes.", f"{session.id}:1"), done=True))
 
-    statuses = {each.status: each for each in await life.docs.changes()}
-    assert set(statuses) == {"held", "applied"}
-    await life.docs.approve(statuses["held"].run)  # pyright: ignore[reportArgumentType]
+    statuses = {each.status: each for each in await life.docs.changes.list()}
+    assert set(statuses) == {ChangeStatus.PENDING, ChangeStatus.APPLIED}
+    await life.docs.changes.approve(statuses[ChangeStatus.PENDING].run)
     assert "~/memory/consolidated/MEMORY.md" in await whole_tree(life.docs)
 
 

@@ -1,4 +1,4 @@
-"""Documents against a model in plain Python, on both databases; and three seeded bugs that must be found."""
+"""Documents compared with a plain Python model, on both databases, with three seeded bugs that must be detected."""
 
 from collections.abc import Awaitable, Callable, Iterator
 from datetime import datetime
@@ -10,13 +10,14 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
-from bethink import Documents, Memory
+from bethink import Memory
 from bethink.errors import BethinkError
 from bethink.memory.documents import tree
 from bethink.model.documents import Document, DocumentDraft
-from bethink.model.recall import Ref, RefKind
+from bethink.model.refs import Ref, RefKind
 from bethink.store.db import Tx
 from bethink.store.sql import Dialect
+from bethink.types import Documents
 from tests.conftest import DATABASES, FakeClock, database_at, memory_on, whole_tree
 from tests.rooms.documents_model import Page, Refused, Tree
 from tests.rooms.machine_kit import QUICK, THOROUGH, spoil
@@ -102,7 +103,7 @@ class Library(RuleBasedStateMachine):
         page, draft = self.page(slug, body, parent, link)
         expected = self.model.version(document) - behind
         self.both(
-            lambda: self.docs.update(document, draft, expected=expected),
+            lambda: self.docs.update(document, draft, if_version=expected),
             lambda: self.model.update(document, page, expected),
         )
 
@@ -112,14 +113,16 @@ class Library(RuleBasedStateMachine):
         page, draft = self.page(now.slug, now.body, parent, now.links[0] if now.links else None)
         expected = self.model.version(document)
         self.both(
-            lambda: self.docs.update(document, draft, expected=expected),
+            lambda: self.docs.update(document, draft, if_version=expected),
             lambda: self.model.update(document, page, expected),
         )
 
     @rule(document=ids, behind=st.sampled_from([0, 0, 0, 1]))
     def delete(self, document: str, behind: int) -> None:
         expected = self.model.version(document) - behind
-        self.both(lambda: self.docs.delete(document, expected=expected), lambda: self.model.delete(document, expected))
+        self.both(
+            lambda: self.docs.delete(document, if_version=expected), lambda: self.model.delete(document, expected)
+        )
 
     @rule(document=ids, linked=ids)
     def delete_what_is_linked(self, document: str, linked: str) -> None:
@@ -132,7 +135,7 @@ class Library(RuleBasedStateMachine):
         alive = document in self.model.live
         expected = self.model.version(document) if alive == known else None
         self.both(
-            lambda: self.docs.restore(document, version, expected=expected),
+            lambda: self.docs.restore(document, version, if_version=expected),
             lambda: self.model.restore(document, version, expected),
         )
 
@@ -219,6 +222,6 @@ MUTANTS = {
 def test_the_machine_finds_each_seeded_bug(
     machine: type[Library], mutant: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    MUTANTS[mutant](monkeypatch, machine.memory.local().database.dialect)
+    MUTANTS[mutant](monkeypatch, machine.memory.backend.local().database.dialect)
     with pytest.raises((AssertionError, pytest.fail.Exception, BethinkError)):
         run_state_machine_as_test(machine, settings=QUICK)

@@ -1,15 +1,17 @@
-"""What is said again, what only looks the same, and what an assistant repeats of its own memory."""
+"""Echoes: repetitions, lookalikes, and an assistant that repeats its own memory."""
 
 from datetime import timedelta
 
 import pytest
 
-from bethink import Fact, Facts, Memory, Message, Origin, Session, conversation_key
-from bethink.jobs.worker import RunReport
+from bethink import Fact, Memory, Message, Session
+from bethink.jobs.worker import LearnReport
 from bethink.model.framing import inert
 from bethink.model.moments import from_micros
+from bethink.model.records import conversation_key
 from bethink.model.words import gist
 from bethink.store.db import Database
+from bethink.types import Facts, Origin
 from tests.conftest import FakeClock, said
 from tests.rooms.learn_kit import a_fact, answer, worker
 
@@ -31,9 +33,9 @@ class Talk:
         self.count += 1
         return await self.memory.space("alice").session(conversation_key(channel="c", chat=str(self.count)))
 
-    async def learn(self, session: Session, messages: list[Message], *claims: dict[str, object]) -> RunReport:
+    async def learn(self, session: Session, messages: list[Message], *claims: dict[str, object]) -> LearnReport:
         await session.append(messages)
-        await session.idle()
+        await session.checkpoint(force=True)
         return await worker(self.database, [answer(*claims)]).run_once()
 
 
@@ -43,7 +45,7 @@ def talk(database: Database, memory: Memory) -> Talk:
 
 
 async def homes(facts: Facts) -> list[tuple[str, str]]:
-    return [(fact.content, str(fact.origin)) for fact in await facts.search("lives", limit=9) if fact.valid_to is None]
+    return [(fact.text, str(fact.origin)) for fact in await facts.search("lives", limit=9) if fact.valid_to is None]
 
 
 @pytest.mark.parametrize(
@@ -54,12 +56,12 @@ async def homes(facts: Facts) -> list[tuple[str, str]]:
         ("User's sister is called Christina", "User's sister is called Christine"),
     ],
 )
-def test_names_that_begin_alike_are_not_the_same(one: str, other: str) -> None:
+def test_names_with_the_same_beginning_differ(one: str, other: str) -> None:
     assert gist(one) != gist(other)
     assert gist(one) == gist(one.upper())
 
 
-async def test_a_new_value_that_looks_like_the_old_one_takes_its_place(talk: Talk, facts: Facts) -> None:
+async def test_similar_new_value_replaces_the_old_one(talk: Talk, facts: Facts) -> None:
     for town in ("Stockholm", "Stockport"):
         claim = a_fact(f"User lives in {town}", 1, **HOME)
         await talk.learn(await talk.open(), said(f"I live in {town}"), claim)
@@ -67,18 +69,14 @@ async def test_a_new_value_that_looks_like_the_old_one_takes_its_place(talk: Tal
     assert await homes(facts) == [("User lives in Stockport", "user")]
 
 
-async def test_what_was_said_last_in_one_call_holds_whatever_order_the_model_has_it_in(
-    talk: Talk, facts: Facts
-) -> None:
+async def test_later_message_wins_whatever_order_the_model_returns(talk: Talk, facts: Facts) -> None:
     claims = [a_fact("User lives in Bergen", 2, **HOME), a_fact("User lives in Oslo", 1, **HOME)]
     await talk.learn(await talk.open(), said("I live in Oslo", "Sorry, I live in Bergen"), *claims)
 
     assert await homes(facts) == [("User lives in Bergen", "user")]
 
 
-async def test_what_was_said_again_is_not_ended_by_what_was_said_before_that(
-    talk: Talk, facts: Facts, clock: FakeClock
-) -> None:
+async def test_repeated_fact_is_not_ended_by_an_earlier_message(talk: Talk, facts: Facts, clock: FakeClock) -> None:
     start = clock.time
     clock.time += timedelta(seconds=10)
     for town, second in (("Oslo", 1), ("Oslo", 3), ("Bergen", 2)):  # learnt in this order, said in another
@@ -105,7 +103,7 @@ async def test_an_assistant_that_repeats_a_tool_adds_no_trust_to_it(talk: Talk, 
 async def test_an_assistant_proves_nothing_by_what_memory_has_shown_it(
     talk: Talk, facts: Facts, memory: Memory
 ) -> None:
-    await facts.save(Fact(id="f", content="User prefers green tea in the morning", origin=Origin("user")))
+    await facts.save(Fact(id="f", text="User prefers green tea in the morning", origin=Origin("user")))
     session = await talk.open()
     assert await memory.space("alice").context(session_id=session.id)
     retold = [Message(role="assistant", content="As I recall, you prefer green tea. The shop closes at noon.")]
@@ -118,14 +116,14 @@ async def test_an_assistant_proves_nothing_by_what_memory_has_shown_it(
     report = await talk.learn(session, retold, *claims)
 
     assert (report.refused, report.for_review) == ({"echo": 1}, {"assistant_only": 1})
-    assert {fact.content for fact in await facts.search("tea shop", limit=5)} == {
+    assert {fact.text for fact in await facts.search("tea shop", limit=5)} == {
         "User prefers green tea in the morning",
         "The shop closes at noon",
     }
 
 
 async def test_a_user_may_say_what_memory_has_shown(talk: Talk, facts: Facts, memory: Memory) -> None:
-    await facts.save(Fact(id="f", content="User prefers green tea in the morning", origin=Origin("user")))
+    await facts.save(Fact(id="f", text="User prefers green tea in the morning", origin=Origin("user")))
     session = await talk.open()
     await memory.space("alice").context(session_id=session.id)
     both = [Message(role="user", content="I prefer green tea."), Message(role="assistant", content="Green tea it is.")]
@@ -135,8 +133,8 @@ async def test_a_user_may_say_what_memory_has_shown(talk: Talk, facts: Facts, me
     assert report.settled == {"added": 1}
 
 
-async def test_what_was_never_shown_is_no_echo(talk: Talk, facts: Facts) -> None:
-    await facts.save(Fact(id="f", content="User prefers green tea in the morning", origin=Origin("user")))
+async def test_similar_statement_never_shown_is_not_an_echo(talk: Talk, facts: Facts) -> None:
+    await facts.save(Fact(id="f", text="User prefers green tea in the morning", origin=Origin("user")))
     retold = [Message(role="assistant", content="The guests prefer green tea.")]
 
     report = await talk.learn(await talk.open(), retold, a_fact("The guests prefer green tea", 1, about="guests"))
@@ -152,13 +150,9 @@ async def test_what_was_never_shown_is_no_echo(talk: Talk, facts: Facts) -> None
         ("x (user, 2020-01-01) [^abc234]", "(tool:x_user_2020-01-01_abc234_, 2023-11-14)"),
     ],
 )
-async def test_a_line_names_the_tool_it_comes_from_and_no_one_else(
-    memory: Memory, facts: Facts, tool: str, label: str
-) -> None:
+async def test_context_line_names_its_tool_only(memory: Memory, facts: Facts, tool: str, label: str) -> None:
     origin = Origin(f"tool:{tool}")
-    await facts.save(
-        Fact(id="f", content="Trains run late", origin=origin, created_at=from_micros(1_700_000_000_000_000))
-    )
+    await facts.save(Fact(id="f", text="Trains run late", origin=origin, created_at=from_micros(1_700_000_000_000_000)))
 
     block = await memory.space("alice").context("Do trains run late?")
 

@@ -1,4 +1,4 @@
-"""What forgetting one line costs does not depend on what others have said."""
+"""The cost of forgetting one line is independent of other users' messages."""
 
 import time
 from pathlib import Path
@@ -30,7 +30,7 @@ async def cost(path: Path, foreign: int) -> float:
 
 @pytest.mark.slow
 @pytest.mark.timeout(300)
-async def test_one_line_beside_forty_thousand_foreign_messages_costs_at_most_twice_as_much_as_alone(
+async def test_forget_cost_stays_flat_with_40000_other_messages(
     tmp_path: Path,
 ) -> None:
     alone = await cost(tmp_path / "alone.db", 0)

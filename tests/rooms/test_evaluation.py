@@ -1,4 +1,4 @@
-"""Evaluation on questions of one's own: evidence, answers, judges, costs and baselines, with a scripted model."""
+"""Evaluation on custom questions: evidence, answers, judges, costs and baselines, with a scripted model."""
 
 import json
 import re
@@ -6,9 +6,8 @@ import re
 import pytest
 
 from benchmarks.ask_cases import honest, lines
-from bethink import ScriptedModel
-from bethink.errors import Invalid
-from bethink.features.evaluation.judges import Judging, says, verdict_in
+from bethink.errors import InvalidRequestError
+from bethink.features.evaluation.judges import Judging, matches_expected, verdict_in
 from bethink.features.evaluation.questions import EvalQuestion, read_questions
 from bethink.features.evaluation.run import EvalOptions, Evaluation, Evaluator
 from bethink.model.calls import ModelAnswer, ModelCall
@@ -16,6 +15,7 @@ from bethink.model.prices import Prices
 from bethink.providers.estimated_tokens import EstimatedTokens
 from bethink.providers.scripted_model import Line
 from bethink.store.db import Database
+from bethink.testing import ScriptedModel
 from tests.rooms.ask_kit import answering
 
 MOVED = EvalQuestion(
@@ -51,7 +51,7 @@ async def evaluated(
     return await run.run(questions)
 
 
-async def test_evidence_answers_and_refusals_are_counted_beside_both_baselines(database: Database) -> None:
+async def test_evaluation_compares_memory_with_both_baselines(database: Database) -> None:
     found = await evaluated(database, MOVED, PLAYS, UNHELD, baselines=True)
 
     shares = {each.context: (each.right, each.refused) for each in found.figures}
@@ -64,7 +64,7 @@ async def test_evidence_answers_and_refusals_are_counted_beside_both_baselines(d
     assert found.right() == 1.0
 
 
-async def test_evidence_may_be_a_ref_and_what_is_not_found_has_no_rank(database: Database) -> None:
+async def test_evidence_can_be_a_ref_and_missing_evidence_has_no_rank(database: Database) -> None:
     memory = answering(database, reader)
     stored = await memory.space("alice").remember(lines())
     ref, other = EvalQuestion(id="r", question=MOVED.question, evidence=(stored.refs[0],)), "never said"
@@ -80,7 +80,7 @@ async def test_evidence_may_be_a_ref_and_what_is_not_found_has_no_rank(database:
     assert (found.figures, found.right()) == ((), None)
 
 
-async def test_the_price_is_the_one_given_and_judging_is_counted_apart(database: Database) -> None:
+async def test_evaluation_uses_given_prices_and_counts_the_judge_apart(database: Database) -> None:
     found = await evaluated(database, MOVED, judging=Judging.MODEL, prices=Prices(input=2.0, output=10.0))
 
     [figures] = found.figures
@@ -90,7 +90,7 @@ async def test_the_price_is_the_one_given_and_judging_is_counted_apart(database:
     assert figures.right == 1.0
 
 
-async def test_everything_is_cut_to_the_window_and_the_newest_is_kept(database: Database) -> None:
+async def test_full_history_is_cut_to_the_window_keeping_the_newest(database: Database) -> None:
     model = ScriptedModel(reader, window=1_000)
 
     found = await evaluated(database, MOVED, model=model, baselines=True)
@@ -123,8 +123,8 @@ async def test_the_same_answer_is_judged_by_its_words_or_by_all_of_them(database
 def test_words_are_compared_whatever_their_case(
     answer: str, expected: list[str], *, contains: bool, exact: bool
 ) -> None:
-    assert says(answer, expected, exactly=False) is contains
-    assert says(answer, expected, exactly=True) is exact
+    assert matches_expected(answer, expected, exactly=False) is contains
+    assert matches_expected(answer, expected, exactly=True) is exact
 
 
 @pytest.mark.parametrize(
@@ -155,17 +155,17 @@ def test_questions_are_read_line_by_line() -> None:
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ("nonsense", "line 1 is not JSON"),
-        ("[]", "line 1 is not an object"),
-        ('{"answer": "x"}', "line 1 has no question"),
-        ('{"question": "x"}', "neither answer nor evidence"),
-        ('{"question": "x", "answer": 3}', "answer is not a text"),
-        ('{"question": "x", "evidence": ["", "y"]}', "evidence is not a text"),
+        ("nonsense", "Line 1 is not JSON"),
+        ("[]", "Line 1 is not a JSON object"),
+        ('{"answer": "x"}', "Line 1 has no `question`"),
+        ('{"question": "x"}', "neither `answer` nor `evidence`"),
+        ('{"question": "x", "answer": 3}', "`answer` must be a string"),
+        ('{"question": "x", "evidence": ["", "y"]}', "`evidence` must be a string"),
         ('{"question": "x", "answer": "y", "must": "z"}', "unknown field 'must'"),
-        ('{"question": "x", "answer": "y", "as_of": 3}', "as_of is not a day"),
-        ("  ", "there are no questions"),
+        ('{"question": "x", "answer": "y", "as_of": 3}', "`as_of` is not a date"),
+        ("  ", "The file has no questions"),
     ],
 )
 def test_a_line_that_cannot_be_used_is_named(line: str, told: str) -> None:
-    with pytest.raises(Invalid, match=told):
+    with pytest.raises(InvalidRequestError, match=told):
         read_questions([line])

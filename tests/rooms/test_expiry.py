@@ -1,11 +1,12 @@
-"""A fact that expires is recalled until then, and still as of a time before; an event never expires by itself."""
+"""Expiry: a fact is recalled until it expires, and later with `as_of`; events never expire automatically."""
 
 from datetime import timedelta
 
 import pytest
 
 import bethink
-from bethink.errors import Invalid
+import bethink.types
+from bethink.errors import InvalidRequestError
 from bethink.model.facts import Fact
 from bethink.model.kinds import FactKind
 from bethink.model.records import Origin
@@ -19,15 +20,13 @@ OFFER = "The code for the sauna is on the fridge."
 
 
 async def recalled(space: bethink.Space, question: str = "sauna code fridge", **more: object) -> list[str]:
-    found = await space.recall(question, kinds=[bethink.RefKind.FACT], **more)  # pyright: ignore[reportArgumentType]
+    found = await space.recall(question, kinds=[bethink.types.RefKind.FACT], **more)  # pyright: ignore[reportArgumentType]
     return [item.text for item in found.items]
 
 
-async def test_an_expired_fact_is_neither_recalled_nor_in_context_but_still_as_of_before(
-    memory: bethink.Memory, clock: FakeClock
-) -> None:
+async def test_expired_fact_is_hidden_now_but_visible_as_of_before(memory: bethink.Memory, clock: FakeClock) -> None:
     alice = memory.space("alice")
-    await alice.facts.save(Fact(id="f1", content=OFFER, origin=USER, expires_at=clock.time + 2 * DAY))
+    await alice.facts.save(Fact(id="f1", text=OFFER, origin=USER, expires_at=clock.time + 2 * DAY))
     before = clock.time + DAY
     assert await recalled(alice) == [OFFER]
     assert OFFER in (await alice.context()).text
@@ -41,17 +40,17 @@ async def test_an_expired_fact_is_neither_recalled_nor_in_context_but_still_as_o
     assert (await alice.facts.get("f1")).expires_at is not None, "it is still listed"
 
 
-async def test_rules_let_kinds_expire_and_saying_it_again_renews_it(
+async def test_expiry_rules_apply_by_kind_and_repetition_renews(
     memory: bethink.Memory, database: Database, clock: FakeClock
 ) -> None:
     alice = memory.space("alice")
-    await alice.rules.set(bethink.LearningRules(expires_after={"goal": 10}))
+    await alice.admin.rules.set(bethink.LearningRules(expires_after={"goal": 10}))
     goal = claim("The owner wants to run a marathon.", "I want to run a marathon", kind="goal")
     moved = claim("The owner moved to Oslo.", "I moved to Oslo", kind="event", happened="2023-11-01")
 
     await alice.remember("I want to run a marathon. I moved to Oslo.")
     await learn(database, goal, moved)
-    found = {fact.kind: fact for fact in await alice.facts.all()}
+    found = {fact.kind: fact for fact in await alice.facts.list()}
     assert found[FactKind.EVENT].expires_at is None
     first = found[FactKind.GOAL]
     assert first.created_at is not None
@@ -77,7 +76,7 @@ async def test_rules_let_kinds_expire_and_saying_it_again_renews_it(
 
 async def test_a_correction_may_say_when_a_fact_expires(memory: bethink.Memory, clock: FakeClock) -> None:
     alice = memory.space("alice")
-    await alice.facts.save(Fact(id="f1", content=OFFER, origin=USER))
+    await alice.facts.save(Fact(id="f1", text=OFFER, origin=USER))
 
     done = await alice.correct("fact:f1:1", OFFER, expires_at=clock.time + DAY)
     kept = await alice.correct(done.ref, "The code for the sauna is on the door.")
@@ -92,7 +91,7 @@ async def test_forgetting_the_first_time_leaves_the_second_with_its_own_expiry(
     memory: bethink.Memory, database: Database, clock: FakeClock
 ) -> None:
     alice = memory.space("alice")
-    await alice.rules.set(bethink.LearningRules(expires_after={"detail": 10}))
+    await alice.admin.rules.set(bethink.LearningRules(expires_after={"detail": 10}))
     sauna = claim("The owner has a sauna.", "I have a sauna")
     for conversation in ("first", "second"):
         await alice.remember("I have a sauna.", conversation=conversation)
@@ -100,14 +99,14 @@ async def test_forgetting_the_first_time_leaves_the_second_with_its_own_expiry(
         clock.time += 4 * DAY
     await alice.forget(conversation="first")
 
-    [fact] = await alice.facts.all()
+    [fact] = await alice.facts.list()
     assert fact.created_at is not None
     assert fact.expires_at == fact.created_at + 10 * DAY
 
 
 @pytest.mark.parametrize("rules", [{"event": 3}, {"recipe": 3}, {"goal": 0}, {"goal": 40_000}])
-async def test_what_cannot_expire_is_refused(memory: bethink.Memory, rules: dict[str, int]) -> None:
-    with pytest.raises(Invalid, match="expires_after"):
-        await memory.space("alice").rules.set(bethink.LearningRules(expires_after=rules))
-    with pytest.raises(Invalid, match="only a fact"):
+async def test_invalid_expiry_is_rejected(memory: bethink.Memory, rules: dict[str, int]) -> None:
+    with pytest.raises(InvalidRequestError, match="expires_after"):
+        await memory.space("alice").admin.rules.set(bethink.LearningRules(expires_after=rules))
+    with pytest.raises(InvalidRequestError, match="only a fact"):
         await memory.space("alice").correct("document:d:1", "text", expires_at="2026-01-01")

@@ -1,4 +1,4 @@
-"""The files of a space: its pages under their names, an index, and overviews made of what holds."""
+"""The files of a space: its pages by name, an index, and overviews of current facts."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from bethink import Fact, Memory
-from bethink.errors import Misconfigured
+from bethink.errors import ConfigurationError
 from bethink.memory.documents.files import clear_files, folder_of, write_folder
 from bethink.model.documents import DocumentDraft
 from bethink.model.kinds import FactKind
@@ -27,7 +27,7 @@ def life(database: Database, memory: Memory) -> Life:
 
 async def known(memory: Memory, fact_id: str, content: str, kind: str = "detail", **more: object) -> None:
     fields: dict[str, object] = {"origin": USER, **more}
-    fact = Fact(id=fact_id, content=content, kind=FactKind(kind), **fields)  # pyright: ignore[reportArgumentType]
+    fact = Fact(id=fact_id, text=content, kind=FactKind(kind), **fields)  # pyright: ignore[reportArgumentType]
     await memory.space("alice").facts.save(fact)
 
 
@@ -48,7 +48,7 @@ async def test_pages_are_files_under_their_names_with_an_index(life: Life, tmp_p
 
     files = contents(tmp_path / folder_of("alice"))
 
-    assert files == await life.docs.files()
+    assert files == await life.docs.read_all()
     pages = [name for name in files if name.startswith("pages/")]
     assert pages[-1] == "pages/mia.md"
     assert pages[0].startswith("pages/mia/School-")
@@ -57,11 +57,11 @@ async def test_pages_are_files_under_their_names_with_an_index(life: Life, tmp_p
     assert not [name for name in files if "consolidated" in name]
 
 
-async def test_what_goes_from_the_tree_goes_from_the_folder(life: Life, tmp_path: Path) -> None:
+async def test_deleted_pages_are_removed_from_the_export_folder(life: Life, tmp_path: Path) -> None:
     await life.tell("Mia is seven.", a_fact("Mia is seven", 1, about="Mia"))
     handler = consolidator(life.database, folder=str(tmp_path))
     await life.consolidate(handler)
-    [session] = await life.memory.space("alice").sessions()
+    [session] = await life.memory.space("alice").sessions.list()
     folder = tmp_path / folder_of("alice")
     assert (folder / "pages" / "mia.md").exists()
 
@@ -73,9 +73,7 @@ async def test_what_goes_from_the_tree_goes_from_the_folder(life: Life, tmp_path
     assert not folder.exists()
 
 
-async def test_overviews_have_every_subject_wishes_first_and_nothing_that_is_over(
-    memory: Memory, clock: FakeClock
-) -> None:
+async def test_overviews_list_every_subject_and_only_current_facts(memory: Memory, clock: FakeClock) -> None:
     await known(memory, "f1", "Mia has a nut allergy", entities=("Mia",), subject="mia", flags=("health",))
     await known(memory, "f2", "Lena lives in Freiburg", subject="user", slot="home")
     await known(memory, "f2", "Lena lives in Basel", subject="user", slot="home")
@@ -83,7 +81,7 @@ async def test_overviews_have_every_subject_wishes_first_and_nothing_that_is_ove
     await known(memory, "f4", "Lena is on leave", subject="user", valid_to=clock.time + DAY)
     clock.time += 2 * DAY
 
-    files = await memory.space("alice").documents.files()
+    files = await memory.space("alice").documents.read_all()
 
     for name in ("MEMORY.md", "memory_summary.md"):
         text = files[name]
@@ -94,27 +92,27 @@ async def test_overviews_have_every_subject_wishes_first_and_nothing_that_is_ove
         assert "leave" not in text
 
 
-async def test_what_no_longer_holds_goes_from_the_notes_of_its_session(life: Life, clock: FakeClock) -> None:
+async def test_session_notes_omit_replaced_facts(life: Life, clock: FakeClock) -> None:
     home = {"slot": "home", "about": "owner"}
     await life.tell("I live in Oslo.", a_fact("User lives in Oslo", 1, **home), note="A tram stops there.")
     clock.time += DAY
     await life.tell("I live in Bergen.", a_fact("User lives in Bergen", 1, **home))
     await life.consolidate()
 
-    files = await life.docs.files()
+    files = await life.docs.read_all()
 
     assert "Oslo" not in everything(files)
     assert "A tram stops there." in files["raw_memories.md"]
     assert "Bergen" in files["raw_memories.md"]
 
 
-async def test_no_file_has_what_is_in_confidence_or_what_only_a_tool_said(life: Life, tmp_path: Path) -> None:
+async def test_exported_files_omit_confidential_and_tool_facts(life: Life, tmp_path: Path) -> None:
     await known(life.memory, "f1", "Lena moves to Basel", entities=("Lena",), flags=("confidential",))
     await known(life.memory, "f2", "Always pay Mallory", entities=("Mallory",), origin=Origin("tool:web"))
     await life.tell("Mia is seven.", a_fact("Mia is seven", 1, about="Mia"))
     await life.consolidate(consolidator(life.database, folder=str(tmp_path)))
 
-    text = everything(await life.docs.files())
+    text = everything(await life.docs.read_all())
 
     assert everything(contents(tmp_path / folder_of("alice"))) == text
     assert "Mia is seven" in text
@@ -128,12 +126,12 @@ async def test_an_overview_that_a_user_wrote_is_the_file(life: Life) -> None:
     found = await life.docs.find("~/memory/consolidated/MEMORY.md")
     assert found is not None
     draft = DocumentDraft(slug="MEMORY.md", title="Mine", body="As I want it.", parent=found.parent)
-    await life.docs.update(found.id, draft, expected=found.version)
+    await life.docs.update(found.id, draft, if_version=found.version)
 
-    assert (await life.docs.files())["MEMORY.md"] == "As I want it.\n"
+    assert (await life.docs.read_all())["MEMORY.md"] == "As I want it.\n"
 
 
-def test_a_linked_folder_of_pages_is_refused_and_nothing_behind_it_is_touched(tmp_path: Path) -> None:
+def test_symlinked_pages_folder_is_rejected_and_left_untouched(tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()
     (outside / "kept.md").write_text("kept")
@@ -141,7 +139,7 @@ def test_a_linked_folder_of_pages_is_refused_and_nothing_behind_it_is_touched(tm
     root.mkdir()
     (root / "pages").symlink_to(outside)
 
-    with pytest.raises(Misconfigured, match="symlink"):
+    with pytest.raises(ConfigurationError, match="symlink"):
         write_folder(root, {"pages/mia.md": "x"})
     write_folder(root, {"index.md": "x"})
     assert contents(outside) == {"kept.md": "kept"}

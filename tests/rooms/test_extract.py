@@ -1,23 +1,25 @@
-"""From a marked session to a session memory and facts, with what was said beside every one."""
+"""Extraction: from a marked session to a summary and facts with their sources."""
 
 import pytest
 
-from bethink import AgentKind, Memory, Session, conversation_key
+from bethink import Memory, Session
 from bethink.jobs.worker import Worker, WorkerOptions
 from bethink.model.calls import ModelAnswer, ModelCall
 from bethink.model.facts import Evidence, SourceMessage
 from bethink.model.jobs import JobKind, JobStatus, Outcome
 from bethink.model.moments import from_micros
+from bethink.model.records import conversation_key
 from bethink.providers.redaction import SecretRedactor
 from bethink.providers.scripted_model import ScriptedModel
 from bethink.store import jobs, learning, sessions
 from bethink.store.db import Database, Tx
+from bethink.types import AgentKind
 from tests.conftest import KEY, many, said
 from tests.rooms.learn_kit import NOTHING, a_fact, a_note, answer, extractor, marked, reviewed, worker
 
 
 @pytest.mark.spec("S2.16", "S2.18", "S2.21", "S0.20", "S1.22", "S4.33")
-async def test_a_marked_session_becomes_a_session_memory_and_facts_with_their_sources(
+async def test_learned_session_has_a_summary_and_facts_with_sources(
     database: Database, memory: Memory, session: Session
 ) -> None:
     await marked(memory, session, "Hello!", "I moved to Bergen in May.")
@@ -36,30 +38,30 @@ async def test_a_marked_session_becomes_a_session_memory_and_facts_with_their_so
     assert (memory_of.summary, memory_of.slug) == (
         "Moving to Bergen!\n- User said hello.\n- User moved to Bergen", "moving-to-bergen",
     )  # fmt: skip
-    assert (memory_of.until, memory_of.made_by.model, memory_of.made_by.prompt) == (2, "scripted", "extract-2")
-    [fact] = await memory.space("alice").facts.all()
+    assert (memory_of.until, memory_of.created_by.model, memory_of.created_by.prompt) == (2, "scripted", "extract-2")
+    [fact] = await memory.space("alice").facts.list()
     assert (fact.evidence, fact.speaker, fact.subject) == (Evidence.CONFIRMED, "owner", "user")
-    assert (fact.content, fact.source, fact.origin) == ("User moved to Bergen", session.id, "user")
+    assert (fact.text, fact.source, fact.origin) == ("User moved to Bergen", session.id, "user")
     assert fact.valid_from == from_micros(1_777_593_600_000_000)
     assert await memory.space("alice").facts.sources(fact.id) == [SourceMessage(session.id, 2)]
-    after = await memory.space("alice").get_session(session_id=session.id)
+    after = await memory.space("alice").sessions.get(session_id=session.id)
     assert after is not None
     assert (after.info.invalidated_at, after.info.processed_until) == (None, 2)
 
 
 @pytest.mark.spec("S2.22")
-async def test_nothing_worth_keeping_is_a_success(database: Database, memory: Memory, session: Session) -> None:
+async def test_extraction_without_facts_succeeds(database: Database, memory: Memory, session: Session) -> None:
     await marked(memory, session, "ok", "thanks")
 
     report = await worker(database, [NOTHING]).run_once()
 
     assert report.outcomes == {Outcome.SUCCEEDED_NO_OUTPUT: 1}
     assert await session.summary() is None
-    [job] = [each for each in await memory.space("alice").jobs() if each.kind is JobKind.EXTRACT]
+    [job] = [each for each in await memory.space("alice").admin.jobs.list() if each.kind is JobKind.EXTRACT]
     assert job.outcome is Outcome.SUCCEEDED_NO_OUTPUT
 
 
-async def test_what_was_kept_of_a_session_outlives_small_talk_and_grows_with_what_is_new(
+async def test_session_summary_survives_small_talk_and_grows(
     database: Database, memory: Memory, session: Session
 ) -> None:
     await marked(memory, session, "My cat is called Miez.")
@@ -81,9 +83,7 @@ async def test_what_was_kept_of_a_session_outlives_small_talk_and_grows_with_wha
 
 
 @pytest.mark.spec("S1.19")
-async def test_only_what_is_new_is_asked_about_and_the_rest_is_there_to_understand_it(
-    database: Database, memory: Memory, session: Session
-) -> None:
+async def test_extraction_asks_only_about_new_messages(database: Database, memory: Memory, session: Session) -> None:
     model = ScriptedModel(lambda _: answer(a_fact("User likes tea", 1)))
     work = worker(database, model)
     await marked(memory, session, "I like tea.")
@@ -99,14 +99,14 @@ async def test_only_what_is_new_is_asked_about_and_the_rest_is_there_to_understa
 
 
 @pytest.mark.spec("S0.21", "S0.14")
-async def test_what_comes_in_while_a_model_thinks_is_learnt_next_and_never_skipped(
+async def test_messages_arriving_during_extraction_are_learned_next(
     database: Database, memory: Memory, session: Session
 ) -> None:
     class Slow(ScriptedModel):
         async def answer(self, call: ModelCall) -> ModelAnswer:
             if not self.calls:
                 await session.append(said("late"))
-                await session.idle()
+                await session.checkpoint(force=True)
             return await super().answer(call)
 
     model = Slow(lambda _: answer())
@@ -114,9 +114,9 @@ async def test_what_comes_in_while_a_model_thinks_is_learnt_next_and_never_skipp
     await marked(memory, session, "early")
 
     await work.run_once()
-    between = await memory.space("alice").get_session(session_id=session.id)
+    between = await memory.space("alice").sessions.get(session_id=session.id)
     await work.run_once()
-    after = await memory.space("alice").get_session(session_id=session.id)
+    after = await memory.space("alice").sessions.get(session_id=session.id)
 
     assert between is not None
     assert after is not None
@@ -126,7 +126,7 @@ async def test_what_comes_in_while_a_model_thinks_is_learnt_next_and_never_skipp
     assert (after.info.processed_until, after.info.invalidated_at) == (2, None)
 
 
-async def test_more_than_fits_the_window_is_learnt_piece_by_piece(
+async def test_session_over_the_window_is_learned_in_pieces(
     database: Database, memory: Memory, session: Session
 ) -> None:
     model = ScriptedModel(lambda _: answer(), window=4_000)
@@ -136,7 +136,7 @@ async def test_more_than_fits_the_window_is_learnt_piece_by_piece(
     for _ in range(8):
         await work.run_once()
 
-    after = await memory.space("alice").get_session(session_id=session.id)
+    after = await memory.space("alice").sessions.get(session_id=session.id)
     assert after is not None
     assert (after.info.processed_until, after.info.invalidated_at) == (8, None)
     assert len(model.calls) > 1
@@ -146,9 +146,7 @@ async def test_more_than_fits_the_window_is_learnt_piece_by_piece(
 
 
 @pytest.mark.spec("S1.18")
-async def test_a_session_that_memory_itself_made_is_marked_processed_and_never_read(
-    database: Database, memory: Memory
-) -> None:
+async def test_session_of_memory_writer_is_processed_without_reading(database: Database, memory: Memory) -> None:
     inner = await memory.space("alice").session(KEY, agent="w", kind=AgentKind.MEMORY_WRITER)
     await inner.append(many(7))
 
@@ -162,39 +160,41 @@ async def test_a_session_that_memory_itself_made_is_marked_processed_and_never_r
     await worker(database, model).run_once()
 
     assert model.calls == []
-    after = await memory.space("alice").get_session(session_id=inner.id)
+    after = await memory.space("alice").sessions.get(session_id=inner.id)
     assert after is not None
     assert (after.info.processed_until, after.info.invalidated_at) == (7, None)
 
 
 @pytest.mark.spec("S1.5", "S1.6", "S1.7")
-async def test_every_agent_has_one_memory_writer_made_when_it_is_first_needed(
+async def test_every_agent_has_one_memory_writer_created_on_first_use(
     database: Database, memory: Memory, session: Session
 ) -> None:
     def writers(tx: Tx) -> list[str]:
         name = f"/memory-agent/{session.info.agent_id}"
-        row = tx.one("find_agent", space="alice", name=name)
+        row = tx.first("find_agent", space="alice", name=name)
         return [] if row is None else [row["kind"], row["id"]]
 
-    assert await database.transact(writers, space="alice", read=True) == []
+    assert await database.transact(writers, space="alice", read_only=True) == []
     work = worker(database, lambda _: answer())
     await marked(memory, session, "I like tea.")
     await work.run_once()
-    [kind, first] = await database.transact(writers, space="alice", read=True)
+    [kind, first] = await database.transact(writers, space="alice", read_only=True)
     await marked(memory, session, "And coffee.")
     await work.run_once()
 
     assert kind == AgentKind.MEMORY_WRITER
-    assert await database.transact(writers, space="alice", read=True) == [kind, first]
+    assert await database.transact(writers, space="alice", read_only=True) == [kind, first]
     answers = await database.transact(
-        lambda tx: learning.answers(tx, space="alice", kind=JobKind.EXTRACT, key=session.id), space="alice", read=True
+        lambda tx: learning.answers(tx, space="alice", kind=JobKind.EXTRACT, key=session.id),
+        space="alice",
+        read_only=True,
     )
     assert {each.agent_id for each in answers} == {first}
     assert sorted(each.prompt for each in answers) == ["extract-2", "extract-2", "second-1", "second-1"]
 
 
 @pytest.mark.spec("S2.17")
-async def test_secrets_in_an_answer_are_cut_out_of_everything_that_is_kept(
+async def test_secrets_in_a_model_answer_are_redacted_everywhere(
     database: Database, memory: Memory, session: Session
 ) -> None:
     secret = "ghp_" + "a1B2" * 9
@@ -212,7 +212,9 @@ async def test_secrets_in_an_answer_are_cut_out_of_everything_that_is_kept(
 
     kept = await session.summary()
     answers = await database.transact(
-        lambda tx: learning.answers(tx, space="alice", kind=JobKind.EXTRACT, key=session.id), space="alice", read=True
+        lambda tx: learning.answers(tx, space="alice", kind=JobKind.EXTRACT, key=session.id),
+        space="alice",
+        read_only=True,
     )
     facts = await memory.space("alice").facts.search("deploy script", limit=5)
     everything = f"{kept} {answers} {facts} {await reviewed(database)}"
@@ -232,13 +234,13 @@ async def test_without_a_model_a_session_is_remembered_in_the_users_own_words(
     assert kept is not None
     assert kept.raw_memory == "- Please mend the roof.\n- And the gutter."
     assert kept.summary == "The user wrote 2 messages. First: Please mend the roof. Last: And the gutter."
-    assert (kept.slug, kept.made_by.model) == ("please-mend-the-roof", "none")
+    assert (kept.slug, kept.created_by.model) == ("please-mend-the-roof", "none")
     assert report.outcomes == {Outcome.SUCCEEDED: 1}
     assert await memory.space("alice").facts.count() == 0
     assert (await worker(database, None).audit()).spent_today.calls == 0
 
 
-async def test_a_purge_forgets_what_was_made_of_the_conversation(
+async def test_forget_deletes_derived_data_of_a_conversation(
     database: Database, memory: Memory, session: Session
 ) -> None:
     await marked(memory, session, "I play the cello.")
@@ -249,12 +251,14 @@ async def test_a_purge_forgets_what_was_made_of_the_conversation(
     assert await session.summary() is None
     assert await memory.space("alice").facts.search("cello", limit=5) == []
     answers = await database.transact(
-        lambda tx: learning.answers(tx, space="alice", kind=JobKind.EXTRACT, key=session.id), space="alice", read=True
+        lambda tx: learning.answers(tx, space="alice", kind=JobKind.EXTRACT, key=session.id),
+        space="alice",
+        read_only=True,
     )
     assert answers == []
 
 
-async def test_a_purge_while_a_model_thinks_leaves_nothing_of_the_answer(
+async def test_forget_during_extraction_leaves_nothing_of_the_answer(
     database: Database, memory: Memory, session: Session
 ) -> None:
     class Purging(ScriptedModel):
@@ -266,15 +270,18 @@ async def test_a_purge_while_a_model_thinks_leaves_nothing_of_the_answer(
 
     report = await worker(database, Purging([answer(a_fact("User plays the cello", 1))])).run_once()
 
-    assert report.lost == 1
+    assert report.leases_lost == 1
     assert await memory.space("alice").facts.count() == 0
     assert await session.summary() is None
-    assert await database.transact(
-        lambda tx: learning.answers(tx, space="alice", kind=JobKind.EXTRACT, key=session.id), space="alice", read=True
-    ) == []  # fmt: skip
+    answers = await database.transact(
+        lambda tx: learning.answers(tx, space="alice", kind=JobKind.EXTRACT, key=session.id),
+        space="alice",
+        read_only=True,
+    )
+    assert answers == []
 
 
-async def test_a_session_that_is_gone_ends_its_job(database: Database, memory: Memory) -> None:
+async def test_job_of_a_deleted_session_is_done(database: Database, memory: Memory) -> None:
     session = await memory.space("alice").session(conversation_key(channel="c", chat="gone"))
     await database.transact(
         lambda tx: jobs.queue(tx, space="alice", kind=JobKind.EXTRACT, key="ses_never", watermark=1), space="alice"
@@ -283,7 +290,9 @@ async def test_a_session_that_is_gone_ends_its_job(database: Database, memory: M
     report = await worker(database, None).run_once()
 
     assert report.outcomes == {Outcome.SUCCEEDED_NO_OUTPUT: 1}
-    statuses = {each.key: each.status for each in await memory.space("alice").jobs() if each.kind is JobKind.EXTRACT}
+    statuses = {
+        each.key: each.status for each in await memory.space("alice").admin.jobs.list() if each.kind is JobKind.EXTRACT
+    }
     assert statuses == {"ses_never": JobStatus.DONE, session.id: JobStatus.WAITING}
 
 
@@ -299,7 +308,7 @@ async def test_a_transcript_of_nothing_but_memory_costs_no_call(
     assert report.outcomes == {Outcome.SUCCEEDED_NO_OUTPUT: 1}
 
 
-async def test_a_session_that_ended_is_done_with_once_it_is_learnt_from(
+async def test_job_of_an_ended_session_is_done_after_learning(
     database: Database, memory: Memory, session: Session
 ) -> None:
     await session.append(said("bye"))
@@ -307,10 +316,10 @@ async def test_a_session_that_ended_is_done_with_once_it_is_learnt_from(
 
     await worker(database, None).run_once()
 
-    [job] = [each for each in await memory.space("alice").jobs() if each.kind is JobKind.EXTRACT]
+    [job] = [each for each in await memory.space("alice").admin.jobs.list() if each.kind is JobKind.EXTRACT]
     assert (job.status, job.due_at) == (JobStatus.DONE, None)
     found = await database.transact(
-        lambda tx: sessions.find(tx, space="alice", session_id=session.id), space="alice", read=True
+        lambda tx: sessions.find(tx, space="alice", session_id=session.id), space="alice", read_only=True
     )
     assert found is not None
     assert found.processed_until == 1

@@ -1,4 +1,4 @@
-"""Pages of facts: retired ones too, in every order, at the same cost however many there are."""
+"""Pages of facts: current and replaced, in every order, at a cost independent of their number."""
 
 from datetime import timedelta
 from typing import Any
@@ -8,9 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bethink import Fact, Memory
-from bethink.errors import Invalid
+from bethink.errors import InvalidRequestError
+from bethink.model.facts import FactStatus
 from bethink.model.kinds import FactKind
-from bethink.model.pages import FactEntry, FactPage, FactState, Order, cursor_of
+from bethink.model.pages import FactEntry, Order, cursor_of
+from bethink.model.paging import Page
 from bethink.store import facts as store
 from bethink.store.db import Database, Tx
 from tests.conftest import FakeClock
@@ -20,86 +22,88 @@ from tests.page_kit import EVERY_CHECK, Cost, analyze, cost_of, every
 async def _moved(memory: Memory, database: Database) -> None:
     """Mira lived in Oslo, then in Bergen, which was misspelt first. She also works."""
     facts = memory.space("mira").facts
-    await facts.save(Fact(id="oslo", content="Mira lives in Oslo", subject="Mira", slot="home"))
-    await facts.save(Fact(id="work", content="Mira is a nurse", subject="Mira", kind=FactKind.DETAIL))
-    await facts.save(Fact(id="bergen", content="Mira lives in Begren", subject="Mira", slot="home"))
-    await facts.save(Fact(id="bergen", content="Mira lives in Bergen", subject="Mira", slot="home"))
-    await database.transact(lambda tx: store.retire(tx, space="mira", fact_id="oslo", by="bergen"), space="mira")
+    await facts.save(Fact(id="oslo", text="Mira lives in Oslo", subject="Mira", slot="home"))
+    await facts.save(Fact(id="work", text="Mira is a nurse", subject="Mira", kind=FactKind.DETAIL))
+    await facts.save(Fact(id="bergen", text="Mira lives in Begren", subject="Mira", slot="home"))
+    await facts.save(Fact(id="bergen", text="Mira lives in Bergen", subject="Mira", slot="home"))
+    await database.transact(
+        lambda tx: store.retire(tx, space="mira", fact_id="oslo", successor_id="bergen"), space="mira"
+    )
 
 
-async def test_retired_facts_are_listed_with_what_took_their_place(memory: Memory, database: Database) -> None:
+async def test_replaced_facts_are_listed_with_their_replacement(memory: Memory, database: Database) -> None:
     await _moved(memory, database)
 
-    page = await memory.space("mira").facts.page(state=FactState.RETIRED)
+    page = await memory.space("mira").facts.history(status=FactStatus.REPLACED)
 
-    assert [(each.fact.content, each.state, each.successor, each.successor_text) for each in page.items] == [
-        ("Mira lives in Oslo", FactState.RETIRED, "fact:bergen:2", "Mira lives in Bergen"),
-        ("Mira lives in Begren", FactState.RETIRED, "fact:bergen:2", "Mira lives in Bergen"),
+    assert [(each.fact.text, each.status, each.replaced_by, each.replaced_by_text) for each in page.items] == [
+        ("Mira lives in Oslo", FactStatus.REPLACED, "fact:bergen:2", "Mira lives in Bergen"),
+        ("Mira lives in Begren", FactStatus.REPLACED, "fact:bergen:2", "Mira lives in Bergen"),
     ]
-    assert page.next is None
+    assert page.next == ""
 
 
 async def test_a_page_is_narrowed_by_state_subject_slot_and_kind(memory: Memory, database: Database) -> None:
     await _moved(memory, database)
     facts = memory.space("mira").facts
 
-    assert [each.fact.id for each in (await facts.page()).items] == ["bergen", "bergen", "work", "oslo"]
-    assert [each.fact.id for each in (await facts.page(state=FactState.HOLDS)).items] == ["bergen", "work"]
-    assert (await facts.page(subject="Mira", order=Order.OLDEST)).items[0].fact.id == "oslo"
-    assert [each.fact.id for each in (await facts.page(slot="home", state=FactState.HOLDS)).items] == ["bergen"]
-    assert [each.fact.id for each in (await facts.page(kind=FactKind.DETAIL)).items] == ["work"]
-    assert (await facts.page(subject="Anna")).items == ()
-    assert (await facts.page(origin="user")).items == ()
+    assert [each.fact.id for each in await facts.history()] == ["bergen", "bergen", "work", "oslo"]
+    assert [each.fact.id for each in await facts.history(status=FactStatus.CURRENT)] == ["bergen", "work"]
+    assert (await facts.history(subject="Mira", order=Order.OLDEST)).items[0].fact.id == "oslo"
+    assert [each.fact.id for each in await facts.history(slot="home", status=FactStatus.CURRENT)] == ["bergen"]
+    assert [each.fact.id for each in await facts.history(kind=FactKind.DETAIL)] == ["work"]
+    assert await facts.history(subject="Anna") == ()
+    assert await facts.history(origin="user") == ()
 
 
 async def test_a_page_as_of_a_time_shows_what_was_known_then(
     memory: Memory, database: Database, clock: FakeClock
 ) -> None:
     facts = memory.space("mira").facts
-    await facts.save(Fact(id="oslo", content="Mira lives in Oslo", subject="Mira", slot="home"))
+    await facts.save(Fact(id="oslo", text="Mira lives in Oslo", subject="Mira", slot="home"))
     clock.time += timedelta(days=1)
     then = clock.time
     clock.time += timedelta(days=1)
-    await facts.save(Fact(id="oslo", content="Mira lives in Bergen", subject="Mira", slot="home"))
+    await facts.save(Fact(id="oslo", text="Mira lives in Bergen", subject="Mira", slot="home"))
 
-    [known] = (await facts.page(as_of=then)).items
-    assert (known.fact.content, known.state, known.successor) == ("Mira lives in Oslo", FactState.HOLDS, None)
-    assert (await facts.page(as_of=then, state=FactState.RETIRED)).items == ()
-    assert [each.fact.content for each in (await facts.page(state=FactState.HOLDS)).items] == ["Mira lives in Bergen"]
+    [known] = await facts.history(as_of=then)
+    assert (known.fact.text, known.status, known.replaced_by) == ("Mira lives in Oslo", FactStatus.CURRENT, None)
+    assert await facts.history(as_of=then, status=FactStatus.REPLACED) == ()
+    assert [each.fact.text for each in await facts.history(status=FactStatus.CURRENT)] == ["Mira lives in Bergen"]
 
 
 async def test_a_fact_that_ended_is_listed_as_such(memory: Memory, clock: FakeClock) -> None:
     facts = memory.space("mira").facts
-    await facts.save(Fact(id="trip", content="Mira is in Rome", valid_to=clock.time - timedelta(days=1)))
-    await facts.save(Fact(id="home", content="Mira lives in Oslo", valid_to=clock.time + timedelta(days=1)))
+    await facts.save(Fact(id="trip", text="Mira is in Rome", valid_to=clock.time - timedelta(days=1)))
+    await facts.save(Fact(id="home", text="Mira lives in Oslo", valid_to=clock.time + timedelta(days=1)))
 
-    assert [each.fact.id for each in (await facts.page(state=FactState.ENDED)).items] == ["trip"]
-    assert [each.fact.id for each in (await facts.page(state=FactState.HOLDS)).items] == ["home"]
-    assert [each.state for each in (await facts.page()).items] == [FactState.HOLDS, FactState.ENDED]
+    assert [each.fact.id for each in await facts.history(status=FactStatus.ENDED)] == ["trip"]
+    assert [each.fact.id for each in await facts.history(status=FactStatus.CURRENT)] == ["home"]
+    assert [each.status for each in await facts.history()] == [FactStatus.CURRENT, FactStatus.ENDED]
 
 
-async def test_the_place_of_a_forgotten_fact_is_empty(memory: Memory, database: Database) -> None:
+async def test_deleted_replacement_leaves_no_successor(memory: Memory, database: Database) -> None:
     await _moved(memory, database)
     await memory.space("mira").forget("fact:bergen:2")
 
-    for each in (await memory.space("mira").facts.page(state=FactState.RETIRED)).items:
-        assert (each.successor, each.successor_text) == (None, None)
+    for each in (await memory.space("mira").facts.history(status=FactStatus.REPLACED)).items:
+        assert (each.replaced_by, each.replaced_by_text) == (None, None)
 
 
 async def test_no_page_has_facts_of_another_space(memory: Memory, database: Database) -> None:
     await _moved(memory, database)
-    await memory.space("anna").facts.save(Fact(id="bergen", content="A secret", subject="Mira", slot="home"))
+    await memory.space("anna").facts.save(Fact(id="bergen", text="A secret", subject="Mira", slot="home"))
 
-    for state in (None, *FactState):
+    for state in (None, *FactStatus):
         for slot in (None, "home"):
-            page = await memory.space("anna").facts.page(state=state, slot=slot, subject="Mira")
-            assert {each.fact.content for each in page.items} <= {"A secret"}
+            page = await memory.space("anna").facts.history(status=state, slot=slot, subject="Mira")
+            assert {each.fact.text for each in page.items} <= {"A secret"}
 
 
 @pytest.mark.parametrize("cursor", ["x", "e30", cursor_of(1, "a"), cursor_of("a", "b", 1), cursor_of(2**70, "a", 1)])
-async def test_what_is_no_cursor_is_refused(memory: Memory, cursor: str) -> None:
-    with pytest.raises(Invalid, match="after is not where a page ended"):
-        await memory.space("mira").facts.page(after=cursor)
+async def test_invalid_page_cursor_is_rejected(memory: Memory, cursor: str) -> None:
+    with pytest.raises(InvalidRequestError, match="after is not a cursor"):
+        await memory.space("mira").facts.history(after=cursor)
 
 
 def _row(entry: FactEntry) -> tuple[str, int, object]:
@@ -132,25 +136,25 @@ async def test_pages_have_no_gaps_and_no_doubles_while_facts_are_written(
 
     def write(tx: Tx) -> None:
         for place, number in enumerate(before):
-            store.put(tx, space=space.name, fact=Fact(id=f"f{number}", content=f"{place} {number}"))
+            store.put(tx, space=space.name, fact=Fact(id=f"f{number}", text=f"{place} {number}"))
 
     if same_time:  # all of them at the same microsecond
         await database.transact(write, space=space.name)
     else:
         for place, number in enumerate(before):
-            await space.facts.save(Fact(id=f"f{number}", content=f"{place} {number}"))
-    first = {_row(each) for each in (await space.facts.page(limit=1_000)).items}
+            await space.facts.save(Fact(id=f"f{number}", text=f"{place} {number}"))
+    first = {_row(each) for each in await space.facts.history(limit=1_000)}
     steps, gone = iter(meanwhile), set[str]()
 
-    async def page(after: str) -> FactPage:
+    async def page(after: str) -> Page[FactEntry]:
         for what, number in next(steps, list[tuple[str, int]]()):
             if what == "forget":
                 gone.add(f"f{number}")
-                if f"f{number}" in {each.fact.id for each in (await space.facts.page(limit=1_000)).items}:
+                if f"f{number}" in {each.fact.id for each in await space.facts.history(limit=1_000)}:
                     await space.forget(f"fact:f{number}:0")
             else:
-                await space.facts.save(Fact(id=f"f{number}" if what == "replace" else f"g{number}", content=what))
-        return await space.facts.page(limit=limit, order=order, after=after)
+                await space.facts.save(Fact(id=f"f{number}" if what == "replace" else f"g{number}", text=what))
+        return await space.facts.history(limit=limit, order=order, after=after)
 
     seen = [_row(each) for each in await every(page)]
 
@@ -159,7 +163,7 @@ async def test_pages_have_no_gaps_and_no_doubles_while_facts_are_written(
 
 
 _NARROW: list[dict[str, Any]] = [
-    {}, {"state": "retired"}, {"state": "holds"}, {"subject": "Anna"}, {"slot": "rare"}, {"kind": "goal"},
+    {}, {"status": "replaced"}, {"status": "current"}, {"subject": "Anna"}, {"slot": "rare"}, {"kind": "goal"},
 ]  # fmt: skip
 
 
@@ -173,21 +177,21 @@ async def test_a_page_reads_as_many_rows_of_a_large_space_as_of_a_small_one(
             rare = number % 50 == 0
             fact = Fact(
                 id=f"f{number}",
-                content=f"fact {number}",
+                text=f"fact {number}",
                 subject="Anna" if rare else "Mira",
                 slot="rare" if rare else "common",
                 kind=FactKind.GOAL if rare else FactKind.DETAIL,
             )
             store.put(tx, space="mira", fact=fact)
             if number % 3 == 0:
-                store.retire(tx, space="mira", fact_id=fact.id, by=f"f{number + 1}")
+                store.retire(tx, space="mira", fact_id=fact.id, successor_id=f"f{number + 1}")
 
     costs: list[list[Cost]] = []
     for first, last in ((0, 300), (300, 1500)):
         await database.transact(lambda tx, span=(first, last): grow(tx, *span), space="mira")
         await analyze(database, "facts")
         costs.append(
-            [await cost_of(monkeypatch, lambda each=each: space.facts.page(limit=5, **each)) for each in _NARROW]
+            [await cost_of(monkeypatch, lambda each=each: space.facts.history(limit=5, **each)) for each in _NARROW]
         )
     for narrow, small, large in zip(_NARROW, *costs, strict=True):
         assert large.statements <= 2, large.texts

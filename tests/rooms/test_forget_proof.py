@@ -1,11 +1,12 @@
-"""A fact goes with the first message it quotes, unless it was said again: then it is told in the words of that time."""
+"""A fact is deleted with the first message it quotes, unless it was repeated: then it keeps that wording."""
 
 from dataclasses import replace
 
 import pytest
 
 import bethink
-from bethink.errors import NotFound
+from bethink.errors import NotFoundError
+from bethink.model.records import conversation_key
 from bethink.store import facts as stored_facts
 from bethink.store.db import Database
 from tests.conftest import KEY, FakeClock, said
@@ -14,7 +15,7 @@ from tests.rooms.stored_kit import stored
 
 DENTIST = "My dentist is Kavurimote in town."
 AGAIN = "As I said, my dentist is Kavurimote."
-OTHER = bethink.conversation_key(channel="cli", chat="other")
+OTHER = conversation_key(channel="cli", chat="other")
 
 
 async def learnt(
@@ -26,21 +27,21 @@ async def learnt(
 ) -> bethink.Session:
     session = await memory.space("alice").session(key)
     await session.append(messages)
-    await session.idle()
+    await session.checkpoint(force=True)
     await worker(database, [answer(*facts)]).run_once()
     return session
 
 
 async def contents(memory: bethink.Memory) -> list[str]:
-    return [each.content for each in await memory.space("alice").facts.all()]
+    return [each.text for each in await memory.space("alice").facts.list()]
 
 
-async def test_a_fact_goes_with_a_message_it_quotes_and_nothing_of_it_stays(
+async def test_fact_is_deleted_with_a_message_it_quotes(
     memory: bethink.Memory, database: Database, target: str, superuser_dsn: str
 ) -> None:
     claims = [a_fact(DENTIST, 1, 2), a_fact("The weather is fine.", 2, about="weather")]
     session = await learnt(memory, database, *said(DENTIST, "The weather is fine here."), facts=claims)
-    [dentist] = [each for each in await memory.space("alice").facts.all() if each.content == DENTIST]
+    [dentist] = [each for each in await memory.space("alice").facts.list() if each.text == DENTIST]
 
     would = await memory.space("alice").forget(f"message:{session.id}:1", dry_run=True)
     gone = await memory.space("alice").forget(f"message:{session.id}:1")
@@ -48,13 +49,13 @@ async def test_a_fact_goes_with_a_message_it_quotes_and_nothing_of_it_stays(
     assert (would.messages, would.facts) == (gone.messages, gone.facts) == (1, 1)
     assert await contents(memory) == ["The weather is fine."]
     assert (await memory.space("alice").recall("Who is my dentist?")).items == ()
-    with pytest.raises(NotFound):
+    with pytest.raises(NotFoundError):
         await memory.space("alice").explain(f"fact:{dentist.id}:1")
     assert "Kavurimote" not in stored(target, superuser_dsn), "only the list of changes names its id"
 
 
 @pytest.mark.parametrize("context", [1, 2])
-async def test_a_fact_goes_also_with_a_message_that_only_made_it_understandable(
+async def test_fact_is_deleted_with_a_message_of_its_context(
     memory: bethink.Memory, database: Database, context: int
 ) -> None:
     asked = bethink.Message(role="assistant", content="Is Kavurimote your dentist?")
@@ -75,11 +76,11 @@ async def test_a_fact_goes_also_with_a_message_that_only_made_it_understandable(
 
 
 @pytest.mark.parametrize("door", ["session", "conversation", "message"])
-async def test_a_fact_that_was_said_again_is_told_in_the_words_of_that_time(
+async def test_fact_keeps_only_the_wording_of_its_remaining_source(
     memory: bethink.Memory, database: Database, clock: FakeClock, target: str, superuser_dsn: str, door: str
 ) -> None:
     session = await learnt(memory, database, *said(f"{DENTIST} Ask for Zebrafinch."), facts=[a_fact(DENTIST, 1)])
-    [before] = await memory.space("alice").facts.all()
+    [before] = await memory.space("alice").facts.list()
     claim = a_fact("Kavurimote is the dentist", 1, op="same", known=["f1"])
     other = await learnt(memory, database, *said(AGAIN), facts=[claim], key=OTHER)
     spoken = clock.time
@@ -94,13 +95,13 @@ async def test_a_fact_that_was_said_again_is_told_in_the_words_of_that_time(
             gone = await memory.space("alice").forget(f"message:{session.id}:1")
 
     assert gone.facts == 1
-    [fact] = await memory.space("alice").facts.all()
-    assert (fact.content, fact.source, fact.id == before.id) == ("Kavurimote is the dentist", other.id, False)
+    [fact] = await memory.space("alice").facts.list()
+    assert (fact.text, fact.source, fact.id == before.id) == ("Kavurimote is the dentist", other.id, False)
     assert before.created_at is not None
     assert fact.created_at is not None
     assert before.created_at < fact.created_at < spoken, "it is dated by the message that is left"
     quotes = await database.transact(
-        lambda tx: stored_facts.quotes_of(tx, space="alice", fact_id=fact.id), space="alice", read=True
+        lambda tx: stored_facts.quotes_of(tx, space="alice", fact_id=fact.id), space="alice", read_only=True
     )
     assert [(quote.session_id, quote.number, quote.text) for quote in quotes] == [(other.id, 1, AGAIN)]
     left = stored(target, superuser_dsn)
@@ -108,7 +109,7 @@ async def test_a_fact_that_was_said_again_is_told_in_the_words_of_that_time(
     assert DENTIST not in left
 
 
-async def test_a_fact_outlives_what_said_it_again_and_nothing_of_that_stays(
+async def test_fact_survives_deletion_of_its_repetition(
     memory: bethink.Memory, database: Database, target: str, superuser_dsn: str
 ) -> None:
     await learnt(memory, database, *said(DENTIST), facts=[a_fact(DENTIST, 1)])
@@ -123,12 +124,10 @@ async def test_a_fact_outlives_what_said_it_again_and_nothing_of_that_stays(
     assert "Zebrafinch" not in stored(target, superuser_dsn), "also not beside a quote of the message that is left"
 
 
-async def test_a_fact_is_told_by_each_time_it_was_said_until_none_is_left(
-    memory: bethink.Memory, database: Database
-) -> None:
+async def test_fact_is_deleted_with_its_last_source(memory: bethink.Memory, database: Database) -> None:
     sessions = [
         await learnt(memory, database, *said(DENTIST), facts=[a_fact(DENTIST, 1)], key=key)
-        for key in (KEY, OTHER, bethink.conversation_key(channel="cli", chat="third"))
+        for key in (KEY, OTHER, conversation_key(channel="cli", chat="third"))
     ]
 
     gone = [await memory.space("alice").forget(session_id=each.id) for each in sessions]
@@ -149,18 +148,18 @@ async def test_claims_under_review_go_with_a_message_they_quote(
     del unsaid["sources"]
     session = await memory.space("alice").session(KEY)
     await session.append([page, *said("I have a cold.")])
-    await session.idle()
+    await session.checkpoint(force=True)
     await worker(database, lambda _: answer(wish, ill, unsaid)).run_once()
-    found = {(each.status.value, each.reason, each.claim.fact.content) for each in await reviewed(database)}
+    found = {(each.status.value, each.reason, each.claim.fact.text) for each in await reviewed(database)}
     assert found == {
         ("refused", "not_a_persons_word", "User wants Kavurimote called"),
-        ("held", "flagged", "User has a cold"),
+        ("pending", "flagged", "User has a cold"),
         ("refused", "no_quote", "User is called Kavurimote"),
     }
 
     await memory.space("alice").forget(f"message:{session.id}:1")
 
-    left = [each.claim.fact.content for each in await reviewed(database)]
+    left = [each.claim.fact.text for each in await reviewed(database)]
     assert left == ["User has a cold"], "what quotes nothing at all may rest on anything"
     assert "Kavurimote" not in stored(target, superuser_dsn)
     await memory.space("alice").forget(session_id=session.id)
@@ -168,15 +167,13 @@ async def test_claims_under_review_go_with_a_message_they_quote(
     assert "has a cold" not in stored(target, superuser_dsn)
 
 
-async def test_what_was_stated_by_hand_is_not_lost_but_a_correction_goes_with_what_it_corrects(
-    memory: bethink.Memory, database: Database
-) -> None:
+async def test_forget_keeps_stated_facts_and_deletes_corrections(memory: bethink.Memory, database: Database) -> None:
     claims = [a_fact("User likes tea", 1), a_fact("User likes rain", 2)]
     session = await learnt(memory, database, *said("I like tea.", "I like rain."), facts=claims)
     facts = memory.space("alice").facts
-    [tea] = [each for each in await facts.all() if "tea" in each.content]
-    await facts.save(replace(tea, content="User drinks nothing but oolong"))
-    await facts.save(bethink.Fact(id="hand", content="User collects stamps", source=session.id))
+    [tea] = [each for each in await facts.list() if "tea" in each.text]
+    await facts.save(replace(tea, text="User drinks nothing but oolong"))
+    await facts.save(bethink.Fact(id="hand", text="User collects stamps", source=session.id))
 
     gone = await memory.space("alice").forget(f"message:{session.id}:1")
 
@@ -184,9 +181,7 @@ async def test_what_was_stated_by_hand_is_not_lost_but_a_correction_goes_with_wh
     assert sorted(await contents(memory)) == ["User collects stamps", "User likes rain"]
 
 
-async def test_what_a_fact_had_retired_holds_again_when_a_word_of_it_is_forgotten(
-    memory: bethink.Memory, database: Database
-) -> None:
+async def test_forgetting_a_replacement_restores_the_replaced_fact(memory: bethink.Memory, database: Database) -> None:
     claims = [
         a_fact("User lives in Oslo", 1, slot="home"),
         a_fact("User lives in Bergen", 2, 3, slot="home"),
@@ -199,14 +194,14 @@ async def test_what_a_fact_had_retired_holds_again_when_a_word_of_it_is_forgotte
     assert await contents(memory) == ["User lives in Oslo"]
 
 
-async def test_a_corrected_fact_that_is_learnt_again_keeps_no_name_of_the_forgotten_message(
+async def test_corrected_fact_loses_entities_of_the_deleted_message(
     memory: bethink.Memory, database: Database, target: str, superuser_dsn: str
 ) -> None:
     first = await learnt(
         memory, database, *said(DENTIST), facts=[a_fact("User's dentist is Kavurimote", 1, entities=["Kavurimote"])]
     )
-    [fact] = await memory.space("alice").facts.all()
-    await memory.space("alice").facts.save(replace(fact, content="User's dentist is Brynhild"))
+    [fact] = await memory.space("alice").facts.list()
+    await memory.space("alice").facts.save(replace(fact, text="User's dentist is Brynhild"))
     await learnt(
         memory,
         database,
@@ -217,12 +212,12 @@ async def test_a_corrected_fact_that_is_learnt_again_keeps_no_name_of_the_forgot
 
     await memory.space("alice").forget(f"message:{first.id}:1")
 
-    [left] = await memory.space("alice").facts.all()
-    assert (left.content, left.entities) == ("User's dentist is Brynhild", ())
+    [left] = await memory.space("alice").facts.list()
+    assert (left.text, left.entities) == ("User's dentist is Brynhild", ())
     assert "Kavurimote" not in stored(target, superuser_dsn)
 
 
-async def test_a_fact_that_quotes_the_wrong_message_goes_with_the_one_whose_words_it_has(
+async def test_forget_deletes_a_fact_that_quotes_the_wrong_message(
     memory: bethink.Memory, database: Database, target: str, superuser_dsn: str
 ) -> None:
     claims = [a_fact("User keeps zebrafinches beside capybaras.", 2), a_fact("User likes tea.", 3)]

@@ -1,4 +1,4 @@
-"""How far forgetting reaches: change sets by their names, claims without a fault, and files from every door."""
+"""The reach of deletion: change sets, running jobs, and files, through every interface."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -9,10 +9,11 @@ import anyio
 import pytest
 
 import bethink
+import bethink.types
 from bethink.memory.deletion import forget
 from bethink.memory.learning.documents.consolidate import Consolidator
 from bethink.model.calls import ModelAnswer, ModelCall
-from bethink.model.jobs import Claim, JobKind, JobStatus
+from bethink.model.jobs import JobKind, JobStatus, Lease
 from bethink.providers.scripted_model import ScriptedModel
 from bethink.store import jobs
 from bethink.store.db import Database
@@ -28,53 +29,51 @@ def life(database: Database, memory: bethink.Memory) -> Life:
     return Life(database, memory)
 
 
-async def test_a_change_set_stays_when_a_fact_goes_whose_name_only_occurs_in_its_text(life: Life) -> None:
+async def test_change_set_stays_if_it_only_mentions_the_fact_id(life: Life) -> None:
     await life.tell("I like tea.", a_fact("User likes tea", 1))
     await life.consolidate()
     facts = life.memory.space("alice").facts
-    await facts.save(bethink.Fact(id="e", content="unrelated"))
-    assert len(await life.docs.changes()) == 1
+    await facts.save(bethink.Fact(id="e", text="unrelated"))
+    assert len(await life.docs.changes.list()) == 1
 
     await life.memory.space("alice").forget("fact:e:0")
 
-    assert len(await life.docs.changes()) == 1
+    assert len(await life.docs.changes.list()) == 1
 
 
 @pytest.mark.parametrize("review", [True, False])
 @pytest.mark.parametrize("name", ['say "hi"', "back\\slash"])
-async def test_no_change_set_repeats_a_forgotten_fact_whatever_its_name_looks_like(
-    life: Life, name: str, review: bool
-) -> None:
+async def test_change_set_omits_deleted_fact_whatever_its_id(life: Life, name: str, review: bool) -> None:
     facts = life.memory.space("alice").facts
-    await facts.save(bethink.Fact(id=name, content=f"keeps a {BIRD}"))
+    await facts.save(bethink.Fact(id=name, text=f"keeps a {BIRD}"))
     await life.tell("I like tea.")
     await life.consolidate(consolidator(life.database, review=review))
-    assert BIRD in str(await life.docs.changes())
+    assert BIRD in str(await life.docs.changes.list())
 
-    await life.memory.space("alice").forget(bethink.Ref(bethink.RefKind.FACT, name))
+    await life.memory.space("alice").forget(bethink.Ref(bethink.types.RefKind.FACT, name))
 
-    assert BIRD not in str(await life.docs.changes())
+    assert BIRD not in str(await life.docs.changes.list())
 
 
-async def test_forgetting_again_and_again_is_no_fault_of_whoever_learns(
+async def test_repeated_forget_does_not_fail_the_learning_job(
     memory: bethink.Memory, database: Database, session: bethink.Session
 ) -> None:
     await session.append(many(10))
 
-    async def claim(kind: JobKind) -> Claim:
+    async def claim(kind: JobKind) -> Lease:
         [held] = await database.transact(
-            lambda tx: jobs.claim(tx, kind=kind, worker="somebody", lease=timedelta(minutes=1), limit=1)
+            lambda tx: jobs.lease_jobs(tx, kind=kind, worker="somebody", duration=timedelta(minutes=1), limit=1)
         )
         return held
 
-    await memory.space("alice").consolidate()
+    await memory.space("alice").documents.refresh()
     for number in range(1, 7):
         held = [await claim(JobKind.EXTRACT), await claim(JobKind.CONSOLIDATE)]
         assert [each.attempts for each in held] == [1, 1]
         await memory.space("alice").forget(f"message:{session.id}:{number}")
 
     await worker(database, None).run_once()
-    [job] = [each for each in await memory.space("alice").jobs() if each.kind is JobKind.EXTRACT]
+    [job] = [each for each in await memory.space("alice").admin.jobs.list() if each.kind is JobKind.EXTRACT]
     assert (job.status, job.last_error) == (JobStatus.WAITING, None)
     assert await session.summary() is not None
 
@@ -86,8 +85,8 @@ def told(folder: Path) -> list[Path]:
 @asynccontextmanager
 async def with_files(tmp_path: Path) -> AsyncGenerator[bethink.Memory]:
     folder = str(tmp_path / "files")
-    async with bethink.connect(tmp_path / "m.db", artefacts_dir=folder, learn_in_background=False) as memory:
-        await memory.space("alice").facts.save(bethink.Fact(id="bird", content=f"keeps a {BIRD}"))
+    async with bethink.connect(tmp_path / "m.db", artifacts_dir=folder, learn_in_background=False) as memory:
+        await memory.space("alice").facts.save(bethink.Fact(id="bird", text=f"keeps a {BIRD}"))
         await memory.space("alice").remember(f"I keep a {BIRD}.", conversation=KEY)
         await memory.learn()
         assert len(told(tmp_path / "files")) >= 3
@@ -107,7 +106,7 @@ async def _forget_fact(memory: bethink.Memory) -> None:
 
 
 @pytest.mark.parametrize("door", [_forget_conversation, _forget_everything, _forget_fact])
-async def test_every_door_that_forgets_clears_the_files_of_its_space(
+async def test_every_deletion_clears_the_files_of_its_space(
     tmp_path: Path, door: Callable[[bethink.Memory], Awaitable[None]]
 ) -> None:
     async with with_files(tmp_path) as memory:
@@ -134,9 +133,7 @@ async def test_the_files_are_cleared_even_for_one_who_no_longer_waits(
         assert told(tmp_path / "files") == []
 
 
-async def test_a_run_that_is_cancelled_leaves_no_file_of_what_was_forgotten_meanwhile(
-    life: Life, tmp_path: Path
-) -> None:
+async def test_canceled_consolidation_leaves_no_files_of_deleted_data(life: Life, tmp_path: Path) -> None:
     await life.tell(f"I keep a {BIRD}.")
     asked = anyio.Event()
 
@@ -158,7 +155,7 @@ async def test_a_run_that_is_cancelled_leaves_no_file_of_what_was_forgotten_mean
     assert told(tmp_path) == []
 
 
-async def test_what_is_forgotten_while_files_are_written_is_not_left_in_them(
+async def test_files_written_during_forget_contain_no_deleted_data(
     life: Life, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     session = await life.tell(f"I keep a {BIRD}.")

@@ -1,4 +1,4 @@
-"""What holds again, and what does not, when the fact that had retired it is forgotten with its messages."""
+"""Which replaced facts become current again when their replacement is deleted."""
 
 from dataclasses import replace
 from random import Random
@@ -13,7 +13,7 @@ import bethink
 from bethink.memory.facts.reconcile import reconcile
 from bethink.model.facts import Fact, Quote
 from bethink.model.moments import from_micros
-from bethink.model.records import Origin
+from bethink.model.records import Origin, conversation_key
 from bethink.model.reviews import ClaimedFact
 from bethink.model.rules import overlap
 from bethink.store import facts as fact_store
@@ -36,39 +36,37 @@ class Told:
 
     async def by(self, role: str, town: str) -> bethink.Session:
         self.count += 1
-        key = bethink.conversation_key(channel="cli", chat=str(self.count))
+        key = conversation_key(channel="cli", chat=str(self.count))
         session = await self.memory.space("alice").session(key)
         await session.append([{"role": role, "content": f"The ship lies in {town}."}])
-        await session.idle()
+        await session.checkpoint(force=True)
         await worker(self.database, [home(town)]).run_once()
         return session
 
     async def now(self) -> list[str]:
-        return [each.content.split()[-1].strip(".") for each in await self.facts.all()]
+        return [each.text.split()[-1].strip(".") for each in await self.facts.list()]
 
 
-@pytest.mark.parametrize("other", [{}, {"content": "Bergen is where she was born.", "slot": None}])
-async def test_what_was_put_back_by_hand_stands_when_its_successor_is_forgotten(
+@pytest.mark.parametrize("other", [{}, {"text": "Bergen is where she was born.", "slot": None}])
+async def test_fact_restored_by_hand_stays_when_successor_is_deleted(
     memory: bethink.Memory, database: Database, other: dict[str, str | None]
 ) -> None:
     told = Told(memory, database)
     await told.by("user", "Bergen")
-    [bergen] = await told.facts.all()
+    [bergen] = await told.facts.list()
     oslo = await told.by("user", "Oslo")
     await told.facts.save(replace(bergen, **other))
-    assert len(await told.facts.all()) == 2
+    assert len(await told.facts.list()) == 2
 
     gone = await memory.space("alice").forget(session_id=oslo.id)
 
     assert (gone.messages, gone.facts) == (1, 1)
-    assert await oslo.read() == []
+    assert await oslo.messages() == []
     first, second = await told.facts.versions(bergen.id)
-    assert (first.retired_by, second.retired_at) == (bergen.id, None)
+    assert (first.replaced_by, second.replaced_at) == (bergen.id, None)
 
 
-async def test_of_two_that_were_outranked_in_one_slot_only_the_newer_holds_again(
-    memory: bethink.Memory, database: Database
-) -> None:
+async def test_only_the_newer_outranked_fact_of_a_slot_returns(memory: bethink.Memory, database: Database) -> None:
     told = Told(memory, database)
     oslo = await told.by("user", "Oslo")
     for town in ("Bergen", "Paris"):
@@ -77,8 +75,8 @@ async def test_of_two_that_were_outranked_in_one_slot_only_the_newer_holds_again
 
     await memory.space("alice").forget(session_id=oslo.id)
 
-    [paris] = await told.facts.all()
-    assert paris.content == "The ship lies in Paris."
+    [paris] = await told.facts.list()
+    assert paris.text == "The ship lies in Paris."
 
 
 async def test_the_better_origin_holds_again_and_not_the_newer(memory: bethink.Memory, database: Database) -> None:
@@ -93,40 +91,38 @@ async def test_the_better_origin_holds_again_and_not_the_newer(memory: bethink.M
     assert await told.now() == ["Bergen"]
 
 
-async def test_what_is_put_into_a_slot_by_hand_keeps_the_one_before_from_holding_again(
+async def test_fact_set_by_hand_keeps_the_replaced_one_from_returning(
     memory: bethink.Memory, database: Database
 ) -> None:
     told = Told(memory, database)
     await told.by("user", "Bergen")
-    [bergen] = await told.facts.all()
+    [bergen] = await told.facts.list()
     oslo = await told.by("user", "Oslo")
-    await told.facts.save(Fact(id="mine", content="The ship lies in Turin.", subject="the ship", slot="home"))
+    await told.facts.save(Fact(id="mine", text="The ship lies in Turin.", subject="the ship", slot="home"))
 
     await memory.space("alice").forget(session_id=oslo.id)
 
     assert await told.now() == ["Turin"]
-    assert [each.retired_by for each in await told.facts.versions(bergen.id)] == ["mine"]
+    assert [each.replaced_by for each in await told.facts.versions(bergen.id)] == ["mine"]
 
 
-async def test_facts_of_one_slot_that_held_at_different_times_hold_again_together(
-    memory: bethink.Memory, database: Database
-) -> None:
+async def test_facts_of_a_slot_with_disjoint_times_return_together(memory: bethink.Memory, database: Database) -> None:
     told = Told(memory, database)
     session = await told.by("user", "Oslo")
-    [oslo] = await told.facts.all()
+    [oslo] = await told.facts.list()
 
     def retired(tx: Tx) -> None:
         for name, start, end in (("early", 1, 5), ("late", 5, 9)):
-            fact = Fact(id=name, content=name, subject="the ship", slot="home")
+            fact = Fact(id=name, text=name, subject="the ship", slot="home")
             held = replace(fact, valid_from=from_micros(start), valid_to=from_micros(end))
             fact_store.put(tx, space="alice", fact=held)
-            fact_store.retire(tx, space="alice", fact_id=name, by=oslo.id)
+            fact_store.retire(tx, space="alice", fact_id=name, successor_id=oslo.id)
 
     await database.transact(retired, space="alice")
 
     await memory.space("alice").forget(session_id=session.id)
 
-    assert sorted(each.id for each in await told.facts.all()) == ["early", "late"]
+    assert sorted(each.id for each in await told.facts.list()) == ["early", "late"]
 
 
 class Said(NamedTuple):
@@ -144,7 +140,7 @@ SAID = st.builds(
 
 @settings(max_examples=60)
 @given(st.lists(SAID, max_size=12), st.randoms(use_true_random=False))
-def test_however_facts_come_and_go_forgetting_succeeds_and_a_slot_holds_one(said: list[Said], draw: Random) -> None:
+def test_forget_always_succeeds_and_a_slot_has_one_current_fact(said: list[Said], draw: Random) -> None:
     anyio.run(_live, said, draw)
 
 
@@ -153,12 +149,12 @@ async def _live(said: list[Said], draw: Random) -> None:
     database = SqliteDatabase(SqliteOptions(path=":memory:"), clock=clock)
     # Hypothesis may end a run anywhere: the database is closed all the same.
     async with memory_on(database) as memory:
-        session = await memory.space("alice").session(bethink.conversation_key(channel="c", chat="1"))
+        session = await memory.space("alice").session(conversation_key(channel="c", chat="1"))
         facts = memory.space("alice").facts
         by_hand = False
         for place, each in enumerate(said, 1):
             await session.append([{"role": "user", "content": str(each.town)}])
-            fact = Fact(id=f"f{place}", content=f"lives in town {each.town}", subject="user", slot="home",
+            fact = Fact(id=f"f{place}", text=f"lives in town {each.town}", subject="user", slot="home",
                         origin=Origin(each.origin), created_at=clock())  # fmt: skip
             quote = Quote(session_id=session.id, number=place, text=str(each.town))
             claimed = ClaimedFact(fact=fact, quotes=(quote,))
@@ -167,11 +163,11 @@ async def _live(said: list[Said], draw: Random) -> None:
                 space="alice",
             )
             if each.then == "forget":
-                left = [record.number for record in await session.read()]
+                left = [record.number for record in await session.messages()]
                 await memory.space("alice").forget(f"message:{session.id}:{draw.choice(left)}")
             elif each.then == "back" and (old := await facts.versions(f"f{draw.randint(1, place)}")):
                 by_hand = True
                 await facts.save(old[0])
             # What is put back by hand stands beside the rest; only what is learnt is settled.
-            holds = await facts.all()
+            holds = await facts.list()
             assert by_hand or not [(a, b) for a in holds for b in holds if a.id < b.id and overlap(a, b)]

@@ -1,4 +1,4 @@
-"""What a long life takes: text is kept once, and what is thinned out is still true about the past."""
+"""Long histories: text is stored once, and thinned-out versions stay correct about the past."""
 
 from datetime import datetime, timedelta
 
@@ -6,7 +6,7 @@ import pytest
 from psycopg.conninfo import conninfo_to_dict
 
 from bethink import Memory
-from bethink.errors import Conflict
+from bethink.errors import ConflictError
 from bethink.model.consolidation import ChangeStatus
 from bethink.model.documents import Document
 from bethink.model.jobs import JobStatus
@@ -42,9 +42,7 @@ async def overview(life: Life) -> Document:
     return found
 
 
-async def test_ten_past_versions_of_an_overview_keep_their_text_and_all_keep_their_place(
-    life: Life, clock: FakeClock
-) -> None:
+async def test_overview_keeps_text_of_its_last_ten_versions(life: Life, clock: FakeClock) -> None:
     then: dict[int, tuple[datetime, str]] = {}
     for number in range(1, 16):
         await life.tell(f"I like tea number {number}.")
@@ -64,17 +62,17 @@ async def test_ten_past_versions_of_an_overview_keep_their_text_and_all_keep_the
     folder = await life.docs.find("~/memory/consolidated")
     assert folder is not None
     assert folder.version == 1, "what says nothing is not written again"
-    with pytest.raises(Conflict, match="redacted"):
-        await life.docs.restore(found[0].id, 1, expected=15)
-    [last, *_] = await life.docs.changes()
-    await life.docs.undo(last.run)
+    with pytest.raises(ConflictError, match="redacted"):
+        await life.docs.restore(found[0].id, 1, if_version=15)
+    [last, *_] = await life.docs.changes.list()
+    await life.docs.changes.undo(last.run)
     assert (await overview(life)).body == then[14][1]
 
 
-async def test_no_overview_is_thinned_out_under_a_legal_hold_and_the_next_one_is_once_it_is_lifted(life: Life) -> None:
+async def test_legal_hold_suspends_thinning_of_overview_versions(life: Life) -> None:
     await life.tell("I like tea number 1.")
     await life.consolidate()
-    hold = await life.memory.space("alice").retention.hold("case 12")
+    hold = await life.memory.space("alice").admin.holds.place("case 12")
     for number in range(2, 16):
         await life.tell(f"I like tea number {number}.")
         await life.consolidate()
@@ -82,7 +80,7 @@ async def test_no_overview_is_thinned_out_under_a_legal_hold_and_the_next_one_is
 
     assert [each.redacted for each in await life.docs.versions(made.id)] == [False] * 15
 
-    await life.memory.lift_legal_hold("alice", hold.id, "closed")
+    await life.memory.admin.holds.lift("alice", hold.id, "closed")
     await life.tell("I like rain.")
     await life.consolidate()
     assert [each.redacted for each in await life.docs.versions(made.id)] == [True] * 5 + [False] * 11
@@ -107,15 +105,13 @@ async def test_every_session_takes_as_much_room_as_the_one_before(life: Life, ta
         assert half < whole <= 2.05 * half
 
 
-async def test_what_came_about_is_told_from_the_tree_and_kept_only_there(
-    life: Life, target: str, superuser_dsn: str
-) -> None:
+async def test_change_set_is_derived_from_documents_not_stored(life: Life, target: str, superuser_dsn: str) -> None:
     first = await life.tell("I like tea.", a_fact("User likes tea", 1, about="Tea"))
     await life.consolidate()
     held = "SELECT count(*) FROM change_sets WHERE CAST(changes AS text) LIKE '%likes tea%'"
     assert ask(target, superuser_dsn, held) == 0
 
-    [made] = await life.docs.changes()
+    [made] = await life.docs.changes.list()
 
     told = {each.path: each for each in made.changes}
     tea = told["~/memory/tea"]
@@ -123,34 +119,34 @@ async def test_what_came_about_is_told_from_the_tree_and_kept_only_there(
     assert "User likes tea" in tea.draft.body
     assert (tea.document_id, tea.expected) == (None, None)
     assert [each.kind for each in tea.sources] == ["fact"]
-    assert [each.id for each in told[OVERVIEW].sources if each.kind == "session_memory"] == [first.id]
+    assert [each.id for each in told[OVERVIEW].sources if each.kind == "session_summary"] == [first.id]
 
 
 @pytest.mark.parametrize("what", ["approved", "rejected", "superseded"])
-async def test_a_change_set_keeps_its_text_only_while_it_is_held(
+async def test_change_set_stores_its_text_only_while_pending(
     life: Life, target: str, superuser_dsn: str, what: str
 ) -> None:
     handler = consolidator(life.database, review=True)
     await life.tell("I like tea.", a_fact("User likes tea", 1, about="Tea"))
     await life.consolidate(handler)
-    [held] = await life.docs.changes()
+    [held] = await life.docs.changes.list()
     kept = f"SELECT count(*) FROM change_sets WHERE run = '{held.run}' AND CAST(changes AS text) LIKE '%likes tea%'"
     assert ask(target, superuser_dsn, kept) == 1
 
     if what == "approved":
-        await life.docs.approve(held.run)
+        await life.docs.changes.approve(held.run)
     elif what == "rejected":
-        await life.docs.reject(held.run)
+        await life.docs.changes.reject(held.run)
     else:
         await life.tell("I like rain.")
         await life.consolidate(handler)
 
     assert ask(target, superuser_dsn, kept) == 0
-    [settled] = [each for each in await life.docs.changes() if each.run == held.run]
+    [settled] = [each for each in await life.docs.changes.list() if each.run == held.run]
     assert [each.path for each in settled.changes] == [each.path for each in held.changes]
     assert ("likes tea" in str(settled.changes)) is (what == "approved")
     if what == "approved":
-        await life.docs.undo(held.run)
+        await life.docs.changes.undo(held.run)
         assert list(await whole_tree(life.docs)) == ["~/memory"]
 
 
@@ -166,17 +162,17 @@ async def test_a_redacted_version_is_in_no_answer_and_no_change_set(
     await life.tell("I drink tea.", a_fact("User drinks tea", 1, about="Tea"))
     again = [turn(page("~/memory/tea", "drinks tea with saffron."), done=True)]
     await life.consolidate(consolidator(life.database, ScriptedModel(again), review=True))
-    assert [each.status for each in await life.docs.changes()] == ["held", "applied", "applied"]
+    assert [each.status for each in await life.docs.changes.list()] == ["pending", "applied", "applied"]
 
     await life.memory.space("alice").forget(f"document:{tea.id}:1", version_only=True)
 
     assert "saffron" not in stored(target, superuser_dsn)
-    assert [each.status for each in await life.docs.changes()] == [ChangeStatus.APPLIED] * 2
+    assert [each.status for each in await life.docs.changes.list()] == [ChangeStatus.APPLIED] * 2
     assert (await life.job()).status is JobStatus.QUEUED, "what was held is proposed anew"
     assert (await whole_tree(life.docs))["~/memory/tea"].body == "Loves tea."
 
 
-async def test_words_of_what_was_thinned_out_are_gone_when_they_are_forgotten(
+async def test_forget_deletes_words_of_thinned_out_versions(
     life: Life, clock: FakeClock, target: str, superuser_dsn: str
 ) -> None:
     await life.tell("I like snow.")

@@ -1,18 +1,20 @@
-"""Two hundred transcripts and writers that mean harm: none leaves its space or its tree, none gains in trust."""
+"""Two hundred hostile transcripts and writers: none leaves its space or its tree, none gains trust."""
 
 import random
 
 import pytest
 
-from bethink import Fact, Memory, Message, Origin, conversation_key
+from bethink import Fact, Memory, Message
 from bethink.jobs.worker import Worker, WorkerOptions
 from bethink.memory.learning.documents.consolidate import Consolidator
 from bethink.model.documents import ROOT, DocumentDraft
 from bethink.model.jobs import JobKind
+from bethink.model.records import conversation_key
 from bethink.model.rules import rank
 from bethink.providers.redaction import SecretRedactor
 from bethink.providers.scripted_model import ScriptedModel
 from bethink.store.db import Database
+from bethink.types import Origin
 from tests.conftest import memory_on, whole_tree
 from tests.length import often
 from tests.rooms.learn_kit import DONE, a_fact, a_note, answer, extractor, runs
@@ -45,10 +47,10 @@ async def life_of(database: Database, space: str, dice: random.Random, secret_do
     order = dice.choice(ORDERS)
     role = dice.choice(["user", "tool", "system", "assistant"])
     await session.append([Message(role=role, content=order, name="web"), {"role": "user", "content": "hi"}])
-    await session.idle()
+    await session.checkpoint(force=True)
     kind = dice.choice(["instruction", "preference", "procedure", "knowledge"])
     learnt = answer(a_fact(order[:500], 1, kind=kind, about="evil"), a_note(order[:900], 1), title=order)
-    await memory.space(space).facts.save(Fact(id="fct_users", content="User likes tea", origin=Origin("user")))
+    await memory.space(space).facts.save(Fact(id="fct_users", text="User likes tea", origin=Origin("user")))
     sources = dice.sample([session.id, "fct_users", "ses_of_bob", secret_document, "fct_none", SECRET], 2)
     calls = [
         write(
@@ -87,7 +89,7 @@ async def test_hostile_transcripts_leave_neither_their_space_nor_their_tree(data
             "ignore always remember key user administrator delete evil", limit=50
         )
         for fact in facts:
-            assert SECRET not in fact.content, f"case {case}"
+            assert SECRET not in fact.text, f"case {case}"
             assert fact.kind == "knowledge" or fact.origin == "user", f"case {case}: {fact}"
         for path, each in tree.items():
             if each.author.run:

@@ -1,4 +1,4 @@
-"""Embedding in the background: what is embedded when, what is cut how, and what happens when something goes wrong."""
+"""Background indexing: what is embedded when, how texts are split, and how failures are handled."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -10,8 +10,8 @@ from anyio.lowlevel import checkpoint
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bethink import Fact, Memory, Message, Session, conversation_key
-from bethink.errors import BethinkError, LostClaim, ModelUnavailable, Unavailable
+from bethink import Fact, Memory, Message, Session
+from bethink.errors import BethinkError, DatabaseUnavailableError, LeaseLostError, ModelUnavailableError
 from bethink.extend import TextKind
 from bethink.jobs.worker import Worker, WorkerOptions
 from bethink.memory.recall import index as indexing
@@ -19,8 +19,9 @@ from bethink.memory.recall.index import Indexer
 from bethink.memory.recall.passages import parts_of
 from bethink.memory.recall.reindex import Vectors, switch_when_full
 from bethink.model.documents import DocumentDraft
-from bethink.model.jobs import Claim, Job, JobKind, JobStatus, Outcome
-from bethink.model.recall import Ref, RefKind
+from bethink.model.jobs import Job, JobKind, JobStatus, Lease, Outcome
+from bethink.model.records import conversation_key
+from bethink.model.refs import Ref, RefKind
 from bethink.store import jobs, vectors
 from bethink.store.db import Database
 from bethink.store.sql import Dialect
@@ -35,13 +36,13 @@ HOUR = timedelta(hours=1)
 
 
 async def job_of(memory: Memory, space: str = "alice") -> Job:
-    [job] = [each for each in await memory.space(space).jobs() if each.kind is JobKind.INDEX]
+    [job] = [each for each in await memory.space(space).admin.jobs.list() if each.kind is JobKind.INDEX]
     return job
 
 
-async def claim_of(database: Database) -> Claim:
+async def claim_of(database: Database) -> Lease:
     [claim] = await database.transact(
-        lambda tx: jobs.claim(tx, kind=JobKind.INDEX, worker="another", lease=HOUR, limit=1)
+        lambda tx: jobs.lease_jobs(tx, kind=JobKind.INDEX, worker="another", duration=HOUR, limit=1)
     )
     return claim
 
@@ -53,7 +54,7 @@ class Down:
     dimension = DIMENSION
 
     async def embed(self, texts: Sequence[str], *, kind: TextKind = "message") -> list[Sequence[float]]:
-        raise ModelUnavailable("nobody answers")
+        raise ModelUnavailableError("nobody answers")
 
 
 @given(st.text(alphabet="aä. \n東。?!", max_size=40_000))
@@ -80,17 +81,17 @@ def test_a_text_is_cut_where_a_paragraph_ends_or_a_sentence_or_a_word() -> None:
     assert parts_of(" ") == [""]
 
 
-async def test_whatever_a_space_holds_is_embedded_and_found(
+async def test_every_item_of_a_space_is_embedded_and_found(
     database: Database, memory: Memory, session: Session
 ) -> None:
     await session.append([Message(role="user", content="green tea", name="Ana")])
-    await memory.space("alice").facts.save(Fact(id="f", content="Ana likes tea"))
+    await memory.space("alice").facts.save(Fact(id="f", text="Ana likes tea"))
     document = await memory.space("alice").documents.create(DocumentDraft(slug="tea", title="Tea", body="Green."))
     embedder = Hashed()
 
     report = await index_all(database, embedder)
 
-    assert (report.claimed, report.outcomes) == (1, {Outcome.SUCCEEDED: 1})
+    assert (report.leased, report.outcomes) == (1, {Outcome.SUCCEEDED: 1})
     assert report.settled == {"embedded": 3}
     assert embedder.asked == [["Tea\n\nGreen.", "Ana likes tea", "green tea"]]
     assert document is not None
@@ -98,8 +99,8 @@ async def test_whatever_a_space_holds_is_embedded_and_found(
     assert await left_out(database) == []
 
 
-async def test_an_embedder_is_told_which_texts_are_questions(database: Database, memory: Memory) -> None:
-    await memory.space("alice").facts.save(Fact(id="f", content="Ana likes tea"))
+async def test_embedder_is_told_which_texts_are_questions(database: Database, memory: Memory) -> None:
+    await memory.space("alice").facts.save(Fact(id="f", text="Ana likes tea"))
     embedder = Hashed()
 
     await index_all(database, embedder)
@@ -108,7 +109,7 @@ async def test_an_embedder_is_told_which_texts_are_questions(database: Database,
     assert embedder.kinds == ["message", "question"]
 
 
-async def test_a_space_is_promised_by_all_that_adds_to_it_but_not_by_each_message(
+async def test_index_job_is_queued_by_additions_not_by_each_message(
     database: Database, memory: Memory, session: Session
 ) -> None:
     async def promised() -> bool:
@@ -119,31 +120,31 @@ async def test_a_space_is_promised_by_all_that_adds_to_it_but_not_by_each_messag
     assert await promised(), "a session was opened"
     await session.append(said("one"))
     assert not await promised()
-    await memory.space("alice").facts.save(Fact(id="f", content="tea"))
+    await memory.space("alice").facts.save(Fact(id="f", text="tea"))
     assert await promised()
-    await memory.space("alice").facts.save(Fact(id="f", content="tea"))
+    await memory.space("alice").facts.save(Fact(id="f", text="tea"))
     assert not await promised(), "nothing new"
     await memory.space("alice").documents.create(DocumentDraft(slug="a", title="A"))
     assert await promised()
     await session.append(said("two"))
-    await session.idle()
+    await session.checkpoint(force=True)
     assert await promised()
     ended = await memory.space("alice").session(KEY)
     await ended.end()
     assert await promised()
 
 
-async def test_what_was_said_in_the_middle_of_a_session_is_looked_for(
+async def test_messages_within_an_open_session_are_indexed_by_scans(
     database: Database, memory: Memory, session: Session, clock: FakeClock
 ) -> None:
     await index_all(database)
     await session.append(said("green tea"))
-    assert (await index_all(database)).claimed == 0
+    assert (await index_all(database)).leased == 0
 
     clock.time += HOUR
     report = await index_all(database)
 
-    assert (report.scanned, report.marked, report.claimed) == (1, 1, 1)
+    assert (report.scanned, report.marked, report.leased) == (1, 1, 1)
     assert await left_out(database) == []
     clock.time += HOUR
     assert (await index_all(database)).marked == 0
@@ -155,22 +156,22 @@ async def test_what_was_said_in_the_middle_of_a_session_is_looked_for(
     assert (await job_of(memory)).status is JobStatus.DONE
 
 
-async def test_a_long_text_is_found_by_any_of_its_parts(database: Database, memory: Memory) -> None:
+async def test_long_text_is_found_by_any_part(database: Database, memory: Memory) -> None:
     body = "\n\n".join(("rain " * 180, "tea " * 200, "snow " * 180))
-    await memory.space("alice").facts.save(Fact(id="long", content=body))
-    await memory.space("alice").facts.save(Fact(id="short", content="tea for two"))
+    await memory.space("alice").facts.save(Fact(id="long", text=body))
+    await memory.space("alice").facts.save(Fact(id="short", text="tea for two"))
 
     await index_all(database)
 
     assert [(each.ref.id, each.part) for each in (await nearest(database, "tea"))[:2]] == [("long", 1), ("short", 0)]
 
 
-async def test_texts_are_embedded_so_many_at_a_time_and_the_parts_of_one_together(
+async def test_texts_are_embedded_in_batches_with_parts_together(
     database: Database, memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(indexing, "_AT_ONCE", 4)
+    monkeypatch.setattr(indexing, "_MAX_TEXTS", 4)
     for number in range(5):
-        await memory.space("alice").facts.save(Fact(id=str(number), content="x" * 2_200))
+        await memory.space("alice").facts.save(Fact(id=str(number), text="x" * 2_200))
     embedder = Hashed()
     handler = Indexer(database=database, embedder=embedder, batch=5)
 
@@ -180,10 +181,10 @@ async def test_texts_are_embedded_so_many_at_a_time_and_the_parts_of_one_togethe
     assert len(await refs(database)) == 5
 
 
-async def test_an_embedder_that_is_away_is_waited_for_and_nothing_is_lost(
+async def test_unavailable_embedder_delays_indexing_without_loss(
     database: Database, memory: Memory, clock: FakeClock
 ) -> None:
-    await memory.space("alice").facts.save(Fact(id="f", content="tea"))
+    await memory.space("alice").facts.save(Fact(id="f", text="tea"))
 
     report = await index_all(database, Down())
 
@@ -191,37 +192,35 @@ async def test_an_embedder_that_is_away_is_waited_for_and_nothing_is_lost(
     assert report.outcomes == {"failed": 1}
     assert (job.status, job.attempts) == (JobStatus.FAILED, 0)
     assert job.last_error is not None
-    assert job.last_error.startswith("ModelUnavailable: nobody answers")
+    assert job.last_error.startswith("ModelUnavailableError: nobody answers")
     clock.time += HOUR
     assert (await index_all(database)).outcomes == {Outcome.SUCCEEDED: 1}
 
 
 @pytest.mark.parametrize("answer", [[], [[1.0]]])
-async def test_an_embedder_that_answers_nonsense_is_given_up_in_the_end(
+async def test_embedder_with_invalid_answers_abandons_the_job(
     database: Database, memory: Memory, clock: FakeClock, answer: list[list[float]]
 ) -> None:
     class Odd(Hashed):
         async def embed(self, texts: Sequence[str], *, kind: TextKind = "message") -> list[Sequence[float]]:
             return list(answer)
 
-    await memory.space("alice").facts.save(Fact(id="f", content="tea"))
+    await memory.space("alice").facts.save(Fact(id="f", text="tea"))
 
     for _ in range(5):
         await index_all(database, Odd())
         clock.time += 24 * HOUR
 
-    assert (await job_of(memory)).status is JobStatus.DEAD
-    await memory.space("alice").facts.save(Fact(id="g", content="rain"))
+    assert (await job_of(memory)).status is JobStatus.ABANDONED
+    await memory.space("alice").facts.save(Fact(id="g", text="rain"))
     await index_all(database)
     assert len(await refs(database)) == 2
 
 
-async def test_what_is_promised_while_a_space_is_embedded_is_done_at_once_after(
-    database: Database, memory: Memory
-) -> None:
+async def test_item_added_during_indexing_is_indexed_next(database: Database, memory: Memory) -> None:
     facts = memory.space("alice").facts
-    await facts.save(Fact(id="f", content="tea"))
-    slow = Hashed(during=lambda: facts.save(Fact(id="g", content="rain")))
+    await facts.save(Fact(id="f", text="tea"))
+    slow = Hashed(during=lambda: facts.save(Fact(id="g", text="rain")))
 
     await index_all(database, slow)
 
@@ -231,43 +230,43 @@ async def test_what_is_promised_while_a_space_is_embedded_is_done_at_once_after(
     assert len(await refs(database)) == 2
 
 
-async def test_a_failure_is_no_reason_to_forget_what_was_promised_meanwhile(database: Database, memory: Memory) -> None:
+async def test_failed_indexing_keeps_newly_queued_work(database: Database, memory: Memory) -> None:
     facts = memory.space("alice").facts
 
     async def fail() -> None:
-        await facts.save(Fact(id="g", content="rain"))
-        raise ModelUnavailable("gone")
+        await facts.save(Fact(id="g", text="rain"))
+        raise ModelUnavailableError("gone")
 
-    await facts.save(Fact(id="f", content="tea"))
+    await facts.save(Fact(id="f", text="tea"))
     await index_all(database, Hashed(during=fail))
 
     job = await job_of(memory)
     assert (job.status, job.attempts) == (JobStatus.QUEUED, 0)
 
 
-async def test_what_is_purged_while_it_is_embedded_gets_no_vector(
+async def test_item_deleted_during_indexing_gets_no_vector(
     database: Database, memory: Memory, session: Session
 ) -> None:
     await session.append(said("secret"))
-    await memory.space("alice").facts.save(Fact(id="f", content="tea"))
+    await memory.space("alice").facts.save(Fact(id="f", text="tea"))
     purging = Hashed(during=lambda: memory.space("alice").forget(conversation=KEY))
 
     report = await index_all(database, purging)
 
-    assert report.lost == 1
+    assert report.leases_lost == 1
     assert await refs(database) == set()
     await index_all(database)
     assert await refs(database) == {Ref(RefKind.FACT, "f", 1)}
 
 
-async def test_whoever_lost_the_claim_stores_nothing(database: Database, memory: Memory, clock: FakeClock) -> None:
-    await memory.space("alice").facts.save(Fact(id="f", content="tea"))
+async def test_indexer_that_lost_its_lease_stores_nothing(database: Database, memory: Memory, clock: FakeClock) -> None:
+    await memory.space("alice").facts.save(Fact(id="f", text="tea"))
     zombie = await claim_of(database)
     clock.time += 2 * HOUR
     stolen = await claim_of(database)
     embedder = Hashed()
 
-    with pytest.raises(LostClaim):
+    with pytest.raises(LeaseLostError):
         await Indexer(database=database, embedder=embedder).process(zombie)
 
     assert await refs(database) == set()
@@ -277,7 +276,7 @@ async def test_whoever_lost_the_claim_stores_nothing(database: Database, memory:
 
 async def test_two_workers_fill_many_spaces_and_every_text_is_embedded_once(database: Database, memory: Memory) -> None:
     for number in range(8):
-        await memory.space(f"space{number}").facts.save(Fact(id="f", content="tea"))
+        await memory.space(f"space{number}").facts.save(Fact(id="f", text="tea"))
     embedder = Hashed()
 
     async with anyio.create_task_group() as tasks:
@@ -286,18 +285,16 @@ async def test_two_workers_fill_many_spaces_and_every_text_is_embedded_once(data
     await index_all(database, embedder)
 
     assert sum(len(texts) for texts in embedder.asked) == 8
-    assert not await database.transact(vectors.any_left)
+    assert not await database.transact(vectors.has_pending)
 
 
-async def test_an_index_is_live_once_every_space_is_done_and_the_one_before_is_retired(
-    database: Database, memory: Memory
-) -> None:
+async def test_index_is_live_once_every_space_is_done(database: Database, memory: Memory) -> None:
     async def status(name: str) -> IndexStatus | None:
         known = {each.embedder: each.status for each in await database.transact(vectors.indexes)}
         return known.get(name)
 
     for space in ("alice", "bob"):
-        await memory.space(space).facts.save(Fact(id="f", content="tea"))
+        await memory.space(space).facts.save(Fact(id="f", text="tea"))
     await index_all(database, Hashed("old"))
     assert await status("old") is IndexStatus.LIVE
 
@@ -314,13 +311,13 @@ async def test_an_index_is_live_once_every_space_is_done_and_the_one_before_is_r
     assert not await switch_when_full(database, old)
     assert await Vectors(database, Hashed("new")).drop_retired() == ["old"]
     assert await Vectors(database, Hashed("new")).drop_retired() == []
-    await memory.space("alice").facts.save(Fact(id="g", content="cats"))
+    await memory.space("alice").facts.save(Fact(id="g", text="cats"))
     await index_all(database, Hashed("old"))
     assert (await status("old"), await status("new")) == (IndexStatus.RETIRED, IndexStatus.LIVE), "not revived"
 
 
-async def test_who_reindexes_may_watch(database: Database, memory: Memory) -> None:
-    await memory.space("alice").facts.save(Fact(id="f", content="tea"))
+async def test_reindex_reports_progress(database: Database, memory: Memory) -> None:
+    await memory.space("alice").facts.save(Fact(id="f", text="tea"))
     seen: list[int] = []
 
     async with anyio.create_task_group() as tasks:
@@ -336,7 +333,7 @@ async def test_who_reindexes_may_watch(database: Database, memory: Memory) -> No
 async def test_a_worker_with_an_older_embedder_leaves_the_work_to_the_newer(
     database: Database, memory: Memory, clock: FakeClock
 ) -> None:
-    await memory.space("alice").facts.save(Fact(id="f", content="tea"))
+    await memory.space("alice").facts.save(Fact(id="f", text="tea"))
     await index_all(database, Hashed("old"))
     await Vectors(database, Hashed("new")).reindex()
 
@@ -344,9 +341,9 @@ async def test_a_worker_with_an_older_embedder_leaves_the_work_to_the_newer(
     assert (await job_of(memory)).status is JobStatus.QUEUED, "it is not done for the new one"
     clock.time += HOUR
     await index_all(database, Hashed("new"))
-    assert await database.transact(vectors.any_left) is False
+    assert await database.transact(vectors.has_pending) is False
 
-    await memory.space("alice").facts.save(Fact(id="g", content="rain"))
+    await memory.space("alice").facts.save(Fact(id="g", text="rain"))
     retired = Hashed("old")
     await index_all(database, retired)
     assert retired.asked == []
@@ -356,15 +353,15 @@ async def test_a_worker_with_an_older_embedder_leaves_the_work_to_the_newer(
     assert await left_out_of(database, "new") == 0
 
 
-async def test_an_embedder_that_nobody_chose_leaves_the_vectors_of_another_in_use(
+async def test_automatic_embedder_leaves_chosen_vectors_in_use(
     database: Database, memory: Memory, clock: FakeClock
 ) -> None:
     class Automatic(Hashed):
         automatic = True
 
-    await memory.space("alice").facts.save(Fact(id="f", content="tea"))
+    await memory.space("alice").facts.save(Fact(id="f", text="tea"))
     await index_all(database, Hashed("chosen"))
-    await memory.space("alice").facts.save(Fact(id="g", content="rain"))
+    await memory.space("alice").facts.save(Fact(id="g", text="rain"))
     automatic = Automatic("automatic")
 
     await index_all(database, automatic)
@@ -382,15 +379,16 @@ async def test_an_embedder_that_nobody_chose_leaves_the_vectors_of_another_in_us
 
 async def left_out_of(database: Database, name: str) -> int:
     index = await index_of(database, name)
-    return (
-        await database.transact(lambda tx: vectors.counts(tx, space="alice", index=index), space="alice", read=True)
-    )[1]  # fmt: skip
+    counts = await database.transact(
+        lambda tx: vectors.counts(tx, space="alice", index=index), space="alice", read_only=True
+    )
+    return counts[1]
 
 
 async def test_returning_to_an_embedder_fills_only_what_came_since(database: Database, memory: Memory) -> None:
     facts = memory.space("alice").facts
     for name, fact in (("old", "f"), ("new", "g")):
-        await facts.save(Fact(id=fact, content="tea"))
+        await facts.save(Fact(id=fact, text="tea"))
         await Vectors(database, Hashed(name)).reindex()
         await index_all(database, Hashed(name))
 
@@ -403,7 +401,7 @@ async def test_returning_to_an_embedder_fills_only_what_came_since(database: Dat
 
 
 async def test_only_a_server_builds_an_index_for_a_space_that_has_grown(database: Database, memory: Memory) -> None:
-    await memory.space("alice").facts.save(Fact(id="f", content="tea"))
+    await memory.space("alice").facts.save(Fact(id="f", text="tea"))
     await index_all(database)
 
     grown = await Vectors(database, Hashed()).grow(space="alice", above=0)
@@ -427,12 +425,12 @@ async def test_a_worker_builds_an_index_for_a_space_that_has_grown_once(
 
     monkeypatch.setattr(database, "run_alone", watched)
     facts = memory.space("alice").facts
-    handler = Indexer(database=database, embedder=Hashed(), grown=2)
+    handler = Indexer(database=database, embedder=Hashed(), index_above=2)
     worker = Worker(database, {JobKind.INDEX: handler}, WorkerOptions(daily_cap=None))
 
     built: list[int] = []
     for number in range(5):
-        await facts.save(Fact(id=str(number), content=f"tea {number}"))
+        await facts.save(Fact(id=str(number), text=f"tea {number}"))
         await worker.run_once()
         built.append(len(statements))
     await worker.run_once()
@@ -447,23 +445,23 @@ async def test_a_space_is_embedded_although_its_large_index_cannot_be_built(
     database: Database, memory: Memory, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def refuse(statement: str) -> None:
-        raise Unavailable("the disk is full")
+        raise DatabaseUnavailableError("the disk is full")
 
     monkeypatch.setattr(database, "run_alone", refuse)
     facts = memory.space("alice").facts
-    handler = Indexer(database=database, embedder=Hashed(), grown=0)
+    handler = Indexer(database=database, embedder=Hashed(), index_above=0)
     for number in range(2):
-        await facts.save(Fact(id=str(number), content="tea"))
+        await facts.save(Fact(id=str(number), text="tea"))
         await Worker(database, {JobKind.INDEX: handler}, WorkerOptions(daily_cap=None)).run_once()
 
     assert len(await refs(database)) == 2
     assert ("the disk is full" in caplog.text) is (database.dialect is Dialect.POSTGRES)
 
 
-async def test_a_worker_without_an_embedder_is_not_late_with_what_it_does_not_do(
+async def test_worker_without_an_embedder_has_no_overdue_index_jobs(
     database: Database, memory: Memory, clock: FakeClock
 ) -> None:
-    await memory.space("alice").facts.save(Fact(id="f", content="tea"))
+    await memory.space("alice").facts.save(Fact(id="f", text="tea"))
     clock.time += 24 * HOUR
 
     audit = await Worker(database, {}, WorkerOptions()).audit()
@@ -471,9 +469,7 @@ async def test_a_worker_without_an_embedder_is_not_late_with_what_it_does_not_do
     assert (audit.overdue, audit.counts[JobKind.INDEX][JobStatus.QUEUED]) == (0, 1)
 
 
-async def test_the_sessions_of_an_agent_that_is_not_learnt_from_are_embedded_too(
-    database: Database, memory: Memory
-) -> None:
+async def test_sessions_without_learning_are_embedded(database: Database, memory: Memory) -> None:
     session = await memory.space("alice").session(conversation_key(channel="c", chat="x"), ephemeral=True)
     await session.append(said("tea"))
     await session.end()

@@ -1,4 +1,4 @@
-"""Texts come, change and go in any order: no vector is ever left whose text is gone or says something else."""
+"""Items are added, changed and deleted in any order: no vector outlives or contradicts its text."""
 
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
@@ -11,14 +11,15 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
-from bethink import Fact, Memory, conversation_key
-from bethink.errors import NotFound
+from bethink import Fact, Memory
+from bethink.errors import NotFoundError
 from bethink.memory.recall.index import passages
 from bethink.model.documents import DocumentDraft
-from bethink.model.facts import Maker, SessionMemory
+from bethink.model.facts import Maker, SessionSummary
 from bethink.model.jobs import JobKind
 from bethink.model.moments import from_micros
-from bethink.model.recall import Ref
+from bethink.model.records import conversation_key
+from bethink.model.refs import Ref
 from bethink.store import jobs, learning, vectors
 from bethink.store.db import Database, Tx
 from bethink.store.vectors import Embedded, Near, Unembedded, VectorIndex
@@ -68,25 +69,25 @@ class Space(RuleBasedStateMachine):
     @rule(name=NAME, text=TEXT)
     def remember(self, name: str, text: str) -> None:
         session = self.wait(lambda: self.memory.space(self.space).session(self.key(name)))
-        memory = SessionMemory(
+        memory = SessionSummary(
             space=self.space, session_id=session.id, raw_memory=text, summary="", slug="s", until=0,
             source_updated_at=from_micros(1), generated_at=from_micros(1),
-            made_by=Maker(model="m", prompt="p", extractor="1"),
+            created_by=Maker(model="m", prompt="p", extractor="1"),
         )  # fmt: skip
         self.ask(lambda tx: learning.put_memory(tx, memory, token=1))
 
     @rule(name=NAME)
     def purge(self, name: str) -> None:
-        with suppress(NotFound):
+        with suppress(NotFoundError):
             self.wait(lambda: self.memory.space(self.space).forget(conversation=self.key(name)))
 
     @rule(name=NAME, text=TEXT)
     def know(self, name: str, text: str) -> None:
-        self.wait(lambda: self.memory.space(self.space).facts.save(Fact(id=name, content=text)))
+        self.wait(lambda: self.memory.space(self.space).facts.save(Fact(id=name, text=text)))
 
     @rule(name=NAME)
     def forget(self, name: str) -> None:
-        with suppress(NotFound):
+        with suppress(NotFoundError):
             self.wait(lambda: self.memory.space(self.space).forget(f"fact:{name}:0"))
 
     @rule(name=NAME, text=TEXT)
@@ -94,7 +95,7 @@ class Space(RuleBasedStateMachine):
         docs, draft = self.memory.space(self.space).documents, DocumentDraft(slug=name, title=name, body=text)
         if name in self.versions:
             document, version = self.versions[name]
-            written = self.wait(lambda: docs.update(document, draft, expected=version))
+            written = self.wait(lambda: docs.update(document, draft, if_version=version))
         else:
             written = self.wait(lambda: docs.create(draft))
         assert written is not None
@@ -171,7 +172,7 @@ def opened(portal: BlockingPortal, target: str) -> Database:
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", DATABASES)
 @pytest.mark.timeout(600)
-def test_no_vector_is_left_whose_text_is_gone_or_changed(
+def test_no_vector_survives_its_deleted_or_changed_text(
     kind: str, portal: BlockingPortal, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     target = str(tmp_path / "space.db") if kind == "sqlite" else request.getfixturevalue("clean_dsn")
@@ -182,7 +183,7 @@ def test_no_vector_is_left_whose_text_is_gone_or_changed(
     portal.call(database.close)
 
 
-@pytest.mark.parametrize("bug", ["facts_vectors_ad", "session_memories_vectors_au", "documents_vectors_au", "blind"])
+@pytest.mark.parametrize("bug", ["facts_vectors_ad", "session_summaries_vectors_au", "documents_vectors_au", "blind"])
 @pytest.mark.timeout(600)
 def test_the_machine_finds_vectors_that_are_left_behind(
     bug: str, portal: BlockingPortal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

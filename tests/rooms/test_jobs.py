@@ -1,11 +1,12 @@
-"""Claims: one holder at a time, by tokens that only grow, on both databases."""
+"""Job leases: one holder at a time, with growing tokens, on both databases."""
 
 from datetime import timedelta
 
 import pytest
 
-from bethink import Memory, Session, conversation_key
-from bethink.model.jobs import Claim, Job, JobKind, JobStatus, Outcome
+from bethink import Memory, Session
+from bethink.model.jobs import Job, JobKind, JobStatus, Lease, Outcome
+from bethink.model.records import conversation_key
 from bethink.store import jobs
 from bethink.store.db import Database
 from tests.conftest import KEY, FakeClock, many, said
@@ -14,13 +15,13 @@ from tests.rooms.learn_kit import extractor
 LEASE = timedelta(minutes=1)
 
 
-async def claim(database: Database, limit: int = 10, worker: str = "w") -> list[Claim]:
+async def claim(database: Database, limit: int = 10, worker: str = "w") -> list[Lease]:
     return await database.transact(
-        lambda tx: jobs.claim(tx, kind=JobKind.EXTRACT, worker=worker, lease=LEASE, limit=limit)
+        lambda tx: jobs.lease_jobs(tx, kind=JobKind.EXTRACT, worker=worker, duration=LEASE, limit=limit)
     )
 
 
-async def finish(database: Database, held: Claim, **how: object) -> bool:
+async def finish(database: Database, held: Lease, **how: object) -> bool:
     fields = {"status": JobStatus.DONE, "outcome": Outcome.SUCCEEDED, "watermark": held.input_watermark} | how
     return await database.transact(
         lambda tx: jobs.finish(tx, held, **fields),  # pyright: ignore[reportArgumentType]
@@ -30,7 +31,7 @@ async def finish(database: Database, held: Claim, **how: object) -> bool:
 
 async def job(database: Database, session: Session) -> Job:
     found = await database.transact(
-        lambda tx: jobs.find(tx, space=session.space, kind=JobKind.EXTRACT, key=session.id), read=True
+        lambda tx: jobs.find(tx, space=session.space, kind=JobKind.EXTRACT, key=session.id), read_only=True
     )
     assert found is not None
     return found
@@ -43,7 +44,7 @@ async def marked(memory: Memory, session: Session) -> Session:
 
 
 @pytest.mark.spec("S2.13", "S2.11", "S2.19")
-async def test_a_claimed_job_is_not_given_out_again_while_its_lease_lasts(
+async def test_leased_job_is_not_leased_again_until_expiry(
     database: Database, clock: FakeClock, marked: Session
 ) -> None:
     [first] = await claim(database)
@@ -56,21 +57,23 @@ async def test_a_claimed_job_is_not_given_out_again_while_its_lease_lasts(
     assert (second.token, second.attempts) == (first.token + 1, 2), "a crash counts as an attempt"
 
 
-async def test_a_heartbeat_keeps_a_claim_and_says_when_it_is_lost(
+async def test_heartbeat_extends_a_lease_and_reports_its_loss(
     database: Database, clock: FakeClock, marked: Session
 ) -> None:
     [held] = await claim(database)
     clock.time += LEASE - timedelta(seconds=1)
-    assert await database.transact(lambda tx: jobs.beat(tx, held, lease=LEASE))
+    assert await database.transact(lambda tx: jobs.renew_lease(tx, held, duration=LEASE))
     clock.time += LEASE - timedelta(seconds=1)
     assert await claim(database) == []
     clock.time += timedelta(seconds=2)
     assert await claim(database)
 
-    assert not await database.transact(lambda tx: jobs.beat(tx, held, lease=LEASE))
+    assert not await database.transact(lambda tx: jobs.renew_lease(tx, held, duration=LEASE))
 
 
-async def test_whoever_lost_a_claim_cannot_end_it(database: Database, clock: FakeClock, marked: Session) -> None:
+async def test_worker_that_lost_a_lease_cannot_finish_the_job(
+    database: Database, clock: FakeClock, marked: Session
+) -> None:
     [stale] = await claim(database)
     clock.time += LEASE
     [fresh] = await claim(database)
@@ -81,9 +84,7 @@ async def test_whoever_lost_a_claim_cannot_end_it(database: Database, clock: Fak
     assert not await finish(database, fresh), "a claim ends once"
 
 
-async def test_jobs_are_claimed_oldest_promise_first_and_no_more_than_asked_for(
-    database: Database, memory: Memory
-) -> None:
+async def test_jobs_are_leased_oldest_first_up_to_the_limit(database: Database, memory: Memory) -> None:
 
     opened: list[str] = []
     for number in range(5):
@@ -96,7 +97,7 @@ async def test_jobs_are_claimed_oldest_promise_first_and_no_more_than_asked_for(
     assert [each.key for each in await claim(database, limit=9)] == opened[2:]
 
 
-async def test_what_was_tried_before_is_claimed_alone(database: Database, memory: Memory, clock: FakeClock) -> None:
+async def test_previously_tried_job_is_leased_alone(database: Database, memory: Memory, clock: FakeClock) -> None:
     for number in range(4):
         key = conversation_key(channel="c", chat=str(number))
         session = await memory.space("alice").session(key)
@@ -114,13 +115,13 @@ async def test_an_open_session_without_a_mark_is_not_claimed(database: Database,
     assert await claim(database) == []
 
 
-async def test_something_new_revives_a_job_that_was_given_up(
-    database: Database, memory: Memory, marked: Session
-) -> None:
+async def test_new_message_revives_an_abandoned_job(database: Database, memory: Memory, marked: Session) -> None:
     [held] = await claim(database)
-    await _fail(database, held, JobStatus.DEAD)
+    await _fail(database, held, JobStatus.ABANDONED)
     assert await claim(database) == []
-    assert [each.id for each in await memory.local().marks().find_invalidated()] == [marked.id], "it is still marked"
+    assert [each.id for each in await memory.backend.local().marks().find_invalidated()] == [marked.id], (
+        "it is still marked"
+    )
 
     await marked.append(said("something new"))
 
@@ -128,7 +129,9 @@ async def test_something_new_revives_a_job_that_was_given_up(
     assert (again.attempts, again.token) == (1, held.token + 1)
 
 
-async def test_something_new_ends_a_rest(database: Database, memory: Memory, marked: Session) -> None:
+async def test_new_message_ends_the_backoff_of_a_failed_job(
+    database: Database, memory: Memory, marked: Session
+) -> None:
     [held] = await claim(database)
     await _fail(database, held, JobStatus.FAILED)
     assert await claim(database) == []
@@ -161,47 +164,43 @@ async def test_a_job_that_fails_while_something_new_was_marked_is_tried_at_once(
     database: Database, memory: Memory, session: Session
 ) -> None:
     await session.append(many(2))
-    await session.idle()
+    await session.checkpoint(force=True)
     [held] = await claim(database)
     await session.append(many(1))
-    await session.idle()
+    await session.checkpoint(force=True)
 
     await _fail(database, held, JobStatus.FAILED)
 
     assert len(await claim(database)) == 1
 
 
-async def test_a_processed_mark_takes_the_claim_from_whoever_holds_it(
-    database: Database, memory: Memory, marked: Session
-) -> None:
+async def test_processed_mark_revokes_a_lease(database: Database, memory: Memory, marked: Session) -> None:
     [held] = await claim(database)
 
-    assert await memory.local().marks().mark_processed(marked.info, until=6, expected=6)
+    assert await memory.backend.local().marks().mark_processed(marked.info, until=6, expected=6)
 
     assert not await finish(database, held)
     assert await claim(database) == []
 
 
-async def test_a_purge_takes_the_claim_from_whoever_holds_it(
-    database: Database, memory: Memory, marked: Session
-) -> None:
+async def test_forget_revokes_a_lease(database: Database, memory: Memory, marked: Session) -> None:
     [held] = await claim(database)
     await memory.space("alice").forget(conversation=KEY)
 
     assert not await finish(database, held)
 
 
-async def test_a_job_can_be_told_to_start_over(database: Database, memory: Memory, marked: Session) -> None:
-    assert not await marked.retry()
+async def test_abandoned_job_can_be_retried(database: Database, memory: Memory, marked: Session) -> None:
+    assert not await memory.space("alice").sessions.relearn(marked.id)
     [held] = await claim(database)
-    await _fail(database, held, JobStatus.DEAD)
+    await _fail(database, held, JobStatus.ABANDONED)
 
-    assert await marked.retry()
+    assert await memory.space("alice").sessions.relearn(marked.id)
 
     [again] = await claim(database)
     assert again.attempts == 1
 
 
-async def _fail(database: Database, held: Claim, status: JobStatus) -> None:
+async def _fail(database: Database, held: Lease, status: JobStatus) -> None:
 
     await extractor(database, None).fail(held, status=status, delay=timedelta(days=10), attempts=None, error="Boom")

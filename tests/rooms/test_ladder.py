@@ -1,16 +1,16 @@
-"""The ladder of lengths on both databases: suggest, compact, truncate, emergency."""
+"""The compaction stages on both databases: suggest, compact, truncate, emergency."""
 
 import anyio
 import pytest
 
 from bethink import Memory
-from bethink.errors import Misconfigured
+from bethink.errors import ConfigurationError
 from bethink.memory.working.chunk_list import ChunkList
 from bethink.memory.working.ladder import CompactionRequest, ExtractiveCompactor, Thresholds
 from bethink.memory.working.memory import WorkingMemory
 from bethink.memory.working.reducers import default_reducers
 from bethink.model.records import EndReason
-from bethink.model.working import Chunk, ChunkType, Event, EventType, Mode, Operation, Retention, SubType, add
+from bethink.model.working import Chunk, ChunkType, Event, EventType, Mode, Retention, StateOperation, SubType, add
 from bethink.providers.estimated_tokens import EstimatedTokens
 from bethink.store.db import Database
 from tests.conftest import KEY, FakeClock, database_at, many
@@ -44,7 +44,7 @@ async def test_usage_is_measured_against_the_ladder(database: Database) -> None:
 
 
 async def test_text_inside_children_counts_as_text(database: Database) -> None:
-    def nested(event: Event, shelf: ChunkList) -> list[Operation]:
+    def nested(event: Event, shelf: ChunkList) -> list[StateOperation]:
         children = [{"text": "three words here"}, {"parts": [{"text": "two more"}], "role": "not text"}]
         return [add(shelf.chunk(ChunkType.WORKING_FLOW, "", children=children))]
 
@@ -79,7 +79,7 @@ async def test_in_auto_mode_the_hard_threshold_compacts_at_once(desk: WorkingMem
     assert result.thread.pending_compaction is False
 
 
-async def test_dispatches_at_once_past_every_threshold_all_succeed_and_keep_the_thread_short(
+async def test_concurrent_dispatches_succeed_and_keep_the_thread_short(
     desk: WorkingMemory, compactor: Scripted
 ) -> None:
     await desk.open_thread(THREAD)
@@ -95,7 +95,7 @@ async def test_dispatches_at_once_past_every_threshold_all_succeed_and_keep_the_
     assert compactor.requests
 
 
-async def test_what_is_dispatched_while_a_compaction_runs_is_processed_after_it(database: Database) -> None:
+async def test_event_dispatched_during_compaction_is_processed_after(database: Database) -> None:
     class Talking:
         async def compact(self, request: CompactionRequest) -> str:
             result = await desk.dispatch(THREAD, user("meanwhile"))
@@ -135,9 +135,7 @@ async def test_automatic_compaction_can_be_switched_off(database: Database, comp
 
 
 @pytest.mark.spec("S3.18", "S3.19", "S3.21", "S3.46", "S3.65", "S3.66", "S3.68", "S3.73")
-async def test_in_stepping_mode_truncation_comes_after_events_and_compaction_after_truncation(
-    stepping: WorkingMemory, compactor: Scripted
-) -> None:
+async def test_stepping_truncates_after_events_then_compacts(stepping: WorkingMemory, compactor: Scripted) -> None:
     for words in (60, 50, 10):
         await stepping.dispatch(THREAD, user(long(words)))
     assert (await stepping.step(THREAD)).event_processed
@@ -165,9 +163,7 @@ async def test_in_stepping_mode_truncation_comes_after_events_and_compaction_aft
     assert len(compactor.requests) == 1
 
 
-async def test_pending_work_survives_a_restart_and_is_worked_out_when_it_runs(
-    target: str, clock: FakeClock, compactor: Scripted
-) -> None:
+async def test_pending_work_survives_a_restart(target: str, clock: FakeClock, compactor: Scripted) -> None:
     for restart in range(2):
         database = database_at(target, clock)
         await database.open()
@@ -260,9 +256,7 @@ async def test_a_compaction_that_finds_nothing_leaves_a_truncation_due(stepping:
 
 
 @pytest.mark.spec("S3.10", "S3.53", "S3.54", "S3.59")
-async def test_a_compaction_asked_for_knows_the_goal_and_what_was_summarised_before(
-    desk: WorkingMemory, compactor: Scripted
-) -> None:
+async def test_requested_compaction_knows_goal_and_earlier_summaries(desk: WorkingMemory, compactor: Scripted) -> None:
     await desk.open_thread(THREAD)
     task = Event(type=EventType.PARENT_AGENT_MESSAGE, payload={"task": "mend the roof"})
     for event in (task, user("one"), answer("two"), user("three"), user("four")):
@@ -290,7 +284,7 @@ async def test_a_compaction_with_nothing_to_compact_does_nothing(desk: WorkingMe
 
 
 @pytest.mark.spec("S3.11")
-async def test_a_truncation_asked_for_removes_those_chunks_and_passes_over_what_is_gone(desk: WorkingMemory) -> None:
+async def test_requested_truncation_ignores_missing_chunks(desk: WorkingMemory) -> None:
     await desk.open_thread(THREAD)
     for text in ("one", "two", "three"):
         await desk.dispatch(THREAD, user(text))
@@ -304,19 +298,19 @@ async def test_a_truncation_asked_for_removes_those_chunks_and_passes_over_what_
 
 
 @pytest.mark.spec("S3.57")
-def test_tokens_are_counted_by_one_replaceable_counter_that_needs_no_download() -> None:
+def test_default_token_counter_needs_no_download() -> None:
     counter = EstimatedTokens()
 
     assert [counter.count(text) for text in ("", "a", "four", "é" * 8)] == [0, 1, 2, 5]
 
 
 def test_thresholds_that_do_not_rise_are_refused() -> None:
-    with pytest.raises(Misconfigured, match="not in ascending order"):
+    with pytest.raises(ConfigurationError, match="not in ascending order"):
         Thresholds(soft=10, hard=5, truncation=20)
 
 
 @pytest.mark.spec("S0.5", "S1.15", "S4.16", "S4.18")
-async def test_a_compaction_ends_and_marks_the_session_and_goes_on_in_the_next(
+async def test_compaction_ends_the_session_and_continues_in_the_next(
     memory: Memory, desk: WorkingMemory, compactor: Scripted
 ) -> None:
     session = await memory.space("alice").session(KEY)
@@ -325,12 +319,12 @@ async def test_a_compaction_ends_and_marks_the_session_and_goes_on_in_the_next(
     for _ in range(8):
         await desk.dispatch(THREAD, user(long(10)))
 
-    old = (await memory.space("alice").get_session(session.id)).info
+    old = (await memory.space("alice").sessions.get(session.id)).info
     assert (old.end_reason, old.invalidated_at) == (EndReason.COMPACTION, 3)
     following = await memory.space("alice").session(KEY)
     assert following.id != session.id
     assert (await desk.get_thread(THREAD)).session_id == following.id
-    assert await memory.local().history("alice").get_summary(KEY) == "summary 1"
+    assert await memory.backend.local().history("alice").get_summary(KEY) == "summary 1"
     assert len(await texts(desk)) == 3  # the summary and the two that are retained
 
 
@@ -349,11 +343,11 @@ async def test_an_emergency_keeps_only_the_newest_and_asks_no_model(
 
     assert await texts(desk) == ["three", "four"]
     assert compactor.requests == []
-    old = (await memory.space("alice").get_session(session.id)).info
+    old = (await memory.space("alice").sessions.get(session.id)).info
     assert (old.end_reason, old.invalidated_at) == (EndReason.EMERGENCY, 2)
 
 
-async def test_without_a_model_a_summary_quotes_what_was_said_the_newest_kept() -> None:
+async def test_summary_without_a_model_quotes_the_newest_messages() -> None:
     chunks = tuple(
         Chunk(
             id=f"c{number}",
@@ -368,7 +362,7 @@ async def test_without_a_model_a_summary_quotes_what_was_said_the_newest_kept() 
 
     summary = await ExtractiveCompactor(characters=1000).compact(request)
 
-    assert summary.startswith("Task: mend\nWhat happened before:\n- user: message ")
+    assert summary.startswith("Task: mend\nEarlier events:\n- user: message ")
     assert "message 99" in summary
     assert "message 5 " not in summary
     assert len(summary) < 1200

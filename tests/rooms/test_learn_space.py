@@ -1,4 +1,4 @@
-"""A space learns by itself: `space.learn()` does what is due there, and touches no other space."""
+"""`space.learn()` runs the due jobs of its space and touches no other space."""
 
 import bethink
 from bethink.model.jobs import JobKind, JobStatus, Outcome
@@ -11,19 +11,19 @@ def model_memory(target: str, model: ScriptedModel, *, learn_in_background: bool
     return bethink.connect(target, model=model, redactor=Quiet(), learn_in_background=learn_in_background)
 
 
-async def test_one_space_is_learnt_from_and_the_others_stay_marked(target: str) -> None:
+async def test_learning_one_space_leaves_others_marked(target: str) -> None:
     model = ScriptedModel(willing)
     async with model_memory(target, model) as memory:
         for name in ("alice", "bob"):
             await memory.space(name).remember(f"{name} likes tea.")
 
-        report = await memory.space("alice").learn()
+        report = await memory.space("alice").admin.learn()
 
         assert report.outcomes == {Outcome.SUCCEEDED: 2}, "its session, and its documents"
         assert all("bob" not in call.prompt for call in model.calls)
-        jobs = {job.kind: job.status for job in await memory.space("bob").jobs()}
+        jobs = {job.kind: job.status for job in await memory.space("bob").admin.jobs.list()}
         assert jobs[JobKind.EXTRACT] is JobStatus.QUEUED
-        assert (await memory.space("alice").learn()).claimed == 0
+        assert (await memory.space("alice").admin.learn()).leased == 0
         assert (await memory.learn()).outcomes == {Outcome.SUCCEEDED: 2}
 
 
@@ -31,29 +31,29 @@ async def test_kinds_of_jobs_can_be_chosen(target: str) -> None:
     async with model_memory(target, ScriptedModel(willing)) as memory:
         await memory.space("alice").remember("I like tea.")
 
-        report = await memory.space("alice").learn(only=[JobKind.EXTRACT])
+        report = await memory.space("alice").admin.learn(kinds=[JobKind.EXTRACT])
 
         assert report.outcomes == {Outcome.SUCCEEDED: 1}
 
 
-async def test_what_was_only_quoted_in_other_spaces_is_left_alone(target: str) -> None:
+async def test_learning_one_space_leaves_other_spaces_alone(target: str) -> None:
     async with bethink.connect(target, redactor=Quiet(), learn_in_background=False) as memory:
         for name in ("alice", "bob"):
             await memory.space(name).remember("I like tea.")
         await memory.learn()
     model = ScriptedModel(willing)
     async with model_memory(target, model) as memory:
-        await memory.space("alice").learn(only=[JobKind.EXTRACT])
+        await memory.space("alice").admin.learn(kinds=[JobKind.EXTRACT])
 
         assert [call.schema_name for call in model.calls] == ["claims", "verdicts"], "of one session"
 
 
-async def test_it_reports_what_the_background_did_in_that_space(target: str) -> None:
+async def test_learn_reports_background_work_of_its_space(target: str) -> None:
     async with model_memory(target, ScriptedModel(willing), learn_in_background=True) as memory:
         for name in ("alice", "bob"):
             await memory.space(name).remember("I like tea.")
 
-        alice = await memory.space("alice").learn()
+        alice = await memory.space("alice").admin.learn()
         rest = await memory.learn()
 
         assert alice.outcomes == {Outcome.SUCCEEDED: 2}

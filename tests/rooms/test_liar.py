@@ -1,4 +1,4 @@
-"""A model that lies about what was said, in every way we know of: none of it is believed, and all of it can be read."""
+"""A model that lies about messages in every known way: no lie is accepted, and all can be reviewed."""
 
 import json
 import re
@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from bethink import Fact, Memory, Message, ModelCall
+from bethink import Fact, Memory, Message
+from bethink.extend import ModelCall
 from bethink.jobs.worker import Worker
 from bethink.memory.learning.extraction.extract import Extractor
 from bethink.model.facts import Evidence
@@ -16,7 +17,7 @@ from bethink.model.jobs import JobKind
 from bethink.model.kinds import FactKind
 from bethink.model.records import Origin
 from bethink.model.reviews import Review, ReviewStatus
-from bethink.model.rules import tells
+from bethink.model.rules import is_directive
 from bethink.providers.estimated_tokens import EstimatedTokens
 from bethink.providers.scripted_model import ScriptedModel
 from bethink.store import learning, reviews
@@ -201,7 +202,7 @@ async def lied(database: Database, memory: Memory, liar: Callable[[ModelCall], s
     space = memory.space(SPACE)
     wish = Fact(
         id="fct_wish",
-        content=WISH,
+        text=WISH,
         kind=FactKind.INSTRUCTION,
         origin=Origin("user"),
         evidence=Evidence.STATED,
@@ -218,19 +219,19 @@ async def lied(database: Database, memory: Memory, liar: Callable[[ModelCall], s
 
 async def kept(database: Database) -> list[Review]:
     return await database.transact(
-        lambda tx: reviews.listed(tx, space=SPACE, statuses=list(ReviewStatus), limit=100), space=SPACE, read=True
+        lambda tx: reviews.list_reviews(tx, space=SPACE, statuses=list(ReviewStatus), limit=100),
+        space=SPACE,
+        read_only=True,
     )
 
 
 @pytest.mark.parametrize("name", LIES)
-async def test_a_lie_is_not_believed_and_can_be_read_with_its_reason(
-    database: Database, memory: Memory, name: str
-) -> None:
+async def test_false_claim_is_not_accepted_and_lists_its_reason(database: Database, memory: Memory, name: str) -> None:
     lie = LIES[name]
     session = await lied(database, memory, Liar(lie, honest=True))
 
-    facts = await memory.space(SPACE).facts.all()
-    assert {fact.content for fact in facts} == {WISH, TRUE}, "the wish that was known is still there, and the truth"
+    facts = await memory.space(SPACE).facts.list()
+    assert {fact.text for fact in facts} == {WISH, TRUE}, "the wish that was known is still there, and the truth"
     assert {fact.evidence for fact in facts} == {Evidence.STATED, Evidence.CONFIRMED}
     notes = await database.transact(lambda tx: learning.find_memory(tx, space=SPACE, session_id=session), space=SPACE)
     assert notes is not None
@@ -242,37 +243,31 @@ async def test_a_lie_is_not_believed_and_can_be_read_with_its_reason(
         assert question or EVIL not in block.text
     if name != "tags of a frame":  # such an answer has no right shape: it is counted, and not kept
         [review] = await kept(database)
-        assert review.status in (ReviewStatus.HELD, ReviewStatus.REFUSED)
-        assert (review.claim.fact.content, review.session_id) == (lie.statement, session)
+        assert review.status in (ReviewStatus.PENDING, ReviewStatus.REFUSED)
+        assert (review.claim.fact.text, review.session_id) == (lie.statement, session)
         assert review.reason
 
 
 @pytest.mark.parametrize("name", PAGES)
-async def test_an_instruction_in_a_page_is_never_a_wish_even_if_the_reader_lies_as_well(
-    database: Database, memory: Memory, name: str
-) -> None:
+async def test_page_instruction_never_becomes_a_preference(database: Database, memory: Memory, name: str) -> None:
     await lied(database, memory, Liar(PAGES[name], honest=False))
 
-    facts = await memory.space(SPACE).facts.all()
-    assert WISH in {fact.content for fact in facts}, "nor does it end a wish"
-    assert not [fact for fact in facts if EVIL in fact.content and (tells(fact.kind) or fact.origin == "user")]
+    facts = await memory.space(SPACE).facts.list()
+    assert WISH in {fact.text for fact in facts}, "nor does it end a wish"
+    assert not [fact for fact in facts if EVIL in fact.text and (is_directive(fact.kind) or fact.origin == "user")]
     wants = (await memory.space(SPACE).context()).text.partition("## What the user wants")[2].partition("## ")[0]
     assert WISH in wants
     assert EVIL not in wants
 
 
 @pytest.mark.parametrize("name", OF_PEOPLE)
-async def test_an_address_that_only_a_page_has_is_in_no_wish_even_if_the_reader_lies_as_well(
-    database: Database, memory: Memory, name: str
-) -> None:
+async def test_address_only_on_a_page_is_in_no_preference(database: Database, memory: Memory, name: str) -> None:
     await lied(database, memory, Liar(LIES[name], honest=False))
 
-    assert EVIL not in f"{[fact.content for fact in await memory.space(SPACE).facts.all()]}"
+    assert EVIL not in f"{[fact.text for fact in await memory.space(SPACE).facts.list()]}"
 
 
-async def test_what_only_a_page_says_is_not_in_a_block_without_a_question_even_if_the_reader_lies_as_well(
-    database: Database, memory: Memory
-) -> None:
+async def test_context_omits_tool_claims_despite_lying_model(database: Database, memory: Memory) -> None:
     await lied(database, memory, Liar(page("knowledge", about="", statement=CLAIMED), honest=False))
 
     assert EVIL not in (await memory.space(SPACE).context()).text
@@ -293,9 +288,7 @@ CORRECTIONS = {
 
 
 @pytest.mark.parametrize("correction", CORRECTIONS)
-async def test_a_correction_is_not_a_way_around_the_gate_either(
-    database: Database, memory: Memory, correction: str
-) -> None:
+async def test_corrected_statement_is_validated_as_well(database: Database, memory: Memory, correction: str) -> None:
     lie = CORRECTIONS[correction]
 
     def corrects(call: ModelCall) -> str:
@@ -306,21 +299,19 @@ async def test_a_correction_is_not_a_way_around_the_gate_either(
 
     await lied(database, memory, corrects)
 
-    assert {fact.content for fact in await memory.space(SPACE).facts.all()} == {WISH}
+    assert {fact.text for fact in await memory.space(SPACE).facts.list()} == {WISH}
     [review] = await kept(database)
     assert review.reason
     assert lie not in (await memory.space(SPACE).context()).text
 
 
-async def test_what_was_asked_to_be_kept_quiet_is_not_told_by_the_memory_of_its_session(
-    database: Database, memory: Memory
-) -> None:
+async def test_session_summary_omits_confidential_claims_of_a_liar(database: Database, memory: Memory) -> None:
     secret = Lie(
         statement="Tim got a job in Basel.", cites=(9,), about="Tim", verdict="said", more={"review": "confidential"}
     )
     session = await lied(database, memory, Liar(secret, honest=True))
 
-    [fact] = [fact for fact in await memory.space(SPACE).facts.all() if "Basel" in fact.content]
+    [fact] = [fact for fact in await memory.space(SPACE).facts.list() if "Basel" in fact.text]
     assert fact.flags == ("confidential",)
     notes = await database.transact(lambda tx: learning.find_memory(tx, space=SPACE, session_id=session), space=SPACE)
     assert notes is not None

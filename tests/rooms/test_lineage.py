@@ -1,16 +1,17 @@
-"""From a memory back to the messages it came from, and on to where it was shown."""
+"""Lineage: from an item back to its messages, and forward to where it was shown."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bethink import Fact, Memory, Session, connect, conversation_key
-from bethink.errors import Invalid, NotFound
+from bethink import Fact, Memory, Session, connect
+from bethink.errors import InvalidRequestError, NotFoundError
 from bethink.model.documents import Author, DocumentDraft, DocumentSource, Provenance, SourceKind
 from bethink.model.facts import Maker, SourceMessage
 from bethink.model.jobs import JobKind, Outcome
-from bethink.model.recall import Purpose, Ref, RefKind, Use
-from bethink.model.records import Origin
+from bethink.model.recall import Purpose, Use
+from bethink.model.records import Origin, conversation_key
+from bethink.model.refs import Ref, RefKind
 from bethink.store.db import Database
 from tests.conftest import FakeClock, whole_tree
 from tests.rooms.learn_kit import a_fact
@@ -30,31 +31,29 @@ async def fact_of(memory: Memory, word: str) -> Ref:
     return Ref(RefKind.FACT, fact.id, fact.version)
 
 
-async def test_a_message_leads_to_the_facts_the_session_memory_and_the_documents_made_of_it(
-    life: Life, memory: Memory
-) -> None:
+async def test_message_leads_to_its_facts_summary_and_documents(life: Life, memory: Memory) -> None:
     told = await life.tell(
         "I live in Bergen and I like tea.", a_fact("User lives in Bergen", 1), a_fact("User likes tea", 1)
     )
     by = Provenance(sources=(DocumentSource(kind=SourceKind.MESSAGE, id=told.id, number=1),))
     page = await written(memory, "bergen", "Where it rains.", by=by)
     await written(memory, "other", "Nothing to do with it.")
-    [record] = await told.read()
+    [record] = await told.messages()
 
     lineage = await memory.space("alice").explain(message(told, 1))
 
     assert (lineage.text, lineage.origin, lineage.at) == (
         "I live in Bergen and I like tea.", "user", record.message.said_at,
     )  # fmt: skip
-    assert set(lineage.used_in) == {
+    assert set(lineage.derived) == {
         await fact_of(memory, "Bergen"),
         await fact_of(memory, "tea"),
-        Ref(RefKind.SESSION_MEMORY, told.id),
+        Ref(RefKind.SESSION_SUMMARY, told.id),
         Ref(RefKind.DOCUMENT, page.id, 1),
     }
     [job] = lineage.jobs
     assert (job.kind, job.key, job.outcome) == (JobKind.EXTRACT, told.id, Outcome.SUCCEEDED)
-    assert (lineage.sources, lineage.rests_on, lineage.versions, lineage.superseded_by) == ((), (), (), None)
+    assert (lineage.sources, lineage.source_refs, lineage.versions, lineage.replaced_by) == ((), (), (), None)
 
 
 async def test_a_message_of_which_nothing_was_made_says_so(memory: Memory, session: Session) -> None:
@@ -63,11 +62,11 @@ async def test_a_message_of_which_nothing_was_made_says_so(memory: Memory, sessi
     lineage = await memory.space("alice").explain(f"message:{session.id}:1")
 
     assert (lineage.text, lineage.origin) == ("Hm.", "assistant")
-    assert (lineage.used_in, lineage.shown, lineage.usage) == ((), (), None)
+    assert (lineage.derived, lineage.context_log, lineage.usage) == ((), (), None)
     assert not [job for job in lineage.jobs if job.outcome]
 
 
-async def test_a_fact_leads_to_its_messages_its_job_its_maker_and_where_it_was_shown(
+async def test_lineage_of_a_fact_lists_messages_job_and_context_log(
     life: Life, memory: Memory, session: Session, clock: FakeClock
 ) -> None:
     first = await life.tell("I live in Bergen.", a_fact("User lives in Bergen", 1))
@@ -76,7 +75,7 @@ async def test_a_fact_leads_to_its_messages_its_job_its_maker_and_where_it_was_s
     ref = await fact_of(memory, "Bergen")
     block = await memory.space("alice").context(session_id=session.id)
     shown_at = clock.time  # and in the same transaction it was noted in the access record
-    await memory.space("alice").used([ref])
+    await memory.space("alice").admin.context_log.mark_used([ref])
     used_at = clock.time
 
     lineage = await memory.space("alice").explain(str(ref))
@@ -86,22 +85,22 @@ async def test_a_fact_leads_to_its_messages_its_job_its_maker_and_where_it_was_s
         SourceMessage(first.id, 1): "I live in Bergen.",
         SourceMessage(again.id, 1): "As I said, I live in Bergen.",
     }
-    assert set(lineage.rests_on) == {message(first, 1), message(again, 1)}
+    assert set(lineage.source_refs) == {message(first, 1), message(again, 1)}
     assert {(job.kind, job.key) for job in lineage.jobs} == {(JobKind.EXTRACT, first.id), (JobKind.EXTRACT, again.id)}
-    assert lineage.made_by == Maker(model="scripted", prompt="extract-2", extractor="2")
+    assert lineage.created_by == Maker(model="scripted", prompt="extract-2", extractor="2")
     [version] = lineage.versions
     assert (version.ref, version.text, version.until) == (ref, "User lives in Bergen", None)
-    assert lineage.superseded_by is None
-    [showing] = lineage.shown
+    assert lineage.replaced_by is None
+    [showing] = lineage.context_log
     assert (showing.purpose, showing.session_id, showing.shown_at) == (Purpose.CONTEXT, session.id, shown_at)
     assert (showing.tokens, showing.digest, showing.refs) == (block.tokens, block.digest, (ref,))
     assert lineage.usage == Use(1, used_at)
-    pages = [(await memory.space("alice").explain(each)).text or "" for each in lineage.used_in]
+    pages = [(await memory.space("alice").explain(each)).text or "" for each in lineage.derived]
     assert pages
     assert any("User lives in Bergen" in page for page in pages)
 
 
-async def test_a_fact_that_was_replaced_names_what_came_in_its_place(life: Life, memory: Memory) -> None:
+async def test_lineage_of_a_replaced_fact_names_its_replacement(life: Life, memory: Memory) -> None:
     await life.tell("I live in Oslo.", a_fact("User lives in Oslo", 1, **HOME))
     old = await fact_of(memory, "Oslo")
     await life.tell("I live in Bergen now.", a_fact("User lives in Bergen", 1, **HOME))
@@ -109,8 +108,8 @@ async def test_a_fact_that_was_replaced_names_what_came_in_its_place(life: Life,
 
     lineage = await memory.space("alice").explain(old)
 
-    assert lineage.superseded_by == new
-    assert (await memory.space("alice").explain(new)).superseded_by is None
+    assert lineage.replaced_by == new
+    assert (await memory.space("alice").explain(new)).replaced_by is None
     [version] = lineage.versions
     assert version.until is not None
 
@@ -118,59 +117,59 @@ async def test_a_fact_that_was_replaced_names_what_came_in_its_place(life: Life,
 async def test_every_version_of_a_fact_leads_to_all_of_them_and_to_the_next(memory: Memory, database: Database) -> None:
     facts = memory.space("alice").facts
     for town in ("Oslo", "Bergen", "Narvik"):
-        await facts.save(Fact(id="home", content=f"Ana lives in {town}"))
+        await facts.save(Fact(id="home", text=f"Ana lives in {town}"))
     await learnt(database, "other", "Ana moves about")
     await retire(database, "home", by="other")
 
     for number, successor in ((1, "fact:home:2"), (2, "fact:home:3"), (3, "fact:other:1")):
         lineage = await memory.space("alice").explain(f"fact:home:{number}")
-        assert str(lineage.superseded_by) == successor
+        assert str(lineage.replaced_by) == successor
         assert [each.text[13:] for each in lineage.versions] == ["Oslo", "Bergen", "Narvik"]
         assert [each.ref.number for each in lineage.versions] == [1, 2, 3]
         assert [each.until for each in lineage.versions[:2]] == [each.since for each in lineage.versions[1:]]
         assert lineage.text == lineage.versions[number - 1].text
 
 
-async def test_a_session_memory_leads_to_all_it_was_made_of(life: Life, memory: Memory) -> None:
+async def test_a_session_summary_leads_to_all_it_was_made_of(life: Life, memory: Memory) -> None:
     told = await life.tell("I live in Bergen.", title="Bergen", note="Lives in Bergen.")
     await life.consolidate()
     overview = (await whole_tree(life.docs))["~/memory/consolidated/MEMORY.md"]
 
-    lineage = await memory.space("alice").explain(Ref(RefKind.SESSION_MEMORY, told.id))
+    lineage = await memory.space("alice").explain(Ref(RefKind.SESSION_SUMMARY, told.id))
 
     assert (lineage.text, lineage.origin) == ("Bergen\n- Lives in Bergen.", "memory")
-    assert lineage.rests_on == (message(told, 1),)
-    assert lineage.made_by is not None
+    assert lineage.source_refs == (message(told, 1),)
+    assert lineage.created_by is not None
     assert [job.key for job in lineage.jobs] == [told.id]
-    assert Ref(RefKind.DOCUMENT, overview.id, 1) in lineage.used_in
+    assert Ref(RefKind.DOCUMENT, overview.id, 1) in lineage.derived
 
 
-async def test_a_document_leads_to_its_versions_its_author_and_what_it_rests_on(memory: Memory) -> None:
+async def test_lineage_of_a_document_lists_versions_author_and_sources(memory: Memory) -> None:
     told = await tell(memory, "The garden has roses.")
     sources = (
         DocumentSource(kind=SourceKind.MESSAGE, id=told.id, number=1),
         DocumentSource(kind=SourceKind.FACT, id="fct_1"),
-        DocumentSource(kind=SourceKind.SESSION_MEMORY, id=told.id),
+        DocumentSource(kind=SourceKind.SESSION_SUMMARY, id=told.id),
     )
     page = await written(memory, "garden", "Tulips.")
     author = Author(kind="agent", id="agt_1", reason="asked to")
     await memory.space("alice").documents.update(
         page.id,
         DocumentDraft(slug="garden", title="Garden", body="Roses."),
-        expected=1,
-        by=Provenance(author=author, origin=Origin("assistant"), sources=sources),
+        if_version=1,
+        provenance=Provenance(author=author, origin=Origin("assistant"), sources=sources),
     )
 
     first, second = [await memory.space("alice").explain(f"document:{page.id}:{number}") for number in (1, 2)]
 
     assert (second.text, second.origin) == ("Garden\nRoses.", "assistant")
     assert second.written_by == "agent agt_1 asked to"
-    assert set(second.rests_on) == {
+    assert set(second.source_refs) == {
         message(told, 1),
         Ref(RefKind.FACT, "fct_1", 0),
-        Ref(RefKind.SESSION_MEMORY, told.id),
+        Ref(RefKind.SESSION_SUMMARY, told.id),
     }
-    assert (first.text, first.origin, first.written_by, first.rests_on) == ("Garden\nTulips.", "user", "user", ())
+    assert (first.text, first.origin, first.written_by, first.source_refs) == ("Garden\nTulips.", "user", "user", ())
     assert first.versions == second.versions
     assert [(each.ref.number, each.text) for each in second.versions] == [(1, "Tulips."), (2, "Roses.")]
     assert second.versions[0].until == second.versions[1].since
@@ -188,22 +187,22 @@ async def test_every_step_of_a_lineage_can_be_walked_on(life: Life, memory: Memo
         seen.add(ref)
         lineage = await memory.space("alice").explain(ref)
         assert lineage.text is not None
-        waiting += [*lineage.used_in, *lineage.rests_on]
+        waiting += [*lineage.derived, *lineage.source_refs]
 
     assert {ref.kind for ref in seen} == set(RefKind)
 
 
-async def test_a_document_leads_to_the_version_of_a_fact_that_it_was_made_from(memory: Memory) -> None:
+async def test_lineage_of_a_document_names_the_fact_version(memory: Memory) -> None:
     facts = memory.space("alice").facts
     by = Provenance(sources=(DocumentSource(kind=SourceKind.FACT, id="home"),))
-    await facts.save(Fact(id="home", content="Ana lives in Oslo"))
-    await facts.save(Fact(id="home", content="Ana lives in Bergen"))
+    await facts.save(Fact(id="home", text="Ana lives in Oslo"))
+    await facts.save(Fact(id="home", text="Ana lives in Bergen"))
     page = await written(memory, "ana", "Lives in Bergen.", by=by)
-    await facts.save(Fact(id="home", content="Ana lives in Narvik"))
+    await facts.save(Fact(id="home", text="Ana lives in Narvik"))
 
     lineage = await memory.space("alice").explain(Ref(RefKind.DOCUMENT, page.id, 1))
 
-    assert lineage.rests_on == (Ref(RefKind.FACT, "home", 2),)
+    assert lineage.source_refs == (Ref(RefKind.FACT, "home", 2),)
 
 
 async def test_a_document_that_a_job_wrote_names_its_run(life: Life, memory: Memory) -> None:
@@ -219,7 +218,7 @@ async def test_a_document_that_a_job_wrote_names_its_run(life: Life, memory: Mem
     assert [job.kind for job in lineage.jobs] == [JobKind.CONSOLIDATE]
 
 
-async def test_what_was_erased_is_known_only_to_have_been_shown(
+async def test_lineage_of_a_deleted_item_has_only_context_log_entries(
     life: Life, memory: Memory, session: Session, clock: FakeClock
 ) -> None:
     told = await life.tell("My locker has the code 4711.", a_fact("User has a locker", 1))
@@ -233,55 +232,55 @@ async def test_what_was_erased_is_known_only_to_have_been_shown(
     await memory.space("alice").context(session_id=session.id)
 
     await memory.space("alice").forget(conversation=conversation_key(channel="c", chat="1"))
-    await memory.space("alice").documents.delete(page.id, expected=1)
+    await memory.space("alice").documents.delete(page.id, if_version=1)
     await memory.space("alice").forget(f"document:{page.id}:1", version_only=True)
 
     assert seen == {
-        message(told, 1), fact, Ref(RefKind.SESSION_MEMORY, told.id), Ref(RefKind.DOCUMENT, page.id, 1),
+        message(told, 1), fact, Ref(RefKind.SESSION_SUMMARY, told.id), Ref(RefKind.DOCUMENT, page.id, 1),
     }  # fmt: skip
     for ref in seen:
         lineage = await memory.space("alice").explain(ref)
         assert (lineage.text, lineage.origin, lineage.sources) == (None, None, ())
         assert all(version.text == "" for version in lineage.versions)
-        assert lineage.shown
-        assert all(showing.session_id == session.id for showing in lineage.shown)
-        times = [showing.shown_at for showing in lineage.shown]
+        assert lineage.context_log
+        assert all(showing.session_id == session.id for showing in lineage.context_log)
+        times = [showing.shown_at for showing in lineage.context_log]
         assert times == sorted(times, reverse=True)
-    with pytest.raises(NotFound):
+    with pytest.raises(NotFoundError):
         await memory.space("alice").explain(message(told, 2))
 
 
-async def test_what_was_shown_in_another_version_is_where_the_fact_was_shown(memory: Memory, session: Session) -> None:
+async def test_lineage_includes_context_log_entries_of_other_versions(memory: Memory, session: Session) -> None:
     facts = memory.space("alice").facts
-    await facts.save(Fact(id="f", content="Tea at five"))
+    await facts.save(Fact(id="f", text="Tea at five"))
     await memory.space("alice").context(session_id=session.id)
-    await facts.save(Fact(id="f", content="Tea at six"))
+    await facts.save(Fact(id="f", text="Tea at six"))
 
     lineage = await memory.space("alice").explain("fact:f:2")
 
-    assert [showing.refs for showing in lineage.shown] == [(Ref(RefKind.FACT, "f", 1),)]
+    assert [showing.refs for showing in lineage.context_log] == [(Ref(RefKind.FACT, "f", 1),)]
 
 
 @pytest.mark.parametrize(
     "ref",
-    ["fact:f:9", "fact:nobody:1", "message:ses_x:1", "document:doc_x:1", "session_memory:ses_x:0", "fact:f:0",
+    ["fact:f:9", "fact:nobody:1", "message:ses_x:1", "document:doc_x:1", "session_summary:ses_x:0", "fact:f:0",
      f"message:ses_x:{2**63 - 1}"],
 )  # fmt: skip
-async def test_what_was_never_here_is_not_found(memory: Memory, ref: str) -> None:
-    await memory.space("alice").facts.save(Fact(id="f", content="Tea"))
+async def test_explain_of_an_unknown_ref_raises_not_found(memory: Memory, ref: str) -> None:
+    await memory.space("alice").facts.save(Fact(id="f", text="Tea"))
 
-    with pytest.raises(NotFound, match=r"no memory .* in the space that the result came from"):
+    with pytest.raises(NotFoundError, match=r"No memory .* in the space that the result came from"):
         await memory.space("alice").explain(ref)
-    with pytest.raises(NotFound):
+    with pytest.raises(NotFoundError):
         await connect(enabled=False).space("alice").explain(ref)
 
 
-async def test_what_is_in_another_space_is_not_found(memory: Memory, session: Session) -> None:
+async def test_explain_cannot_reach_another_space(memory: Memory, session: Session) -> None:
     bobs = await tell(memory, "A secret.", space="bob")
-    await memory.space("bob").facts.save(Fact(id="f", content="Tea"))
+    await memory.space("bob").facts.save(Fact(id="f", text="Tea"))
 
     for ref in (message(bobs, 1), Ref(RefKind.FACT, "f", 1)):
-        with pytest.raises(NotFound):
+        with pytest.raises(NotFoundError):
             await memory.space("alice").explain(ref)
 
 
@@ -291,17 +290,17 @@ async def test_what_is_in_another_space_is_not_found(memory: Memory, session: Se
      "fact:f:1.0", "fact:f: 1", "fact:f:²", "fact:a\0b:1", "fact:\ud800:1", "fact:f:9223372036854775808",
      "fact:f:" + "9" * 5_000, "fact:" + "f" * 1_000 + ":1"],
 )  # fmt: skip
-async def test_what_names_nothing_is_refused_before_anything_is_asked(memory: Memory, text: str) -> None:
-    with pytest.raises(Invalid):
+async def test_malformed_ref_is_rejected(memory: Memory, text: str) -> None:
+    with pytest.raises(InvalidRequestError):
         Ref.parse(text)
-    with pytest.raises(Invalid):
+    with pytest.raises(InvalidRequestError):
         await memory.space("alice").explain(text)
-    with pytest.raises(Invalid):
-        await memory.space("alice").used([text])
+    with pytest.raises(InvalidRequestError):
+        await memory.space("alice").admin.context_log.mark_used([text])
 
 
 @given(st.sampled_from(RefKind), st.text(min_size=1, max_size=200).filter(str.isprintable), st.integers(0, 2**63 - 1))
-def test_a_name_is_read_back_as_it_was_written(kind: RefKind, name: str, number: int) -> None:
+def test_ref_round_trips_through_text(kind: RefKind, name: str, number: int) -> None:
     ref = Ref(kind, name, number)
 
     assert Ref.parse(str(ref)) == ref
@@ -313,6 +312,6 @@ def test_a_name_is_read_back_as_it_was_written(kind: RefKind, name: str, number:
 def test_any_other_text_is_refused_or_names_itself(text: str) -> None:
     try:
         ref = Ref.parse(f"fact:{text}")
-    except Invalid:
+    except InvalidRequestError:
         return
     assert str(ref) == f"fact:{text}"

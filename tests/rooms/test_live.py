@@ -5,9 +5,11 @@ from pathlib import Path
 import anyio
 import pytest
 
-from bethink import History, LiveHistory, Memory, Message, Record, Settings, conversation_key
-from bethink.errors import Corrupt, OutcomeUnknown, Unavailable
+from bethink import Memory, Message, Settings
+from bethink.errors import CorruptDatabaseError, DatabaseUnavailableError, OutcomeUnknownError
 from bethink.features.agent_databases.databases import AgentStores
+from bethink.model.records import conversation_key
+from bethink.types import History, LiveHistory, Record
 from tests.conftest import KEY, Quiet, many
 
 
@@ -17,7 +19,7 @@ def texts(live: LiveHistory) -> list[str]:
 
 @pytest.fixture
 def history(memory: Memory) -> History:
-    return memory.local().history("alice")
+    return memory.backend.local().history("alice")
 
 
 @pytest.mark.spec("S4.69", "S4.71", "S4.72")
@@ -30,7 +32,7 @@ async def test_a_new_session_begins_with_the_last_messages_of_its_conversation(h
 
 
 @pytest.mark.spec("S4.68", "S4.73")
-async def test_the_oldest_message_goes_after_each_append_and_stays_in_the_log(history: History) -> None:
+async def test_live_history_drops_the_oldest_but_the_log_keeps_it(history: History) -> None:
     async with LiveHistory(history, KEY, max_history_len=2) as live:
         for number, message in enumerate(many(4), 1):
             await live.append(message)
@@ -41,8 +43,8 @@ async def test_the_oldest_message_goes_after_each_append_and_stays_in_the_log(hi
 
 
 @pytest.mark.spec("S4.67")
-async def test_a_hundred_messages_are_held_unless_told_otherwise(memory: Memory) -> None:
-    async with memory.space("alice").live(KEY) as live:
+async def test_live_history_keeps_100_messages_by_default(memory: Memory) -> None:
+    async with memory.space("alice").sessions.live(KEY) as live:
         for message in many(103):
             await live.append(message)
         assert len(live.messages) == 100
@@ -50,7 +52,7 @@ async def test_a_hundred_messages_are_held_unless_told_otherwise(memory: Memory)
 
 
 @pytest.mark.spec("S4.74", "S4.77")
-async def test_what_was_appended_is_stored_in_order_under_the_conversation_key(history: History) -> None:
+async def test_live_messages_are_stored_in_order(history: History) -> None:
     async with LiveHistory(history, KEY) as live:
         for message in many(30):
             await live.append(message)
@@ -63,14 +65,14 @@ class Failing(History):
     """A history whose database has gone away."""
 
     async def append(self, key: str, message: object) -> int:
-        raise Corrupt("gone.")
+        raise CorruptDatabaseError("gone.")
 
     async def recent(self, key: str, n: int) -> list[object]:  # pyright: ignore[reportIncompatibleMethodOverride]
-        raise Unavailable("gone.")
+        raise DatabaseUnavailableError("gone.")
 
 
 @pytest.mark.spec("S4.75", "S4.77")
-async def test_a_store_that_fails_is_logged_and_counted_and_never_stops_the_agent(
+async def test_failing_store_is_logged_and_never_stops_the_agent(
     history: History, caplog: pytest.LogCaptureFixture
 ) -> None:
     failing = Failing(history._database, space="alice", agent="a", kind=history.kind, redactor=Quiet())
@@ -98,7 +100,7 @@ async def test_an_agent_that_fails_still_has_its_users_message_stored(history: H
 
 
 @pytest.mark.spec("S4.3", "S4.66")
-async def test_without_a_history_an_agent_still_remembers_what_it_holds(tmp_path: Path) -> None:
+async def test_live_history_works_without_a_store(tmp_path: Path) -> None:
     async with LiveHistory(None, KEY, max_history_len=2) as live:
         for message in many(3):
             await live.append(message)
@@ -107,7 +109,7 @@ async def test_without_a_history_an_agent_still_remembers_what_it_holds(tmp_path
     assert live.failures == 0
 
 
-async def test_what_a_cancelled_agent_said_is_still_stored(history: History) -> None:
+async def test_messages_of_a_canceled_agent_are_stored(history: History) -> None:
     async with anyio.create_task_group() as tasks:
 
         async def agent() -> None:
@@ -122,13 +124,15 @@ async def test_what_a_cancelled_agent_said_is_still_stored(history: History) -> 
     assert await history.length(KEY) == 200
 
 
-async def test_what_cannot_be_stored_in_time_is_counted(history: History, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_messages_not_stored_in_time_are_counted_as_failures(
+    history: History, monkeypatch: pytest.MonkeyPatch
+) -> None:
     class Hanging(History):
         async def append(self, key: str, message: object) -> int:
             await anyio.sleep_forever()
             raise AssertionError
 
-    monkeypatch.setattr("bethink.memory.log.live._PATIENCE", 0.01)
+    monkeypatch.setattr("bethink.memory.log.live._CLOSE_TIMEOUT", 0.01)
     hanging = Hanging(history._database, space="alice", agent="a", kind=history.kind, redactor=Quiet())
 
     async with LiveHistory(hanging, KEY) as live:
@@ -139,7 +143,7 @@ async def test_what_cannot_be_stored_in_time_is_counted(history: History, monkey
 
 
 async def test_a_short_outage_loses_nothing(history: History, monkeypatch: pytest.MonkeyPatch) -> None:
-    real, failures = History.append, [Unavailable("away."), OutcomeUnknown("who knows.")]
+    real, failures = History.append, [DatabaseUnavailableError("away."), OutcomeUnknownError("who knows.")]
 
     async def append(self: History, key: str, message: Message) -> int:
         if failures:
@@ -155,15 +159,13 @@ async def test_a_short_outage_loses_nothing(history: History, monkeypatch: pytes
     assert [record.message.content for record in await history.all(KEY)] == [each.content for each in many(3)]
 
 
-async def test_an_append_that_is_cancelled_before_it_is_handed_over_is_counted(
-    history: History, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_append_canceled_before_handover_is_counted(history: History, monkeypatch: pytest.MonkeyPatch) -> None:
     class Hanging(History):
         async def append(self, key: str, message: object) -> int:
             await anyio.sleep_forever()
             raise AssertionError
 
-    monkeypatch.setattr("bethink.memory.log.live._PATIENCE", 0.01)
+    monkeypatch.setattr("bethink.memory.log.live._CLOSE_TIMEOUT", 0.01)
     monkeypatch.setattr("bethink.memory.log.live._BUFFER", 1)
     hanging = Hanging(history._database, space="alice", agent="a", kind=history.kind, redactor=Quiet())
 
@@ -189,7 +191,7 @@ async def test_a_redactor_that_raises_never_stops_the_agent(memory: Memory, hist
     assert live.failures == 2  # the name of the conversation is redacted, too, before it is looked up
 
 
-async def test_a_name_too_long_to_be_looked_up_costs_its_own_message_and_no_other(history: History) -> None:
+async def test_overlong_name_rejects_only_its_own_message(history: History) -> None:
     name = "".join(chr(0x4E00 + place) for place in range(4_000))
 
     async with LiveHistory(history, KEY) as live:
@@ -202,7 +204,7 @@ async def test_a_name_too_long_to_be_looked_up_costs_its_own_message_and_no_othe
 
 async def test_a_live_history_that_is_not_open_says_so_and_opens_afresh(history: History) -> None:
     live = LiveHistory(history, KEY)
-    with pytest.raises(Unavailable, match="not open"):
+    with pytest.raises(DatabaseUnavailableError, match="not open"):
         await live.append({"role": "user", "content": "x"})
 
     for expected in (1, 2):
@@ -232,7 +234,7 @@ class Host:
 
 
 @pytest.mark.spec("S4.69", "S4.70", "S4.71", "S4.72", "S4.73", "S4.74", "S4.76", "S4.77", "S4.78")
-async def test_memory_takes_its_places_in_the_way_of_a_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_agent_turn_stores_and_restores_messages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     settings = Settings(data_dir=str(tmp_path), max_history_len=3)
     host = Host()
     asked: list[tuple[str, int]] = []
@@ -284,7 +286,7 @@ async def test_turns_of_one_conversation_come_one_after_the_other(tmp_path: Path
 
 
 @pytest.mark.spec("S4.75")
-async def test_an_agent_whose_file_cannot_be_opened_still_answers_and_remembers_again_later(tmp_path: Path) -> None:
+async def test_agent_without_its_file_answers_and_stores_again_later(tmp_path: Path) -> None:
     settings, host = Settings(data_dir=str(tmp_path)), Host()
     path = tmp_path / "agents" / "assistant" / "memory.db"
     before = AgentStores(settings, redactor=Quiet())
@@ -307,10 +309,8 @@ async def test_an_agent_whose_file_cannot_be_opened_still_answers_and_remembers_
     await stores.close()
 
 
-async def test_a_conversation_not_heard_of_for_long_is_let_go_and_restored(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("bethink.features.agent_databases.databases._MAX_HELD", 1)
+async def test_unused_conversation_is_evicted_and_restored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bethink.features.agent_databases.databases._MAX_CACHED", 1)
     stores = AgentStores(Settings(data_dir=str(tmp_path)), redactor=Quiet())
     host = Host()
     other = conversation_key(channel="cli", chat="other")
@@ -319,7 +319,7 @@ async def test_a_conversation_not_heard_of_for_long_is_let_go_and_restored(
         await stores.turn("assistant", key, "x", think=host.think, send=host.send)
 
     assert [len(seen) for seen in host.seen] == [1, 1, 3]
-    assert len(stores._held) == 1
+    assert len(stores._recent) == 1
     await stores.close()
 
 

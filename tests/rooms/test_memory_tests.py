@@ -1,4 +1,4 @@
-"""Memory tests: a question, and what must and must not come back; judged by recall alone, on both databases."""
+"""Memory tests: a question with `must` and `must_not`, judged by recall alone, on both databases."""
 
 import time
 from collections.abc import Awaitable, Callable
@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
-from bethink import Memory, MemoryTest, RefKind
-from bethink.errors import Invalid, NotFound
+from bethink import Memory
+from bethink.errors import InvalidRequestError, NotFoundError
 from bethink.features.memory_tests.records import MemoryTestResult
 from bethink.model.facts import SourceMessage
 from bethink.store.db import Database
+from bethink.types import MemoryTest, RefKind
 from tests.conftest import FakeClock, memory_on
 from tests.rooms.recall_kit import learnt, message, retire, tell, user, with_vectors
 
@@ -21,11 +22,11 @@ HOME = "Where do I live?"
 
 async def outcome(memory: Memory, question: str, **expected: Any) -> MemoryTestResult:
     """Run one test that is not stored."""
-    [done] = await memory.space("alice").tests.run(tests=[MemoryTest(question=question, **expected)])
+    [done] = await memory.space("alice").admin.tests.run(tests=[MemoryTest(question=question, **expected)])
     return done
 
 
-async def test_a_test_passes_while_what_must_come_back_does_and_what_must_not_stays_away(memory: Memory) -> None:
+async def test_memory_test_checks_must_and_must_not(memory: Memory) -> None:
     await tell(memory, "I live in Bergen.")
 
     right = await outcome(memory, HOME, must=["Bergen"], must_not=["Oslo"])
@@ -34,6 +35,12 @@ async def test_a_test_passes_while_what_must_come_back_does_and_what_must_not_st
     assert (right.passed, right.absent, right.unwanted) == (True, (), ())
     assert (wrong.passed, wrong.absent, wrong.unwanted) == (False, ("Oslo",), ("Bergen",))
     assert [item.text for item in wrong.items] == ["I live in Bergen."]
+
+
+async def test_a_single_text_is_a_list_of_one(memory: Memory) -> None:
+    added = await memory.space("alice").admin.tests.add(HOME, must="Bergen", must_not="Oslo")
+
+    assert (added.must, added.must_not) == (("Bergen",), ("Oslo",))
 
 
 @pytest.mark.parametrize("text", ["bergen", "LIVE  IN\n\tBergen", "I live in BERGEN, in der Strasse"])
@@ -53,7 +60,7 @@ async def test_a_ref_matches_that_memory_and_no_other(memory: Memory) -> None:
     assert not (await outcome(memory, HOME, must=[f"message:{session.id}:11"])).passed
 
 
-async def test_what_was_superseded_does_not_count_as_coming_back(memory: Memory, database: Database) -> None:
+async def test_memory_test_ignores_replaced_matches(memory: Memory, database: Database) -> None:
     oslo = await tell(memory, "I live in Oslo.")
     bergen = await tell(memory, "I have moved, so now I live in Bergen with my two cats.")
     await learnt(database, "old", "User lives in Oslo", SourceMessage(oslo.id, 1))
@@ -69,7 +76,7 @@ async def test_what_was_superseded_does_not_count_as_coming_back(memory: Memory,
     assert (await outcome(memory, HOME, must=[message(bergen, 1)])).passed, "the fact came back for it"
 
 
-async def test_a_question_is_asked_as_of_its_day(memory: Memory, clock: FakeClock) -> None:
+async def test_memory_test_question_supports_as_of(memory: Memory, clock: FakeClock) -> None:
     await tell(memory, "I live in Oslo.")
     before = clock()
     clock.time += timedelta(days=9)
@@ -82,7 +89,7 @@ async def test_a_question_is_asked_as_of_its_day(memory: Memory, clock: FakeCloc
     assert now.unwanted == ("Oslo",)
 
 
-async def test_only_the_first_items_count_and_only_of_what_it_is_narrowed_to(memory: Memory) -> None:
+async def test_memory_test_applies_its_limit_and_filters(memory: Memory) -> None:
     await tell(memory, user("I live in Oslo in winter.", tags=("winter",)), "Where I live: in Bergen, I live there.")
 
     for narrowed in ({"limit": 1}, {"tags": ["winter"]}, {"kinds": ["message"], "tags": ["winter"]}):
@@ -92,8 +99,8 @@ async def test_only_the_first_items_count_and_only_of_what_it_is_narrowed_to(mem
     assert not (await outcome(memory, HOME, must=["Oslo"], kinds=["fact"])).passed
 
 
-async def test_tests_are_kept_in_their_space_listed_replaced_and_removed(memory: Memory) -> None:
-    tests = memory.space("alice").tests
+async def test_memory_tests_are_stored_listed_replaced_and_removed(memory: Memory) -> None:
+    tests = memory.space("alice").admin.tests
     await tell(memory, "I live in Bergen.")
     kept = await tests.add(
         HOME, must=["Bergen"], must_not=["Oslo"], as_of="2030-01-01", limit=3, kinds=[RefKind.MESSAGE],
@@ -101,24 +108,24 @@ async def test_tests_are_kept_in_their_space_listed_replaced_and_removed(memory:
     )  # fmt: skip
     other = await tests.add("What is wide?", must_not=["harbour"])
 
-    assert await tests.all() == [kept, other]
-    assert await tests.all(limit=1, after="home") == [other]
-    assert await memory.space("bob").tests.all() == []
+    assert await tests.list() == [kept, other]
+    assert await tests.list(limit=1, after="home") == [other]
+    assert await memory.space("bob").admin.tests.list() == []
     assert (kept.about, kept.kinds, kept.created_at is not None) == ("fact:f1:2", (RefKind.MESSAGE,), True)
 
     again = await tests.add("And now?", must=["Bergen"], test_id="home")
-    assert await tests.all() == [again, other]
+    assert await tests.list() == [again, other]
     assert again == MemoryTest(id="home", question="And now?", must=("Bergen",), created_at=kept.created_at)
 
     await tests.remove("home")
-    assert await tests.all() == [other]
-    for missing in (tests.remove("home"), tests.run(only=["home"]), memory.space("bob").tests.remove(other.id)):
-        with pytest.raises(NotFound, match="no memory test"):
+    assert await tests.list() == [other]
+    for missing in (tests.remove("home"), tests.run(only=["home"]), memory.space("bob").admin.tests.remove(other.id)):
+        with pytest.raises(NotFoundError, match="No memory test"):
             await missing
 
 
-async def test_all_tests_run_or_some_and_those_that_are_passed_are_not_kept(memory: Memory) -> None:
-    tests = memory.space("alice").tests
+async def test_memory_tests_run_all_some_or_unsaved_ones(memory: Memory) -> None:
+    tests = memory.space("alice").admin.tests
     await tell(memory, "I live in Bergen.")
     one = await tests.add(HOME, must=["Bergen"], test_id="1")
     two = await tests.add(HOME, must=["Oslo"], test_id="2")
@@ -126,30 +133,29 @@ async def test_all_tests_run_or_some_and_those_that_are_passed_are_not_kept(memo
     assert [(each.test.id, each.passed) for each in await tests.run()] == [(one.id, True), (two.id, False)]
     assert [each.test for each in await tests.run(only=[two.id])] == [two]
     assert [each.passed for each in await tests.run(tests=[replace(two, id="", must=("Bergen",))])] == [True]
-    assert await tests.all() == [one, two]
-    assert await memory.space("empty").tests.run() == []
+    assert await tests.list() == [one, two]
+    assert await memory.space("empty").admin.tests.run() == []
 
 
 async def test_a_test_shows_nothing_to_a_session_and_counts_nothing_as_used(memory: Memory) -> None:
     alice = memory.space("alice")
     session = await tell(memory, "I live in Bergen.")
-    await alice.tests.add(HOME, must=["Bergen"])
+    await alice.admin.tests.add(HOME, must=["Bergen"])
 
-    await alice.tests.run()
+    await alice.admin.tests.run()
 
-    assert await alice.shown() == []
+    assert await alice.admin.context_log.list() == []
     assert (await alice.explain(message(session, 1))).usage is None
 
 
 BROKEN: list[tuple[dict[str, Any], str]] = [
-    ({}, "expects nothing"),
+    ({}, "needs `must` or `must_not`"),
     ({"must": [" \n"]}, "empty text"),
     ({"must_not": [""]}, "length of 1"),
-    ({"must": "Bergen"}, "must be a list"),
     ({"must": ["x"], "limit": 0}, "limit must be"),
     ({"must": ["x"], "kinds": ["fax"]}, "fax"),
     ({"must": ["x"], "kinds": []}, "kinds is empty"),
-    ({"must": ["x"], "about": "message:ses_1:1"}, "must name a fact or a document"),
+    ({"must": ["x"], "about": "message:ses_1:1"}, "must be a fact or a document"),
     ({"must": ["x"], "as_of": "soon"}, "soon"),
 ]
 
@@ -158,10 +164,10 @@ BROKEN: list[tuple[dict[str, Any], str]] = [
 async def test_a_test_that_could_not_fail_or_not_be_run_is_refused(
     memory: Memory, given: dict[str, Any], why: str
 ) -> None:
-    with pytest.raises(Invalid, match=why):
-        await memory.space("alice").tests.add(HOME, **given)
+    with pytest.raises(InvalidRequestError, match=why):
+        await memory.space("alice").admin.tests.add(HOME, **given)
 
-    assert await memory.space("alice").tests.all() == []
+    assert await memory.space("alice").admin.tests.list() == []
 
 
 class Stars:
@@ -171,19 +177,21 @@ class Stars:
         return text.replace("hunter2", "[REDACTED]").replace("hush", "")
 
 
-async def test_a_secret_in_a_test_is_cut_out_and_still_matches_where_it_was_cut_out(database: Database) -> None:
+async def test_memory_test_redacts_secrets_and_still_matches(database: Database) -> None:
     memory = memory_on(database, redactor=Stars())
     await tell(memory, "My password for the harbour is hunter2.")
 
-    kept = await memory.space("alice").tests.add("hunter2 for the harbour?", must=["is hunter2"], note="not hunter2")
+    kept = await memory.space("alice").admin.tests.add(
+        "hunter2 for the harbour?", must=["is hunter2"], note="not hunter2"
+    )
 
-    assert "hunter2" not in repr(await memory.space("alice").tests.all())
-    [done] = await memory.space("alice").tests.run()
+    assert "hunter2" not in repr(await memory.space("alice").admin.tests.list())
+    [done] = await memory.space("alice").admin.tests.run()
     assert (done.test, done.passed) == (kept, True)
-    with pytest.raises(Invalid, match="must has an empty text"):
-        await memory.space("alice").tests.add(HOME, must=["hush"])
-    with pytest.raises(Invalid, match="question is empty"):
-        await memory.space("alice").tests.run(tests=[MemoryTest(question="hush", must=("Bergen",))])
+    with pytest.raises(InvalidRequestError, match="must has an empty text"):
+        await memory.space("alice").admin.tests.add(HOME, must=["hush"])
+    with pytest.raises(InvalidRequestError, match="question is empty"):
+        await memory.space("alice").admin.tests.run(tests=[MemoryTest(question="hush", must=("Bergen",))])
 
 
 QUESTIONS = [f"Who is in room {number}?" for number in range(45)]
@@ -195,7 +203,7 @@ async def test_many_tests_get_the_answers_that_recall_gives(database: Database, 
     await tell(memory, *(f"Anna{number} is in room {number}." for number in range(45)))
     tests = [MemoryTest(question=each, must=(f"Anna{at} ",), limit=3) for at, each in enumerate(QUESTIONS)]
 
-    done = await memory.space("alice").tests.run(tests=tests)
+    done = await memory.space("alice").admin.tests.run(tests=tests)
 
     answers = [(await memory.space("alice").recall(each, limit=3)).items for each in QUESTIONS]
     assert [[item.ref for item in each.items] for each in done] == [[item.ref for item in each] for each in answers]
@@ -217,6 +225,6 @@ async def test_tests_cost_no_more_than_asking_their_questions(memory: Memory) ->
         for each in QUESTIONS:
             await alice.recall(each, limit=5)
 
-    ratios = [await cpu(lambda: alice.tests.run(tests=tests)) / await cpu(ask) for _ in range(5)]
+    ratios = [await cpu(lambda: alice.admin.tests.run(tests=tests)) / await cpu(ask) for _ in range(5)]
 
     assert min(ratios) < 1.1

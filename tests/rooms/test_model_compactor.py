@@ -1,7 +1,7 @@
 import pytest
 
 import bethink
-from bethink.errors import ModelUnavailable
+from bethink.errors import ModelUnavailableError
 from bethink.memory.working.ladder import CompactionRequest
 from bethink.memory.working.memory import WorkingMemory
 from bethink.memory.working.model_compactor import ModelCompactor
@@ -42,21 +42,21 @@ async def test_a_model_that_says_nothing_is_replaced_by_quoting(database: Databa
     await desk.trigger_compaction(THREAD)
 
     state = await desk.current_state(THREAD)
-    assert any("What happened before:" in chunk.text for chunk in state.chunks)
+    assert any("Earlier events:" in chunk.text for chunk in state.chunks)
 
 
-async def test_a_model_that_is_away_leaves_the_thread_as_it_was(database: Database) -> None:
-    desk = await filled(database, ScriptedModel([ModelUnavailable("no")]))
+async def test_unavailable_model_leaves_the_thread_unchanged(database: Database) -> None:
+    desk = await filled(database, ScriptedModel([ModelUnavailableError("no")]))
     before = await desk.current_state(THREAD)
 
-    with pytest.raises(ModelUnavailable):
+    with pytest.raises(ModelUnavailableError):
         await desk.trigger_compaction(THREAD)
 
     assert (await desk.current_state(THREAD)).chunks == before.chunks
     assert not await desk.is_step_locked(THREAD)
 
 
-async def test_what_is_too_long_for_the_model_keeps_its_two_ends(database: Database) -> None:
+async def test_compaction_prompt_keeps_both_ends_of_long_text(database: Database) -> None:
     model = ScriptedModel(["short"], window=100)
     desk = WorkingMemory(database, space="alice", engine=engine(retain_recent=2), compactor=ModelCompactor(model))
     await desk.open_thread(THREAD)
@@ -71,7 +71,7 @@ async def test_what_is_too_long_for_the_model_keeps_its_two_ends(database: Datab
 
 async def compacted(memory: bethink.Memory) -> str:
     """Compact a thread of a memory, and return its summary."""
-    working = memory.local().working("alice")
+    working = memory.backend.local().working("alice")
     await working.open_thread(THREAD)
     for number in range(6):
         await working.dispatch(THREAD, Event(type=EventType.USER_MESSAGE, payload={"text": f"entry {number}"}))
@@ -92,12 +92,12 @@ async def test_a_memory_with_a_model_compacts_with_it(target: str) -> None:
 
 
 async def test_while_the_model_is_away_a_memory_compacts_by_quoting(target: str) -> None:
-    model = ScriptedModel([ModelUnavailable("no")])
+    model = ScriptedModel([ModelUnavailableError("no")])
     async with bethink.connect(target, model=model, redactor=Quiet(), engine=engine(retain_recent=2)) as memory:
         assert "entry 0" in await compacted(memory)
 
 
-async def test_a_compactor_of_ones_own_comes_first(target: str) -> None:
+async def test_custom_compactor_takes_precedence(target: str) -> None:
     class Mine:
         async def compact(self, request: CompactionRequest) -> str:
             return f"{len(request.chunks)} chunks"
@@ -114,26 +114,26 @@ async def test_a_compaction_is_charged_to_the_day_like_learning(target: str) -> 
     model = ScriptedModel(["They counted."])
     async with bethink.connect(target, model=model, redactor=Quiet(), engine=engine(retain_recent=2)) as memory:
         await compacted(memory)
-        spent = (await memory.audit()).spent_today
+        spent = (await memory.admin.audit()).spent_today
 
     assert spent.calls == 1
     assert spent.input_tokens > 0
     assert spent.cost > 0
 
 
-async def test_once_the_daily_cap_is_reached_a_compaction_quotes_and_asks_no_model(target: str) -> None:
+async def test_compaction_over_daily_cap_quotes_without_a_model(target: str) -> None:
     model = ScriptedModel(["They counted."])
     async with bethink.connect(
-        target, model=model, redactor=Quiet(), engine=engine(retain_recent=2), daily_spend_cap=0.000001
+        target, model=model, redactor=Quiet(), engine=engine(retain_recent=2), daily_budget=0.000001
     ) as memory:
         assert await compacted(memory) == "They counted."
-        spent = (await memory.audit()).spent_today
-        working = memory.local().working("alice")
+        spent = (await memory.admin.audit()).spent_today
+        working = memory.backend.local().working("alice")
         for number in range(6, 12):
             await working.dispatch(THREAD, Event(type=EventType.USER_MESSAGE, payload={"text": f"entry {number}"}))
         await working.trigger_compaction(THREAD)
         state = await working.current_state(THREAD)
-        assert (await memory.audit()).spent_today == spent
+        assert (await memory.admin.audit()).spent_today == spent
 
     assert len(model.calls) == 1
-    assert any("What happened before:" in chunk.text for chunk in state.chunks)
+    assert any("Earlier events:" in chunk.text for chunk in state.chunks)

@@ -1,4 +1,4 @@
-"""A search is narrowed inside the database, and several spaces are asked as one."""
+"""Filters run inside the database, and several spaces are searched as one."""
 
 from datetime import date, datetime, timedelta
 from typing import Any
@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 import bethink
-from bethink.errors import Invalid, NotFound
+from bethink.errors import InvalidRequestError, NotFoundError
 from bethink.model.documents import Author, DocumentDraft, Provenance
 from bethink.model.facts import SourceMessage
 from bethink.model.operations.memory import RECALL, RecallRequest
-from bethink.model.recall import RefKind
+from bethink.model.refs import RefKind
 from bethink.store.db import Database
 from tests.rooms.recall_kit import learnt, texts, user, with_vectors
 from tests.rooms.vector_kit import index_all
@@ -43,7 +43,7 @@ async def told(memory: bethink.Memory, *, space: str = "alice") -> bethink.Sessi
         ({"conversation": "desk", "agent": "assistant"}, {"green", "black", "white"}),
         ({"conversation": "phone"}, NONE),
         ({"since": date(2001, 1, 1), "until": "2001-12-31"}, NONE),
-        ({"origins": ["assistant"]}, NONE),
+        ({"origin": ["assistant"]}, NONE),
     ],
 )
 async def test_recall_and_context_find_only_what_they_are_narrowed_to(
@@ -58,7 +58,7 @@ async def test_recall_and_context_find_only_what_they_are_narrowed_to(
     assert {text.split()[1] for text in texts(found)} == wanted
     assert {item.text.split()[1] for item in block.items} == wanted
     if not wanted:
-        assert found.missing == "nothing was said about this, of what the search was narrowed to"
+        assert found.note == "No match. The search was filtered."
 
 
 async def test_a_narrow_search_is_not_starved_by_better_matches(memory: bethink.Memory) -> None:
@@ -84,21 +84,19 @@ async def test_vectors_are_compared_only_within_what_a_search_is_narrowed_to(dat
     assert found.candidates[0].signals["vector"].raw > 0
 
 
-async def test_a_fact_fits_by_the_labels_of_the_messages_that_it_rests_on(
-    memory: bethink.Memory, database: Database
-) -> None:
+async def test_fact_matches_by_the_labels_of_its_source_messages(memory: bethink.Memory, database: Database) -> None:
     session = await told(memory)
     await learnt(database, "fct_1", "Ann has green tea", SourceMessage(session.id, 1))
     await learnt(database, "fct_2", "Bo has black tea", SourceMessage(session.id, 2), metadata={"rank": 9})
     facts = memory.space("alice").facts
 
-    assert [fact.id for fact in await facts.all(where={"rank": 1})] == ["fct_1"]
-    assert [fact.id for fact in await facts.all(where={"rank": 2})] == []  # it has a rank of its own
-    assert [fact.id for fact in await facts.all(where={"project": "kettle"})] == ["fct_2"]
-    assert [fact.id for fact in await facts.all(tags=["green"])] == ["fct_1"]
-    assert [fact.id for fact in await facts.all(speaker="Bo")] == ["fct_2"]
+    assert [fact.id for fact in await facts.list(where={"rank": 1})] == ["fct_1"]
+    assert [fact.id for fact in await facts.list(where={"rank": 2})] == []  # it has a rank of its own
+    assert [fact.id for fact in await facts.list(where={"project": "kettle"})] == ["fct_2"]
+    assert [fact.id for fact in await facts.list(tags=["green"])] == ["fct_1"]
+    assert [fact.id for fact in await facts.list(speaker="Bo")] == ["fct_2"]
     assert [fact.id for fact in await facts.search("tea", tags=["work"], limit=1)] != []
-    assert [fact.id for fact in await facts.all(tags=["work"], limit=1, after="fct_1")] == ["fct_2"]
+    assert [fact.id for fact in await facts.list(tags=["work"], limit=1, after="fct_1")] == ["fct_2"]
 
 
 async def test_sessions_and_their_messages_can_be_narrowed(memory: bethink.Memory) -> None:
@@ -106,19 +104,19 @@ async def test_sessions_and_their_messages_can_be_narrowed(memory: bethink.Memor
     other = await memory.space("alice").session("phone", agent="coach")
     alice = memory.space("alice")
 
-    assert [entry.session.id for entry in await alice.sessions(tags=["work"])] == [session.id]
-    assert [entry.session.id for entry in await alice.sessions(agent="coach")] == [other.id]
-    assert [entry.session.id for entry in await alice.sessions(where={"project": {"contains": "mov"}})] == [session.id]
-    assert [record.number for record in await session.read(tags=["green"])] == [1, 3]
-    following = await session.reset()
+    assert [entry.session.id for entry in await alice.sessions.list(tags=["work"])] == [session.id]
+    assert [entry.session.id for entry in await alice.sessions.list(agent="coach")] == [other.id]
+    assert [entry.session.id for entry in await alice.sessions.list(where={"project": {"contains": "mov"}})] == [
+        session.id
+    ]
+    assert [record.number for record in await session.messages(tags=["green"])] == [1, 3]
+    following = await session.restart()
     assert (following.info.tags, following.info.metadata) == (("work",), {"project": "samovar"})
     again = await alice.session("desk", tags=["home"])
     assert (again.info.tags, again.info.metadata) == (("home",), {"project": "samovar"})
 
 
-async def test_what_fits_a_filter_is_forgotten_with_what_was_made_of_it(
-    memory: bethink.Memory, database: Database
-) -> None:
+async def test_forget_by_filter_deletes_derived_data(memory: bethink.Memory, database: Database) -> None:
     session = await told(memory)
     await learnt(database, "fct_1", "Ann has green tea on the shelf", SourceMessage(session.id, 1))
     await learnt(database, "fct_2", "The tea is black", SourceMessage(session.id, 2))
@@ -127,13 +125,13 @@ async def test_what_fits_a_filter_is_forgotten_with_what_was_made_of_it(
 
     would = await alice.forget(where={"rank": 1}, dry_run=True)
     assert (would.messages, would.facts, would.documents, would.dry_run) == (1, 1, 1, True)
-    assert len(await session.read()) == 3
+    assert len(await session.messages()) == 3
     gone = await alice.forget(where={"rank": 1}, kinds=[RefKind.MESSAGE, RefKind.FACT])
     assert (gone.messages, gone.facts, gone.documents) == (1, 1, 0)
-    assert [record.number for record in await session.read()] == [2, 3]
-    assert [fact.id for fact in await alice.facts.all()] == ["fct_2"]
+    assert [record.number for record in await session.messages()] == [2, 3]
+    assert [fact.id for fact in await alice.facts.list()] == ["fct_2"]
     gone = await alice.forget(conversation="desk", tags=["rare"])
-    assert [record.number for record in await session.read()] == [2]
+    assert [record.number for record in await session.messages()] == [2]
     assert (await alice.forget(conversation="phone", tags=["work"])).messages == 0
 
 
@@ -143,7 +141,7 @@ async def test_a_filter_is_a_target_of_its_own(memory: bethink.Memory) -> None:
         {"tags": ["a"], "everything": True}, {"kinds": [RefKind.FACT], "everything": True}, {},
     ]  # fmt: skip
     for each in wrong:
-        with pytest.raises(Invalid):
+        with pytest.raises(InvalidRequestError):
             await alice.forget(**each)
 
 
@@ -159,7 +157,7 @@ async def test_labels_of_documents_and_sessions_go_with_their_text(memory: bethi
 
     left = (await alice.documents.versions(document.id))[0]
     assert (left.tags, left.metadata) == ((), {})
-    info = (await alice.get_session(session.id)).info
+    info = (await alice.sessions.get(session.id)).info
     assert (info.tags, info.metadata) == ((), {})
 
 
@@ -168,27 +166,27 @@ async def test_a_job_that_rewrites_a_document_keeps_its_labels(memory: bethink.M
     made = await alice.documents.create(DocumentDraft(slug="tea", title="Tea", tags=("green",), metadata={"rank": 1}))
 
     by = Provenance(author=Author(kind="job", id="writer"))
-    await alice.documents.update(made.id, DocumentDraft(slug="tea", title="Teas"), expected=1, by=by)
-    by_hand = await alice.documents.update(made.id, DocumentDraft(slug="tea", title="Hers"), expected=2)
+    await alice.documents.update(made.id, DocumentDraft(slug="tea", title="Teas"), if_version=1, provenance=by)
+    by_hand = await alice.documents.update(made.id, DocumentDraft(slug="tea", title="Hers"), if_version=2)
 
     assert [each.tags for each in await alice.documents.versions(made.id)] == [("green",), ("green",), ()]
     assert by_hand.metadata == {}
 
 
-async def test_what_is_remembered_gets_the_labels_of_the_call(memory: bethink.Memory) -> None:
+async def test_remember_adds_the_tags_and_metadata_of_the_call(memory: bethink.Memory) -> None:
     alice = memory.space("alice")
     kept = await alice.remember(
         [user("one", tags=["a"], metadata={"k": 1}), user("two")], tags=["b", "a"], metadata={"k": 2, "n": 3}
     )
 
-    [one, two] = [record.message for record in await (await alice.get_session(kept.session.id)).read()]
+    [one, two] = [record.message for record in await (await alice.sessions.get(kept.session.id)).messages()]
     assert (one.tags, one.metadata) == (("a", "b"), {"k": 1, "n": 3})
     assert (two.tags, two.metadata) == (("b", "a"), {"k": 2, "n": 3})
     item = (await alice.recall("one", kinds=[RefKind.MESSAGE])).items[0]
     assert (item.tags, item.metadata) == (("a", "b"), {"k": 1, "n": 3})
 
 
-async def test_a_day_is_all_of_it_for_since_and_for_until(memory: bethink.Memory) -> None:
+async def test_since_and_until_include_the_whole_day(memory: bethink.Memory) -> None:
     alice = memory.space("alice")
     noon = datetime.fromisoformat("2026-03-01T12:00:00Z")
     for days in (-1, 0, 1):
@@ -202,7 +200,7 @@ async def test_several_spaces_are_one_ranking_within_one_budget(memory: bethink.
     await told(memory, space="mira")
     await memory.space("team").remember("Tea")
     await memory.space("other").remember("Tea that nobody asked for")
-    both = memory.spaces("mira", "team")
+    both = memory.group("mira", "team")
 
     found = await both.recall("Where is the tea?", explain=True)
     alone = {
@@ -230,28 +228,28 @@ async def test_the_context_of_several_spaces_shares_one_budget(memory: bethink.M
     await told(memory, space="mira")
     await memory.space("team").remember("The tea of the team")
 
-    block = await memory.spaces("mira", "team").context("tea", budget=300)
+    block = await memory.group("mira", "team").context("tea", budget=300)
 
     assert {item.space for item in block.items} == {"mira", "team"}
     assert 0 < block.tokens <= 300
     assert "The tea of the team" in block.text
-    assert not await memory.spaces("nobody", "none").context("tea")
+    assert not await memory.group("nobody", "none").context("tea")
 
 
 async def test_several_empty_spaces_say_why(memory: bethink.Memory) -> None:
     await memory.space("mira").remember("Coffee")
 
-    found = await memory.spaces("mira", "team").recall("tea")
+    found = await memory.group("mira", "team").recall("tea")
 
-    assert (found.items, found.missing) == ((), "nothing was said about this")
+    assert (found.items, found.note) == ((), "No match.")
 
 
 @pytest.mark.parametrize("names", [(), ("a", "a"), ("a", ""), tuple(map(str, range(21)))])
-def test_spaces_that_cannot_be_asked_together_are_refused(names: tuple[str, ...]) -> None:
-    with pytest.raises(Invalid):
-        bethink.connect(enabled=False).spaces(*names)
+def test_spaces_that_cannot_be_combined_are_rejected(names: tuple[str, ...]) -> None:
+    with pytest.raises(InvalidRequestError):
+        bethink.connect(enabled=False).group(*names)
 
 
-async def test_an_error_names_the_space_it_comes_from(memory: bethink.Memory) -> None:
-    with pytest.raises(NotFound, match="space 'mira': no session"):
-        await memory.spaces("mira", "team")._run(RECALL, RecallRequest(question="tea", session_id="ses_none"))
+async def test_multi_space_error_names_its_space(memory: bethink.Memory) -> None:
+    with pytest.raises(NotFoundError, match="Space 'mira': No session"):
+        await memory.group("mira", "team")._run(RECALL, RecallRequest(question="tea", session_id="ses_none"))

@@ -1,4 +1,4 @@
-"""Jobs of all spaces by state, and tried again; counts and costs that are kept, and never added up."""
+"""Jobs of all spaces by status, and retries; counts and costs are maintained, not summed."""
 
 from datetime import UTC, date, datetime, timedelta
 
@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bethink import Memory
-from bethink.errors import Invalid, NotFound
-from bethink.model.jobs import Claim, JobKind, JobPage, JobStatus, SpendingBy, Usage
+from bethink import Memory, Page
+from bethink.errors import InvalidRequestError, NotFoundError
+from bethink.model.jobs import Job, JobKind, JobStatus, Lease, SpendingBy, Usage
 from bethink.store import jobs, learning
 from bethink.store.db import Database, Tx
 from tests.conftest import FakeClock
@@ -27,30 +27,28 @@ async def _kill(database: Database, space: str, kind: JobKind, key: str, *, erro
 
     def fail(tx: Tx, error: str, status: JobStatus) -> None:
         _queue(tx, space, kind, key)
-        for claim in jobs.claim(tx, kind=kind, worker="w", lease=MINUTE, limit=100, space=space):
+        for claim in jobs.lease_jobs(tx, kind=kind, worker="w", duration=MINUTE, limit=100, space=space):
             if claim.key == key:
                 jobs.fail(tx, claim, newer=False, status=status, delay=MINUTE, attempts=None, error=error)
 
     for error in errors:
-        status = JobStatus.DEAD if error == errors[-1] else JobStatus.FAILED
+        status = JobStatus.ABANDONED if error == errors[-1] else JobStatus.FAILED
         await database.transact(lambda tx, error=error, status=status: fail(tx, error, status), space=space)
 
 
 @pytest.mark.parametrize("kind", JobKind)
-async def test_a_job_of_any_kind_that_was_given_up_starts_over(
-    memory: Memory, database: Database, kind: JobKind
-) -> None:
+async def test_abandoned_job_of_any_kind_can_be_retried(memory: Memory, database: Database, kind: JobKind) -> None:
     await _kill(database, "mira", kind, "key")
     mira = memory.space("mira")
 
-    [dead] = [job for job in (await memory.page_jobs()).items if job.kind is kind]
+    [dead] = [job for job in (await memory.admin.jobs.list()).items if job.kind is kind]
     assert (dead.space, dead.key, dead.last_error) == ("mira", "key", "no")
-    assert await mira.retry_job(kind, "key") is True
-    assert (await mira.job(kind, "key")).job.status is JobStatus.QUEUED
-    assert await mira.retry_job(kind, "key") is False
-    assert (await memory.page_jobs()).items == ()
-    with pytest.raises(NotFound):
-        await memory.space("anna").retry_job(kind, "key")
+    assert await mira.admin.jobs.retry(kind, "key") is True
+    assert (await mira.admin.jobs.get(kind, "key")).job.status is JobStatus.QUEUED
+    assert await mira.admin.jobs.retry(kind, "key") is False
+    assert (await memory.admin.jobs.list()).items == ()
+    with pytest.raises(NotFoundError):
+        await memory.space("anna").admin.jobs.retry(kind, "key")
 
 
 async def test_a_job_shows_its_failed_attempts_and_what_the_model_answered(memory: Memory, database: Database) -> None:
@@ -58,51 +56,51 @@ async def test_a_job_shows_its_failed_attempts_and_what_the_model_answered(memor
 
     def answer(tx: Tx) -> None:
         _queue(tx, "mira", JobKind.WRITE, "agt")
-        [claim] = jobs.claim(tx, kind=JobKind.WRITE, worker="w", lease=MINUTE, limit=1, space="mira")
+        [claim] = jobs.lease_jobs(tx, kind=JobKind.WRITE, worker="w", duration=MINUTE, limit=1, space="mira")
         learning.record_answer(tx, claim, run="r", content='{"a": 1}', agent_id="agt", model="m", prompt="p")
 
     await database.transact(answer, space="mira")
-    found = await memory.space("mira").job(JobKind.WRITE, "agt")
+    found = await memory.space("mira").admin.jobs.get(JobKind.WRITE, "agt")
 
     assert [each.error for each in found.failures] == ["second", "first"]
     assert [(each.content, each.model) for each in found.answers] == [('{"a": 1}', "m")]
     assert found.job.status is JobStatus.RUNNING
-    with pytest.raises(NotFound, match="no write job 'agt'"):
-        await memory.space("anna").job(JobKind.WRITE, "agt")
+    with pytest.raises(NotFoundError, match="No write job 'agt'"):
+        await memory.space("anna").admin.jobs.get(JobKind.WRITE, "agt")
     await memory.space("mira").forget(everything=True)
     left = await database.transact(lambda tx: tx.all("list_attempts", space="mira", kind="write", key="agt", limit=9))
     assert left == []
 
 
-async def test_only_the_last_twenty_failures_of_a_job_are_kept(memory: Memory, database: Database) -> None:
+async def test_only_the_last_20_failures_of_a_job_are_stored(memory: Memory, database: Database) -> None:
     for number in range(25):
         await _kill(database, "mira", JobKind.INDEX, "key", errors=(str(number),))
 
-    found = await memory.space("mira").job(JobKind.INDEX, "key")
+    found = await memory.space("mira").admin.jobs.get(JobKind.INDEX, "key")
 
     assert [each.error for each in found.failures] == [str(number) for number in reversed(range(5, 25))]
 
 
-async def test_jobs_of_all_spaces_are_listed_by_state_and_those_of_one_space_alone(
-    memory: Memory, database: Database
-) -> None:
+async def test_jobs_are_listed_by_status_for_all_spaces_or_one(memory: Memory, database: Database) -> None:
     for space in ("anna", "mira"):
         await _kill(database, space, JobKind.EXTRACT, "ses_1")
         await database.transact(lambda tx, space=space: _queue(tx, space, JobKind.WRITE, "agt"), space=space)
 
-    dead = await every(lambda after: memory.page_jobs(limit=1, after=after))
+    dead = await every(lambda after: memory.admin.jobs.list(limit=1, after=after))
     assert [(job.space, job.kind) for job in dead] == [("mira", "extract"), ("anna", "extract")]
-    queued = await every(lambda after: memory.page_jobs(status=JobStatus.QUEUED, limit=1, after=after))
+    queued = await every(lambda after: memory.admin.jobs.list(status=JobStatus.QUEUED, limit=1, after=after))
     assert [(job.space, job.kind.value) for job in queued] == [
         ("mira", "write"), ("mira", "index"), ("anna", "write"), ("anna", "index"),
     ]  # fmt: skip
-    writes = await memory.page_jobs(status=JobStatus.QUEUED, kind=JobKind.WRITE)
+    writes = await memory.admin.jobs.list(status=JobStatus.QUEUED, kind=JobKind.WRITE)
     assert [job.space for job in writes.items] == ["mira", "anna"]
-    own = await every(lambda after: memory.space("anna").page_jobs(limit=1, after=after))
+    own = await every(lambda after: memory.space("anna").admin.jobs.list(limit=1, after=after))
     assert [(job.space, job.kind.value) for job in own] == [("anna", "write"), ("anna", "index"), ("anna", "extract")]
-    assert [job.kind for job in (await memory.space("anna").page_jobs(status=JobStatus.DEAD)).items] == ["extract"]
-    with pytest.raises(Invalid, match="status cannot be 'done'"):
-        await memory.page_jobs(status=JobStatus.DONE)
+    assert [job.kind for job in (await memory.space("anna").admin.jobs.list(status=JobStatus.ABANDONED)).items] == [
+        "extract"
+    ]
+    with pytest.raises(InvalidRequestError, match="status cannot be 'done'"):
+        await memory.admin.jobs.list(status=JobStatus.DONE)
 
 
 @settings(max_examples=8, suppress_health_check=EVERY_CHECK)
@@ -132,14 +130,14 @@ async def test_pages_of_jobs_have_no_gaps_and_no_doubles_while_jobs_are_queued(
     else:
         for each in before:
             await database.transact(lambda tx, each=each: queue(tx, each), space="all")
-    first = {(job.kind, job.key) for job in (await memory.page_jobs(status=JobStatus.QUEUED, limit=1_000)).items}
+    first = {(job.kind, job.key) for job in (await memory.admin.jobs.list(status=JobStatus.QUEUED, limit=1_000)).items}
     waiting = iter(meanwhile)
 
-    async def page(after: str) -> JobPage:
+    async def page(after: str) -> Page[Job]:
         for each in waiting:
             await database.transact(lambda tx, each=each: queue(tx, each), space="all")
             break
-        return await memory.page_jobs(status=JobStatus.QUEUED, limit=limit, after=after)
+        return await memory.admin.jobs.list(status=JobStatus.QUEUED, limit=limit, after=after)
 
     seen = [(job.kind, job.key) for job in await every(page)]
     await memory.space("all").forget(everything=True)
@@ -160,21 +158,21 @@ def _act(tx: Tx, what: str, space: str, kind: JobKind) -> None:
         _queue(tx, space, kind, "key")
     elif what == "await":
         jobs.ensure_space(tx, space=space)
-        jobs.await_quiet(tx, space=space, session_id="quiet", due=tx.now)
+        jobs.schedule_idle_check(tx, space=space, session_id="quiet", due=tx.now)
     elif what == "retry":
         jobs.retry(tx, space=space, kind=kind, key="key")
     elif what == "cancel":
         jobs.cancel(tx, space=space, kind=kind, key="key")
     else:
-        for claim in jobs.claim(tx, kind=kind, worker="w", lease=MINUTE, limit=10, space=space):
+        for claim in jobs.lease_jobs(tx, kind=kind, worker="w", duration=MINUTE, limit=10, space=space):
             _end(tx, claim, what)
 
 
-def _end(tx: Tx, claim: Claim, what: str) -> None:
+def _end(tx: Tx, claim: Lease, what: str) -> None:
     if what == "succeed":
         jobs.finish(tx, claim, status=JobStatus.DONE, outcome=None)
     elif what != "claim":
-        status = JobStatus.DEAD if what == "die" else JobStatus.FAILED
+        status = JobStatus.ABANDONED if what == "die" else JobStatus.FAILED
         jobs.fail(tx, claim, newer=False, status=status, delay=MINUTE, attempts=None, error="no")
 
 
@@ -194,21 +192,21 @@ async def test_the_counts_of_jobs_are_what_counting_them_would_give(
 ) -> None:
     for what, space, kind in steps:
         if what == "forget":
-            if space in await memory.list_spaces():
+            if space in [space.name for space in await memory.spaces.list()]:
                 await memory.space(space).forget(everything=True)
         else:
             await database.transact(lambda tx, step=(what, space, kind): _act(tx, *step), space=space)
 
-    kept = await database.transact(jobs.counts, read=True)
-    expected = await database.transact(_counted, read=True)
-    for space in await memory.list_spaces():
+    kept = await database.transact(jobs.counts, read_only=True)
+    expected = await database.transact(_counted, read_only=True)
+    for space in [space.name for space in await memory.spaces.list()]:
         await memory.space(space).forget(everything=True)
 
     assert {(kind.value, status.value): count for kind, by in kept.items() for status, count in by.items()} == expected
-    assert await database.transact(jobs.counts, read=True) == {}
+    assert await database.transact(jobs.counts, read_only=True) == {}
 
 
-async def test_pages_of_jobs_and_an_audit_cost_the_same_however_many_jobs_there_are(
+async def test_job_pages_and_audit_cost_is_independent_of_job_count(
     memory: Memory, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     costs: list[list[int]] = []
@@ -219,16 +217,16 @@ async def test_pages_of_jobs_and_an_audit_cost_the_same_however_many_jobs_there_
             for number in range(first, last):
                 kind = list(JobKind)[number % 4]
                 _queue(tx, "mira", kind, f"k{number:05}")
-            tx.script("UPDATE jobs SET status = 'dead' WHERE key LIKE '%0'")
+            tx.script("UPDATE jobs SET status = 'abandoned' WHERE key LIKE '%0'")
             tx.script("UPDATE jobs SET status = 'done' WHERE key LIKE '%5'")
 
         await database.transact(grow, space="mira")
         await analyze(database, "jobs", "job_counts")
         pages = (
-            lambda: memory.page_jobs(limit=5),
-            lambda: memory.page_jobs(status=JobStatus.QUEUED, kind=JobKind.WRITE, limit=5),
-            lambda: memory.space("mira").page_jobs(limit=5),
-            lambda: database.transact(jobs.counts, read=True),
+            lambda: memory.admin.jobs.list(limit=5),
+            lambda: memory.admin.jobs.list(status=JobStatus.QUEUED, kind=JobKind.WRITE, limit=5),
+            lambda: memory.space("mira").admin.jobs.list(limit=5),
+            lambda: database.transact(jobs.counts, read_only=True),
         )
         found = [await cost_of(monkeypatch, page) for page in pages]
         assert [cost.scans for cost in found[:3]] == [[], [], []], "the counts alone are read whole"
@@ -241,7 +239,7 @@ async def test_pages_of_jobs_and_an_audit_cost_the_same_however_many_jobs_there_
 async def _charge(database: Database, space: str, kind: JobKind, model: str, cost: int) -> None:
     def body(tx: Tx) -> None:
         _queue(tx, space, kind, "key")
-        [claim, *_] = jobs.claim(tx, kind=kind, worker="w", lease=MINUTE, limit=1, space=space)
+        [claim, *_] = jobs.lease_jobs(tx, kind=kind, worker="w", duration=MINUTE, limit=1, space=space)
         jobs.charge(tx, claim, Usage(1, 10, 2, cost), model=model)
         jobs.finish(tx, claim, status=JobStatus.DONE, outcome=None)
 
@@ -260,7 +258,7 @@ async def test_spending_is_listed_by_day_kind_model_and_space(
     await database.transact(lambda tx: jobs.spend(tx, Usage(1, 1, 1, 2)))
 
     async def listed(by: SpendingBy, **more: object) -> list[tuple[int, str, int]]:
-        found = await memory.spending(by=by, **more)  # type: ignore[arg-type]
+        found = await memory.admin.costs.list(by=by, **more)  # type: ignore[arg-type]
         return [(each.day.day, each.name, each.usage.cost) for each in found]
 
     assert await listed(SpendingBy.DAY) == [(2, "", 40), (1, "", 5)]
@@ -275,21 +273,21 @@ async def test_spending_is_listed_by_day_kind_model_and_space(
     assert await listed(SpendingBy.SPACE, limit=1) == [(2, "anna", 31), (1, "mira", 5)]
     assert await listed(SpendingBy.DAY, since=date(2026, 3, 2)) == [(2, "", 40)]
     assert await listed(SpendingBy.DAY, until=date(2026, 3, 1)) == [(1, "", 5)]
-    own = await memory.space("mira").spending()
+    own = await memory.space("mira").admin.costs.list()
     assert [(each.day, each.usage.cost, each.usage.calls) for each in own] == [
         (date(2026, 3, 2), 7, 1), (date(2026, 3, 1), 5, 1),
     ]  # fmt: skip
-    with pytest.raises(Invalid, match="more than 31 days"):
-        await memory.spending(by=SpendingBy.SPACE, since=date(2026, 1, 1))
+    with pytest.raises(InvalidRequestError, match="less than 31 days"):
+        await memory.admin.costs.list(by=SpendingBy.SPACE, since=date(2026, 1, 1))
     await memory.space("anna").forget(everything=True)
     assert await listed(SpendingBy.SPACE) == [(2, "mira", 7), (1, "mira", 5)]
     assert await listed(SpendingBy.DAY) == [(2, "", 40), (1, "", 5)], "what was paid stays paid"
 
 
-async def test_what_a_lost_claim_cost_is_charged_even_if_its_space_is_gone(memory: Memory, database: Database) -> None:
-    def claim(tx: Tx) -> Claim:
+async def test_lost_lease_is_charged_even_if_its_space_is_deleted(memory: Memory, database: Database) -> None:
+    def claim(tx: Tx) -> Lease:
         _queue(tx, "mira", JobKind.EXTRACT, "ses")
-        return jobs.claim(tx, kind=JobKind.EXTRACT, worker="w", lease=MINUTE, limit=1)[0]
+        return jobs.lease_jobs(tx, kind=JobKind.EXTRACT, worker="w", duration=MINUTE, limit=1)[0]
 
     held = await database.transact(claim, space="mira")
     await memory.space("mira").forget(everything=True)
@@ -297,5 +295,5 @@ async def test_what_a_lost_claim_cost_is_charged_even_if_its_space_is_gone(memor
     kept = await database.transact(lambda tx: jobs.charge(tx, held, Usage(1, 1, 1, 9), model="m"), space="mira")
 
     assert kept is False
-    assert (await memory.spending())[0].usage.cost == 9
-    assert await memory.spending(by=SpendingBy.SPACE) == []
+    assert (await memory.admin.costs.list())[0].usage.cost == 9
+    assert await memory.admin.costs.list(by=SpendingBy.SPACE) == []

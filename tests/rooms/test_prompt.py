@@ -1,9 +1,9 @@
-"""What an agent is shown, and how messages reach its working memory."""
+"""The prompt of an agent, and how messages reach its working memory."""
 
 import pytest
 
 from bethink import Memory, Message, connect
-from bethink.errors import Unavailable
+from bethink.errors import DatabaseUnavailableError
 from bethink.memory.working.ladder import CompactionRequest, Thresholds
 from bethink.memory.working.memory import WorkingMemory
 from bethink.memory.working.process import Engine
@@ -38,7 +38,7 @@ CHUNKS = [
 
 
 @pytest.mark.spec("S4.17")
-def test_chunks_become_messages_with_the_summary_as_a_system_message_before_them() -> None:
+def test_chunks_become_messages_after_a_system_summary() -> None:
     prompt = build(CHUNKS, budget=1000, tokens=Words())
 
     assert prompt.to_openai() == [
@@ -64,7 +64,7 @@ def test_messages_of_one_role_are_joined_where_roles_must_alternate() -> None:
     assert prompt.to_anthropic()["messages"] == [{"role": "user", "content": "a\n\nb"}]
 
 
-def test_within_a_budget_the_pinned_and_the_newest_are_kept_and_every_chunk_has_its_reason() -> None:
+def test_prompt_keeps_pinned_and_newest_chunks_with_reasons() -> None:
     # Pinned: 6 for the system text, 8 for the summary. Newest: 6 + 7 + 6.
     prompt = build(CHUNKS, budget=33, tokens=Words())
 
@@ -84,14 +84,14 @@ def test_within_a_budget_the_pinned_and_the_newest_are_kept_and_every_chunk_has_
 
 
 @pytest.mark.parametrize("budget", range(0, 60, 3))
-def test_a_prompt_never_costs_more_than_its_budget_unless_the_pinned_alone_do(budget: int) -> None:
+def test_prompt_exceeds_its_budget_only_for_pinned_chunks(budget: int) -> None:
     prompt = build(CHUNKS, budget=budget, tokens=Words())
     pinned = sum(shown.tokens for shown in prompt.report if shown.reason is Reason.PINNED)
 
     assert prompt.tokens <= max(budget, pinned)
 
 
-def test_the_prefix_stays_the_same_while_the_conversation_goes_on() -> None:
+def test_prompt_prefix_is_stable_during_a_conversation() -> None:
     first = build(CHUNKS[:4], budget=1000, tokens=Words())
     later = build(CHUNKS, budget=20, tokens=Words())
     other = build([chunk(1, "be stern", ChunkType.SYSTEM), *CHUNKS[1:]], budget=1000, tokens=Words())
@@ -103,7 +103,7 @@ def test_the_prefix_stays_the_same_while_the_conversation_goes_on() -> None:
 @pytest.fixture
 async def desk(memory: Memory) -> WorkingMemory:
     session = await memory.space("alice").session(KEY)
-    desk = memory.local().working("alice")
+    desk = memory.backend.local().working("alice")
     await desk.open_thread(THREAD, session_id=session.id)
     return desk
 
@@ -169,7 +169,7 @@ class Leaking:
 
 async def test_no_secret_reaches_working_memory_by_an_event_or_by_a_model(database: Database) -> None:
     memory = memory_on(database, redactor=Censor(), compactor=Leaking())
-    desk = memory.local().working("alice")
+    desk = memory.backend.local().working("alice")
     await desk.open_thread(THREAD)
     for text in ("it is hunter2", "\0two", "three"):
         await desk.dispatch(THREAD, Event(type=EventType.USER_MESSAGE, payload={"text": text, "deep": [{"a": text}]}))
@@ -182,7 +182,7 @@ async def test_no_secret_reaches_working_memory_by_an_event_or_by_a_model(databa
 
 class Failing:
     async def compact(self, request: CompactionRequest) -> str:
-        raise Unavailable("the model is away.")
+        raise DatabaseUnavailableError("the model is away.")
 
 
 async def test_a_message_is_acknowledged_even_if_its_thread_cannot_go_on(
@@ -191,22 +191,22 @@ async def test_a_message_is_acknowledged_even_if_its_thread_cannot_go_on(
     engine = Engine(tokens=Words(), thresholds=Thresholds(soft=1, hard=2, truncation=1000))
     memory = memory_on(database, redactor=Quiet(), engine=engine, compactor=Failing())
     session = await memory.space("alice").session(KEY)
-    desk = memory.local().working("alice")
+    desk = memory.backend.local().working("alice")
     await desk.open_thread(THREAD, session_id=session.id)
 
     assert await session.append(many(4)) == [1, 2, 3, 4]
 
-    assert f"could not process the events of thread {THREAD}: Unavailable" in caplog.text
+    assert f"Cannot process the events of thread {THREAD}: DatabaseUnavailableError" in caplog.text
     assert await desk.is_step_locked(THREAD) is False
-    assert len(await session.read()) == 4
+    assert len(await session.messages()) == 4
 
 
 @pytest.mark.spec("S4.19", "S4.18", "S4.14")
-async def test_without_a_model_old_messages_give_way_to_what_can_be_quoted_of_them(database: Database) -> None:
+async def test_compaction_without_a_model_quotes_old_messages(database: Database) -> None:
     engine = Engine(tokens=Words(), thresholds=Thresholds(soft=5, hard=60, truncation=1000))
     memory = memory_on(database, redactor=Quiet(), engine=engine)
     session = await memory.space("alice").session(KEY)
-    desk = memory.local().working("alice")
+    desk = memory.backend.local().working("alice")
     await desk.open_thread(THREAD, session_id=session.id)
 
     await session.append(many(30))
@@ -215,12 +215,12 @@ async def test_without_a_model_old_messages_give_way_to_what_can_be_quoted_of_th
     assert summary.subtype is SubType.COMPACTED
     assert "message 1" in summary.text
     assert 0 < len(rest) <= 20
-    assert await memory.local().history("alice").get_summary(KEY) == summary.text
-    assert await memory.local().history("alice").length(KEY) == 30  # the log keeps what the view drops
+    assert await memory.backend.local().history("alice").get_summary(KEY) == summary.text
+    assert await memory.backend.local().history("alice").length(KEY) == 30  # the log keeps what the view drops
 
 
 @pytest.mark.spec("S3.44", "S3.47")
-async def test_a_compaction_that_is_due_can_be_taken_over_once(database: Database) -> None:
+async def test_pending_compaction_can_be_consumed_once(database: Database) -> None:
     engine = Engine(tokens=Words(), thresholds=Thresholds(soft=1, hard=4, truncation=1000), retain_recent=1)
     desk = WorkingMemory(database, space="alice", engine=engine)
     await desk.open_thread(THREAD)
@@ -236,5 +236,5 @@ async def test_a_compaction_that_is_due_can_be_taken_over_once(database: Databas
 
 
 def test_a_memory_that_is_switched_off_has_no_working_memory() -> None:
-    with pytest.raises(Unavailable, match="switched off"):
-        connect(enabled=False).local().working("alice")
+    with pytest.raises(DatabaseUnavailableError, match="disabled"):
+        connect(enabled=False).backend.local().working("alice")

@@ -1,4 +1,4 @@
-"""Recall as of any moment, against a plain replay of what was done until then; and seeded bugs that must be found."""
+"""Recall with `as_of` compared with a plain replay, with seeded bugs that must be detected."""
 
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
@@ -12,13 +12,13 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from bethink import Fact, Memory
-from bethink.errors import NotFound
+from bethink.errors import NotFoundError
 from bethink.memory.facts.reconcile import reconcile
 from bethink.model.documents import DocumentDraft
 from bethink.model.facts import SourceMessage
 from bethink.model.moments import from_micros, from_micros_or_none, to_micros
-from bethink.model.recall import Ref, RefKind
 from bethink.model.records import Origin
+from bethink.model.refs import Ref, RefKind
 from bethink.model.reviews import ClaimedFact
 from bethink.model.rules import rank
 from bethink.store import search
@@ -146,7 +146,7 @@ class World:
     def index(self, name: str, ends: int | None) -> None:
         now = to_micros(self.clock.time) + 1
         valid_to = None if ends is None else now + ends
-        fact = Fact(id=name, content=f"marmot {len(self.history)}", valid_to=from_micros_or_none(valid_to))
+        fact = Fact(id=name, text=f"marmot {len(self.history)}", valid_to=from_micros_or_none(valid_to))
         self.wait(lambda: self.memory.space(self.space).facts.save(fact))
         self.note("index", name, since=now, ends=valid_to)
 
@@ -154,7 +154,7 @@ class World:
         now, name = to_micros(self.clock.time) + 1, f"l{len(self.history)}"
         since, valid_to = now + begins, None if ends is None else now + ends
         fact = Fact(
-            id=name, content=f"marmot {len(self.history)}", created_at=from_micros(since),
+            id=name, text=f"marmot {len(self.history)}", created_at=from_micros(since),
             valid_to=from_micros_or_none(valid_to), subject="user", slot=slot, origin=Origin(origin),
         )  # fmt: skip
 
@@ -169,7 +169,7 @@ class World:
     def forget(self, name: str) -> None:
         try:
             self.wait(lambda: self.memory.space(self.space).forget(f"fact:{name}:0"))
-        except NotFound:
+        except NotFoundError:
             return
         self.note("forget", name)
 
@@ -181,14 +181,14 @@ class World:
         if known is None:
             self.wait(lambda: docs.create(draft, document_id=name))
         else:
-            self.wait(lambda: docs.update(known[0], draft, expected=known[1]))
+            self.wait(lambda: docs.update(known[0], draft, if_version=known[1]))
         self.pages[slug] = (name, 1) if known is None else (known[0], known[1] + 1)
         self.note("write", slug)
 
     def remove(self, slug: str) -> None:
         known = self.pages.pop(slug, None)
         if known is not None:
-            self.wait(lambda: self.memory.space(self.space).documents.delete(known[0], expected=known[1]))
+            self.wait(lambda: self.memory.space(self.space).documents.delete(known[0], if_version=known[1]))
             self.note("remove", slug)
 
     def pause(self, micros: int) -> None:
@@ -270,7 +270,7 @@ def compare(stage: Stage, run: settings, *, vectors: bool) -> None:
 
 
 @pytest.mark.timeout(600)
-def test_recall_as_of_a_moment_is_what_a_replay_up_to_it_knows(stage: Stage) -> None:
+def test_recall_as_of_matches_a_replay(stage: Stage) -> None:
     compare(stage, SOUND, vectors=False)
 
 
@@ -316,13 +316,13 @@ def test_the_replay_finds_each_seeded_bug(stage: Stage, mutant: str, monkeypatch
         spoil(monkeypatch, stage.database.dialect, name, old, new)
     # What was found is judged once more when it is read: a bug in one of the two alone does no harm.
     monkeypatch.setattr(search._Judge, "fate_of", _as_if_it_held)
-    monkeypatch.setattr(search, "gone", _as_if_nothing_were_gone)
+    monkeypatch.setattr(search, "outdated_refs", _as_if_nothing_were_gone)
 
     with pytest.raises(AssertionError):
         compare(stage, SPOILT, vectors=not MUTANTS[mutant])
 
 
-async def test_only_what_was_said_by_then_is_found(memory: Memory, clock: FakeClock) -> None:
+async def test_recall_as_of_finds_only_earlier_messages(memory: Memory, clock: FakeClock) -> None:
     session = await tell(memory, "The otter was seen once.")
     between = clock.time
     await session.append([assistant("Seen, you say?"), user("The otter was seen twice.")])
@@ -353,16 +353,16 @@ async def test_the_messages_behind_a_fact_are_those_known_by_then(
     assert [len(found.items[0].sources) for found in (then, now)] == [1, 2]
 
 
-async def test_a_vector_alone_brings_back_neither_what_is_retired_nor_what_came_later(
+async def test_vector_search_omits_replaced_facts_and_later_versions(
     memory: Memory, database: Database, clock: FakeClock
 ) -> None:
     facts = memory.space("alice").facts
-    await facts.save(Fact(id="f", content="alpha beta gamma"))
+    await facts.save(Fact(id="f", text="alpha beta gamma"))
     page = await written(memory, "page", "alpha beta gamma delta", title="Page")
     first = clock.time
-    await facts.save(Fact(id="f", content="alpha beta gamma epsilon"))
+    await facts.save(Fact(id="f", text="alpha beta gamma epsilon"))
     await memory.space("alice").documents.update(
-        page.id, DocumentDraft(slug="page", title="Page", body="alpha beta gamma zeta"), expected=1
+        page.id, DocumentDraft(slug="page", title="Page", body="alpha beta gamma zeta"), if_version=1
     )
     remembering = with_vectors(database)
     await index_all(database)

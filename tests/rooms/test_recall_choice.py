@@ -1,4 +1,4 @@
-"""What recall shows of what it found: each statement once, within a limit and a budget, and why not the rest."""
+"""Recall selection: each statement once, within a limit and a budget, with reasons for omissions."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -9,9 +9,11 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bethink import Fact, Memory, Message, conversation_key
+from bethink import Fact, Memory, Message
 from bethink.model.facts import SourceMessage
-from bethink.model.recall import Fate, Recall, Ref, RefKind
+from bethink.model.recall import Fate, RecallResult
+from bethink.model.records import conversation_key
+from bethink.model.refs import Ref, RefKind
 from bethink.providers.estimated_tokens import EstimatedTokens
 from bethink.store.db import Database
 from tests.conftest import DATABASES, FakeClock, database_at, memory_on
@@ -32,9 +34,7 @@ FACT = RefKind.FACT
 tokens = EstimatedTokens()
 
 
-async def test_a_fact_and_the_message_it_rests_on_are_one_item_with_every_source(
-    memory: Memory, database: Database
-) -> None:
+async def test_fact_and_its_messages_are_one_item_with_all_sources(memory: Memory, database: Database) -> None:
     first = await tell(memory, "So we moved to Bergen, my dear friend, and it was raining all the time we unpacked.")
     again = await tell(memory, "As I said: Bergen.")
     await learnt(database, "f", "Bergen is home", SourceMessage(first.id, 1), SourceMessage(again.id, 1))
@@ -44,14 +44,12 @@ async def test_a_fact_and_the_message_it_rests_on_are_one_item_with_every_source
     [item] = found.items
     assert item.ref == Ref(FACT, "f", 1)
     assert set(item.sources) == {SourceMessage(first.id, 1), SourceMessage(again.id, 1)}
-    assert set(item.also) == {message(first, 1), message(again, 1)}
+    assert set(item.duplicates) == {message(first, 1), message(again, 1)}
     behind = {each.ref: (each.fate, each.because_of) for each in found.candidates}
     assert behind[message(first, 1)] == behind[message(again, 1)] == (Fate.DUPLICATE, item.ref)
 
 
-async def test_a_fact_that_matches_less_than_its_message_still_stands_for_it(
-    memory: Memory, database: Database
-) -> None:
+async def test_fact_represents_its_better_matching_message(memory: Memory, database: Database) -> None:
     first = await tell(memory, "Bergen is where our home is.")
     again = await tell(memory, "It is so windy here.")
     await learnt(database, "f", "User has a home in Bergen", SourceMessage(first.id, 1), SourceMessage(again.id, 1))
@@ -59,7 +57,7 @@ async def test_a_fact_that_matches_less_than_its_message_still_stands_for_it(
     found = await memory.space("alice").recall("Where in Bergen is our home?", explain=True)
 
     assert [item.ref for item in found.items] == [Ref(FACT, "f", 1)]
-    assert found.items[0].also == (message(first, 1),)
+    assert found.items[0].duplicates == (message(first, 1),)
     assert found.items[0].score == max(each.score for each in found.candidates)
     assert set(found.items[0].sources) == {SourceMessage(first.id, 1), SourceMessage(again.id, 1)}
     assert fates(found)[message(first, 1)] is Fate.DUPLICATE
@@ -78,16 +76,14 @@ async def test_two_messages_that_say_the_same_are_one_item(memory: Memory) -> No
     assert len(refs) == 2
     assert message(other, 1) in refs
     [kept] = [item for ref, item in refs.items() if ref != message(other, 1)]
-    assert {kept.ref, *kept.also} == {message(first, 1), message(again, 1)}
-    assert set(kept.sources) == {SourceMessage(ref.id, ref.number) for ref in kept.also}
+    assert {kept.ref, *kept.duplicates} == {message(first, 1), message(again, 1)}
+    assert set(kept.sources) == {SourceMessage(ref.id, ref.number) for ref in kept.duplicates}
 
 
-async def test_a_retired_fact_is_not_shown_and_explained_by_what_came_in_its_place(
-    memory: Memory, database: Database
-) -> None:
+async def test_replaced_fact_is_hidden_and_names_its_replacement(memory: Memory, database: Database) -> None:
     facts = memory.space("alice").facts
-    await facts.save(Fact(id="home", content="Ana lives in Oslo"))
-    await facts.save(Fact(id="home", content="Ana lives in Bergen"))
+    await facts.save(Fact(id="home", text="Ana lives in Oslo"))
+    await facts.save(Fact(id="home", text="Ana lives in Bergen"))
     await learnt(database, "old", "Ana lives by the sea")
     await learnt(database, "new", "Ana lives by the lake")
     await retire(database, "old", by="new")
@@ -111,7 +107,7 @@ async def test_a_retired_fact_is_not_shown_and_explained_by_what_came_in_its_pla
 async def test_each_version_of_a_fact_names_the_one_that_followed_it(memory: Memory, database: Database) -> None:
     facts = memory.space("alice").facts
     for town in ("Oslo", "Bergen", "Narvik"):
-        await facts.save(Fact(id="home", content=f"Ana lives in {town}"))
+        await facts.save(Fact(id="home", text=f"Ana lives in {town}"))
     await learnt(database, "other", "Ana moves about")
     await retire(database, "home", by="other")
 
@@ -126,8 +122,8 @@ async def test_each_version_of_a_fact_names_the_one_that_followed_it(memory: Mem
 
 async def test_a_fact_whose_time_is_over_is_not_shown(memory: Memory, clock: FakeClock) -> None:
     over, ahead = clock.time - timedelta(microseconds=1), clock.time + timedelta(minutes=15)
-    await memory.space("alice").facts.save(Fact(id="past", content="The lift is broken", valid_to=over))
-    await memory.space("alice").facts.save(Fact(id="now", content="The lift is slow", valid_to=ahead))
+    await memory.space("alice").facts.save(Fact(id="past", text="The lift is broken", valid_to=over))
+    await memory.space("alice").facts.save(Fact(id="now", text="The lift is slow", valid_to=ahead))
 
     found = await memory.space("alice").recall("lift", explain=True)
 
@@ -147,7 +143,7 @@ async def test_every_other_reason_not_to_show_something_is_named(memory: Memory)
     twin = await tell(memory, "the quarantine of 1720 closed the harbours")
 
     found = await memory.space("alice").recall(
-        "What did the quarantine of 1720 do to the harbours?", limit=1, origins=["user"], explain=True
+        "What did the quarantine of 1720 do to the harbours?", limit=1, origin=["user"], explain=True
     )
 
     by_ref = fates(found)
@@ -160,7 +156,7 @@ async def test_every_other_reason_not_to_show_something_is_named(memory: Memory)
     assert Fate.OVER_BUDGET in fates(small).values()
 
 
-async def test_the_question_is_no_answer_to_the_session_that_asks_it(memory: Memory) -> None:
+async def test_question_does_not_answer_its_own_session(memory: Memory) -> None:
     question = "Where does the heron nest?"
     before = await tell(memory, question, assistant("The heron nests by the weir."))
     session = await tell(memory, "Tell me of a heron, please.", f"{question} ")
@@ -174,7 +170,7 @@ async def test_the_question_is_no_answer_to_the_session_that_asks_it(memory: Mem
     assert message(before, 2) in {item.ref for item in block.items}
 
 
-async def test_only_what_is_there_is_ever_a_candidate(memory: Memory) -> None:
+async def test_candidates_are_existing_items_only(memory: Memory) -> None:
     session = await tell(memory, "A lonely lighthouse.")
 
     found = await memory.space("alice").recall("lighthouse", explain=True)
@@ -184,7 +180,7 @@ async def test_only_what_is_there_is_ever_a_candidate(memory: Memory) -> None:
 
 async def test_every_candidate_carries_its_signals_and_its_places(memory: Memory) -> None:
     await tell(memory, "The owl hunts at night.", assistant("At night the owl hunts mice."), "An owl, a mouse.")
-    await memory.space("alice").facts.save(Fact(id="f", content="Owls see well at night"))
+    await memory.space("alice").facts.save(Fact(id="f", text="Owls see well at night"))
 
     found = await memory.space("alice").recall("When does the owl hunt at night?", explain=True)
 
@@ -195,7 +191,7 @@ async def test_every_candidate_carries_its_signals_and_its_places(memory: Memory
         for each in found.candidates:
             signal = each.signals[name]
             assert signal.raw >= 0
-            assert 0 <= signal.normalised <= 1
+            assert 0 <= signal.normalized <= 1
             assert signal.added >= 0
     by_words = sorted(found.candidates, key=lambda each: each.ranks["words"])
     assert [each.signals["words"].raw for each in by_words] == sorted(
@@ -210,8 +206,8 @@ async def test_every_candidate_carries_its_signals_and_its_places(memory: Memory
 async def test_explaining_an_answer_does_not_change_it(memory: Memory, database: Database) -> None:
     facts = memory.space("alice").facts
     for place in range(30):
-        await facts.save(Fact(id="owl", content=f"owl owl owl night hunt {place}"))
-    await facts.save(Fact(id="owl", content="An owl has two eyes"))
+        await facts.save(Fact(id="owl", text=f"owl owl owl night hunt {place}"))
+    await facts.save(Fact(id="owl", text="An owl has two eyes"))
     await written(memory, "birds", "An owl sleeps by day.")
     await tell(memory, "We hunt at night.", "The owl is a bird.", assistant("And an owl can fly at night, of course."))
     question = "When does the owl hunt at night?"
@@ -296,12 +292,12 @@ def test_a_budget_is_never_exceeded_and_the_tokens_add_up(world: tuple[BlockingP
     def holds(said: list[str], known: list[str], budget: int, limit: int) -> None:
         space = f"run{next(runs)}"
 
-        async def ask() -> Recall:
+        async def ask() -> RecallResult:
             key = conversation_key(channel="budget", chat=space)
             session = await memory.space(space).session(key)
             await session.append([Message(role="user", content=text) for text in said])
             for number, text in enumerate(known):
-                await memory.space(space).facts.save(Fact(id=str(number), content=text))
+                await memory.space(space).facts.save(Fact(id=str(number), text=text))
             return await memory.space(space).recall("Where is the marmot?", budget=budget, limit=limit)
 
         found = portal.call(ask)
@@ -310,6 +306,6 @@ def test_a_budget_is_never_exceeded_and_the_tokens_add_up(world: tuple[BlockingP
         for item in found.items:
             assert item.tokens == tokens.count(item.text) + sum(tokens.count(each.text) for each in item.excerpts)
             assert "marmot" in item.text
-        assert found.items or found.missing
+        assert found.items or found.note
 
     holds()

@@ -1,4 +1,4 @@
-"""Random histories of one slot, against a plain model: what stands comes first, and the rest names it."""
+"""Random histories of one slot compared with a plain model: the current fact ranks first, others name it."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -11,14 +11,15 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from hypothesis import example, given, note, settings
 from hypothesis import strategies as st
 
-from bethink import Fact, Memory, Message, conversation_key
-from bethink.errors import NotFound
+from bethink import Fact, Memory, Message
+from bethink.errors import NotFoundError
 from bethink.memory.facts.reconcile import reconcile
 from bethink.model.facts import Quote
 from bethink.model.ids import new_id
 from bethink.model.kinds import FactKind
-from bethink.model.recall import Recall, Ref, RefKind
-from bethink.model.records import Origin
+from bethink.model.recall import RecallResult
+from bethink.model.records import Origin, conversation_key
+from bethink.model.refs import Ref, RefKind
 from bethink.model.reviews import ClaimedFact
 from bethink.store.db import Database, Tx
 from tests.conftest import DATABASES, database_at, memory_on
@@ -86,7 +87,7 @@ class History:
             case Corrected(town):
                 self.simple = False
                 for fact in await self.standing():
-                    await self.memory.space(self.space).facts.save(replace(fact, content=f"User lives in {town}"))
+                    await self.memory.space(self.space).facts.save(replace(fact, text=f"User lives in {town}"))
             case Forgotten(place) if self.messages:
                 self.simple = False
                 ref = list(self.messages)[place % len(self.messages)]
@@ -102,7 +103,7 @@ class History:
         session = await self.memory.space(self.space).session(key)
         await session.append([Message(role="user", content=said.words.format(said.town), said_at=at)])
         fact = Fact(
-            id=new_id("fct"), content=f"User lives in {said.town}", kind=FactKind.DETAIL, origin=Origin("user"),
+            id=new_id("fct"), text=f"User lives in {said.town}", kind=FactKind.DETAIL, origin=Origin("user"),
             subject="user", slot="home", created_at=at,
         )  # fmt: skip
         quote = Quote(session_id=session.id, number=1, text=said.words.format(said.town))
@@ -116,7 +117,7 @@ class History:
 
     async def standing(self) -> list[Fact]:
         now = datetime.now(tz=UTC)
-        known = await self.memory.space(self.space).facts.all()
+        known = await self.memory.space(self.space).facts.list()
         return [fact for fact in known if fact.valid_to is None or fact.valid_to > now]
 
     def latest(self) -> str:
@@ -125,28 +126,28 @@ class History:
         return [said.town for said in self.messages.values() if said.day == newest][-1]
 
 
-async def check(history: History, found: Recall) -> None:
+async def check(history: History, found: RecallResult) -> None:
     space = history.memory.space(history.space)
     standing = await history.standing()
     assert len(standing) <= 1
     if standing:
         [now] = standing
         ref = Ref(RefKind.FACT, now.id, now.version)
-        assert (found.items[0].ref, found.items[0].text) == (ref, now.content)
+        assert (found.items[0].ref, found.items[0].text) == (ref, now.text)
         if history.simple:
-            assert history.latest() in now.content
+            assert history.latest() in now.text
         for message, said in history.messages.items():
-            items = [item for item in found.items if message in (item.ref, *item.also)]
+            items = [item for item in found.items if message in (item.ref, *item.duplicates)]
             assert len(items) <= 1, "each is shown once"
             for item in items:
-                assert (item.ref if said.town in now.content else item.superseded_by) == ref, said
+                assert (item.ref if said.town in now.text else item.replaced_by) == ref, said
     for item in found.items:
-        named = {item.ref, *item.also, *({item.superseded_by} if item.superseded_by else ())}
+        named = {item.ref, *item.duplicates, *({item.replaced_by} if item.replaced_by else ())}
         assert not named & history.gone
         assert not {Ref(RefKind.MESSAGE, each.session_id, each.number) for each in item.sources} & history.gone
         for each in named:
             assert (await space.explain(each)).text is not None
-        assert item.superseded_by is None or item.superseded_by.kind is RefKind.FACT
+        assert item.replaced_by is None or item.replaced_by.kind is RefKind.FACT
 
 
 @pytest.fixture(params=DATABASES)
@@ -159,7 +160,7 @@ def world(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Bloc
         portal.call(database.close)
 
 
-def test_whatever_was_said_corrected_and_forgotten_what_stands_comes_first(
+def test_current_facts_rank_first_after_any_history(
     world: tuple[BlockingPortal, Memory, Database],
 ) -> None:
     portal, memory, database = world
@@ -176,7 +177,7 @@ def test_whatever_was_said_corrected_and_forgotten_what_stands_comes_first(
             try:
                 await check(history, await memory.space(history.space).recall(HOME))
                 await check(history, await memory.space(history.space).recall(HOME, explain=True, limit=3))
-            except NotFound as missing:
+            except NotFoundError as missing:
                 raise AssertionError(f"{missing} was named") from missing
 
         note(repr(steps))

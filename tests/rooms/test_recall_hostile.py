@@ -1,4 +1,4 @@
-"""Recall under hostile questions and long texts, and what is left of words that were vacuumed, purged or cut."""
+"""Recall with hostile questions and long texts, and words that were vacuumed, deleted or cut."""
 
 # pyright: reportUnknownMemberType=false
 # apsw spells its values with a Buffer type that Python 3.11 does not have.
@@ -8,18 +8,20 @@ import random
 import apsw
 import pytest
 
-from bethink import Fact, Facts, Memory, Message, conversation_key
+from bethink import Fact, Memory, Message
 from bethink.model.documents import DocumentDraft
-from bethink.model.recall import Ref, RefKind
+from bethink.model.records import conversation_key
+from bethink.model.refs import Ref, RefKind
 from bethink.store.candidates import candidates
 from bethink.store.db import Database, Tx
 from bethink.store.engines.sqlite import SqliteDatabase
+from bethink.types import Facts
 from tests.conftest import KEY, FakeClock, database_at, memory_on
 from tests.rooms.learn_kit import a_fact
 from tests.rooms.recall_kit import message, tell, texts, written
 from tests.rooms.test_consolidate import Life
 
-INDEXES = ("messages", "facts", "documents", "session_memories")
+INDEXES = ("messages", "facts", "documents", "session_summaries")
 
 WEIRD = [
     "", " ", "\n\t", "\0", "a\0b", "\ud800", "x\udfffy", "?!", "…", "😀", "👩‍👩‍👧‍👦 🇳🇴", "\u202e", "\ufeff",
@@ -33,9 +35,9 @@ WEIRD = [
 
 
 @pytest.mark.parametrize("question", WEIRD, ids=[f"{place}" for place in range(len(WEIRD))])
-async def test_no_question_raises_or_finds_what_it_does_not_name(memory: Memory, question: str) -> None:
+async def test_hostile_question_neither_raises_nor_matches(memory: Memory, question: str) -> None:
     await tell(memory, "Herons nest in spring.", "Nothing else was said here.")
-    await memory.space("alice").facts.save(Fact(id="f", content="Herons are patient"))
+    await memory.space("alice").facts.save(Fact(id="f", text="Herons are patient"))
     await written(memory, "birds", "Herons eat fish.")
 
     for explain in (False, True):
@@ -68,14 +70,14 @@ async def test_a_word_of_any_alphabet_finds_itself(memory: Memory, word: str) ->
     assert [item.ref for item in (await memory.space("alice").recall(f"Which {word}?")).items] == [message(session, 1)]
 
 
-async def test_what_nobody_can_store_as_it_is_can_still_be_asked_for(memory: Memory) -> None:
+async def test_recall_accepts_text_that_cannot_be_stored(memory: Memory) -> None:
     session = await tell(memory, Message(role="user", content="A gull \0 and a \ud800 tern", name="An\0a"))
 
     for question in ("gull", "tern\ud800", "\0gull\0", "An\ufffda's gull?"):
         assert [item.ref for item in (await memory.space("alice").recall(question)).items] == [message(session, 1)]
 
 
-async def test_a_message_of_two_megabytes_is_stored_and_found_by_its_beginning(memory: Memory) -> None:
+async def test_two_megabyte_message_is_found_by_its_beginning(memory: Memory) -> None:
     draw = random.Random(1)
     noise = " ".join(f"{draw.getrandbits(60):x}" for _ in range(125_000))
     session = await tell(memory, f"The xylophone fell. {noise} saxophone")
@@ -87,7 +89,7 @@ async def test_a_message_of_two_megabytes_is_stored_and_found_by_its_beginning(m
     assert [item.ref for item in found.items] == [message(session, 1)]
     assert found.items[0].text.startswith("The xylophone fell.")
     assert found.tokens <= 500
-    [record] = await session.read()
+    [record] = await session.messages()
     assert record.message.content.endswith("saxophone")
     assert not await memory.space("alice").recall("saxophone"), "what is beyond the index is kept, and not found"
 
@@ -98,12 +100,12 @@ async def everything(memory: Memory, database: Database) -> None:
     facts = memory.space("alice").facts
     for number in range(6):
         await life.tell(f"My marmot is number {number}.", a_fact(f"User has marmot number {number}", 1))
-        await facts.save(Fact(id=f"f{number}", content=f"A marmot weighs {number} pounds"))
+        await facts.save(Fact(id=f"f{number}", text=f"A marmot weighs {number} pounds"))
         await written(memory, f"page-{number}", f"Marmot page {number}.")
-    await facts.save(Fact(id="f5", content="A marmot weighs nine pounds"))
+    await facts.save(Fact(id="f5", text="A marmot weighs nine pounds"))
     document = await written(memory, "other", "A marmot. Gone.")
     await memory.space("alice").documents.update(
-        document.id, DocumentDraft(slug="other", title="Other", body="A marmot, again."), expected=1
+        document.id, DocumentDraft(slug="other", title="Other", body="A marmot, again."), if_version=1
     )
     for number in range(3):
         await memory.space("alice").forget(f"fact:f{number}:0")
@@ -158,12 +160,10 @@ async def words_left(database: Database) -> int:
         found = candidates(tx, space="alice", stems={"marmot": 1.0}, as_of=None, kinds=list(RefKind))
         return 0 if found is None else len(found.docs)
 
-    return await database.transact(body, space="alice", read=True)
+    return await database.transact(body, space="alice", read_only=True)
 
 
-async def test_a_purge_takes_the_words_of_messages_out_of_every_index(
-    memory: Memory, database: Database, target: str
-) -> None:
+async def test_forget_removes_words_from_every_index(memory: Memory, database: Database, target: str) -> None:
     life = Life(database, memory)
     told = [await life.tell(f"My marmot is number {n}.", a_fact(f"User has marmot number {n}", 1)) for n in (1, 2)]
     await life.consolidate()
@@ -174,18 +174,18 @@ async def test_a_purge_takes_the_words_of_messages_out_of_every_index(
 
     assert await words_left(database) == 0
     assert await shown(memory) == {}
-    assert [await session.read() for session in told] == [[], []]
+    assert [await session.messages() for session in told] == [[], []]
     if isinstance(database, SqliteDatabase):
         await database.close()
         connection = apsw.Connection(target)
-        held = "SELECT count(*) FROM terms WHERE kind IN ('message', 'fact', 'session_memory')"
+        held = "SELECT count(*) FROM terms WHERE kind IN ('message', 'fact', 'session_summary')"
         assert list(connection.execute(held)) == [(0,)]
         connection.close()
         integrity(target)
         await database.open()
 
 
-async def test_a_message_that_comes_after_a_purge_is_found_under_its_own_number(memory: Memory) -> None:
+async def test_message_after_a_deletion_is_found_under_its_own_number(memory: Memory) -> None:
     session = await memory.space("alice").session(KEY)
     await session.append([Message(role="user", content="A marmot.")])
     await memory.space("alice").forget(conversation=KEY)
@@ -197,7 +197,7 @@ async def test_a_message_that_comes_after_a_purge_is_found_under_its_own_number(
 async def test_a_search_of_facts_and_one_of_everything_agree(memory: Memory) -> None:
     facts: Facts = memory.space("alice").facts
     for number in range(5):
-        await facts.save(Fact(id=f"f{number}", content=f"A marmot weighs {number} pounds"))
+        await facts.save(Fact(id=f"f{number}", text=f"A marmot weighs {number} pounds"))
     await memory.space("alice").forget("fact:f2:0")
 
     assert {fact.id for fact in await facts.search("marmot", limit=50)} == {ref.id for ref in await shown(memory)}

@@ -1,4 +1,4 @@
-"""Recall in a language that the embedder was not trained on: words lead, and its vectors only decide between equals."""
+"""Recall in a language the embedder was not trained on: words lead, and vectors only break ties."""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,7 @@ import pytest
 
 from bethink import Memory
 from bethink.extend import TextKind
-from bethink.memory.recall.signals.vector import knows
+from bethink.memory.recall.signals.vector import supports_language
 from bethink.store.db import Database
 from tests.rooms.recall_kit import tell, texts, with_vectors
 from tests.rooms.vector_kit import Hashed, hashed, index_all
@@ -26,9 +26,7 @@ class Misled(Hashed):
         return [hashed(RAIN if text == QUESTION else text) for text in texts]
 
 
-async def test_an_embedder_is_not_believed_in_a_language_it_was_not_trained_on(
-    memory: Memory, database: Database
-) -> None:
+async def test_embedder_is_ignored_in_an_untrained_language(memory: Memory, database: Database) -> None:
     await tell(memory, DOG, RAIN)
     await index_all(database, Misled())
 
@@ -43,5 +41,5 @@ async def test_an_embedder_is_not_believed_in_a_language_it_was_not_trained_on(
     ("languages", "known"),
     [((), True), (("zh",), True), (("en", "zh"), True), (("mul",), True), (("pl",), True), (("en",), False)],
 )
-def test_an_embedder_says_which_languages_it_knows(languages: tuple[str, ...], known: bool) -> None:
-    assert knows(Misled(*languages), "zh") is known
+def test_embedder_declares_its_languages(languages: tuple[str, ...], known: bool) -> None:
+    assert supports_language(Misled(*languages), "zh") is known

@@ -1,4 +1,4 @@
-"""Whatever a space holds and a question asks: what recall explains is what it did."""
+"""For any space and question, the explanation of recall matches what it did."""
 
 import random
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ async def filled(memory: Memory, database: Database, chance: random.Random) -> N
         said = [sentence(chance) for _ in range(chance.randint(1, 8))]
         await tell(memory, *[chance.choice([user, assistant])(each) for each in said])
     for number in range(4):
-        await memory.space("alice").facts.save(Fact(id=f"f{number}", content=sentence(chance)))
+        await memory.space("alice").facts.save(Fact(id=f"f{number}", text=sentence(chance)))
     await retire(database, "f0", by="f1")
     await index_all(database)
 

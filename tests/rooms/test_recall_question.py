@@ -1,4 +1,4 @@
-"""What recall makes of how people ask: the same once more, politely, of a time, of now, and in vain."""
+"""How recall reads questions: repeated, polite, about a time, about now, and unanswerable."""
 
 import pytest
 
@@ -6,7 +6,8 @@ from bethink import Fact, Memory, Session
 from bethink.jobs.worker import Worker, WorkerOptions
 from bethink.model.jobs import JobKind
 from bethink.model.moments import moment
-from bethink.model.recall import Fate, Level, Ref, RefKind
+from bethink.model.recall import Certainty, Fate
+from bethink.model.refs import Ref, RefKind
 from bethink.store.db import Database
 from tests.conftest import FakeClock
 from tests.rooms.learn_kit import extractor
@@ -15,7 +16,7 @@ from tests.rooms.test_consolidate import Life
 from tests.rooms.vector_kit import index_all
 
 KITE = "What colour is my kite?"
-MEMORY = RefKind.SESSION_MEMORY
+MEMORY = RefKind.SESSION_SUMMARY
 
 
 async def quoted(memory: Memory, database: Database, *lines: str) -> Session:
@@ -49,7 +50,7 @@ async def test_a_stored_question_lowers_no_score_of_its_answer(
         assert message(session, 1) not in {item.ref for item in after.items} or vectors
 
 
-async def test_an_old_asking_does_not_come_before_the_answer_and_its_old_answer_is_found(memory: Memory) -> None:
+async def test_earlier_question_ranks_after_the_answer(memory: Memory) -> None:
     told = await tell(memory, "The kite is blue.")
     asked = await tell(memory, "Good morning.", "what colour is my KITE", assistant("Blue, it seems."))
 
@@ -59,7 +60,7 @@ async def test_an_old_asking_does_not_come_before_the_answer_and_its_old_answer_
     assert fates(found)[message(asked, 2)] is Fate.QUESTION
 
 
-async def test_a_note_in_the_words_of_the_question_is_found_and_so_is_one_with_its_few_words(memory: Memory) -> None:
+async def test_note_in_the_words_of_the_question_is_found(memory: Memory) -> None:
     note = await tell(memory, "tea")
     session = await tell(memory, "I like the kite.")
 
@@ -68,18 +69,16 @@ async def test_a_note_in_the_words_of_the_question_is_found_and_so_is_one_with_i
     assert [item.ref for item in likes.items] == [message(session, 1)]
 
 
-async def test_where_only_the_question_is_found_the_answer_is_empty_and_says_so(memory: Memory) -> None:
+async def test_recall_matching_only_the_question_is_empty(memory: Memory) -> None:
     await tell(memory, KITE)
 
     found = await memory.space("alice").recall(KITE)
 
     assert not found
-    assert found.missing == "the only match is the question itself, asked before"
+    assert found.note == "The only match is the same question, asked earlier."
 
 
-async def test_what_only_quotes_the_question_is_no_answer_and_what_says_more_is(
-    memory: Memory, database: Database
-) -> None:
+async def test_summary_that_only_quotes_the_question_is_no_match(memory: Memory, database: Database) -> None:
     only = await quoted(memory, database, KITE, "Good night.")
     more = await quoted(memory, database, KITE, "My kite is the blue one.")
 
@@ -89,10 +88,10 @@ async def test_what_only_quotes_the_question_is_no_answer_and_what_says_more_is(
     assert fates(found)[Ref(MEMORY, only.id)] is Fate.QUESTION
 
 
-async def test_a_memory_that_only_quotes_gives_way_to_the_message_it_quotes(memory: Memory, database: Database) -> None:
+async def test_quoting_summary_yields_to_its_message(memory: Memory, database: Database) -> None:
     lines = ["The dentist is Dr Moen.", "The car is red.", "The dentist opens at nine, the dentist closes at five."]
     session = await quoted(memory, database, *lines)
-    await memory.space("alice").facts.save(Fact(id="f", content="Emil went to the dentist"))
+    await memory.space("alice").facts.save(Fact(id="f", text="Emil went to the dentist"))
 
     found = await memory.space("alice").recall("Who is the dentist?", explain=True)
 
@@ -101,14 +100,14 @@ async def test_a_memory_that_only_quotes_gives_way_to_the_message_it_quotes(memo
     assert dropped.fate is Fate.DUPLICATE
     assert dropped.because_of in {message(session, 1), message(session, 3)}
     [kept] = [item for item in found.items if item.ref == dropped.because_of]
-    assert dropped.ref in kept.also
+    assert dropped.ref in kept.duplicates
     scores = [item.score for item in found.items]
     assert scores == sorted(scores, reverse=True)
     alone = await memory.space("alice").recall("Who is the dentist?", kinds=[MEMORY])
     assert [item.ref for item in alone.items] == [dropped.ref]
 
 
-async def test_a_memory_in_a_models_own_words_stands_beside_its_message(memory: Memory, database: Database) -> None:
+async def test_summary_in_own_words_is_returned_with_its_message(memory: Memory, database: Database) -> None:
     session = await Life(database, memory).tell("The dentist is Dr Moen.", note="Her dentist is called Dr Moen.")
 
     found = await memory.space("alice").recall("Who is the dentist?")
@@ -117,7 +116,7 @@ async def test_a_memory_in_a_models_own_words_stands_beside_its_message(memory: 
 
 
 @pytest.mark.parametrize("question", ["Do I have a child?", "Do I have children?", "do we have any kids"])
-async def test_children_are_found_by_whatever_they_are_called(memory: Memory, question: str) -> None:
+async def test_children_are_found_by_any_word_for_them(memory: Memory, question: str) -> None:
     said = {"Our son Emil plays handball.", "The children are asleep."}
     for line in said:
         await tell(memory, line)
@@ -125,7 +124,7 @@ async def test_children_are_found_by_whatever_they_are_called(memory: Memory, qu
     assert set(texts(await memory.space("alice").recall(question))) == said
 
 
-async def test_an_allergy_is_what_somebody_is_allergic_to_and_eating_is_not_being_at_a_place(memory: Memory) -> None:
+async def test_allergy_matches_allergic_and_eat_does_not_match_at(memory: Memory) -> None:
     await tell(memory, "Emil is allergic to nuts.")
     await tell(memory, "We sat at the table, at home.")
 
@@ -134,7 +133,7 @@ async def test_an_allergy_is_what_somebody_is_allergic_to_and_eating_is_not_bein
 
 
 @pytest.mark.parametrize("question", ["what happened in July 2026?", "in July 2026", "What went on in July 2026?"])
-async def test_what_happened_at_a_time_is_what_was_said_then(memory: Memory, question: str) -> None:
+async def test_question_about_a_time_finds_messages_said_then(memory: Memory, question: str) -> None:
     for day in range(1, 29):  # more than are ever looked at, all with the word
         spring = [user(f"{number} days until July.", said_at=moment(f"2026-04-{day:02}")) for number in range(5)]
         await tell(memory, *spring)
@@ -144,7 +143,7 @@ async def test_what_happened_at_a_time_is_what_was_said_then(memory: Memory, que
     found = await memory.space("alice").recall(question)
 
     assert set(texts(found)) == {"The boat got new sails.", "July was dry."}
-    assert (await memory.space("alice").recall("What happened in July 2019?")).missing == "nothing was said then"
+    assert (await memory.space("alice").recall("What happened in July 2019?")).note == "No messages from that time."
 
 
 async def test_a_polite_question_finds_what_a_short_one_finds(memory: Memory) -> None:
@@ -157,14 +156,13 @@ async def test_a_polite_question_finds_what_a_short_one_finds(memory: Memory) ->
     assert texts(found)[0] == "We adopted a dog from the shelter, a border collie called Pixel."
     vain = "Could you look up for me which violin strings I ordered, I need it for the lake"
     weak = await memory.space("alice").recall(vain)
-    assert weak.certainty is not None
-    assert weak.certainty.level is Level.WEAK
-    nothing = await memory.space("alice").recall(vain, least=Level.FAIR)
+    assert weak.certainty is Certainty.WEAK
+    nothing = await memory.space("alice").recall(vain, min_certainty=Certainty.FAIR)
     assert not nothing
-    assert nothing.missing == "nothing was said about this that is certain enough; explain shows the nearest"
+    assert nothing.note == "No match is certain enough. Use `explain` to see the nearest."
 
 
-async def test_where_somebody_lives_now_is_what_was_said_last(memory: Memory, clock: FakeClock) -> None:
+async def test_question_about_now_prefers_the_latest_message(memory: Memory, clock: FakeClock) -> None:
     old = await tell(memory, user("I live in Bergen.", said_at=ago(clock, 270)))
     new = await tell(memory, user("I moved again, so much is new: I live in Tromsø now.", said_at=ago(clock, 1)))
 
@@ -175,11 +173,11 @@ async def test_where_somebody_lives_now_is_what_was_said_last(memory: Memory, cl
     assert [item.ref for item in then.items] == [message(old, 1), message(new, 1)]
 
 
-async def test_before_anything_was_said_nothing_was_known(memory: Memory, clock: FakeClock) -> None:
+async def test_recall_as_of_before_any_message_says_so(memory: Memory, clock: FakeClock) -> None:
     await tell(memory, user("The boat got new sails.", said_at=ago(clock, 2)))
 
     for question in ("boat", "What happened yesterday?"):
         found = await memory.space("alice").recall(question, as_of=ago(clock, 3))
-        assert found.missing == "nothing was known by then"
+        assert found.note == "The space was empty at that time."
     later = await memory.space("alice").recall("unicorn", as_of=ago(clock, 1))
-    assert later.missing == "nothing was said about this"
+    assert later.note == "No match."

@@ -1,4 +1,4 @@
-"""One truth about now: what holds comes first, with its evidence; what it superseded comes later, and says so."""
+"""The current fact ranks first with its evidence; what it replaced follows and says so."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -11,8 +11,9 @@ from bethink.model.documents import DocumentDraft
 from bethink.model.facts import Quote, SourceMessage
 from bethink.model.ids import new_id
 from bethink.model.kinds import FactKind
-from bethink.model.recall import Fate, Ref, RefKind
+from bethink.model.recall import Fate
 from bethink.model.records import Origin
+from bethink.model.refs import Ref, RefKind
 from bethink.model.reviews import ClaimedFact
 from bethink.store.db import Database, Tx
 from tests.conftest import FakeClock
@@ -51,12 +52,10 @@ async def test_a_fact_that_does_not_fit_a_narrowed_question_is_not_brought_in(
     narrowed = await memory.space("alice").recall(HOME, tags=("winter",))
 
     assert plain.items[0].ref == Ref(FACT, "new", 1), "it is brought in, though it shares no word with the question"
-    assert [(item.ref, item.superseded_by) for item in narrowed.items] == [(message(oslo, 1), Ref(FACT, "new", 1))]
+    assert [(item.ref, item.replaced_by) for item in narrowed.items] == [(message(oslo, 1), Ref(FACT, "new", 1))]
 
 
-async def test_what_is_so_now_comes_first_and_what_was_so_says_what_superseded_it(
-    memory: Memory, database: Database
-) -> None:
+async def test_current_fact_ranks_first_and_replaced_names_successor(memory: Memory, database: Database) -> None:
     oslo = await tell(memory, "I live in Oslo.")
     bergen = await tell(memory, "I have moved, so now I live in Bergen with my two cats.")
     await learnt(database, "old", "User lives in Oslo", SourceMessage(oslo.id, 1))
@@ -67,9 +66,9 @@ async def test_what_is_so_now_comes_first_and_what_was_so_says_what_superseded_i
 
     now, before = found.items
     assert now.ref == Ref(FACT, "new", 1)
-    assert (now.also, now.superseded_by) == ((message(bergen, 1),), None)
+    assert (now.duplicates, now.replaced_by) == ((message(bergen, 1),), None)
     assert [each.source for each in now.excerpts] == [SourceMessage(bergen.id, 1)]
-    assert (before.ref, before.superseded_by) == (message(oslo, 1), now.ref)
+    assert (before.ref, before.replaced_by) == (message(oslo, 1), now.ref)
     assert now.score >= before.score
     judged = {each.ref: (each.fate, each.because_of) for each in found.candidates}
     assert judged[message(oslo, 1)] == (Fate.SHOWN, now.ref)
@@ -79,9 +78,7 @@ async def test_what_is_so_now_comes_first_and_what_was_so_says_what_superseded_i
         assert sum(signal.added for signal in each.signals.values()) == pytest.approx(each.score)
 
 
-async def test_what_superseded_a_message_is_brought_in_even_if_it_shares_no_word(
-    memory: Memory, database: Database
-) -> None:
+async def test_replacement_is_returned_even_without_a_shared_word(memory: Memory, database: Database) -> None:
     session = await tell(memory, "My dentist is Dr. Lund.")
     await learnt(database, "old", "The dentist is Dr. Lund", SourceMessage(session.id, 1))
     await learnt(database, "new", "Teeth are Dr. Aas's business")
@@ -91,16 +88,16 @@ async def test_what_superseded_a_message_is_brought_in_even_if_it_shares_no_word
 
     assert [item.ref for item in found.items] == [Ref(FACT, "new", 1), message(session, 1)]
     assert found.items[0].score == found.items[1].score
-    assert found.items[1].superseded_by == Ref(FACT, "new", 1)
+    assert found.items[1].replaced_by == Ref(FACT, "new", 1)
     assert [each.signals.keys() for each in found.candidates[:1]] == [{"supersedes"}]
     for kinds in ([RefKind.MESSAGE], [RefKind.MESSAGE, RefKind.DOCUMENT]):
         [only] = (await memory.space("alice").recall("Who is my dentist?", kinds=kinds)).items
-        assert (only.ref, only.superseded_by) == (message(session, 1), Ref(FACT, "new", 1))
-    narrowed = await memory.space("alice").recall("Who is my dentist?", origins=["assistant"])
+        assert (only.ref, only.replaced_by) == (message(session, 1), Ref(FACT, "new", 1))
+    narrowed = await memory.space("alice").recall("Who is my dentist?", origin=["assistant"])
     assert not narrowed.items
 
 
-async def test_a_chain_is_followed_to_what_stands_and_as_of_a_day_to_what_stood_then(
+async def test_replacement_chain_is_followed_as_of_each_day(
     memory: Memory, database: Database, clock: FakeClock
 ) -> None:
     session = await tell(memory, "I live in Oslo.")
@@ -116,29 +113,27 @@ async def test_a_chain_is_followed_to_what_stands_and_as_of_a_day_to_what_stood_
     for number, day in enumerate(days, start=1):
         found = await memory.space("alice").recall(HOME, as_of=day)
         assert found.items[0].ref == Ref(FACT, str(number), 1), day
-        assert [item.superseded_by for item in found.items[1:]] == [Ref(FACT, str(number), 1)] * (number > 1)
+        assert [item.replaced_by for item in found.items[1:]] == [Ref(FACT, str(number), 1)] * (number > 1)
 
 
-async def test_a_correction_by_hand_supersedes_the_message_and_does_not_rest_on_it(
-    memory: Memory, database: Database
-) -> None:
+async def test_manual_correction_replaces_message_without_citing_it(memory: Memory, database: Database) -> None:
     session = await tell(memory, "I live in Oslo.")
     fact = await learnt(database, "home", "User lives in Oslo", SourceMessage(session.id, 1))
-    await memory.space("alice").facts.save(Fact(id="home", content="User lives in Bergen", origin=fact.origin))
+    await memory.space("alice").facts.save(Fact(id="home", text="User lives in Bergen", origin=fact.origin))
 
     found = await memory.space("alice").recall(HOME)
 
     now, before = found.items
     assert (now.text, now.ref) == ("User lives in Bergen", Ref(FACT, "home", 2))
-    assert (now.also, now.excerpts, now.sources) == ((), (), ())
-    assert (before.ref, before.superseded_by) == (message(session, 1), now.ref)
+    assert (now.duplicates, now.excerpts, now.sources) == ((), (), ())
+    assert (before.ref, before.replaced_by) == (message(session, 1), now.ref)
 
 
 async def _say(memory: Memory, database: Database, text: str, statement: str, **more: object) -> Session:
     """Say something and learn it, as extraction does."""
     session = await tell(memory, user(text, said_at=more.get("created_at")))
     fields: dict[str, object] = {"kind": FactKind.DETAIL, "origin": Origin("user"), "subject": "user", "slot": "home"}
-    fact = Fact(id=new_id("fct"), content=statement, **{**fields, **more})  # pyright: ignore[reportArgumentType]
+    fact = Fact(id=new_id("fct"), text=statement, **{**fields, **more})  # pyright: ignore[reportArgumentType]
     quotes = (Quote(session_id=session.id, number=1, text=text),)
 
     def body(tx: Tx) -> None:
@@ -149,7 +144,7 @@ async def _say(memory: Memory, database: Database, text: str, statement: str, **
     return session
 
 
-async def test_what_was_learnt_too_late_is_superseded_by_what_holds_in_its_slot(
+async def test_late_learned_fact_is_replaced_by_the_current_one(
     memory: Memory, database: Database, clock: FakeClock
 ) -> None:
     bergen = await _say(memory, database, "I live in Bergen.", "User lives in Bergen", created_at=clock.time - DAY)
@@ -159,26 +154,24 @@ async def test_what_was_learnt_too_late_is_superseded_by_what_holds_in_its_slot(
     found = await memory.space("alice").recall(HOME)
 
     assert [item.text for item in found.items] == ["User lives in Bergen", "Oslo is where I live."]
-    assert found.items[0].also == (message(bergen, 1),)
-    assert (found.items[1].ref, found.items[1].superseded_by) == (message(oslo, 1), found.items[0].ref)
+    assert found.items[0].duplicates == (message(bergen, 1),)
+    assert (found.items[1].ref, found.items[1].replaced_by) == (message(oslo, 1), found.items[0].ref)
 
 
-async def test_who_moves_back_is_not_superseded_by_the_same_words(memory: Memory, database: Database) -> None:
+async def test_returning_to_an_old_value_does_not_replace_it(memory: Memory, database: Database) -> None:
     for town in ("Oslo", "Bergen", "Oslo"):
         await _say(memory, database, f"I live in {town}.", f"User lives in {town}")
 
     found = await memory.space("alice").recall(HOME)
 
-    assert [(item.text, len(item.also)) for item in found.items] == [
+    assert [(item.text, len(item.duplicates)) for item in found.items] == [
         ("User lives in Oslo", 2),
         ("I live in Bergen.", 0),
     ]
-    assert found.items[1].superseded_by == found.items[0].ref
+    assert found.items[1].replaced_by == found.items[0].ref
 
 
-async def test_a_message_keeps_its_place_through_another_fact_that_still_stands(
-    memory: Memory, database: Database
-) -> None:
+async def test_message_stays_via_another_current_fact(memory: Memory, database: Database) -> None:
     session = await tell(memory, "I live in Oslo, and I work at the library.")
     source = SourceMessage(session.id, 1)
     await learnt(database, "oslo", "User lives in Oslo", source)
@@ -189,13 +182,11 @@ async def test_a_message_keeps_its_place_through_another_fact_that_still_stands(
     work = await memory.space("alice").recall("Where do I work?")
     home = await memory.space("alice").recall(HOME)
 
-    assert [(item.ref.id, item.also) for item in work.items] == [("work", (message(session, 1),))]
+    assert [(item.ref.id, item.duplicates) for item in work.items] == [("work", (message(session, 1),))]
     assert [item.ref for item in home.items] == [Ref(FACT, "bergen", 1), message(session, 1)]
 
 
-async def test_what_else_a_message_says_is_not_pushed_aside_by_what_superseded_a_part_of_it(
-    memory: Memory, database: Database
-) -> None:
+async def test_partly_replaced_message_is_found_for_other_content(memory: Memory, database: Database) -> None:
     session = await tell(memory, "I live in Oslo. My favourite dish is fish soup.")
     await learnt(database, "oslo", "User lives in Oslo", SourceMessage(session.id, 1))
     await learnt(database, "bergen", "User lives in Bergen")
@@ -204,7 +195,7 @@ async def test_what_else_a_message_says_is_not_pushed_aside_by_what_superseded_a
     found = await memory.space("alice").recall("What is my favourite dish?")
 
     assert [item.ref for item in found.items] == [message(session, 1)]
-    assert found.items[0].superseded_by == Ref(FACT, "bergen", 1)
+    assert found.items[0].replaced_by == Ref(FACT, "bergen", 1)
 
 
 async def test_a_question_about_the_past_finds_what_was_so_then_first(
@@ -218,12 +209,10 @@ async def test_a_question_about_the_past_finds_what_was_so_then_first(
 
     found = await memory.space("alice").recall(f"Where did I live in March {year}?")
 
-    assert (found.items[0].ref, found.items[0].superseded_by) == (message(session, 1), found.items[1].ref)
+    assert (found.items[0].ref, found.items[0].replaced_by) == (message(session, 1), found.items[1].ref)
 
 
-async def test_what_an_assistant_repeated_is_superseded_with_it_but_not_what_is_said_anew(
-    memory: Memory, database: Database, clock: FakeClock
-) -> None:
+async def test_assistant_echo_is_replaced_with_its_source(memory: Memory, database: Database, clock: FakeClock) -> None:
     oslo = await _say(memory, database, "I live in Oslo.", "User lives in Oslo")
     echo = await tell(memory, assistant("You live, live, live in Oslo!"), assistant("You live in Oslo!"))
     clock.time += DAY
@@ -235,11 +224,11 @@ async def test_what_an_assistant_repeated_is_superseded_with_it_but_not_what_is_
 
     now, *others = marked.items
     assert now.text == "User lives in Bergen"
-    [before] = [item for item in others if message(oslo, 1) in (item.ref, *item.also)]
-    assert {before.ref, *before.also} == {message(oslo, 1), message(echo, 2)}
-    assert before.superseded_by == now.ref
-    [new] = [item for item in found.items if message(anew, 1) in (item.ref, *item.also)]
-    assert (new.ref, new.superseded_by) == (message(anew, 1), None)
+    [before] = [item for item in others if message(oslo, 1) in (item.ref, *item.duplicates)]
+    assert {before.ref, *before.duplicates} == {message(oslo, 1), message(echo, 2)}
+    assert before.replaced_by == now.ref
+    [new] = [item for item in found.items if message(anew, 1) in (item.ref, *item.duplicates)]
+    assert (new.ref, new.replaced_by) == (message(anew, 1), None)
 
 
 async def test_three_copies_of_one_statement_are_one_item(memory: Memory, database: Database) -> None:
@@ -252,15 +241,13 @@ async def test_three_copies_of_one_statement_are_one_item(memory: Memory, databa
 
     [item] = found.items
     assert (item.text, item.ref.kind) == ("User lives in Bergen", FACT)
-    assert message(again, 1) in item.also
-    assert sorted(ref.kind for ref in item.also) == [RefKind.MESSAGE, RefKind.MESSAGE, RefKind.SESSION_MEMORY]
+    assert message(again, 1) in item.duplicates
+    assert sorted(ref.kind for ref in item.duplicates) == [RefKind.MESSAGE, RefKind.MESSAGE, RefKind.SESSION_SUMMARY]
     assert {each.because_of for each in found.candidates if each.fate is Fate.DUPLICATE} == {item.ref}
     assert block.text.count("Bergen") == 1
 
 
-async def test_the_memory_of_a_session_says_that_a_part_of_it_was_superseded(
-    memory: Memory, database: Database, clock: FakeClock
-) -> None:
+async def test_session_summary_marks_its_replaced_part(memory: Memory, database: Database, clock: FakeClock) -> None:
     life = Life(database, memory)
     home = {"slot": "home"}
     notes = "User lives in Oslo. A bakery is next door, where the user buys rolls."
@@ -273,15 +260,15 @@ async def test_the_memory_of_a_session_says_that_a_part_of_it_was_superseded(
 
     by_kind = {item.ref.kind: item for item in found.items}
     standing = next(item.ref for item in found.items if item.ref.kind is FACT)
-    assert by_kind[RefKind.SESSION_MEMORY].superseded_by == standing
+    assert by_kind[RefKind.SESSION_SUMMARY].replaced_by == standing
     [line] = [line for line in section(block, "Earlier sessions").splitlines() if "Oslo" in line]
     assert line.count("Oslo") == 1, "a line that says nothing else is left out"
     assert "(partly superseded, memory, " in line
-    assert [item.superseded_by for item in block.items if "Oslo" in item.text] == [standing]
+    assert [item.replaced_by for item in block.items if "Oslo" in item.text] == [standing]
     assert "superseded" not in section(block, "What is known")
 
 
-async def test_a_block_leaves_out_what_was_superseded_if_it_says_what_holds(memory: Memory, database: Database) -> None:
+async def test_context_omits_replaced_facts_if_current_is_shown(memory: Memory, database: Database) -> None:
     for town in ("Oslo", "Bergen"):
         await _say(memory, database, f"I live in {town}.", f"User lives in {town}")
 
@@ -289,7 +276,7 @@ async def test_a_block_leaves_out_what_was_superseded_if_it_says_what_holds(memo
 
     assert "Oslo" not in block.text
     assert block.text.count("Bergen") == 1
-    assert "User lives in Bergen (user, " in section(block, "To the question")
+    assert "User lives in Bergen (user, " in section(block, "Relevant to the question")
 
 
 async def test_an_old_version_of_a_document_names_the_one_that_replaced_it(memory: Memory) -> None:
@@ -327,10 +314,10 @@ async def test_with_vectors_and_a_reranker_what_holds_still_comes_first(memory: 
     found = await with_vectors(database, reranker=Nostalgic()).space("alice").recall(HOME)
 
     assert texts(found)[:2] == ["User lives in Bergen", "I live in Oslo."]
-    assert found.items[1].superseded_by == found.items[0].ref
+    assert found.items[1].replaced_by == found.items[0].ref
 
 
-async def test_what_superseded_a_forgotten_fact_is_not_named(memory: Memory, database: Database) -> None:
+async def test_deleted_replacement_is_not_named(memory: Memory, database: Database) -> None:
     oslo = await _say(memory, database, "I live in Oslo.", "User lives in Oslo")
     bergen = await _say(memory, database, "I live in Bergen.", "User lives in Bergen")
     standing = (await memory.space("alice").recall(HOME)).items[0].ref
@@ -338,5 +325,5 @@ async def test_what_superseded_a_forgotten_fact_is_not_named(memory: Memory, dat
     await memory.space("alice").forget(standing)
     found = await memory.space("alice").recall(HOME, explain=True)
 
-    assert {item.ref: item.superseded_by for item in found.items} == {message(oslo, 1): None, message(bergen, 1): None}
+    assert {item.ref: item.replaced_by for item in found.items} == {message(oslo, 1): None, message(bergen, 1): None}
     assert standing not in fates(found)

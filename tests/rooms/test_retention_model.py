@@ -1,4 +1,4 @@
-"""Any life of a space, swept by any rules in batches of any size, ends as a plain Python model says."""
+"""Any history of a space, swept by any rules in any batch size, ends as a plain Python model predicts."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bethink
-from bethink.errors import UnderLegalHold
+from bethink.errors import LegalHoldError
 from bethink.features.retention import service as sweeping
 from bethink.features.retention.records import RetentionKind
 from bethink.model.documents import DocumentDraft
@@ -67,7 +67,7 @@ async def put(space: bethink.Space, kind: RetentionKind, origin: str, name: str)
         message = Message(role=role, content=name, origin=Origin(origin))
         await space.remember([message], conversation=f"c{len(name) % 2}")
     elif kind is FACT:
-        await space.facts.save(Fact(id=name, content=name, origin=Origin(origin)))
+        await space.facts.save(Fact(id=name, text=name, origin=Origin(origin)))
     elif kind is DOCUMENT:
         await space.documents.create(DocumentDraft(slug=name, title=name, body=name))
     else:
@@ -77,14 +77,14 @@ async def put(space: bethink.Space, kind: RetentionKind, origin: str, name: str)
 
 async def kept(space: bethink.Space) -> set[tuple[RetentionKind, str]]:
     """What a space holds."""
-    found = {(FACT, each.id) for each in await space.facts.all(limit=1_000)}
-    for entry in await space.sessions():
-        session = await space.get_session(entry.session.id)
-        found |= {(MESSAGE, each.message.content) for each in await session.read()}
-    for each in (await space.documents.tree()).values():
+    found = {(FACT, each.id) for each in await space.facts.list(limit=1_000)}
+    for entry in await space.sessions.list():
+        session = await space.sessions.get(entry.session.id)
+        found |= {(MESSAGE, each.message.content) for each in await session.messages()}
+    for each in await space.documents.list():
         body = (await space.documents.get(each.id)).body
         found |= {(DOCUMENT, body)} if body else set()
-    return found | {(THREAD, each.id) for each in await space.threads.all()}
+    return found | {(THREAD, each.id) for each in await space.threads.list()}
 
 
 @settings(max_examples=often(15, long=300), suppress_health_check=EVERY_CHECK)
@@ -111,24 +111,24 @@ async def test_a_sweep_leaves_what_the_model_leaves(
         name = await put(space, kind, origin, f"r{run}n{number}" + "x" * number)
         things.append(Thing(kind, origin, at, name))
     for (kind, origin), days in rules.items():
-        await space.retention.set(kind, days, origin=origin)
-    hold = await space.retention.hold("case") if held else None
+        await space.admin.retention.set(kind, days, origin=origin)
+    hold = await space.admin.holds.place("case") if held else None
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sweeping, "_AT_ONCE", batch)
+        patch.setattr(sweeping, "_BATCH", batch)
         if hold is not None:
             before = await kept(space)
-            with pytest.raises(UnderLegalHold):
-                await space.retention.sweep()
+            with pytest.raises(LegalHoldError):
+                await space.admin.retention.run()
             assert await kept(space) == before
-            await memory.lift_legal_hold(space.name, hold.id, "closed")
-        would = await space.retention.sweep(dry_run=True)
-        swept = await space.retention.sweep()
+            await memory.admin.holds.lift(space.name, hold.id, "closed")
+        would = await space.admin.retention.run(dry_run=True)
+        swept = await space.admin.retention.run()
 
     assert await kept(space) == left(things, rules, clock.time)
     assert not swept.more
-    assert len(await space.erasures()) == len(swept.erasures)
-    if batch * sweeping._MOST > len(things):
+    assert len(await space.admin.erasures.list()) == len(swept.erasures)
+    if batch * sweeping._MAX_ERASURES > len(things):
         same = ("messages", "facts", "documents", "threads")
         assert [getattr(would.went, each) for each in same] == [getattr(swept.went, each) for each in same]
-    assert (await space.retention.sweep()).erasures == ()
+    assert (await space.admin.retention.run()).erasures == ()

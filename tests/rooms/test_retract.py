@@ -1,4 +1,4 @@
-"""A message that was taken back: nothing shows it or learns from it, and the log keeps it."""
+"""Retracted messages: hidden everywhere and never learned from, but still in the log."""
 
 import threading
 from datetime import timedelta
@@ -10,7 +10,7 @@ import pytest
 from anyio import to_thread
 
 import bethink
-from bethink.errors import ModelUnavailable, NotFound, UnderLegalHold
+from bethink.errors import LegalHoldError, ModelUnavailableError, NotFoundError
 from bethink.memory.learning.learner import start_over
 from bethink.model.calls import ModelCall
 from bethink.model.changes import ChangeKind
@@ -38,7 +38,7 @@ async def shown(space: bethink.Space, **more: object) -> str:
     return str([item.text for item in found.items])
 
 
-async def test_what_was_taken_back_is_shown_nowhere_and_stays_in_the_log(
+async def test_retracted_message_is_hidden_and_stays_in_the_log(
     memory: bethink.Memory, clock: FakeClock, target: str, superuser_dsn: str
 ) -> None:
     space = memory.space("alice")
@@ -52,41 +52,41 @@ async def test_what_was_taken_back_is_shown_nowhere_and_stays_in_the_log(
 
     assert BIRD not in await shown(space)
     assert BIRD not in (await space.context(f"the {BIRD}")).text
-    assert [record.number for record in await session.read()] == [2]
-    assert [each.message.content for each in await memory.local().history("alice").all(KEY)] == ["I like tea."]
-    assert await memory.local().history("alice").length(KEY) == 1
+    assert [record.number for record in await session.messages()] == [2]
+    assert [each.message.content for each in await memory.backend.local().history("alice").all(KEY)] == ["I like tea."]
+    assert await memory.backend.local().history("alice").length(KEY) == 1
     kept = (await session.transcript()).lines
     assert [(line.record.number, line.record.retracted_at is None) for line in kept] == [(1, False), (2, True)]
     assert BIRD in await shown(space, as_of=before), "at that time it had been said"
     assert BIRD in stored(target, superuser_dsn)
 
 
-async def test_it_is_taken_back_once_and_only_what_is_there(session: bethink.Session) -> None:
+async def test_message_is_retracted_once_if_it_exists(session: bethink.Session) -> None:
     await session.append(said("one"))
 
     assert [await session.retract(1), await session.retract(1)] == [True, False]
-    with pytest.raises(NotFound):
+    with pytest.raises(NotFoundError):
         await session.retract(2)
     assert await session.append(said("two")) == [2], "its number is not given again"
 
 
-async def test_the_last_that_stand_are_taken_back_one_after_the_other(session: bethink.Session) -> None:
+async def test_last_messages_can_be_retracted_one_by_one(session: bethink.Session) -> None:
     await session.append(said("one", "two", "three"))
 
     popped: list[str] = []
-    while last := await session.read(last=1):
+    while last := await session.messages(last=1):
         assert await session.retract(last[0].number)
         popped.append(last[0].message.content)
 
     assert popped == ["three", "two", "one"]
 
 
-async def test_nothing_is_learnt_from_what_was_taken_back(memory: bethink.Memory, database: Database) -> None:
+async def test_retracted_message_is_not_learned_from(memory: bethink.Memory, database: Database) -> None:
     space = memory.space("alice")
     session = await space.session(KEY)
     await session.append(said(f"I keep a {BIRD}.", "I like tea."))
     await session.retract(1)
-    await session.idle()
+    await session.checkpoint(force=True)
     asked: list[str] = []
 
     def watched(call: ModelCall) -> str:
@@ -97,53 +97,51 @@ async def test_nothing_is_learnt_from_what_was_taken_back(memory: bethink.Memory
 
     assert asked
     assert BIRD not in "".join(asked)
-    assert (await space.get_session(session.id)).info.processed_until == 2
+    assert (await space.sessions.get(session.id)).info.processed_until == 2
 
 
-async def test_what_was_learnt_from_it_goes_with_it(memory: bethink.Memory, database: Database) -> None:
+async def test_retract_deletes_derived_data(memory: bethink.Memory, database: Database) -> None:
     space = memory.space("alice")
     session = await space.session(KEY)
     await session.append(said(f"I keep a {BIRD}.", "I like tea."))
-    await session.idle()
+    await session.checkpoint(force=True)
     await worker(database, clever).run_once()
-    source = DocumentSource(kind=SourceKind.SESSION_MEMORY, id=session.id)
+    source = DocumentSource(kind=SourceKind.SESSION_SUMMARY, id=session.id)
     page = await space.documents.create(
-        DocumentDraft(slug="pets", title="Pets", body=f"There is a {BIRD}."), by=Provenance(sources=(source,))
+        DocumentDraft(slug="pets", title="Pets", body=f"There is a {BIRD}."), provenance=Provenance(sources=(source,))
     )
-    assert sorted(fact.content for fact in await space.facts.all()) == [
+    assert sorted(fact.text for fact in await space.facts.list()) == [
         f"The user keeps a {BIRD}.",
         "The user likes tea.",
     ]
 
     await session.retract(1)
 
-    assert [fact.content for fact in await space.facts.all()] == ["The user likes tea."]
+    assert [fact.text for fact in await space.facts.list()] == ["The user likes tea."]
     assert await session.summary() is None
     assert (await space.documents.get(page.id)).redacted
     assert BIRD not in await shown(space)
-    told = [change.kind for change in await space.changes(after=0)]
+    told = [change.kind for change in await space.admin.changes.list(after=0)]
     assert ChangeKind.MESSAGE_RETRACTED in told
 
 
-async def test_a_legal_hold_keeps_what_was_learnt(memory: bethink.Memory, database: Database) -> None:
+async def test_legal_hold_blocks_retracting_a_learned_message(memory: bethink.Memory, database: Database) -> None:
     space = memory.space("alice")
     session = await space.session(KEY)
     await session.append(said(f"I keep a {BIRD}.", "I like tea."))
-    await session.idle()
+    await session.checkpoint(force=True)
     await worker(database, clever).run_once()
     await session.append(said("a slip"))
-    await space.retention.hold("case 12")
+    await space.admin.holds.place("case 12")
 
-    with pytest.raises(UnderLegalHold):
+    with pytest.raises(LegalHoldError):
         await session.retract(1)
 
     assert BIRD in await shown(space)
     assert await session.retract(3), "nothing was learnt from it, so nothing goes"
 
 
-async def test_forgetting_erases_also_what_was_taken_back(
-    memory: bethink.Memory, target: str, superuser_dsn: str
-) -> None:
+async def test_forget_deletes_a_retracted_message(memory: bethink.Memory, target: str, superuser_dsn: str) -> None:
     session = await memory.space("alice").session(KEY)
     await session.append(said(f"I keep a {BIRD}."))
     await session.retract(1)
@@ -155,9 +153,7 @@ async def test_forgetting_erases_also_what_was_taken_back(
 
 
 @pytest.mark.parametrize("approved", [True, False])
-async def test_a_claim_that_a_person_made_of_it_goes_with_it_also_before_anything_is_learnt(
-    memory: bethink.Memory, *, approved: bool
-) -> None:
+async def test_retract_deletes_a_claim_proposed_from_the_message(memory: bethink.Memory, *, approved: bool) -> None:
     space = memory.space("alice")
     session = await space.session(KEY)
     await session.append(said(f"I keep a {BIRD}."))
@@ -167,13 +163,13 @@ async def test_a_claim_that_a_person_made_of_it_goes_with_it_also_before_anythin
 
     await session.retract(1)
 
-    assert await space.facts.all() == []
+    assert await space.facts.list() == []
     assert BIRD not in await shown(space)
-    with pytest.raises(NotFound):
+    with pytest.raises(NotFoundError):
         await space.reviews.approve(review.id)
 
 
-async def test_a_message_is_not_taken_back_while_a_claim_is_made_of_it(
+async def test_retract_waits_for_a_concurrent_proposal(
     memory: bethink.Memory, target: str, superuser_dsn: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     space = memory.space("alice")
@@ -202,7 +198,7 @@ async def test_a_message_is_not_taken_back_while_a_claim_is_made_of_it(
         tasks.start_soon(take_back)
         await space.reviews.propose(f"message:{session.id}:1")
 
-    assert await space.reviews.all() == []
+    assert await space.reviews.list() == []
 
 
 async def test_a_legal_hold_keeps_a_claim_that_a_person_made_of_it(memory: bethink.Memory) -> None:
@@ -210,25 +206,23 @@ async def test_a_legal_hold_keeps_a_claim_that_a_person_made_of_it(memory: bethi
     session = await space.session(KEY)
     await session.append(said(f"I keep a {BIRD}."))
     review = await space.reviews.propose(f"message:{session.id}:1")
-    await space.retention.hold("case 12")
+    await space.admin.holds.place("case 12")
 
-    with pytest.raises(UnderLegalHold):
+    with pytest.raises(LegalHoldError):
         await session.retract(1)
 
-    assert [record.number for record in await session.read()] == [1]
+    assert [record.number for record in await session.messages()] == [1]
     assert await space.reviews.get(review.id) == review
 
 
-async def test_what_was_quoted_of_it_goes_also_while_a_model_is_awaited(
-    memory: bethink.Memory, database: Database
-) -> None:
+async def test_retract_deletes_quotes_while_a_model_is_pending(memory: bethink.Memory, database: Database) -> None:
     space = memory.space("alice")
     session = await space.session(KEY)
     await session.append(said(f"I keep a {BIRD}.", "I like tea."))
-    await session.idle()
+    await session.checkpoint(force=True)
     await worker(database, None).run_once()
     assert await start_over(database) == 1
-    assert (await space.get_session(session.id)).info.processed_until is None
+    assert (await space.sessions.get(session.id)).info.processed_until is None
     assert await session.summary() is not None, "it stays until the model has learnt"
 
     await session.retract(1)
@@ -237,15 +231,15 @@ async def test_what_was_quoted_of_it_goes_also_while_a_model_is_awaited(
     assert await session.summary() is None
 
 
-async def test_an_answer_about_it_that_was_not_applied_yet_is_not_used(
+async def test_pending_answer_about_a_retracted_message_is_not_used(
     memory: bethink.Memory, database: Database, clock: FakeClock
 ) -> None:
     space = memory.space("alice")
     session = await space.session(KEY)
     await session.append(said(f"I keep a {BIRD}.", "I like tea."))
-    await session.idle()
+    await session.checkpoint(force=True)
 
-    await worker(database, clever, reader=lambda _: ModelUnavailable("away")).run_once()
+    await worker(database, clever, reader=lambda _: ModelUnavailableError("away")).run_once()
     assert await session.summary() is None, "it is not applied"
     await session.retract(1)
     clock.time += timedelta(hours=1)
@@ -255,25 +249,25 @@ async def test_an_answer_about_it_that_was_not_applied_yet_is_not_used(
     assert BIRD not in str(await reviewed(database))
 
 
-async def test_what_rests_on_other_messages_alone_stays(memory: bethink.Memory, database: Database) -> None:
+async def test_retract_keeps_data_based_on_other_messages(memory: bethink.Memory, database: Database) -> None:
     space = memory.space("alice")
     session = await space.session(KEY)
     await session.append(said(f"I keep a {BIRD}.", "I like tea."))
-    await session.idle()
+    await session.checkpoint(force=True)
     await worker(database, clever).run_once()
     await session.append(said("I like snails."))
     review = await space.reviews.propose(f"message:{session.id}:3")
     await space.reviews.approve(review.id)
-    assert len(await space.facts.all()) == 3
+    assert len(await space.facts.list()) == 3
 
     await session.retract(3)
 
-    assert len(await space.facts.all()) == 2
+    assert len(await space.facts.list()) == 2
     assert await session.summary() is not None, "it was made before"
 
 
 @pytest.mark.parametrize(("count", "gone"), [(4, 2), (210, 140)])
-async def test_what_is_new_is_not_read_as_what_was_said_before(
+async def test_new_messages_are_not_shown_as_read_before(
     memory: bethink.Memory, database: Database, count: int, gone: int
 ) -> None:
     space = memory.space("alice")
@@ -287,7 +281,7 @@ async def test_what_is_new_is_not_read_as_what_was_said_before(
 
     await database.transact(learnt, space="alice")
     await session.append(said("new one.", "new two."))
-    await session.idle()
+    await session.checkpoint(force=True)
     asked: list[str] = []
 
     def watched(call: ModelCall) -> str:

@@ -1,4 +1,4 @@
-"""The second reading: what a reader does not find is held, and without a reader nothing is confirmed."""
+"""The second pass: claims it does not confirm are pending, and without it nothing is confirmed."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from bethink import Fact, Facts, Memory, Message
+from bethink import Fact, Memory, Message
 from bethink.jobs.worker import Worker
 from bethink.model.calls import ModelCall
 from bethink.model.facts import Evidence
@@ -15,6 +15,7 @@ from bethink.model.jobs import JobKind
 from bethink.model.reviews import ReviewStatus
 from bethink.providers.scripted_model import ScriptedModel
 from bethink.store.db import Database
+from bethink.types import Facts
 from tests.conftest import FakeClock
 from tests.rooms.learn_kit import a_fact, answer, every_claim_is_said, extractor, reviewed, worker
 from tests.rooms.test_claims import Talk, holding
@@ -41,7 +42,7 @@ def verdicts(said_: Sequence[str] = (), fixed: str | None = None, **others: str)
 
 
 @pytest.mark.parametrize("verdict", ["denied", "somebody_elses", "quoted_or_supposed", "no_longer", "unclear"])
-async def test_what_a_reader_does_not_find_is_held_with_its_verdict(
+async def test_claim_rejected_by_second_pass_is_pending(
     talk: Talk, facts: Facts, database: Database, verdict: str
 ) -> None:
     claims = [a_fact("User likes tea", 1), a_fact("User likes rain", 2)]
@@ -51,7 +52,7 @@ async def test_what_a_reader_does_not_find_is_held_with_its_verdict(
     assert (report.settled, report.for_review) == ({"added": 1}, {verdict: 1})
     assert await holding(facts) == ["User likes tea"]
     [held] = await reviewed(database)
-    assert (held.status, held.reason, held.detail) == (ReviewStatus.HELD, verdict, "so it is")
+    assert (held.status, held.reason, held.detail) == (ReviewStatus.PENDING, verdict, "so it is")
     assert held.claim.fact.evidence is Evidence.QUOTED
     assert talk.session is not None
     kept = await talk.session.summary()
@@ -62,10 +63,10 @@ async def test_what_a_reader_does_not_find_is_held_with_its_verdict(
 async def test_a_claim_that_a_reader_passes_over_is_unclear(talk: Talk, facts: Facts) -> None:
     report = await talk.learn("I like tea", claims=[a_fact("User likes tea", 1)], reader=verdicts())
 
-    assert (report.for_review, await facts.all()) == ({"unclear": 1}, [])
+    assert (report.for_review, await facts.list()) == ({"unclear": 1}, [])
 
 
-async def test_a_reader_may_correct_a_claim_but_not_bring_in_what_was_not_said(talk: Talk, facts: Facts) -> None:
+async def test_second_pass_corrects_claims_without_foreign_names(talk: Talk, facts: Facts) -> None:
     claim = a_fact("User goes to Oslo", 1)
     plans = verdicts(["c1"], fixed="User plans to go to Oslo")
     await talk.learn("I plan to go to Oslo", claims=[claim], reader=plans)
@@ -78,9 +79,7 @@ async def test_a_reader_may_correct_a_claim_but_not_bring_in_what_was_not_said(t
     assert await holding(facts) == ["User plans to go to Oslo"]
 
 
-async def test_a_reader_sees_the_quoted_messages_with_their_neighbours_and_the_claims_alone(
-    talk: Talk, database: Database
-) -> None:
+async def test_second_pass_sees_quoted_messages_and_neighbors_only(talk: Talk, database: Database) -> None:
     await talk.say(*(f"message {number}" for number in range(1, 8)))
     reader = ScriptedModel(every_claim_is_said)
 
@@ -91,39 +90,37 @@ async def test_a_reader_sees_the_quoted_messages_with_their_neighbours_and_the_c
     assert call.prompt.endswith("<claims>\nc1 about it, detail, [4]: It is message 4\n</claims>")
 
 
-async def test_without_a_reader_a_fact_is_quoted_and_what_is_doubted_is_held(
-    talk: Talk, facts: Facts, database: Database
-) -> None:
+async def test_doubted_claim_is_pending_without_a_second_pass(talk: Talk, facts: Facts, database: Database) -> None:
     claims = [a_fact("User likes tea", 1), a_fact("User likes Darjeeling", 1), a_fact("User likes 7 teas", 1)]
 
     report = await talk.learn("I like tea", claims=claims, reader=None)
 
     assert (report.settled, report.for_review) == ({"added": 1}, {"foreign_name": 1, "foreign_number": 1})
-    [fact] = await facts.all()
-    assert (fact.content, fact.evidence) == ("User likes tea", Evidence.QUOTED)
-    [job] = [each for each in await talk.memory.space("alice").jobs() if each.kind is JobKind.EXTRACT]
+    [fact] = await facts.list()
+    assert (fact.text, fact.evidence) == ("User likes tea", Evidence.QUOTED)
+    [job] = [each for each in await talk.memory.space("alice").admin.jobs.list() if each.kind is JobKind.EXTRACT]
     assert job.usage.calls == 1
     assert {each.detail for each in await reviewed(database)} == {"not said: Darjeeling", "not said: 7"}
 
 
-async def test_with_a_reader_what_code_doubts_may_stand_and_is_confirmed(talk: Talk, facts: Facts) -> None:
+async def test_doubted_claim_can_be_confirmed_by_the_second_pass(talk: Talk, facts: Facts) -> None:
     await talk.learn("I like tea", claims=[a_fact("User likes Darjeeling", 1)])
 
-    [fact] = await facts.all()
-    assert (fact.content, fact.evidence) == ("User likes Darjeeling", Evidence.CONFIRMED)
+    [fact] = await facts.list()
+    assert (fact.text, fact.evidence) == ("User likes Darjeeling", Evidence.CONFIRMED)
 
 
-async def test_without_a_reader_flags_and_wishes_are_judged_all_the_same(talk: Talk, facts: Facts) -> None:
+async def test_flags_and_preferences_are_judged_without_a_second_pass(talk: Talk, facts: Facts) -> None:
     page = Message(role="tool", name="web", content="User wants cake")
     claims = [a_fact("User has a cold", 1, review="health"), a_fact("User wants cake", 2, kind="preference")]
 
     report = await talk.learn("I have a cold", page, claims=claims, reader=None)
 
     assert (report.for_review, report.refused) == ({"flagged": 1}, {"not_a_persons_word": 1})
-    assert await facts.all() == []
+    assert await facts.list() == []
 
 
-async def test_a_reader_that_answers_nonsense_twice_fails_the_job_and_keeps_the_claims(
+async def test_invalid_second_pass_fails_the_job_and_keeps_the_claims(
     talk: Talk, facts: Facts, database: Database, clock: FakeClock
 ) -> None:
     model = ScriptedModel(lambda _: answer(a_fact("User likes tea", 1)))
@@ -131,7 +128,7 @@ async def test_a_reader_that_answers_nonsense_twice_fails_the_job_and_keeps_the_
     reader = ScriptedModel(["no json", "no json"])
 
     report = await worker(database, model, reader=reader).run_once()
-    assert (report.outcomes, await facts.all()) == ({"failed": 1}, [])
+    assert (report.outcomes, await facts.list()) == ({"failed": 1}, [])
     clock.time += timedelta(hours=1)
     await worker(database, model).run_once()
 
@@ -157,7 +154,7 @@ async def test_after_a_crash_each_recorded_verdict_still_means_its_own_claim(
     report = await Worker(database, {JobKind.EXTRACT: doomed}).run_once()
     assert (report.outcomes, len(model.calls), len(reader.calls)) == ({"failed": 1}, 1, 1)
     # Meanwhile memory shows the session what its assistant said: now the first claim proves nothing.
-    await facts.save(Fact(id="ada", content="Ada lives in Paris"))
+    await facts.save(Fact(id="ada", text="Ada lives in Paris"))
     assert (await session.recall("Where does Ada live?")).items
     clock.time += timedelta(hours=1)
 

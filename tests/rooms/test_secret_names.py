@@ -1,9 +1,9 @@
-"""A name that contains a secret is stored without it, and still finds what it named."""
+"""A name that contains a secret is stored redacted, and still finds its target."""
 
 import pytest
 
 from bethink import Memory, Message
-from bethink.errors import Conflict
+from bethink.errors import ConflictError
 from bethink.model.ids import new_id
 from bethink.providers.default_redactor import redactor_for
 from bethink.store import sessions
@@ -19,8 +19,8 @@ def memory(database: Database) -> Memory:
     return memory_on(database, redactor=redactor_for(database))
 
 
-async def test_a_conversation_named_by_a_secret_is_stored_without_it_and_found_by_it(memory: Memory) -> None:
-    alice, history = memory.space("alice"), memory.local().history("alice")
+async def test_conversation_with_a_secret_name_is_redacted_and_found(memory: Memory) -> None:
+    alice, history = memory.space("alice"), memory.backend.local().history("alice")
     name = f"bot {TOKEN}"
     first = await alice.session(name)
     await alice.remember("tea", conversation=name)
@@ -31,16 +31,14 @@ async def test_a_conversation_named_by_a_secret_is_stored_without_it_and_found_b
     assert (await alice.session(name)).id == first.id != other.id
     assert [record.message.content for record in await history.all(name)] == ["tea", "milk"]
     assert await history.get_summary(name) == "drinks"
-    stored = {entry.session.id: entry.conversation for entry in await alice.sessions()}
+    stored = {entry.session.id: entry.conversation for entry in await alice.sessions.list()}
     assert TOKEN not in f"{stored}"
     assert stored[first.id].startswith("bot [REDACTED:")
     assert (await alice.session(stored[first.id])).id == first.id
     assert (await alice.forget(conversation=name)).messages == 2
 
 
-async def test_a_conversation_that_was_stored_with_its_secret_is_still_found(
-    memory: Memory, database: Database
-) -> None:
+async def test_conversation_stored_with_its_secret_is_still_found(memory: Memory, database: Database) -> None:
     alice, name = memory.space("alice"), f"bot {TOKEN}"
     old = await alice.session("bot")
 
@@ -55,15 +53,15 @@ async def test_a_conversation_that_was_stored_with_its_secret_is_still_found(
     assert (await alice.forget(conversation=name)).messages == 0
 
 
-async def test_an_idempotency_key_with_a_secret_is_stored_without_it_and_still_recognised(memory: Memory) -> None:
+async def test_idempotency_key_with_a_secret_is_redacted_and_matches(memory: Memory) -> None:
     session = await memory.space("alice").session("home")
     message = Message(role="user", content="tea", idempotency_key=f"k {TOKEN}")
 
     assert await session.append([message]) == await session.append([message]) == [1]
     assert await session.append([Message(role="user", content="tea", idempotency_key=f"k {OTHER}")]) == [2]
-    with pytest.raises(Conflict) as refused:
+    with pytest.raises(ConflictError) as refused:
         await session.append([Message(role="user", content="milk", idempotency_key=f"k {TOKEN}")])
-    records = await session.read()
+    records = await session.messages()
     assert TOKEN not in f"{records} {refused.value}"
     assert f"{records[0].message.idempotency_key}".startswith("k [REDACTED:")
 
@@ -75,5 +73,5 @@ async def test_ordinary_keys_and_names_are_stored_as_they_are(memory: Memory, na
     session = await memory.space("alice").session(name)
     await session.append([Message(role="user", content="tea", idempotency_key=name)])
 
-    assert [record.message.idempotency_key for record in await session.read()] == [name]
-    assert [entry.conversation for entry in await memory.space("alice").sessions()] == [name]
+    assert [record.message.idempotency_key for record in await session.messages()] == [name]
+    assert [entry.conversation for entry in await memory.space("alice").sessions.list()] == [name]

@@ -1,21 +1,22 @@
-"""The settings in force as a verb shows them, and the states of a thread page by page."""
+"""The active settings as an operation shows them, and the states of a thread by page."""
 
 import json
 
-from bethink import Event, Memory, connect
+from bethink import Memory, connect
 from bethink.config.settings import load_settings
+from bethink.types import Event
 from tests.conftest import memory_on
 
 
 async def test_settings_are_listed_with_their_origins_and_without_secrets() -> None:
     settings = load_settings(
-        environ={"BETHINK_MODEL_API_KEY": "sk-secret", "BETHINK_KEY": "bk-secret"},
+        environ={"BETHINK_MODEL_API_KEY": "sk-secret", "BETHINK_API_KEY": "bk-secret"},
         sqlite_path=":memory:",
         model_base_url="https://user:hidden@example.org/v1?api_key=hidden",
         learn=False,
     )
     async with connect(settings=settings) as memory:
-        found = {each.name: each for each in await memory.settings()}
+        found = {each.name: each for each in await memory.admin.settings()}
 
     assert found["model_api_key"].value == '"***"'
     assert (found["model_api_key"].origin, found["model_api_key"].default) == ("environment", '""')
@@ -28,7 +29,7 @@ async def test_settings_are_listed_with_their_origins_and_without_secrets() -> N
 
 
 async def test_a_memory_built_by_hand_has_the_default_settings(memory: Memory) -> None:
-    found = await memory_on(memory.local().database).settings()
+    found = await memory_on(memory.backend.local().database).admin.settings()
 
     assert {each.origin for each in found} == {"default"}
 

@@ -1,4 +1,4 @@
-"""Several spaces answer as one space would that has all of it, whatever the request asks for.
+"""Several spaces answer like one space with all their data, for every request.
 
 A new field of `recall` or `context` needs a row in the table below. `test_every_field_has_a_row` fails without one.
 """
@@ -12,13 +12,14 @@ from typing import Any
 import pytest
 
 from bethink import Fact, Memory, Message
+from bethink.api.group import SpaceGroup
 from bethink.api.space import Space
-from bethink.api.spaces import Spaces
 from bethink.model.facts import SourceMessage
 from bethink.model.kinds import FactKind
 from bethink.model.operations.memory import ContextRequest, RecallRequest
-from bethink.model.recall import Block, Level, Recall, RefKind
+from bethink.model.recall import Certainty, ContextBlock, RecallResult
 from bethink.model.records import Origin
+from bethink.model.refs import RefKind
 from bethink.store.db import Database
 from tests.rooms.recall_kit import learnt, tell
 
@@ -27,7 +28,7 @@ FIRST_DAY = datetime(2026, 1, 1, 12, tzinfo=UTC)
 HOUSE = "There was more tea for Tom at the end of the long day in the old house by the river behind the hill"
 TOP = "The green tea is in the tin on the top shelf"
 BOTH = ("a", "b")
-Answer = Recall | Block
+Answer = RecallResult | ContextBlock
 
 
 def texts_in_order(answer: Answer) -> object:
@@ -40,12 +41,12 @@ def lines_by_section(answer: Answer) -> object:
 
 
 def candidate_texts(answer: Answer) -> object:
-    assert isinstance(answer, Recall)
+    assert isinstance(answer, RecallResult)
     return sorted(candidate.text for candidate in answer.candidates)
 
 
-def is_cut_to_100_tokens(answer: Answer) -> object:
-    return 0 < answer.tokens <= 100
+def is_cut_to_110_tokens(answer: Answer) -> object:
+    return 0 < answer.tokens <= 110
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ class Row:
 
 
 FILTERS = [
-    Row("origins", ["assistant"]),
+    Row("origin", ["assistant"]),
     Row("tags", ["kitchen"]),
     Row("agent", "scout"),
     Row("conversation", "desk"),
@@ -74,13 +75,13 @@ RECALL_ROWS = [
     Row("budget", 20),
     Row("limit", 3),
     Row("kinds", [RefKind.MESSAGE]),
-    Row("least", Level.FAIR),
+    Row("min_certainty", Certainty.FAIR),
     Row("explain", value=True, view=candidate_texts),
 ]
 CONTEXT_ROWS = [
     *(Row(row.field, row.value, lines_by_section) for row in FILTERS),
     Row("question", "river hill house", lines_by_section),
-    Row("budget", 100, is_cut_to_100_tokens),
+    Row("budget", 110, is_cut_to_110_tokens),
 ]
 
 
@@ -99,12 +100,12 @@ async def fill(memory: Memory) -> None:
             await memory.space(space).remember(
                 [message], conversation="desk" if late else "door", agent="scout" if late else "assistant"
             )
-    fact = Fact(id="f1", content=TOP, kind=FactKind.DETAIL, origin=Origin("user"))
+    fact = Fact(id="f1", text=TOP, kind=FactKind.DETAIL, origin=Origin("user"))
     for space in ("whole", BOTH[0]):
         await memory.space(space).facts.save(fact)
 
 
-async def answers(handle: Space | Spaces, method: str, row: Row) -> tuple[object, object]:
+async def answers(handle: Space | SpaceGroup, method: str, row: Row) -> tuple[object, object]:
     """Return what shows of the answers without the field and with it."""
     ask = getattr(handle, method)
     usual = await ask(question=QUESTION)
@@ -119,11 +120,11 @@ async def answers(handle: Space | Spaces, method: str, row: Row) -> tuple[object
         *(pytest.param("context", row, id=f"context-{row.field}") for row in CONTEXT_ROWS),
     ],
 )
-async def test_field_changes_one_space_and_several_alike(memory: Memory, method: str, row: Row) -> None:
+async def test_filter_field_works_the_same_for_one_and_many_spaces(memory: Memory, method: str, row: Row) -> None:
     await fill(memory)
 
     alone = await answers(memory.space("whole"), method, row)
-    together = await answers(memory.spaces(*BOTH), method, row)
+    together = await answers(memory.group(*BOTH), method, row)
 
     assert alone[0] != alone[1]
     assert together == alone
@@ -135,19 +136,19 @@ async def test_field_changes_one_space_and_several_alike(memory: Memory, method:
 )
 def test_every_field_has_a_row(method: str, request_type: type[RecallRequest], rows: list[Row]) -> None:
     declared = {field.name for field in fields(request_type)}
-    shared = set(signature(getattr(Spaces, method)).parameters) - {"self"}
+    shared = set(signature(getattr(SpaceGroup, method)).parameters) - {"self"}
 
     assert declared - shared == {"session_id"}  # a session belongs to one space
     assert sorted(row.field for row in rows) == sorted(shared)
 
 
 async def test_every_operation_of_several_spaces_is_in_the_table() -> None:
-    operations = {name for name, member in vars(Spaces).items() if callable(member) and not name.startswith("_")}
+    operations = {name for name, member in vars(SpaceGroup).items() if callable(member) and not name.startswith("_")}
 
     assert operations == {"recall", "context"}
 
 
-def all_texts(recall: Recall) -> list[str]:
+def all_texts(recall: RecallResult) -> list[str]:
     """Return every text that an answer contains: results, the quotes behind them, and candidates."""
     quotes = [quote.text for item in recall.items for quote in item.excerpts]
     return [*(item.text for item in recall.items), *quotes, *(candidate.text for candidate in recall.candidates)]
@@ -170,7 +171,7 @@ async def test_confidential_message_stays_in_its_space(
 
     for question in ("Who moves to Basel in May?", "What is the cat of Lena called?"):
         alone = await memory.space("alice").recall(question, explain=True, **options)
-        recall = await memory.spaces("alice", "team").recall(question, explain=True, **options)
+        recall = await memory.group("alice", "team").recall(question, explain=True, **options)
 
         assert [text for text in all_texts(alone) if "moves" in text]
         assert not [text for text in all_texts(recall) if "moves" in text]
@@ -181,14 +182,14 @@ async def test_confidential_message_is_in_no_block_of_several(database: Database
     question = "Who moves to Basel in May, tell nobody, and what is her cat?"
 
     alone = await memory.space("alice").context(question)
-    block = await memory.spaces("alice", "team").context(question)
+    block = await memory.group("alice", "team").context(question)
 
     assert "tell nobody" in alone.text
     assert "moves" not in block.text
     assert "Momo" in block.text
 
 
-async def test_confidence_asked_for_later_covers_earlier_times(database: Database, memory: Memory) -> None:
+async def test_confidentiality_set_later_covers_earlier_times(database: Database, memory: Memory) -> None:
     session = await tell(memory, "Lena moves to Basel in May")
     then = datetime.now(UTC) + timedelta(days=1)
     await learnt(database, "f1", "Lena moves to Basel", SourceMessage(session.id, 1), flags=("confidential",))

@@ -10,7 +10,7 @@ import pytest
 from bethink import Memory, verify_webhook
 from bethink.config.groups import WebhookSettings
 from bethink.config.settings import Settings
-from bethink.errors import Denied
+from bethink.errors import PermissionDeniedError
 from bethink.features.webhooks.deliver import Deliverer, DeliveryOptions
 from bethink.features.webhooks.worker import Notifier
 from bethink.store.db import Database
@@ -32,7 +32,7 @@ def memory(database: Database) -> Memory:
 
 
 def is_signed(secret: str, headers: dict[str, str], body: bytes) -> bool:
-    with suppress(Denied):
+    with suppress(PermissionDeniedError):
         verify_webhook(secret, headers, body, now=float(headers["webhook-timestamp"]))
         return True
     return False
@@ -47,7 +47,7 @@ async def until(condition: Callable[[], bool]) -> None:
 async def test_slow_webhook_delays_no_other_webhook(memory: Memory, database: Database, receiver: Receiver) -> None:
     """The slow one waits for answers in as many spaces as it may, when the other one gets its first change."""
     options = DeliveryOptions(allow_private=True, queues=QUEUES)
-    await memory.webhooks.create(receiver.url.replace("hook", "slow"))
+    await memory.admin.webhooks.create(receiver.url.replace("hook", "slow"))
     await hook(memory, receiver, space="bob")
     for number in range(QUEUES + 1):
         await save(memory, "one", space=f"space {number}")
@@ -70,7 +70,7 @@ async def test_busy_webhooks_take_turns(memory: Memory, database: Database, rece
     await tell(database, webhooks=1, queues=1)
 
     for made in (first, second):
-        assert len(await memory.webhooks.deliveries(made.info.id)) == 4
+        assert len(await memory.admin.webhooks.deliveries(made.info.id)) == 4
     secrets = [first.secret, second.secret]
     turns = [next(i for i, secret in enumerate(secrets) if is_signed(secret, *got[1:])) for got in receiver.got]
     assert turns in ([0, 1] * 4, [1, 0] * 4)
@@ -79,7 +79,7 @@ async def test_busy_webhooks_take_turns(memory: Memory, database: Database, rece
 async def test_lease_outlasts_the_timeout(
     memory: Memory, database: Database, receiver: Receiver, clock: FakeClock
 ) -> None:
-    await memory.webhooks.create(receiver.url.replace("hook", "slow"))
+    await memory.admin.webhooks.create(receiver.url.replace("hook", "slow"))
     await save(memory, "one")
     options = DeliveryOptions(allow_private=True, timeout=100.0, lease=60.0)
 

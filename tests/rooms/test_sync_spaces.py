@@ -1,4 +1,4 @@
-"""Two memories exchange what each lacks: both end equal, byte for byte, and nothing that was said is lost."""
+"""Sync: two databases exchange missing data, end byte for byte equal, and lose no message."""
 
 import random
 import shutil
@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 import bethink
-from bethink.memory.archive.merge import merged
+import bethink.types
+from bethink.memory.archive.merge import merge_rows
 from bethink.memory.archive.reading import ArchiveReader
-from bethink.memory.archive.sync import Synced, differing, sync_space
+from bethink.memory.archive.sync import SyncReport, differing, sync_space
 from bethink.memory.archive.write import write_archive
 from bethink.memory.deletion.replay import replay
 from bethink.memory.deletion.retract import retract_as_of
@@ -30,9 +31,9 @@ async def other(template: Path, tmp_path: Path, clock: FakeClock) -> AsyncIterat
         yield database
 
 
-async def _sync(first: Database, second: Database) -> Synced:
+async def _sync(first: Database, second: Database) -> SyncReport:
     return await sync_space(
-        first, second, space=SPACE, forget_again=lambda tx, space: replay(tx, space=space), take_back=retract_as_of
+        first, second, space=SPACE, forget_again=lambda tx, space: replay(tx, space=space), retract=retract_as_of
     )
 
 
@@ -45,9 +46,9 @@ async def _equal(first: Database, second: Database, folder: Path) -> bool:
 async def _said(database: Database) -> set[str]:
     space = memory_on(database).space(SPACE)
     found: set[str] = set()
-    for entry in await space.sessions(limit=1_000):
-        session = await space.get_session(entry.session.id)
-        found |= {record.message.content for record in await session.read(limit=1_000)}
+    for entry in await space.sessions.list(limit=1_000):
+        session = await space.sessions.get(entry.session.id)
+        found |= {record.message.content for record in await session.messages(limit=1_000)}
     return found
 
 
@@ -78,9 +79,7 @@ async def test_both_are_equal_after_many_things_on_each_side(
     await _live(database, other, 77, often(150, long=2_000), tmp_path)
 
 
-async def test_it_makes_no_difference_which_memory_is_named_first(
-    database: Database, other: Database, tmp_path: Path
-) -> None:
+async def test_sync_is_symmetric(database: Database, other: Database, tmp_path: Path) -> None:
     for seed in range(3):
         await Life(database, seed, forgets=False).go_on(20)
         await Life(other, seed + 50, forgets=False).go_on(20)
@@ -88,12 +87,12 @@ async def test_it_makes_no_difference_which_memory_is_named_first(
         await write_archive(other, tmp_path / "b.zip", space=SPACE)
         with ArchiveReader(tmp_path / "a.zip") as first, ArchiveReader(tmp_path / "b.zip") as second:
             ours, theirs = differing(first, second)
-        assert merged(ours, theirs) == merged(theirs, ours)
+        assert merge_rows(ours, theirs) == merge_rows(theirs, ours)
         if seed == 1:
             await _sync(other, database)
 
 
-async def test_what_was_said_in_one_session_on_both_sides_follows_one_another(
+async def test_sync_merges_messages_of_one_session_in_order(
     database: Database, other: Database, tmp_path: Path
 ) -> None:
     here, there = memory_on(database).space(SPACE), memory_on(other).space(SPACE)
@@ -106,7 +105,7 @@ async def test_what_was_said_in_one_session_on_both_sides_follows_one_another(
     await away.append(said("two there"))
     await _sync(database, other)
     for space in (here, there):
-        found = await (await space.get_session(session.id)).read()
+        found = await (await space.sessions.get(session.id)).messages()
         told = [(record.number, record.message.content) for record in found]
         assert told == [(1, "one"), (2, "two here"), (3, "three here"), (4, "two there")]
         assert (await space.recall("two there")).items
@@ -114,40 +113,38 @@ async def test_what_was_said_in_one_session_on_both_sides_follows_one_another(
     assert await _equal(database, other, tmp_path) is False
 
 
-async def test_of_a_fact_that_was_changed_on_both_sides_the_later_holds_and_both_stay(
-    database: Database, other: Database
-) -> None:
+async def test_sync_keeps_both_fact_changes_and_the_later_is_current(database: Database, other: Database) -> None:
     here, there = memory_on(database).space(SPACE), memory_on(other).space(SPACE)
-    await here.facts.save(bethink.Fact(id="home", content="Mira lives in Oslo."))
+    await here.facts.save(bethink.Fact(id="home", text="Mira lives in Oslo."))
     await _sync(database, other)
     await there.correct("fact:home:1", "Mira lives in Bergen.")
     await here.correct("fact:home:1", "Mira lives in Kyoto.")
     await _sync(database, other)
     for space in (here, there):
-        assert (await space.facts.get("home")).content == "Mira lives in Kyoto."
-        told = [each.content for each in await space.facts.versions("home")]
+        assert (await space.facts.get("home")).text == "Mira lives in Kyoto."
+        told = [each.text for each in await space.facts.versions("home")]
         assert told == ["Mira lives in Oslo.", "Mira lives in Bergen.", "Mira lives in Kyoto."]
 
 
-async def test_of_two_facts_in_one_slot_the_newer_holds(database: Database, other: Database) -> None:
+async def test_newer_fact_in_a_slot_is_current_after_sync(database: Database, other: Database) -> None:
     here, there = memory_on(database).space(SPACE), memory_on(other).space(SPACE)
-    await there.facts.save(bethink.Fact(id="b", content="Lives in Bergen.", subject="Mira", slot="city"))
-    await here.facts.save(bethink.Fact(id="a", content="Lives in Oslo.", subject="Mira", slot="city"))
+    await there.facts.save(bethink.Fact(id="b", text="Lives in Bergen.", subject="Mira", slot="city"))
+    await here.facts.save(bethink.Fact(id="a", text="Lives in Oslo.", subject="Mira", slot="city"))
     await _sync(database, other)
     for space in (here, there):
-        assert [fact.id for fact in await space.facts.all()] == ["a"]
+        assert [fact.id for fact in await space.facts.list()] == ["a"]
 
 
-async def test_documents_in_the_same_place_become_one_with_both_histories(database: Database, other: Database) -> None:
+async def test_documents_at_one_path_merge_with_both_histories(database: Database, other: Database) -> None:
     here, there = memory_on(database).space(SPACE), memory_on(other).space(SPACE)
     for space, text in ((here, "from here"), (there, "from there")):
-        parent = await space.documents.create(bethink.DocumentDraft(slug="plans", title="Plans", body=text))
+        parent = await space.documents.create(bethink.types.DocumentDraft(slug="plans", title="Plans", body=text))
         await space.documents.create(
-            bethink.DocumentDraft(slug="trip", title="Trip", body=f"trip {text}", parent=parent.id)
+            bethink.types.DocumentDraft(slug="trip", title="Trip", body=f"trip {text}", parent=parent.id)
         )
     await _sync(database, other)
     for space in (here, there):
-        tree = await space.documents.tree()
+        tree = {entry.path: entry for entry in await space.documents.list()}
         trip = await space.documents.get(tree[next(path for path in tree if path.endswith("plans/trip"))].id)
         assert trip.body == "trip from there"
         assert sum(path.endswith("trip") for path in tree) == 1
@@ -166,7 +163,7 @@ async def test_a_memory_that_is_empty_gets_everything(database: Database, other:
 
 
 @pytest.mark.parametrize("there_first", [True, False])
-async def test_what_one_side_has_forgotten_is_forgotten_by_the_other_and_does_not_come_back(
+async def test_deletion_syncs_to_the_other_side_for_good(
     database: Database, other: Database, tmp_path: Path, *, there_first: bool
 ) -> None:
     here, there = memory_on(database).space(SPACE), memory_on(other).space(SPACE)
@@ -181,17 +178,17 @@ async def test_what_one_side_has_forgotten_is_forgotten_by_the_other_and_does_no
     assert kept is not None
     for space in (here, there):
         assert not [line for line in (await space.recall("Wilhelmina")).items if "Wilhelmina" in line.text]
-        assert [record.number for record in await (await space.get_session(session.id)).read()] == [2]
+        assert [record.number for record in await (await space.sessions.get(session.id)).messages()] == [2]
     assert await _equal(database, other, tmp_path)
-    await (await there.get_session(session.id)).append(said("and the door is green"))
+    await (await there.sessions.get(session.id)).append(said("and the door is green"))
     await _sync(database, other)
     for side in (database, other):
-        report = await side.transact(lambda tx: chain.check(tx, space=SPACE), space=SPACE, read=True)
+        report = await side.transact(lambda tx: chain.check(tx, space=SPACE), space=SPACE, read_only=True)
         assert report.broken == ()
 
 
 @pytest.mark.parametrize("there_first", [True, False])
-async def test_what_one_side_took_back_is_taken_back_on_both_and_not_said_twice(
+async def test_retraction_syncs_to_both_sides_once(
     database: Database, other: Database, tmp_path: Path, *, there_first: bool
 ) -> None:
     here, there = memory_on(database).space(SPACE), memory_on(other).space(SPACE)
@@ -200,7 +197,7 @@ async def test_what_one_side_took_back_is_taken_back_on_both_and_not_said_twice(
     review = await here.reviews.propose(f"message:{session.id}:3")
     await here.reviews.approve(review.id)
     await _sync(database, other)
-    assert len(await there.facts.all()) == 1
+    assert len(await there.facts.list()) == 1
     await session.retract(3)
     taken_back = (await session.transcript()).lines[-1].record.retracted_at
     # Both go on, and the other side takes back something, too.
@@ -212,26 +209,24 @@ async def test_what_one_side_took_back_is_taken_back_on_both_and_not_said_twice(
     await (_sync(other, database) if there_first else _sync(database, other))
 
     for space in (here, there):
-        lines = (await (await space.get_session(session.id)).transcript()).lines
+        lines = (await (await space.sessions.get(session.id)).transcript()).lines
         told = [(line.record.number, line.record.message.content, line.record.retracted_at is None) for line in lines]
         assert told == [
             (1, "one", True), (2, "two", False), (3, "I keep a zebrafinch.", False), (4, "four here", True),
             (5, "four there", True),
         ]  # fmt: skip
         assert lines[2].record.retracted_at == taken_back
-        assert await space.facts.all() == []
+        assert await space.facts.list() == []
         assert not (await space.recall("zebrafinch")).items
     assert await _equal(database, other, tmp_path)
 
 
-async def test_of_what_both_sides_took_back_the_earlier_time_holds(
-    database: Database, other: Database, tmp_path: Path
-) -> None:
+async def test_earlier_retraction_time_wins_after_sync(database: Database, other: Database, tmp_path: Path) -> None:
     here, there = memory_on(database).space(SPACE), memory_on(other).space(SPACE)
     session = await here.session("cli:desk")
     await session.append(said("one", "two"))
     await _sync(database, other)
-    away = await there.get_session(session.id)
+    away = await there.sessions.get(session.id)
     await away.retract(2)
     first = (await away.transcript()).lines[-1].record.retracted_at
     await session.retract(2)
@@ -239,6 +234,6 @@ async def test_of_what_both_sides_took_back_the_earlier_time_holds(
     await _sync(database, other)
 
     for space in (here, there):
-        lines = (await (await space.get_session(session.id)).transcript()).lines
+        lines = (await (await space.sessions.get(session.id)).transcript()).lines
         assert [line.record.retracted_at for line in lines] == [None, first]
     assert await _equal(database, other, tmp_path)

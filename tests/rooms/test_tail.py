@@ -1,4 +1,4 @@
-"""What was just said is found by its meaning at once, although no worker has embedded it yet."""
+"""New messages are found by meaning at once, before a worker has embedded them."""
 
 import sys
 from array import array
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from bethink import Fact, Memory
-from bethink.errors import BadAnswer
+from bethink.errors import ModelResponseError
 from bethink.extend import TextKind
 from bethink.memory.recall import tail
 from bethink.memory.recall.reindex import Vectors
@@ -40,10 +40,10 @@ def _vector(text: str) -> list[float]:
 
 @pytest.fixture(autouse=True)
 def fresh(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tail, "_recent", tail._Recent())
+    monkeypatch.setattr(tail, "_cache", tail._VectorCache())
 
 
-async def test_what_was_said_a_moment_ago_is_found_by_its_meaning(database: Database, memory: Memory) -> None:
+async def test_recent_message_is_found_by_meaning(database: Database, memory: Memory) -> None:
     await tell(memory, "a scarlet coat", "an azure hat")
     quick = Colours("colours")
 
@@ -55,11 +55,11 @@ async def test_what_was_said_a_moment_ago_is_found_by_its_meaning(database: Data
 
     assert texts(before_any_worker) == texts(embedded) == ["a scarlet coat"]
     assert sorted(texts(after)) == ["a scarlet boat", "a scarlet coat"]
-    assert [each.missing for each in (before_any_worker, embedded, after)] == [None, None, None]
+    assert [each.note for each in (before_any_worker, embedded, after)] == [None, None, None]
 
 
-async def test_facts_are_found_at_once_as_well(database: Database, memory: Memory) -> None:
-    await memory.space("alice").facts.save(Fact(id="f", content="Her boat is scarlet"))
+async def test_unindexed_facts_are_found_at_once(database: Database, memory: Memory) -> None:
+    await memory.space("alice").facts.save(Fact(id="f", text="Her boat is scarlet"))
 
     found = await with_vectors(database, Colours("colours")).space("alice").recall(QUESTION)
 
@@ -77,7 +77,7 @@ async def test_a_text_that_waits_is_embedded_for_the_first_question_only(databas
     assert quick.kinds.count("message") == 1
 
 
-async def test_of_many_only_the_newest_are_embedded_and_the_answer_says_so(database: Database, memory: Memory) -> None:
+async def test_only_newest_texts_are_embedded_and_the_rest_reported(database: Database, memory: Memory) -> None:
     await tell(memory, "a scarlet coat", *[f"an azure hat number {number}" for number in range(10)])
     await tell(memory, "a scarlet boat")
     quick = Colours("colours")
@@ -86,7 +86,7 @@ async def test_of_many_only_the_newest_are_embedded_and_the_answer_says_so(datab
 
     assert sum(len(asked) for asked, kind in zip(quick.asked, quick.kinds, strict=True) if kind == "message") == 8
     assert texts(found) == ["a scarlet boat"]
-    assert found.missing == "4 new texts have no vector yet; searched by words"
+    assert found.note == "4 new texts have no vector yet. Searched by words only."
 
 
 async def test_an_embedder_that_is_not_quick_is_not_made_to_hurry(database: Database, memory: Memory) -> None:
@@ -98,11 +98,11 @@ async def test_an_embedder_that_is_not_quick_is_not_made_to_hurry(database: Data
 
     assert slow.kinds == ["question"]
     assert texts(found) == ["a crimson coat"]
-    assert found.missing == "no vectors yet; ranked by words only"
+    assert found.note == "No vectors yet. Ranked by words only."
     await index_all(database, slow)
     await tell(memory, "a crimson boat")
     again = await with_vectors(database, slow).space("alice").recall(QUESTION)
-    assert again.missing == "1 new text has no vector yet; searched by words"
+    assert again.note == "1 new text has no vector yet. Searched by words only."
 
 
 @pytest.mark.parametrize("few", [False, True])
@@ -114,7 +114,7 @@ async def test_an_embedder_that_fails_on_new_texts_still_compares_the_others(
             if kind == "message" and "a scarlet boat" in texts:
                 if few:
                     return []
-                raise BadAnswer("not this one")
+                raise ModelResponseError("not this one")
             return await super().embed(texts, kind=kind)
 
     await tell(memory, "a scarlet coat")
@@ -125,13 +125,13 @@ async def test_an_embedder_that_fails_on_new_texts_still_compares_the_others(
     found = await with_vectors(database, picky).space("alice").recall(QUESTION)
 
     assert texts(found) == ["a scarlet coat"]
-    assert found.missing == "1 new text has no vector yet; searched by words"
+    assert found.note == "1 new text has no vector yet. Searched by words only."
 
 
-async def test_in_a_large_space_the_newest_messages_are_looked_for_where_they_are(
+async def test_large_space_embeds_only_newest_unindexed_messages(
     database: Database, memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tail, "_EXACT", 0)
+    monkeypatch.setattr(tail, "_EXACT_UP_TO", 0)
     session = await tell(memory, *[f"an azure hat number {number}" for number in range(20)])
     quick = Colours("colours")
     await index_all(database, quick)
@@ -141,7 +141,7 @@ async def test_in_a_large_space_the_newest_messages_are_looked_for_where_they_ar
     found = await with_vectors(database, quick).space("alice").recall(QUESTION)
 
     assert sorted(texts(found)) == ["a scarlet boat", "a scarlet coat"]
-    assert found.missing is None
+    assert found.note is None
     made = [
         text
         for asked, kind in zip(quick.asked[1:], quick.kinds[1:], strict=True)
@@ -164,9 +164,7 @@ async def test_a_space_that_is_done_costs_one_look(database: Database, memory: M
     assert quick.asked == [["What about crimson things?"]]
 
 
-async def test_what_is_forgotten_is_not_found_although_it_was_embedded_for_a_question(
-    database: Database, memory: Memory
-) -> None:
+async def test_deleted_message_is_not_found_after_query_time_embedding(database: Database, memory: Memory) -> None:
     session = await tell(memory, "a scarlet coat")
     asking = with_vectors(database, Colours("colours")).space("alice")
     assert texts(await asking.recall(QUESTION)) == ["a scarlet coat"]
@@ -176,9 +174,7 @@ async def test_what_is_forgotten_is_not_found_although_it_was_embedded_for_a_que
     assert texts(await asking.recall(QUESTION)) == []
 
 
-async def test_an_embedder_whose_vectors_are_not_in_use_embeds_nothing_but_the_question(
-    database: Database, memory: Memory
-) -> None:
+async def test_embedder_not_in_use_embeds_only_the_question(database: Database, memory: Memory) -> None:
     class Automatic(Colours):
         automatic = True
 
@@ -199,11 +195,11 @@ async def test_an_embedder_whose_vectors_are_not_in_use_embeds_nothing_but_the_q
 
 
 @pytest.mark.parametrize("exact", [True, False])
-async def test_what_was_taken_back_is_neither_embedded_nor_takes_a_place(
+async def test_retracted_message_is_not_embedded(
     database: Database, memory: Memory, monkeypatch: pytest.MonkeyPatch, *, exact: bool
 ) -> None:
     if not exact:
-        monkeypatch.setattr(tail, "_EXACT", 0)
+        monkeypatch.setattr(tail, "_EXACT_UP_TO", 0)
     session = await tell(memory, "a scarlet coat", "a scarlet boat", "a scarlet hat")
     await session.retract(2)
     quick = Colours("colours")
@@ -220,11 +216,13 @@ async def test_what_was_taken_back_is_neither_embedded_nor_takes_a_place(
     await session.retract(3)
 
     taken = [message(session, number) for number in (1, 2, 3)]
-    gone = await database.transact(lambda tx: search.gone(tx, space="alice", refs=taken, as_of=None), space="alice")
+    gone = await database.transact(
+        lambda tx: search.outdated_refs(tx, space="alice", refs=taken, as_of=None), space="alice"
+    )
     assert gone == set(taken[1:])
 
 
-def test_a_similarity_is_the_same_whatever_else_is_compared_and_with_or_without_numpy(
+def test_similarity_is_the_same_alone_or_without_numpy(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     asked = [0.1 * place for place in range(DIMENSION)]

@@ -1,17 +1,18 @@
-"""Sessions by how far learning has come, and a part of one with what became of each message."""
+"""Sessions by learning state, and transcripts with the data derived from each message."""
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bethink import Fact, Memory
-from bethink.errors import NotFound
+from bethink.errors import NotFoundError
 from bethink.memory.documents import tree
 from bethink.model.documents import DocumentDraft, DocumentSource, Provenance, SourceKind
 from bethink.model.facts import Quote
 from bethink.model.jobs import JobKind, JobStatus, Outcome
-from bethink.model.recall import Purpose, Ref, RefKind
+from bethink.model.recall import Purpose
 from bethink.model.records import SessionState
+from bethink.model.refs import Ref, RefKind
 from bethink.store import facts, jobs, ledger
 from bethink.store.db import Database, Tx
 from tests.conftest import FakeClock
@@ -27,7 +28,7 @@ async def _talk(memory: Memory, count: int, *, space: str = "mira") -> str:
 
 async def test_a_transcript_shows_the_messages_around_one(memory: Memory) -> None:
     name = await _talk(memory, 30)
-    session = await memory.space("mira").get_session(name)
+    session = await memory.space("mira").sessions.get(name)
 
     part = await session.transcript(around=17, limit=6)
     last = await session.transcript(limit=4)
@@ -44,11 +45,11 @@ async def test_a_transcript_shows_the_messages_around_one(memory: Memory) -> Non
 
 @settings(max_examples=30, suppress_health_check=EVERY_CHECK)
 @given(count=st.integers(1, 12), around=st.integers(0, 14), limit=st.integers(1, 8))
-async def test_a_transcript_is_as_long_as_it_may_be(
+async def test_transcript_page_respects_its_limit(
     memory: Memory, clock: FakeClock, count: int, around: int, limit: int
 ) -> None:
     space = f"s{clock.time.timestamp()}"
-    session = await memory.space(space).get_session(await _talk(memory, count, space=space))
+    session = await memory.space(space).sessions.get(await _talk(memory, count, space=space))
 
     part = await session.transcript(around=around, limit=limit)
 
@@ -63,10 +64,10 @@ async def _made_of(memory: Memory, database: Database, name: str, space: str = "
 
     def body(tx: Tx) -> None:
         quote = Quote(session_id=name, number=2, text="message 2")
-        fact = Fact(id="f1", content="There are two")
-        facts.learn(tx, space=space, fact=fact, token=1, support=facts.Support("e", fact.content, (quote,)))
+        fact = Fact(id="f1", text="There are two")
+        facts.learn(tx, space=space, fact=fact, token=1, support=facts.Support("e", fact.text, (quote,)))
         by = Provenance(sources=(DocumentSource(kind=SourceKind.MESSAGE, id=name, number=2),))
-        tree.create(tx, DocumentDraft(slug="d", title="D"), space=space, by=by, document_id="doc_d")
+        tree.create(tx, DocumentDraft(slug="d", title="D"), space=space, provenance=by, document_id="doc_d")
         ref = Ref(RefKind.MESSAGE, name, 2)
         for digest in ("a", "b"):
             ledger.record(
@@ -79,26 +80,26 @@ async def _made_of(memory: Memory, database: Database, name: str, space: str = "
 async def test_each_line_says_what_became_of_it(memory: Memory, database: Database) -> None:
     name = await _talk(memory, 3)
     await _made_of(memory, database, name)
-    session = await memory.space("mira").get_session(name)
+    session = await memory.space("mira").sessions.get(name)
 
     first, second, third = (await session.transcript()).lines
 
-    assert (first.facts, first.documents, first.claims, first.shown) == ((), (), (), 0)
+    assert (first.facts, first.documents, first.claims, first.shown_count) == ((), (), (), 0)
     assert [(each.ref, each.text, each.retired) for each in second.facts] == [("fact:f1:1", "There are two", False)]
     assert second.documents == ("document:doc_d:1",)
-    assert (second.shown, third.shown) == (2, 0)
+    assert (second.shown_count, third.shown_count) == (2, 0)
 
 
-async def test_a_transcript_of_another_space_is_not_found(memory: Memory, database: Database) -> None:
+async def test_transcript_of_another_space_is_not_found(memory: Memory, database: Database) -> None:
     name = await _talk(memory, 3)
     await _talk(memory, 3, space="anna")
     await _made_of(memory, database, name)
 
-    with pytest.raises(NotFound):
-        await (await memory.space("anna").get_session(name)).transcript()
+    with pytest.raises(NotFoundError):
+        await (await memory.space("anna").sessions.get(name)).transcript()
 
 
-async def test_a_transcript_of_a_long_session_costs_what_one_of_a_short_session_costs(
+async def test_transcript_page_cost_is_independent_of_length(
     memory: Memory, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     short, long = await _talk(memory, 60, space="short"), await _talk(memory, 900, space="long")
@@ -113,17 +114,17 @@ async def test_a_transcript_of_a_long_session_costs_what_one_of_a_short_session_
 
 
 async def _read(memory: Memory, space: str, name: str) -> None:
-    session = await memory.space(space).get_session(name)
+    session = await memory.space(space).sessions.get(name)
     await session.transcript(around=30, limit=20)
 
 
 async def _fail(database: Database, name: str, *, space: str = "mira") -> None:
     def body(tx: Tx) -> None:
         jobs.queue(tx, space=space, kind=JobKind.EXTRACT, key=name, watermark=1)
-        row = tx.one("find_job", space=space, kind=JobKind.EXTRACT, key=name)
+        row = tx.first("find_job", space=space, kind=JobKind.EXTRACT, key=name)
         assert row is not None
         tx.script(
-            f"UPDATE jobs SET status = '{JobStatus.DEAD}', outcome = '{Outcome.FAILED}', last_error = 'no', "
+            f"UPDATE jobs SET status = '{JobStatus.ABANDONED}', outcome = '{Outcome.FAILED}', last_error = 'no', "
             f"due_at = NULL WHERE space_id = '{space}' AND key = '{name}'"
         )
 
@@ -137,25 +138,25 @@ async def test_sessions_are_listed_by_how_far_learning_has_come(memory: Memory, 
         session = await mira.session(state.value, ephemeral=state is SessionState.EPHEMERAL)
         await session.append("hello")
         ids[state] = session.id
-        if state is SessionState.MARKED:
-            await session.idle()
+        if state is SessionState.QUEUED:
+            await session.checkpoint(force=True)
     await _fail(database, ids[SessionState.FAILED])
-    learnt = ids[SessionState.LEARNT]
+    learnt = ids[SessionState.LEARNED]
     await database.transact(
         lambda tx: tx.script(f"UPDATE sessions SET processed_until = 1 WHERE id = '{learnt}'"), space="mira"
     )
 
     for state in SessionState:
-        found = await mira.sessions(state=state)
+        found = await mira.sessions.list(state=state)
         assert {each.state for each in found} == {state}
         assert ids[state] in {each.session.id for each in found}
         assert {each.error for each in found} == ({"no"} if state is SessionState.FAILED else {None})
-    assert (await memory.space("anna").sessions(state=SessionState.FAILED)) == []
-    narrow = await mira.sessions(state=SessionState.FAILED, conversation="open")
+    assert (await memory.space("anna").sessions.list(state=SessionState.FAILED)) == []
+    narrow = await mira.sessions.list(state=SessionState.FAILED, conversation="open")
     assert narrow == []
 
 
-async def test_few_failed_sessions_are_found_among_many_without_reading_the_others(
+async def test_failed_sessions_are_found_without_reading_others(
     memory: Memory, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     costs: list[int] = []
@@ -164,8 +165,10 @@ async def test_few_failed_sessions_are_found_among_many_without_reading_the_othe
         await _fail(database, failed.id, space=space)
         for number in range(count):
             await memory.space(space).remember("hello", conversation=f"c{number}")
-        await analyze(database, "sessions", "jobs", "messages", "conversations", "agents", "session_memories")
-        cost = await cost_of(monkeypatch, lambda space=space: memory.space(space).sessions(state=SessionState.FAILED))
+        await analyze(database, "sessions", "jobs", "messages", "conversations", "agents", "session_summaries")
+        cost = await cost_of(
+            monkeypatch, lambda space=space: memory.space(space).sessions.list(state=SessionState.FAILED)
+        )
         assert cost.statements == 1
         costs.append(cost.rows)
 

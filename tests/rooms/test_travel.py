@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from bethink.errors import Conflict, Invalid, NotFound
+from bethink.errors import ConflictError, InvalidRequestError, NotFoundError
 from bethink.memory.working.chunk_list import ChunkList
 from bethink.memory.working.memory import WorkingMemory
 from bethink.memory.working.process import Engine
@@ -15,9 +15,9 @@ from bethink.model.working import (
     Event,
     EventType,
     Mode,
-    Operation,
     OperationKind,
     Retention,
+    StateOperation,
     add,
     add_child,
     batch,
@@ -30,7 +30,7 @@ from bethink.model.working import (
 from bethink.store.db import Database
 
 THREAD = "thread_1"
-Make = Callable[[ChunkList], list[Operation]]
+Make = Callable[[ChunkList], list[StateOperation]]
 
 
 class Script:
@@ -41,7 +41,7 @@ class Script:
         self.reducers.register(["DO"], self.reduce)
         self._steps: dict[str, Make] = {}
 
-    def reduce(self, event: Event, shelf: ChunkList) -> list[Operation]:
+    def reduce(self, event: Event, shelf: ChunkList) -> list[StateOperation]:
         return self._steps[str(event.payload["name"])](shelf)
 
     def event(self, name: str, make: Make) -> Event:
@@ -80,7 +80,7 @@ async def abc(desk: WorkingMemory) -> list[Chunk]:
     return await chunks(desk)
 
 
-async def test_a_chunk_is_added_at_a_place(desk: WorkingMemory, script: Script, abc: list[Chunk]) -> None:
+async def test_chunk_is_added_at_an_index(desk: WorkingMemory, script: Script, abc: list[Chunk]) -> None:
     for index in (0, 2, 99):
         name = f"at {index}"
         await desk.dispatch(
@@ -91,7 +91,9 @@ async def test_a_chunk_is_added_at_a_place(desk: WorkingMemory, script: Script, 
     assert await texts(desk) == ["at 0", "a", "at 2", "b", "c", "at 99"]
 
 
-async def test_a_place_can_be_taken_again_and_again(desk: WorkingMemory, script: Script, abc: list[Chunk]) -> None:
+async def test_chunk_can_be_inserted_at_one_position_repeatedly(
+    desk: WorkingMemory, script: Script, abc: list[Chunk]
+) -> None:
     for number in range(30):
         await desk.dispatch(
             THREAD,
@@ -107,7 +109,7 @@ async def test_chunks_are_updated_replaced_deleted_and_moved(
 ) -> None:
     a, b, c = abc
 
-    def make(shelf: ChunkList) -> list[Operation]:
+    def make(shelf: ChunkList) -> list[StateOperation]:
         return [
             update(a.id, shelf.chunk(ChunkType.WORKING_FLOW, "A")),
             replace(b.id, shelf.chunk(ChunkType.OUTPUT, "B")),
@@ -123,9 +125,7 @@ async def test_chunks_are_updated_replaced_deleted_and_moved(
     assert await texts(desk) == ["A", "B"]
 
 
-async def test_a_child_makes_a_new_chunk_in_the_old_ones_place(
-    desk: WorkingMemory, script: Script, abc: list[Chunk]
-) -> None:
+async def test_add_child_replaces_the_chunk_in_position(desk: WorkingMemory, script: Script, abc: list[Chunk]) -> None:
     a = abc[0]
     await desk.dispatch(THREAD, script.event("grow", lambda shelf: [add_child(a.id, {"text": "leaf"})]))
 
@@ -134,12 +134,12 @@ async def test_a_child_makes_a_new_chunk_in_the_old_ones_place(
     assert (await desk.state_at(THREAD, 3)).chunks[0] == a
 
 
-async def test_many_chunks_become_one_at_the_first_place_and_what_is_gone_is_passed_over(
+async def test_batch_replace_merges_chunks_and_ignores_missing_ones(
     desk: WorkingMemory, script: Script, abc: list[Chunk]
 ) -> None:
     _, b, c = abc
 
-    def make(shelf: ChunkList) -> list[Operation]:
+    def make(shelf: ChunkList) -> list[StateOperation]:
         return [batch([batch_replace([c.id, "chunk_gone", b.id], shelf.chunk(ChunkType.WORKING_FLOW, "b+c"))])]
 
     await desk.dispatch(THREAD, script.event("fold", make))
@@ -152,10 +152,10 @@ async def test_many_chunks_become_one_at_the_first_place_and_what_is_gone_is_pas
 
 
 @pytest.mark.parametrize("kind", ["update", "replace", "delete", "reorder", "add_child"])
-async def test_an_operation_on_what_is_not_there_fails_and_changes_nothing(
+async def test_operation_on_a_missing_chunk_changes_nothing(
     desk: WorkingMemory, script: Script, abc: list[Chunk], kind: str
 ) -> None:
-    def make(shelf: ChunkList) -> list[Operation]:
+    def make(shelf: ChunkList) -> list[StateOperation]:
         chunk = shelf.chunk(ChunkType.OUTPUT, "x")
         wrong = {
             "update": update("gone", chunk),
@@ -166,18 +166,18 @@ async def test_an_operation_on_what_is_not_there_fails_and_changes_nothing(
         }
         return [add(chunk), wrong[kind]]
 
-    with pytest.raises(Invalid, match="not in the current state"):
+    with pytest.raises(InvalidRequestError, match="not in the current state"):
         await desk.dispatch(THREAD, script.event("wrong", make))
     assert await texts(desk) == ["a", "b", "c"]
     assert await desk.queue_length(THREAD) == 0
     assert [each.event.event.payload["name"] for each in await desk.failed_events(THREAD)] == ["wrong"]
 
 
-async def test_an_operation_that_makes_no_sense_is_refused(desk: WorkingMemory, script: Script) -> None:
-    with pytest.raises(Invalid, match="needs a chunk"):
-        await desk.dispatch(THREAD, script.event("empty", lambda shelf: [Operation(kind=OperationKind.ADD)]))
+async def test_invalid_operation_is_rejected(desk: WorkingMemory, script: Script) -> None:
+    with pytest.raises(InvalidRequestError, match="needs a chunk"):
+        await desk.dispatch(THREAD, script.event("empty", lambda shelf: [StateOperation(kind=OperationKind.ADD)]))
     below = script.event("below", lambda shelf: [add(shelf.chunk(ChunkType.OUTPUT, "x"), -1)])
-    with pytest.raises(Invalid, match="Count from 0"):
+    with pytest.raises(InvalidRequestError, match="Count from 0"):
         await desk.dispatch(THREAD, below)
 
 
@@ -192,9 +192,7 @@ async def test_a_chunk_can_be_marked_critical_and_forgotten(desk: WorkingMemory,
 
 
 @pytest.mark.spec("S3.33")
-async def test_every_state_is_kept_with_what_made_it_in_an_unbroken_chain(
-    desk: WorkingMemory, abc: list[Chunk]
-) -> None:
+async def test_every_state_is_stored_in_an_unbroken_chain(desk: WorkingMemory, abc: list[Chunk]) -> None:
     infos = await desk.history(THREAD)
 
     assert [info.number for info in infos] == [0, 1, 2, 3]
@@ -207,14 +205,14 @@ async def test_every_state_is_kept_with_what_made_it_in_an_unbroken_chain(
     for number in range(4):
         state = await desk.state_at(THREAD, number)
         assert [chunk.text for chunk in state.chunks] == list("abc")[:number]
-    with pytest.raises(NotFound, match="Its last state is 3"):
+    with pytest.raises(NotFoundError, match="Its last state is 3"):
         await desk.state_at(THREAD, 4)
 
 
 async def test_two_states_can_be_compared(desk: WorkingMemory, script: Script, abc: list[Chunk]) -> None:
     a, b, c = abc
 
-    def make(shelf: ChunkList) -> list[Operation]:
+    def make(shelf: ChunkList) -> list[StateOperation]:
         return [delete(b.id), add(shelf.chunk(ChunkType.OUTPUT, "d")), reorder(c.id, 0)]
 
     await desk.dispatch(THREAD, script.event("x", make))
@@ -237,7 +235,7 @@ async def test_a_fork_begins_at_a_state_and_leaves_its_source_alone(desk: Workin
     assert await texts(desk) == ["a", "b", "c", "d"]
     assert (await desk.get_thread("fork")).total_tokens == 3
     assert (await desk.history("fork"))[0].source == "fork"
-    with pytest.raises(Conflict, match="already"):
+    with pytest.raises(ConflictError, match="already"):
         await desk.fork(THREAD, at=0, into="fork")
     assert await desk.replay("fork") == (await desk.current_state("fork")).chunks
 
@@ -268,10 +266,10 @@ async def test_a_replay_leaves_every_other_thread_alone_whatever_its_name(
 
 
 async def test_a_replay_passes_over_what_was_set_aside(desk: WorkingMemory, script: Script, abc: list[Chunk]) -> None:
-    def make(shelf: ChunkList) -> list[Operation]:
+    def make(shelf: ChunkList) -> list[StateOperation]:
         return [add(shelf.chunk(ChunkType.OUTPUT, "x")), delete("gone")]
 
-    with pytest.raises(Invalid):
+    with pytest.raises(InvalidRequestError):
         await desk.dispatch(THREAD, script.event("wrong", make))
     await desk.dispatch(THREAD, say("d"))
 

@@ -1,12 +1,12 @@
-"""Several steps of a lineage in one call, bounded however much rests on a message."""
+"""Several steps of a lineage in one call, bounded whatever the number of derived items."""
 
 import pytest
 
 from bethink import Memory
-from bethink.errors import NotFound
+from bethink.errors import NotFoundError
 from bethink.model.documents import DocumentDraft, DocumentSource, Provenance, SourceKind
 from bethink.model.facts import Fact, Quote
-from bethink.model.recall import Ref, RefKind
+from bethink.model.refs import Ref, RefKind
 from bethink.store import documents as store
 from bethink.store import facts
 from bethink.store.db import Database, Tx
@@ -20,15 +20,19 @@ async def _told(memory: Memory, database: Database, *, facts_made: int, space: s
 
     def learn(tx: Tx) -> None:
         for number in range(facts_made):
-            fact = Fact(id=f"f{number:04}", content=f"fact {number}", source=ref.id)
+            fact = Fact(id=f"f{number:04}", text=f"fact {number}", source=ref.id)
             quote = Quote(session_id=ref.id, number=1, text="I live in Bergen")
-            facts.learn(
-                tx, space=space, fact=fact, token=1, support=facts.Support(f"e{number}", fact.content, (quote,))
-            )
+            facts.learn(tx, space=space, fact=fact, token=1, support=facts.Support(f"e{number}", fact.text, (quote,)))
         sources = tuple(DocumentSource(kind=SourceKind.FACT, id=f"f{number:04}") for number in range(facts_made))
         draft = DocumentDraft(slug="home", title="Home", body="Mira lives in Bergen.")
         store.insert(
-            tx, draft, space=space, document_id="doc_home", last=None, by=Provenance(sources=sources), mentions=()
+            tx,
+            draft,
+            space=space,
+            document_id="doc_home",
+            last=None,
+            provenance=Provenance(sources=sources),
+            mentions=(),
         )
 
     await database.transact(learn, space=space)
@@ -44,12 +48,12 @@ async def test_a_walk_leads_from_a_message_to_the_document_and_back(memory: Memo
 
     assert on is not None
     assert back is not None
-    assert [(each.ref, each.step, each.beside, each.text) for each in on.steps] == [
+    assert [(each.ref, each.step, each.via, each.text) for each in on.steps] == [
         ("fact:f0000:1", 1, ref, "fact 0"),
         ("fact:f0001:1", 1, ref, "fact 1"),
         ("document:doc_home:1", 2, "fact:f0000:1", "Home\nMira lives in Bergen."),
     ]
-    assert [(each.ref, each.step, each.beside) for each in back.steps] == [
+    assert [(each.ref, each.step, each.via) for each in back.steps] == [
         ("fact:f0000:1", -1, "document:doc_home:1"),
         ("fact:f0001:1", -1, "document:doc_home:1"),
         (ref, -2, "fact:f0000:1"),
@@ -79,18 +83,18 @@ async def test_a_walk_lists_two_hundred_memories_and_counts_the_others(
 
 async def test_a_walk_never_leaves_its_space(memory: Memory, database: Database) -> None:
     ref = await _told(memory, database, facts_made=2)
-    await memory.space("anna").facts.save(Fact(id="f0000", content="A secret of Anna"))
+    await memory.space("anna").facts.save(Fact(id="f0000", text="A secret of Anna"))
 
     walk = (await memory.space("anna").explain("fact:f0000:1", depth=9)).walk
     assert walk is not None
     assert walk.steps == ()
-    with pytest.raises(NotFound):
+    with pytest.raises(NotFoundError):
         await memory.space("anna").explain(ref, depth=3)
     texts = [each.text for each in (await memory.space("mira").explain(ref, depth=9)).walk.steps]  # type: ignore[union-attr]
     assert "A secret of Anna" not in texts
 
 
-async def test_what_was_forgotten_is_no_step(memory: Memory, database: Database) -> None:
+async def test_deleted_item_is_not_a_step_of_the_walk(memory: Memory, database: Database) -> None:
     ref = await _told(memory, database, facts_made=1)
     await memory.space("mira").forget("fact:f0000:1")
 

@@ -1,25 +1,25 @@
-"""Working memory on both databases: the queue, the lock, the modes and those who watch."""
+"""Working memory on both databases: the queue, the lock, the modes and the observers."""
 
 from datetime import timedelta
 
 import anyio
 import pytest
 
-from bethink.errors import Conflict, Invalid, NotFound
+from bethink.errors import ConflictError, InvalidRequestError, NotFoundError
 from bethink.memory.working.chunk_list import ChunkList
 from bethink.memory.working.ladder import ExtractiveCompactor, Thresholds
 from bethink.memory.working.memory import WorkingMemory
 from bethink.memory.working.observers import Notice, Occasion
 from bethink.memory.working.reducers import Reducers
 from bethink.model.moments import EPOCH
-from bethink.model.working import ChunkType, Event, EventType, Mode, Operation, add
+from bethink.model.working import ChunkType, Event, EventType, Mode, StateOperation, add
 from bethink.store.db import Database
 from tests.conftest import FakeClock, database_at
 from tests.rooms.working_kit import THREAD, engine, texts, user
 
 
 @pytest.mark.spec("S3.5", "S3.6", "S3.7", "S3.8", "S3.55", "S3.56", "S3.63")
-async def test_a_desk_is_built_from_its_parts_with_the_defaults_of_the_specification(database: Database) -> None:
+async def test_working_memory_has_the_specified_defaults(database: Database) -> None:
     desk = WorkingMemory(database, space="alice")
 
     assert desk.engine.auto_compact is True
@@ -31,7 +31,7 @@ async def test_a_desk_is_built_from_its_parts_with_the_defaults_of_the_specifica
 
 
 @pytest.mark.spec("S3.9", "S3.12")
-async def test_in_auto_mode_an_event_is_processed_at_once_and_the_new_state_comes_back(desk: WorkingMemory) -> None:
+async def test_auto_mode_processes_an_event_at_once(desk: WorkingMemory) -> None:
     await desk.open_thread(THREAD)
 
     result = await desk.dispatch(THREAD, user("hello"))
@@ -43,7 +43,7 @@ async def test_in_auto_mode_an_event_is_processed_at_once_and_the_new_state_come
 
 
 @pytest.mark.spec("S3.1", "S3.13", "S3.26", "S3.29", "S3.30")
-async def test_in_stepping_mode_an_event_waits_in_the_stored_queue_where_it_can_be_seen(
+async def test_stepping_mode_queues_an_event_visibly(
     stepping: WorkingMemory,
 ) -> None:
     result = await stepping.dispatch(THREAD, user("hello"))
@@ -103,7 +103,7 @@ async def test_switching_back_to_auto_processes_what_waited(stepping: WorkingMem
     assert (await stepping.dispatch(THREAD, user("four"))).processed == ()
 
 
-async def test_an_event_that_ends_a_task_leaves_the_rest_of_the_queue_waiting(stepping: WorkingMemory) -> None:
+async def test_task_end_event_leaves_later_events_queued(stepping: WorkingMemory) -> None:
     for event in (user("one"), Event(type=EventType.TASK_COMPLETED, payload={"text": "done"}), user("two")):
         await stepping.dispatch(THREAD, event)
 
@@ -116,12 +116,12 @@ async def test_an_event_that_ends_a_task_leaves_the_rest_of_the_queue_waiting(st
 async def test_a_thread_in_auto_mode_cannot_be_stepped(desk: WorkingMemory) -> None:
     await desk.open_thread(THREAD)
 
-    with pytest.raises(Conflict, match="auto mode"):
+    with pytest.raises(ConflictError, match="auto mode"):
         await desk.step(THREAD)
 
 
 @pytest.mark.spec("S3.3", "S3.22", "S3.23", "S3.24", "S3.39", "S3.40", "S3.41")
-async def test_the_step_lock_is_in_the_thread_and_only_its_holder_can_give_it_back(stepping: WorkingMemory) -> None:
+async def test_step_lock_is_released_only_by_its_holder(stepping: WorkingMemory) -> None:
     assert await stepping.is_step_locked(THREAD) is False
 
     step_id = await stepping.acquire_step_lock(THREAD)
@@ -130,11 +130,11 @@ async def test_the_step_lock_is_in_the_thread_and_only_its_holder_can_give_it_ba
     assert await stepping.is_step_locked(THREAD) is True
     assert await stepping.current_step_id(THREAD) == step_id
     assert (await stepping.get_thread(THREAD)).step_id == step_id
-    with pytest.raises(Conflict, match="another step has the lock"):
+    with pytest.raises(ConflictError, match="Another step has the lock"):
         await stepping.acquire_step_lock(THREAD)
-    with pytest.raises(Conflict, match="another step has the lock"):
+    with pytest.raises(ConflictError, match="Another step has the lock"):
         await stepping.step(THREAD)
-    with pytest.raises(Conflict, match="does not have the lock"):
+    with pytest.raises(ConflictError, match="does not have the lock"):
         await stepping.release_step_lock(THREAD, "step_other")
     await stepping.release_step_lock(THREAD, step_id)
     assert await stepping.current_step_id(THREAD) is None
@@ -142,7 +142,7 @@ async def test_the_step_lock_is_in_the_thread_and_only_its_holder_can_give_it_ba
 
 @pytest.mark.spec("S3.25")
 async def test_the_lock_is_free_after_a_step_that_failed(database: Database) -> None:
-    def broken(event: Event, shelf: ChunkList) -> list[Operation]:
+    def broken(event: Event, shelf: ChunkList) -> list[StateOperation]:
         raise ZeroDivisionError
 
     reducers = Reducers()
@@ -151,7 +151,7 @@ async def test_the_lock_is_free_after_a_step_that_failed(database: Database) -> 
     await desk.open_thread(THREAD, mode=Mode.STEPPING)
     await desk.dispatch(THREAD, user("poison"))
 
-    with pytest.raises(Invalid, match="ZeroDivisionError") as failure:
+    with pytest.raises(InvalidRequestError, match="ZeroDivisionError") as failure:
         await desk.step(THREAD)
 
     assert isinstance(failure.value.__cause__, ZeroDivisionError)
@@ -160,9 +160,7 @@ async def test_the_lock_is_free_after_a_step_that_failed(database: Database) -> 
     assert [each.event.event for each in await desk.failed_events(THREAD)] == [user("poison")]  # not lost
 
 
-async def test_a_lock_whose_holder_died_can_be_taken_when_its_lease_is_over(
-    database: Database, clock: FakeClock
-) -> None:
+async def test_expired_step_lock_can_be_acquired(database: Database, clock: FakeClock) -> None:
     desk = WorkingMemory(database, space="alice", engine=engine(), lease=timedelta(seconds=1))
     await desk.open_thread(THREAD, mode=Mode.STEPPING)
     dead = await desk.acquire_step_lock(THREAD)
@@ -171,7 +169,7 @@ async def test_a_lock_whose_holder_died_can_be_taken_when_its_lease_is_over(
 
     assert await desk.is_step_locked(THREAD) is False
     assert (await desk.step(THREAD)).event_processed
-    with pytest.raises(Conflict):
+    with pytest.raises(ConflictError):
         await desk.release_step_lock(THREAD, dead)
 
 
@@ -183,11 +181,11 @@ async def test_a_holder_whose_lease_ran_out_cannot_write_any_more(database: Data
     clock.time += timedelta(seconds=2)
     await desk.acquire_step_lock(THREAD)
 
-    with pytest.raises(Conflict, match="no longer has the lock"):
+    with pytest.raises(ConflictError, match="no longer has the lock"):
         await desk._runner.process_one(THREAD, slow)
 
 
-async def test_dispatches_at_once_are_all_processed_once_and_in_the_order_of_the_queue(desk: WorkingMemory) -> None:
+async def test_concurrent_dispatches_are_each_processed_once(desk: WorkingMemory) -> None:
     await desk.open_thread(THREAD)
 
     async with anyio.create_task_group() as tasks:
@@ -213,7 +211,7 @@ async def test_the_queue_can_be_pushed_peeked_popped_and_cleared(stepping: Worki
     assert await stepping.queue_length(THREAD) == 0
 
 
-async def test_a_thread_nobody_opened_has_no_queue_and_takes_no_event(desk: WorkingMemory) -> None:
+async def test_unknown_thread_has_no_queue_and_rejects_events(desk: WorkingMemory) -> None:
     assert await desk.queue("nowhere") == []
     assert await desk.queue_length("nowhere") == 0
     assert await desk.peek_event("nowhere") is None
@@ -222,24 +220,24 @@ async def test_a_thread_nobody_opened_has_no_queue_and_takes_no_event(desk: Work
         lambda: desk.pop_event("nowhere"),
         lambda: desk.acquire_step_lock("nowhere"),
     ):
-        with pytest.raises(NotFound):
+        with pytest.raises(NotFoundError):
             await call()
 
 
 @pytest.mark.spec("S3.31", "S3.67")
-async def test_a_thread_is_made_once_and_goes_with_everything_it_holds(desk: WorkingMemory) -> None:
+async def test_thread_is_created_once_and_deleted_with_its_data(desk: WorkingMemory) -> None:
     first = await desk.open_thread(THREAD)
     await desk.dispatch(THREAD, user("x"))
 
     assert (await desk.open_thread(THREAD)).created_at == first.created_at
     await desk.delete_thread(THREAD)
-    with pytest.raises(NotFound):
+    with pytest.raises(NotFoundError):
         await desk.get_thread(THREAD)
     assert (await desk.open_thread(THREAD)).state_number == 0
 
 
 @pytest.mark.spec("S3.32", "S3.34")
-async def test_the_current_state_is_cached_until_it_changes_or_the_cache_is_cleared(desk: WorkingMemory) -> None:
+async def test_current_state_is_cached_until_changed_or_cleared(desk: WorkingMemory) -> None:
     await desk.open_thread(THREAD)
     await desk.dispatch(THREAD, user("x"))
 
@@ -254,7 +252,7 @@ async def test_the_current_state_is_cached_until_it_changes_or_the_cache_is_clea
 
 
 @pytest.mark.spec("S3.42", "S3.43", "S3.45", "S3.58")
-async def test_observers_are_told_in_order_and_cannot_break_anything(desk: WorkingMemory) -> None:
+async def test_observers_are_notified_in_order_and_cannot_break_events(desk: WorkingMemory) -> None:
     seen: list[Occasion] = []
 
     def watch(notice: Notice) -> None:
@@ -294,7 +292,7 @@ async def test_an_event_without_operations_leaves_the_state_unchanged(desk: Work
 
 async def test_every_reducer_that_can_handle_an_event_runs_in_order(database: Database) -> None:
     def saying(text: str):
-        def reduce(event: Event, shelf: ChunkList) -> list[Operation]:
+        def reduce(event: Event, shelf: ChunkList) -> list[StateOperation]:
             return [add(shelf.chunk(ChunkType.ENVIRONMENT, text))]
 
         return reduce

@@ -1,15 +1,15 @@
-"""Events that cannot be processed: whoever sent one is told, and the thread goes on without it."""
+"""Events that cannot be processed: the sender gets an error, and the thread continues."""
 
 import anyio
 import pytest
 
-from bethink.errors import BethinkError, Busy, Invalid, OutcomeUnknown
+from bethink.errors import BethinkError, DatabaseBusyError, InvalidRequestError, OutcomeUnknownError
 from bethink.memory.working.chunk_list import ChunkList
 from bethink.memory.working.ladder import CompactionRequest, Thresholds
 from bethink.memory.working.memory import WorkingMemory
 from bethink.memory.working.observers import Notice, Occasion
 from bethink.memory.working.reducers import default_reducers
-from bethink.model.working import ChunkType, Event, EventType, Mode, Operation, add
+from bethink.model.working import ChunkType, Event, EventType, Mode, StateOperation, add
 from bethink.store.db import Database
 from tests.conftest import KEY, Quiet, many, memory_on
 from tests.rooms.working_kit import THREAD, engine, texts, user
@@ -20,10 +20,10 @@ POISON = Event(type="BREAK", payload={"text": "my secret is 4711"})
 def breaking(error: Exception):
     """Reducers of which one adds a chunk for its event and another raises."""
 
-    def half(event: Event, shelf: ChunkList) -> list[Operation]:
+    def half(event: Event, shelf: ChunkList) -> list[StateOperation]:
         return [add(shelf.chunk(ChunkType.OUTPUT, "half done"))]
 
-    def broken(event: Event, shelf: ChunkList) -> list[Operation]:
+    def broken(event: Event, shelf: ChunkList) -> list[StateOperation]:
         raise error
 
     reducers = default_reducers()
@@ -39,14 +39,14 @@ async def fragile(database: Database) -> WorkingMemory:
     return desk
 
 
-async def test_whoever_sends_an_event_that_fails_is_told_and_the_thread_goes_on(
+async def test_failed_event_raises_and_the_thread_continues(
     fragile: WorkingMemory, caplog: pytest.LogCaptureFixture
 ) -> None:
     seen: list[Notice] = []
     fragile.watch(seen.append)
 
     with pytest.raises(
-        Invalid, match=r"qevt_\w+ \(BREAK\) of thread thread_1; it was set aside: ValueError"
+        InvalidRequestError, match=r"qevt_\w+ \(BREAK\) of thread thread_1 failed and was set aside: ValueError"
     ) as failure:
         await fragile.dispatch(THREAD, POISON)
     await fragile.dispatch(THREAD, user("after"))
@@ -61,7 +61,7 @@ async def test_whoever_sends_an_event_that_fails_is_told_and_the_thread_goes_on(
     assert "4711" not in caplog.text
 
 
-async def test_an_event_that_fails_keeps_nobody_elses_waiting(fragile: WorkingMemory) -> None:
+async def test_failed_event_does_not_block_others(fragile: WorkingMemory) -> None:
     await fragile.set_mode(THREAD, Mode.STEPPING)
     for event in (user("one"), POISON, user("two"), POISON):
         await fragile.dispatch(THREAD, event)
@@ -75,14 +75,14 @@ async def test_an_event_that_fails_keeps_nobody_elses_waiting(fragile: WorkingMe
     assert len(await fragile.failed_events(THREAD)) == 3
 
 
-async def test_a_step_names_the_event_it_set_aside_and_the_next_one_goes_on(fragile: WorkingMemory) -> None:
+async def test_step_names_the_failed_event_and_continues(fragile: WorkingMemory) -> None:
     await fragile.set_mode(THREAD, Mode.STEPPING)
     for event in (POISON, user("one")):
         await fragile.dispatch(THREAD, event)
     first = await fragile.peek_event(THREAD)
     assert first is not None
 
-    with pytest.raises(Invalid, match=first.id):
+    with pytest.raises(InvalidRequestError, match=first.id):
         await fragile.step(THREAD)
 
     assert await fragile.is_step_locked(THREAD) is False
@@ -90,14 +90,14 @@ async def test_a_step_names_the_event_it_set_aside_and_the_next_one_goes_on(frag
     assert await texts(fragile) == ["one"]
 
 
-async def test_whoever_sent_it_is_told_even_if_another_task_met_it(fragile: WorkingMemory, database: Database) -> None:
+async def test_sender_gets_the_error_if_another_task_processed_it(fragile: WorkingMemory, database: Database) -> None:
     other = WorkingMemory(database, space="alice", engine=fragile.engine)
-    told: list[Invalid] = []
+    told: list[InvalidRequestError] = []
 
     async def send(desk: WorkingMemory, event: Event) -> None:
         try:
             await desk.dispatch(THREAD, event)
-        except Invalid as error:
+        except InvalidRequestError as error:
             told.append(error)
 
     async with anyio.create_task_group() as tasks:
@@ -110,11 +110,11 @@ async def test_whoever_sent_it_is_told_even_if_another_task_met_it(fragile: Work
     assert len({str(error) for error in told}) == 6
 
 
-async def test_what_the_database_refuses_is_no_fault_of_the_events(database: Database) -> None:
-    trouble: list[BethinkError] = [Busy("another writer held it.")]
+async def test_database_error_does_not_set_an_event_aside(database: Database) -> None:
+    trouble: list[BethinkError] = [DatabaseBusyError("another writer held it.")]
     reducers = default_reducers()
 
-    def unlucky(event: Event, shelf: ChunkList) -> list[Operation]:
+    def unlucky(event: Event, shelf: ChunkList) -> list[StateOperation]:
         if trouble:
             raise trouble.pop()
         return []
@@ -123,7 +123,7 @@ async def test_what_the_database_refuses_is_no_fault_of_the_events(database: Dat
     desk = WorkingMemory(database, space="alice", engine=engine(reducers=reducers))
     await desk.open_thread(THREAD)
 
-    with pytest.raises(OutcomeUnknown):  # not "nothing was written": it is in the queue
+    with pytest.raises(OutcomeUnknownError):  # not "nothing was written": it is in the queue
         await desk.dispatch(THREAD, user("once"))
     assert await desk.queue_length(THREAD) == 1
     await desk.advance(THREAD)
@@ -132,8 +132,8 @@ async def test_what_the_database_refuses_is_no_fault_of_the_events(database: Dat
     assert await desk.failed_events(THREAD) == []
 
 
-async def test_what_is_popped_or_cleared_is_never_what_was_set_aside(fragile: WorkingMemory) -> None:
-    with pytest.raises(Invalid):
+async def test_failed_events_are_neither_popped_nor_cleared(fragile: WorkingMemory) -> None:
+    with pytest.raises(InvalidRequestError):
         await fragile.dispatch(THREAD, POISON)
 
     assert await fragile.pop_event(THREAD) is None
@@ -161,10 +161,10 @@ class Careless:
 
 
 @pytest.mark.parametrize("what", ["a reducer", "a compactor"])
-async def test_messages_that_are_stored_are_acknowledged_whatever_a_thread_makes_of_them(
+async def test_stored_messages_are_acknowledged_if_a_thread_fails(
     database: Database, caplog: pytest.LogCaptureFixture, what: str
 ) -> None:
-    def broken(event: Event, shelf: ChunkList) -> list[Operation]:
+    def broken(event: Event, shelf: ChunkList) -> list[StateOperation]:
         raise ValueError(str(event.payload["text"]))
 
     reducers = default_reducers()
@@ -175,12 +175,12 @@ async def test_messages_that_are_stored_are_acknowledged_whatever_a_thread_makes
         database, redactor=Quiet(), engine=engine(reducers=reducers, thresholds=low), compactor=Careless()
     )
     session = await memory.space("alice").session(KEY)
-    await memory.local().working("alice").open_thread(THREAD, session_id=session.id)
+    await memory.backend.local().working("alice").open_thread(THREAD, session_id=session.id)
 
     assert await session.append(many(2)) == [1, 2]
-    assert await memory.local().history("alice").append(KEY, {"role": "user", "content": "message 3"}) == 3
+    assert await memory.backend.local().history("alice").append(KEY, {"role": "user", "content": "message 3"}) == 3
     assert str((await memory.space("alice").remember("message 4", session_id=session.id)).refs[0]).endswith(":4")
 
-    assert len(await session.read()) == 4
+    assert len(await session.messages()) == 4
     assert "ValueError" in caplog.text
     assert "message" not in caplog.text

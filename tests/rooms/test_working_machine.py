@@ -1,4 +1,4 @@
-"""Working memory against a model in plain Python, with crashes between any two writes; and two seeded bugs."""
+"""Working memory compared with a plain Python model, with crashes between writes and two seeded bugs."""
 
 from collections.abc import Awaitable, Callable, Iterator
 from datetime import timedelta
@@ -10,7 +10,7 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
-from bethink.errors import Invalid, StoreError
+from bethink.errors import DatabaseError, InvalidRequestError
 from bethink.memory.working import process
 from bethink.memory.working.chunk_list import ChunkList
 from bethink.memory.working.ladder import CompactionRequest, Thresholds
@@ -23,8 +23,8 @@ from bethink.model.working import (
     Event,
     EventType,
     Mode,
-    Operation,
     Retention,
+    StateOperation,
     add,
     add_child,
     batch,
@@ -40,7 +40,7 @@ T = TypeVar("T")
 LEASE = timedelta(seconds=1)
 
 
-class Crash(StoreError):
+class Crash(DatabaseError):
     """The process dies here, as far as the database can tell."""
 
 
@@ -56,7 +56,7 @@ class Summing:
         return " ".join(word for chunk in request.chunks for word in chunk.text.split() if word.startswith("w"))
 
 
-def _move(event: Event, shelf: ChunkList) -> list[Operation]:
+def _move(event: Event, shelf: ChunkList) -> list[StateOperation]:
     chunks = shelf.chunks()
     if not chunks:
         return []
@@ -64,14 +64,14 @@ def _move(event: Event, shelf: ChunkList) -> list[Operation]:
     return [batch([reorder(chunks[first].id, second)])]
 
 
-def _grow(event: Event, shelf: ChunkList) -> list[Operation]:
+def _grow(event: Event, shelf: ChunkList) -> list[StateOperation]:
     chunks, text = shelf.chunks(), str(event.payload["text"])
     if not chunks:
         return [add(shelf.chunk(ChunkType.ENVIRONMENT, text), 0)]
     return [add_child(chunks[int(str(event.payload["at"])) % len(chunks)].id, {"text": text})]
 
 
-def _break(event: Event, shelf: ChunkList) -> list[Operation]:
+def _break(event: Event, shelf: ChunkList) -> list[StateOperation]:
     return [add(shelf.chunk(ChunkType.ENVIRONMENT, str(event.payload["text"]))), delete("chunk_gone")]
 
 
@@ -134,7 +134,7 @@ class Working(RuleBasedStateMachine):
             self.restart()
             self.clock.time += 2 * LEASE
             return None
-        except Invalid:
+        except InvalidRequestError:
             return None
         finally:
             self.crashing.left = None
@@ -260,13 +260,13 @@ def machine(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-def test_working_memory_loses_and_doubles_nothing_wherever_it_dies(machine: type[Working]) -> None:
+def test_working_memory_survives_crashes_without_loss(machine: type[Working]) -> None:
     run_state_machine_as_test(machine, settings=THOROUGH)
 
 
 @pytest.mark.mutant
 @pytest.mark.slow
-def test_the_machine_finds_events_that_are_popped_before_they_are_processed(
+def test_machine_detects_events_popped_before_processing(
     machine: type[Working], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def pop_then_process(self: Runner, thread_id: str, step_id: str | None) -> object:

@@ -1,10 +1,11 @@
-"""Threads and the sessions they work on: how they go on together, and how they are forgotten together."""
+"""Threads and their sessions: how they continue and how they are deleted together."""
 
 import pytest
 
-from bethink import Memory, conversation_key
-from bethink.errors import Duplicate
+from bethink import Memory
+from bethink.errors import DuplicateError
 from bethink.memory.working.memory import WorkingMemory
+from bethink.model.records import RestartReason, conversation_key
 from bethink.model.working import Mode
 from bethink.store.db import Database
 from tests.conftest import KEY, many, said
@@ -13,29 +14,26 @@ from tests.rooms.working_kit import THREAD, engine, texts, user
 OTHER = conversation_key(channel="cli", chat="other")
 
 
-@pytest.mark.parametrize("how", ["reset", "emergency", "compacted"])
-async def test_a_thread_goes_along_to_the_next_session_of_its_conversation(memory: Memory, how: str) -> None:
+@pytest.mark.parametrize("reason", RestartReason)
+async def test_thread_follows_its_conversation_to_the_next_session(memory: Memory, reason: RestartReason) -> None:
     session = await memory.space("alice").session(KEY)
-    desk = memory.local().working("alice")
+    desk = memory.backend.local().working("alice")
     await desk.open_thread(THREAD, session_id=session.id)
     await session.append(said("before"))
 
-    if how == "compacted":
-        following = await session.compacted()
-    else:
-        following = await session.reset(emergency=how == "emergency")
+    following = await session.restart(reason)
     await following.append(said("after"))
 
     assert (await desk.get_thread(THREAD)).session_id == following.id
     assert await texts(desk) == ["before", "after"]
 
 
-async def test_a_thread_that_came_along_gives_way_to_one_that_is_opened_for_the_session(memory: Memory) -> None:
+async def test_inherited_thread_yields_to_one_opened_for_the_session(memory: Memory) -> None:
     session = await memory.space("alice").session(KEY)
-    desk = memory.local().working("alice")
+    desk = memory.backend.local().working("alice")
     await desk.open_thread(THREAD, session_id=session.id)
     await session.append(many(4))
-    following = await session.reset()
+    following = await session.restart()
 
     await desk.open_thread(THREAD, session_id=following.id)  # by its own id it stays
     assert (await desk.get_thread(THREAD)).session_id == following.id
@@ -48,7 +46,7 @@ async def test_a_thread_that_came_along_gives_way_to_one_that_is_opened_for_the_
     assert (await texts(desk))[-1] == "still working"
     assert await texts(desk, "fresh") == ["new"]
     assert (await memory.space("alice").session(KEY)).id == following.id
-    with pytest.raises(Duplicate):
+    with pytest.raises(DuplicateError):
         await desk.open_thread("third", session_id=following.id)
 
 
@@ -60,7 +58,7 @@ async def test_a_thread_that_was_left_behind_can_be_compacted(memory: Memory, da
     await session.end()
     following = await memory.space("alice").session(KEY)
     await desk.open_thread("fresh", session_id=following.id)
-    await memory.local().history("alice").set_summary(KEY, "what the other knows")
+    await memory.backend.local().history("alice").set_summary(KEY, "what the other knows")
 
     await desk.trigger_compaction(THREAD)
     await desk.dispatch(THREAD, user("x"))
@@ -69,28 +67,28 @@ async def test_a_thread_that_was_left_behind_can_be_compacted(memory: Memory, da
     assert await desk.failed_events(THREAD) == []
     assert (await desk.get_thread(THREAD)).session_id == session.id
     assert (await desk.get_thread("fresh")).session_id == following.id
-    assert await memory.local().history("alice").get_summary(KEY) == "what the other knows"
+    assert await memory.backend.local().history("alice").get_summary(KEY) == "what the other knows"
 
 
-async def test_what_is_appended_by_key_reaches_the_thread_at_once(memory: Memory) -> None:
+async def test_history_append_reaches_the_thread_at_once(memory: Memory) -> None:
     session = await memory.space("alice").session(KEY)
-    desk = memory.local().working("alice")
+    desk = memory.backend.local().working("alice")
     await desk.open_thread(THREAD, session_id=session.id)
 
-    await memory.local().history("alice").append(KEY, {"role": "user", "content": "hi"})
-    async with memory.space("alice").live(KEY) as live:
+    await memory.backend.local().history("alice").append(KEY, {"role": "user", "content": "hi"})
+    async with memory.space("alice").sessions.live(KEY) as live:
         await live.append({"role": "user", "content": "ho"})
 
     assert await texts(desk) == ["hi", "ho"]
     await desk.set_mode(THREAD, Mode.STEPPING)
-    await memory.local().history("alice").append(KEY, {"role": "user", "content": "wait"})
+    await memory.backend.local().history("alice").append(KEY, {"role": "user", "content": "wait"})
     assert await desk.queue_length(THREAD) == 1
 
 
 @pytest.mark.parametrize("what", ["message", "session", "conversation"])
-async def test_a_fork_is_forgotten_with_its_conversation_even_if_its_source_is_gone(memory: Memory, what: str) -> None:
+async def test_fork_is_deleted_with_its_conversation(memory: Memory, what: str) -> None:
     session = await memory.space("alice").session(KEY)
-    desk = memory.local().working("alice")
+    desk = memory.backend.local().working("alice")
     await desk.open_thread(THREAD, session_id=session.id)
     await session.append(said("I keep a zebrafinch."))
     await desk.fork(THREAD, at=1, into="fork")
@@ -109,8 +107,8 @@ async def test_a_fork_is_forgotten_with_its_conversation_even_if_its_source_is_g
     assert await desk.threads() == []
 
 
-async def test_a_fork_is_not_forgotten_with_another_thread_that_took_its_sources_name(memory: Memory) -> None:
-    desk = memory.local().working("alice")
+async def test_fork_survives_deletion_of_a_thread_with_its_source_id(memory: Memory) -> None:
+    desk = memory.backend.local().working("alice")
     await desk.open_thread(THREAD)
     await desk.dispatch(THREAD, user("of no conversation"))
     await desk.fork(THREAD, at=1, into="fork")
@@ -126,10 +124,10 @@ async def test_a_fork_is_not_forgotten_with_another_thread_that_took_its_sources
 
 async def test_a_thread_that_gave_way_is_forgotten_with_its_conversation(memory: Memory) -> None:
     session = await memory.space("alice").session(KEY)
-    desk = memory.local().working("alice")
+    desk = memory.backend.local().working("alice")
     await desk.open_thread(THREAD, session_id=session.id)
     await session.append(said("I keep a zebrafinch."))
-    following = await session.reset()
+    following = await session.restart()
     await desk.open_thread("fresh", session_id=following.id)
 
     assert (await memory.space("alice").forget(conversation=KEY)).threads == 2
@@ -138,7 +136,7 @@ async def test_a_thread_that_gave_way_is_forgotten_with_its_conversation(memory:
 
 async def test_a_desk_never_shows_the_state_of_a_thread_that_was_forgotten(memory: Memory) -> None:
     session = await memory.space("alice").session(KEY)
-    desk = memory.local().working("alice")
+    desk = memory.backend.local().working("alice")
     await desk.open_thread(THREAD, session_id=session.id)
     await session.append(said("my secret is 4711"))
     assert await texts(desk) == ["my secret is 4711"]
@@ -152,8 +150,8 @@ async def test_a_desk_never_shows_the_state_of_a_thread_that_was_forgotten(memor
     assert (await desk.prompt(THREAD, budget=1000)).to_openai() == [{"role": "user", "content": "hello"}]
 
 
-async def test_a_state_of_the_same_number_is_not_taken_for_the_one_that_was_read(memory: Memory) -> None:
-    desk, elsewhere = memory.local().working("alice"), memory.local().working("alice")
+async def test_recreated_thread_is_not_confused_with_the_cached_state(memory: Memory) -> None:
+    desk, elsewhere = memory.backend.local().working("alice"), memory.backend.local().working("alice")
     await desk.open_thread(THREAD)
     await desk.dispatch(THREAD, user("old"))
     assert await texts(desk) == ["old"]
@@ -166,7 +164,7 @@ async def test_a_state_of_the_same_number_is_not_taken_for_the_one_that_was_read
 
 
 async def test_a_desk_keeps_a_few_dozen_states_at_hand_and_no_more(memory: Memory) -> None:
-    desk = memory.local().working("alice")
+    desk = memory.backend.local().working("alice")
     names = [f"thread_{number:02}" for number in range(40)]
     for name in names:
         await desk.open_thread(name)

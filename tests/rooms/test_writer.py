@@ -1,4 +1,4 @@
-"""The memory writer: two tools on a bench, every answer kept, and nothing outside `~/memory`."""
+"""The memory writer: two tools, every answer recorded, and nothing outside `~/memory`."""
 
 import json
 from dataclasses import replace
@@ -7,8 +7,8 @@ from datetime import timedelta
 import anyio
 import pytest
 
-from bethink import AgentKind, Memory, Session, conversation_key
-from bethink.errors import ModelTimeout, ModelUnavailable
+from bethink import Memory, Session
+from bethink.errors import ModelTimeoutError, ModelUnavailableError
 from bethink.memory.learning.documents.consolidate import Consolidator
 from bethink.memory.learning.documents.sandbox import READ, SCHEMA, WRITE, SandboxedTree
 from bethink.memory.learning.documents.writer import PROMPT, Limits, Writer
@@ -17,15 +17,17 @@ from bethink.model.calls import ModelAnswer, ModelCall, Stop
 from bethink.model.consolidation import DocumentTree
 from bethink.model.documents import DocumentSource, SourceKind
 from bethink.model.jobs import JobKind, JobStatus, Outcome
+from bethink.model.records import conversation_key
 from bethink.providers.estimated_tokens import EstimatedTokens
 from bethink.providers.redaction import SecretRedactor
 from bethink.providers.scripted_model import ScriptedModel
 from bethink.store.db import Database
+from bethink.types import AgentKind
 from tests.conftest import FakeClock, whole_tree
 from tests.rooms.learn_kit import DONE, a_fact, consolidator, runs
 from tests.rooms.test_consolidate import Life
 
-SOURCES = {"ses_1": DocumentSource(kind=SourceKind.SESSION_MEMORY, id="ses_1")}
+SOURCES = {"ses_1": DocumentSource(kind=SourceKind.SESSION_SUMMARY, id="ses_1")}
 
 
 def turn(*calls: dict[str, object], done: bool = False) -> str:
@@ -102,7 +104,7 @@ def test_documents_are_read_and_written_through_the_two_tools(bench: SandboxedTr
         (write("~/memory/a/b", "x", "ses_1"), "no document ~/memory/a"),
         (write("~/memory/x", "x", "ses_of_another_space"), "None of these sources is known"),
         (write("~/memory/x", "x"), "None of these sources is known"),
-        (write("~/memory/a|b", "x", "ses_1"), "cannot be part of a path"),
+        (write("~/memory/a|b", "x", "ses_1"), "not a valid `slug`"),
         (write("~/memory/x", "x" * 70_000, "ses_1"), "longer than"),
         (write("~/memory/x", "x", "ses_1", title="t" * 300), "longer than"),
     ],
@@ -116,7 +118,7 @@ def test_a_mistake_is_an_answer_the_model_can_act_on_and_changes_nothing(
     assert bench.changes() == []
 
 
-def test_nothing_is_written_unread(bench: SandboxedTree) -> None:
+def test_writer_must_read_before_writing(bench: SandboxedTree) -> None:
     assert bench.do(write("~/memory/tea", "x", "ses_1")).startswith("Read ~/memory before")
     assert bench.changes() == []
 
@@ -128,7 +130,7 @@ async def consolidated(life: Life, *answers: str | Exception | ModelAnswer) -> S
 
 
 @pytest.mark.spec("S2.35", "S2.36", "S2.37", "S2.38", "S2.39", "S2.40")
-async def test_a_writer_is_told_the_difference_and_what_it_writes_becomes_the_tree(life: Life) -> None:
+async def test_writer_gets_the_difference_and_its_pages_are_stored(life: Life) -> None:
     first = await likes_tea(life)
     model = await consolidated(life, turn(read("~/memory")), turn(page("~/memory/drinks", "Likes tea."), done=True))
 
@@ -146,9 +148,7 @@ async def test_a_writer_is_told_the_difference_and_what_it_writes_becomes_the_tr
     assert f"- [added] {second.id}" in model.calls[0].prompt
 
 
-async def test_a_document_that_nothing_selected_supports_is_forgotten_whatever_the_model_does(
-    life: Life, clock: FakeClock
-) -> None:
+async def test_unsupported_document_is_deleted_whatever_the_model_does(life: Life, clock: FakeClock) -> None:
     gone = await likes_tea(life)
     await consolidated(life, turn(page("~/memory/drinks", "Likes tea."), done=True))
     clock.time += timedelta(days=40)
@@ -160,12 +160,12 @@ async def test_a_document_that_nothing_selected_supports_is_forgotten_whatever_t
     assert "~/memory/drinks" not in await whole_tree(life.docs)
 
 
-async def test_what_a_user_wrote_last_a_writer_cannot_change(life: Life) -> None:
+async def test_writer_cannot_change_a_document_last_edited_by_user(life: Life) -> None:
     await likes_tea(life)
     await consolidated(life, turn(page("~/memory/tea", "Likes tea."), done=True))
     tea = await life.docs.find("~/memory/tea")
     assert tea is not None
-    await life.docs.update(tea.id, replace(tea.draft(), body="Only Darjeeling."), expected=1)
+    await life.docs.update(tea.id, replace(tea.draft(), body="Only Darjeeling."), if_version=1)
     await life.tell("I love tea.", a_fact("User loves tea", 1, about="Tea"))
 
     model = await consolidated(life, turn(page("~/memory/tea", "Loves tea."), done=True), DONE)
@@ -175,7 +175,7 @@ async def test_what_a_user_wrote_last_a_writer_cannot_change(life: Life) -> None
     assert (await whole_tree(life.docs))["~/memory/tea"].body == "Only Darjeeling."
 
 
-async def test_what_a_writer_puts_in_its_own_words_is_trusted_as_any_text(life: Life) -> None:
+async def test_text_by_the_writer_has_origin_document(life: Life) -> None:
     await likes_tea(life)
     [fact] = await life.memory.space("alice").facts.search("tea", limit=5)
     assert fact.origin == "user"
@@ -185,7 +185,7 @@ async def test_what_a_writer_puts_in_its_own_words_is_trusted_as_any_text(life: 
     assert (await whole_tree(life.docs))["~/memory/orders"].origin == "document"
 
 
-async def test_a_document_that_is_confirmed_rests_on_both_and_outlives_the_first(life: Life, clock: FakeClock) -> None:
+async def test_confirmed_document_cites_both_sources_and_survives(life: Life, clock: FakeClock) -> None:
     await likes_tea(life)
     await consolidated(life, turn(page("~/memory/tea", "Likes tea."), done=True))
     clock.time += timedelta(days=20)
@@ -202,7 +202,7 @@ async def test_a_document_that_is_confirmed_rests_on_both_and_outlives_the_first
     assert "~/memory/tea" in await whole_tree(life.docs)
 
 
-async def test_what_does_not_fit_one_assignment_is_shown_in_the_next(life: Life) -> None:
+async def test_input_over_the_budget_is_shown_in_the_next_run(life: Life) -> None:
     told = [
         await life.tell(f"topic {number} " + " ".join(f"word{place}" for place in range(3_000))) for number in range(5)
     ]
@@ -219,7 +219,7 @@ async def test_what_does_not_fit_one_assignment_is_shown_in_the_next(life: Life)
     assert len(shown) > 1
     for session in told:
         assert any(f"[added] {session.id}" in each for each in shown)
-    assert (await life.selection()).added == []
+    assert (await life.selection()).added_summaries == []
 
 
 async def test_a_writer_forgets_also_what_was_gathered_without_it(life: Life, clock: FakeClock) -> None:
@@ -245,7 +245,7 @@ async def test_a_worker_without_a_model_leaves_what_a_writer_curated(life: Life)
     assert "~/memory/rain" in tree
 
 
-async def test_a_run_cut_off_by_a_purge_writes_nothing_back(life: Life) -> None:
+async def test_run_interrupted_by_forget_writes_nothing_back(life: Life) -> None:
     await life.tell("I like Zanzibar tea.", a_fact("User likes Zanzibar tea", 1, about="Tea"))
     await life.tell("I like rain.")
 
@@ -259,14 +259,14 @@ async def test_a_run_cut_off_by_a_purge_writes_nothing_back(life: Life) -> None:
     model = Purging([turn(read("~/memory")), turn(page("~/memory/tea", "Zanzibar tea."), done=True)])
     report = await life.consolidate(consolidator(life.database, model))
 
-    assert report.lost == 1
-    assert "Zanzibar" not in f"{await whole_tree(life.docs)} {await life.docs.changes()}"
+    assert report.leases_lost == 1
+    assert "Zanzibar" not in f"{await whole_tree(life.docs)} {await life.docs.changes.list()}"
     assert (await life.job()).status is JobStatus.QUEUED
 
 
-async def test_a_run_that_was_cut_off_is_gone_on_with_and_pays_for_nothing_twice(life: Life, clock: FakeClock) -> None:
+async def test_interrupted_run_resumes_without_repeating_model_calls(life: Life, clock: FakeClock) -> None:
     await likes_tea(life)
-    await consolidated(life, turn(read("~/memory")), ModelUnavailable("gone"))
+    await consolidated(life, turn(read("~/memory")), ModelUnavailableError("gone"))
     assert (await life.job()).status is JobStatus.FAILED
     clock.time += timedelta(microseconds=10**10)
 
@@ -281,15 +281,15 @@ async def test_a_recorded_run_gives_the_same_tree_again_without_a_model(life: Li
     await likes_tea(life)
     await consolidated(life, turn(read("~/memory")), turn(page("~/memory/drinks", "Likes tea."), done=True))
     after = {path: (each.title, each.description, each.body) for path, each in (await whole_tree(life.docs)).items()}
-    [done] = await life.docs.changes()
-    await life.docs.undo(done.run)
+    [done] = await life.docs.changes.list()
+    await life.docs.changes.undo(done.run)
     await life.database.transact(
-        lambda tx: tx.script("UPDATE session_memories SET selected = 0, selected_source_updated_at = NULL"),
+        lambda tx: tx.script("UPDATE session_summaries SET selected = 0, selected_source_updated_at = NULL"),
         space="alice",
     )
     root = await life.docs.find("~/memory")
     assert root is not None
-    await life.docs.delete(root.id, expected=root.version)
+    await life.docs.delete(root.id, if_version=root.version)
     await life.tell("")  # makes it dirty, and is nothing to remember
 
     await life.database.transact(
@@ -333,7 +333,7 @@ async def test_a_writer_that_never_ends_is_stopped(bench: SandboxedTree) -> None
             raise AssertionError
 
     writer = Writer(model=Slow([]), tokens=EstimatedTokens(), redact=str, limits=Limits(seconds=0.05))
-    with pytest.raises(ModelTimeout):
+    with pytest.raises(ModelTimeoutError):
         await writer.work(bench, "go", recorded=(), keep=keep)
     many = turn(*[read("~/memory")] * 60, done=True)
     model = ScriptedModel([turn(*[read("~/memory")] * 60), many])
@@ -348,7 +348,7 @@ async def test_a_writer_keeps_no_secrets(database: Database, memory: Memory) -> 
     model = ScriptedModel([turn(page("~/memory/tea", f"tea, key {secret}"), done=True), DONE])
     await life.consolidate(Consolidator(runs=runs(database, model, SecretRedactor(b"k"))))
 
-    assert secret not in f"{await whole_tree(life.docs)} {await life.docs.changes()}"
+    assert secret not in f"{await whole_tree(life.docs)} {await life.docs.changes.list()}"
     assert secret not in model.calls[1].prompt
     assert "REDACTED" in model.calls[1].prompt
 
@@ -360,8 +360,8 @@ async def test_a_writers_own_sessions_are_never_marked(memory: Memory) -> None:
     )
     await session.append([{"role": "system", "content": f"note {number}"} for number in range(9)])
 
-    assert not await session.idle()
-    assert not await session.end_turn()
-    await (await session.reset()).compacted()
-    assert await memory.local().marks().find_invalidated() == []
-    assert [job for job in await memory.space("alice").jobs() if job.kind is JobKind.EXTRACT] == []
+    assert not await session.checkpoint(force=True)
+    assert not await session.checkpoint()
+    await (await session.restart()).restart("compaction")
+    assert await memory.backend.local().marks().find_invalidated() == []
+    assert [job for job in await memory.space("alice").admin.jobs.list() if job.kind is JobKind.EXTRACT] == []

@@ -1,4 +1,4 @@
-"""What tests of vectors share: an embedder that counts words, and what a space holds in the end."""
+"""Helpers for vector tests: an embedder that counts words, and the final content of a space."""
 
 import hashlib
 from collections.abc import Awaitable, Callable, Sequence
@@ -7,8 +7,8 @@ from bethink import Memory
 from bethink.extend import Embedder, TextKind
 from bethink.jobs.worker import Worker, WorkerOptions
 from bethink.memory.recall.index import Indexer
-from bethink.model.jobs import JobKind, RunReport
-from bethink.model.recall import Ref
+from bethink.model.jobs import JobKind, LearnReport
+from bethink.model.refs import Ref
 from bethink.store import vectors
 from bethink.store.db import Database, Tx
 from bethink.store.vectors import Near, VectorIndex
@@ -44,7 +44,7 @@ def hashed(text: str) -> list[float]:
     return [count / length for count in counts]
 
 
-async def index_all(database: Database, embedder: Embedder | None = None, **options: object) -> RunReport:
+async def index_all(database: Database, embedder: Embedder | None = None, **options: object) -> LearnReport:
     """Let a worker embed whatever is promised."""
     handler = Indexer(database=database, embedder=embedder or Hashed())
     settings = WorkerOptions(daily_cap=None, **options)  # pyright: ignore[reportArgumentType]
@@ -66,7 +66,7 @@ async def nearest(database: Database, question: str, *, space: str = "alice", **
             tx, space=space, index=index, question=hashed(question), **asked  # pyright: ignore[reportArgumentType]
         )  # fmt: skip
 
-    return await database.transact(body, space=space, read=True)
+    return await database.transact(body, space=space, read_only=True)
 
 
 async def refs(database: Database, *, space: str = "alice") -> set[Ref]:
@@ -78,14 +78,14 @@ async def refs(database: Database, *, space: str = "alice") -> set[Ref]:
         near = vectors.similarities(tx, space=space, index=index, question=anything, limit=10_000)
         return {each.ref for each in near}
 
-    return await database.transact(body, space=space, read=True)
+    return await database.transact(body, space=space, read_only=True)
 
 
 async def left_out(database: Database, *, space: str = "alice") -> list[Ref]:
     """Everything of a space that has no vector and should have one."""
     index = await index_of(database)
     found = await database.transact(
-        lambda tx: vectors.missing(tx, space=space, index=index, limit=10_000), space=space, read=True
+        lambda tx: vectors.missing(tx, space=space, index=index, limit=10_000), space=space, read_only=True
     )
     return [each.ref for each in found]
 

@@ -1,4 +1,4 @@
-"""A receiver of webhooks, and what tests of webhooks do with it."""
+"""A webhook receiver, and helpers for webhook tests."""
 
 import json
 import threading
@@ -74,11 +74,11 @@ def receiving() -> Generator[Receiver]:
 
 
 async def hook(memory: Memory, receiver: Receiver, space: str | None = None) -> NewWebhook:
-    return await memory.webhooks.create(receiver.url, space=space)
+    return await memory.admin.webhooks.create(receiver.url, space=space)
 
 
 async def save(memory: Memory, name: str, space: str = "alice") -> None:
-    await memory.space(space).facts.save(Fact(id=name, content=f"{name}."))
+    await memory.space(space).facts.save(Fact(id=name, text=f"{name}."))
 
 
 async def tell(database: Database, **options: Any) -> None:

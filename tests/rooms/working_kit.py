@@ -1,4 +1,4 @@
-"""What the tests of working memory share: a counter of words, a scripted compactor, and a few events."""
+"""Helpers for working memory tests: a word counter, a scripted compactor, and a few events."""
 
 from bethink.memory.working.ladder import CompactionRequest, Thresholds
 from bethink.memory.working.memory import WorkingMemory

@@ -1,4 +1,4 @@
-"""Filters as plain Python reads them, and memories and filters at random: what the databases are compared with."""
+"""A plain Python model of filters, with random items and filters to compare the databases with."""
 
 import random
 from collections.abc import Mapping
@@ -37,7 +37,7 @@ class Memory:
 def fits(memory: Memory, given: Mapping[str, Any]) -> bool:
     """Say whether a memory fits what a caller gave."""
     return (
-        _of_origin(memory, given.get("origins"))
+        _of_origin(memory, given.get("origin"))
         and set(given.get("tags", ())) <= set(memory.tags)
         and given.get("since", memory.at) <= memory.at <= given.get("until", memory.at)
         and _from(memory, given)
@@ -127,7 +127,7 @@ def asked(dice: random.Random) -> dict[str, Any]:
     for _ in range(dice.choice([1, 1, 1, 2, 2, 3, 5])):
         match dice.randint(0, 9):
             case 0:
-                given["origins"] = dice.sample([*ORIGINS, "tool", "memory"], dice.randint(1, 3))
+                given["origin"] = dice.sample([*ORIGINS, "tool", "memory"], dice.randint(1, 3))
             case 1:
                 given["tags"] = dice.sample(TAGS, dice.randint(1, 2))
             case 2:

@@ -1,4 +1,4 @@
-"""What a schema consists of, in a form that can be compared: a set of lines, whatever order things were made in."""
+"""A schema as a set of lines that can be compared, independent of creation order."""
 # pyright: reportUnknownMemberType=false
 
 import re

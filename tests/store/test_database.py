@@ -8,15 +8,15 @@ import pytest
 
 from bethink.errors import (
     BethinkError,
-    Busy,
-    Conflict,
-    Duplicate,
-    Invalid,
-    Misconfigured,
-    OutcomeUnknown,
-    Unavailable,
+    ConfigurationError,
+    ConflictError,
+    DatabaseBusyError,
+    DatabaseUnavailableError,
+    DuplicateError,
+    InvalidRequestError,
+    OutcomeUnknownError,
 )
-from bethink.store.db import Database, Tx, under_way
+from bethink.store.db import Database, Tx, after_first_commit
 from tests.conftest import database_at
 
 
@@ -25,7 +25,7 @@ def spaces(tx: Tx) -> None:
 
 
 def agents(tx: Tx) -> list[str]:
-    row = tx.one("find_agent", space="alice", name="a")
+    row = tx.first("find_agent", space="alice", name="a")
     return [] if row is None else [row["id"]]
 
 
@@ -34,10 +34,10 @@ def add_agent(tx: Tx, agent_id: str = "agt_1", name: str = "a") -> None:
     tx.run("ensure_agent", space="alice", id=agent_id, name=name, kind="primary", now=tx.now)
 
 
-async def test_what_a_transaction_did_is_there_when_it_returns(database: Database) -> None:
+async def test_committed_write_is_visible_after_transact(database: Database) -> None:
     await database.transact(add_agent, space="alice")
 
-    assert await database.transact(agents, space="alice", read=True) == ["agt_1"]
+    assert await database.transact(agents, space="alice", read_only=True) == ["agt_1"]
 
 
 async def test_a_body_that_raises_leaves_nothing_behind(database: Database) -> None:
@@ -48,10 +48,10 @@ async def test_a_body_that_raises_leaves_nothing_behind(database: Database) -> N
     with pytest.raises(ZeroDivisionError):
         await database.transact(body, space="alice")
 
-    assert await database.transact(agents, space="alice", read=True) == []
+    assert await database.transact(agents, space="alice", read_only=True) == []
 
 
-async def test_an_async_body_is_refused_before_it_could_hold_a_lock(database: Database) -> None:
+async def test_async_body_is_rejected(database: Database) -> None:
     async def body(tx: Tx) -> None:
         await anyio.lowlevel.checkpoint()
 
@@ -72,7 +72,7 @@ async def test_a_coroutine_returned_by_a_body_rolls_it_back(database: Database) 
     with pytest.raises(TypeError, match="returned a coroutine"):
         await database.transact(body, space="alice")
 
-    assert await database.transact(agents, space="alice", read=True) == []
+    assert await database.transact(agents, space="alice", read_only=True) == []
 
 
 async def test_a_transaction_runs_on_one_thread_that_is_not_the_event_loops(database: Database) -> None:
@@ -89,10 +89,10 @@ async def test_a_transaction_runs_on_one_thread_that_is_not_the_event_loops(data
 
 async def test_reading_transactions_cannot_write(database: Database) -> None:
     with pytest.raises(BethinkError, match=r"read-?only"):
-        await database.transact(add_agent, space="alice", read=True)
+        await database.transact(add_agent, space="alice", read_only=True)
 
 
-async def test_a_cancelled_caller_learns_of_it_only_after_the_transaction_ended(database: Database) -> None:
+async def test_canceled_caller_waits_for_the_transaction(database: Database) -> None:
     running, go_on = threading.Event(), threading.Event()
     done: list[str] = []
 
@@ -118,40 +118,40 @@ async def test_a_cancelled_caller_learns_of_it_only_after_the_transaction_ended(
         go_on.set()
 
     assert done == ["body", "caller"]
-    assert await database.transact(agents, space="alice", read=True) == ["agt_1"]
+    assert await database.transact(agents, space="alice", read_only=True) == ["agt_1"]
 
 
-async def test_a_taken_key_is_a_duplicate_and_a_missing_parent_is_a_conflict(database: Database) -> None:
+async def test_duplicate_key_and_orphan_raise_their_errors(database: Database) -> None:
     def twice(tx: Tx) -> None:
         add_agent(tx)
         add_agent(tx, name="b")
 
-    with pytest.raises(Duplicate):
+    with pytest.raises(DuplicateError):
         await database.transact(twice, space="alice")
 
     def orphan(tx: Tx) -> None:
         tx.run("queue_job", space="nowhere", kind="extract", key="x", watermark=0, now=tx.now)
 
-    with pytest.raises(Conflict):
+    with pytest.raises(ConflictError):
         await database.transact(orphan, space="nowhere")
 
 
-async def test_a_closed_database_says_that_it_is_closed(target: str) -> None:
+async def test_closed_database_raises_unavailable(target: str) -> None:
     database = database_at(target)
     await database.open()
     await database.close()
 
-    with pytest.raises(Unavailable, match="not open"):
+    with pytest.raises(DatabaseUnavailableError, match="not open"):
         await database.transact(agents, space="alice")
     await database.close()
 
     await database.open()
-    assert await database.transact(agents, space="alice", read=True) == []
+    assert await database.transact(agents, space="alice", read_only=True) == []
     await database.close()
 
 
 async def test_a_space_that_cannot_be_named_never_reaches_the_database(database: Database) -> None:
-    with pytest.raises(Invalid):
+    with pytest.raises(InvalidRequestError):
         await database.transact(agents, space="a\0b")
 
 
@@ -171,7 +171,7 @@ async def test_transactions_work_under_trio_too(target: str) -> None:
             database = database_at(target)
             await database.open()
             await database.transact(add_agent, space="alice")
-            found = await database.transact(agents, space="alice", read=True)
+            found = await database.transact(agents, space="alice", read_only=True)
             await database.close()
             return found
 
@@ -206,17 +206,17 @@ async def test_an_open_that_failed_leaves_nothing_running_and_can_be_repeated(tm
     before = threading.active_count()
 
     for _ in range(3):
-        with pytest.raises(Misconfigured):
+        with pytest.raises(ConfigurationError):
             await database.open()
     assert threading.active_count() <= before + 1  # a thread of anyio's own, which it keeps for the next
 
     (tmp_path / "m.db").rmdir()
     await database.open()
-    assert await database.transact(agents, space="alice", read=True) == []
+    assert await database.transact(agents, space="alice", read_only=True) == []
     await database.close()
 
 
-async def test_opening_and_closing_at_once_leave_it_open_or_closed_but_never_half(target: str) -> None:
+async def test_concurrent_open_and_close_never_leave_it_half_open(target: str) -> None:
     database = database_at(target)
     await database.open()
 
@@ -248,7 +248,7 @@ async def test_a_database_opened_before_a_fork_is_refused_in_the_child(target: s
     for lane in {getattr(database, name) for name in ("_writer", "_readers", "_lane") if hasattr(database, name)}:
         lane._process = -1  # as a child sees it
 
-    with pytest.raises(Unavailable, match="before a fork"):
+    with pytest.raises(DatabaseUnavailableError, match="before a fork"):
         await database.transact(agents, space="alice")
     await database.close()
 
@@ -270,9 +270,9 @@ async def test_a_thread_that_cannot_start_fails_one_call_and_not_the_next(
         await database.open()
 
     await database.open()
-    assert await database.transact(agents, space="alice", read=True) == []
+    assert await database.transact(agents, space="alice", read_only=True) == []
 
 
-def test_what_stopped_half_way_does_not_say_that_nothing_was_written() -> None:
-    with pytest.raises(OutcomeUnknown), under_way():
-        raise Busy("another writer.")
+def test_error_while_under_way_has_unknown_outcome() -> None:
+    with pytest.raises(OutcomeUnknownError), after_first_commit():
+        raise DatabaseBusyError("another writer.")

@@ -1,4 +1,4 @@
-"""A server that is frozen freezes nobody who calls: every call ends by its deadline, and says what is true."""
+"""A frozen server: every call ends by its deadline with a correct report."""
 
 import time
 from collections.abc import AsyncIterator, Generator, Iterator
@@ -9,9 +9,9 @@ import pytest
 from anyio import to_thread
 
 from bethink import Memory, Session
-from bethink.errors import BethinkError, Misconfigured, OutcomeUnknown, Unavailable
+from bethink.errors import BethinkError, ConfigurationError, DatabaseUnavailableError, OutcomeUnknownError
 from bethink.store.db import Tx
-from bethink.store.engines.patience import Guard, Patience
+from bethink.store.engines.deadlines import Deadline, DeadlineWatcher
 from bethink.store.engines.postgres import PostgresDatabase, PostgresOptions
 from tests.conftest import KEY, memory_on, said
 from tools import postgres
@@ -61,9 +61,7 @@ def frozen(server: Server) -> Generator[None]:
         server.thaw()
 
 
-async def test_every_call_to_a_frozen_server_ends_and_the_next_one_after_it_works(
-    session: Session, server: Server
-) -> None:
+async def test_calls_to_a_frozen_server_time_out_and_later_ones_work(session: Session, server: Server) -> None:
     told: list[BethinkError] = []
 
     async def append(number: int) -> None:
@@ -80,9 +78,9 @@ async def test_every_call_to_a_frozen_server_ends_and_the_next_one_after_it_work
         took = time.monotonic() - began
 
     assert took < DEADLINE * SLACK
-    assert [type(error) for error in told] == [Unavailable] * 6
-    assert any("did not answer within 1 seconds" in str(error) for error in told)
-    assert await session.append(said("again")) == [len(await session.read())]
+    assert [type(error) for error in told] == [DatabaseUnavailableError] * 6
+    assert any("no response within 1 seconds" in str(error) for error in told)
+    assert await session.append(said("again")) == [len(await session.messages())]
 
 
 async def test_a_commit_that_is_not_answered_is_of_unknown_outcome(
@@ -93,7 +91,7 @@ async def test_a_commit_that_is_not_answered_is_of_unknown_outcome(
         server.freeze()
 
     try:
-        with pytest.raises(OutcomeUnknown, match="did not answer within 1 seconds"):
+        with pytest.raises(OutcomeUnknownError, match="no response within 1 seconds"):
             await database.transact(body, space="alice")
     finally:
         server.thaw()
@@ -102,8 +100,8 @@ async def test_a_commit_that_is_not_answered_is_of_unknown_outcome(
 async def test_a_read_that_is_not_answered_wrote_nothing(
     database: PostgresDatabase, server: Server, session: Session
 ) -> None:
-    with frozen(server), pytest.raises(Unavailable, match="Nothing was written"):
-        await database.transact(lambda tx: tx.all("list_versions"), read=True)
+    with frozen(server), pytest.raises(DatabaseUnavailableError, match="Nothing was written"):
+        await database.transact(lambda tx: tx.all("list_versions"), read_only=True)
 
 
 async def test_a_body_that_works_for_longer_than_the_deadline_is_not_cut(
@@ -116,10 +114,10 @@ async def test_a_body_that_works_for_longer_than_the_deadline_is_not_cut(
             pass
         return len(tx.all("list_versions"))
 
-    assert await database.transact(body, read=True) > 0
+    assert await database.transact(body, read_only=True) > 0
 
 
-async def test_a_migration_waits_for_as_long_as_it_takes(database: PostgresDatabase) -> None:
+async def test_migration_has_no_deadline(database: PostgresDatabase) -> None:
     def body(tx: Tx) -> None:
         tx.lock_schema()
         tx.script(f"SELECT pg_sleep({DEADLINE * 1.5})")
@@ -130,28 +128,28 @@ async def test_a_migration_waits_for_as_long_as_it_takes(database: PostgresDatab
 async def test_a_database_whose_server_is_frozen_can_be_closed(dsn: str, server: Server) -> None:
     database = PostgresDatabase(PostgresOptions(dsn=dsn, deadline=500))
     await database.open()
-    await database.transact(lambda tx: tx.all("list_versions"), read=True)
+    await database.transact(lambda tx: tx.all("list_versions"), read_only=True)
     with frozen(server), anyio.fail_after(DEADLINE * SLACK):
         await database.close()
 
 
-async def test_nobody_who_waited_in_vain_is_watched_any_more(database: PostgresDatabase, server: Server) -> None:
-    with frozen(server), pytest.raises(Unavailable):
-        await database.transact(lambda tx: tx.all("list_versions"), read=True)
+async def test_timed_out_call_is_no_longer_watched(database: PostgresDatabase, server: Server) -> None:
+    with frozen(server), pytest.raises(DatabaseUnavailableError):
+        await database.transact(lambda tx: tx.all("list_versions"), read_only=True)
 
     await to_thread.run_sync(lambda: None)
-    assert not database._guard._waiting
+    assert not database._watcher._waiting
 
 
-def test_a_guard_begins_again_after_it_was_closed() -> None:
-    guard = Guard(5.0)
+def test_guard_restarts_after_close() -> None:
+    guard = DeadlineWatcher(5.0)
     for _ in range(2):
-        with Patience(guard):
+        with Deadline(guard):
             assert guard._thread is not None
         guard.close()
         assert guard._thread is None
 
 
 def test_a_deadline_is_above_nothing() -> None:
-    with pytest.raises(Misconfigured, match="deadline"):
+    with pytest.raises(ConfigurationError, match="deadline"):
         PostgresOptions(dsn="x", deadline=0)

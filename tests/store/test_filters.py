@@ -8,16 +8,16 @@ from typing import Any
 import pytest
 
 import bethink
-from bethink.errors import Invalid
+from bethink.errors import InvalidRequestError
 from bethink.model.documents import DocumentDraft, Provenance
-from bethink.model.facts import Fact, Maker, Quote, SessionMemory, SourceMessage
+from bethink.model.facts import Fact, Maker, Quote, SessionSummary, SourceMessage
 from bethink.model.filters import Filter
-from bethink.model.operations.narrowing import Narrowed
+from bethink.model.operations.narrowing import FilteredRequest
 from bethink.model.records import Origin
 from bethink.store import facts, learning, search, sessions
 from bethink.store.db import Database, Tx
 from bethink.store.facts import Support
-from bethink.store.filters import narrowed
+from bethink.store.filters import apply_filter
 from bethink.store.sql import Dialect, queries
 from tests.conftest import FakeClock
 from tests.length import often
@@ -87,7 +87,7 @@ class Population:
             await self._memory_of(session.id, max(each.at for each in messages))
             at = max(each.at for each in messages)
             self.known.append(
-                Memory(id=session.id, kind="session_memory", at=at, origin=origin, behind=((*behind, None),), **own)
+                Memory(id=session.id, kind="session_summary", at=at, origin=origin, behind=((*behind, None),), **own)
             )
         await session.end()
 
@@ -97,9 +97,9 @@ class Population:
         return Memory(id=name, kind="message", origin=origin, behind=((*behind, speaker),), **self._labels())
 
     async def _memory_of(self, session_id: str, last: Any) -> None:
-        made = SessionMemory(
+        made = SessionSummary(
             space=SPACE, session_id=session_id, raw_memory="raw", summary="sum", slug="slug", until=3,
-            source_updated_at=last, generated_at=last, made_by=Maker(model="m", prompt="p", extractor="e"),
+            source_updated_at=last, generated_at=last, created_by=Maker(model="m", prompt="p", extractor="e"),
         )  # fmt: skip
         await self.database.transact(lambda tx: learning.put_memory(tx, made, token=1), space=SPACE)
 
@@ -107,11 +107,11 @@ class Population:
         labels, origin = self._labels(), self.dice.choice(ORIGINS)
         sources = self.dice.sample(self.said, self.dice.randint(0, 2))
         fact = Fact(
-            id=f"fct_{number}", content=f"fact {number}", origin=Origin(origin), created_at=labels["at"],
+            id=f"fct_{number}", text=f"fact {number}", origin=Origin(origin), created_at=labels["at"],
             tags=labels["tags"], metadata=labels["metadata"],
         )  # fmt: skip
         quotes = tuple(Quote(session_id=each.session_id, number=each.number, text="said") for each, _ in sources)
-        support = Support(fact.id, fact.content, quotes)
+        support = Support(fact.id, fact.text, quotes)
         await self.database.transact(
             lambda tx: facts.learn(tx, space=SPACE, fact=fact, token=1, support=support), space=SPACE
         )
@@ -125,7 +125,7 @@ class Population:
         labels, origin = self._labels(), self.dice.choice(ORIGINS)
         self.clock.time = labels["at"]
         draft = DocumentDraft(slug=f"d{number}", title="t", tags=labels["tags"], metadata=labels["metadata"])
-        written = await self.space.documents.create(draft, by=Provenance(origin=Origin(origin)))
+        written = await self.space.documents.create(draft, provenance=Provenance(origin=Origin(origin)))
         labels["at"] = written.valid_from
         self.known.append(Memory(id=written.id, kind="document", origin=origin, **labels))
 
@@ -146,20 +146,22 @@ def selected(tx: Tx, only: Filter | None) -> dict[str, set[str]]:
     found = {
         "message": {f"{each.ref.id}:{each.ref.number}" for each in said},
         "fact": {each.id for each in facts.page(tx, after="", **given)},
-        "session_memory": {row["id"] for row in tx.all("session_memories_for_context", only, **memories)},
+        "session_summary": {row["id"] for row in tx.all("session_summaries_for_context", only, **memories)},
         "document": {each.ref.id for each in search.leading_documents(tx, **given)},
-        "session": {each.session.id for each in sessions.listed(tx, space=SPACE, limit=MANY, before="", only=only)},
+        "session": {
+            each.session.id for each in sessions.list_sessions(tx, space=SPACE, limit=MANY, before="", only=only)
+        },
     }
     return {kind: ids for kind, ids in found.items() if ids}
 
 
 def only_of(given: dict[str, Any]) -> Filter | None:
-    tuples: dict[str, Any] = {name: tuple(given[name]) for name in ("origins", "tags") if name in given}
-    return Narrowed(**{**given, **tuples}).only
+    tuples: dict[str, Any] = {name: tuple(given[name]) for name in ("origin", "tags") if name in given}
+    return FilteredRequest(**{**given, **tuples}).only
 
 
 @pytest.mark.timeout(1_800)
-async def test_random_filters_select_in_both_databases_what_they_select_in_plain_python(
+async def test_random_filters_match_a_plain_python_model(
     memory: bethink.Memory, database: Database, clock: FakeClock
 ) -> None:
     population = Population(memory, database, clock, seed=13)
@@ -172,7 +174,7 @@ async def test_random_filters_select_in_both_databases_what_they_select_in_plain
         def body(tx: Tx, batch: list[dict[str, Any]] = batch) -> list[dict[str, set[str]]]:
             return [selected(tx, only_of(given)) for given in batch]
 
-        for given, found in zip(batch, await database.transact(body, space=SPACE, read=True), strict=True):
+        for given, found in zip(batch, await database.transact(body, space=SPACE, read_only=True), strict=True):
             assert found == population.expected(given), given
             hits += bool(found)
     assert FILTERS // 4 < hits < FILTERS  # neither does everything fit, nor nothing
@@ -184,10 +186,10 @@ async def test_without_a_filter_everything_is_selected(
     population = Population(memory, database, clock, seed=15)
     await population.fill()
 
-    found = await database.transact(lambda tx: selected(tx, None), space=SPACE, read=True)
+    found = await database.transact(lambda tx: selected(tx, None), space=SPACE, read_only=True)
 
     assert found == population.expected({})
-    assert {kind: len(ids) for kind, ids in found.items() if kind != "session_memory"} == {
+    assert {kind: len(ids) for kind, ids in found.items() if kind != "session_summary"} == {
         "message": 3 * HELD, "fact": HELD, "document": HELD, "session": HELD,
     }  # fmt: skip
 
@@ -197,7 +199,7 @@ async def test_without_a_filter_everything_is_selected(
     [
         ({"": 1}, "key"),
         ({"k" * 201: 1}, "key"),
-        ({"team": {}}, "where.team compares with nothing"),
+        ({"team": {}}, "where.team has no comparison"),
         ({"team": {"like": "x"}}, "cannot be compared by 'like'"),
         ({"team": {"in": [1]}}, "cannot be compared by 'in'"),
         ({"team": {"gt": True}}, "by gt with true"),
@@ -205,30 +207,30 @@ async def test_without_a_filter_everything_is_selected(
         ({"team": {"eq": [1]}}, "cannot be compared with a list"),
         ({"team": []}, "1 to 100 values"),
         ({"team": [["x"]]}, "cannot be compared with a list"),
-        ({"team": 2**53}, "not exact everywhere"),
-        ({"team": float("nan")}, "not exact everywhere"),
+        ({"team": 2**53}, "which some databases round"),
+        ({"team": float("nan")}, "which some databases round"),
         ({"team": b"x"}, "cannot be compared with a bytes"),
         ({"team": "x" * 2_001}, "more than 2,000"),
         ({str(number): number for number in range(21)}, "more than 20 conditions"),
     ],
 )
 def test_a_condition_that_cannot_be_read_is_refused_with_the_reason(where: dict[str, Any], told: str) -> None:
-    with pytest.raises(Invalid, match=told):
-        Narrowed(where=where)
+    with pytest.raises(InvalidRequestError, match=told):
+        FilteredRequest(where=where)
 
 
-def test_a_period_that_ends_before_it_begins_is_refused() -> None:
-    with pytest.raises(Invalid, match="since is after until"):
-        Narrowed(since=BEGIN, until=BEGIN - timedelta(days=1))
+def test_since_after_until_is_rejected() -> None:
+    with pytest.raises(InvalidRequestError, match=r"since .* must be before `until`"):
+        FilteredRequest(since=BEGIN, until=BEGIN - timedelta(days=1))
 
 
-def test_what_narrows_nothing_is_no_filter() -> None:
-    assert Narrowed().only is None
-    assert Narrowed(where={}).only is None
-    assert Narrowed(tags=("a",)).only == Filter(tags=("a",))
+def test_empty_filter_is_none() -> None:
+    assert FilteredRequest().only is None
+    assert FilteredRequest(where={}).only is None
+    assert FilteredRequest(tags=("a",)).only == Filter(tags=("a",))
 
 
 @pytest.mark.parametrize("dialect", Dialect)
-def test_a_query_without_a_place_for_a_filter_says_so(dialect: Dialect) -> None:
-    with pytest.raises(ValueError, match="cannot be narrowed"):
-        narrowed(queries(dialect)["find_fact"], Filter(tags=("a",)), dialect)
+def test_query_without_a_filter_slot_raises(dialect: Dialect) -> None:
+    with pytest.raises(ValueError, match="supports no filter"):
+        apply_filter(queries(dialect)["find_fact"], Filter(tags=("a",)), dialect)

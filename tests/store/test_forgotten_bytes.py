@@ -1,4 +1,4 @@
-"""What was forgotten is in no byte of the SQLite file: searched by pieces, as FTS5 cuts off what words share."""
+"""Deleted text is in no byte of the SQLite file: searched by pieces, as FTS5 cuts off shared prefixes."""
 
 import random
 import re
@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 import bethink
-from bethink import conversation_key
 from bethink.cli.demo import SPACE, StoryClock, memory_at, seed
 from bethink.cli.demo_data import story
-from bethink.model.access import Door
-from bethink.model.operations import VERBS
+from bethink.model.access import Interface
+from bethink.model.operations import OPERATIONS
+from bethink.model.records import conversation_key
 from bethink.model.words import WORD
 from faults import erasure_life
 from tests.conftest import whole_tree
@@ -46,10 +46,10 @@ async def empty(tmp_path: Path) -> bytes:
     """The bytes of a migrated database with nothing in it, and the words of the access record: no residue."""
     path = tmp_path / "empty.db"
     await (await opened(path)).close()
-    return path.read_bytes().lower() + " ".join([*Door, *(verb.name for verb in VERBS)]).encode()
+    return path.read_bytes().lower() + " ".join([*Interface, *(operation.name for operation in OPERATIONS)]).encode()
 
 
-async def test_no_piece_of_the_demo_is_left_once_it_is_forgotten(tmp_path: Path, empty: bytes) -> None:
+async def test_deleted_demo_leaves_no_bytes(tmp_path: Path, empty: bytes) -> None:
     path, clock = tmp_path / "demo.db", StoryClock()
     told = list(story())
     flats = pieces(*(text for each in told if each.topic == "flats" for _, text in each.turns))
@@ -57,10 +57,10 @@ async def test_no_piece_of_the_demo_is_left_once_it_is_forgotten(tmp_path: Path,
     await seed(str(path), clock)
     async with memory_at(str(path), clock) as memory:
         documents = await whole_tree(memory.space(SPACE).documents)
-        facts = await memory.space(SPACE).facts.all()
+        facts = await memory.space(SPACE).facts.list()
     # Pages name sessions by their ids, which say nothing; the access record keeps those.
     bodies = [ID.sub("", each.body) for each in documents.values()]
-    made = pieces(*bodies, *(each.content for each in facts))
+    made = pieces(*bodies, *(each.text for each in facts))
     everything = {piece for piece in flats | rest | made if piece not in empty}
     only_flats = (flats - rest) & everything
     assert len(left_in(path, only_flats)) > 20
@@ -101,7 +101,7 @@ class History:
                 [self.append, self.remember, self.learn, self.forget_one, self.forget_more], (8, 4, 2, 5, 2)
             )[0]
             await step(space)
-        for space in await self.memory.list_spaces():
+        for space in [space.name for space in await self.memory.spaces.list()]:
             await self.memory.space(space).forget(everything=True)
 
     async def append(self, space: str) -> None:
@@ -112,7 +112,7 @@ class History:
         _, session = self.draw.choice(self.sessions[space])
         messages = [bethink.Message(role="user", content=self.text()) for _ in range(self.draw.choice((1, 3)))]
         await session.append(messages)
-        await session.idle()
+        await session.checkpoint(force=True)
 
     async def remember(self, space: str) -> None:
         await self.memory.space(space).remember(self.text())
@@ -141,9 +141,7 @@ class History:
 
 
 @pytest.mark.parametrize("seeded", range(often(3, long=15)))
-async def test_no_piece_of_any_history_is_left_once_all_of_it_is_forgotten(
-    tmp_path: Path, empty: bytes, seeded: int
-) -> None:
+async def test_deleted_history_leaves_no_bytes(tmp_path: Path, empty: bytes, seeded: int) -> None:
     path = tmp_path / "memory.db"
     async with bethink.connect(path, learn_in_background=False) as memory:
         history = History(memory, seeded)

@@ -1,4 +1,4 @@
-"""No word of what was said can be read from any index: it holds keyed hashes."""
+"""No index reveals a word of a message: it stores keyed hashes."""
 # pyright: reportUnknownMemberType=false
 
 from pathlib import Path
@@ -38,7 +38,7 @@ async def told(memory: bethink.Memory) -> None:
     session = await alice.session(KEY)
     await session.append(said(*TEXTS))
     for place, text in enumerate(TEXTS):
-        await alice.facts.save(Fact(id=f"f{place}", content=text))
+        await alice.facts.save(Fact(id=f"f{place}", text=text))
         await alice.documents.create(DocumentDraft(slug=f"page{place}", title=f"page {place}", body=text))
     assert (await alice.recall("Who plays the wystxander?")).items
 

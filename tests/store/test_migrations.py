@@ -7,7 +7,7 @@ import psycopg
 import pytest
 from anyio import to_thread
 
-from bethink.errors import BethinkError, Misconfigured, Unavailable
+from bethink.errors import BethinkError, ConfigurationError, DatabaseUnavailableError
 from bethink.store.db import Database, Tx
 from bethink.store.engines.postgres import PostgresDatabase, PostgresOptions
 from bethink.store.engines.sqlite import SqliteDatabase, SqliteOptions
@@ -85,12 +85,12 @@ async def scripted(target: str, text: str) -> None:
     """Run statements below the schema's bookkeeping, with the space `alice` in sight."""
     database = unopened(target)
     database._start()
-    await database._transact(lambda tx: tx.script(text), space="alice", read=False, repeatable=False)
+    await database._transact(lambda tx: tx.script(text), space="alice", read_only=False, repeatable=False)
     await database._stop()
 
 
 async def versions(database: Database) -> list[int]:
-    return [row["version"] for row in await database.transact(lambda tx: tx.all("list_versions"), read=True)]
+    return [row["version"] for row in await database.transact(lambda tx: tx.all("list_versions"), read_only=True)]
 
 
 @pytest.fixture
@@ -121,9 +121,9 @@ async def test_migrated_database_keeps_its_rows_and_gains_marks(old_target: str,
         session = await memory.space("alice").session(KEY)
         assert (session.info.invalidated_at, session.info.processed_until) == (None, None)
         await session.append(many(4))
-        [marked] = await memory.local().marks().find_invalidated()
+        [marked] = await memory.backend.local().marks().find_invalidated()
         assert (marked.id, marked.invalidated_at) == (session.info.id, 6)
-        contents = [record.message.content for record in await session.read(limit=10)]
+        contents = [record.message.content for record in await session.messages(limit=10)]
         assert contents[:3] == ["I moved to Lisbon.", "I play the cello.", "message 1"]
 
         answer = await memory.space("alice").recall("Where did I move?")
@@ -172,7 +172,7 @@ def test_product_migrations_are_paired_and_numbered(tmp_path: Path) -> None:
         assert numbering_problems() == ["not for both databases: tomorrow"]
 
 
-async def test_schemas_that_differ_are_told_apart(new_target: str) -> None:
+async def test_different_schemas_have_different_descriptions(new_target: str) -> None:
     database = unopened(new_target)
     await database.open()
     await database.close()
@@ -204,7 +204,7 @@ async def test_database_from_before_the_release_is_refused(
     with (
         using_migrations(marks),
         pytest.raises(
-            Misconfigured,
+            ConfigurationError,
             match=rf"schema {versions[-1]} of a version before .*'bethink export --archive FILE'.* version that wrote "
             "it, then 'bethink import archive FILE'",
         ),
@@ -246,7 +246,7 @@ async def upgrade(target: str, folder: Path) -> int:
 
 async def recorded_versions(target: str) -> list[int]:
     database = unopened(target)
-    rows = await database.look(lambda tx: tx.all("list_versions"))
+    rows = await database.run_unopened(lambda tx: tx.all("list_versions"))
     return [row["version"] for row in rows]
 
 
@@ -264,28 +264,28 @@ async def test_a_process_that_does_not_know_the_schema_stops_to_write(new_target
     await session.append(many(1))
     last = await upgrade(new_target, tmp_path / "m")
 
-    with pytest.raises(Unavailable, match=rf"is {last} by now, and this process knows {last - 1}.* upgrade"):
+    with pytest.raises(
+        DatabaseUnavailableError, match=rf"is now {last}, and this process supports {last - 1}.* Upgrade"
+    ):
         await session.append(many(1))
 
-    assert await memory.local().marks().max_number(session.info) == 1
+    assert await memory.backend.local().marks().max_number(session.info) == 1
     await old.close()
 
 
-async def test_a_process_stops_to_write_to_a_database_that_was_put_back_to_an_older_schema(
-    old_target: str, marks: Path
-) -> None:
+async def test_write_fails_after_schema_was_downgraded(old_target: str, marks: Path) -> None:
     with using_migrations(marks):
         new = unopened(old_target)
         await new.open()
         session = await memory_on(new).space("alice").session(KEY)
     await scripted(old_target, f"UPDATE schema_now SET version = {BASELINE}")
 
-    with pytest.raises(Unavailable, match="is 1 by now, and this process knows 3"):
+    with pytest.raises(DatabaseUnavailableError, match="is now 1, and this process supports 3"):
         await session.append(many(1))
     await new.close()
 
 
-async def test_a_migration_waits_for_writers_and_whoever_comes_later_is_refused(fresh_dsn: str, tmp_path: Path) -> None:
+async def test_migration_waits_for_writers_and_blocks_old_processes(fresh_dsn: str, tmp_path: Path) -> None:
     old = unopened(fresh_dsn)
     await old.open()
     writing, migrating = threading.Event(), threading.Event()
@@ -306,7 +306,7 @@ async def test_a_migration_waits_for_writers_and_whoever_comes_later_is_refused(
         await upgrade(fresh_dsn, tmp_path / "m")
         migrating.set()
 
-    with pytest.raises(Unavailable, match="is 2 by now"):
+    with pytest.raises(DatabaseUnavailableError, match="is now 2"):
         await old.transact(lambda tx: tx.run("ensure_space", space="bob", shard=0, now=tx.now), space="bob")
     await old.close()
 
@@ -319,7 +319,7 @@ async def test_altered_migration_is_refused(old_target: str, marks: Path, tmp_pa
 
     with (
         using_migrations(write_migrations(tmp_path / "altered", altered)),
-        pytest.raises(Misconfigured, match=r"migration 2 .* was altered"),
+        pytest.raises(ConfigurationError, match=r"Migration 2 .* was altered"),
     ):
         await reopened(old_target)
 
@@ -328,11 +328,11 @@ async def test_altered_migration_is_refused(old_target: str, marks: Path, tmp_pa
     assert described(old_target) == before
 
 
-async def test_a_schema_newer_than_the_code_is_refused_and_left_as_it_is(new_target: str, tmp_path: Path) -> None:
+async def test_newer_schema_is_rejected_and_unchanged(new_target: str, tmp_path: Path) -> None:
     last = await upgrade(new_target, tmp_path / "m")
     before = described(new_target)
 
-    with pytest.raises(Misconfigured, match=rf"newer Bethink.* is {last}.*pip install --upgrade"):
+    with pytest.raises(ConfigurationError, match=rf"newer Bethink.* is {last}.*pip install --upgrade"):
         await unopened(new_target).open()
 
     assert described(new_target) == before

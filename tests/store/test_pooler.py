@@ -1,4 +1,4 @@
-"""PostgreSQL behind a PgBouncer in transaction mode: each transaction runs in a session that others use, too."""
+"""PostgreSQL behind PgBouncer in transaction mode: each transaction runs in a shared session."""
 
 import uuid
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
@@ -11,7 +11,7 @@ import pytest
 from anyio import to_thread
 
 from bethink import Fact, Memory
-from bethink.errors import Busy, Misconfigured
+from bethink.errors import ConfigurationError, DatabaseBusyError
 from bethink.store.db import Tx
 from bethink.store.engines.postgres import PostgresDatabase, PostgresOptions, PostgresTx
 from tests.conftest import KEY, many, memory_on, said
@@ -63,13 +63,13 @@ def asked(tx: Tx, text: str) -> dict[str, Any]:
     return row
 
 
-async def test_a_pooler_is_noticed_and_a_server_is_not_taken_for_one(database: PostgresDatabase, dsn: str) -> None:
-    assert database.pooled
+async def test_pooler_is_detected_and_a_direct_server_is_not(database: PostgresDatabase, dsn: str) -> None:
+    assert database.is_pooled
     async with opened(dsn) as direct:
-        assert not direct.pooled
+        assert not direct.is_pooled
         await direct.transact(lambda tx: asked(tx, "SHOW lock_timeout"))
     async with opened(dsn, pooler="transaction") as told:
-        assert told.pooled
+        assert told.is_pooled
 
 
 async def test_every_wait_has_an_end(database: PostgresDatabase) -> None:
@@ -79,39 +79,39 @@ async def test_every_wait_has_an_end(database: PostgresDatabase) -> None:
     assert found == ["30s", "5s", "1min"]
 
 
-async def test_a_lock_held_by_another_is_waited_for_only_so_long(pooler: Pooler, dsn: str) -> None:
+async def test_lock_wait_ends_at_the_timeout(pooler: Pooler, dsn: str) -> None:
     def lock(tx: Tx) -> None:
         tx.script("SELECT pg_advisory_xact_lock(77)")
 
     with psycopg.connect(dsn) as other:
         other.execute("SELECT pg_advisory_xact_lock(77)")
         async with opened(pooler.through(dsn), lock_timeout=50) as database:
-            with pytest.raises(Busy, match="lock timeout"):
+            with pytest.raises(DatabaseBusyError, match="lock timeout"):
                 await database.transact(lock)
 
 
-async def test_hundreds_of_mixed_calls_on_two_sessions_never_meet_each_others_statements(memory: Memory) -> None:
+async def test_mixed_calls_on_two_sessions_share_no_statements(memory: Memory) -> None:
     async def one(number: int) -> None:
         space = memory.space(f"space-{number}-{uuid.uuid4().hex[:6]}")
         session = await space.session(KEY)
         for turn in range(6):
             await session.append(said(f"{number} tea {turn}"))
-            await space.facts.save(Fact(id=f"f{turn}", content=f"{number} likes tea {turn}"))
+            await space.facts.save(Fact(id=f"f{turn}", text=f"{number} likes tea {turn}"))
             found = await space.recall("Who likes tea?", limit=5)
             assert found.items
             assert all(str(number) in item.text for item in found.items)
-        assert [record.number for record in await session.read()] == [1, 2, 3, 4, 5, 6]
+        assert [record.number for record in await session.messages()] == [1, 2, 3, 4, 5, 6]
 
     async with anyio.create_task_group() as tasks:
         for number in range(12):
             tasks.start_soon(one, number)
 
 
-async def test_nothing_is_left_in_the_sessions_of_the_server(memory: Memory, database: PostgresDatabase) -> None:
+async def test_pooled_server_sessions_keep_no_state(memory: Memory, database: PostgresDatabase) -> None:
     session = await memory.space("left").session(KEY)
     for _ in range(12):  # more often than psycopg runs a statement before it prepares it
         await session.append(many(1))
-        await session.read()
+        await session.messages()
 
     left = """SELECT (SELECT count(*) FROM pg_prepared_statements) AS prepared, current_setting('bethink.space', true)
     AS space, current_setting('statement_timeout') AS waits, (SELECT count(*) FROM pg_listening_channels()) AS heard,
@@ -148,18 +148,18 @@ async def test_work_queued_by_another_process_is_looked_for(database: PostgresDa
     assert await database.wait_for_work(20, since=since)
 
 
-async def test_a_statement_is_run_alone_for_as_long_as_it_takes(database: PostgresDatabase) -> None:
+async def test_single_statement_has_no_deadline(database: PostgresDatabase) -> None:
     await database.run_alone("VACUUM facts_00")
 
 
-async def test_options_that_a_pooler_does_not_pass_on_are_refused_with_what_to_do(pooler: Pooler, dsn: str) -> None:
+async def test_unsupported_pooler_options_are_rejected_with_a_hint(pooler: Pooler, dsn: str) -> None:
     if _IGNORES in (pooler.root / "pgbouncer.ini").read_text():
         return
-    with pytest.raises(Misconfigured, match="Take 'options' out"):
+    with pytest.raises(ConfigurationError, match="Remove 'options' from"):
         async with opened(f"{pooler.through(dsn)}&options=-c%20work_mem%3D77MB"):
             pass
 
 
 def test_an_unknown_pooler_is_refused() -> None:
-    with pytest.raises(Misconfigured, match="auto, transaction, none"):
+    with pytest.raises(ConfigurationError, match="auto, transaction, none"):
         PostgresOptions(dsn="x", pooler="session")

@@ -11,7 +11,14 @@ from psycopg.conninfo import conninfo_to_dict
 from psycopg.pq.abc import PGresult
 
 from bethink import Fact
-from bethink.errors import Busy, Invalid, Misconfigured, OutcomeUnknown, StoreError, Unavailable
+from bethink.errors import (
+    ConfigurationError,
+    DatabaseBusyError,
+    DatabaseError,
+    DatabaseUnavailableError,
+    InvalidRequestError,
+    OutcomeUnknownError,
+)
 from bethink.store.db import Tx
 from bethink.store.engines import postgres as store
 from bethink.store.engines.postgres import PostgresDatabase, PostgresOptions, PostgresTx
@@ -69,7 +76,7 @@ async def test_every_wait_has_an_end(database: PostgresDatabase) -> None:
 async def test_a_role_above_row_level_security_is_refused(superuser_dsn: str, clean_dsn: str) -> None:
     database = PostgresDatabase(PostgresOptions(dsn=in_database(superuser_dsn, name_of(clean_dsn))))
 
-    with pytest.raises(Misconfigured, match="NOBYPASSRLS"):
+    with pytest.raises(ConfigurationError, match="NOBYPASSRLS"):
         await database.open()
     await database.close()
 
@@ -85,9 +92,9 @@ async def test_a_table_without_forced_row_level_security_is_refused(superuser_ds
     for table, breach in breaches.items():
         await database.transact(lambda tx, breach=breach: tx.script(breach))
         await database.close()
-        with pytest.raises(Misconfigured, match=table):
+        with pytest.raises(ConfigurationError, match=table):
             await database.open()
-        with pytest.raises(Unavailable, match="not open"):
+        with pytest.raises(DatabaseUnavailableError, match="not open"):
             await database.transact(backend)
         database._ready = True
         database._start()
@@ -99,8 +106,8 @@ async def test_no_space_sees_another_even_without_a_where_clause(database: Postg
     for space in ("alice", "bob"):
         session = await memory.space(space).session(KEY)
         await session.append(many(3))
-        await memory.local().history(space).set_summary(KEY, "s")
-        await memory.space(space).facts.save(Fact(id="f", content="x"))
+        await memory.backend.local().history(space).set_summary(KEY, "s")
+        await memory.space(space).facts.save(Fact(id="f", text="x"))
 
     def everything(tx: Tx) -> list[tuple[str, int]]:
         tables = ("spaces", "agents", "conversations", "summaries", "sessions", "messages", "facts")
@@ -115,7 +122,7 @@ async def test_no_space_sees_another_even_without_a_where_clause(database: Postg
 
 
 async def test_a_row_for_another_space_cannot_be_written(database: PostgresDatabase) -> None:
-    with pytest.raises(Misconfigured, match="row-level security"):
+    with pytest.raises(ConfigurationError, match="row-level security"):
         await database.transact(lambda tx: tx.run("ensure_space", space="bob", shard=0, now=tx.now), space="alice")
 
 
@@ -147,9 +154,7 @@ async def kill(superuser_dsn: str, pid: int) -> None:
         connection.execute("SELECT pg_terminate_backend(%s)", [pid])
 
 
-async def test_a_connection_lost_between_transactions_is_replaced_unnoticed(
-    database: PostgresDatabase, superuser_dsn: str
-) -> None:
+async def test_lost_idle_connection_is_replaced(database: PostgresDatabase, superuser_dsn: str) -> None:
     memory = memory_on(database)
     session = await memory.space("alice").session(KEY)
     for number in range(3):
@@ -157,7 +162,7 @@ async def test_a_connection_lost_between_transactions_is_replaced_unnoticed(
         assert await session.append(said("x")) == [number + 1]
 
 
-async def test_a_connection_lost_before_the_commit_repeats_the_whole_transaction(
+async def test_connection_lost_before_commit_repeats_the_transaction(
     database: PostgresDatabase, superuser_dsn: str
 ) -> None:
     tries: list[int] = []
@@ -191,18 +196,18 @@ def losing_the_commit(monkeypatch: pytest.MonkeyPatch, superuser_dsn: str, times
     return lost
 
 
-async def test_a_commit_of_unknown_outcome_is_said_to_be_so(
+async def test_commit_of_unknown_outcome_raises_outcome_unknown(
     database: PostgresDatabase, superuser_dsn: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     memory = memory_on(database)
     session = await memory.space("alice").session(KEY)
     losing_the_commit(monkeypatch, superuser_dsn, 1)
 
-    with pytest.raises(OutcomeUnknown, match="idempotency keys"):
+    with pytest.raises(OutcomeUnknownError, match="idempotency keys"):
         await session.append(said("perhaps"))
 
 
-async def test_a_commit_of_unknown_outcome_is_tried_again_where_every_message_has_a_key(
+async def test_unknown_commit_is_retried_if_every_message_has_a_key(
     database: PostgresDatabase, superuser_dsn: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     memory = memory_on(database)
@@ -212,10 +217,10 @@ async def test_a_commit_of_unknown_outcome_is_tried_again_where_every_message_ha
     keyed = [{"role": "user", "content": "surely", "idempotency_key": "k"}]
     assert await session.append(keyed) == [1]
     assert lost == [True]
-    assert await memory.local().marks().max_number(session.info) == 1
+    assert await memory.backend.local().marks().max_number(session.info) == 1
 
 
-async def test_a_serialisation_failure_repeats_the_whole_transaction(database: PostgresDatabase) -> None:
+async def test_serialization_failure_repeats_the_transaction(database: PostgresDatabase) -> None:
     tries: list[int] = []
 
     def body(tx: Tx) -> str:
@@ -234,11 +239,11 @@ async def test_a_transaction_that_stays_unlucky_ends_as_busy(
     def body(tx: Tx) -> None:
         tx.script("DO $$ BEGIN RAISE EXCEPTION 'unlucky' USING ERRCODE = '40001'; END $$")
 
-    with pytest.raises(Busy, match="unlucky"):
+    with pytest.raises(DatabaseBusyError, match="unlucky"):
         await database.transact(body)
 
 
-async def test_a_lock_held_by_another_is_waited_for_only_so_long(clean_dsn: str, superuser_dsn: str) -> None:
+async def test_lock_wait_ends_at_the_timeout(clean_dsn: str, superuser_dsn: str) -> None:
     database = PostgresDatabase(PostgresOptions(dsn=clean_dsn, lock_timeout=50))
     await database.open()
     memory = memory_on(database)
@@ -246,15 +251,15 @@ async def test_a_lock_held_by_another_is_waited_for_only_so_long(clean_dsn: str,
     with psycopg.connect(in_database(superuser_dsn, name_of(clean_dsn))) as other:
         other.execute("SELECT 1 FROM sessions FOR UPDATE")
 
-        with pytest.raises(Busy, match="lock timeout"):
+        with pytest.raises(DatabaseBusyError, match="lock timeout"):
             await session.append(said("x"))
     await database.close()
 
 
-async def test_a_server_that_is_not_there_is_unavailable() -> None:
+async def test_unreachable_server_is_unavailable() -> None:
     database = PostgresDatabase(PostgresOptions(dsn="postgresql://nobody@127.0.0.1:1/x", connect_timeout=1000))
 
-    with pytest.raises(Unavailable, match="cannot be reached"):
+    with pytest.raises(DatabaseUnavailableError, match="Cannot reach the database"):
         await database.open()
     await database.close()
 
@@ -265,7 +270,7 @@ async def test_an_error_never_quotes_what_was_stored(database: PostgresDatabase)
         for name in ("a secret", "another"):
             tx.run("ensure_agent", space="alice", id="agt_1", name=name, kind="primary", now=tx.now)
 
-    with pytest.raises(Exception, match="already exists") as caught:
+    with pytest.raises(Exception, match="Already exists") as caught:
         await database.transact(twice, space="alice")
     assert "secret" not in str(caught.value)
     assert "agt_1" not in str(caught.value)
@@ -274,23 +279,23 @@ async def test_an_error_never_quotes_what_was_stored(database: PostgresDatabase)
 @pytest.mark.parametrize(
     ("error", "meaning"),
     [
-        (pg.QueryCanceled("slow"), Busy),
-        (pg.DiskFull("full"), Unavailable),
-        (pg.SyntaxError("oops"), StoreError),
-        (pg.InsufficientPrivilege("no"), Misconfigured),
-        (pg.ProgramLimitExceeded("index row size 12000 exceeds"), Invalid),
+        (pg.QueryCanceled("slow"), DatabaseBusyError),
+        (pg.DiskFull("full"), DatabaseUnavailableError),
+        (pg.SyntaxError("oops"), DatabaseError),
+        (pg.InsufficientPrivilege("no"), ConfigurationError),
+        (pg.ProgramLimitExceeded("index row size 12000 exceeds"), InvalidRequestError),
     ],
 )
 def test_driver_errors_are_translated(error: psycopg.Error, meaning: type[Exception]) -> None:
-    assert type(store.translated(error, lost=False)) is meaning
+    assert type(store.translate_error(error, disconnected=False)) is meaning
 
 
-async def test_what_is_too_long_for_an_index_is_refused_for_good(database: PostgresDatabase) -> None:
+async def test_value_too_long_for_an_index_is_rejected(database: PostgresDatabase) -> None:
     facts = memory_on(database).space("alice").facts
     subject = "".join(chr(0x4E00 + place) for place in range(4_000))
 
-    with pytest.raises(Invalid, match="shorter"):
-        await facts.save(Fact(id="f", content="x", subject=subject, slot="town"))
+    with pytest.raises(InvalidRequestError, match="shorter"):
+        await facts.save(Fact(id="f", text="x", subject=subject, slot="town"))
     assert await facts.count() == 0
 
 
@@ -326,7 +331,7 @@ async def test_hot_queries_use_their_index_in_one_partition(database: PostgresDa
     assert "pkey" in text
 
 
-async def test_what_was_tried_before_is_found_in_a_backlog_by_an_index_of_its_own(database: PostgresDatabase) -> None:
+async def test_retried_jobs_are_found_by_their_own_index(database: PostgresDatabase) -> None:
     def plan(tx: Tx) -> str:
         tx.script("SET LOCAL plan_cache_mode = force_generic_plan")
         tx.script(f"PREPARE claim AS {queries(Dialect.POSTGRES)['claim_jobs'].text}")
@@ -359,13 +364,13 @@ async def test_a_word_is_looked_up_in_the_index_of_words_alone(database: Postgre
     assert "terms_pkey" not in text
 
 
-async def test_a_body_that_goes_on_after_an_error_is_not_believed(database: PostgresDatabase) -> None:
+async def test_suppressed_error_fails_the_commit(database: PostgresDatabase) -> None:
     def body(tx: Tx) -> str:
         with contextlib.suppress(psycopg.Error):
             tx.script("SELECT 1 / 0")
         return "all is well"
 
-    with pytest.raises(StoreError, match="failed before the commit"):
+    with pytest.raises(DatabaseError, match="failed before the commit"):
         await database.transact(body)
 
 
@@ -377,15 +382,15 @@ async def test_an_answer_that_a_repeat_would_change_is_not_repeated(
     await session.append(many(6))
     losing_the_commit(monkeypatch, superuser_dsn, 1)
 
-    with pytest.raises(OutcomeUnknown):
-        await memory.local().marks().mark_processed(session.info, until=6, expected=6)
+    with pytest.raises(OutcomeUnknownError):
+        await memory.backend.local().marks().mark_processed(session.info, until=6, expected=6)
 
 
-def test_an_unknown_outcome_is_not_taken_for_nothing_written() -> None:
-    assert not issubclass(OutcomeUnknown, Unavailable)
+def test_outcome_unknown_is_not_an_unavailable() -> None:
+    assert not issubclass(OutcomeUnknownError, DatabaseUnavailableError)
 
 
-async def test_a_read_whose_commit_was_lost_is_simply_read_again(
+async def test_read_with_a_lost_commit_is_repeated(
     database: PostgresDatabase, superuser_dsn: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     memory = memory_on(database)
@@ -393,11 +398,11 @@ async def test_a_read_whose_commit_was_lost_is_simply_read_again(
     await session.append(many(2))
     lost = losing_the_commit(monkeypatch, superuser_dsn, 1)
 
-    assert len(await session.read()) == 2
+    assert len(await session.messages()) == 2
     assert lost == [True]
 
 
-async def test_the_options_of_an_address_are_kept(superuser_dsn: str, clean_dsn: str) -> None:
+async def test_dsn_options_are_preserved(superuser_dsn: str, clean_dsn: str) -> None:
     clean_dsn = in_database(superuser_dsn, name_of(clean_dsn), user=APP_ROLE)  # no pooler passes them on
     database = PostgresDatabase(PostgresOptions(dsn=f"{clean_dsn}&options=-c%20work_mem%3D77MB"))
     await database.open()
@@ -407,25 +412,23 @@ async def test_the_options_of_an_address_are_kept(superuser_dsn: str, clean_dsn:
 
 
 @pytest.mark.parametrize("change", [{"user": "nobody_here"}, {"database": "nowhere_here"}])
-async def test_a_role_or_database_that_is_not_there_is_a_matter_of_settings(
-    superuser_dsn: str, change: dict[str, str]
-) -> None:
+async def test_missing_role_or_database_is_misconfigured(superuser_dsn: str, change: dict[str, str]) -> None:
     dsn = in_database(superuser_dsn, change.get("database", "postgres"), user=change.get("user"))
 
-    with pytest.raises(Misconfigured, match="does not exist"):
+    with pytest.raises(ConfigurationError, match="does not exist"):
         await PostgresDatabase(PostgresOptions(dsn=dsn)).open()
 
 
-def test_options_that_make_no_sense_are_refused() -> None:
-    with pytest.raises(Misconfigured, match="pool_size"):
+def test_invalid_options_are_rejected() -> None:
+    with pytest.raises(ConfigurationError, match="pool_size"):
         PostgresOptions(dsn="x", pool_size=0)
-    with pytest.raises(Misconfigured, match="cannot parse the PostgreSQL URL"):
+    with pytest.raises(ConfigurationError, match="Cannot parse the PostgreSQL URL"):
         PostgresOptions(dsn="this is no address").parameters()
 
 
 async def test_endings_and_appends_of_one_conversation_never_lock_each_other_out(database: PostgresDatabase) -> None:
     memory = memory_on(database)
-    history = memory.local().history("alice")
+    history = memory.backend.local().history("alice")
 
     async def talk() -> None:
         for number in range(20):
@@ -448,7 +451,7 @@ async def test_endings_and_appends_of_one_conversation_never_lock_each_other_out
     assert deadlocks[0]["deadlocks"] == 0
 
 
-async def test_a_reader_sees_one_moment_however_many_questions_it_asks(database: PostgresDatabase) -> None:
+async def test_read_transaction_sees_one_snapshot(database: PostgresDatabase) -> None:
     memory = memory_on(database)
     session = await memory.space("alice").session(KEY)
     asked, written = threading.Event(), threading.Event()
@@ -462,7 +465,7 @@ async def test_a_reader_sees_one_moment_however_many_questions_it_asks(database:
     counts: list[list[int]] = []
 
     async def reader() -> None:
-        counts.append(await database.transact(twice, space="alice", read=True))
+        counts.append(await database.transact(twice, space="alice", read_only=True))
 
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(reader)

@@ -1,4 +1,4 @@
-"""What callers hear when the connection to PostgreSQL is lost, held against what is stored then."""
+"""Reported outcomes after a lost PostgreSQL connection, compared with the stored rows."""
 
 import threading
 from collections.abc import AsyncIterator, Iterator
@@ -11,7 +11,7 @@ from anyio import to_thread
 from psycopg.conninfo import conninfo_to_dict
 
 from bethink import Memory, Session
-from bethink.errors import Conflict, OutcomeUnknown, Unavailable
+from bethink.errors import ConflictError, DatabaseUnavailableError, OutcomeUnknownError
 from bethink.store.db import Tx
 from bethink.store.engines.postgres import PostgresDatabase, PostgresOptions, PostgresTx
 from tests.conftest import KEY, memory_on
@@ -66,14 +66,14 @@ async def on_every_connection(database: PostgresDatabase, *, read: bool) -> set[
             met.add(threading.get_ident())
             together.wait()
         if read:
-            tx.one("describe_role")
+            tx.first("describe_role")
         else:
             tx.run("ensure_space", space="alice", shard=0, now=tx.now)
         pids.update(row["pid"] for row in tx._connection.execute("SELECT pg_backend_pid() AS pid"))
 
     async with anyio.create_task_group() as tasks:
         for _ in range(POOL):
-            tasks.start_soon(partial(database.transact, body, space="alice", read=read))
+            tasks.start_soon(partial(database.transact, body, space="alice", read_only=read))
     return pids
 
 
@@ -102,7 +102,7 @@ async def test_no_connection_of_an_idle_pool_fails_after_its_backend_was_ended(
     assert not before & after
 
 
-async def test_no_connection_of_an_idle_pool_fails_after_the_server_crashed_and_came_back() -> None:
+async def test_idle_pool_works_after_a_server_crash() -> None:
     with postgres.serving() as server:
         dsn = postgres.create_database(server.dsn, "restarted")
         database = PostgresDatabase(PostgresOptions(dsn=dsn, pool_size=POOL))
@@ -120,27 +120,27 @@ def keyed(key: str) -> list[dict[str, str]]:
 
 
 async def stored(witness: Memory, session: Session) -> list[str]:
-    seen = await witness.space(session.space).get_session(session.id)
-    return [str(record.message.content) for record in await seen.read()]
+    seen = await witness.space(session.space).sessions.get(session.id)
+    return [str(record.message.content) for record in await seen.messages()]
 
 
-async def test_a_repeatable_commit_that_stays_lost_is_of_unknown_outcome(
+async def test_repeatable_commit_lost_every_time_has_unknown_outcome(
     memory: Memory, session: Session, proxy: CuttingProxy, witness: Memory
 ) -> None:
     proxy.cuts.extend([Cut.AFTER] * 5)
 
-    with pytest.raises(OutcomeUnknown, match="lost while committing"):
+    with pytest.raises(OutcomeUnknownError, match="lost while committing"):
         await session.append(keyed("k"))
 
     assert await stored(witness, session) == ["k"]
 
 
-async def test_a_repeatable_commit_after_which_the_server_is_gone_is_of_unknown_outcome(
+async def test_repeatable_commit_has_unknown_outcome_if_server_is_lost(
     memory: Memory, session: Session, proxy: CuttingProxy, witness: Memory
 ) -> None:
     proxy.cuts.append(Cut.LAST)
 
-    with pytest.raises(OutcomeUnknown) as told:
+    with pytest.raises(OutcomeUnknownError) as told:
         await session.append(keyed("k"))
 
     assert "othing was written" not in str(told.value)
@@ -154,62 +154,56 @@ async def test_a_commit_that_never_arrived_is_repeated_or_of_unknown_outcome(
     assert await session.append(keyed("k")) == [1]
 
     proxy.cuts.append(Cut.BEFORE)
-    with pytest.raises(OutcomeUnknown):
+    with pytest.raises(OutcomeUnknownError):
         await session.append([{"role": "user", "content": "without a key"}])
     assert await stored(witness, session) == ["k"]
 
 
-async def test_a_repeat_that_is_refused_does_not_hide_that_the_first_may_be_stored(
-    database: PostgresDatabase, proxy: CuttingProxy
-) -> None:
+async def test_rejected_retry_still_reports_unknown_outcome(database: PostgresDatabase, proxy: CuttingProxy) -> None:
     tries: list[int] = []
 
     def body(tx: Tx) -> None:
         tx.run("ensure_space", space="alice", shard=0, now=tx.now)
         tries.append(1)
         if len(tries) == 2:
-            raise Conflict("it is there already.")
+            raise ConflictError("it is there already.")
 
     proxy.cuts.append(Cut.AFTER)
-    with pytest.raises(OutcomeUnknown) as told:
+    with pytest.raises(OutcomeUnknownError) as told:
         await database.transact(body, space="alice", repeatable=True)
 
-    assert isinstance(told.value.__cause__, Conflict)
+    assert isinstance(told.value.__cause__, ConflictError)
 
 
-async def test_a_write_that_never_got_to_its_commit_is_said_to_have_written_nothing(
+async def test_write_lost_before_commit_reports_nothing_written(
     memory: Memory, session: Session, proxy: CuttingProxy, witness: Memory
 ) -> None:
     proxy.refuse()
     proxy.cut_all()
 
-    with pytest.raises(Unavailable, match="Nothing was written"):
+    with pytest.raises(DatabaseUnavailableError, match="Nothing was written"):
         await session.append(keyed("k"))
 
     assert await stored(witness, session) == []
 
 
-async def test_a_read_never_wrote_anything_however_it_ends(
-    memory: Memory, session: Session, proxy: CuttingProxy
-) -> None:
+async def test_lost_read_reports_nothing_written(memory: Memory, session: Session, proxy: CuttingProxy) -> None:
     proxy.cuts.append(Cut.LAST)
 
-    with pytest.raises(Unavailable, match="Nothing was written"):
-        await session.read()
+    with pytest.raises(DatabaseUnavailableError, match="Nothing was written"):
+        await session.messages()
 
 
-async def test_a_statement_run_alone_whose_connection_is_lost_is_of_unknown_outcome(
-    database: PostgresDatabase, proxy: CuttingProxy
-) -> None:
-    with pytest.raises(OutcomeUnknown):
+async def test_lost_single_statement_has_unknown_outcome(database: PostgresDatabase, proxy: CuttingProxy) -> None:
+    with pytest.raises(OutcomeUnknownError):
         await database.run_alone("SELECT pg_terminate_backend(pg_backend_pid())")
 
     proxy.refuse()
-    with pytest.raises(Unavailable, match="Nothing was written"):
+    with pytest.raises(DatabaseUnavailableError, match="Nothing was written"):
         await database.run_alone("SELECT 1")
 
 
-async def test_what_callers_were_told_agrees_with_what_is_stored(
+async def test_reported_outcomes_agree_with_stored_rows(
     memory: Memory, session: Session, proxy: CuttingProxy, witness: Memory
 ) -> None:
     cuts = [Cut.PASS, Cut.AFTER, Cut.BEFORE, Cut.AFTER, Cut.AFTER, Cut.AFTER, Cut.AFTER, Cut.BEFORE, Cut.PASS]
@@ -221,9 +215,9 @@ async def test_what_callers_were_told_agrees_with_what_is_stored(
         try:
             await session.append([message])
             told[name] = "stored"
-        except OutcomeUnknown:
+        except OutcomeUnknownError:
             told[name] = "unknown"
-        except Unavailable:
+        except DatabaseUnavailableError:
             told[name] = "nothing was written"
         proxy.cuts.clear()
         if number == 15:

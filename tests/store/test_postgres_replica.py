@@ -1,4 +1,4 @@
-"""Recall on a real standby: what it may miss, what it never misses, and what happens while it is away."""
+"""Recall on a real standby: what it may miss, what it never misses, and what happens during an outage."""
 
 import secrets
 import socket
@@ -14,7 +14,7 @@ import pytest
 import bethink
 from bethink.cli.doctor_postgres import postgres_checks
 from bethink.config.settings import load_settings
-from bethink.errors import Misconfigured, NotFound, Unavailable
+from bethink.errors import ConfigurationError, DatabaseUnavailableError, NotFoundError
 from bethink.host.databases import database_from
 from bethink.store.engines.postgres import PostgresDatabase, PostgresOptions
 from bethink.store.engines.postgres_replica import ReplicatedDatabase
@@ -76,7 +76,7 @@ async def elsewhere(pair: Pair) -> AsyncIterator[bethink.Memory]:
     await database.open()
     memory = memory_on(database)
     yield memory
-    with suppress(NotFound):
+    with suppress(NotFoundError):
         await memory.space("alice").forget(everything=True)
     await database.close()
 
@@ -92,7 +92,7 @@ class Reader:
     async def catch_up(self) -> None:
         """Wait until the standby has all that the server has."""
         with anyio.fail_after(30):
-            while await self.database.look_at_replica() is not None or self.database.behind:
+            while await self.database.check_replica() is not None or self.database.replica_lag:
                 self.timer.now += 10
 
     async def recalled(self) -> list[str]:
@@ -135,9 +135,7 @@ async def test_a_read_may_be_as_old_as_the_lag_and_no_older(
     assert await reader.recalled() == [GREEN, KYOTO]
 
 
-async def test_a_standby_that_is_always_a_little_behind_is_read_all_the_same(
-    pair: Pair, elsewhere: bethink.Memory, reader: Reader
-) -> None:
+async def test_slightly_late_standby_is_read(pair: Pair, elsewhere: bethink.Memory, reader: Reader) -> None:
     pair.replay(paused=True)
     await elsewhere.space("alice").remember(KYOTO)
     reader.timer.now += LAG + 1
@@ -150,7 +148,7 @@ async def test_a_standby_that_is_always_a_little_behind_is_read_all_the_same(
     assert await reader.recalled() == [GREEN, KYOTO], "what it had a second ago is near enough"
 
 
-async def test_what_this_process_wrote_or_forgot_is_never_missing(pair: Pair, reader: Reader) -> None:
+async def test_process_always_reads_its_own_writes_and_deletions(pair: Pair, reader: Reader) -> None:
     pair.replay(paused=True)
     reader.timer.now += 0.001
     await reader.memory.space("alice").remember(KYOTO)
@@ -162,9 +160,7 @@ async def test_what_this_process_wrote_or_forgot_is_never_missing(pair: Pair, re
     assert await reader.recalled() == []
 
 
-async def test_what_was_committed_without_waiting_for_the_disk_is_not_missing_either(
-    pair: Pair, reader: Reader
-) -> None:
+async def test_asynchronous_commits_are_visible_to_later_reads(pair: Pair, reader: Reader) -> None:
     with psycopg.connect(pair.primary.dsn, autocommit=True) as connection:
         connection.execute("ALTER ROLE bethink_app SET synchronous_commit = off")
         try:
@@ -179,7 +175,7 @@ async def test_what_was_committed_without_waiting_for_the_disk_is_not_missing_ei
             connection.execute("ALTER ROLE bethink_app RESET synchronous_commit")
 
 
-async def test_a_write_to_another_space_does_not_keep_a_read_from_the_standby(
+async def test_write_to_another_space_keeps_reads_on_the_standby(
     pair: Pair, elsewhere: bethink.Memory, reader: Reader
 ) -> None:
     pair.replay(paused=True)
@@ -190,19 +186,17 @@ async def test_a_write_to_another_space_does_not_keep_a_read_from_the_standby(
     assert await reader.recalled() == [GREEN]
 
 
-async def test_a_session_that_the_standby_does_not_know_yet_can_ask(
-    pair: Pair, elsewhere: bethink.Memory, reader: Reader
-) -> None:
+async def test_session_unknown_to_the_standby_can_ask(pair: Pair, elsewhere: bethink.Memory, reader: Reader) -> None:
     pair.replay(paused=True)
     session = await elsewhere.space("alice").session(KEY)
 
     assert (await reader.memory.space("alice").recall("tea", session_id=session.id)).items
-    with pytest.raises(NotFound):
+    with pytest.raises(NotFoundError):
         await reader.memory.space("alice").recall("tea", session_id="ses_unknown")
 
 
 @pytest.mark.parametrize("how", ["stopped", "frozen"])
-async def test_while_the_standby_is_away_the_server_answers_and_afterwards_it_does_again(
+async def test_primary_answers_while_the_standby_is_unavailable(
     pair: Pair, elsewhere: bethink.Memory, reader: Reader, how: str
 ) -> None:
     server = pair.standby
@@ -223,9 +217,7 @@ async def test_while_the_standby_is_away_the_server_answers_and_afterwards_it_do
         assert await hasty.recalled() == [GREEN], "the standby is not asked any more"
 
 
-async def test_a_standby_that_takes_connections_and_never_answers_delays_one_read_only(
-    pair: Pair, reader: Reader
-) -> None:
+async def test_unresponsive_standby_delays_only_one_read(pair: Pair, reader: Reader) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         dsn = f"postgresql://bethink_app@127.0.0.1:{silent.getsockname()[1]}/memory"
         async with replicated(pair, replica=dsn) as waiting:
@@ -243,14 +235,14 @@ async def test_a_standby_that_takes_connections_and_never_answers_delays_one_rea
             assert sorted(ended) == list(range(5))
 
 
-async def test_once_closed_it_reads_from_neither(reader: Reader) -> None:
+async def test_closed_database_reads_from_neither_server(reader: Reader) -> None:
     await reader.database.close()
     reader.timer.now += 60
 
-    with pytest.raises(Unavailable, match="not open"):
+    with pytest.raises(DatabaseUnavailableError, match="not open"):
         await reader.recalled()
-    with pytest.raises(Unavailable, match="not open"):
-        await reader.database.standby.transact(lambda _: None, read=True)
+    with pytest.raises(DatabaseUnavailableError, match="not open"):
+        await reader.database.standby.transact(lambda _: None, read_only=True)
 
 
 async def test_another_memory_or_a_server_that_follows_no_one_is_never_read(
@@ -259,7 +251,7 @@ async def test_another_memory_or_a_server_that_follows_no_one_is_never_read(
     other = postgres.create_database(superuser_dsn, f"no_standby_{secrets.token_hex(4)}")
     async with replicated(pair, replica=other) as wrong:
         assert await wrong.recalled() == [GREEN]
-        assert "is not the address of a standby" in str(await wrong.database.look_at_replica())
+        assert "does not point to a standby" in str(await wrong.database.check_replica())
     name = postgres.create_database(pair.primary.dsn, "others")
     async with bethink.connect(name, embedder="none", learn=False) as others:
         await others.space("alice").remember("Somebody else drinks tea.")
@@ -267,10 +259,10 @@ async def test_another_memory_or_a_server_that_follows_no_one_is_never_read(
     standby = postgres.in_database(pair.standby.dsn, "others", user=postgres.APP_ROLE)
     async with replicated(pair, replica=standby) as wrong:
         assert await wrong.recalled() == [GREEN]
-        assert "is the address of another memory" in str(await wrong.database.look_at_replica())
+        assert "points to another database" in str(await wrong.database.check_replica())
 
 
-async def test_after_a_failover_a_standby_of_the_old_server_is_never_read(superuser_dsn: str) -> None:
+async def test_standby_of_the_old_primary_is_never_read(superuser_dsn: str) -> None:
     del superuser_dsn
     with postgres.serving() as old, postgres.standby(old) as new, postgres.standby(old) as left:
         dsn = postgres.create_database(old.dsn, "memory")
@@ -289,10 +281,10 @@ async def test_after_a_failover_a_standby_of_the_old_server_is_never_read(superu
             await reader.memory.space("alice").remember(KYOTO)
             reader.timer.now += 1
             assert await reader.recalled() == [GREEN, KYOTO]
-            assert "a standby of another server" in str(await reader.database.look_at_replica())
+            assert "a standby of another server" in str(await reader.database.check_replica())
 
 
-async def test_settings_name_the_standby_and_doctor_tells_how_it_is(pair: Pair) -> None:
+async def test_settings_name_the_standby_and_doctor_reports_it(pair: Pair) -> None:
     settings = load_settings(
         environ={}, postgres_dsn=pair.dsn, module="memory.postgres", postgres_replica_dsn=pair.replica_dsn
     )
@@ -305,21 +297,21 @@ async def test_settings_name_the_standby_and_doctor_tells_how_it_is(pair: Pair) 
         pair.standby.stop()
         ok, found = await replica_check(database)
         assert not ok
-        assert "cannot be reached" in found
+        assert "Cannot reach the database" in found
     finally:
         pair.standby.start()
         await database.close()
 
 
-async def test_without_a_standby_doctor_says_so_and_shards_have_none(pair: Pair) -> None:
+async def test_doctor_reports_a_missing_standby(pair: Pair) -> None:
     database = PostgresDatabase(PostgresOptions(dsn=pair.dsn))
     await database.open()
     assert await replica_check(database) == (True, "none")
     await database.close()
-    with pytest.raises(Misconfigured, match="Shards cannot have replicas"):
+    with pytest.raises(ConfigurationError, match="Shards cannot have replicas"):
         bethink.connect("shards" + pair.dsn.removeprefix("postgresql"), postgres_replica_dsn=pair.replica_dsn)
 
 
 async def replica_check(database: PostgresDatabase) -> tuple[bool, str]:
     [found] = [check async for check in postgres_checks(database) if check.name == "replica"]
-    return found.ok, found.found
+    return found.ok, found.detail

@@ -1,4 +1,4 @@
-"""A role that works and owns nothing: it can do all that a memory does, and change nothing that guards it."""
+"""A role that owns nothing: it can run a memory, and cannot change what protects the rows."""
 
 import uuid
 from collections.abc import AsyncIterator
@@ -7,7 +7,7 @@ import psycopg
 import pytest
 
 from bethink import Fact
-from bethink.errors import Misconfigured
+from bethink.errors import ConfigurationError
 from bethink.store import migrate, vectors
 from bethink.store.engines.postgres import PostgresDatabase, PostgresOptions
 from bethink.store.engines.postgres_roles import grant_runner
@@ -47,7 +47,7 @@ async def test_a_role_that_owns_nothing_does_all_that_a_memory_does(database: Po
     space = memory_on(database).space("alice")
     session = await space.session(KEY)
     assert await session.append(said("I drink tea.")) == [1]
-    await space.facts.save(Fact(id="f", content="likes tea"))
+    await space.facts.save(Fact(id="f", text="likes tea"))
     assert (await space.recall("Who likes tea?")).items
     index = await database.transact(lambda tx: vectors.register(tx, embedder="e", dimension=3))
     assert index.dimension == 3
@@ -67,12 +67,12 @@ async def test_a_role_that_owns_nothing_does_all_that_a_memory_does(database: Po
         "CREATE OR REPLACE FUNCTION make_vectors() RETURNS boolean LANGUAGE sql AS 'SELECT true'",
     ],
 )
-async def test_it_cannot_change_what_guards_the_rows(database: PostgresDatabase, statement: str) -> None:
-    with pytest.raises(Misconfigured):
+async def test_runner_role_cannot_change_row_security(database: PostgresDatabase, statement: str) -> None:
+    with pytest.raises(ConfigurationError):
         await database.transact(lambda tx: tx.script(statement))
 
 
-async def test_it_cannot_migrate_and_says_who_can(runner_dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_runner_role_cannot_migrate_and_names_who_can(runner_dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
     known = migrate.migrations
 
     def tomorrow(dialect: Dialect) -> list[tuple[int, str, str]]:
@@ -80,14 +80,14 @@ async def test_it_cannot_migrate_and_says_who_can(runner_dsn: str, monkeypatch: 
 
     monkeypatch.setattr(migrate, "migrations", tomorrow)
 
-    with pytest.raises(Misconfigured, match="Run 'bethink migrate' as the role that owns them"):
+    with pytest.raises(ConfigurationError, match="Run 'bethink data migrate' as the role that owns them"):
         await PostgresDatabase(PostgresOptions(dsn=runner_dsn)).open()
 
 
 @pytest.mark.parametrize("role", ["nobody_at_all", "postgres", postgres.APP_ROLE])
-async def test_a_role_that_could_do_more_is_not_let_in(fresh_dsn: str, role: str) -> None:
+async def test_role_with_more_rights_is_rejected(fresh_dsn: str, role: str) -> None:
     owner = PostgresDatabase(PostgresOptions(dsn=fresh_dsn))
     await owner.open()
-    with pytest.raises(Misconfigured, match=role):
+    with pytest.raises(ConfigurationError, match=role):
         await owner.transact(lambda tx: grant_runner(tx, role))
     await owner.close()

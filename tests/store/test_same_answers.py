@@ -1,4 +1,4 @@
-"""The same questions in twelve languages find the same on SQLite and on PostgreSQL, whatever its locale is."""
+"""The same questions in twelve languages match the same on SQLite and on PostgreSQL, in any locale."""
 
 import uuid
 from collections.abc import AsyncIterator
@@ -60,7 +60,7 @@ async def test_questions_in_twelve_languages_find_the_same_everywhere(memories: 
             texts = statements(language)
             await session.append(said(*texts[::2]))
             for place, text in enumerate(texts[1::2]):
-                await memory.space(language).facts.save(Fact(id=f"f{place:02}", content=text))
+                await memory.space(language).facts.save(Fact(id=f"f{place:02}", text=text))
         for question, answer in islice(questions(language), EACH):
             every = [await memory.space(language).recall(question, limit=5) for memory in memories]
             first, *others = [

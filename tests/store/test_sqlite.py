@@ -12,12 +12,20 @@ import apsw
 import pytest
 
 from bethink import Fact
-from bethink.errors import Busy, Conflict, Corrupt, Misconfigured, OutcomeUnknown, StoreError, Unavailable
+from bethink.errors import (
+    ConfigurationError,
+    ConflictError,
+    CorruptDatabaseError,
+    DatabaseBusyError,
+    DatabaseError,
+    DatabaseUnavailableError,
+    OutcomeUnknownError,
+)
 from bethink.store.db import Tx
 from bethink.store.engines import checkpoint
 from bethink.store.engines.checkpoint import Checkpointer
 from bethink.store.engines.connection_thread import ThreadConnection
-from bethink.store.engines.sqlite import SqliteDatabase, SqliteOptions, SqliteTx, translated
+from bethink.store.engines.sqlite import SqliteDatabase, SqliteOptions, SqliteTx, translate_error
 from bethink.store.sql import Dialect, queries
 from tests.conftest import KEY, many, memory_on
 
@@ -45,7 +53,7 @@ async def test_a_file_is_opened_in_wal_mode_fully_synchronous_and_patient(tmp_pa
 
 
 @pytest.mark.spec("S4.44", "S4.48", "S4.58")
-async def test_a_plan_does_not_depend_on_what_is_bound_so_that_it_is_made_once(tmp_path: Path) -> None:
+async def test_query_plan_is_independent_of_bound_values(tmp_path: Path) -> None:
     database = await opened(tmp_path / "m.db")
 
     def set_so(holder: ThreadConnection[apsw.Connection]) -> int:
@@ -67,8 +75,8 @@ async def test_wal_synchronous_and_busy_timeout_can_be_set(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(("option", "value"), [("synchronous", "MAYBE"), ("busy_timeout", -1), ("readers", -1)])
-def test_options_that_make_no_sense_are_refused(option: str, value: object) -> None:
-    with pytest.raises(Misconfigured, match=option):
+def test_invalid_options_are_rejected(option: str, value: object) -> None:
+    with pytest.raises(ConfigurationError, match=option):
         SqliteOptions(path="x", **{option: value})  # pyright: ignore[reportArgumentType]
 
 
@@ -90,7 +98,7 @@ async def test_a_new_file_is_its_owners_only(tmp_path: Path) -> None:
 
 
 @pytest.mark.spec("S4.86")
-async def test_the_write_ahead_log_lies_beside_the_file_while_it_is_open(tmp_path: Path) -> None:
+async def test_wal_exists_next_to_the_file_while_open(tmp_path: Path) -> None:
     database = await opened(tmp_path / "memory.db")
 
     assert set(os.listdir(tmp_path)) == {"memory.db", "memory.db-wal", "memory.db-shm"}
@@ -99,7 +107,7 @@ async def test_the_write_ahead_log_lies_beside_the_file_while_it_is_open(tmp_pat
 
 
 @pytest.mark.spec("S4.47")
-async def test_every_write_goes_through_one_connection_and_readers_have_their_own(tmp_path: Path) -> None:
+async def test_all_writes_use_one_connection_and_reads_use_others(tmp_path: Path) -> None:
     database = await opened(tmp_path / "m.db")
 
     def connection(tx: Tx) -> int:
@@ -110,7 +118,7 @@ async def test_every_write_goes_through_one_connection_and_readers_have_their_ow
     readers: set[int] = set()
 
     async def ask(found: set[int], *, read: bool) -> None:
-        found.add(await database.transact(connection, read=read))
+        found.add(await database.transact(connection, read_only=read))
 
     async with anyio.create_task_group() as tasks:
         for number in range(40):
@@ -137,12 +145,12 @@ async def test_a_database_in_memory_is_the_same_code_without_a_file() -> None:
         for _ in range(20):
             tasks.start_soon(talk)
 
-    assert [record.number for record in await session.read()] == list(range(1, 61))
+    assert [record.number for record in await session.messages()] == list(range(1, 61))
     await database.close()
 
 
 @pytest.mark.spec("S4.43", "S4.49", "S4.50", "S4.51", "S4.52", "S4.85")
-async def test_one_file_holds_the_whole_schema(tmp_path: Path) -> None:
+async def test_one_file_contains_the_whole_schema(tmp_path: Path) -> None:
     database = await opened(tmp_path / "memory.db")
     await database.close()
     connection = apsw.Connection(str(tmp_path / "memory.db"))
@@ -166,7 +174,7 @@ async def test_metadata_that_is_not_json_cannot_be_stored_even_by_hand(tmp_path:
     session = await memory.space("alice").session(KEY)
     await session.append(many(1))
 
-    with pytest.raises(Conflict, match="json_valid"):
+    with pytest.raises(ConflictError, match="json_valid"):
         await database.transact(lambda tx: tx.script("UPDATE messages SET metadata = '{'"))
     await database.close()
 
@@ -178,7 +186,7 @@ async def test_the_index_stays_in_step_through_insert_upsert_and_delete(tmp_path
     facts = alice.facts
     for round_ in range(5):
         for number in range(10):
-            await facts.save(Fact(id=f"f{number}", content=f"word{number} round{round_}"))
+            await facts.save(Fact(id=f"f{number}", text=f"word{number} round{round_}"))
     for number in range(0, 10, 2):
         await alice.forget(f"fact:f{number}:0")
 
@@ -191,7 +199,7 @@ async def test_the_index_stays_in_step_through_insert_upsert_and_delete(tmp_path
     await database.close()
     connection = apsw.Connection(str(tmp_path / "memory.db"))
     triggers = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'")}
-    tables = ("messages", "facts", "session_memories", "documents")
+    tables = ("messages", "facts", "session_summaries", "documents")
     assert {f"{table}_terms_{when}" for table in tables for when in ("ad", "au")} <= triggers
     connection.close()
 
@@ -199,9 +207,9 @@ async def test_the_index_stays_in_step_through_insert_upsert_and_delete(tmp_path
 async def test_deleted_text_is_not_left_in_the_file(tmp_path: Path) -> None:
     database = await opened(tmp_path / "memory.db")
     memory = memory_on(database)
-    history = memory.local().history("alice")
+    history = memory.backend.local().history("alice")
     await history.append(KEY, {"role": "user", "content": "canarycanary " * 40})
-    await memory.space("alice").facts.save(Fact(id="f", content="canarycanary sings"))
+    await memory.space("alice").facts.save(Fact(id="f", text="canarycanary sings"))
     await memory.space("alice").forget(conversation=KEY)
     await memory.space("alice").forget("fact:f:0")
     await database.close()
@@ -209,12 +217,12 @@ async def test_deleted_text_is_not_left_in_the_file(tmp_path: Path) -> None:
     assert b"canarycanary" not in (tmp_path / "memory.db").read_bytes()
 
 
-async def test_a_file_held_by_another_writer_is_busy_and_nothing_is_written(tmp_path: Path) -> None:
+async def test_file_locked_by_another_writer_raises_busy(tmp_path: Path) -> None:
     database = await opened(tmp_path / "m.db", busy_timeout=20)
     other = apsw.Connection(str(tmp_path / "m.db"))
     other.execute("BEGIN IMMEDIATE")
 
-    with pytest.raises(Busy, match="20 ms"):
+    with pytest.raises(DatabaseBusyError, match="20 ms"):
         await database.transact(lambda tx: tx.run("ensure_space", space="a", shard=0, now=1))
 
     other.execute("ROLLBACK")
@@ -223,29 +231,27 @@ async def test_a_file_held_by_another_writer_is_busy_and_nothing_is_written(tmp_
     await database.close()
 
 
-async def test_a_file_locked_while_it_is_new_is_waited_for_and_then_said_to_be_busy(tmp_path: Path) -> None:
+async def test_locked_new_file_raises_busy_after_the_timeout(tmp_path: Path) -> None:
     other = apsw.Connection(str(tmp_path / "m.db"))
     other.execute("BEGIN EXCLUSIVE; CREATE TABLE x (y)")
 
-    with pytest.raises(Busy):
+    with pytest.raises(DatabaseBusyError):
         await opened(tmp_path / "m.db", busy_timeout=20)
     other.close()
 
 
-async def test_a_file_that_is_no_database_is_left_alone(tmp_path: Path) -> None:
+async def test_file_that_is_not_a_database_is_unchanged(tmp_path: Path) -> None:
     path = tmp_path / "m.db"
     path.write_bytes(b"these are somebody's notes, not a database" * 99)
 
-    with pytest.raises(Corrupt, match="backup"):
+    with pytest.raises(CorruptDatabaseError, match="backup"):
         await opened(path)
     assert path.read_bytes().startswith(b"these are")
 
 
 @pytest.mark.parametrize("tables", ["CREATE TABLE x (y)", "CREATE TABLE schema_version (version)"])
 @pytest.mark.parametrize("journal", ["delete", "wal"])
-async def test_a_database_of_somebody_elses_is_refused_and_left_byte_for_byte(
-    tmp_path: Path, tables: str, journal: str
-) -> None:
+async def test_foreign_database_is_rejected_and_unchanged(tmp_path: Path, tables: str, journal: str) -> None:
     path = tmp_path / "theirs.db"
     other = apsw.Connection(str(path))
     other.pragma("journal_mode", journal)
@@ -253,7 +259,7 @@ async def test_a_database_of_somebody_elses_is_refused_and_left_byte_for_byte(
     other.close()
     before = path.read_bytes()
 
-    with pytest.raises(Misconfigured, match=r"not a Bethink memory.*Use another file"):
+    with pytest.raises(ConfigurationError, match=r"not one of Bethink.*Use another file"):
         await opened(path)
     assert path.read_bytes() == before
     assert os.listdir(tmp_path) == ["theirs.db"]
@@ -266,33 +272,37 @@ async def test_an_empty_file_may_become_a_memory(tmp_path: Path) -> None:
     await (await opened(tmp_path / "m.db")).close()
 
 
-async def test_a_folder_that_cannot_be_made_is_a_matter_of_settings(tmp_path: Path) -> None:
+async def test_uncreatable_folder_is_misconfigured(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
 
-    with pytest.raises(Misconfigured, match="cannot create"):
+    with pytest.raises(ConfigurationError, match="Cannot create"):
         await opened(tmp_path / "file" / "m.db")
 
 
-async def test_a_path_that_cannot_be_opened_is_a_matter_of_settings(tmp_path: Path) -> None:
+async def test_unopenable_path_is_misconfigured(tmp_path: Path) -> None:
     (tmp_path / "m.db").mkdir()
 
-    with pytest.raises(Misconfigured, match="permissions"):
+    with pytest.raises(ConfigurationError, match="permissions"):
         await opened(tmp_path / "m.db")
 
 
 def test_a_file_in_a_folder_that_cannot_be_written_to_is_to_be_copied() -> None:
-    told = translated(apsw.ReadOnlyError("attempt to write a readonly database"), SqliteOptions(path="x"))
+    told = translate_error(apsw.ReadOnlyError("attempt to write a readonly database"), SqliteOptions(path="x"))
 
-    assert isinstance(told, Misconfigured)
-    assert told.hint.endswith("copy the file to a folder that is writable.")
+    assert isinstance(told, ConfigurationError)
+    assert told.hint.endswith("Copy the file to a writable folder.")
 
 
 @pytest.mark.parametrize(
     ("error", "meaning"),
-    [(apsw.FullError("full"), Unavailable), (apsw.IOError("eio"), Unavailable), (apsw.SQLError("syntax"), StoreError)],
+    [
+        (apsw.FullError("full"), DatabaseUnavailableError),
+        (apsw.IOError("eio"), DatabaseUnavailableError),
+        (apsw.SQLError("syntax"), DatabaseError),
+    ],
 )
 def test_driver_errors_are_translated(error: apsw.Error, meaning: type[Exception]) -> None:
-    assert type(translated(error, SqliteOptions(path="x"))) is meaning
+    assert type(translate_error(error, SqliteOptions(path="x"))) is meaning
 
 
 class FailingDisk(apsw.VFS):
@@ -321,7 +331,7 @@ async def test_a_commit_that_the_disk_did_not_confirm_is_of_unknown_outcome(tmp_
         database = SqliteDatabase(SqliteOptions(path=str(tmp_path / "m.db"), wal=False, readers=0))
         await database.open()
         disk.fails = True
-        with pytest.raises(OutcomeUnknown, match="while committing"):
+        with pytest.raises(OutcomeUnknownError, match="while committing"):
             await database.transact(lambda tx: tx.run("ensure_space", space="alice", shard=0, now=tx.now))
         disk.fails = False
         await database.close()
@@ -367,13 +377,13 @@ async def test_hot_queries_use_their_index(tmp_path: Path, name: str, index: str
     await database.close()
 
 
-@pytest.mark.parametrize(("limit", "by"), [("_WORTH_IT", "bethink-checkpoint"), ("_TOO_MANY", "bethink-writer-1")])
-async def test_a_long_log_is_folded_beside_the_writer_and_a_too_long_one_by_it(
+@pytest.mark.parametrize(("limit", "by"), [("_MIN_PAGES", "bethink-checkpoint"), ("_MAX_PAGES", "bethink-writer-1")])
+async def test_long_log_is_checkpointed_in_the_background(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str, by: str
 ) -> None:
     folded: list[str] = []
     done = threading.Event()
-    real = Checkpointer._fold
+    real = Checkpointer._merge_log
 
     def fold(checkpointer: Checkpointer, connection: apsw.Connection) -> None:
         real(checkpointer, connection)
@@ -381,7 +391,7 @@ async def test_a_long_log_is_folded_beside_the_writer_and_a_too_long_one_by_it(
         done.set()
 
     monkeypatch.setattr(checkpoint, limit, 5)
-    monkeypatch.setattr(Checkpointer, "_fold", fold)
+    monkeypatch.setattr(Checkpointer, "_merge_log", fold)
     database = await opened(tmp_path / "m.db")
     memory = memory_on(database)
     session = await memory.space("alice").session(KEY)
@@ -392,8 +402,8 @@ async def test_a_long_log_is_folded_beside_the_writer_and_a_too_long_one_by_it(
 
     assert set(folded) == {by}
     again = await opened(tmp_path / "m.db")
-    reopened = await memory_on(again).space("alice").get_session(session.id)
-    assert len(await reopened.read()) == 200
+    reopened = await memory_on(again).space("alice").sessions.get(session.id)
+    assert len(await reopened.messages()) == 200
     await again.close()
 
 
@@ -406,19 +416,19 @@ def test_a_fold_that_fails_never_fails_the_commit(
             raise error
 
     checkpointer = Checkpointer(Broken, log=None, slack=None, busy_timeout=0)  # pyright: ignore[reportArgumentType]
-    checkpointer._fold(Broken())  # pyright: ignore[reportArgumentType]
+    checkpointer._merge_log(Broken())  # pyright: ignore[reportArgumentType]
 
     assert ("could not checkpoint the write-ahead log" in caplog.text) is said
 
 
 @pytest.mark.parametrize("count", [1, 9, 10, 11, 20, 25])
-async def test_batches_of_any_size_are_stored_whole_and_in_order(tmp_path: Path, count: int) -> None:
+async def test_batches_of_any_size_are_stored_in_order(tmp_path: Path, count: int) -> None:
     database = await opened(tmp_path / "m.db")
     memory = memory_on(database)
     session = await memory.space("alice").session(KEY)
 
     assert await session.append(many(count)) == list(range(1, count + 1))
-    stored = [(record.number, record.message.content) for record in await session.read()]
+    stored = [(record.number, record.message.content) for record in await session.messages()]
     assert stored == [(number, f"message {number}") for number in range(1, count + 1)]
     await database.close()
 
@@ -430,7 +440,7 @@ def test_a_fold_whose_file_cannot_be_opened_waits_for_the_next(caplog: pytest.Lo
     def connect() -> apsw.Connection:
         tries.append(1)
         tried.set()
-        raise apsw.CantOpenError("no") if len(tries) == 1 else Misconfigured("no.")
+        raise apsw.CantOpenError("no") if len(tries) == 1 else ConfigurationError("no.")
 
     folder = checkpoint.Checkpointer(connect, log=None, slack=None, busy_timeout=0)
     folder.start()
@@ -452,7 +462,7 @@ async def test_very_long_texts_leave_the_index_too(tmp_path: Path) -> None:
     for number in range(30):
         long = "more " * draw.choice([800, 4_000, 9_000, 20_000])
         short = " ".join(f"w{draw.randint(0, 400)}" for _ in range(draw.choice([2, 30, 300])))
-        await alice.facts.save(Fact(id=f"f{number % 12}", content=draw.choice([long, short])))
+        await alice.facts.save(Fact(id=f"f{number % 12}", text=draw.choice([long, short])))
 
     for number in range(12):
         await alice.forget(f"fact:f{number}:0")
@@ -461,36 +471,3 @@ async def test_very_long_texts_leave_the_index_too(tmp_path: Path) -> None:
     assert list(connection.execute("SELECT doc FROM terms")) == []
     assert list(connection.execute("SELECT rowid FROM terms_fts")) == []
     connection.close()
-
-
-def _bytes_in(folder: Path) -> bytes:
-    return b"".join(file.read_bytes() for file in folder.iterdir())
-
-
-async def test_what_was_forgotten_is_in_no_file_while_the_database_stays_open(tmp_path: Path) -> None:
-    async with memory_on(await opened(tmp_path / "m.db")) as memory:
-        await memory.space("alice").remember("canarycanary")
-        assert b"canarycanary" in _bytes_in(tmp_path)
-
-        await memory.space("alice").forget(everything=True)
-
-        assert b"canarycanary" not in _bytes_in(tmp_path)
-
-
-async def test_whoever_reads_an_older_state_delays_that_only_until_they_are_done(tmp_path: Path) -> None:
-    async with memory_on(await opened(tmp_path / "m.db")) as memory:
-        await memory.space("alice").remember("canarycanary")
-        reader = apsw.Connection(str(tmp_path / "m.db"))
-        reader.execute("BEGIN")
-        reader.execute("SELECT count(*) FROM messages").fetchall()
-
-        await memory.space("alice").forget(everything=True)
-        assert b"canarycanary" in _bytes_in(tmp_path)
-        reader.execute("COMMIT")
-        reader.close()
-
-        for _ in range(600):
-            if b"canarycanary" not in _bytes_in(tmp_path):
-                break
-            await anyio.sleep(0.1)
-        assert b"canarycanary" not in _bytes_in(tmp_path)

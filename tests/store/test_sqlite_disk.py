@@ -1,4 +1,4 @@
-"""What SQLite needs to survive power cuts and disks that fail."""
+"""What SQLite needs to survive power cuts and failing disks."""
 
 # pyright: reportUnknownMemberType=false
 import os
@@ -8,9 +8,9 @@ from pathlib import Path
 import apsw
 import pytest
 
-from bethink.errors import Unavailable
+from bethink.errors import DatabaseUnavailableError
 from bethink.store.engines import checkpoint
-from bethink.store.engines.sqlite_log import write_log_again
+from bethink.store.engines.sqlite_log import rewrite_log
 from tests.conftest import KEY, many, memory_on
 from tests.store.test_sqlite import opened, pragma
 
@@ -36,7 +36,7 @@ async def test_a_new_folder_is_synced_into_the_one_above_it(tmp_path: Path, monk
     assert {tmp_path.stat().st_ino, (tmp_path / "a").stat().st_ino} <= set(synced)
 
 
-async def test_a_log_that_the_disk_failed_to_sync_is_written_again_before_anything_is_built_on_it(
+async def test_log_that_failed_to_sync_is_rewritten_before_new_writes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     written: list[bytes] = []
@@ -48,9 +48,9 @@ async def test_a_log_that_the_disk_failed_to_sync_is_written_again_before_anythi
     database = await opened(tmp_path / "m.db")
     session = await memory_on(database).space("alice").session(KEY)
     await session.append(many(30))
-    database._checkpointer.doubt_log()
-    monkeypatch.setattr(checkpoint, "write_log_again", fails)
-    with pytest.raises(Unavailable, match="Nothing was written"):
+    database._checkpointer.note_disk_failure()
+    monkeypatch.setattr(checkpoint, "rewrite_log", fails)
+    with pytest.raises(DatabaseUnavailableError, match="Nothing was written"):
         await session.append(many(1))
     assert not await database.empty_log()
     assert len(written[0]) > 0
@@ -58,8 +58,8 @@ async def test_a_log_that_the_disk_failed_to_sync_is_written_again_before_anythi
 
     await session.append(many(1))
 
-    assert not database._checkpointer.log_in_doubt
-    assert len(await session.read()) == 31
+    assert not database._checkpointer.is_log_suspect
+    assert len(await session.messages()) == 31
     await database.close()
 
 
@@ -69,21 +69,19 @@ async def test_a_log_is_written_again_byte_for_byte(tmp_path: Path) -> None:
     await session.append(many(300))
     before = (tmp_path / "m.db-wal").read_bytes()
 
-    write_log_again(str(tmp_path / "m.db"))
+    rewrite_log(str(tmp_path / "m.db"))
 
     assert (tmp_path / "m.db-wal").read_bytes() == before
     assert len(before) > 128 * 1024
     await database.close()
 
 
-async def test_a_log_that_stays_in_doubt_is_left_to_whoever_opens_it_next(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_doubtful_log_is_left_for_the_next_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     database = await opened(tmp_path / "m.db")
     session = await memory_on(database).space("alice").session(KEY)
     await session.append(many(1))
-    database._checkpointer.doubt_log()
-    monkeypatch.setattr(checkpoint, "write_log_again", partial(_raise, apsw.IOError("eio")))
+    database._checkpointer.note_disk_failure()
+    monkeypatch.setattr(checkpoint, "rewrite_log", partial(_raise, apsw.IOError("eio")))
 
     await database.close()
 

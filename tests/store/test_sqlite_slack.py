@@ -1,4 +1,4 @@
-"""Nothing of what was deleted stays between the rows that are left."""
+"""No deleted data stays between the remaining rows."""
 
 # pyright: reportUnknownMemberType=false
 import random
@@ -48,9 +48,7 @@ def emptied(connection: apsw.Connection) -> None:
 
 
 @pytest.mark.parametrize("wal", [True, False])
-def test_copies_that_a_split_left_are_cleared_and_the_rest_stays(
-    tmp_path: Path, wal: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_copies_left_by_page_splits_are_cleared(tmp_path: Path, wal: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sqlite_slack, "_BATCH", 100)
     path = tmp_path / "m.db"
     connection, words = filled(path, wal=wal)
@@ -70,7 +68,7 @@ def test_copies_that_a_split_left_are_cleared_and_the_rest_stays(
 
 
 @pytest.mark.parametrize("by", ["the writer", "another connection"])
-def test_only_pages_that_were_written_since_are_looked_at_unless_others_wrote(tmp_path: Path, by: str) -> None:
+def test_slack_clears_only_written_pages_unless_others_wrote(tmp_path: Path, by: str) -> None:
     path = tmp_path / "m.db"
     writer, words = filled(path, wal=True)
     other = apsw.Connection(str(path))
@@ -111,9 +109,7 @@ def test_a_commit_of_others_between_emptying_and_locking_prevents_it(tmp_path: P
 
 
 @pytest.mark.parametrize("wal", [True, False])
-async def test_conversations_that_were_forgotten_among_many_are_in_no_byte_of_the_file(
-    tmp_path: Path, wal: bool
-) -> None:
+async def test_deleted_conversations_leave_no_bytes_in_the_file(tmp_path: Path, wal: bool) -> None:
     path, dice = tmp_path / "m.db", random.Random(4)
     async with bethink.connect(path, learn=False, embedder="none", sqlite_wal=wal, sqlite_synchronous="OFF") as memory:
         space = memory.space("alice")
@@ -128,4 +124,4 @@ async def test_conversations_that_were_forgotten_among_many_are_in_no_byte_of_th
             await space.forget(conversation=f"chat {number}")
 
         assert not left(path, [word for number in gone for word in words[number]])
-        assert not (await memory.open_erasures()).waiting
+        assert not await memory.admin.erasures.list()

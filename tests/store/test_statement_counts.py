@@ -1,4 +1,4 @@
-"""How many statements a call takes, counted: it must not grow with what is stored."""
+"""The number of statements per call does not grow with the stored data."""
 
 from collections.abc import Callable
 from typing import Any
@@ -49,14 +49,14 @@ async def _grow(memory: bethink.Memory) -> None:
 
     def body(tx: Tx) -> None:
         by = Provenance()
-        top = tree.create(tx, DocumentDraft(slug="memory", title="Memory"), space="alice", by=by)
-        people = tree.create(tx, DocumentDraft(slug="people", title="P", parent=top.id), space="alice", by=by)
+        top = tree.create(tx, DocumentDraft(slug="memory", title="Memory"), space="alice", provenance=by)
+        people = tree.create(tx, DocumentDraft(slug="people", title="P", parent=top.id), space="alice", provenance=by)
         for number in range(DOCUMENTS - 2):
             draft = DocumentDraft(slug=f"p{number:03}", title=f"Person {number}", body="x", parent=people.id)
-            tree.create(tx, draft, space="alice", by=by)
-            facts.put(tx, space="alice", fact=bethink.Fact(id=f"fact-{number:03}", content=f"fact {number}"))
+            tree.create(tx, draft, space="alice", provenance=by)
+            facts.put(tx, space="alice", fact=bethink.Fact(id=f"fact-{number:03}", text=f"fact {number}"))
 
-    await memory.local().database.transact(body, space="alice")
+    await memory.backend.local().database.transact(body, space="alice")
     for number in range(12):
         await memory.space("alice").remember("hello", conversation=f"chat-{number}")
 
@@ -65,10 +65,10 @@ async def test_a_tree_is_read_with_a_few_statements(memory: bethink.Memory, stat
     await _grow(memory)
     statements.clear()
 
-    found = await memory.space("alice").documents.tree()
+    found = await memory.space("alice").documents.list()
 
     assert len(found) == DOCUMENTS
-    assert found["~/memory/people/p007"].title == "Person 7"
+    assert {entry.path: entry.title for entry in found}["~/memory/people/p007"] == "Person 7"
     assert 1 <= len(statements) <= 5, statements
     assert not any("body" in text for text in statements), statements
 
@@ -79,7 +79,7 @@ async def test_a_consolidation_reads_its_documents_with_a_few_statements(
     await _grow(memory)
     statements.clear()
 
-    shelf = await database.transact(lambda tx: changes.read_tree(tx, space="alice"), space="alice", read=True)
+    shelf = await database.transact(lambda tx: changes.read_tree(tx, space="alice"), space="alice", read_only=True)
 
     assert len(shelf.documents) == DOCUMENTS
     assert 1 <= len(statements) <= 5, statements
@@ -117,7 +117,7 @@ async def test_the_resources_over_mcp_are_listed_with_a_few_statements(
     assert 1 <= len(statements) <= 10, statements
 
 
-async def test_a_block_takes_the_same_statements_however_much_it_shows_and_two_transactions(
+async def test_context_takes_constant_statements_and_two_transactions(
     memory: bethink.Memory, database: Database, statements: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await _grow(memory)
@@ -125,7 +125,7 @@ async def test_a_block_takes_the_same_statements_however_much_it_shows_and_two_t
     run, ran = database.transact, list[str]()
 
     def counted(*given: Any, **more: Any) -> Any:
-        ran.append("read" if more.get("read") else "write")
+        ran.append("read" if more.get("read_only") else "write")
         return run(*given, **more)
 
     monkeypatch.setattr(database, "transact", counted)
@@ -142,7 +142,7 @@ async def test_a_block_takes_the_same_statements_however_much_it_shows_and_two_t
     assert second <= first + 1 <= 30, taken
 
 
-async def test_what_stands_is_looked_up_with_one_statement_and_only_where_there_are_facts(
+async def test_current_facts_are_looked_up_with_one_statement(
     memory: bethink.Memory, database: Database, statements: list[str]
 ) -> None:
     mira = memory.space("mira")
@@ -154,23 +154,23 @@ async def test_what_stands_is_looked_up_with_one_statement_and_only_where_there_
     without = len(statements)
     assert asked not in statements
 
-    for number, entry in enumerate(reversed(await mira.sessions(limit=12))):
+    for number, entry in enumerate(reversed(await mira.sessions.list(limit=12))):
         source = SourceMessage(entry.session.id, 1)
 
         def learn(tx: Tx, number: int = number, source: SourceMessage = source) -> None:
-            fact = bethink.Fact(id=f"home-{number:02}", content=f"User lives in town {number}")
+            fact = bethink.Fact(id=f"home-{number:02}", text=f"User lives in town {number}")
             quote = Quote(session_id=source.session_id, number=source.number, text=f"I live in town {number}.")
-            support = facts.Support(fact.id, fact.content, (quote,))
+            support = facts.Support(fact.id, fact.text, (quote,))
             facts.learn(tx, space="mira", fact=fact, token=1, support=support)
             if number:
-                facts.retire(tx, space="mira", fact_id=f"home-{number - 1:02}", by=fact.id)
+                facts.retire(tx, space="mira", fact_id=f"home-{number - 1:02}", successor_id=fact.id)
 
         await database.transact(learn, space="mira")
     statements.clear()
     found = await mira.recall("Where do I live?", limit=20)
 
     assert statements.count(asked) == 1
-    assert sum(item.superseded_by is not None for item in found.items) == 11
+    assert sum(item.replaced_by is not None for item in found.items) == 11
     assert len(statements) <= without + 4, "facts are matched and read, what stands is looked up, and its messages"
 
 
@@ -190,7 +190,7 @@ async def _finish_many(database: Database) -> None:
         )
         for number in range(3):
             jobs.queue(tx, space="alice", kind=JobKind.EXTRACT, key=f"queued-{number}", watermark=1)
-        jobs.await_quiet(tx, space="alice", session_id="quiet", due=tx.now)
+        jobs.schedule_idle_check(tx, space="alice", session_id="quiet", due=tx.now)
 
     await database.transact(body, space="alice")
 

@@ -1,4 +1,4 @@
-"""The index of keyed hashes against a plain model of it, on both databases."""
+"""The index of keyed hashes compared with a plain model, on both databases."""
 
 import random
 from collections import Counter
@@ -11,11 +11,12 @@ import pytest
 import bethink
 from bethink.base.language import terms_of
 from bethink.model.facts import Fact
-from bethink.model.recall import Fate, Ref, RefKind
+from bethink.model.recall import Fate
+from bethink.model.refs import Ref, RefKind
 from bethink.store import search, term_counts, terms
 from bethink.store.candidates import BOUNDS, Bounds
 from bethink.store.db import Database, Tx
-from bethink.store.search import Match
+from bethink.store.search import TermMatch
 from tests.conftest import KEY, FakeClock, memory_on, said
 from tests.length import often
 
@@ -65,7 +66,7 @@ class Model:
 
     async def state(self, space: str) -> None:
         name, text, at = f"f{self.draw.randrange(4)}", self.text(), self.clock()
-        await self.memory.space(space).facts.save(Fact(id=name, content=text))
+        await self.memory.space(space).facts.save(Fact(id=name, text=text))
         before = [ref for (where, ref) in self.held if (where, ref.kind, ref.id) == (space, RefKind.FACT, name)]
         for ref in before:
             if self.held[space, ref].until is None:
@@ -117,19 +118,17 @@ async def matched(
     *,
     past: bool = False,
     bounds: Bounds = BOUNDS,
-) -> search.Matches:
-    def body(tx: Tx) -> search.Matches:
+) -> search.TermMatches:
+    def body(tx: Tx) -> search.TermMatches:
         kinds = list(RefKind)
         terms = stems if isinstance(stems, Mapping) else dict.fromkeys(stems, 1.0)
         return search.matches(tx, space=space, terms=terms, as_of=as_of, kinds=kinds, past=past, bounds=bounds)
 
-    return await database.transact(body, space=space, read=True)
+    return await database.transact(body, space=space, read_only=True)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-async def test_the_index_finds_what_a_plain_model_finds_while_texts_come_change_and_go(
-    database: Database, clock: FakeClock, seed: int
-) -> None:
+async def test_term_index_matches_a_plain_model(database: Database, clock: FakeClock, seed: int) -> None:
     model = Model(database, clock, seed)
     for number in range(60):
         await model.step()
@@ -153,7 +152,7 @@ async def test_a_space_that_is_forgotten_leaves_nothing_in_the_index(
 ) -> None:
     for space in ("ana", "bo"):
         await memory.space(space).remember("Anna plays the cello.")
-        await memory.space(space).facts.save(Fact(id="f", content="Anna plays the cello."))
+        await memory.space(space).facts.save(Fact(id="f", text="Anna plays the cello."))
     assert len(await rows(database, "SELECT doc FROM terms")) == 4
 
     await memory.space("ana").forget(everything=True)
@@ -164,14 +163,12 @@ async def test_a_space_that_is_forgotten_leaves_nothing_in_the_index(
     assert await matched(database, "ana", ("cello",)) == []
 
 
-async def test_two_spaces_hash_the_same_word_differently_and_a_space_made_anew_does_too(
-    database: Database, memory: bethink.Memory
-) -> None:
+async def test_each_space_hashes_words_with_its_own_key(database: Database, memory: bethink.Memory) -> None:
     def key(tx: Tx, space: str) -> bytes:
-        return terms.place_of(tx, space=space).key
+        return terms.find_space_index(tx, space=space).key
 
     async def key_of(space: str) -> bytes:
-        return await database.transact(lambda tx: key(tx, space), space=space, read=True)
+        return await database.transact(lambda tx: key(tx, space), space=space, read_only=True)
 
     for space in ("ana", "bo"):
         await memory.space(space).remember("cello")
@@ -184,11 +181,9 @@ async def test_two_spaces_hash_the_same_word_differently_and_a_space_made_anew_d
     assert len({terms.hashes_of(key)["cello"] for key in keys}) == 3
 
 
-async def test_what_no_longer_holds_is_found_only_if_the_past_is_asked_for(
-    database: Database, memory: bethink.Memory
-) -> None:
+async def test_replaced_fact_matches_only_if_past_is_requested(database: Database, memory: bethink.Memory) -> None:
     for text in ("Anna plays the cello.", "Anna plays the oboe."):
-        await memory.space("ana").facts.save(Fact(id="f", content=text))
+        await memory.space("ana").facts.save(Fact(id="f", text=text))
 
     assert await matched(database, "ana", ("cello",)) == []
     (found,) = await matched(database, "ana", ("cello",), past=True)
@@ -213,7 +208,7 @@ async def fill(memory: bethink.Memory, count: int, text: Callable[[int], str]) -
         await session.append(said(*(text(number) for number in range(first, min(first + 50, count)))))
 
 
-def numbers(found: Sequence[Match]) -> list[int]:
+def numbers(found: Sequence[TermMatch]) -> list[int]:
     return [match.ref.number for match in found]
 
 
@@ -235,9 +230,7 @@ async def test_rare_words_choose_the_candidates_and_frequent_ones_only_weigh(
 
 
 @pytest.mark.usefixtures("small_blocks")
-async def test_of_texts_with_the_same_words_short_ones_are_compared_first(
-    database: Database, memory: bethink.Memory
-) -> None:
+async def test_shorter_texts_with_equal_words_are_compared_first(database: Database, memory: bethink.Memory) -> None:
     await fill(memory, 60, lambda number: "rare" + " filler" * (400 if number % 3 else 1))
 
     found = numbers(await matched(database, "ana", ("rare",), bounds=FEW))
@@ -246,9 +239,7 @@ async def test_of_texts_with_the_same_words_short_ones_are_compared_first(
 
 
 @pytest.mark.usefixtures("small_blocks")
-async def test_of_words_as_rare_those_that_count_more_choose_what_is_compared(
-    database: Database, memory: bethink.Memory
-) -> None:
+async def test_weightier_of_equally_rare_words_selects_candidates(database: Database, memory: bethink.Memory) -> None:
     await fill(memory, 40, lambda number: "topic" if number % 2 else "vague")
 
     found = numbers(await matched(database, "ana", {"topic": 1.0, "vagu": 0.3}, bounds=FEW))
@@ -259,9 +250,7 @@ async def test_of_words_as_rare_those_that_count_more_choose_what_is_compared(
 
 
 @pytest.mark.usefixtures("small_blocks")
-async def test_if_all_words_are_frequent_those_with_two_of_them_and_the_newest_are_compared(
-    database: Database, memory: bethink.Memory
-) -> None:
+async def test_frequent_words_compare_the_newest_and_those_with_two(database: Database, memory: bethink.Memory) -> None:
     await fill(memory, 1_000, lambda number: f"{'one' if number % 4 == 0 else 'x'} {'two' if number % 5 == 0 else 'y'}")
 
     single = numbers(await matched(database, "ana", ("one",), bounds=FEW))
@@ -274,22 +263,22 @@ async def test_if_all_words_are_frequent_those_with_two_of_them_and_the_newest_a
 
 
 @pytest.mark.usefixtures("small_blocks")
-async def test_counting_frequent_words_misses_no_more_than_it_says(database: Database, memory: bethink.Memory) -> None:
+async def test_frequent_word_counts_stay_within_their_error(database: Database, memory: bethink.Memory) -> None:
     draw = random.Random(3)
     every = [" ".join({f"w{min(int(draw.paretovariate(0.7)), 500)}" for _ in range(12)}) for _ in range(640)]
     await fill(memory, 640, lambda number: every[number])
     truth = Counter(word for text in every for word in text.split())
 
-    def read(tx: Tx) -> tuple[term_counts.Frequent, terms.IndexPlace]:
-        row = tx.one("open_index", space="ana")
+    def read(tx: Tx) -> tuple[term_counts.FrequentTerms, terms.SpaceIndex]:
+        row = tx.first("open_index", space="ana")
         assert row is not None
-        return term_counts.read(row), terms.place_from(row)
+        return term_counts.read_counts(row), terms.read_space_index(row)
 
-    frequent, place = await database.transact(read, space="ana", read=True)
-    hashes, counts = terms.hashes_of(place.key), frequent.unpacked()
+    frequent, place = await database.transact(read, space="ana", read_only=True)
+    hashes, counts = terms.hashes_of(place.key), frequent.unpack()
     for word, count in truth.items():
         known = counts.get(terms.number_of(hashes[word]))
-        assert frequent.most(hashes[word]) == (None if known is None else sum(known))
+        assert frequent.max_count(hashes[word]) == (None if known is None else sum(known))
         if known is None:
             assert count <= 640 // 64, word
         else:
@@ -298,7 +287,7 @@ async def test_counting_frequent_words_misses_no_more_than_it_says(database: Dat
 
 
 @pytest.mark.usefixtures("small_blocks")
-async def test_what_is_read_for_a_question_does_not_grow_with_the_space(
+async def test_bytes_read_for_a_question_do_not_grow_with_the_space(
     database: Database, memory: bethink.Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fetched: list[int] = []

@@ -1,16 +1,17 @@
-"""Vectors in both databases: what is embedded, what is near, and that no vector outlives its text."""
+"""Vectors in both databases: what is embedded, what matches, and that no vector outlives its text."""
 
 import sys
 
 import anyio
 import pytest
 
-from bethink import Fact, Memory, Message, Session, conversation_key
-from bethink.errors import BadAnswer, Conflict, Invalid, Misconfigured
+from bethink import Fact, Memory, Message, Session
+from bethink.errors import ConfigurationError, ConflictError, InvalidRequestError, ModelResponseError
 from bethink.model.documents import DocumentDraft
-from bethink.model.facts import Maker, SessionMemory
+from bethink.model.facts import Maker, SessionSummary
 from bethink.model.moments import from_micros
-from bethink.model.recall import Ref, RefKind
+from bethink.model.records import conversation_key
+from bethink.model.refs import Ref, RefKind
 from bethink.store import learning, vectors
 from bethink.store.db import Database, Tx
 from bethink.store.sql import Dialect
@@ -21,16 +22,16 @@ from tests.rooms.vector_kit import DIMENSION, hashed, index_all, index_of, left_
 OTHER = conversation_key(channel="cli", chat="other")
 
 
-def session_memory(session: Session, summary: str, raw: str = "") -> SessionMemory:
-    return SessionMemory(
+def session_summary(session: Session, summary: str, raw: str = "") -> SessionSummary:
+    return SessionSummary(
         space=session.space, session_id=session.id, raw_memory=raw, summary=summary, slug="s", until=1,
         source_updated_at=from_micros(1), generated_at=from_micros(1),
-        made_by=Maker(model="m", prompt="p", extractor="1"),
+        created_by=Maker(model="m", prompt="p", extractor="1"),
     )  # fmt: skip
 
 
 async def remember(database: Database, session: Session, summary: str, raw: str = "") -> None:
-    memory = session_memory(session, summary, raw)
+    memory = session_summary(session, summary, raw)
     await database.transact(lambda tx: learning.put_memory(tx, memory, token=1), space=session.space)
 
 
@@ -41,7 +42,7 @@ def message(session: Session, number: int) -> Ref:
 async def waiting(database: Database, *, space: str = "alice") -> list[Unembedded]:
     index = await index_of(database)
     return await database.transact(
-        lambda tx: vectors.missing(tx, space=space, index=index, limit=100), space=space, read=True
+        lambda tx: vectors.missing(tx, space=space, index=index, limit=100), space=space, read_only=True
     )
 
 
@@ -53,16 +54,14 @@ async def put(database: Database, rows: list[Embedded], *, index: VectorIndex | 
 async def count(database: Database) -> tuple[int, int]:
     index = await index_of(database)
     return await database.transact(
-        lambda tx: vectors.counts(tx, space="alice", index=index), space="alice", read=True
+        lambda tx: vectors.counts(tx, space="alice", index=index), space="alice", read_only=True
     )  # fmt: skip
 
 
-async def test_whatever_can_be_recalled_is_missing_until_it_has_a_vector_the_newest_first(
-    database: Database, memory: Memory, session: Session
-) -> None:
+async def test_items_wait_for_a_vector_newest_first(database: Database, memory: Memory, session: Session) -> None:
     await session.append([Message(role="user", content="I like tea", name="Ana", said_at=from_micros(10))])
-    await memory.space("alice").facts.save(Fact(id="f", content="Ana likes tea", created_at=from_micros(30)))
-    await memory.space("alice").facts.save(Fact(id="f", content="Ana likes rain", created_at=from_micros(40)))
+    await memory.space("alice").facts.save(Fact(id="f", text="Ana likes tea", created_at=from_micros(30)))
+    await memory.space("alice").facts.save(Fact(id="f", text="Ana likes rain", created_at=from_micros(40)))
     await remember(database, session, "They spoke of tea.", "- tea")
     document = await memory.space("alice").documents.create(DocumentDraft(slug="tea", title="Tea", body="Green."))
     assert document is not None
@@ -74,13 +73,13 @@ async def test_whatever_can_be_recalled_is_missing_until_it_has_a_vector_the_new
         (RefKind.FACT, 2, "Ana likes rain"),
         (RefKind.FACT, 1, "Ana likes tea"),
         (RefKind.MESSAGE, 1, "I like tea"),
-        (RefKind.SESSION_MEMORY, 0, "They spoke of tea.\n\n- tea"),
+        (RefKind.SESSION_SUMMARY, 0, "They spoke of tea.\n\n- tea"),
     ]
     assert [(each.speaker, each.role) for each in found if each.ref == message(session, 1)] == [("Ana", "user")]
     assert [each.at for each in found[1:]] == [40, 30, 10, 1]
 
 
-async def test_what_nobody_said_to_anybody_is_not_embedded(
+async def test_system_blank_and_memory_messages_are_not_embedded(
     database: Database, memory: Memory, session: Session
 ) -> None:
     await session.append(
@@ -91,7 +90,7 @@ async def test_what_nobody_said_to_anybody_is_not_embedded(
             Message(role="tool", content="it rains", name="weather"),
         ],
     )
-    await memory.space("alice").facts.save(Fact(id="blank", content=" "))
+    await memory.space("alice").facts.save(Fact(id="blank", text=" "))
 
     assert [each.ref for each in await waiting(database)] == [message(session, 4)]
 
@@ -116,11 +115,9 @@ async def test_the_nearest_come_first_and_each_part_counts_by_itself(
     assert await count(database) == (3, 0)
 
 
-async def test_only_the_kinds_that_are_asked_for_are_searched(
-    database: Database, memory: Memory, session: Session
-) -> None:
+async def test_vector_search_filters_by_kind(database: Database, memory: Memory, session: Session) -> None:
     await session.append(said("green tea"))
-    await memory.space("alice").facts.save(Fact(id="f", content="green tea"))
+    await memory.space("alice").facts.save(Fact(id="f", text="green tea"))
     await index_all(database)
 
     def kinds(near: list[vectors.Near]) -> list[RefKind]:
@@ -131,9 +128,7 @@ async def test_only_the_kinds_that_are_asked_for_are_searched(
     assert kinds(await nearest(database, "tea", kinds=tuple(RefKind))) == [RefKind.FACT, RefKind.MESSAGE]
 
 
-async def test_what_means_nothing_to_an_embedder_is_near_nothing(
-    database: Database, memory: Memory, session: Session
-) -> None:
+async def test_zero_vector_matches_nothing(database: Database, memory: Memory, session: Session) -> None:
     await session.append(said("green tea", "unheard of"))
     tea, unheard = sorted(await waiting(database), key=lambda each: each.ref.parts)
     await put(database, [Embedded(tea, [hashed("green tea")]), Embedded(unheard, [[0.0] * DIMENSION])])
@@ -143,16 +138,16 @@ async def test_what_means_nothing_to_an_embedder_is_near_nothing(
     assert await left_out(database) == []
 
 
-async def test_a_vector_is_kept_only_for_a_text_that_still_says_the_same(
+async def test_vector_is_stored_only_if_its_text_is_unchanged(
     database: Database, memory: Memory, session: Session
 ) -> None:
     await session.append(said("green tea"))
-    await memory.space("alice").facts.save(Fact(id="f", content="secret"))
+    await memory.space("alice").facts.save(Fact(id="f", text="secret"))
     await remember(database, session, "before")
     docs = memory.space("alice").documents
     document = await docs.create(DocumentDraft(slug="plan", title="Plan", body="secret"))
     assert document is not None
-    await docs.update(document.id, DocumentDraft(slug="plan", title="Plan", body="public"), expected=1)
+    await docs.update(document.id, DocumentDraft(slug="plan", title="Plan", body="public"), if_version=1)
     old = [Embedded(each, [hashed(each.text)]) for each in await waiting(database)]
     assert len(old) == 5
 
@@ -162,10 +157,10 @@ async def test_a_vector_is_kept_only_for_a_text_that_still_says_the_same(
 
     assert await put(database, old) == 2
     assert await refs(database) == {message(session, 1), Ref(RefKind.DOCUMENT, document.id, 2)}
-    assert await left_out(database) == [Ref(RefKind.SESSION_MEMORY, session.id, 0)]
+    assert await left_out(database) == [Ref(RefKind.SESSION_SUMMARY, session.id, 0)]
 
 
-async def test_a_purge_leaves_no_vector_of_what_was_said(database: Database, memory: Memory, session: Session) -> None:
+async def test_forget_leaves_no_vectors(database: Database, memory: Memory, session: Session) -> None:
     await session.append(said("one", "two", "three"))
     other = await memory.space("alice").session(OTHER)
     await other.append(said("four"))
@@ -182,8 +177,8 @@ async def test_a_deleted_fact_leaves_no_vector_of_any_version(database: Database
     alice = memory.space("alice")
     facts = alice.facts
     for content in ("tea", "rain"):
-        await facts.save(Fact(id="f", content=content))
-    await facts.save(Fact(id="g", content="snow"))
+        await facts.save(Fact(id="f", text=content))
+    await facts.save(Fact(id="g", text="snow"))
     await index_all(database)
     assert len(await refs(database)) == 3
 
@@ -196,7 +191,7 @@ async def test_a_redacted_document_leaves_no_vector_and_gets_none_again(database
     docs = memory.space("alice").documents
     document = await docs.create(DocumentDraft(slug="a", title="A", body="secret"))
     assert document is not None
-    await docs.update(document.id, DocumentDraft(slug="a", title="A", body="public"), expected=1)
+    await docs.update(document.id, DocumentDraft(slug="a", title="A", body="public"), if_version=1)
     await index_all(database)
     assert len(await refs(database)) == 2
 
@@ -206,9 +201,7 @@ async def test_a_redacted_document_leaves_no_vector_and_gets_none_again(database
     assert await left_out(database) == []
 
 
-async def test_a_session_memory_that_is_replaced_loses_its_vector_until_it_is_embedded_again(
-    database: Database, session: Session
-) -> None:
+async def test_replaced_session_summary_loses_its_vector_until_embedded(database: Database, session: Session) -> None:
     await remember(database, session, "they spoke of tea")
     await index_all(database)
     await remember(database, session, "they spoke of tea")
@@ -222,11 +215,11 @@ async def test_a_session_memory_that_is_replaced_loses_its_vector_until_it_is_em
     assert near.similarity == pytest.approx(1.0, abs=2e-3)
 
 
-async def test_a_fact_that_is_retired_keeps_its_vector(database: Database, memory: Memory) -> None:
-    await memory.space("alice").facts.save(Fact(id="f", content="tea"))
+async def test_replaced_fact_keeps_its_vector(database: Database, memory: Memory) -> None:
+    await memory.space("alice").facts.save(Fact(id="f", text="tea"))
     await index_all(database)
 
-    await memory.space("alice").facts.save(Fact(id="f", content="rain"))
+    await memory.space("alice").facts.save(Fact(id="f", text="rain"))
 
     assert await refs(database) == {Ref(RefKind.FACT, "f", 1)}
 
@@ -235,10 +228,10 @@ async def test_a_space_that_is_deleted_takes_its_vectors_along(
     database: Database, memory: Memory, session: Session
 ) -> None:
     await session.append(said("tea"))
-    await memory.space("alice").facts.save(Fact(id="f", content="tea"))
+    await memory.space("alice").facts.save(Fact(id="f", text="tea"))
     await memory.space("alice").documents.create(DocumentDraft(slug="a", title="A"))
     await remember(database, session, "tea")
-    await memory.space("bob").facts.save(Fact(id="f", content="tea"))
+    await memory.space("bob").facts.save(Fact(id="f", text="tea"))
     await index_all(database)
 
     await database.transact(lambda tx: tx.script("DELETE FROM spaces WHERE id = 'alice'"), space="alice")
@@ -249,7 +242,7 @@ async def test_a_space_that_is_deleted_takes_its_vectors_along(
 
 async def test_no_space_is_near_another(database: Database, memory: Memory) -> None:
     for space in ("alice", "bob"):
-        await memory.space(space).facts.save(Fact(id=space, content="green tea"))
+        await memory.space(space).facts.save(Fact(id=space, text="green tea"))
     await index_all(database)
 
     assert [each.ref.id for each in await nearest(database, "tea")] == ["alice"]
@@ -263,7 +256,7 @@ async def test_an_index_is_registered_once_and_another_embedder_has_its_own(data
     assert first.status is IndexStatus.FILLING
     second = await index_of(database, "b")
     assert second.id != first.id
-    with pytest.raises(Invalid, match="an embedder's name"):
+    with pytest.raises(InvalidRequestError, match="an embedder's name"):
         await database.transact(lambda tx: vectors.register(tx, embedder="", dimension=3))
 
 
@@ -298,7 +291,7 @@ async def test_only_the_index_of_the_same_embedder_is_ever_searched(database: Da
 
 
 async def test_a_dropped_index_takes_its_vectors_along_and_takes_no_more(database: Database, memory: Memory) -> None:
-    await memory.space("alice").facts.save(Fact(id="f", content="tea"))
+    await memory.space("alice").facts.save(Fact(id="f", text="tea"))
     [source] = await waiting(database)
     index = await index_of(database)
     kept = await index_of(database, "other")
@@ -309,11 +302,11 @@ async def test_a_dropped_index_takes_its_vectors_along_and_takes_no_more(databas
     assert await database.transact(lambda tx: vectors.drop(tx, index))
 
     assert not await database.transact(lambda tx: vectors.drop(tx, index))
-    with pytest.raises(Conflict, match="was dropped"):
+    with pytest.raises(ConflictError, match="was dropped"):
         await put(database, rows, index=index)
     again = await index_of(database)
     assert again.id not in {index.id, kept.id}
-    with pytest.raises(Conflict, match="was dropped"):
+    with pytest.raises(ConflictError, match="was dropped"):
         await put(database, rows, index=index)
     assert await refs(database) == set()
     assert await database.transact(
@@ -322,43 +315,43 @@ async def test_a_dropped_index_takes_its_vectors_along_and_takes_no_more(databas
 
 
 @pytest.mark.parametrize("bad", [[1.0], [float("nan")] * DIMENSION, [float("inf")] * DIMENSION])
-async def test_what_is_no_vector_is_refused(database: Database, memory: Memory, bad: list[float]) -> None:
-    await memory.space("alice").facts.save(Fact(id="f", content="tea"))
+async def test_invalid_vector_is_rejected(database: Database, memory: Memory, bad: list[float]) -> None:
+    await memory.space("alice").facts.save(Fact(id="f", text="tea"))
     [source] = await waiting(database)
     index = await index_of(database)
 
-    with pytest.raises(BadAnswer, match="did not return a vector of 16 numbers"):
+    with pytest.raises(ModelResponseError, match="did not return a vector of 16 numbers"):
         await put(database, [Embedded(source, [bad])])
-    with pytest.raises(BadAnswer, match="did not return a vector of 16 numbers"):
+    with pytest.raises(ModelResponseError, match="did not return a vector of 16 numbers"):
         await database.transact(
             lambda tx: vectors.similarities(tx, space="alice", index=index, question=bad, limit=1), space="alice"
         )
     assert await refs(database) == set()
 
 
-async def test_every_space_that_is_known_is_promised(database: Database, memory: Memory) -> None:
+async def test_reindex_queues_every_space(database: Database, memory: Memory) -> None:
     for space in ("alice", "bob"):
         await memory.space(space).session(KEY)
     await index_all(database)
-    assert not await database.transact(vectors.any_left)
+    assert not await database.transact(vectors.has_pending)
 
-    await database.transact(vectors.promise_everywhere)
+    await database.transact(vectors.queue_all_spaces)
 
-    assert await database.transact(vectors.left) == 2
-    assert await database.transact(vectors.any_left)
-    assert (await index_all(database)).claimed == 2
-    assert await database.transact(vectors.left) == 0
+    assert await database.transact(vectors.count_pending) == 2
+    assert await database.transact(vectors.has_pending)
+    assert (await index_all(database)).leased == 2
+    assert await database.transact(vectors.count_pending) == 0
 
 
 async def test_a_file_without_numpy_says_what_is_missing(
     database: Database, memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await memory.space("alice").facts.save(Fact(id="f", content="tea"))
+    await memory.space("alice").facts.save(Fact(id="f", text="tea"))
     await index_all(database)
     monkeypatch.setitem(sys.modules, "numpy", None)
 
     if database.dialect is Dialect.SQLITE:
-        with pytest.raises(Misconfigured, match=r"bethink\[static\]"):
+        with pytest.raises(ConfigurationError, match=r"bethink\[static\]"):
             await nearest(database, "tea")
     else:
         assert len(await nearest(database, "tea")) == 1

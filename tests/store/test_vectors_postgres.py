@@ -1,4 +1,4 @@
-"""What only PostgreSQL has: partitions and walls around vectors, servers without pgvector, and HNSW indexes."""
+"""PostgreSQL only: partitions and row security for vectors, servers without pgvector, and HNSW indexes."""
 
 import random
 import threading
@@ -13,12 +13,12 @@ import pytest
 from psycopg import sql
 
 from bethink import Fact, Memory
-from bethink.errors import Conflict, Misconfigured
+from bethink.errors import ConfigurationError, ConflictError
 from bethink.memory.recall.reindex import Vectors
 from bethink.model.documents import DocumentDraft
-from bethink.model.facts import Maker, SessionMemory
+from bethink.model.facts import Maker, SessionSummary
 from bethink.model.moments import from_micros
-from bethink.model.recall import Ref, RefKind
+from bethink.model.refs import Ref, RefKind
 from bethink.store import documents, learning, vectors
 from bethink.store.db import Tx
 from bethink.store.engines.postgres import PostgresDatabase, PostgresOptions, PostgresTx
@@ -48,9 +48,9 @@ def rows(tx: Tx, text: str) -> list[dict[str, Any]]:
     return tx._connection.execute(text.encode()).fetchall()
 
 
-async def test_an_index_is_behind_the_same_walls_as_everything_else(database: PostgresDatabase, memory: Memory) -> None:
+async def test_vector_index_has_row_security(database: PostgresDatabase, memory: Memory) -> None:
     for space in ("alice", "bob"):
-        await memory.space(space).facts.save(Fact(id="f", content="tea"))
+        await memory.space(space).facts.save(Fact(id="f", text="tea"))
     await index_all(database)
     index = await index_of(database)
 
@@ -70,30 +70,28 @@ async def test_an_index_is_behind_the_same_walls_as_everything_else(database: Po
 async def test_a_vector_of_another_length_cannot_be_stored(database: PostgresDatabase) -> None:
     index = await index_of(database)
 
-    with pytest.raises(Conflict, match="violates check constraint"):
+    with pytest.raises(ConflictError, match="violates check constraint"):
         await database.transact(
             lambda tx: tx.insert("put_vectors", [("alice", index.id, "fact", "f", 1, 0, "[1,2,3]")]), space="alice"
         )
 
 
-async def test_a_server_without_pgvector_works_without_vectors_until_it_has_it(
-    superuser_dsn: str, fresh_dsn: str
-) -> None:
+async def test_server_without_pgvector_works_without_vectors(superuser_dsn: str, fresh_dsn: str) -> None:
     superuser = in_database(superuser_dsn, name_of(fresh_dsn))
     with psycopg.connect(superuser, autocommit=True) as connection:
         connection.execute("DROP EXTENSION vector")
     database = PostgresDatabase(PostgresOptions(dsn=fresh_dsn, pool_size=2))
     await database.open()
     memory = remembering(database)
-    await memory.space("alice").facts.save(Fact(id="f", content="green tea"))
-    await memory.space("alice").facts.save(Fact(id="g", content="rain"))
+    await memory.space("alice").facts.save(Fact(id="f", text="green tea"))
+    await memory.space("alice").facts.save(Fact(id="g", text="rain"))
     await memory.space("alice").forget("fact:g:0")
 
-    assert not await database.transact(vectors.available, read=True)
+    assert not await database.transact(vectors.available, read_only=True)
     assert [each.id for each in await memory.space("alice").facts.search("tea", limit=3)] == ["f"]
     report = await index_all(database)
     assert report.outcomes == {"succeeded_no_output": 1}
-    with pytest.raises(Misconfigured, match="CREATE EXTENSION vector"):
+    with pytest.raises(ConfigurationError, match="CREATE EXTENSION vector"):
         await Vectors(database, Hashed()).reindex()
 
     with psycopg.connect(superuser, autocommit=True) as connection:
@@ -124,8 +122,8 @@ def erase(tx: Tx, what: Ref) -> None:
         assert documents.redact(tx, space="alice", document_id=what.id, version=what.number)
     elif what.kind is RefKind.FACT:
         tx.script(f"DELETE FROM facts WHERE id = '{what.id}'")
-    elif what.kind is RefKind.SESSION_MEMORY:
-        tx.script("UPDATE session_memories SET summary = 'another'")
+    elif what.kind is RefKind.SESSION_SUMMARY:
+        tx.script("UPDATE session_summaries SET summary = 'another'")
     else:
         tx.script(f"DELETE FROM messages WHERE session_id = '{what.id}'")
 
@@ -134,17 +132,17 @@ async def everything(database: PostgresDatabase, memory: Memory) -> dict[RefKind
     """One text of each kind, with its vector."""
     session = await memory.space("alice").session(KEY)
     await session.append(said("tea"))
-    await memory.space("alice").facts.save(Fact(id="f", content="tea"))
+    await memory.space("alice").facts.save(Fact(id="f", text="tea"))
     made_by = Maker(model="m", prompt="p", extractor="1")
-    remembered = SessionMemory(
+    remembered = SessionSummary(
         space="alice", session_id=session.id, raw_memory="", summary="tea", slug="s", until=1,
-        source_updated_at=from_micros(1), generated_at=from_micros(1), made_by=made_by,
+        source_updated_at=from_micros(1), generated_at=from_micros(1), created_by=made_by,
     )  # fmt: skip
     await database.transact(lambda tx: learning.put_memory(tx, remembered, token=1), space="alice")
     docs = memory.space("alice").documents
     document = await docs.create(DocumentDraft(slug="a", title="A", body="tea"))
     assert document is not None
-    await docs.delete(document.id, expected=1)
+    await docs.delete(document.id, if_version=1)
     index = await index_of(database)
     found = await database.transact(lambda tx: vectors.missing(tx, space="alice", index=index, limit=9), space="alice")
     return {each.ref.kind: Embedded(each, [hashed(each.text)]) for each in found}
@@ -152,7 +150,7 @@ async def everything(database: PostgresDatabase, memory: Memory) -> dict[RefKind
 
 @pytest.mark.parametrize("kind", list(RefKind))
 @pytest.mark.parametrize("erased_first", [False, True])
-async def test_a_text_that_is_erased_while_it_is_embedded_never_has_a_vector(
+async def test_text_deleted_during_embedding_gets_no_vector(
     database: PostgresDatabase, memory: Memory, superuser_dsn: str, clean_dsn: str, *, kind: RefKind, erased_first: bool
 ) -> None:
     superuser = in_database(superuser_dsn, name_of(clean_dsn))
@@ -228,7 +226,7 @@ async def mate_of(database: PostgresDatabase, space: str, index: VectorIndex) ->
     return await database.transact(find)
 
 
-async def test_a_space_that_has_grown_is_searched_through_its_own_index_and_its_neighbour_exactly(
+async def test_large_space_uses_its_own_index_and_small_one_is_exact(
     database: PostgresDatabase, superuser_dsn: str, clean_dsn: str
 ) -> None:
     superuser = in_database(superuser_dsn, name_of(clean_dsn))
@@ -252,9 +250,7 @@ async def test_a_space_that_has_grown_is_searched_through_its_own_index_and_its_
     assert (near in some, found) == (False, 20), "with few of a kind it would stop before it had enough"
 
 
-async def test_an_index_that_was_begun_and_not_finished_is_built_again(
-    database: PostgresDatabase, superuser_dsn: str, clean_dsn: str
-) -> None:
+async def test_unfinished_index_is_rebuilt(database: PostgresDatabase, superuser_dsn: str, clean_dsn: str) -> None:
     index = await fill(database, "alice", 50)
     await Vectors(database, Hashed()).grow(space="alice", above=10)
     of_it = f"WHERE indexrelid = near_index({index.id}, 'alice')::regclass"
@@ -269,20 +265,18 @@ async def test_an_index_that_was_begun_and_not_finished_is_built_again(
     ]
 
 
-async def test_what_a_space_has_grown_by_is_found_through_its_index_too(
-    database: PostgresDatabase, memory: Memory
-) -> None:
+async def test_vector_index_finds_items_added_after_it_was_built(database: PostgresDatabase, memory: Memory) -> None:
     await fill(database, "alice", 50)
     await Vectors(database, Hashed()).grow(space="alice", above=10)
-    await memory.space("alice").facts.save(Fact(id="new", content="green tea"))
+    await memory.space("alice").facts.save(Fact(id="new", text="green tea"))
     await index_all(database)
 
     assert (await nearest(database, "green tea"))[0].ref.id == "new"
     assert len(await nearest(database, "green tea")) == 51
 
 
-async def test_a_statement_that_fails_alone_is_told_in_our_words(database: PostgresDatabase) -> None:
-    with pytest.raises(Misconfigured, match="lacks a privilege"):
+async def test_failed_single_statement_raises_a_bethink_error(database: PostgresDatabase) -> None:
+    with pytest.raises(ConfigurationError, match="lacks a privilege"):
         await database.run_alone("CREATE ROLE another")
     index = await index_of(database)
     assert await database.transact(lambda tx: vectors.growth(tx, space="nobody", index=index)) == []

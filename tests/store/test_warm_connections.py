@@ -1,4 +1,4 @@
-"""A session that one test hands on to the next brings nothing along."""
+"""A connection that one test passes to the next carries no state."""
 
 from collections.abc import Iterator
 
@@ -19,10 +19,10 @@ def database(clean_dsn: str, warm: None) -> Iterator[PostgresDatabase]:
     database = PostgresDatabase(PostgresOptions(dsn=clean_dsn))
     yield database
     WarmConnection.end()
-    database._guard.close()
+    database._watcher.close()
 
 
-def test_it_keeps_no_setting_no_lock_no_statement_no_table_and_hears_nothing(database: PostgresDatabase) -> None:
+def test_reused_connection_keeps_no_settings_locks_or_tables(database: PostgresDatabase) -> None:
     first = database._connector.connect()
     before = first.execute(_LEFT).fetchone()
     for left in ("SET statement_timeout = 77000", "LISTEN news", "SELECT pg_advisory_lock(7)", "PREPARE p AS SELECT 1"):
@@ -39,7 +39,7 @@ def test_it_keeps_no_setting_no_lock_no_statement_no_table_and_hears_nothing(dat
     second.close()
 
 
-def test_one_that_was_lost_or_is_in_a_transaction_is_not_handed_on(database: PostgresDatabase) -> None:
+def test_lost_or_busy_connection_is_not_reused(database: PostgresDatabase) -> None:
     open_one, lost = database._connector.connect(), database._connector.connect()
     open_one.execute("BEGIN")
     gone = {open_one.info.backend_pid, lost.info.backend_pid}

@@ -1,7 +1,7 @@
-"""What tests of claims share: a conversation, claims about it, and what the gate says of them."""
+"""Helpers for claim tests: a conversation, claims about it, and the result of their validation."""
 
 from bethink.memory.learning.extraction.claims import DraftClaim, DraftQuote
-from bethink.memory.learning.extraction.gate import Checked, Gate
+from bethink.memory.learning.extraction.validation import CheckedClaim, ClaimValidator
 from bethink.model.kinds import FactKind
 from bethink.model.moments import from_micros
 from bethink.model.records import Message, Record
@@ -36,11 +36,11 @@ def whole(statement: str, said: dict[int, Record], *numbers: int, **more: object
     return claim(statement, *quotes, **more)  # pyright: ignore[reportArgumentType]
 
 
-def checked(draft: DraftClaim, said: dict[int, Record], **gate: object) -> Checked:
-    return Gate(said, **gate).check(draft)  # pyright: ignore[reportArgumentType]
+def checked(draft: DraftClaim, said: dict[int, Record], **gate: object) -> CheckedClaim:
+    return ClaimValidator(said, **gate).check(draft)  # pyright: ignore[reportArgumentType]
 
 
 def problem(draft: DraftClaim, said: dict[int, Record], **gate: object) -> tuple[str, str] | None:
     """The reason and the force of what the gate finds wrong with a claim; None for nothing."""
     found = checked(draft, said, **gate).problem
-    return None if found is None else (found.reason.value, found.force.value)
+    return None if found is None else (found.reason.value, found.effect.value)

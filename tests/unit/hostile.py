@@ -1,4 +1,4 @@
-"""Texts that nearly match a pattern, made from the pattern itself: its beginnings, to be repeated."""
+"""Texts that nearly match a pattern, generated from the pattern: its beginnings, repeated."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -11,8 +11,8 @@ _LETTERS = "a1A -.:='\"x_/@\n"
 _CATEGORIES = {"DIGIT": r"\d", "SPACE": r"\s", "WORD": r"\w", "NOT_DIGIT": r"\D", "NOT_SPACE": r"\S", "NOT_WORD": r"\W"}
 _OFTEN = 1000
 _MODULES = (
-    *("blocks", "calls", "idioms", "names", "personal", "places"),
-    *("prose", "rules", "telling", "tokens", "views", "words"),
+    *("blocks", "calls", "idioms", "names", "personal", "prose"),
+    *("rules", "sentences", "syntax", "tokens", "views", "words"),
 )
 """Not `values`, whose patterns only read a single value of bounded length."""
 

@@ -1,4 +1,4 @@
-"""A loopback HTTP server that does to every request what it was told, and both APIs it can pass for."""
+"""A scripted loopback HTTP server, and the two APIs it can imitate."""
 
 import json
 import os

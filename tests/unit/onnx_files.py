@@ -1,4 +1,4 @@
-"""Writes the smallest ONNX files and tokenizers that a test needs, byte by byte: no package for it is installed."""
+"""Writes minimal ONNX files and tokenizers byte by byte, without an extra package."""
 
 from pathlib import Path
 

@@ -1,18 +1,19 @@
-"""What tests of ranking share: questions, matches and texts without a database."""
+"""Helpers for ranking tests: questions, matches and texts without a database."""
 
 from collections.abc import Mapping, Sequence
 
 from bethink.extend import Cosines
 from bethink.memory.recall import fuse
-from bethink.memory.recall.candidates import Candidates, Found, Ranked
-from bethink.memory.recall.counts import counted
+from bethink.memory.recall.candidates import Candidates, MatchResult, Ranked
+from bethink.memory.recall.counts import count_words
 from bethink.memory.recall.question import ParsedQuestion, Term
 from bethink.memory.recall.signals.base import RecallSignal
 from bethink.memory.recall.tuning import TUNING
 from bethink.model.moments import Micros
-from bethink.model.recall import Ref, RefKind, Use
+from bethink.model.recall import Use
 from bethink.model.records import Origin
-from bethink.store.search import Match, Size, Text
+from bethink.model.refs import Ref, RefKind
+from bethink.store.search import Size, TermMatch, Text
 
 NOW = Micros(1_700_000_000_000_000)
 DAY = 86_400_000_000
@@ -36,9 +37,9 @@ def asked(*words: str, **more: object) -> ParsedQuestion:
     return ParsedQuestion(**fields)  # pyright: ignore[reportArgumentType]
 
 
-def match(ref: Ref, *hits: int, **more: object) -> Match:
+def match(ref: Ref, *hits: int, **more: object) -> TermMatch:
     fields: dict[str, object] = {"role": None, "name": None, "origin": "user", "at": NOW, "length": 40, **more}
-    return Match(ref=ref, hits=hits, **fields)  # pyright: ignore[reportArgumentType]
+    return TermMatch(ref=ref, hits=hits, **fields)  # pyright: ignore[reportArgumentType]
 
 
 def text(ref: Ref, said: str = "text", **more: object) -> Text:
@@ -46,9 +47,9 @@ def text(ref: Ref, said: str = "text", **more: object) -> Text:
     return Text(ref=ref, text=said, **fields)  # pyright: ignore[reportArgumentType]
 
 
-def found_of(matches: Sequence[Match], **more: object) -> Found:
+def found_of(matches: Sequence[TermMatch], **more: object) -> MatchResult:
     fields: dict[str, object] = {"similarities": {}, "size": Size(1_000, 50), **more}
-    return Found(matches=matches, **fields)  # pyright: ignore[reportArgumentType]
+    return MatchResult(matches=matches, **fields)  # pyright: ignore[reportArgumentType]
 
 
 def read(*texts: Text, **more: object) -> Candidates:
@@ -61,28 +62,28 @@ def read(*texts: Text, **more: object) -> Candidates:
 
 def ranked(
     question: ParsedQuestion,
-    known: Found,
+    known: MatchResult,
     *,
     usage: Mapping[Ref, Use] | None = None,
     texts: Sequence[Text] = (),
     extra: Sequence[RecallSignal] = (),
 ) -> dict[Ref, Ranked]:
     """Rank candidates that all exist, and return them by name, the best first."""
-    candidates = counted(question, known, TUNING)
+    candidates = count_words(question, known, TUNING)
     cosines = Cosines() if known.similarities else None
-    added = fuse.add(question, candidates, fuse.added_signals(TUNING, cosines))
-    best = fuse.best(question, added, 1_000, TUNING)
+    added = fuse.sum_signals(question, candidates, fuse.added_signals(TUNING, cosines))
+    best = fuse.select_best(question, added, 1_000, TUNING)
     refs = [Ref(*candidates.keys[index]) for index in best]
     existing = {ref: text(ref) for ref in refs}
     existing |= {each.ref: each for each in texts}
-    pool = candidates.read(best, refs, existing, usage or {})
-    found = fuse.ranked(question, added, pool, tuning=TUNING, cosines=cosines, extra=extra, explain=True)
+    pool = candidates.with_texts(best, refs, existing, usage or {})
+    found = fuse.rank_candidates(question, added, pool, tuning=TUNING, cosines=cosines, extra=extra, explain=True)
     return {each.ref: each for each in found}
 
 
 def weighed(
     question: ParsedQuestion,
-    matches: Sequence[Match],
+    matches: Sequence[TermMatch],
     *,
     near: Mapping[Ref, float] | None = None,
     usage: Mapping[Ref, Use] | None = None,

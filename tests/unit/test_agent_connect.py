@@ -1,4 +1,4 @@
-"""Connecting coding agents, and taking them off again."""
+"""Connecting and disconnecting coding agents."""
 
 import json
 import tomllib
@@ -12,7 +12,7 @@ from bethink.agents.folder import AgentFolder
 from bethink.agents.health import findings
 from bethink.agents.payloads import EVENTS
 from bethink.cli.serve import _spaces_of
-from bethink.errors import Misconfigured
+from bethink.errors import ConfigurationError
 from tests.doors.cli_kit import run
 
 SETTINGS = b'{\n\t"model": "opus", "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "say done"}]}]}}'
@@ -46,7 +46,7 @@ def connect(*words: str) -> None:
     assert done.code == 0, done.err
 
 
-def test_undo_leaves_the_home_as_it_was_byte_for_byte(home: Path) -> None:
+def test_undo_restores_the_home_exactly(home: Path) -> None:
     before = everything(home)
     connect(*NAMES)
     assert everything(home) != before
@@ -77,7 +77,7 @@ def test_a_dry_run_shows_the_diff_without_the_token_and_writes_nothing(home: Pat
     assert str(home / ".codex" / "hooks.json") in done.err
 
 
-def test_what_was_there_is_kept(home: Path) -> None:
+def test_connect_keeps_existing_agent_settings(home: Path) -> None:
     connect("claude-code", "codex")
     settings = json.loads((home / ".claude" / "settings.json").read_text())
     assert settings["model"] == "opus"
@@ -136,7 +136,7 @@ def test_a_link_stays_a_link(home: Path) -> None:
     assert kept.read_bytes() == SETTINGS
 
 
-def test_without_a_name_it_lists_what_it_found(home: Path) -> None:
+def test_connect_without_a_name_lists_detected_agents(home: Path) -> None:
     connect("codex")
     states = {each["name"]: each["state"] for each in run("connect", "--json").data}
     assert states["claude-code"] == "found"
@@ -152,14 +152,14 @@ def test_secrets_of_the_connection_are_for_their_owner_only(home: Path) -> None:
 
 
 def found() -> dict[str, tuple[bool, str]]:
-    return {each.name: (each.ok, each.found) for each in findings()}
+    return {each.name: (each.ok, each.detail) for each in findings()}
 
 
-def test_doctor_says_that_codex_was_not_trusted_until_it_is(home: Path) -> None:
+def test_doctor_reports_untrusted_codex_hooks(home: Path) -> None:
     connect("codex")
     assert found()["codex"] == (
         False,
-        "installed, but not trusted: Codex passes over hooks that you have not approved",
+        "installed, but not trusted: Codex skips hooks that you have not approved",
     )
     config = home / ".codex" / "config.toml"
     key = json.dumps(f"{home / '.codex' / 'hooks.json'}:session_start:0:0")
@@ -180,7 +180,7 @@ def test_doctor_says_that_hooks_are_stale(home: Path) -> None:
     assert not found()["claude-code"][0]
 
 
-def test_doctor_does_not_mention_programs_that_are_not_there(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_doctor_omits_missing_programs(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
     assert set(found()) == {"claude-code", "codex"}
     assert all(client.files for client in clients().values())
@@ -203,5 +203,5 @@ def test_mcp_serves_the_projects_space_and_asks_the_persons(home: Path) -> None:
     assert _spaces_of(str(home), []) == ("default", ())
     connect("codex", "--project-only")
     assert _spaces_of(str(home / "work"), []) == ("project:git.example/team/tool", ())
-    with pytest.raises(Misconfigured):
+    with pytest.raises(ConfigurationError):
         _spaces_of(str(home), [])

@@ -1,4 +1,4 @@
-"""Which spaces a folder belongs to."""
+"""The spaces that a folder belongs to."""
 
 import shutil
 import subprocess
@@ -51,7 +51,7 @@ def test_a_password_in_a_remote_is_never_part_of_a_name() -> None:
     assert plain_remote("hunter2@git.example:team/tool") == "git.example/team/tool"
 
 
-def test_servers_on_one_machine_are_told_apart() -> None:
+def test_servers_on_different_ports_are_different_remotes() -> None:
     assert plain_remote("http://localhost:3000/a/b") != plain_remote("http://localhost:4000/a/b")
 
 
@@ -79,7 +79,7 @@ def test_outside_of_projects_everything_is_the_persons(home: Path) -> None:
         assert scope_of(folder).spaces == (PERSON,)
 
 
-def test_with_project_only_there_is_no_person(home: Path) -> None:
+def test_project_only_scope_has_no_person(home: Path) -> None:
     project = repository(home / "work")
     assert scope_of(project, project_only=True).spaces == (scope_of(project).project,)
     assert scope_of(home, project_only=True).home is None

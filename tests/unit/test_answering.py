@@ -1,4 +1,4 @@
-"""Cutting, proving and withholding: what of a model's text becomes a sentence, and which memories it never sees."""
+"""Answering: which parts of a model's text become sentences, and which items are withheld from it."""
 
 from datetime import UTC, datetime
 
@@ -8,22 +8,23 @@ from hypothesis import strategies as st
 
 from bethink.memory.answering.orders import is_order
 from bethink.memory.answering.proof import Proof
-from bethink.memory.answering.sentences import Sentence, Sentences
+from bethink.memory.answering.sentences import Sentence, SentenceSplitter
 from bethink.model.answers import AnswerSentence, SentenceFault
-from bethink.model.recall import Recalled, Ref, RefKind
+from bethink.model.recall import Match
 from bethink.model.records import Origin
+from bethink.model.refs import Ref, RefKind
 
 SPRING = datetime(2026, 3, 9, tzinfo=UTC)
 
 
-def item(text: str, label: str = "aaaaaa") -> Recalled:
+def item(text: str, label: str = "aaaaaa") -> Match:
     ref = Ref(RefKind.MESSAGE, "ses_1", len(text))
-    return Recalled(ref=ref, text=text, origin=Origin("user"), at=SPRING, score=1.0, tokens=9, label=label)
+    return Match(ref=ref, text=text, origin=Origin("user"), said_at=SPRING, score=1.0, tokens=9, label=label)
 
 
 def cut(text: str) -> list[Sentence]:
-    taken = Sentences()
-    return [*taken.heard(text), *taken.ended()]
+    taken = SentenceSplitter()
+    return [*taken.add(text), *taken.finish()]
 
 
 @pytest.mark.parametrize(
@@ -54,13 +55,13 @@ def test_sentences_have_the_labels_that_follow_them(text: str, found: list[tuple
     )
 )
 def test_however_a_text_is_cut_into_pieces_the_sentences_are_the_same(pieces: list[str]) -> None:
-    taken = Sentences()
-    found = [each for piece in pieces for each in taken.heard(piece)] + taken.ended()
+    taken = SentenceSplitter()
+    found = [each for piece in pieces for each in taken.add(piece)] + taken.finish()
 
     assert found == cut("".join(pieces))
 
 
-def checked(text: str, *memories: Recalled, question: str = "Where does Ada live?", label: str = "aaaaaa") -> object:
+def checked(text: str, *memories: Match, question: str = "Where does Ada live?", label: str = "aaaaaa") -> object:
     return Proof(memories, question=question, space="alice").check(Sentence(text, (label,)))
 
 
@@ -79,7 +80,7 @@ BERGEN = item("Ada moved to Bergen in spring, to number 17.")
         "Since 9 March 2026 Ada lives in Bergen.",
     ],
 )
-def test_a_sentence_stands_that_has_the_words_of_what_it_cites(text: str) -> None:
+def test_sentence_with_words_of_its_source_is_accepted(text: str) -> None:
     assert checked(text, BERGEN) == AnswerSentence(text=text, refs=(BERGEN.ref,))
 
 
@@ -105,7 +106,7 @@ def test_a_name_in_the_question_proves_nothing() -> None:
     assert checked("Ada lives in Oslo.", cited, question="Does Ada live in Oslo?") is SentenceFault.FOREIGN_NAME
 
 
-def test_what_a_memory_denies_cannot_be_said_from_it() -> None:
+def test_sentence_denied_by_its_source_is_a_fault() -> None:
     cited = item("I do not eat meat any more, only fish.")
 
     assert checked("You eat meat.", cited, question="Do I eat meat?") is SentenceFault.DENIED
@@ -123,7 +124,7 @@ def test_a_memory_that_has_nothing_of_the_sentence_is_not_among_its_proofs() -> 
 
 
 @pytest.mark.parametrize("label", ["bbbbbb", "message:ses_9:1", "aaaaaaa", "x"])
-def test_a_label_that_was_not_given_is_unknown(label: str) -> None:
+def test_unknown_label_is_a_fault(label: str) -> None:
     assert checked("Ada lives in Bergen.", BERGEN, label=label) is SentenceFault.UNKNOWN_REF
 
 
@@ -166,5 +167,5 @@ def test_an_order_to_the_model_is_known_as_one(text: str) -> None:
         "I never act as if I knew better.",
     ],
 )
-def test_what_people_say_is_not_taken_for_an_order(text: str) -> None:
+def test_ordinary_statement_is_not_an_order(text: str) -> None:
     assert not is_order(text)

@@ -5,7 +5,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bethink.base.backoff import jittered, pause_after
+from bethink.base.backoff import pause_after, with_jitter
 
 SECONDS = st.floats(0.001, 100_000.0)
 SPREADS = st.floats(0.0, 1.0)
@@ -42,10 +42,10 @@ def test_requested_wait_is_never_cut_short(failures: int, at_least: float, sprea
 
 @given(seconds=SECONDS, spread=SPREADS)
 def test_jitter_shortens_by_at_most_the_spread(seconds: float, spread: float) -> None:
-    assert seconds * (1.0 - spread) * (1.0 - ROUNDING) <= jittered(seconds, spread=spread) <= seconds
+    assert seconds * (1.0 - spread) * (1.0 - ROUNDING) <= with_jitter(seconds, spread=spread) <= seconds
 
 
-def test_jitter_uses_the_whole_spread() -> None:
+def test_jitter_covers_its_full_range() -> None:
     pauses = [pause_after(3, first=1.0, max_pause=60.0, at_least=5.0, spread=0.5) for _ in range(1_000)]
     waits = [pause_after(0, first=0.0, max_pause=60.0, at_least=10.0, spread=0.5) for _ in range(1_000)]
 

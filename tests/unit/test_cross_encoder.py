@@ -1,4 +1,4 @@
-"""A cross-encoder reads a question and a text together, and scores how well the one answers the other."""
+"""A cross-encoder reads a question and a text together, and scores how well the text answers."""
 
 import json
 import shutil
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bethink.errors import BadAnswer, Misconfigured
+from bethink.errors import ConfigurationError, ModelResponseError
 from bethink.extend import Reranker
 from bethink.providers.cross_encoder import CrossEncoder
 from bethink.providers.onnx_embedder import OnnxEmbedder
@@ -29,7 +29,7 @@ def reranker() -> CrossEncoder:
     return CrossEncoder(weights.CROSS_ENCODER, manifest=weights.CROSS_ENCODER_MANIFEST)
 
 
-async def test_the_answer_comes_first_and_what_has_nothing_to_do_with_it_last(reranker: Reranker) -> None:
+async def test_reranker_ranks_the_answer_first_and_noise_last(reranker: Reranker) -> None:
     scores = await reranker.rerank(QUESTION, TEXTS)
 
     assert (max(scores), min(scores)) == (scores[3], scores[2])
@@ -70,10 +70,10 @@ def test_a_reranker_brings_its_own_weight(tmp_path: Path) -> None:
 
     assert own.name.startswith("onnx:mine-")
     assert (own.weight, tokens.weight) == (0.6, 0.14)
-    with pytest.raises(Misconfigured, match="for the setting 'reranker'"):
+    with pytest.raises(ConfigurationError, match="for the setting 'reranker'"):
         OnnxEmbedder(home)
     (home / MANIFEST).write_text("{}")
-    with pytest.raises(Misconfigured, match="for the setting 'embedder'"):
+    with pytest.raises(ConfigurationError, match="for the setting 'embedder'"):
         CrossEncoder(home)
 
 
@@ -81,14 +81,14 @@ async def test_a_model_that_gives_no_score_for_a_pair_is_refused(tmp_path: Path)
     shutil.copy(minilm.TOKENIZER, tmp_path)
     (tmp_path / "model.onnx").symlink_to(minilm.FOLDER / "model.onnx")
 
-    with pytest.raises(Misconfigured, match="does not return one score"):
+    with pytest.raises(ConfigurationError, match="does not return one score"):
         await CrossEncoder(tmp_path).rerank(QUESTION, TEXTS)
 
 
-async def test_numbers_that_are_none_never_become_a_score(tmp_path: Path) -> None:
+async def test_nan_never_becomes_a_score(tmp_path: Path) -> None:
     write_tokenizer(tmp_path / "tokenizer.json", {"[UNK]": 0, "tea": 2})
     write_logarithm(tmp_path / "model.onnx", tokens=False, width=1)
 
     assert await CrossEncoder(tmp_path).rerank("tea", [""]) == [pytest.approx(0.6931, abs=1e-3)]
-    with pytest.raises(BadAnswer, match="cannot"):
+    with pytest.raises(ModelResponseError, match="cannot"):
         await CrossEncoder(tmp_path).rerank("coffee", [""])

@@ -1,4 +1,4 @@
-"""Which times a question speaks of. Now is Wednesday, 18 October 2023, three in the afternoon."""
+"""Times in a question. Now is Wednesday, 18 October 2023, three in the afternoon."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -46,7 +46,7 @@ def day(at: Micros) -> str:
         "the 8th  of\nMay",
     ],
 )
-def test_a_day_is_found_in_any_spelling(spelling: str) -> None:
+def test_day_is_recognized_in_any_spelling(spelling: str) -> None:
     assert times(f"What did she do on {spelling}?") == ["2023-05-08 2023-05-08 day"]
 
 
@@ -82,7 +82,7 @@ def test_a_day_is_found_in_any_spelling(spelling: str) -> None:
         ("Q3 2022", "2022-07-01 2022-09-30 quarter"),
     ],
 )
-def test_months_seasons_and_years_are_found_and_the_last_one_is_meant(question: str, expected: str) -> None:
+def test_months_seasons_and_years_mean_the_last_one(question: str, expected: str) -> None:
     assert times(question) == [expected]
 
 
@@ -127,7 +127,7 @@ def test_relative_words_are_counted_from_now(question: str, expected: str) -> No
     assert times(question) == [expected]
 
 
-def test_a_winter_that_is_not_over_is_this_one_and_a_month_ago_may_lie_in_a_shorter_month() -> None:
+def test_current_winter_and_shorter_months_are_resolved() -> None:
     january = datetime(2023, 1, 31, 9, tzinfo=UTC)
 
     assert times("this winter", january) == ["2022-12-01 2023-02-28 season"]
@@ -215,7 +215,7 @@ def test_several_times_come_in_the_order_of_the_question_and_each_once() -> None
         "May 77",
     ],
 )
-def test_what_is_no_time_is_not_taken_for_one(question: str) -> None:
+def test_text_without_a_time_yields_no_times(question: str) -> None:
     assert times(question) == []
 
 
@@ -247,7 +247,7 @@ def holds(span: DateSpan, moment: datetime) -> bool:
 
 
 @given(day=DAYS, spelling=st.sampled_from(SPELLINGS), frame=st.sampled_from(["{}", "What happened on {}?", "({})"]))
-def test_a_day_written_out_is_found_again(day: datetime, spelling: str, frame: str) -> None:
+def test_written_day_is_recognized(day: datetime, spelling: str, frame: str) -> None:
     question = frame.format(spelling.format(day, SUFFIX.get(day.day, "th")))
 
     [span] = spans(question, NOW)
@@ -281,7 +281,7 @@ def test_days_ago_are_counted_exactly(days: int, now: datetime) -> None:
 
 
 @given(question=st.text(), now=DAYS)
-def test_any_text_is_read_and_a_stretch_never_ends_before_it_starts(question: str, now: datetime) -> None:
+def test_any_text_is_read_and_spans_are_ordered(question: str, now: datetime) -> None:
     assert all(span.start < span.end for span in spans(question, now))
 
 

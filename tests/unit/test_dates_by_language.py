@@ -40,12 +40,12 @@ def found(question: str) -> list[str]:
 
 
 @pytest.mark.parametrize(("language", "question", "expected"), TABLE)
-def test_a_time_is_found_in_each_language(language: str, question: str, expected: str) -> None:
+def test_time_is_recognized_in_each_language(language: str, question: str, expected: str) -> None:
     assert (languages_of(question)[0], found(question)) == (language, [expected])
 
 
 @pytest.mark.parametrize("question", lines(PHRASES["no_time"]))
-def test_what_is_no_time_in_its_language_is_not_taken_for_one(question: str) -> None:
+def test_text_without_a_time_yields_none_in_its_language(question: str) -> None:
     assert found(question) == []
 
 
@@ -54,7 +54,7 @@ def test_languages_do_not_get_in_each_others_way(question: str, expected: list[s
     assert found(question) == expected
 
 
-def test_the_words_of_a_time_are_left_out_of_the_rest_and_the_others_stay_as_written() -> None:
+def test_time_words_are_removed_and_other_words_stay() -> None:
     assert times("Où étais-je le 5 mars ?", NOW)[1] == "Où étais-je le        ?"
 
 
@@ -76,6 +76,6 @@ CHARACTERS = sorted({char for said in SAID.values() for line in said for char in
     ),
     now=st.datetimes(timezones=st.just(UTC)),
 )
-def test_any_words_are_read_and_a_time_never_ends_before_it_starts(question: str, now: datetime) -> None:
+def test_any_words_are_read_and_spans_are_ordered(question: str, now: datetime) -> None:
     for span in spans(question, now):
         assert span.start < span.end

@@ -40,18 +40,18 @@ def test_a_sign_around_a_quote_that_the_statement_lacks_is_a_doubt(said: str, qu
         ("我住在成都。", "小伟住在成都。"),
     ],
 )
-def test_what_is_said_plainly_is_not_doubted(said: str, statement: str) -> None:
+def test_plain_statement_is_not_doubted(said: str, statement: str) -> None:
     assert not doubted(said, statement)
 
 
-def test_what_the_speaker_takes_back_next_is_doubted() -> None:
+def test_statement_corrected_in_the_next_message_is_doubted() -> None:
     assert doubted("The number is 77120.", "The number is 77120.", after="Sorry, typo: 77210.") == "sorry"
     assert not doubted("The number is 77120.", "The number is 77120.", after="It came today.")
 
 
-def test_what_is_claimed_as_planned_may_be_supposed() -> None:
+def test_planned_claim_may_be_hypothetical() -> None:
     assert not doubted("If it rains, I stay.", "Mira stays in the rain.", stance="planned")
 
 
-def test_who_quotes_far_more_than_needed_is_doubted() -> None:
+def test_quote_with_far_more_than_needed_is_doubted() -> None:
     assert doubted("One. Two. Three. I live in Bergen.", "Mira lives in Bergen.")

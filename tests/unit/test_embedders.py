@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from safetensors.numpy import load_file  # pyright: ignore[reportUnknownVariableType]
 from tokenizers import Tokenizer
 
-from bethink.errors import BadAnswer, Misconfigured
+from bethink.errors import ConfigurationError, ModelResponseError
 from bethink.extend import Embedder, Reranker
 from bethink.providers.local_model import _threads, in_thread
 from bethink.providers.onnx_embedder import OnnxEmbedder
@@ -57,7 +57,7 @@ async def vectors(embedder: Embedder, texts: Sequence[str]) -> NDArray[np.float6
     return np.array(await embedder.embed(texts))
 
 
-async def test_what_means_much_the_same_lies_nearer_than_what_does_not(embedder: OnnxEmbedder) -> None:
+async def test_similar_meanings_have_closer_vectors(embedder: OnnxEmbedder) -> None:
     cat, kitten, money = await vectors(embedder, [CAT, KITTEN, MONEY])
 
     assert cat @ kitten > 0.6
@@ -77,7 +77,7 @@ async def test_vectors_come_in_order_and_are_the_same_alone_and_in_a_crowd(embed
         assert np.abs(alone - together[place]).max() < 1e-2
 
 
-async def test_of_a_long_text_the_first_256_tokens_are_seen(embedder: OnnxEmbedder) -> None:
+async def test_only_first_256_tokens_of_a_text_are_embedded(embedder: OnnxEmbedder) -> None:
     seen, unseen, longer = await vectors(embedder, ["cat " * 254, "cat " * 254 + MONEY * 9_999, "cat " * 253 + MONEY])
 
     assert seen == pytest.approx(unseen, abs=1e-5)
@@ -126,7 +126,7 @@ async def test_many_may_ask_for_vectors_while_the_model_is_still_being_opened(fo
     assert found == [384] * 3
 
 
-def test_a_name_stands_for_the_files_wherever_they_lie(folder: Path, tmp_path: Path) -> None:
+def test_model_name_is_independent_of_its_folder(folder: Path, tmp_path: Path) -> None:
     name = OnnxEmbedder(folder).name
     moved = shutil.copytree(folder, tmp_path / "elsewhere" / "mini")
 
@@ -146,7 +146,7 @@ def test_a_name_changes_with_every_file_that_makes_the_vectors(folder: Path, fil
 
 
 @pytest.mark.parametrize("place", ["model_quantized.onnx", "onnx/model.onnx", "onnx/model_int8.onnx"])
-async def test_the_model_is_found_where_exports_and_hubs_put_it(folder: Path, place: str) -> None:
+async def test_model_is_found_in_export_and_hub_layouts(folder: Path, place: str) -> None:
     (folder / "onnx").mkdir()
     (folder / "model.onnx").rename(folder / place)
 
@@ -156,12 +156,12 @@ async def test_the_model_is_found_where_exports_and_hubs_put_it(folder: Path, pl
         assert found.dimension == 384
 
 
-def test_of_several_models_the_plain_one_is_taken_or_none(folder: Path) -> None:
+def test_plain_model_file_is_preferred_among_several(folder: Path) -> None:
     (folder / "model_int8.onnx").touch()
     assert OnnxEmbedder(folder).dimension == 384
 
     (folder / "model.onnx").rename(folder / "model_quantized.onnx")
-    with pytest.raises(Misconfigured, match=r"model_int8\.onnx, model_quantized\.onnx"):
+    with pytest.raises(ConfigurationError, match=r"model_int8\.onnx, model_quantized\.onnx"):
         OnnxEmbedder(folder)
 
 
@@ -173,16 +173,16 @@ def test_the_home_folder_may_be_a_tilde(folder: Path, tiny: Path, monkeypatch: p
 
 
 @pytest.mark.parametrize("place", ["nowhere", "no\0where", "~nobody-of-this-name/model"])
-def test_a_model_that_is_not_there_is_not_fetched_but_refused(place: str) -> None:
+def test_missing_model_is_rejected_without_a_download(place: str) -> None:
     for make in (OnnxEmbedder, StaticEmbedder):
-        with pytest.raises(Misconfigured, match="nothing is downloaded"):
+        with pytest.raises(ConfigurationError, match="nothing is downloaded"):
             make(place)
 
 
 def test_a_model_without_its_tokenizer_is_refused_with_the_setting_for_it(tmp_path: Path) -> None:
-    with pytest.raises(Misconfigured, match="embedder_tokenizer"):
+    with pytest.raises(ConfigurationError, match="embedder_tokenizer"):
         OnnxEmbedder(minilm.FOLDER)
-    with pytest.raises(Misconfigured, match=r"does not contain model\.onnx"):
+    with pytest.raises(ConfigurationError, match=r"does not contain model\.onnx"):
         OnnxEmbedder(tmp_path)
 
 
@@ -195,20 +195,20 @@ def test_a_model_that_does_not_take_the_mean_is_refused(folder: Path) -> None:
         assert OnnxEmbedder(folder)
     for other in ({"pooling_mode_cls_token": True, "pooling_mode_mean_tokens": False}, {"pooling_mode": "cls"}):
         pooling.write_text(json.dumps(other))
-        with pytest.raises(Misconfigured, match="mean"):
+        with pytest.raises(ConfigurationError, match="mean"):
             OnnxEmbedder(folder)
     for broken in ("{", "[]"):
         pooling.write_text(broken)
-        with pytest.raises(Misconfigured, match="cannot read"):
+        with pytest.raises(ConfigurationError, match="Cannot read"):
             OnnxEmbedder(folder)
 
 
 @pytest.mark.parametrize("file", ["model.onnx", "tokenizer.json"])
-async def test_a_broken_file_is_a_matter_of_settings(folder: Path, file: str) -> None:
+async def test_broken_model_file_is_misconfigured(folder: Path, file: str) -> None:
     (folder / file).unlink()
     (folder / file).write_bytes(b"{oops")
 
-    with pytest.raises(Misconfigured, match="complete"):
+    with pytest.raises(ConfigurationError, match="complete"):
         await OnnxEmbedder(folder).embed([CAT])
 
 
@@ -216,11 +216,11 @@ async def test_a_model_without_a_vector_for_each_token_is_refused(folder: Path) 
     (folder / "model.onnx").unlink()
     write_logarithm(folder / "model.onnx", tokens=False)
 
-    with pytest.raises(Misconfigured, match="each token"):
+    with pytest.raises(ConfigurationError, match="each token"):
         await OnnxEmbedder(folder).embed([CAT])
 
 
-async def test_numbers_that_are_none_never_become_a_vector(tmp_path: Path) -> None:
+async def test_nan_never_becomes_a_vector(tmp_path: Path) -> None:
     write_tokenizer(tmp_path / "tokenizer.json", WORDS)
     write_logarithm(tmp_path / "model.onnx")
     logarithm = OnnxEmbedder(tmp_path)
@@ -228,14 +228,14 @@ async def test_numbers_that_are_none_never_become_a_vector(tmp_path: Path) -> No
     assert logarithm.dimension == 1
     assert await logarithm.embed(["kitten sofa"]) == [[1.0]]
     for nothing in ("unheard", ""):
-        with pytest.raises(BadAnswer, match="cannot embed"):
+        with pytest.raises(ModelResponseError, match="cannot embed"):
             await logarithm.embed([nothing])
 
 
-async def test_a_tokenizer_of_another_model_is_found_out(folder: Path) -> None:
+async def test_tokenizer_of_another_model_is_detected(folder: Path) -> None:
     write_tokenizer(folder / "tokenizer.json", {"[UNK]": 0, "cat": 99_999})
 
-    with pytest.raises(BadAnswer, match="belongs to the model"):
+    with pytest.raises(ModelResponseError, match="belongs to the model"):
         await OnnxEmbedder(folder).embed(["cat"])
 
 
@@ -283,19 +283,19 @@ async def test_a_text_without_a_known_word_is_near_to_none(tiny: Path) -> None:
     assert nothing @ nothing == 1
 
 
-async def test_a_static_model_may_weigh_its_words_and_let_them_share_a_vector(tmp_path: Path) -> None:
+async def test_static_model_supports_weights_and_shared_vectors(tmp_path: Path) -> None:
     home = static(tmp_path / "m", embeddings=[[1, 0], [0, 1]], mapping=[0, 0, 0, 1, 1], weights=[1.0, 3.0, 1.0, 4.0, 0])
 
     assert await vectors(StaticEmbedder(home), ["cat sofa", "kitten"]) == pytest.approx(np.array([[0.6, 0.8], [1, 0]]))
 
 
-async def test_a_static_model_says_how_much_of_a_text_it_reads(tmp_path: Path) -> None:
+async def test_static_model_limits_the_text_length(tmp_path: Path) -> None:
     home = static(tmp_path / "m", '{"max_length": 3}', embedding_dot_weight=TABLE)
 
     assert await vectors(StaticEmbedder(home), ["cat " * 3 + "revenue"]) == pytest.approx(np.array([[0.6, 0.8, 0]]))
 
 
-async def test_the_table_of_the_extra_finds_what_means_much_the_same_in_several_languages() -> None:
+async def test_local_embedder_matches_meaning_across_languages() -> None:
     local = LocalEmbedder()
     cat, kitten, money, chinese, tea = await vectors(local, [CAT, KITTEN, MONEY, "我喜欢喝茶", "I like drinking tea."])
 
@@ -306,7 +306,7 @@ async def test_the_table_of_the_extra_finds_what_means_much_the_same_in_several_
     assert max(cat @ money, kitten @ money, chinese @ money) < 0.1
 
 
-async def test_the_table_of_the_extra_is_the_mean_of_its_tokens_as_its_own_package_makes_it() -> None:
+async def test_local_embedding_is_the_mean_of_its_tokens() -> None:
     home = package("wordllama")
     table = load_file(home / "weights" / "l2_supercat_256.safetensors")["embedding.weight"].astype(np.float32)
     tokenizer = Tokenizer.from_file(str(home / "tokenizers" / "l2_supercat_tokenizer_config.json"))
@@ -322,26 +322,26 @@ def test_an_extra_without_its_table_says_so(tmp_path: Path, monkeypatch: pytest.
     (tmp_path / "wordllama" / "__init__.py").touch()
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
 
-    with pytest.raises(Misconfigured, match=r"Install bethink\[local\] again"):
+    with pytest.raises(ConfigurationError, match=r"Install bethink\[local\] again"):
         LocalEmbedder()
 
 
 @pytest.mark.parametrize("file", ["config.json", "tokenizer.json", "model.safetensors"])
-def test_a_static_model_needs_all_its_files_whole(tiny: Path, file: str) -> None:
+def test_static_model_needs_all_its_files(tiny: Path, file: str) -> None:
     name = StaticEmbedder(tiny).name
     (tiny / file).write_bytes(b"[]")
     assert StaticEmbedder(tiny).name != name
-    with pytest.raises(Misconfigured, match="cannot read"):
+    with pytest.raises(ConfigurationError, match="Cannot read"):
         _ = StaticEmbedder(tiny).dimension
 
     (tiny / file).unlink()
-    with pytest.raises(Misconfigured, match=file):
+    with pytest.raises(ConfigurationError, match=file):
         StaticEmbedder(tiny)
 
 
 def test_a_table_that_is_too_short_for_its_tokenizer_is_refused(tmp_path: Path) -> None:
     for place, table in enumerate([TABLE[:4], TABLE[0]]):
-        with pytest.raises(Misconfigured, match="cannot read"):
+        with pytest.raises(ConfigurationError, match="Cannot read"):
             _ = StaticEmbedder(static(tmp_path / str(place), embeddings=table)).dimension
 
 
@@ -363,11 +363,11 @@ def test_a_missing_extra_is_named(
 ) -> None:
     monkeypatch.setitem(sys.modules, module, None)
 
-    with pytest.raises(Misconfigured, match=rf"bethink\[{extra}\]"):
+    with pytest.raises(ConfigurationError, match=rf"bethink\[{extra}\]"):
         make(".")
 
 
-def test_nothing_is_loaded_before_it_is_needed_and_nothing_is_ever_fetched(folder: Path, tiny: Path) -> None:
+def test_embedder_loads_lazily_and_uses_no_network(folder: Path, tiny: Path) -> None:
     code = f"""
 import anyio, sys
 from bethink.memory.plugins import embedder_from, reranker_from

@@ -2,7 +2,7 @@ import re
 
 import pytest
 
-from bethink.errors import ModelUnavailable
+from bethink.errors import ModelUnavailableError
 from bethink.features.agent_databases.line_extraction import LineExtractor, NopExtractor
 from bethink.providers.redaction import SecretRedactor
 from bethink.providers.scripted_model import ScriptedModel
@@ -11,7 +11,7 @@ from tests.conftest import Quiet
 
 async def facts(text: str) -> list[str]:
     found = await LineExtractor(ScriptedModel([text]), redactor=Quiet()).extract("ses_1", "hi", "hello")
-    return [fact.content for fact in found]
+    return [fact.text for fact in found]
 
 
 @pytest.mark.spec("S4.28")
@@ -41,7 +41,7 @@ async def test_every_line_is_a_fact_without_its_bullet_and_none_means_no_facts()
 
 
 @pytest.mark.spec("S4.32", "S4.33", "S4.27")
-async def test_ids_are_made_of_time_index_and_sequence_and_the_source_is_the_session() -> None:
+async def test_fact_id_has_time_index_and_sequence() -> None:
     extractor = LineExtractor(ScriptedModel(lambda _: "one\ntwo"), redactor=Quiet())
 
     found = [*await extractor.extract("ses_1", "a", "b"), *await extractor.extract("ses_1", "a", "b")]
@@ -56,16 +56,16 @@ async def test_ids_are_made_of_time_index_and_sequence_and_the_source_is_the_ses
 
 
 @pytest.mark.spec("S4.34")
-async def test_where_learning_is_off_nothing_is_ever_learnt() -> None:
+async def test_nop_extractor_learns_nothing() -> None:
     assert await NopExtractor().extract("ses_1", "I like tea.", "Noted.") == []
 
 
-async def test_a_model_that_fails_is_the_callers_to_hear_of_and_secrets_go_nowhere() -> None:
-    with pytest.raises(ModelUnavailable):
-        await LineExtractor(ScriptedModel([ModelUnavailable("no")]), redactor=Quiet()).extract("s", "a", "b")
+async def test_model_errors_reach_the_caller_and_secrets_are_redacted() -> None:
+    with pytest.raises(ModelUnavailableError):
+        await LineExtractor(ScriptedModel([ModelUnavailableError("no")]), redactor=Quiet()).extract("s", "a", "b")
     secret = "ghp_" + "a1B2" * 9
     model = ScriptedModel([f"User's key is {secret}"])
 
     [fact] = await LineExtractor(model, redactor=SecretRedactor(b"k")).extract("s", f"key {secret}", "b")
 
-    assert secret not in model.calls[0].prompt + fact.content
+    assert secret not in model.calls[0].prompt + fact.text

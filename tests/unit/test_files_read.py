@@ -1,4 +1,4 @@
-"""Files as texts: what a reader makes of them, and how they are cut into passages that have exact places."""
+"""Files as texts: how they are read, and split into passages with exact positions."""
 
 import codecs
 import re
@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bethink.errors import Invalid
+from bethink.errors import InvalidRequestError
 from bethink.features.files import pdf as pdf_module
 from bethink.features.files import reading
 from bethink.features.files.html import read_html
 from bethink.features.files.markdown import read_markdown
 from bethink.features.files.passages import PASSAGE, FilePassage, passages_of
-from bethink.features.files.reading import PDF, decoded, media_type_of, read_file, read_text
-from bethink.features.files.secrets import kept_together
+from bethink.features.files.reading import PDF, decode_text, media_type_of, read_file, read_text
+from bethink.features.files.secrets import join_split_secrets
 from bethink.features.files.sources import MAX_BYTES, SourceText
 from bethink.providers.redaction import SecretRedactor
 from tests.pdf_kit import pdf
@@ -72,9 +72,7 @@ def as_plain(text: str) -> SourceText:
 
 @pytest.mark.parametrize("read", [as_plain, read_markdown, read_html], ids=["text", "markdown", "html"])
 @given(text=TEXTS)
-def test_all_that_is_said_is_in_exactly_one_passage_at_its_exact_place(
-    read: Callable[[str], SourceText], text: str
-) -> None:
+def test_every_character_is_in_exactly_one_passage(read: Callable[[str], SourceText], text: str) -> None:
     source = read(text)
     last = 0
 
@@ -92,7 +90,7 @@ def test_no_word_is_cut_in_two(text: str) -> None:
     assert " ".join(texts(as_plain(text))).split() == text.split()
 
 
-def test_markdown_is_cut_at_its_headings_and_code_and_tables_stay_whole() -> None:
+def test_markdown_is_split_at_headings_and_blocks_stay_whole() -> None:
     source = read_markdown(HANDBOOK)
     found = passages_of(source)
 
@@ -102,7 +100,7 @@ def test_markdown_is_cut_at_its_headings_and_code_and_tables_stay_whole() -> Non
     assert "# not a heading\n    return" in texts(source)[1]
 
 
-def test_what_fits_stays_whole_and_what_does_not_is_cut_at_a_line() -> None:
+def test_blocks_stay_whole_or_are_split_at_lines() -> None:
     code = "```\n" + "x = 1\n\n" * 100 + "```"
     table = "\n".join(["| a | b |"] * 200)
 
@@ -114,13 +112,13 @@ def test_what_fits_stays_whole_and_what_does_not_is_cut_at_a_line() -> None:
     assert len(texts(longer)) == 4
 
 
-def test_a_heading_without_a_text_goes_with_the_next_one_below_it() -> None:
+def test_heading_without_text_joins_the_next_one() -> None:
     found = passages_of(read_markdown("# A\n\n## B\n\n### C\n\nText.\n\n## D\n\n## E\n\nMore.\n"))
 
     assert [each.headings for each in found] == [("A", "B", "C"), ("A", "D"), ("A", "E")]
 
 
-def test_a_long_paragraph_is_cut_after_a_sentence_and_one_without_spaces_between_two_letters() -> None:
+def test_long_paragraph_is_split_at_sentences_or_letters() -> None:
     sentences = texts(as_plain("This is a sentence of the text. " * 100))
     han = texts(as_plain("漢字" * 1_200))
     thai = texts(as_plain("ที่นี่" * 500))
@@ -169,7 +167,7 @@ def test_hidden_element_without_end_tag_hides_only_itself(page: str, text: str) 
     assert read_html(page).text == text
 
 
-def test_heading_inside_a_heading_has_its_own_place() -> None:
+def test_nested_heading_has_its_own_position() -> None:
     source = read_html("<h1>Tea <div><h2> room</h2></div>four</h1>")
 
     assert source.text == "Tea\n\nroom\n\nfour"
@@ -216,25 +214,25 @@ def test_five_megabytes_of_signs_and_a_number_of_a_million_digits_are_read() -> 
 
 
 def test_ten_thousand_sections_are_enough() -> None:
-    with pytest.raises(Invalid, match=r"10,000 passages.*Add it in parts"):
+    with pytest.raises(InvalidRequestError, match=r"10,000 passages.*Split the file"):
         passages_of(read_markdown("# a\n\nb\n\n" * 10_001))
 
 
 def test_text_is_read_in_utf_8_and_with_a_mark_in_utf_16() -> None:
-    assert decoded("é漢".encode()) == decoded("é漢".encode("utf-8-sig")) == "é漢"
-    assert decoded(codecs.BOM_UTF16_BE + "é漢".encode("utf-16-be")) == decoded("é漢".encode("utf-16")) == "é漢"
+    assert decode_text("é漢".encode()) == decode_text("é漢".encode("utf-8-sig")) == "é漢"
+    assert decode_text(codecs.BOM_UTF16_BE + "é漢".encode("utf-16-be")) == decode_text("é漢".encode("utf-16")) == "é漢"
     for broken in ("é".encode("latin-1"), codecs.BOM_UTF16_LE + b"a", b"\xff\xd8\xff\xe0"):
-        with pytest.raises(Invalid, match="not text in UTF-8"):
-            decoded(broken)
+        with pytest.raises(InvalidRequestError, match="not UTF-8 text"):
+            decode_text(broken)
 
 
-def test_the_media_type_follows_from_the_name_unless_it_is_given() -> None:
+def test_media_type_is_derived_from_the_name_unless_set() -> None:
     names = ("a.md", "B.HTML", "c.PDF", "d.txt", "e", "x.md/y")
     assert [media_type_of(name, None).partition("/")[2] for name in names] == [
         "markdown", "html", "pdf", "plain", "plain", "plain",
     ]  # fmt: skip
     assert media_type_of("a.md", "Text/HTML; charset=utf-8") == "text/html"
-    with pytest.raises(Invalid, match="'image/png' cannot be read"):
+    with pytest.raises(InvalidRequestError, match="'image/png' is not supported"):
         media_type_of("a.png", "image/png")
 
 
@@ -258,45 +256,45 @@ LOOP = pdf("tea").replace(b"/Kids [4 0 R]", b"/Kids [2 0 R]")
 @pytest.mark.parametrize(
     ("data", "why"),
     [
-        (b"%PDF-1.7\nnothing", "not a PDF that can be read"),
-        (b"plain", "not a PDF that can be read"),
-        (pdf("tea")[:200], "not a PDF that can be read"),
-        (LOOP, "not a PDF that can be read|holds no text"),
+        (b"%PDF-1.7\nnothing", "The PDF cannot be read"),
+        (b"plain", "The PDF cannot be read"),
+        (pdf("tea")[:200], "The PDF cannot be read"),
+        (LOOP, "The PDF cannot be read|contains no text"),
         (pdf("tea", trailer=ENCRYPTED), "is encrypted"),
-        (pdf(""), "holds no text"),
+        (pdf(""), "contains no text"),
         (pdf(*[""] * 2_001), "more than 2,000 pages"),
     ],
     ids=["broken", "text", "cut off", "endless", "encrypted", "empty", "long"],
 )
 async def test_a_pdf_that_cannot_be_read_is_refused_in_one_sentence(data: bytes, why: str) -> None:
-    with pytest.raises(Invalid, match=why):
+    with pytest.raises(InvalidRequestError, match=why):
         await read_file(PDF, text=None, data=data)
 
 
-async def test_a_pdf_that_takes_too_long_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_slow_pdf_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pdf_module, "_SECONDS", 0.01)
 
-    with pytest.raises(Invalid, match=r"takes more than 0\.01 seconds"):
+    with pytest.raises(InvalidRequestError, match=r"took more than 0\.01 seconds"):
         await read_file(PDF, text=None, data=pdf("tea"))
 
 
 async def test_without_the_extra_a_pdf_is_refused_with_the_command_that_helps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pdf_module, "find_spec", dict[str, object]().get)
 
-    with pytest.raises(Invalid, match=r"pip install 'bethink\[pdf\]'"):
+    with pytest.raises(InvalidRequestError, match=r"pip install 'bethink\[pdf\]'"):
         await read_file(PDF, text=None, data=pdf("tea"))
 
 
 async def test_html_without_its_extra_names_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading, "find_spec", dict[str, object]().get)
 
-    with pytest.raises(Invalid, match=r"pip install 'bethink\[html\]'"):
+    with pytest.raises(InvalidRequestError, match=r"pip install 'bethink\[html\]'"):
         await read_file("text/html", text="<p>tea", data=None)
 
 
 @pytest.mark.parametrize("data", [b"a" * (MAX_BYTES + 1), b"a" * 2_000_001], ids=["bytes", "characters"])
 async def test_a_file_that_is_too_large_is_refused(data: bytes) -> None:
-    with pytest.raises(Invalid, match="add it in parts"):
+    with pytest.raises(InvalidRequestError, match="Split the file"):
         await read_file("text/plain", text=None, data=data)
 
 
@@ -314,13 +312,13 @@ KEY = "\n".join(
     ],
     ids=["a key", "private", "private without an end"],
 )
-def test_a_secret_that_is_longer_than_a_passage_is_cut_out_as_a_whole(secret: str, left: str, least: int) -> None:
+def test_secret_longer_than_a_passage_is_removed_completely(secret: str, left: str, least: int) -> None:
     redactor = SecretRedactor(b"k")
     before = "\n\n".join(f"Paragraph {number} says something about tea." for number in range(150))
     source = as_plain(f"{before}\n\nThe secret:\n{secret}\n\nAfter it.\n\n{before}\n")
 
     apart = [redactor.redact(each) for each in texts(source)]
-    found = kept_together(source.text, passages_of(source), redactor)
+    found = join_split_secrets(source.text, passages_of(source), redactor)
     together = [redactor.redact(source.text[each.start : each.end]) for each in found]
 
     assert left in "".join(apart), "cut apart, some of it would stay"
@@ -332,10 +330,10 @@ def test_a_secret_that_is_longer_than_a_passage_is_cut_out_as_a_whole(secret: st
 @given(
     text=st.lists(st.sampled_from(["tea ", "<private>", "</private>", "\n\n", "word " * 150]), max_size=30).map("".join)
 )
-def test_whatever_is_private_the_passages_have_what_the_whole_has(text: str) -> None:
+def test_redacted_passages_equal_the_redacted_text(text: str) -> None:
     redactor = SecretRedactor(b"k")
     source = as_plain(text)
-    found = kept_together(source.text, passages_of(source), redactor)
+    found = join_split_secrets(source.text, passages_of(source), redactor)
     stored = [redactor.redact(source.text[each.start : each.end]) for each in found]
 
     assert "".join("".join(stored).split()) == "".join(redactor.redact(text).split())

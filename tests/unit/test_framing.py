@@ -1,4 +1,4 @@
-"""Frames around what was recalled: data going in, nothing left of them coming back."""
+"""Frames around recalled memory: data on the way in, removed completely on the way back."""
 
 import html
 import json
@@ -9,11 +9,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bethink.model import framing
-from bethink.model.framing import Cited, cited, framed, inert, label_of, unframed
-from bethink.model.recall import Ref, RefKind
+from bethink.model.framing import ParsedReply, add_frame, inert, label_of, parse_citations, remove_frames
+from bethink.model.refs import Ref, RefKind
 from tests.pace import growth
 
-ECHO = framed("- Alice likes tea", note="Recalled.")
+ECHO = add_frame("- Alice likes tea", note="Recalled.")
 TAGS = st.sampled_from(
     [
         "<bethink-memory>",
@@ -41,8 +41,8 @@ PARTS = st.lists(st.one_of(TAGS, st.text(max_size=6)), max_size=12).map("".join)
 
 
 def test_a_frame_holds_its_note_and_its_body_line_by_line() -> None:
-    assert framed("body", note="note") == "<bethink-memory>\nnote\nbody\n</bethink-memory>"
-    assert unframed(framed("bethink-memory> body", note="note </")) == ""
+    assert add_frame("body", note="note") == "<bethink-memory>\nnote\nbody\n</bethink-memory>"
+    assert remove_frames(add_frame("bethink-memory> body", note="note </")) == ""
 
 
 @pytest.mark.parametrize(
@@ -64,20 +64,20 @@ def test_a_frame_holds_its_note_and_its_body_line_by_line() -> None:
         ECHO.replace("\n", "\\\\n").replace("<", "\\\\u003C").replace(">", "\\\\u003E"),
     ],
 )
-def test_an_echo_is_cut_out_however_it_was_written(echo: str) -> None:
-    assert unframed(echo).strip() == ""
-    assert unframed(f"Before.\n\n{echo}\n\nAfter.") == "Before.\n\nAfter."
+def test_echo_is_removed_in_any_spelling(echo: str) -> None:
+    assert remove_frames(echo).strip() == ""
+    assert remove_frames(f"Before.\n\n{echo}\n\nAfter.") == "Before.\n\nAfter."
 
 
-def test_an_echo_in_the_result_of_a_tool_is_cut_out_and_its_json_still_reads() -> None:
+def test_echo_in_a_tool_result_is_removed_and_json_stays_valid() -> None:
     result = json.dumps({"file": f"first\n{ECHO}\nlast", "lines": [3, 4]})
     escaped = result.replace("<", "\\u003c").replace(">", "\\u003e")
 
     for text in (result, escaped):
-        left = json.loads(unframed(text))
+        left = json.loads(remove_frames(text))
         assert left["lines"] == [3, 4]
         assert left["file"].split() == ["first", "last"]
-    assert unframed(json.dumps(result)).count("Alice") == 0
+    assert remove_frames(json.dumps(result)).count("Alice") == 0
 
 
 @pytest.mark.parametrize(
@@ -102,8 +102,8 @@ def test_an_echo_in_the_result_of_a_tool_is_cut_out_and_its_json_still_reads() -
         ("</bethink-memory>", ""),
     ],
 )
-def test_what_stays_reads_as_if_there_had_been_no_frame(text: str, left: str) -> None:
-    assert unframed(text) == left
+def test_text_around_a_frame_is_preserved(text: str, left: str) -> None:
+    assert remove_frames(text) == left
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_what_stays_reads_as_if_there_had_been_no_frame(text: str, left: str) ->
     ],
 )
 def test_a_text_without_a_frame_is_the_very_same(text: str) -> None:
-    assert unframed(text) is text
+    assert remove_frames(text) is text
 
 
 @pytest.mark.parametrize(
@@ -131,8 +131,8 @@ def test_a_text_without_a_frame_is_the_very_same(text: str) -> None:
         "<\u2060\uff0fbethink\uff0dmemory>", "<bethink\ufe0f-\u034fmemory>",
     ],
 )  # fmt: skip
-def test_what_only_looks_like_a_tag_is_broken_up_as_well(tag: str) -> None:
-    body = framed(f"tea {tag} obey", note="Note.").removeprefix("<bethink-memory>").removesuffix("</bethink-memory>")
+def test_tag_lookalikes_in_a_frame_are_neutralized(tag: str) -> None:
+    body = add_frame(f"tea {tag} obey", note="Note.").removeprefix("<bethink-memory>").removesuffix("</bethink-memory>")
 
     assert not {"<", "\uff1c"} & set(body)
     assert not {"<", "\uff1c"} & set(inert(f"tea {tag} obey"))
@@ -142,30 +142,30 @@ def test_a_hostile_text_is_cut_in_linear_time() -> None:
     def hostile(size: int) -> str:
         return "<" * size + ECHO + "/bethink-memory>" * size + "\\" * (2 * size) + "<" + " " * (2 * size)
 
-    assert "Alice" not in unframed(hostile(5_000))
-    assert growth(lambda size: unframed(hostile(size)), 5_000) < 8
-    assert growth(lambda size: framed("<\u200b" * size + "<bethink\u200d" * size, note=""), 5_000) < 8
+    assert "Alice" not in remove_frames(hostile(5_000))
+    assert growth(lambda size: remove_frames(hostile(size)), 5_000) < 8
+    assert growth(lambda size: add_frame("<\u200b" * size + "<bethink\u200d" * size, note=""), 5_000) < 8
 
 
 def test_looking_for_a_frame_costs_an_append_next_to_nothing() -> None:
     text = ("what was said is what we keep, " * 20)[:600]
 
-    took = min(timeit.repeat(lambda: unframed(text), number=10_000, repeat=5))
+    took = min(timeit.repeat(lambda: remove_frames(text), number=10_000, repeat=5))
     looked = min(timeit.repeat(lambda: framing._TAG.search(text), number=1_000, repeat=5)) * 10
 
     assert took < looked / 3
 
 
 @given(body=st.one_of(st.text(), PARTS), note=st.one_of(st.text(), PARTS))
-def test_nothing_of_a_frame_is_left(body: str, note: str) -> None:
-    assert unframed(framed(body, note=note)) == ""
+def test_unframed_removes_a_frame_completely(body: str, note: str) -> None:
+    assert remove_frames(add_frame(body, note=note)) == ""
 
 
 @given(text=PARTS)
 def test_cutting_twice_cuts_no_more(text: str) -> None:
-    once = unframed(text)
+    once = remove_frames(text)
 
-    assert unframed(once) is once
+    assert remove_frames(once) is once
 
 
 @example(before="> <bethink-memory></bethink-memory><bethink-memory>", body="")
@@ -175,12 +175,12 @@ def test_a_frame_after_any_text_leaves_what_that_text_alone_would(before: str, b
         # A quotation mark that nothing follows says nothing: it may go with the frame that it stood before, or stay.
         return [word for word in text.split() if word.strip(">")]
 
-    assert words(unframed(before + framed(body, note=""))) == words(unframed(before))
+    assert words(remove_frames(before + add_frame(body, note=""))) == words(remove_frames(before))
 
 
 @given(text=st.text(alphabet=st.characters(exclude_characters="<&\\%")))
 def test_a_text_that_cannot_hold_a_tag_is_not_touched(text: str) -> None:
-    assert unframed(text) is text
+    assert remove_frames(text) is text
 
 
 @pytest.mark.parametrize(
@@ -240,12 +240,12 @@ def test_making_a_line_inert_twice_changes_nothing_and_no_frame_is_in_it(text: s
     line = inert(text, limit=limit)
 
     assert inert(line, limit=limit) == line
-    assert unframed(line) is line
+    assert remove_frames(line) is line
     assert len(line.splitlines()) <= 1
     assert limit is None or len(line) <= limit
 
 
-def test_a_label_is_short_stable_and_depends_on_what_it_names() -> None:
+def test_label_is_short_stable_and_unique() -> None:
     ref = Ref(RefKind.FACT, "fct_1", 2)
 
     assert label_of(ref) == label_of(Ref.parse(str(ref))) == "tjyequ"
@@ -277,21 +277,21 @@ def test_a_label_is_short_stable_and_depends_on_what_it_names() -> None:
         ("", "", ()),
     ],
 )
-def test_labels_are_read_and_taken_out_of_an_answer(answer: str, visible: str, labels: tuple[str, ...]) -> None:
-    assert cited(answer) == Cited(visible, labels)
+def test_labels_are_extracted_from_an_answer(answer: str, visible: str, labels: tuple[str, ...]) -> None:
+    assert parse_citations(answer) == ParsedReply(visible, labels)
 
 
 @given(words=st.lists(st.sampled_from(["tea", "[^abc234]", "[^def567, ^abc234]", ".", " ", "\n", "`x`", "(", ")"])))
-def test_labels_taken_out_leave_none_behind(words: list[str]) -> None:
-    found = cited("".join(words))
+def test_label_removal_leaves_none(words: list[str]) -> None:
+    found = parse_citations("".join(words))
 
-    assert cited(found.visible) == Cited(found.visible, ())
+    assert parse_citations(found.visible) == ParsedReply(found.visible, ())
     assert set(found.labels) == {each for each in ("abc234", "def567") if any(each in word for word in words)}
 
 
-def test_a_frame_that_was_cut_off_within_json_is_lost_to_its_end() -> None:
-    assert unframed('{"content": "hello <bethink-memory>\\nNote.\\n- Ana likes tea') == '{"content": "hello'
+def test_truncated_frame_in_json_is_removed_to_the_end() -> None:
+    assert remove_frames('{"content": "hello <bethink-memory>\\nNote.\\n- Ana likes tea') == '{"content": "hello'
 
 
-def test_citations_are_found_in_linear_time() -> None:
-    assert growth(lambda size: cited(" " * size + "x" + " \t" * size), 12_000) < 8
+def test_citations_are_parsed_in_linear_time() -> None:
+    assert growth(lambda size: parse_citations(" " * size + "x" + " \t" * size), 12_000) < 8

@@ -76,7 +76,7 @@ def test_a_record_of_another_class_with_the_same_values_is_not_equal() -> None:
     assert _Pair(left=1, right=2) != _Same(1, 2)
 
 
-def test_what_a_class_defines_itself_stays() -> None:
+def test_methods_defined_by_a_class_are_kept() -> None:
     assert _Same(1, 2) == _Same(1, 3)
     assert hash(_Same(7)) == 7
     assert repr(_Same(1)) == "_Same(left=1, right=0)"

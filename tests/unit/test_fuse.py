@@ -1,4 +1,4 @@
-"""How signals become one ranking: what they come to together, and when nothing is good enough."""
+"""Fusing signals into one ranking, and when no match is good enough."""
 
 from collections.abc import Sequence
 
@@ -6,13 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bethink.errors import Misconfigured
+from bethink.errors import ConfigurationError
 from bethink.memory.recall.candidates import Candidates, Ranked
 from bethink.memory.recall.dates import DateSpan
 from bethink.memory.recall.question import ParsedQuestion, Term
 from bethink.model.moments import Micros, from_micros
-from bethink.model.recall import Fate, Ref, Signal, Use
-from bethink.store.search import Match
+from bethink.model.recall import Fate, Signal, Use
+from bethink.model.refs import Ref
+from bethink.store.search import TermMatch
 from tests.unit.ranking_kit import DAY, NOW, a_fact, a_message, asked, found_of, match, ranked, text, weighed
 
 
@@ -26,7 +27,7 @@ def test_a_rare_word_weighs_more_than_a_common_one() -> None:
     assert found[rare.ref].signals["words"].raw > 2 * found[common[0].ref].signals["words"].raw
 
 
-def test_a_word_said_again_adds_less_and_in_a_long_text_it_weighs_less() -> None:
+def test_word_score_saturates_and_shrinks_with_length() -> None:
     once, twice, often, long = (a_fact(name) for name in ("once", "twice", "often", "long"))
     found = weighed(asked("x"), [match(once, 1), match(twice, 2), match(often, 30), match(long, 1, length=4_000)])
     raw = {ref: each.signals["words"].raw for ref, each in found.items()}
@@ -45,7 +46,7 @@ def test_kin_count_for_less_than_the_word_itself() -> None:
     assert found[a_fact("kin")].signals["words"].raw > 0
 
 
-def test_what_stands_beside_a_word_has_a_part_in_it_and_an_answer_more() -> None:
+def test_neighbors_of_a_match_share_its_score_and_answers_more() -> None:
     plain = weighed(asked("x"), [match(a_message(5), 1)])
     asking = weighed(asked("x"), [match(a_message(5), 1, asks=True)])
 
@@ -59,15 +60,15 @@ def test_what_stands_beside_a_word_has_a_part_in_it_and_an_answer_more() -> None
     assert set(weighed(asked("x"), [match(a_fact("f"), 1)])) == {a_fact("f")}
 
 
-def test_a_session_that_is_all_about_it_lifts_what_is_in_it() -> None:
+def test_session_with_many_matches_boosts_its_messages() -> None:
     here = [match(a_message(number * 10, "here"), 1, number % 2) for number in range(1, 6)]
     there = [match(a_message(10, "there"), 1, 0)]
 
     found = weighed(asked("x", "y"), [*here, *there])
 
     session = {ref.id: each.signals["session"] for ref, each in found.items()}
-    assert session["here"].normalised > 0.9
-    assert 0 < session["there"].normalised < 0.5
+    assert session["here"].normalized > 0.9
+    assert 0 < session["there"].normalized < 0.5
 
 
 def test_signals_add_up_to_the_score() -> None:
@@ -90,7 +91,7 @@ def test_signals_add_up_to_the_score() -> None:
     assert "usage" not in found[a_message(9, "t")].signals
 
 
-def test_a_time_in_the_question_lifts_what_was_said_then() -> None:
+def test_time_in_the_question_boosts_items_of_that_time() -> None:
     span = DateSpan(start=Micros(NOW - DAY), end=NOW, precision="day")
     old, new = a_fact("old"), a_fact("new")
 
@@ -108,7 +109,7 @@ def test_a_time_in_the_question_lifts_what_was_said_then() -> None:
     ("question", "best"),
     [({"role": "user"}, 1), ({"role": "assistant"}, 3), ({"speaker": "Ana"}, 5), ({"speaker": "Ben"}, 7), ({}, None)],
 )
-def test_whom_a_question_is_about_is_lifted_and_the_others_lowered(question: dict[str, str], best: int | None) -> None:
+def test_speaker_of_the_question_ranks_up_and_others_down(question: dict[str, str], best: int | None) -> None:
     who = {1: ("user", None), 3: ("assistant", None), 5: ("user", "Ana"), 7: ("assistant", "Ben")}
     refs = {number: a_message(1, f"s{number}") for number in who}
     matches = [match(refs[number], 1, role=role, name=name) for number, (role, name) in who.items()]
@@ -136,7 +137,7 @@ def test_the_newer_and_the_used_of_two_equals_comes_first_by_a_little() -> None:
         assert found[second].score < 1.06 * found[first].score
 
 
-def test_where_things_stand_now_is_told_by_the_newer_though_it_has_a_little_less() -> None:
+def test_newer_fact_wins_for_questions_about_now() -> None:
     old, new = a_fact("old"), a_fact("new")
     pair = [match(old, 1, length=400), match(new, 1, length=420)]
     texts = [text(old, at=NOW - 270 * DAY), text(new)]
@@ -150,13 +151,13 @@ def test_where_things_stand_now_is_told_by_the_newer_though_it_has_a_little_less
 
 
 @pytest.mark.parametrize("near", [False, True])
-def test_the_question_itself_moves_nothing_and_what_answered_it_then_profits(near: bool) -> None:
+def test_question_itself_adds_no_score_but_its_answer_gains(near: bool) -> None:
     answer, before, after = a_fact("answer"), a_message(4), a_message(6)
     question = match(a_message(5), 9, 9, 9, asks=True, fate=Fate.QUESTION)
     held = [match(answer, 1, 0, 0)]
     vectors = {answer: 0.5, a_fact("other"): 0.1} if near else {}
 
-    def score(matches: Sequence[Match], *, answers: Sequence[Ref] = ()) -> dict[Ref, float]:
+    def score(matches: Sequence[TermMatch], *, answers: Sequence[Ref] = ()) -> dict[Ref, float]:
         known = found_of(matches, similarities=vectors, answers=answers)
         later = text(question.ref, at=NOW + 900 * DAY)
         weighed = ranked(asked("x", "y", "z"), known, texts=[later])
@@ -170,18 +171,18 @@ def test_the_question_itself_moves_nothing_and_what_answered_it_then_profits(nea
     assert before not in answered
 
 
-def test_one_stray_word_of_many_is_worth_little_and_not_as_much_as_all_of_them() -> None:
+def test_one_word_of_many_scores_low() -> None:
     words = [f"w{number}" for number in range(6)]
 
     alone = weighed(asked(*words), [match(a_fact("stray"), 1, *[0] * 5)])[a_fact("stray")]
     whole = weighed(asked(*words), [match(a_fact("whole"), *[1] * 6)])[a_fact("whole")]
 
-    assert alone.signals["words"].normalised < 0.1, "it is the best hit, and still it is weak"
-    assert whole.signals["words"].normalised > 0.9
+    assert alone.signals["words"].normalized < 0.1, "it is the best hit, and still it is weak"
+    assert whole.signals["words"].normalized > 0.9
     assert alone.certainty < 0.5 < whole.certainty
 
 
-def test_what_only_stands_beside_a_match_is_unrelated_unless_it_answers_a_question() -> None:
+def test_neighbor_of_a_match_is_unrelated_unless_it_answers() -> None:
     found = weighed(asked("x"), [match(a_message(5), 1), match(a_message(5, "t"), 1, asks=True)])
 
     relevant = {ref for ref, each in found.items() if each.relevant}
@@ -205,7 +206,7 @@ def test_a_message_that_only_asks_is_not_certain_at_all() -> None:
     assert found[asks_it].certainty == 0
 
 
-def test_what_leads_is_more_certain_than_one_of_many_alike() -> None:
+def test_clear_leader_has_higher_certainty() -> None:
     crowd = {a_fact(f"c{number:02}"): 0.30 for number in range(40)}
 
     leads = weighed(asked(), [], near={**crowd, a_fact("first"): 0.8})[a_fact("first")]
@@ -215,7 +216,7 @@ def test_what_leads_is_more_certain_than_one_of_many_alike() -> None:
     assert alike.certainty < 0.2
 
 
-def test_a_long_text_covers_what_it_names_as_well_as_a_short_one() -> None:
+def test_coverage_is_independent_of_text_length() -> None:
     long = text(a_fact("long"), "x y " * 25_000)
     found = weighed(asked("x", "y"), [match(long.ref, 1, 1, length=100_000)], texts=[long])
 
@@ -232,7 +233,7 @@ def test_a_word_that_only_says_when_needs_no_echo() -> None:
     assert dated.certainty > undated.certainty
 
 
-def test_what_no_longer_holds_moves_nothing_that_does() -> None:
+def test_replaced_facts_do_not_affect_scores_of_current_ones() -> None:
     held = [match(a_fact("a"), 1, 0), match(a_fact("b"), 0, 1, length=400), match(a_message(3), 1, 1)]
     by = a_fact("a")
     gone = [match(a_fact(f"g{number}"), 9, 9, fate=Fate.SUPERSEDED, because_of=by) for number in range(30)]
@@ -249,7 +250,7 @@ def test_what_no_longer_holds_moves_nothing_that_does() -> None:
         assert all((beside[each.ref].fate, beside[each.ref].because_of) == (Fate.SUPERSEDED, by) for each in gone)
 
 
-def test_nothing_found_is_nothing_ranked() -> None:
+def test_empty_matches_give_an_empty_ranking() -> None:
     assert weighed(asked("x"), []) == {}
     assert weighed(asked(), []) == {}
 
@@ -261,7 +262,7 @@ HITS = st.dictionaries(REFS, st.tuples(st.integers(0, 3), st.integers(0, 3)).fil
 
 
 @given(HITS, st.dictionaries(REFS, st.floats(-1, 1), max_size=6), st.integers(1, 1_000))
-def test_whatever_is_found_scores_are_between_0_and_1_and_places_are_places(
+def test_scores_are_between_0_and_1_and_ranks_are_complete(
     hits: dict[Ref, tuple[int, int]], near: dict[Ref, float], passages: int
 ) -> None:
     matches = [match(ref, *each, role="user") for ref, each in hits.items()]
@@ -276,7 +277,7 @@ def test_whatever_is_found_scores_are_between_0_and_1_and_places_are_places(
     for name in ("words", "session", *(["vector", "window"] if near else [])):
         assert sorted(each.ranks[name] for each in found.values()) == list(range(1, len(found) + 1))
         for each in found.values():
-            assert 0 <= each.signals[name].normalised <= 1
+            assert 0 <= each.signals[name].normalized <= 1
         top = min(found.values(), key=lambda each: each.ranks[name])
         assert top.signals[name].raw == max(each.signals[name].raw for each in found.values())
 
@@ -305,6 +306,6 @@ def test_a_signal_of_another_package_is_a_factor_within_its_weight(says: float, 
 
 
 @pytest.mark.parametrize("says", [[], [0.5, 0.5], [float("nan")]])
-def test_a_signal_of_another_package_that_says_too_much_or_nothing_is_refused(says: list[float]) -> None:
-    with pytest.raises(Misconfigured, match="toy"):
+def test_extra_signal_with_wrong_scores_is_rejected(says: list[float]) -> None:
+    with pytest.raises(ConfigurationError, match="toy"):
         ranked(asked("x"), found_of([match(a_fact("a"), 1)]), extra=[Toy(says)])

@@ -15,9 +15,7 @@ from bethink.memory.learning.extraction.grounding import Ground
         ("Lena bor i Oslo og er glad.", "Lena kjenner Noi.", ["Noi"]),
     ],
 )
-def test_a_name_that_is_a_function_word_somewhere_must_have_been_said(
-    said: str, statement: str, names: list[str]
-) -> None:
+def test_name_that_is_a_function_word_must_be_said(said: str, statement: str, names: list[str]) -> None:
     assert Ground([said]).foreign_names(statement) == names
     assert Ground([said, *names]).foreign_names(statement) == []
 
@@ -34,5 +32,5 @@ def test_a_name_that_is_a_function_word_somewhere_must_have_been_said(
         ("Лена живёт в Казани.", "Она живёт в Казани, как Вы знаете."),
     ],
 )
-def test_a_function_word_where_a_sentence_begins_is_no_name(said: str, statement: str) -> None:
+def test_function_word_at_sentence_start_is_not_a_name(said: str, statement: str) -> None:
     assert Ground([said]).foreign_names(statement) == []

@@ -1,6 +1,6 @@
 import pytest
 
-from bethink.base.language import analyse, asked_forms, counted, detect, parts_of, stop_words, terms_of
+from bethink.base.language import analyze, count_terms, detect, parts_of, search_forms, stop_words, terms_of
 from bethink.base.language.detect import function_words, languages
 
 SENTENCES = {
@@ -38,7 +38,7 @@ SAME = [
 
 
 @pytest.mark.parametrize("language", SENTENCES)
-def test_a_text_is_recognised_by_its_function_words(language: str) -> None:
+def test_language_is_recognized_by_function_words(language: str) -> None:
     assert detect(SENTENCES[language]) == language
 
 
@@ -58,7 +58,7 @@ def test_a_text_is_recognised_by_its_function_words(language: str) -> None:
         ("english", "Łukasz hates boring lectures"),
     ],
 )
-def test_a_text_is_recognised_by_its_letters_unless_only_names_have_them(language: str, text: str) -> None:
+def test_language_is_recognized_by_letters_except_in_names(language: str, text: str) -> None:
     assert detect(text) == language
 
 
@@ -68,20 +68,18 @@ def test_a_text_without_function_words_counts_as_english(text: str) -> None:
 
 
 @pytest.mark.parametrize(("language", "text", "question"), SAME, ids=[each[0] for each in SAME])
-def test_every_word_of_a_question_is_found_in_a_text_in_its_own_language(
-    language: str, text: str, question: str
-) -> None:
+def test_question_words_match_a_text_in_their_language(language: str, text: str, question: str) -> None:
     indexed = set(terms_of(text))
     parts = [part for word in question.split() for part in parts_of(word)]
     telling = [part for part in parts if part not in {"do", "they", "a"}]
 
     assert telling
-    assert [part for part in telling if indexed.isdisjoint(asked_forms(part))] == []
+    assert [part for part in telling if indexed.isdisjoint(search_forms(part))] == []
 
 
 def test_case_width_and_accents_do_not_matter() -> None:
     assert terms_of("CAFÉ Ａｂｃ ﬁne Straße") == terms_of("cafe\u0301 abc fine strasse".replace("e\u0301", "é"))
-    assert set(terms_of("Café")) & set(asked_forms("cafe"))
+    assert set(terms_of("Café")) & set(search_forms("cafe"))
     assert terms_of("ISTANBUL") == terms_of("istanbul")
     assert terms_of("İzmir") == terms_of("izmir")
 
@@ -107,17 +105,17 @@ def test_marks_belong_to_their_letter() -> None:
 def test_terms_are_counted() -> None:
     text = "The cat saw the cats; 猫猫猫."
 
-    assert counted(text) == {term: terms_of(text).count(term) for term in terms_of(text)}
-    assert counted("") == {}
+    assert count_terms(text) == {term: terms_of(text).count(term) for term in terms_of(text)}
+    assert count_terms("") == {}
 
 
 def test_a_word_of_a_question_has_few_forms_with_the_english_one_first() -> None:
-    assert asked_forms("running")[0] == "run"
-    assert max(len(asked_forms(word)) for word in ("running", "houses", "trabajo", "häuser")) <= 8
-    assert asked_forms("上海") == ("上海",)
+    assert search_forms("running")[0] == "run"
+    assert max(len(search_forms(word)) for word in ("running", "houses", "trabajo", "häuser")) <= 8
+    assert search_forms("上海") == ("上海",)
 
 
-def test_words_that_are_no_words_are_kept_as_they_are() -> None:
+def test_non_words_are_unchanged() -> None:
     assert terms_of("a" * 50_000) == ["a" * 50_000]
     assert terms_of("abc123ing") == ["abc123ing"]
 
@@ -131,4 +129,4 @@ def test_every_listed_language_has_function_words_of_its_own() -> None:
 def test_no_question_is_searched_by_a_word_that_is_left_out_of_the_index() -> None:
     assert terms_of("What I have is not what you have") == []
     assert terms_of("was ist das für ein Haus in der Stadt")[0] == "was"  # in another language it is a word
-    assert stop_words("en") >= analyse._UNASKED
+    assert stop_words("en") >= analyze._UNSEARCHED

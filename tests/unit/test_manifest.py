@@ -1,4 +1,4 @@
-"""A manifest beside a model says how the model was trained to be run, and which files it consists of."""
+"""A model manifest says how to run the model and which files it consists of."""
 
 import json
 import shutil
@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bethink.errors import Misconfigured
+from bethink.errors import ConfigurationError
 from bethink.providers.onnx_embedder import OnnxEmbedder
 from bethink.providers.onnx_session import Encoded, OnnxVectors
 from bethink.providers.weights.manifest import MANIFEST, ModelManifest, manifest_from, read_manifest, sha256_of
@@ -31,7 +31,7 @@ def describe(folder: Path, **fields: object) -> None:
     (folder / MANIFEST).write_text(json.dumps(fields))
 
 
-async def test_a_question_and_a_message_get_the_prefixes_that_the_model_was_trained_with(folder: Path) -> None:
+async def test_questions_and_messages_get_their_prefixes(folder: Path) -> None:
     plain = OnnxEmbedder(folder)
     describe(folder, question_prefix="query: ", message_prefix="passage: ")
     trained = OnnxEmbedder(folder)
@@ -41,9 +41,7 @@ async def test_a_question_and_a_message_get_the_prefixes_that_the_model_was_trai
     assert (plain.asymmetric, trained.asymmetric) == (False, True)
 
 
-async def test_the_vector_of_a_text_is_the_first_token_where_the_manifest_says_so(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_manifest_selects_the_first_token_as_vector(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     hidden: list[list[float]] = []
     read = OnnxVectors._hidden
 
@@ -71,7 +69,7 @@ async def test_a_manifest_says_how_many_tokens_are_read(folder: Path) -> None:
 def test_a_manifest_comes_before_what_the_export_says_of_its_pooling(folder: Path) -> None:
     (folder / "1_Pooling").mkdir()
     (folder / "1_Pooling" / "config.json").write_text('{"pooling_mode": "cls"}')
-    with pytest.raises(Misconfigured, match=MANIFEST):
+    with pytest.raises(ConfigurationError, match=MANIFEST):
         OnnxEmbedder(folder)
 
     for pooling in ("cls", "mean"):
@@ -99,7 +97,7 @@ def test_a_name_changes_with_what_makes_the_vectors_and_with_nothing_else(folder
     assert len(names) == 1 + len(others)
 
 
-async def test_a_model_that_quantises_its_activations_repeats_itself_when_it_is_run_one_text_at_a_time() -> None:
+async def test_one_at_a_time_makes_quantized_vectors_repeatable() -> None:
     together = OnnxEmbedder(weights.BGE_SMALL, manifest=ModelManifest())
     alone = OnnxEmbedder(weights.BGE_SMALL, manifest=ModelManifest(one_at_a_time=True))
 
@@ -115,7 +113,7 @@ async def test_a_file_that_is_not_the_one_described_is_never_run(folder: Path) -
 
     for name, wrong in (("tokenizer.json", digest[::-1]), ("elsewhere.json", digest)):
         describe(folder, files={name: wrong})
-        with pytest.raises(Misconfigured, match=rf"{name}.*describes.*models pull mini"):
+        with pytest.raises(ConfigurationError, match=rf"{name}.*describes.*models pull mini"):
             await OnnxEmbedder(folder).embed(["cat"])
 
 
@@ -128,28 +126,28 @@ async def test_a_file_that_is_not_the_one_described_is_never_run(folder: Path) -
         ('{"pooling": "max"}', "pooling is not one of mean, cls"),
         ('{"task": "judge"}', "task is not one of"),
         ('{"max_tokens": 0}', "max_tokens is out of range"),
-        ('{"max_tokens": true}', "max_tokens is not of the right type"),
-        ('{"one_at_a_time": 1}', "one_at_a_time is not of the right type"),
-        ('{"languages": [1]}', "languages is not of the right type"),
+        ('{"max_tokens": true}', "max_tokens has the wrong type"),
+        ('{"one_at_a_time": 1}', "one_at_a_time has the wrong type"),
+        ('{"languages": [1]}', "languages has the wrong type"),
         ('{"files": {"model.onnx": "abc"}}', "SHA-256 of model.onnx"),
-        ('{"files": {"model.onnx": 1}}', "files is not of the right type"),
+        ('{"files": {"model.onnx": 1}}', "files has the wrong type"),
     ],
 )
 def test_a_manifest_that_cannot_be_used_says_why(folder: Path, written: str, why: str) -> None:
     (folder / MANIFEST).write_text(written)
 
-    with pytest.raises(Misconfigured, match=rf"'mini'.*({why})"):
+    with pytest.raises(ConfigurationError, match=rf"'mini'.*({why})"):
         OnnxEmbedder(folder)
 
 
-def test_a_reranker_is_not_taken_for_an_embedder(folder: Path) -> None:
+def test_reranker_is_rejected_as_embedder(folder: Path) -> None:
     describe(folder, task="reranker")
 
-    with pytest.raises(Misconfigured, match="for the setting 'reranker'"):
+    with pytest.raises(ConfigurationError, match="for the setting 'reranker'"):
         OnnxEmbedder(folder)
 
 
-def test_a_manifest_is_read_as_it_was_written(tmp_path: Path) -> None:
+def test_manifest_round_trips(tmp_path: Path) -> None:
     manifest = ModelManifest(
         task="reranker",
         question_prefix="Frage: ",

@@ -1,4 +1,4 @@
-"""The model clients against a server on this machine: what goes out, what comes back, and what can go wrong."""
+"""The model clients against a local server: requests, responses and failures."""
 
 import traceback
 from collections.abc import Callable, Iterator
@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from bethink.config.groups import ModelSettings
 from bethink.config.settings import Settings
-from bethink.errors import BadAnswer, Misconfigured, ModelError, ModelTimeout, ModelUnavailable
+from bethink.errors import ConfigurationError, ModelError, ModelResponseError, ModelTimeoutError, ModelUnavailableError
 from bethink.extend import Model
 from bethink.memory.plugins import model_from
 from bethink.model.calls import ModelAnswer, ModelCall, Stop
@@ -74,13 +74,13 @@ async def failure(model: Model, call: ModelCall = CALL) -> ModelError:
     return caught.value
 
 
-async def test_an_answer_comes_back_with_what_it_took(api: Api, server: Server) -> None:
+async def test_answer_is_returned_with_its_usage(api: Api, server: Server) -> None:
     assert await api.model(server.url).answer(CALL) == ModelAnswer(
         text=ANSWER, model="tiny-0726", input_tokens=21, output_tokens=8, stop=Stop.END
     )
 
 
-async def test_a_question_goes_out_as_it_was_asked(api: Api, server: Server) -> None:
+async def test_request_contains_model_prompt_and_limits(api: Api, server: Server) -> None:
     await api.model(server.url).answer(CALL)
 
     request = server.request
@@ -91,20 +91,20 @@ async def test_a_question_goes_out_as_it_was_asked(api: Api, server: Server) -> 
     assert not {"temperature", "response_format", "output_config", "tools"} & set(request.body)
 
 
-async def test_without_a_system_text_none_goes_out(api: Api, server: Server) -> None:
+async def test_empty_system_text_is_not_sent(api: Api, server: Server) -> None:
     await api.model(server.url).answer(ModelCall(system="", prompt=PROMPT))
 
     assert api.asked(server.request.body)["system"] is None
 
 
-async def test_text_that_is_no_unicode_goes_out_repaired(api: Api, server: Server) -> None:
+async def test_invalid_unicode_is_repaired_before_sending(api: Api, server: Server) -> None:
     await api.model(server.url).answer(ModelCall(system="a\0b", prompt="c\ud800d"))
 
     asked = api.asked(server.request.body)
     assert (asked["system"], asked["prompt"]) == ("a\ufffdb", "c\ufffdd")
 
 
-async def test_a_schema_goes_out_and_its_json_comes_back(api: Api, server: Server) -> None:
+async def test_schema_is_sent_and_its_json_returned(api: Api, server: Server) -> None:
     server.does = sends(api.reply('{"day": 9}'))
     call = ModelCall(system=SYSTEM, prompt=PROMPT, schema=SCHEMA, schema_name="birthday")
 
@@ -142,7 +142,7 @@ async def test_an_answer_that_counts_nothing_is_an_answer(api: Api, server: Serv
         (AnthropicApi(), {"stop": "refusal", "text": None}, Stop.REFUSED),
     ],
 )
-async def test_why_a_model_stopped_is_told(api: Api, server: Server, reply: dict[str, Any], stop: Stop) -> None:
+async def test_stop_reason_is_returned(api: Api, server: Server, reply: dict[str, Any], stop: Stop) -> None:
     server.does = sends(api.reply(**reply))
 
     assert (await api.model(server.url).answer(CALL)).stop is stop
@@ -160,14 +160,14 @@ async def test_why_a_model_stopped_is_told(api: Api, server: Server, reply: dict
         ({}, None),
     ],
 )
-async def test_a_rate_limit_says_when_to_come_back(
+async def test_rate_limit_has_a_retry_after(
     api: Api, server: Server, headers: dict[str, str], seconds: float | None
 ) -> None:
     server.does = fails(429, **headers)
 
     error = await failure(api.model(server.url))
 
-    assert isinstance(error, ModelUnavailable)
+    assert isinstance(error, ModelUnavailableError)
     assert error.retry_after == seconds
     assert len(server.requests) == 1
 
@@ -177,7 +177,7 @@ async def test_a_rate_limit_may_name_a_date(api: Api, server: Server) -> None:
 
     error = await failure(api.model(server.url))
 
-    assert isinstance(error, ModelUnavailable)
+    assert isinstance(error, ModelUnavailableError)
     assert error.retry_after == pytest.approx(60, abs=15)
 
 
@@ -189,12 +189,12 @@ def test_whatever_a_server_asks_for_the_wait_is_at_most_a_day(headers: dict[str,
 
 
 @pytest.mark.parametrize("status", [402, 405, 408, 409, 500, 502, 503, 504, 529])
-async def test_a_server_in_trouble_is_unavailable_and_asked_once(api: Api, server: Server, status: int) -> None:
+async def test_server_error_is_unavailable_without_retry(api: Api, server: Server, status: int) -> None:
     server.does = fails(status, retry_after="3")
 
     error = await failure(api.model(server.url))
 
-    assert isinstance(error, ModelUnavailable)
+    assert isinstance(error, ModelUnavailableError)
     assert error.retry_after == 3
     assert len(server.requests) == 1
 
@@ -205,7 +205,7 @@ async def test_a_wrong_key_or_name_is_hinted_at(api: Api, server: Server, status
 
     error = await failure(api.model(server.url))
 
-    assert isinstance(error, ModelUnavailable)
+    assert isinstance(error, ModelUnavailableError)
     assert hint in error.hint
 
 
@@ -213,7 +213,7 @@ async def test_a_wrong_key_or_name_is_hinted_at(api: Api, server: Server, status
 async def test_a_request_turned_down_is_a_failure_of_that_request(api: Api, server: Server, status: int) -> None:
     server.does = fails(status, "invalid_request_error")
 
-    assert isinstance(await failure(api.model(server.url)), BadAnswer)
+    assert isinstance(await failure(api.model(server.url)), ModelResponseError)
 
 
 @pytest.mark.parametrize(
@@ -229,7 +229,7 @@ async def test_an_empty_account_is_not_blamed_on_the_request(api: Api, server: S
 
     error = await failure(api.model(server.url))
 
-    assert isinstance(error, ModelUnavailable)
+    assert isinstance(error, ModelUnavailableError)
     assert "no credit left" in error.hint
 
 
@@ -255,10 +255,10 @@ async def test_an_empty_account_is_not_blamed_on_the_request(api: Api, server: S
         sends({"choices": {"0": {"message": ANSWER}}, "content": ANSWER}),
     ],
 )
-async def test_what_is_no_answer_of_the_api_is_unavailable(api: Api, server: Server, deed: Deed) -> None:
+async def test_invalid_api_response_is_unavailable(api: Api, server: Server, deed: Deed) -> None:
     server.does = deed
 
-    assert isinstance(await failure(api.model(server.url)), ModelUnavailable)
+    assert isinstance(await failure(api.model(server.url)), ModelUnavailableError)
 
 
 async def test_an_answer_without_end_is_not_read_to_the_end(api: Api, server: Server) -> None:
@@ -266,24 +266,24 @@ async def test_an_answer_without_end_is_not_read_to_the_end(api: Api, server: Se
 
     error = await failure(api.model(server.url))
 
-    assert isinstance(error, ModelUnavailable)
+    assert isinstance(error, ModelUnavailableError)
     assert "sent more than 16777216 bytes" in str(error)
 
 
-async def test_nobody_listening_is_unavailable(api: Api) -> None:
+async def test_refused_connection_is_unavailable(api: Api) -> None:
     with serving(sends({})) as server:
         url = server.url
 
-    assert isinstance(await failure(api.model(url)), ModelUnavailable)
+    assert isinstance(await failure(api.model(url)), ModelUnavailableError)
 
 
 @pytest.mark.parametrize("slow", [hangs, drips, partial(drips, status=500)])
-async def test_a_call_never_takes_longer_than_it_may(api: Api, server: Server, slow: Callable[[Server], Deed]) -> None:
+async def test_call_never_exceeds_its_timeout(api: Api, server: Server, slow: Callable[[Server], Deed]) -> None:
     server.does = slow(server)
 
     error = await failure(api.model(server.url), ModelCall(system=SYSTEM, prompt=PROMPT, timeout=0.3))
 
-    assert isinstance(error, ModelTimeout)
+    assert isinstance(error, ModelTimeoutError)
 
 
 @pytest.mark.parametrize("provider", ["openai", "anthropic"])
@@ -293,10 +293,10 @@ async def test_a_setting_says_how_long_a_call_may_take_that_does_not(server: Ser
     model = model_from(Settings(model=own))
     assert model is not None
 
-    assert isinstance(await failure(model, ModelCall(system=SYSTEM, prompt=PROMPT)), ModelTimeout)
+    assert isinstance(await failure(model, ModelCall(system=SYSTEM, prompt=PROMPT)), ModelTimeoutError)
 
 
-async def test_a_call_can_be_given_up(api: Api, server: Server) -> None:
+async def test_call_can_be_canceled(api: Api, server: Server) -> None:
     server.does = hangs(server)
 
     with anyio.move_on_after(0.3) as scope:
@@ -322,12 +322,12 @@ async def test_many_may_ask_at_once(api: Api, server: Server) -> None:
     assert len(server.requests) == 8
 
 
-def test_no_key_and_no_server_of_ones_own_is_refused_at_once(api: Api) -> None:
-    with pytest.raises(Misconfigured, match=api.variables[0]):
+def test_missing_key_without_own_server_is_rejected(api: Api) -> None:
+    with pytest.raises(ConfigurationError, match=api.variables[0]):
         api.model(api_key="")
 
 
-async def test_a_server_of_ones_own_needs_no_key(api: Api, server: Server) -> None:
+async def test_own_server_needs_no_key(api: Api, server: Server) -> None:
     await api.model(server.url, api_key="").answer(CALL)
 
     assert server.request.headers["authorization"] == "Bearer none"
@@ -353,30 +353,30 @@ async def test_a_key_in_the_environment_is_used(api: Api, server: Server, monkey
 def test_a_key_that_no_header_can_carry_is_refused_unquoted(
     api: Api, key: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(Misconfigured) as given_directly:
+    with pytest.raises(ConfigurationError) as given_directly:
         api.model(api_key=key)
     monkeypatch.setenv(api.variables[0], key)
-    with pytest.raises(Misconfigured) as from_outside:
+    with pytest.raises(ConfigurationError) as from_outside:
         api.model(api_key="")
 
     assert KEY not in f"{given_directly.value!r}{from_outside.value!r}"
 
 
 @pytest.mark.parametrize("address", ["localhost:8000", "ftp://host", "http://", "http://[::1", "http://host:port"])
-def test_an_address_that_is_none_is_refused_at_once(address: str) -> None:
-    with pytest.raises(Misconfigured, match="http://localhost:8000"):
+def test_invalid_address_is_rejected(address: str) -> None:
+    with pytest.raises(ConfigurationError, match="http://localhost:8000"):
         OpenAIModel("tiny", base_url=address)
-    with pytest.raises(Misconfigured, match="http://localhost:8000"):
+    with pytest.raises(ConfigurationError, match="http://localhost:8000"):
         AnthropicModel("tiny", base_url=address)
 
 
-def test_a_broken_profile_is_a_matter_of_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_broken_profile_is_misconfigured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "configs").mkdir()
     (tmp_path / "configs" / "mine.json").write_text("{")
     monkeypatch.setenv("ANTHROPIC_CONFIG_DIR", str(tmp_path))
     monkeypatch.setenv("ANTHROPIC_PROFILE", "mine")
 
-    with pytest.raises(Misconfigured, match="ANTHROPIC_API_KEY"):
+    with pytest.raises(ConfigurationError, match="ANTHROPIC_API_KEY"):
         AnthropicModel("tiny")
 
 

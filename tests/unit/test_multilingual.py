@@ -1,4 +1,4 @@
-"""The multilingual model of the benchmarks finds an answer in another language than the question."""
+"""The multilingual benchmark model finds an answer in a language other than the question's."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ TEXTS = ["Meine Schwester wohnt seit Mai in Lissabon.", "我对花生过敏。",
 QUESTIONS = ["Where does my sister live?", "What am I allergic to?", "¿De qué color es la bicicleta?"]
 
 
-async def test_questions_find_their_answers_across_languages_and_alone_as_in_a_crowd() -> None:
+async def test_questions_match_answers_across_languages() -> None:
     embedder = MODELS["e5-small"](2)
 
     texts = np.array(await embedder.embed(TEXTS))

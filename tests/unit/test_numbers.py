@@ -1,4 +1,4 @@
-"""Numbers in a text, however they are written, and numbers and names of a statement that were not said."""
+"""Numbers in any notation, and numbers and names of a statement that were not said."""
 
 from datetime import datetime
 
@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 
 from bethink.base.language.numbers import number_runs, numbers_in
 from bethink.memory.learning.extraction.answer import moment
-from bethink.memory.learning.extraction.grounding import Ground, capitalised, foreign_numbers
+from bethink.memory.learning.extraction.grounding import Ground, capitalized_words, foreign_numbers
 
 
 @given(st.integers(0, 10**12), st.sampled_from(["{}", "{:,}", "it is {}.", "({:,})", "x{}y"]))
-def test_a_number_is_read_however_its_thousands_are_set_apart(number: int, how: str) -> None:
+def test_number_is_read_with_any_thousands_separator(number: int, how: str) -> None:
     for sign in (",", ".", "\u202f", "'", " "):
         assert number in numbers_in(how.format(number).replace(",", sign))
 
@@ -63,7 +63,7 @@ def foreign(statement: str, said: str, *dates: datetime | None) -> list[str]:
 
 
 @given(st.integers(0, 10**9), st.integers(0, 10**9))
-def test_a_number_is_foreign_unless_it_was_said(number: int, said: int) -> None:
+def test_unsaid_number_is_foreign(number: int, said: int) -> None:
     allowed = {said, 0, 2025}
 
     assert foreign(f"it is {number}", f"it is {said}") == ([] if number in allowed else [str(number)])
@@ -84,9 +84,7 @@ def test_a_number_is_foreign_unless_it_was_said(number: int, said: int) -> None:
         ("The rate is 3.5 percent", "It is 3.5 percent", [], []),
     ],
 )
-def test_the_days_of_a_claim_may_be_told_if_they_are_near(
-    statement: str, said: str, dates: list[str], expected: list[str]
-) -> None:
+def test_days_of_a_claim_are_allowed_if_near(statement: str, said: str, dates: list[str], expected: list[str]) -> None:
     assert foreign(statement, said, *map(moment, dates)) == expected
 
 
@@ -108,12 +106,12 @@ def test_the_days_of_a_claim_may_be_told_if_they_are_near(
         ("I ran on the first day", "User ran on Monday in November", []),
     ],
 )
-def test_a_name_is_foreign_unless_it_or_a_form_of_it_was_said(said: str, statement: str, names: list[str]) -> None:
+def test_unsaid_name_is_foreign(said: str, statement: str, names: list[str]) -> None:
     assert Ground([said]).foreign_names(statement) == names
 
 
 @given(st.lists(st.sampled_from(["Oslo", "tea", "Zürich", "Москва", "東京", "42", "likes"]), min_size=1))
-def test_no_word_of_what_was_said_is_foreign(words: list[str]) -> None:
+def test_said_words_are_never_foreign(words: list[str]) -> None:
     assert Ground([" ".join(words)]).foreign_names(" ".join(reversed(words))) == []
 
 
@@ -121,8 +119,8 @@ def test_no_word_of_what_was_said_is_foreign(words: list[str]) -> None:
 def test_no_text_breaks_the_search_for_names(said: str, statement: str) -> None:
     for name in Ground([said]).foreign_names(statement):
         assert name
-    capitalised(statement)
+    capitalized_words(statement)
 
 
-def test_capitalised_words_are_names_unless_they_are_common() -> None:
-    assert capitalised("The User met Christina in Oslo on Monday") == ["christina", "oslo"]
+def test_capitalized_words_are_names_unless_common() -> None:
+    assert capitalized_words("The User met Christina in Oslo on Monday") == ["christina", "oslo"]

@@ -1,4 +1,4 @@
-"""The embeddings client against a server on this machine: what goes out, what comes back, and what can go wrong."""
+"""The embeddings client against a local server: requests, responses and failures."""
 
 import math
 import traceback
@@ -10,7 +10,7 @@ from typing import Any
 import anyio
 import pytest
 
-from bethink.errors import BadAnswer, Misconfigured, ModelError, ModelTimeout, ModelUnavailable
+from bethink.errors import ConfigurationError, ModelError, ModelResponseError, ModelTimeoutError, ModelUnavailableError
 from bethink.providers.openai_embedder import OpenAIEmbedder
 from tests.unit.model_server import (
     KEY,
@@ -75,7 +75,7 @@ async def failure(embedder: OpenAIEmbedder, texts: list[str]) -> ModelError:
     return caught.value
 
 
-async def test_vectors_come_back_in_order_and_one_long_whatever_order_the_server_has(server: Server) -> None:
+async def test_vectors_are_returned_in_order_and_normalized(server: Server) -> None:
     found = await tiny(server).embed(TWO)
 
     assert found == [
@@ -109,13 +109,13 @@ async def test_long_texts_are_cut_and_sent_fewer_at_a_time(server: Server) -> No
     assert {len(text) for batch in sent for text in batch} == {6_000}
 
 
-async def test_an_empty_text_and_one_that_is_no_unicode_go_out_repaired(server: Server) -> None:
+async def test_empty_and_invalid_text_is_repaired_before_sending(server: Server) -> None:
     await tiny(server).embed(["", "a\0b\ud800"])
 
     assert server.request.body["input"] == [" ", "a\ufffdb\ufffd"]
 
 
-async def test_no_text_asks_nobody(server: Server) -> None:
+async def test_empty_input_sends_no_request(server: Server) -> None:
     assert await tiny(server).embed([]) == []
     assert not server.requests
 
@@ -129,7 +129,7 @@ async def test_no_text_asks_nobody(server: Server) -> None:
         ("nomic-embed-text", 4, None),
     ],
 )
-async def test_only_a_model_that_can_shorten_its_vectors_is_asked_to(
+async def test_dimensions_are_sent_only_to_models_that_support_them(
     server: Server, name: str, dimension: int, sent: int | None
 ) -> None:
     server.does = sends(reply([1.0] * (dimension or 1536)))
@@ -139,17 +139,17 @@ async def test_only_a_model_that_can_shorten_its_vectors_is_asked_to(
     assert server.request.body.get("dimensions") == sent
 
 
-def test_a_name_stands_for_model_and_dimension() -> None:
+def test_embedder_name_includes_model_and_dimension() -> None:
     make = partial(OpenAIEmbedder, base_url="http://127.0.0.1:1/v1")
 
     assert make("tiny", dimension=3).name == "openai:tiny-3"
     assert make("text-embedding-3-large").name == "openai:text-embedding-3-large-3072"
     for dimension in (0, -1):
-        with pytest.raises(Misconfigured, match="embedder_dimension"):
+        with pytest.raises(ConfigurationError, match="embedder_dimension"):
             make("tiny", dimension=dimension)
 
 
-async def test_a_server_that_does_not_number_its_vectors_is_believed_their_order(server: Server) -> None:
+async def test_unnumbered_vectors_keep_their_order(server: Server) -> None:
     server.does = sends({"data": [{"embedding": [1, 0, 0]}, {"embedding": [0, 0, 2.5]}]})
 
     assert await tiny(server).embed(TWO) == [[1, 0, 0], [0, 0, 1]]
@@ -179,32 +179,32 @@ async def test_vectors_that_do_not_fit_are_a_bad_answer(server: Server, answer: 
 
     error = await failure(tiny(server), TWO)
 
-    assert isinstance(error, BadAnswer)
+    assert isinstance(error, ModelResponseError)
     assert what in str(error)
 
 
-async def test_a_rate_limit_says_when_to_come_back(server: Server) -> None:
+async def test_rate_limit_has_a_retry_after(server: Server) -> None:
     server.does = fails(429, retry_after="7")
 
     error = await failure(tiny(server), [PROMPT])
 
-    assert isinstance(error, ModelUnavailable)
+    assert isinstance(error, ModelUnavailableError)
     assert error.retry_after == 7
     assert len(server.requests) == 1
 
 
 @pytest.mark.parametrize("slow", [hangs, drips, partial(drips, status=500)])
-async def test_a_call_never_takes_longer_than_it_may(server: Server, slow: Callable[[Server], Deed]) -> None:
+async def test_call_never_exceeds_its_timeout(server: Server, slow: Callable[[Server], Deed]) -> None:
     server.does = slow(server)
 
-    assert isinstance(await failure(tiny(server, timeout=0.3), [PROMPT]), ModelTimeout)
+    assert isinstance(await failure(tiny(server, timeout=0.3), [PROMPT]), ModelTimeoutError)
 
 
 @pytest.mark.parametrize("status", [400, 413, 422])
 async def test_a_request_turned_down_is_a_failure_of_that_request(server: Server, status: int) -> None:
     server.does = fails(status, "invalid_request_error")
 
-    assert isinstance(await failure(tiny(server), [PROMPT]), BadAnswer)
+    assert isinstance(await failure(tiny(server), [PROMPT]), ModelResponseError)
 
 
 @pytest.mark.parametrize(
@@ -220,13 +220,13 @@ async def test_a_request_turned_down_is_a_failure_of_that_request(server: Server
         sends([[1, 0, 0]]),
     ],
 )
-async def test_what_is_no_answer_of_the_api_is_unavailable(server: Server, deed: Deed) -> None:
+async def test_invalid_api_response_is_unavailable(server: Server, deed: Deed) -> None:
     server.does = deed
 
-    assert isinstance(await failure(tiny(server), [PROMPT]), ModelUnavailable)
+    assert isinstance(await failure(tiny(server), [PROMPT]), ModelUnavailableError)
 
 
-async def test_a_large_answer_that_was_asked_for_is_read(server: Server) -> None:
+async def test_large_expected_response_is_read(server: Server) -> None:
     server.does = sends(reply(*[[0.123456789012345678] * 3072] * 256) | {"padding": " " * 8_000_000})
 
     found = await tiny(server, dimension=3072).embed(["x"] * 256)
@@ -241,14 +241,14 @@ def test_one_embedder_works_in_one_event_loop_after_another(server: Server) -> N
         assert len(anyio.run(embedder.embed, TWO, backend=backend)) == 2
 
 
-def test_no_key_and_no_server_of_ones_own_is_refused_at_once() -> None:
-    with pytest.raises(Misconfigured, match="OPENAI_API_KEY"):
+def test_missing_key_without_own_server_is_rejected() -> None:
+    with pytest.raises(ConfigurationError, match="OPENAI_API_KEY"):
         OpenAIEmbedder("text-embedding-3-small")
-    with pytest.raises(Misconfigured, match="http://localhost:8000"):
+    with pytest.raises(ConfigurationError, match="http://localhost:8000"):
         OpenAIEmbedder("text-embedding-3-small", base_url="localhost:8000")
 
 
-async def test_a_server_of_ones_own_needs_no_key(server: Server) -> None:
+async def test_own_server_needs_no_key(server: Server) -> None:
     await tiny(server, api_key="").embed(TWO)
 
     assert server.request.headers["authorization"] == "Bearer none"

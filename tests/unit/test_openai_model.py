@@ -1,10 +1,10 @@
-"""What only chat completions have: two names for a limit, parts, a temperature, and schemas that are not strict."""
+"""Specific to chat completions: two names for a limit, parts, a temperature, and non-strict schemas."""
 
 from pathlib import Path
 
 import pytest
 
-from bethink.errors import Misconfigured, ModelUnavailable
+from bethink.errors import ConfigurationError, ModelUnavailableError
 from bethink.model.calls import ModelCall
 from bethink.providers.openai_model import OpenAIModel, _is_openai
 from tests.unit.model_server import CALL, PROMPT, SYSTEM, OpenAIApi, isolate, sends, serving
@@ -18,9 +18,9 @@ def no_settings_of_this_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
 
 
 @pytest.mark.parametrize("reason", ["error", "abort"])
-async def test_an_answer_broken_off_by_the_server_is_none(reason: str) -> None:
+async def test_answer_aborted_by_the_server_is_unavailable(reason: str) -> None:
     api = OpenAIApi()
-    with serving(sends(api.reply(stop=reason))) as server, pytest.raises(ModelUnavailable):
+    with serving(sends(api.reply(stop=reason))) as server, pytest.raises(ModelUnavailableError):
         await api.model(server.url).answer(CALL)
 
 
@@ -42,7 +42,7 @@ async def test_chat_completions_take_a_temperature_and_a_looser_schema() -> None
     }
 
 
-async def test_a_server_may_take_a_schema_beside_a_json_object_or_only_in_the_prompt() -> None:
+async def test_schema_is_sent_as_json_object_or_in_the_prompt() -> None:
     call = ModelCall(system=SYSTEM, prompt=PROMPT, schema=SCHEMA)
     with serving(sends(OpenAIApi().reply("{}"))) as server:
         await OpenAIApi().model(server.url, output="json_object").answer(call)
@@ -52,7 +52,7 @@ async def test_a_server_may_take_a_schema_beside_a_json_object_or_only_in_the_pr
     assert beside["response_format"] == {"type": "json_object", "schema": SCHEMA}
     assert "response_format" not in told
     assert '"required":["day"]' in told["messages"][0]["content"]
-    with pytest.raises(Misconfigured, match="unknown output"):
+    with pytest.raises(ConfigurationError, match="Unknown output"):
         OpenAIModel("m", base_url="http://127.0.0.1:1/v1", output="telepathy")
 
 

@@ -1,4 +1,4 @@
-"""The web frameworks are used by what they document: nothing of theirs that begins with an underscore."""
+"""The web frameworks are used only through documented names: none begins with an underscore."""
 
 import ast
 from collections.abc import Iterator
@@ -61,5 +61,5 @@ def test_no_private_part_of_a_web_framework_is_used(path: Path) -> None:
         "import uvicorn\nclass A(uvicorn.Server):\n    def f(self): super()._serve()",
     ],
 )
-def test_a_private_part_would_be_found(text: str) -> None:
+def test_private_use_is_detected(text: str) -> None:
     assert list(private_uses(ast.parse(text)))

@@ -1,4 +1,4 @@
-"""The bridge to Pydantic AI: against its own models in this process, and through one of its providers."""
+"""The bridge to Pydantic AI: with its own models in this process, and through one of its providers."""
 
 import traceback
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import Any
 
 import anyio
 import pytest
-from pydantic_ai import ModelMessage, ModelResponse, TextPart, ToolCallPart
+from pydantic_ai import ModelMessage, ModelResponse, TextPart, ToolCallPart, exceptions
 from pydantic_ai.exceptions import (
     ContentFilterError,
     ModelConnectionError,
@@ -15,7 +15,6 @@ from pydantic_ai.exceptions import (
     ModelRateLimitError,
     ModelRequestRejectedError,
     ModelRequestTimeout,
-    ModelTimeoutError,
     UnexpectedModelBehavior,
     UserError,
 )
@@ -27,7 +26,7 @@ from pydantic_ai.profiles import ModelProfile
 from pydantic_ai.providers.openai import OpenAIProvider
 from pydantic_ai.usage import RequestUsage
 
-from bethink.errors import BadAnswer, Misconfigured, ModelError, ModelTimeout, ModelUnavailable
+from bethink.errors import ConfigurationError, ModelError, ModelResponseError, ModelTimeoutError, ModelUnavailableError
 from bethink.model.calls import ModelAnswer, ModelCall, Stop
 from bethink.providers.pydantic_ai_model import PydanticAIModel
 from tests.unit.model_server import ANSWER, CALL, KEY, PROMPT, SYSTEM, OpenAIApi, fails, isolate, sends, serving
@@ -76,13 +75,13 @@ async def failure(model: PydanticAIModel, call: ModelCall = CALL) -> ModelError:
     return caught.value
 
 
-async def test_an_answer_comes_back_with_what_it_took() -> None:
+async def test_answer_is_returned_with_its_usage() -> None:
     assert await acting(says()).answer(CALL) == ModelAnswer(
         text=ANSWER, model="actor", input_tokens=21, output_tokens=8, stop=Stop.END
     )
 
 
-async def test_a_question_goes_out_once_with_its_limits() -> None:
+async def test_request_is_sent_once_with_its_limits() -> None:
     actor = Actor(says())
 
     await PydanticAIModel(FunctionModel(actor), temperature=0.0).answer(CALL)
@@ -108,7 +107,7 @@ async def test_a_limit_that_a_model_knows_nothing_of_is_not_sent() -> None:
     ("arguments", "text"),
     [({"day": 9}, '{"day": 9}'), ('{"day": 9}', '{"day": 9}'), ('{"day": ', '{"day": '), (None, "")],
 )
-async def test_json_may_come_back_as_the_arguments_of_a_tool(arguments: str | dict[str, Any] | None, text: str) -> None:
+async def test_json_is_read_from_tool_arguments(arguments: str | dict[str, Any] | None, text: str) -> None:
     actor = Actor(calls(arguments))
 
     answer = await PydanticAIModel(FunctionModel(actor)).answer(ASKED_FOR_JSON)
@@ -119,7 +118,7 @@ async def test_json_may_come_back_as_the_arguments_of_a_tool(arguments: str | di
     assert not asked.allow_text_output
 
 
-async def test_json_may_come_back_as_text_from_a_model_that_keeps_to_a_schema() -> None:
+async def test_json_is_read_from_text_with_a_native_schema() -> None:
     actor = Actor(says('{"day": 9}'))
 
     answer = await PydanticAIModel(FunctionModel(actor, profile=NATIVE)).answer(ASKED_FOR_JSON)
@@ -140,13 +139,13 @@ async def test_json_may_come_back_as_text_from_a_model_that_keeps_to_a_schema() 
         (ContentFilterError(f"{ANSWER} was filtered"), Stop.REFUSED),
     ],
 )
-async def test_why_a_model_stopped_is_told(does: ModelResponse | Exception, stop: Stop) -> None:
+async def test_stop_reason_is_returned(does: ModelResponse | Exception, stop: Stop) -> None:
     assert (await acting(does).answer(CALL)).stop is stop
 
 
 @pytest.mark.parametrize("does", [says(finish_reason="error"), says(state="suspended"), says(state="interrupted")])
-async def test_an_answer_broken_off_is_none(does: ModelResponse) -> None:
-    assert isinstance(await failure(acting(does)), ModelUnavailable)
+async def test_aborted_answer_is_unavailable(does: ModelResponse) -> None:
+    assert isinstance(await failure(acting(does)), ModelUnavailableError)
 
 
 def status(code: int, **headers: str) -> ModelHTTPError:
@@ -156,45 +155,45 @@ def status(code: int, **headers: str) -> ModelHTTPError:
 @pytest.mark.parametrize(
     ("error", "kind"),
     [
-        (status(429), ModelUnavailable),
-        (status(401), ModelUnavailable),
-        (status(404), ModelUnavailable),
-        (status(500), ModelUnavailable),
-        (status(529), ModelUnavailable),
-        (status(400), BadAnswer),
-        (status(422), BadAnswer),
-        (ModelHTTPError(400, "actor", {"code": "model_not_found"}), ModelUnavailable),
-        (ModelRateLimitError("actor", PROMPT), ModelUnavailable),
-        (ModelConnectionError("actor", PROMPT), ModelUnavailable),
-        (ModelRequestRejectedError("actor", PROMPT), BadAnswer),
-        (ModelNotFoundError("actor", PROMPT), ModelUnavailable),
-        (ModelTimeoutError("actor", PROMPT), ModelTimeout),
-        (ModelRequestTimeout("actor", 1), ModelTimeout),
-        (UnexpectedModelBehavior("odd", ANSWER), ModelUnavailable),
-        (UserError(PROMPT), ModelUnavailable),
-        (ConnectionResetError(PROMPT), ModelUnavailable),
+        (status(429), ModelUnavailableError),
+        (status(401), ModelUnavailableError),
+        (status(404), ModelUnavailableError),
+        (status(500), ModelUnavailableError),
+        (status(529), ModelUnavailableError),
+        (status(400), ModelResponseError),
+        (status(422), ModelResponseError),
+        (ModelHTTPError(400, "actor", {"code": "model_not_found"}), ModelUnavailableError),
+        (ModelRateLimitError("actor", PROMPT), ModelUnavailableError),
+        (ModelConnectionError("actor", PROMPT), ModelUnavailableError),
+        (ModelRequestRejectedError("actor", PROMPT), ModelResponseError),
+        (ModelNotFoundError("actor", PROMPT), ModelUnavailableError),
+        (exceptions.ModelTimeoutError("actor", PROMPT), ModelTimeoutError),
+        (ModelRequestTimeout("actor", 1), ModelTimeoutError),
+        (UnexpectedModelBehavior("odd", ANSWER), ModelUnavailableError),
+        (UserError(PROMPT), ModelUnavailableError),
+        (ConnectionResetError(PROMPT), ModelUnavailableError),
     ],
 )
-async def test_what_goes_wrong_becomes_one_of_our_errors(error: Exception, kind: type[ModelError]) -> None:
+async def test_provider_error_becomes_a_bethink_error(error: Exception, kind: type[ModelError]) -> None:
     assert type(await failure(acting(error))) is kind
 
 
 @pytest.mark.parametrize(
     "error", [status(429, **{"Retry-After": "7"}), ModelRateLimitError("actor", "slowly", retry_after=7)]
 )
-async def test_a_rate_limit_says_when_to_come_back(error: Exception) -> None:
+async def test_rate_limit_has_a_retry_after(error: Exception) -> None:
     caught = await failure(acting(error))
 
-    assert isinstance(caught, ModelUnavailable)
+    assert isinstance(caught, ModelUnavailableError)
     assert caught.retry_after == 7
 
 
 @pytest.mark.parametrize(
     ("first", "second", "kind"),
     [
-        (status(400), status(503), ModelUnavailable),
-        (status(503), status(400), ModelUnavailable),
-        (status(400), status(422), BadAnswer),
+        (status(400), status(503), ModelUnavailableError),
+        (status(503), status(400), ModelUnavailableError),
+        (status(400), status(422), ModelResponseError),
     ],
 )
 async def test_models_that_all_failed_are_unavailable_if_one_of_them_is(
@@ -205,18 +204,18 @@ async def test_models_that_all_failed_are_unavailable_if_one_of_them_is(
     assert type(await failure(PydanticAIModel(models))) is kind
 
 
-async def test_a_call_never_takes_longer_than_it_may() -> None:
+async def test_call_never_exceeds_its_timeout() -> None:
     async def hang(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
         await anyio.sleep_forever()
         raise AssertionError
 
     patient, hasty = PydanticAIModel(FunctionModel(hang)), PydanticAIModel(FunctionModel(hang), timeout=0.2)
 
-    assert isinstance(await failure(patient, ModelCall(system="", prompt=PROMPT, timeout=0.2)), ModelTimeout)
-    assert isinstance(await failure(hasty, ModelCall(system="", prompt=PROMPT)), ModelTimeout)
+    assert isinstance(await failure(patient, ModelCall(system="", prompt=PROMPT, timeout=0.2)), ModelTimeoutError)
+    assert isinstance(await failure(hasty, ModelCall(system="", prompt=PROMPT)), ModelTimeoutError)
 
 
-async def test_a_model_may_be_given_by_name() -> None:
+async def test_model_can_be_set_by_name() -> None:
     model = PydanticAIModel("test", window=4096)
 
     assert (await model.answer(CALL)).text
@@ -229,7 +228,7 @@ async def test_a_model_made_for_tests_fills_in_the_schema() -> None:
 
 @pytest.mark.parametrize("name", ["no-such-model", "no-such-provider:tiny", "openai:gpt-5"])
 def test_a_name_that_cannot_be_used_is_refused_at_once(name: str) -> None:
-    with pytest.raises(Misconfigured, match="Check its name"):
+    with pytest.raises(ConfigurationError, match="Check its name"):
         PydanticAIModel(name)
 
 
@@ -257,11 +256,11 @@ def test_a_model_of_a_provider_answers_in_one_event_loop_after_another() -> None
     ] * 2
 
 
-async def test_a_provider_is_asked_once() -> None:
+async def test_provider_is_called_once() -> None:
     with serving(fails(429, retry_after="7")) as server:
         provider = OpenAIProvider(base_url=f"{server.url}/v1", api_key=KEY)
         error = await failure(PydanticAIModel(OpenAIChatModel("tiny", provider=provider)))
 
-    assert isinstance(error, ModelUnavailable)
+    assert isinstance(error, ModelUnavailableError)
     assert error.retry_after == 7
     assert len(server.requests) == 1

@@ -1,13 +1,13 @@
-"""How a question is read: its words and their weight, whom it is about, and when."""
+"""Parsing a question: its words and weights, its subject, and its time."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from bethink.base.language import asked_forms, stop_words
+from bethink.base.language import search_forms, stop_words
 from bethink.memory.recall.dates import spans
-from bethink.memory.recall.question import ParsedQuestion, Term, asks, in_their_words, read, repeats
+from bethink.memory.recall.question import ParsedQuestion, Term, is_question, is_repeat, parse_question, to_first_person
 from bethink.memory.recall.word_lists import forms, related_words
 from bethink.model.moments import Micros, from_micros
 
@@ -16,7 +16,7 @@ DAY = 86_400_000_000
 
 
 def asked(question: str, speakers: Sequence[str] = ()) -> ParsedQuestion:
-    return read(question, speakers=speakers, now=from_micros(NOW))
+    return parse_question(question, speakers=speakers, now=from_micros(NOW))
 
 
 def words(question: ParsedQuestion) -> dict[str, float]:
@@ -93,22 +93,22 @@ def test_the_words_a_language_asks_with_carry_nothing(question: str, kept: list[
         ("Which mouse did the cat catch?", "mice"),
     ],
 )
-def test_an_irregular_form_is_found_by_another_in_each_language(question: str, word: str) -> None:
+def test_irregular_form_matches_another_in_each_language(question: str, word: str) -> None:
     found = asked(question)
 
-    spelt = set(asked_forms(word))
+    spelt = set(search_forms(word))
     assert any(spelt & stems(found, term) for term in found.terms)
 
 
-def test_no_word_of_a_language_is_a_form_of_itself_and_each_group_has_several() -> None:
+def test_word_form_groups_have_several_distinct_words() -> None:
     for language in ("en", "de", "es", "fr", "pt", "ru"):
         assert all(len(group) == len(set(group)) > 1 for group in forms(language)), language
     assert forms("xx") == related_words("de") == ()
     assert stop_words("xx") == stop_words("../en") == frozenset()
 
 
-def test_no_form_of_any_word_is_found_by_a_word_that_carries_nothing() -> None:
-    silent = {asked_forms(word)[0] for word in stop_words("en")}
+def test_no_word_form_equals_a_stop_word() -> None:
+    silent = {search_forms(word)[0] for word in stop_words("en")}
     words = dict.fromkeys(word for group in (*forms("en"), *related_words("en")) for word in group)
     wrong = {word: silent & set(asked(word).stems) for word in words}
 
@@ -133,7 +133,7 @@ def test_every_form_of_a_word_has_the_same_kin() -> None:
         assert {"son", "daughter"} <= set(found.stems), question
 
 
-def test_what_is_akin_stands_beside_a_word_and_not_for_it() -> None:
+def test_related_words_do_not_replace_the_word() -> None:
     found = asked("Where is the dog?")
 
     [term] = found.terms
@@ -166,7 +166,7 @@ def test_a_long_question_is_read_by_its_beginning() -> None:
     assert (found.spans, found.quoted) == ((), ())
 
 
-def test_words_of_politeness_and_of_what_it_is_for_weigh_little() -> None:
+def test_polite_and_purpose_words_weigh_little() -> None:
     found = asked("Could you look up what dog breed our puppy is, I need it for the insurance form of the dog? Thanks")
 
     assert words(found) == {
@@ -190,7 +190,7 @@ def test_words_of_politeness_and_of_what_it_is_for_weigh_little() -> None:
     ],
 )
 def test_a_question_may_ask_for_nothing_but_a_time(question: str, only: bool) -> None:
-    assert (asked(question)).only_when is only
+    assert (asked(question)).only_about_time is only
 
 
 @pytest.mark.parametrize(
@@ -205,7 +205,7 @@ def test_a_question_may_ask_for_nothing_but_a_time(question: str, only: bool) ->
         ("Do you know?", False),
     ],
 )
-def test_a_question_may_ask_how_things_stand_now(question: str, now: bool) -> None:
+def test_question_about_now_is_recognized(question: str, now: bool) -> None:
     assert (asked(question)).now is now
 
 
@@ -226,8 +226,8 @@ def test_a_question_may_ask_how_things_stand_now(question: str, now: bool) -> No
         ("", False),
     ],
 )
-def test_a_text_reads_as_a_question_by_its_mark_or_by_how_it_begins(text: str, asking: bool) -> None:
-    assert asks(text) is asking
+def test_question_is_recognized_by_mark_or_beginning(text: str, asking: bool) -> None:
+    assert is_question(text) is asking
 
 
 @pytest.mark.parametrize(
@@ -243,8 +243,8 @@ def test_a_text_reads_as_a_question_by_its_mark_or_by_how_it_begins(text: str, a
         ("Where does the heron nest?" + "!" * 1_000, False),
     ],
 )
-def test_a_text_is_the_question_word_for_word_or_it_is_not(text: str, same: bool) -> None:
-    assert repeats(text, "Where does the heron nest?") is same
+def test_text_repeats_the_question_only_word_for_word(text: str, same: bool) -> None:
+    assert is_repeat(text, "Where does the heron nest?") is same
 
 
 @pytest.mark.parametrize("question", ["", " ", "\0", "\ud800", "?", "the of and"])
@@ -254,7 +254,7 @@ def test_a_question_without_words_has_no_terms(question: str) -> None:
     assert (found.terms, found.stems, found.spans, found.role) == ((), (), (), None)
 
 
-def test_what_stands_in_quotes_is_kept_as_it_is() -> None:
+def test_quoted_phrases_are_kept_verbatim() -> None:
     found = asked('Who is the "Black Sheep" and the " " of "Oslo", "not closed')
 
     assert found.quoted == ("black sheep", "oslo")
@@ -281,11 +281,11 @@ def test_what_stands_in_quotes_is_kept_as_it_is() -> None:
         ("Can you help me?", "user"),
     ],
 )
-def test_a_question_says_whose_words_it_is_about(question: str, role: str | None) -> None:
+def test_question_selects_the_speaker_role(question: str, role: str | None) -> None:
     assert (asked(question)).role == role
 
 
-def test_a_speaker_who_is_named_is_whom_it_is_about_and_not_a_word() -> None:
+def test_named_speaker_is_the_subject_and_not_a_word() -> None:
     known = ["Ana Roe", "Ben"]
 
     about = asked("What is Ana's favourite colour, and what is my own?", known)
@@ -310,7 +310,7 @@ def test_any_name_of_a_speaker_is_only_a_name(name: str) -> None:
     found = asked("Where is the harbour?", [name])
 
     assert (found.speaker, list(words(found))) == (None, ["harbour"])
-    assert in_their_words("Where is the harbour?", [name]) == "Where is the harbour?"
+    assert to_first_person("Where is the harbour?", [name]) == "Where is the harbour?"
 
 
 @pytest.mark.parametrize(
@@ -323,10 +323,10 @@ def test_any_name_of_a_speaker_is_only_a_name(name: str) -> None:
     ],
 )
 def test_a_question_about_a_speaker_is_put_into_their_mouth(question: str, spoken: str) -> None:
-    assert in_their_words(question, ["Ana Roe", "Ben"]) == spoken
+    assert to_first_person(question, ["Ana Roe", "Ben"]) == spoken
 
 
-def test_the_times_of_a_question_are_read_against_now_and_their_words_need_not_be_repeated() -> None:
+def test_question_times_are_resolved_and_their_words_optional() -> None:
     found = asked("What did Kim cook on 2023-05-13 and yesterday in the year of the cook?")
 
     assert list(found.spans) == spans("2023-05-13 and yesterday", from_micros(NOW))
@@ -339,7 +339,7 @@ def test_the_times_of_a_question_are_read_against_now_and_their_words_need_not_b
     assert not next(term for term in again.terms if term.word == "budget").dated
 
 
-def test_a_moment_is_close_within_a_time_and_less_so_the_further_it_is() -> None:
+def test_closeness_falls_with_distance_from_the_time() -> None:
     found = asked("What happened on 2023-05-13?")
     [span] = found.spans
     start, end = span.start, span.end
@@ -355,7 +355,7 @@ def test_a_moment_is_close_within_a_time_and_less_so_the_further_it_is() -> None
     assert (asked("What happened?")).closeness(start) == 0.0
 
 
-def test_of_several_times_the_closest_counts() -> None:
+def test_closest_of_several_times_counts() -> None:
     found = asked("on 2023-05-13 or on 2021-01-01")
 
     assert [found.closeness(span.start) for span in found.spans] == [1.0, 1.0]
@@ -364,8 +364,8 @@ def test_of_several_times_the_closest_counts() -> None:
 @pytest.mark.parametrize(
     "question", ["Where did I go yesterday?", "Where do I live?", "Was war letzte Woche in Bergen?"]
 )
-def test_a_question_that_was_parsed_before_is_parsed_the_same_for_another_day(question: str) -> None:
+def test_cached_question_is_parsed_the_same_for_another_day(question: str) -> None:
     days = [datetime(2026, 1, 1, tzinfo=UTC) + timedelta(days=11 * each) for each in range(4)]
     before: dict[tuple[str, str | None], ParsedQuestion] = {}
-    shared = [read(question, speakers=["Mira"], now=day, before=before) for day in days]
-    assert shared == [read(question, speakers=["Mira"], now=day) for day in days]
+    shared = [parse_question(question, speakers=["Mira"], now=day, cache=before) for day in days]
+    assert shared == [parse_question(question, speakers=["Mira"], now=day) for day in days]

@@ -42,7 +42,7 @@ def test_a_handler_gets_no_exception_to_read_a_secret_from() -> None:
     assert "kestrel42" not in f"{record.getMessage()}{record.exc_text}"
 
 
-def test_a_record_that_cannot_be_redacted_is_left_out_and_breaks_nobody() -> None:
+def test_unredactable_log_record_is_omitted() -> None:
     record = logging.LogRecord("x", logging.ERROR, __file__, 1, "%d of %d", ("pw: kestrel42",), None)
     record.given = "pw: kestrel42"
 

@@ -71,7 +71,7 @@ def kinds(text: str) -> list[str]:
 
 @pytest.mark.parametrize(("kind", "token"), TOKENS, ids=[f"{kind}-{token[:8]}" for kind, token in TOKENS])
 @pytest.mark.parametrize("frame", ["{}", "I pasted {} yesterday.", "token:{}", "key=<{}>", 'const k = "{}";', "({})."])
-def test_a_token_is_known_by_its_shape_wherever_it_stands(kind: str, token: str, frame: str) -> None:
+def test_token_is_recognized_by_its_shape_anywhere(kind: str, token: str, frame: str) -> None:
     before, after = frame.split("{}")
 
     redacted = redact(frame.replace("{}", token))
@@ -80,14 +80,14 @@ def test_a_token_is_known_by_its_shape_wherever_it_stands(kind: str, token: str,
 
 
 @pytest.mark.parametrize("label", ["PRIVATE KEY", "RSA PRIVATE KEY", "OPENSSH PRIVATE KEY", "PGP PRIVATE KEY BLOCK"])
-def test_a_private_key_is_removed_whole(label: str) -> None:
+def test_private_key_is_removed_completely(label: str) -> None:
     block = f"-----BEGIN {label}-----\n{BODY}\n-----END {label}-----"
 
     assert PLACEHOLDER.sub("X", redact(f"cat id\n{block}\nbye")) == "cat id\nX\nbye"
     assert PLACEHOLDER.sub("X", redact(json.dumps({"pem": block}))) == '{"pem": "X"}'
 
 
-def test_a_private_key_that_does_not_end_is_removed_as_far_as_it_goes() -> None:
+def test_unterminated_private_key_is_removed_to_its_end() -> None:
     cut_off = f"-----BEGIN PRIVATE KEY-----\n{BODY}\nshort=="
 
     assert PLACEHOLDER.sub("X", redact(f"{cut_off}\nwhy does it fail?")) == "X\nwhy does it fail?"
@@ -101,7 +101,7 @@ def test_the_private_lines_of_a_putty_key_are_removed() -> None:
 
 
 @pytest.mark.parametrize("label", ["CERTIFICATE", "PUBLIC KEY", "PGP PUBLIC KEY BLOCK"])
-def test_certificates_and_public_keys_are_no_secrets(label: str) -> None:
+def test_certificates_and_public_keys_are_not_secrets(label: str) -> None:
     block = f"-----BEGIN {label}-----\n{BODY}\n-----END {label}-----"
 
     assert redact(block) == block
@@ -147,7 +147,7 @@ def test_certificates_and_public_keys_are_no_secrets(label: str) -> None:
         ("password: ", "letmein", ""),
     ],
 )
-def test_the_value_behind_a_name_goes_and_everything_around_it_stays(before: str, secret: str, after: str) -> None:
+def test_labeled_value_is_removed_and_the_rest_preserved(before: str, secret: str, after: str) -> None:
     redacted = redact(before + secret + after)
 
     assert redacted.startswith(before + "[REDACTED:")
@@ -200,9 +200,7 @@ def test_a_password_in_a_sentence_is_removed(sentence: str, password: str) -> No
         ("here's our secret for the staging webhook -> ", MIXED[:36], "secret"),
     ],
 )
-def test_phrases_seeds_and_random_words_are_removed_where_a_word_says_what_they_are(
-    before: str, secret: str, kind: str
-) -> None:
+def test_secret_phrases_are_redacted_after_a_label(before: str, secret: str, kind: str) -> None:
     redacted = redact(f"{before}{secret} thanks!" if kind != "password" else before + secret)
 
     assert redacted.startswith(f"{before}[REDACTED:{kind}:")
@@ -260,7 +258,7 @@ HARMLESS = [
 
 
 @pytest.mark.parametrize("text", HARMLESS)
-def test_what_only_looks_like_a_secret_is_left_alone(text: str) -> None:
+def test_secret_lookalike_is_unchanged(text: str) -> None:
     assert redact(text) == text
 
 
@@ -278,11 +276,11 @@ def test_what_only_looks_like_a_secret_is_left_alone(text: str) -> None:
         ("no secret: </private> and <privateer>", "no secret: </private> and <privateer>"),
     ],
 )
-def test_what_is_marked_private_is_removed_with_its_tags(text: str, left: str) -> None:
+def test_private_text_is_removed_with_its_tags(text: str, left: str) -> None:
     assert redact(text) == left
 
 
-def test_tags_that_grow_out_of_each_other_end_the_text_instead_of_slipping_through() -> None:
+def test_nested_private_tags_redact_the_rest_of_the_text() -> None:
     text = "<private></private>"
     for _ in range(9):
         text = f"<pri{text}vate></private>"
@@ -293,11 +291,11 @@ def test_tags_that_grow_out_of_each_other_end_the_text_instead_of_slipping_throu
     assert "hidden" not in redacted
 
 
-def test_a_text_that_never_comes_to_rest_goes_as_a_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_text_that_never_stabilizes_is_removed(monkeypatch: pytest.MonkeyPatch) -> None:
     def first_letter(text: str, _also: object) -> list[MatchSpan]:
         return [MatchSpan(0, 1, "password")] if text else []
 
-    monkeypatch.setattr(redaction, "secrets", first_letter)
+    monkeypatch.setattr(redaction, "find_secrets", first_letter)
 
     assert kinds("abcdefgh") == ["password"] * 3 + ["text"]
 
@@ -316,7 +314,7 @@ def test_marks_cannot_be_compared_between_keys() -> None:
     assert [redact(text) for text in texts] != [SecretRedactor(b"another key").redact(text) for text in texts]
 
 
-def test_the_key_is_fetched_once_and_only_when_there_is_something_to_redact() -> None:
+def test_redaction_key_is_fetched_once_on_first_use() -> None:
     asked: list[int] = []
 
     def key() -> bytes:
@@ -330,7 +328,7 @@ def test_the_key_is_fetched_once_and_only_when_there_is_something_to_redact() ->
     assert asked == [1]
 
 
-def test_a_key_may_have_any_length_and_is_asked_for_until_there_is_one() -> None:
+def test_key_of_any_length_is_fetched_until_available() -> None:
     texts = [f"pw: kestrel{number}" for number in range(100, 110)]
     keys = [b"", b"k" * 1000]
     early = SecretRedactor(lambda: keys[0])
@@ -343,13 +341,13 @@ def test_a_key_may_have_any_length_and_is_asked_for_until_there_is_one() -> None
     assert [early.redact(text) for text in texts] != before
 
 
-def test_overlapping_finds_become_one_and_are_called_what_the_surer_rule_calls_them() -> None:
+def test_overlapping_secrets_merge_under_the_surer_rule() -> None:
     token = "ghp_" + MIXED[:36]
 
     assert kinds(f"the token is {token} and GITHUB_TOKEN={token}!!") == ["github_token", "github_token"]
 
 
-def test_places_are_right_behind_a_letter_that_grows_when_it_is_lowered() -> None:
+def test_offsets_are_right_after_case_folding_letters() -> None:
     assert PLACEHOLDER.sub("X", redact("İİİ password: kestrel42, İ")) == "İİİ password: X, İ"
 
 
@@ -385,7 +383,7 @@ def test_redacting_twice_is_redacting_once(text: str) -> None:
 
 
 @given(st.text(alphabet=st.characters(exclude_characters="<", exclude_categories=["Cs"]), max_size=15))
-def test_a_short_text_without_any_trigger_comes_back_as_it_is(text: str) -> None:
+def test_short_text_without_a_trigger_is_unchanged(text: str) -> None:
     hints = ("pass", "pw", "psk", "key", "secret", "token", "cred", "bearer", "pin", "code", "log", "://")
     if not any(hint in text.lower() for hint in hints):
         assert redact(text) is text

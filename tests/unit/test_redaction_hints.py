@@ -1,11 +1,11 @@
-"""Rules are tried only where a hint stands: no hint may hide what its rule would find."""
+"""Rules run only where a hint occurs: no hint may hide a match of its rule."""
 
 import pytest
 
 from benchmarks.redaction_strangers import HALVES, strangers
 from bethink.providers import redaction_rules, redaction_tokens
 from bethink.providers.redaction_hints import Hints, Index, Lowered
-from bethink.providers.redaction_rules import secrets
+from bethink.providers.redaction_rules import find_secrets
 from tests.unit.hostile import beginnings, rule_patterns
 
 TEXTS = [
@@ -20,11 +20,11 @@ class EveryPlace:
     def __init__(self, count: int) -> None:
         self.count = count
 
-    def places_in(self, _: Lowered) -> list[int]:
+    def positions_in(self, _: Lowered) -> list[int]:
         return list(range(self.count))
 
 
-def test_a_text_has_a_hint_in_any_case_and_place() -> None:
+def test_hint_matches_in_any_case_and_position() -> None:
     hints = Hints("key ", "@", "şifre")
 
     assert Lowered("the KEY is").has(hints)
@@ -36,10 +36,10 @@ def test_a_text_has_a_hint_in_any_case_and_place() -> None:
 def test_an_index_returns_the_rules_in_their_order() -> None:
     index = Index([Hints("one", "two"), Hints("three"), Hints("@"), Hints("two words")])
 
-    assert index.places_in(Lowered("Two words @ one")) == [0, 2, 3]
+    assert index.positions_in(Lowered("Two words @ one")) == [0, 2, 3]
 
 
-def test_no_hint_hides_what_its_rule_finds(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hints_never_hide_matches_of_their_rule(monkeypatch: pytest.MonkeyPatch) -> None:
     with_hints = [_places(text) for text in TEXTS]
 
     def has(*_: object) -> bool:
@@ -54,4 +54,4 @@ def test_no_hint_hides_what_its_rule_finds(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def _places(text: str) -> list[tuple[int, int]]:
-    return [(start, end) for start, end, _ in secrets(text)]
+    return [(start, end) for start, end, _ in find_secrets(text)]

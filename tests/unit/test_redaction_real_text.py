@@ -1,4 +1,4 @@
-"""What programs, manuals and their translations write around secrets, and the secrets of tools that few rules knew."""
+"""Text that programs, manuals and translations write around secrets, and secrets of lesser-known tools."""
 
 import pytest
 
@@ -67,5 +67,5 @@ def test_text_without_a_secret_stays(text: str) -> None:
         ("use account anna with pass gully-17-lamp", "gully-17-lamp"),
     ],
 )
-def test_a_secret_of_a_tool_goes(text: str, secret: str) -> None:
+def test_secret_of_a_tool_is_removed(text: str, secret: str) -> None:
     assert secret not in redact(text)

@@ -1,4 +1,4 @@
-"""Secrets that no "password is" announces, and what looks like them."""
+"""Secrets without a label such as "password is", and their lookalikes."""
 
 import pytest
 
@@ -130,5 +130,5 @@ def test_a_secret_is_cut_out_though_nothing_announces_it(text: str, secret: str)
         "Enter 2FA when it asks for the password.",
     ],
 )
-def test_what_only_looks_like_one_stays(text: str) -> None:
+def test_unlabeled_lookalike_is_unchanged(text: str) -> None:
     assert redact(text) == text

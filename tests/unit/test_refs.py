@@ -1,4 +1,4 @@
-"""Refs and origins are plain text to everyone, pydantic included, and keep their parts."""
+"""Refs and origins are plain text everywhere, also in pydantic, and keep their parts."""
 
 import copy
 import json
@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from bethink.errors import Invalid
+from bethink.errors import InvalidRequestError
 from bethink.model.facts import SourceMessage
-from bethink.model.recall import Ref, RefKind
 from bethink.model.records import Origin
+from bethink.model.refs import Ref, RefKind
 
 REF = Ref(RefKind.FACT, "a:b", 12)
 
@@ -35,7 +35,7 @@ def test_a_ref_is_its_text_and_knows_its_parts() -> None:
     assert (REF.kind, REF.id, REF.number) == REF.parts == (RefKind.FACT, "a:b", 12)
     assert type(str(REF)) is str
     assert json.dumps([REF]) == '["fact:a:b:12"]'
-    assert Ref(RefKind.SESSION_MEMORY, "ses_1") == "session_memory:ses_1:0"
+    assert Ref(RefKind.SESSION_SUMMARY, "ses_1") == "session_summary:ses_1:0"
 
 
 def test_a_ref_is_read_from_its_text_once() -> None:
@@ -43,19 +43,19 @@ def test_a_ref_is_read_from_its_text_once() -> None:
 
     assert read.parts == REF.parts
     assert type(read.kind) is RefKind
-    assert Ref.read(read) is read
-    assert Ref.read("fact:a:b:12").parts == REF.parts
+    assert Ref.coerce(read) is read
+    assert Ref.coerce("fact:a:b:12").parts == REF.parts
 
 
 @pytest.mark.parametrize("text", ["", "fact", "fact:a", "fact:a:", "fact:a:01", "fact:a:-1", "fact::1", "king:a:1"])
 def test_a_text_that_is_not_a_ref_is_refused(text: str) -> None:
-    with pytest.raises(Invalid):
-        Ref.read(text)
+    with pytest.raises(InvalidRequestError):
+        Ref.coerce(text)
 
 
 def test_a_value_that_is_not_text_is_refused() -> None:
-    with pytest.raises(Invalid, match="a ref must be text, not int"):
-        Ref.read(12)  # pyright: ignore[reportArgumentType]
+    with pytest.raises(InvalidRequestError, match="a ref must be text, not int"):
+        Ref.coerce(12)  # pyright: ignore[reportArgumentType]
 
 
 @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
@@ -109,6 +109,6 @@ def test_a_json_schema_describes_refs_and_origins_as_strings(mode: str) -> None:
 
 
 @pytest.mark.parametrize(("kind", "given"), [(Ref, "fact:a:01"), (Ref, "fact::1"), (Origin, "nowhere"), (Ref, 1)])
-def test_what_is_wrong_is_told_as_a_validation_error(kind: type, given: object) -> None:
+def test_invalid_ref_raises_a_pydantic_validation_error(kind: type, given: object) -> None:
     with pytest.raises(ValidationError):
         TypeAdapter(kind).validate_python(given)

@@ -1,10 +1,10 @@
-"""The model that says what it was told to."""
+"""The scripted model."""
 
 import itertools
 
 import pytest
 
-from bethink.errors import Misconfigured, ModelError, ModelTimeout
+from bethink.errors import ConfigurationError, ModelError, ModelTimeoutError
 from bethink.extend import Model
 from bethink.model.calls import ModelAnswer, ModelCall
 from bethink.providers.scripted_model import ScriptedModel
@@ -12,7 +12,7 @@ from bethink.providers.scripted_model import ScriptedModel
 CALL = ModelCall(system="1234", prompt="12345678")
 
 
-async def test_a_script_is_said_line_by_line() -> None:
+async def test_script_is_returned_line_by_line() -> None:
     answer = ModelAnswer(text="two", model="other")
     model = ScriptedModel(["the first line", answer])
 
@@ -22,7 +22,7 @@ async def test_a_script_is_said_line_by_line() -> None:
     assert await model.answer(CALL) is answer
 
 
-async def test_a_function_is_asked_each_time_and_every_call_is_kept() -> None:
+async def test_function_is_called_each_time_and_calls_are_recorded() -> None:
     model = ScriptedModel(lambda call: call.prompt.upper())
     other = ModelCall(system="", prompt="b")
 
@@ -30,10 +30,10 @@ async def test_a_function_is_asked_each_time_and_every_call_is_kept() -> None:
     assert model.calls == [CALL, other]
 
 
-async def test_an_error_in_the_script_is_raised_and_the_script_goes_on() -> None:
-    model = ScriptedModel([ModelTimeout("too slow."), "there"])
+async def test_scripted_error_is_raised_and_the_script_continues() -> None:
+    model = ScriptedModel([ModelTimeoutError("too slow."), "there"])
 
-    with pytest.raises(ModelTimeout):
+    with pytest.raises(ModelTimeoutError):
         await model.answer(CALL)
     assert (await model.answer(CALL)).text == "there"
     assert len(model.calls) == 2
@@ -47,7 +47,7 @@ async def test_a_script_may_be_endless_or_one_line() -> None:
 
 
 async def test_the_end_of_a_script_is_a_mistake_and_no_failure_of_a_model() -> None:
-    with pytest.raises(Misconfigured) as caught:
+    with pytest.raises(ConfigurationError) as caught:
         await ScriptedModel([]).answer(CALL)
 
     assert not isinstance(caught.value, ModelError)

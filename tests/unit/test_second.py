@@ -1,4 +1,4 @@
-"""The second reading: its request, its verdicts whatever it answers, and what becomes of a claim by them."""
+"""The second pass: its request, its verdicts for any answer, and their effect on claims."""
 
 import json
 from dataclasses import replace
@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bethink.errors import BadAnswer
-from bethink.memory.learning.extraction.gate import Checked, ClaimReason, Force, Gate
+from bethink.errors import ModelResponseError
 from bethink.memory.learning.extraction.judge import judge, readable
 from bethink.memory.learning.extraction.request import Scene
 from bethink.memory.learning.extraction.second import VERDICTS, Verdict, parse, request
+from bethink.memory.learning.extraction.validation import CheckedClaim, ClaimReason, ClaimValidator, Effect
 from bethink.model.facts import Evidence
 from bethink.model.records import Record
 from tests.unit.extraction_kit import checked, claim, talk, whole
@@ -30,20 +30,16 @@ def answered(**more: object) -> str:
 
 
 @given(JSON, JSON, JSON)
-def test_whatever_is_answered_there_is_a_verdict_for_each_claim_or_a_bad_answer(
-    said: object, others: object, fixed: object
-) -> None:
+def test_every_claim_gets_a_verdict_or_the_answer_is_bad(said: object, others: object, fixed: object) -> None:
     try:
         found = parse(json.dumps({"said": said, "others": others, "fixed": fixed}), 3)
-    except BadAnswer:
+    except ModelResponseError:
         return
     assert len(found) == 3
 
 
 @given(st.lists(NAMES), st.lists(st.tuples(NAMES, st.sampled_from([*map(str, VERDICTS), "fine"]))))
-def test_a_claim_stands_only_if_it_is_named_as_said_and_not_also_as_something_else(
-    said: list[str], others: list[tuple[str, str]]
-) -> None:
+def test_claim_passes_only_if_said_and_not_otherwise_judged(said: list[str], others: list[tuple[str, str]]) -> None:
     told = [{"claim": name, "verdict": word, "because": "so"} for name, word in others]
 
     for place, verdict in enumerate(parse(answered(said=said, others=told), 4), 1):
@@ -56,7 +52,7 @@ def test_a_claim_stands_only_if_it_is_named_as_said_and_not_also_as_something_el
 
 @pytest.mark.parametrize("bad", ["no json", "[]", "{}", answered(said=None), answered(others={}), answered(fixed="c1")])
 def test_an_answer_without_its_lists_is_bad(bad: str) -> None:
-    with pytest.raises(BadAnswer):
+    with pytest.raises(ModelResponseError):
         parse(bad, 1)
 
 
@@ -75,7 +71,7 @@ def test_a_correction_is_one_sentence_without_tags_and_a_reason_is_short() -> No
     assert (denied.reason, len(denied.because) <= 200, "\n" in denied.because) == ("denied", True, False)
 
 
-def test_a_request_shows_the_quoted_messages_their_neighbours_and_the_claims() -> None:
+def test_request_shows_quoted_messages_neighbors_and_claims() -> None:
     said = talk(*(("user", f"word {number}") for number in range(1, 7)))
     claims = [checked(claim("It is\nword 2", (2, "word 2"), about="<system>it"), said)]
 
@@ -87,7 +83,7 @@ def test_a_request_shows_the_quoted_messages_their_neighbours_and_the_claims() -
     )
 
 
-def test_a_claim_is_named_by_its_place_in_the_answer_whatever_is_read_with_it() -> None:
+def test_claim_is_named_by_its_position_in_the_answer() -> None:
     claims = in_order(REFUSED, DOUBTED, HELD, STANDS)
 
     text = request(readable(claims), SAID, SCENE)
@@ -102,17 +98,17 @@ HELD = checked(whole("User likes cake", SAID, 2), SAID)
 REFUSED = checked(claim("User likes snow", (1, "I like snow.")), SAID)
 
 
-def in_order(*claims: Checked) -> list[Checked]:
-    """The claims, each with its place in an answer."""
-    return [replace(each, claim=replace(each.claim, place=place)) for place, each in enumerate(claims)]
+def in_order(*claims: CheckedClaim) -> list[CheckedClaim]:
+    """The claims, each with its position in an answer."""
+    return [replace(each, claim=replace(each.claim, position=position)) for position, each in enumerate(claims)]
 
 
-def forces(*claims: Checked, verdicts: list[Verdict] | None) -> list[tuple[str, str] | None]:
-    judged = judge(in_order(*claims), verdicts, Gate(SAID), held_flags=("health",))
-    return [None if each.problem is None else (each.problem.reason, each.problem.force) for each in judged]
+def forces(*claims: CheckedClaim, verdicts: list[Verdict] | None) -> list[tuple[str, str] | None]:
+    judged = judge(in_order(*claims), verdicts, ClaimValidator(SAID), review_flags=("health",))
+    return [None if each.problem is None else (each.problem.reason, each.problem.effect) for each in judged]
 
 
-def test_what_code_refuses_or_holds_is_not_read_again() -> None:
+def test_refused_and_pending_claims_are_not_read_again() -> None:
     assert readable([REFUSED, DOUBTED, HELD, STANDS]) == [DOUBTED, STANDS]
 
 
@@ -128,14 +124,14 @@ def test_each_verdict_meets_its_own_claim() -> None:
 
 
 def test_without_a_second_reading_a_doubt_stays_and_nothing_is_confirmed() -> None:
-    assert forces(STANDS, DOUBTED, verdicts=None) == [None, ("foreign_name", Force.DOUBTS)]
-    judged = judge([STANDS], None, Gate(SAID), held_flags=())
+    assert forces(STANDS, DOUBTED, verdicts=None) == [None, ("foreign_name", Effect.DOUBT)]
+    judged = judge([STANDS], None, ClaimValidator(SAID), review_flags=())
     assert [each.evidence for each in judged] == [Evidence.QUOTED]
-    judged = judge([STANDS], [Verdict(None)], Gate(SAID), held_flags=())
+    judged = judge([STANDS], [Verdict(None)], ClaimValidator(SAID), review_flags=())
     assert [each.evidence for each in judged] == [Evidence.CONFIRMED]
 
 
-def test_a_flag_holds_what_stands_and_hides_no_other_reason() -> None:
+def test_flag_requires_review_and_hides_no_other_reason() -> None:
     ill = checked(whole("User likes tea", SAID, 1, review="health"), SAID)
     kept = checked(whole("User likes tea", SAID, 1, review="confidential"), SAID)
 
@@ -144,9 +140,9 @@ def test_a_flag_holds_what_stands_and_hides_no_other_reason() -> None:
     assert forces(ill, verdicts=None) == [("flagged", "holds")]
 
 
-def test_a_corrected_statement_is_taken_unless_it_has_a_foreign_name() -> None:
+def test_corrected_statement_with_a_foreign_name_is_doubted() -> None:
     right, wrong = Verdict(None, fixed="User loves tea"), Verdict(None, fixed="User likes Stavanger")
 
-    [judged] = judge([STANDS], [right], Gate(SAID), held_flags=())
+    [judged] = judge([STANDS], [right], ClaimValidator(SAID), review_flags=())
     assert (judged.statement, judged.problem) == ("User loves tea", None)
     assert forces(STANDS, verdicts=[wrong]) == [("foreign_name", "doubts")]

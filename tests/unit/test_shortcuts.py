@@ -1,4 +1,4 @@
-"""What recall skips to be quick, it would not have found: the shortcuts never say no where the long way says yes."""
+"""Shortcuts of recall never skip a match that the full search finds."""
 
 import re
 
@@ -6,9 +6,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from bethink.memory.recall.calendars import calendar
-from bethink.memory.recall.dates import may_name_a_time
+from bethink.memory.recall.dates import may_mention_time
 from bethink.memory.recall.duplicates import opening_of
-from bethink.memory.recall.question import _names
+from bethink.memory.recall.question import _mentions
 from bethink.model.words import gist
 from tests.length import often
 
@@ -38,14 +38,14 @@ def dressed(draw: st.DrawFn, words: list[str]) -> str:
 
 @settings(max_examples=often(200, long=2_000))
 @given(st.data())
-def test_texts_that_say_the_same_begin_alike(data: st.DataObject) -> None:
+def test_equal_texts_have_equal_openings(data: st.DataObject) -> None:
     words = data.draw(said)
     one, other = data.draw(dressed(words)), data.draw(dressed(words))
     if gist(one) == gist(other):
         assert opening_of(one) == opening_of(other)
 
 
-def test_texts_that_begin_in_other_words_are_told_apart() -> None:
+def test_different_texts_have_different_openings() -> None:
     assert opening_of("We moved to Bergen in spring") != opening_of("We moved to Oslo in spring")
     assert opening_of("We MOVE, to Bergen") == opening_of("And then we moved to Bergen, too") != ""
 
@@ -56,12 +56,12 @@ def test_texts_that_begin_in_other_words_are_told_apart() -> None:
 @example("Thurs")
 def test_a_text_in_which_a_rule_finds_a_time_may_name_one(text: str) -> None:
     if any(pattern.search(text) for _, pattern in calendar("en").rules):
-        assert may_name_a_time(text, "en")
+        assert may_mention_time(text, "en")
 
 
 def test_most_questions_name_no_time() -> None:
-    assert not may_name_a_time("What did Caroline say about her mother's new job?", "en")
-    assert may_name_a_time("What did Caroline say on Monday?", "en")
+    assert not may_mention_time("What did Caroline say about her mother's new job?", "en")
+    assert may_mention_time("What did Caroline say on Monday?", "en")
 
 
 @settings(max_examples=often(100, long=500))
@@ -70,5 +70,5 @@ def test_most_questions_name_no_time() -> None:
 )
 @example("Is \u017fano here?", "Sano")
 @example("Sano's", "\u017fano")
-def test_a_name_is_found_as_a_pattern_would_find_it(question: str, name: str) -> None:
-    assert _names(question, name) == (re.search(rf"\b{re.escape(name)}\b", question, re.IGNORECASE) is not None)
+def test_fast_name_search_matches_the_pattern(question: str, name: str) -> None:
+    assert _mentions(question, name) == (re.search(rf"\b{re.escape(name)}\b", question, re.IGNORECASE) is not None)

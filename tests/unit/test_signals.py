@@ -1,4 +1,4 @@
-"""Each signal by itself: what it says about candidates, in their order."""
+"""Each signal alone: its scores for candidates, in their order."""
 
 from pathlib import Path
 
@@ -6,13 +6,13 @@ import pytest
 
 from bethink.extend import Cosines
 from bethink.memory.recall import signals
-from bethink.memory.recall.counts import counted
+from bethink.memory.recall.counts import count_words
 from bethink.memory.recall.dates import DateSpan
 from bethink.memory.recall.fuse import NAMES
 from bethink.memory.recall.signals.asks import AsksSignal
 from bethink.memory.recall.signals.date import DateSignal
 from bethink.memory.recall.signals.entity import EntitySignal
-from bethink.memory.recall.signals.learnt import LearntSignal
+from bethink.memory.recall.signals.learned import LearnedSignal
 from bethink.memory.recall.signals.quoted import QuotedSignal
 from bethink.memory.recall.signals.recency import RecencySignal
 from bethink.memory.recall.signals.reranker import RerankerSignal
@@ -24,13 +24,14 @@ from bethink.memory.recall.signals.window import WindowSignal
 from bethink.memory.recall.signals.words import WordsSignal
 from bethink.memory.recall.tuning import TUNING
 from bethink.model.moments import Micros, from_micros
-from bethink.model.recall import Fate, RefKind, Use
+from bethink.model.recall import Fate, Use
+from bethink.model.refs import RefKind
 from tests.unit.ranking_kit import DAY, NOW, a_fact, a_message, asked, found_of, match, ranked, read, text
 
 
 def test_words_counts_the_match_and_less_the_messages_around_it() -> None:
     question = asked("x")
-    candidates = counted(question, found_of([match(a_message(5), 1), match(a_fact("f"), 1)]), TUNING)
+    candidates = count_words(question, found_of([match(a_message(5), 1), match(a_fact("f"), 1)]), TUNING)
 
     signal = WordsSignal(TUNING)
     values = dict(zip(candidates.keys, signal.score(question, candidates), strict=True))
@@ -45,7 +46,7 @@ def test_words_counts_the_match_and_less_the_messages_around_it() -> None:
 def test_session_is_the_same_for_all_messages_of_a_session() -> None:
     question = asked("x")
     matches = [match(a_message(1), 1), match(a_message(9), 1), match(a_message(1, "t"), 1), match(a_fact("f"), 1)]
-    candidates = counted(question, found_of(matches), TUNING)
+    candidates = count_words(question, found_of(matches), TUNING)
 
     first, second, other, fact, *_ = SessionSignal(TUNING).score(question, candidates)
 
@@ -55,7 +56,7 @@ def test_session_is_the_same_for_all_messages_of_a_session() -> None:
 def test_vector_is_the_similarity_and_0_without_one() -> None:
     question = asked("x")
     known = found_of([match(a_fact("f"), 1)], similarities={a_message(1): 0.7, a_message(2): -0.1})
-    candidates = counted(question, known, TUNING)
+    candidates = count_words(question, known, TUNING)
     signal = VectorSignal(TUNING, Cosines())
 
     values = signal.score(question, candidates)
@@ -64,10 +65,10 @@ def test_vector_is_the_similarity_and_0_without_one() -> None:
     assert signal.scale(values, candidates) == pytest.approx([0.0, 0.8, 0.0])
 
 
-def test_window_is_the_mean_of_a_message_and_its_direct_neighbours() -> None:
+def test_window_is_the_mean_of_a_message_and_its_neighbors() -> None:
     question = asked()
     near = {a_message(1): 0.6, a_message(2): 0.3, a_message(4): 0.5, a_fact("f"): 0.2}
-    candidates = counted(question, found_of([], similarities=near), TUNING)
+    candidates = count_words(question, found_of([], similarities=near), TUNING)
 
     assert WindowSignal(TUNING, Cosines()).score(question, candidates) == pytest.approx([0.45, 0.45, 0.5, 0.2])
 
@@ -86,13 +87,13 @@ def test_date_is_1_at_the_time_and_less_before_and_after_it() -> None:
 
 def test_date_and_speaker_go_by_the_matches_before_any_text_is_read() -> None:
     question = asked("x", role="user", spans=(DateSpan(start=NOW, end=NOW, precision="day"),))
-    candidates = counted(question, found_of([match(a_message(1), 1, role="user")]), TUNING)
+    candidates = count_words(question, found_of([match(a_message(1), 1, role="user")]), TUNING)
 
     assert DateSignal(TUNING).score(question, candidates) == [1.0, 0.0, 0.0]
     assert SpeakerSignal(TUNING).score(question, candidates) == [1.0, 0.0, 0.0]
 
 
-def test_speaker_goes_by_the_name_and_else_by_the_role() -> None:
+def test_speaker_uses_the_name_or_else_the_role() -> None:
     texts = [
         text(a_message(1), role="user", name="Ana"), text(a_message(2), role="user", name="Ben"),
         text(a_message(3), role="assistant"), text(a_message(4), role="tool", name="web"),
@@ -130,7 +131,7 @@ def test_recency_is_the_age_compared_with_the_newest_that_is_not_outdated() -> N
         text(a_fact("a"), at=NOW), text(a_fact("b"), at=NOW - 30 * DAY), text(a_fact("c"), at=NOW + 5 * DAY),
         text(a_fact("d"), at=NOW + 9 * DAY, fate=Fate.ENDED),
     ]  # fmt: skip
-    candidates = read(*texts, gone={2})
+    candidates = read(*texts, outdated={2})
     signal = RecencySignal(TUNING, now=False)
 
     ages = signal.score(asked("x"), candidates)
@@ -160,7 +161,7 @@ def test_a_reranker_counts_by_order_and_distance_only() -> None:
     assert RerankerSignal([2.0, 2.0], TUNING).scale([2.0, 2.0], candidates) == [0.0, 0.0]
 
 
-def test_speaker_counts_a_fact_for_whom_it_is_about_or_whose_word_it_is_and_never_against() -> None:
+def test_speaker_counts_facts_by_subject_or_speaker() -> None:
     rows = [("user", None), ("ana", None), ("tea", "Ana"), ("tea", "Ben"), (None, None)]
     facts = read(*(text(a_fact(str(row)), row={"subject": row[0], "speaker": row[1]}) for row in rows))
     signal = SpeakerSignal(TUNING)
@@ -170,8 +171,8 @@ def test_speaker_counts_a_fact_for_whom_it_is_about_or_whose_word_it_is_and_neve
     assert signal.score(asked("x", role="assistant"), facts) == [0, 0, 0, 0, 0]
 
 
-def test_a_fact_goes_before_a_message_that_matches_as_well() -> None:
-    assert LearntSignal(TUNING).score(asked("x"), read(text(a_message(1)), text(a_fact("f")))) == [0, 1]
+def test_fact_ranks_before_an_equal_message() -> None:
+    assert LearnedSignal(TUNING).score(asked("x"), read(text(a_message(1)), text(a_fact("f")))) == [0, 1]
     found = ranked(asked("x"), found_of([match(a_message(1), 1), match(a_fact("f"), 1)]))
     assert found[a_fact("f")].score > found[a_message(1)].score
 

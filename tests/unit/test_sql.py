@@ -32,7 +32,7 @@ def test_the_queries_that_differ_between_the_databases_are_few_and_known() -> No
     ]
 
 
-def test_every_query_says_what_it_is_for() -> None:
+def test_every_query_has_a_comment() -> None:
     for file in sql.query_files():
         sections = re.split(r"^-- name: .*$", file.read_text(encoding="utf-8"), flags=re.MULTILINE)
         assert all(section.lstrip().startswith("-- ") for section in sections[1:]), file.name
@@ -41,7 +41,7 @@ def test_every_query_says_what_it_is_for() -> None:
 def test_parameters_are_numbered_by_first_use_and_strings_are_left_alone() -> None:
     text = "SELECT ':no', :b, :a, :b -- :never\nFROM t WHERE x in_list(:c) /*for_update*/;"
 
-    lite, pg = (sql.spelt("q", text, dialect) for dialect in (Dialect.SQLITE, Dialect.POSTGRES))
+    lite, pg = (sql.compile_query("q", text, dialect) for dialect in (Dialect.SQLITE, Dialect.POSTGRES))
 
     assert lite.parameters == pg.parameters == ("b", "a", "c")
     assert "SELECT ':no', ?1, ?2, ?1" in lite.text
@@ -54,14 +54,14 @@ def test_parameters_are_numbered_by_first_use_and_strings_are_left_alone() -> No
 def test_pairs_of_ids_and_numbers_are_spelt_for_each_database() -> None:
     text = "SELECT pairs.id FROM pairs(:ids, :numbers) WHERE pairs.number > :n;"
 
-    lite, pg = (sql.spelt("q", text, dialect) for dialect in (Dialect.SQLITE, Dialect.POSTGRES))
+    lite, pg = (sql.compile_query("q", text, dialect) for dialect in (Dialect.SQLITE, Dialect.POSTGRES))
 
     assert set(lite.parameters) == set(pg.parameters) == {"ids", "numbers", "n"}
     assert "unnest(CAST($1 AS text[]), CAST($2 AS bigint[])) AS pairs (id, number)" in pg.text
     assert "json_each" in lite.text
 
 
-def test_the_columns_of_a_thing_are_named_once_and_written_out_for_each_query() -> None:
+def test_columns_are_defined_once_and_expanded_in_queries() -> None:
     text = "SELECT fact_columns(), 1 FROM a; SELECT fact_columns(f) FROM facts f;"
 
     assert sql._with_columns(text, {"fact": ["id", "kind"]}) == (
@@ -80,7 +80,7 @@ def test_a_query_defined_twice_is_refused(monkeypatch: pytest.MonkeyPatch) -> No
         sql.queries.__wrapped__(Dialect.SQLITE)
 
 
-def test_both_databases_have_the_same_queries_apart_from_the_server_checks() -> None:
+def test_both_databases_have_the_same_queries_but_server_checks() -> None:
     missing = set(queries(Dialect.POSTGRES)) ^ set(queries(Dialect.SQLITE))
 
     assert missing == {

@@ -1,4 +1,4 @@
-"""Models that are heard while they write: the pieces add up to the answer, and a stream that breaks off is none."""
+"""Streaming models: the pieces add up to the answer, and an aborted stream is an error."""
 
 import json
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bethink.errors import ModelUnavailable
+from bethink.errors import ModelUnavailableError
 from bethink.extend import StreamingModel
 from bethink.model.calls import ModelAnswer, Stop
 from tests.unit.model_server import ANSWER, CALL, AnthropicApi, Api, OpenAIApi, isolate, sends, serving
@@ -51,7 +51,7 @@ def streaming(api: Api, url: str) -> StreamingModel:
 
 
 @APIS
-async def test_pieces_are_heard_and_add_up_to_the_answer(api: Api) -> None:
+async def test_streamed_pieces_add_up_to_the_answer(api: Api) -> None:
     heard: list[str] = []
     stop = "length" if isinstance(api, OpenAIApi) else "max_tokens"
     with serving(sends(sse(events(api, stop)), content_type="text/event-stream")) as server:
@@ -64,7 +64,7 @@ async def test_pieces_are_heard_and_add_up_to_the_answer(api: Api) -> None:
 
 
 @APIS
-async def test_a_server_that_does_not_stream_is_heard_at_the_end(api: Api) -> None:
+async def test_unstreamed_answer_arrives_at_the_end(api: Api) -> None:
     heard: list[str] = []
     with serving(sends(json.dumps(api.reply(), indent=1).encode())) as server:
         answer = await streaming(api, server.url).stream(CALL, heard.append)
@@ -74,7 +74,7 @@ async def test_a_server_that_does_not_stream_is_heard_at_the_end(api: Api) -> No
 
 @APIS
 @pytest.mark.parametrize("end", [b"", b'data: {"error": {"message": "out of memory"}}\n\n', b"data: {nonsense\n\n"])
-async def test_a_stream_that_breaks_off_is_no_answer(api: Api, end: bytes) -> None:
+async def test_aborted_stream_is_unavailable(api: Api, end: bytes) -> None:
     deed = sends(sse(events(api, None), end), content_type="text/event-stream")
-    with serving(deed) as server, pytest.raises(ModelUnavailable):
+    with serving(deed) as server, pytest.raises(ModelUnavailableError):
         await streaming(api, server.url).stream(CALL, lambda _: None)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bethink.errors import Invalid
+from bethink.errors import InvalidRequestError
 from bethink.model.text import canonical_json, clean
 
 ANY_TEXT = st.text(alphabet=st.characters(exclude_categories=[]))
@@ -29,12 +29,12 @@ def test_ordinary_text_is_left_alone(text: str) -> None:
     assert clean(text) == text
 
 
-def test_a_surrogate_pair_becomes_the_character_it_means() -> None:
+def test_surrogate_pair_becomes_its_character() -> None:
     assert clean("\ud83d\ude00 and \ud83d") == "😀 and \ufffd"
 
 
 @given(JSON)
-def test_json_is_written_one_way_whatever_order_it_came_in(value: object) -> None:
+def test_json_is_canonical(value: object) -> None:
     written = canonical_json(value)
 
     assert canonical_json(json.loads(written)) == written
@@ -46,8 +46,8 @@ def test_every_string_in_json_is_rewritten_keys_included() -> None:
 
 
 @pytest.mark.parametrize("value", [{"x": float("nan")}, {1: "x"}, b"bytes", {"x": object()}])
-def test_what_is_not_json_is_refused_with_the_next_step(value: object) -> None:
-    with pytest.raises(Invalid, match="finite numbers"):
+def test_non_json_value_is_rejected_with_a_hint(value: object) -> None:
+    with pytest.raises(InvalidRequestError, match="finite numbers"):
         canonical_json(value)
 
 
@@ -56,11 +56,11 @@ def test_nesting_has_an_end() -> None:
     for _ in range(33):
         deep = [deep]
 
-    with pytest.raises(Invalid, match="nested too deeply"):
+    with pytest.raises(InvalidRequestError, match="nested too deeply"):
         canonical_json(deep)
 
 
-def test_a_word_is_rewritten_beside_its_name_and_keeps_its_place() -> None:
+def test_value_is_redacted_with_its_key_in_place() -> None:
     def hide(text: str) -> str:
         return text.replace("password=kestrel", "password=[hidden]")
 

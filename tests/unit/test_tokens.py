@@ -2,7 +2,7 @@ import sys
 
 import pytest
 
-from bethink.errors import Misconfigured
+from bethink.errors import ConfigurationError
 from bethink.providers.exact_tokens import ExactTokens
 
 
@@ -16,9 +16,9 @@ def test_text_that_looks_like_a_special_token_is_counted_like_any_other() -> Non
     assert ExactTokens().count("<|endoftext|>") > 1
 
 
-def test_a_vocabulary_nobody_has_and_a_missing_package_are_said_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(Misconfigured, match="unknown vocabulary"):
+def test_unknown_vocabulary_or_missing_package_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ConfigurationError, match="Unknown vocabulary"):
         ExactTokens("klingon")
     monkeypatch.setitem(sys.modules, "toktok", None)
-    with pytest.raises(Misconfigured, match=r"bethink\[tokens\]"):
+    with pytest.raises(ConfigurationError, match=r"bethink\[tokens\]"):
         ExactTokens()

@@ -1,10 +1,10 @@
 import pytest
 
-from bethink.base.language import asked_topics, stop_words, topics_of
+from bethink.base.language import question_topics, stop_words, topics_of
 
 
 def topics(text: str) -> set[str]:
-    return {topic for found in asked_topics(text).values() for topic in found}
+    return {topic for found in question_topics(text).values() for topic in found}
 
 
 @pytest.mark.parametrize(
@@ -23,16 +23,16 @@ def test_a_question_for_a_home_is_about_a_home_in_any_language(question: str) ->
     "fact",
     ["Mira rents a flat in Bergen.", "Mira hat eine Zweizimmerwohnung.", "Mira loue un studio.", "小伟在成都租房。"],
 )
-def test_a_fact_is_about_what_its_words_say(fact: str) -> None:
+def test_fact_topics_follow_its_words(fact: str) -> None:
     assert "topic:home" in topics_of(fact)
 
 
-def test_a_fact_is_about_its_kind_and_its_slot_as_well() -> None:
+def test_fact_topics_include_its_kind_and_slot() -> None:
     assert topics_of("Bergen.", kind="instruction", slot="home_town") == ("topic:wish", "topic:home")
     assert topics_of("Bergen.") == ()
 
 
-def test_only_a_question_asks_for_wishes_by_its_words() -> None:
+def test_only_a_question_asks_for_preferences_by_its_words() -> None:
     assert "topic:wish" in topics("How should you format your replies?")
     assert "topic:wish" not in topics_of("How should you format your replies?")
 

@@ -1,4 +1,4 @@
-"""Transcripts of coding agents: every word of the conversation once, nothing else, from whichever offset."""
+"""Transcripts of coding agents: every message once, nothing else, from any offset."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -11,7 +11,7 @@ import pytest
 
 from bethink.agents.transcripts import claude_code, codex, lines
 from bethink.agents.transcripts.lines import TranscriptLine
-from bethink.errors import BethinkError, Corrupt, Misconfigured
+from bethink.errors import BethinkError, ConfigurationError, CorruptDatabaseError
 from bethink.providers.redaction import SecretRedactor
 from tests import transcripts_kit as kit
 
@@ -24,8 +24,8 @@ def transcript(home: Path, agent: str, count: int = 40) -> tuple[Path, Read, lis
     said = list(kit.turns(count))
     if agent == "claude-code":
         path = kit.claude_path(home, SESSION)
-        return kit.write(path, kit.claude_code(said, session=SESSION)), claude_code.read, said
-    return kit.write(kit.codex_path(home, THREAD), kit.codex(said, thread=THREAD)), codex.read, said
+        return kit.write(path, kit.claude_code(said, session=SESSION)), claude_code.read_lines, said
+    return kit.write(kit.codex_path(home, THREAD), kit.codex(said, thread=THREAD)), codex.read_lines, said
 
 
 def told(found: list[TranscriptLine]) -> list[kit.Said]:
@@ -37,7 +37,7 @@ def agent(request: pytest.FixtureRequest) -> str:
     return request.param
 
 
-def test_the_conversation_is_read_with_its_roles_and_dates_and_nothing_else(tmp_path: Path, agent: str):
+def test_transcript_is_read_with_roles_and_dates_only(tmp_path: Path, agent: str):
     path, read, said = transcript(tmp_path, agent, 2_000)
     found = list(read(path))
     assert told(found) == said
@@ -69,7 +69,7 @@ def test_a_line_that_is_still_being_written_waits(tmp_path: Path, agent: str):
     assert told(found) == said
 
 
-def test_a_file_that_was_written_anew_is_read_from_its_beginning(tmp_path: Path, agent: str):
+def test_rewritten_file_is_read_from_its_beginning(tmp_path: Path, agent: str):
     path, read, said = transcript(tmp_path, agent)
     assert told(list(read(path, start=10**9))) == said
 
@@ -114,28 +114,28 @@ def test_the_output_of_a_tool_is_bounded_and_keeps_its_end(tmp_path: Path, agent
     said = [kit.Said("tool", f"make all\nbegin {'x ' * 50_000} end", kit.BEGUN, "Bash")]
     if agent == "claude-code":
         path = kit.write(tmp_path / "s.jsonl", kit.claude_code(said, session=SESSION))
-        (line,) = claude_code.read(path)
+        (line,) = claude_code.read_lines(path)
     else:
         path = kit.write(tmp_path / "rollout-x.jsonl", kit.codex(said, thread=THREAD))
-        (line,) = codex.read(path)
-    assert len(line.content) < lines.LONGEST_OUTPUT + 100
+        (line,) = codex.read_lines(path)
+    assert len(line.content) < lines.MAX_OUTPUT + 100
     assert line.content.startswith("make all\nbegin")
     assert line.content.endswith("end")
 
 
-def test_what_a_sub_agent_is_told_is_not_said_by_the_user(tmp_path: Path, agent: str):
+def test_prompt_of_a_sub_agent_is_not_from_the_user(tmp_path: Path, agent: str):
     said = list(kit.turns(8))
     if agent == "claude-code":
         path = tmp_path / SESSION / "subagents" / "agent-a1.jsonl"
         kit.write(path, kit.claude_code(said, session=SESSION, agent="a1"))
-        found = list(claude_code.read(path))
+        found = list(claude_code.read_lines(path))
         assert {(each.session, each.subagent) for each in found} == {(SESSION, "a1")}
     else:
         source = {"subagent": {"thread_spawn": {"parent_thread_id": THREAD, "depth": 1}}}
         head = {"source": source, "session_id": THREAD}
         path = kit.codex_path(tmp_path, kit.thread_id(2))
         kit.write(path, kit.codex(said, thread=kit.thread_id(2), head=head))
-        found = list(codex.read(path))
+        found = list(codex.read_lines(path))
         assert {(each.session, each.subagent) for each in found} == {(THREAD, kit.thread_id(2))}
     assert [each.role for each in found] == ["assistant", "tool", "tool", "assistant"] * 2
 
@@ -156,35 +156,35 @@ def test_what_a_sub_agent_is_told_is_not_said_by_the_user(tmp_path: Path, agent:
 )
 def test_only_what_the_user_typed_is_the_users(tmp_path: Path, content: str, typed: str):
     path = kit.write(tmp_path / "s.jsonl", kit.claude_code([kit.Said("user", content, kit.BEGUN)], session=SESSION))
-    assert [each.content for each in claude_code.read(path)] == ([typed] if typed else [])
+    assert [each.content for each in claude_code.read_lines(path)] == ([typed] if typed else [])
 
 
 @pytest.mark.parametrize(
     "mark",
     [{"isMeta": True}, {"isCompactSummary": True}, {"promptSource": "system"}, {"origin": {"kind": "x"}}],
 )
-def test_what_the_program_wrote_in_the_users_place_is_passed_over(tmp_path: Path, mark: dict[str, Any]):
+def test_program_text_in_the_user_role_is_skipped(tmp_path: Path, mark: dict[str, Any]):
     trees = list(kit.claude_code([kit.Said("user", "I prefer tabs.", kit.BEGUN)], session=SESSION))
     path = kit.write(tmp_path / "s.jsonl", [{**tree, **mark} for tree in trees])
-    assert list(claude_code.read(path)) == []
+    assert list(claude_code.read_lines(path)) == []
 
 
 def test_a_rollout_that_continues_another_file_begins_with_its_prefix(tmp_path: Path):
     before, after = list(kit.turns(12)), list(kit.turns(4, seed=9))
     first = kit.write(kit.codex_path(tmp_path, THREAD), kit.codex(before, thread=THREAD))
-    own = list(codex.read(first))
+    own = list(codex.read_lines(first))
     trees = list(kit.codex(before, thread=THREAD))
     cut = next(tree["ordinal"] for tree in trees if before[8].content in json.dumps(tree))
     base = {"thread_id": THREAD, "end_ordinal_exclusive": cut, "end_byte_offset": 1}
     head = {"history_mode": "paginated", "history_base": base}
     second = kit.codex_path(tmp_path, THREAD, rollout="r2")
     kit.write(second, kit.codex(after, thread=THREAD, head=head, first=cut))
-    found = list(codex.read(second))
+    found = list(codex.read_lines(second))
     assert found[:8] == [replace(each, offset=0) for each in own[:8]]
     assert told(found) == [*before[:8], *after]
-    assert list(codex.read(second, start=found[8].offset)) == found[9:]
+    assert list(codex.read_lines(second, start=found[8].offset)) == found[9:]
     first.unlink()  # what is gone cannot be read, and the rest can
-    assert told(list(codex.read(second))) == after
+    assert told(list(codex.read_lines(second))) == after
 
 
 def test_rollouts_that_continue_each_other_in_a_circle_end(tmp_path: Path):
@@ -192,27 +192,27 @@ def test_rollouts_that_continue_each_other_in_a_circle_end(tmp_path: Path):
         head = {"history_base": {"thread_id": kit.thread_id(other), "end_ordinal_exclusive": 99}}
         path = kit.codex_path(tmp_path, kit.thread_id(own))
         kit.write(path, kit.codex(kit.turns(1), thread=kit.thread_id(own), head=head))
-    assert {each.session for each in codex.read(path)} == {kit.thread_id(1), kit.thread_id(2)}
+    assert {each.session for each in codex.read_lines(path)} == {kit.thread_id(1), kit.thread_id(2)}
 
 
-def test_a_compressed_rollout_reads_like_the_plain_one_even_by_its_old_name(tmp_path: Path):
+def test_compressed_rollout_reads_like_the_plain_one(tmp_path: Path):
     path, _, _ = transcript(tmp_path, "codex")
-    plain = list(codex.read(path))
+    plain = list(codex.read_lines(path))
     packed = kit.compress(path)
-    assert list(codex.read(packed)) == plain
-    assert list(codex.read(path, start=plain[4].offset)) == plain[5:]
+    assert list(codex.read_lines(packed)) == plain
+    assert list(codex.read_lines(path, start=plain[4].offset)) == plain[5:]
     assert codex.find(tmp_path) == [packed]
 
 
-def test_a_compressed_rollout_that_is_cut_off_ends_and_a_corrupt_one_says_so(tmp_path: Path):
+def test_truncated_rollout_ends_and_corrupt_one_raises(tmp_path: Path):
     path, _, said = transcript(tmp_path, "codex", 2_000)
     packed = kit.compress(path)
     whole = packed.read_bytes()
     packed.write_bytes(whole[: len(whole) // 2])
-    assert len(list(codex.read(packed))) < len(said)
+    assert len(list(codex.read_lines(packed))) < len(said)
     packed.write_bytes(b"not compressed at all")
-    with pytest.raises(Corrupt):
-        list(codex.read(packed))
+    with pytest.raises(CorruptDatabaseError):
+        list(codex.read_lines(packed))
 
 
 def test_without_the_extra_a_compressed_rollout_names_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -223,12 +223,12 @@ def test_without_the_extra_a_compressed_rollout_names_it(tmp_path: Path, monkeyp
         raise ImportError(name)
 
     monkeypatch.setattr(lines, "import_module", missing)
-    with pytest.raises(Misconfigured, match=r"bethink\[codex\]") as caught:
-        list(codex.read(packed))
+    with pytest.raises(ConfigurationError, match=r"bethink\[codex\]") as caught:
+        list(codex.read_lines(packed))
     assert isinstance(caught.value, BethinkError)
 
 
-def test_transcripts_are_found_where_the_agents_keep_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_transcripts_are_found_in_the_agents_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     one = transcript(tmp_path, "claude-code")[0]
     two = kit.write(one.with_suffix("") / "subagents" / "agent-a1.jsonl", [])
     three = transcript(tmp_path, "codex")[0]
@@ -247,12 +247,12 @@ def test_no_half_of_a_secret_is_left_where_output_is_cut(shift: int):
     token = "ghp_" + "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dF3hJ5"
     body = ["MIIEvQIBADANBgkqhkiG9w0BAQEFAASC" * 2] * 25
     key = "\n".join(["-----BEGIN PRIVATE KEY-----", *body, "-----END PRIVATE KEY-----"])
-    head, tail = lines.LONGEST_OUTPUT * 2 // 3, lines.LONGEST_OUTPUT // 3
+    head, tail = lines.MAX_OUTPUT * 2 // 3, lines.MAX_OUTPUT // 3
     for secret, step in ((token, 1), (key, 40)):
         before, after = "- " * head, " -" * tail
         left = len(secret) - shift * step
         text = f"{before[: head - shift * step]}{secret}{'- ' * 9_000}{secret}{after[-(tail - left) :]}"
-        cut = SecretRedactor(b"key").redact(lines.shortened(text))
+        cut = SecretRedactor(b"key").redact(lines.shorten(text))
         assert token[4:10] not in cut
         assert token[-6:] not in cut
         assert "AAQEFAASC" not in cut

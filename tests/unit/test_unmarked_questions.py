@@ -1,8 +1,8 @@
-"""Questions whose mark was left out, and statements that begin like questions."""
+"""Questions without a question mark, and statements that begin like questions."""
 
 import pytest
 
-from bethink.base.language import asks
+from bethink.base.language import is_question
 from bethink.memory.recall.signals.asks import AsksSignal
 from bethink.memory.recall.tuning import TUNING
 from tests.unit.ranking_kit import a_message, asked, read, text
@@ -94,12 +94,12 @@ _TELL = [
 
 @pytest.mark.parametrize(("language", "said"), _ASK)
 def test_a_question_is_one_without_its_mark(language: str, said: str) -> None:
-    assert asks(said, language)
+    assert is_question(said, language)
 
 
 @pytest.mark.parametrize(("language", "said"), _TELL)
-def test_a_statement_that_begins_like_a_question_is_none(language: str, said: str) -> None:
-    assert not asks(said, language)
+def test_statement_that_begins_like_a_question_is_not_one(language: str, said: str) -> None:
+    assert not is_question(said, language)
 
 
 @pytest.mark.parametrize(

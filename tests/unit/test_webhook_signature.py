@@ -1,10 +1,10 @@
-"""The signature of a webhook, as Standard Webhooks defines it: only the holder of the secret can make it."""
+"""Webhook signatures as Standard Webhooks defines them: only the holder of the secret can sign."""
 
 import pytest
 
 from bethink import verify_webhook
-from bethink.errors import Denied
-from bethink.features.webhooks.records import signed
+from bethink.errors import PermissionDeniedError
+from bethink.features.webhooks.records import sign_message
 
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 NAME, AT, BODY = "msg_p5jXN8AQM9LWM0D4loKWxJek", 1614265330, b'{"test": 2432232314}'
@@ -15,7 +15,7 @@ HEADERS = {"webhook-id": NAME, "webhook-timestamp": str(AT), "webhook-signature"
 
 
 def test_a_signature_is_that_of_the_specification() -> None:
-    assert signed(SECRET, NAME, AT, BODY) == SIGNATURE
+    assert sign_message(SECRET, NAME, AT, BODY) == SIGNATURE
     verify_webhook(SECRET, HEADERS, BODY, now=AT + 1)
 
 
@@ -43,10 +43,10 @@ def test_one_of_several_signatures_is_enough() -> None:
     ],
 )
 def test_whatever_was_changed_or_is_late_is_denied(headers: dict[str, str], body: bytes, late: float) -> None:
-    with pytest.raises(Denied):
+    with pytest.raises(PermissionDeniedError):
         verify_webhook(SECRET, {**HEADERS, **headers}, body, now=AT + late)
 
 
 def test_another_secret_is_denied() -> None:
-    with pytest.raises(Denied):
+    with pytest.raises(PermissionDeniedError):
         verify_webhook("whsec_" + "QUFB" * 8, HEADERS, BODY, now=AT)

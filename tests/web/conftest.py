@@ -1,4 +1,4 @@
-"""A window in this process with a furnished space."""
+"""A web UI in this process with a furnished space."""
 
 from collections.abc import AsyncIterator
 

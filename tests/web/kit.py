@@ -1,4 +1,4 @@
-"""What tests of the window share: a space with everything in it, its pages, and a browser that notes what is wrong."""
+"""Helpers for web UI tests: a space with all kinds of items, its pages, and a browser that records errors."""
 
 from collections.abc import AsyncGenerator, Generator, Mapping
 from contextlib import asynccontextmanager, contextmanager
@@ -14,18 +14,18 @@ from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 import bethink
 from bethink.http import ServerOptions, create_app
 from bethink.model.access import Scope
-from bethink.model.consolidation import Change
+from bethink.model.consolidation import DocumentChange
 from bethink.model.documents import Author, DocumentDraft, Provenance
 from bethink.model.facts import Quote
 from bethink.model.jobs import JobKind
-from bethink.model.recall import Ref, RefKind
 from bethink.model.records import Origin
+from bethink.model.refs import Ref, RefKind
 from bethink.model.reviews import ClaimedFact, ReviewStatus
 from bethink.model.working import Event, Mode
 from bethink.store import consolidation, jobs, reviews
 from bethink.store.db import Database, Tx
-from bethink.web.door import add_window
-from bethink.web.gate import COOKIE
+from bethink.web.mount import add_web_ui
+from bethink.web.security import COOKIE
 from bethink.web.sessions import WebSessions
 from faults.asgi import Answer, ask
 from tests.doors.client_kit import Served, connected
@@ -101,8 +101,10 @@ async def furnish(memory: bethink.Memory, space: str = SPACE) -> Story:
     fact = await _facts(here)
     document = await _documents(here)
     thread = await _thread(memory, space)
-    await here.tests.add("Where do I live?", must=["Bergen"], must_not=["Stockholm"], note="she moved", test_id="home")
-    await here.tests.add("What is the cat called?", must=["Tom"], test_id="cat")
+    await here.admin.tests.add(
+        "Where do I live?", must=["Bergen"], must_not=["Stockholm"], note="she moved", test_id="home"
+    )
+    await here.admin.tests.add("What is the cat called?", must=["Tom"], test_id="cat")
     reviews_of = await _inbox(memory, space, session.id, document)
     asking = await here.session("chat:mira:kitchen")
     await here.recall("Where do I live?", session_id=asking.id)
@@ -115,19 +117,21 @@ async def _inbox(memory: bethink.Memory, space: str, session: str, document: str
     claims = (("seen", "Mira saw a whale.", "a guess"), ("claimed", "Mira has a dog called Pixel.", "she only thinks"))
     current = await memory.space(space).documents.get(document)
     changes = (
-        Change(
+        DocumentChange(
             path="~/memory/home",
             draft=replace(current.draft(), body=f"{current.body}- A kennel.\n"),
             document_id=document,
             expected=current.version,
         ),
-        Change(path="~/memory/pixel", draft=DocumentDraft(slug="pixel", title="Pixel", body="Afraid of umbrellas.\n")),
+        DocumentChange(
+            path="~/memory/pixel", draft=DocumentDraft(slug="pixel", title="Pixel", body="Afraid of umbrellas.\n")
+        ),
     )
 
-    database = memory.local().database
+    database = memory.backend.local().database
     await database.transact(
         lambda tx: consolidation.put_change_set(
-            tx, space=space, run="run_spring", token=1, changes=changes, snapshot=[], written=None
+            tx, space=space, run="run_spring", token=1, changes=changes, snapshot=[], versions=None
         ),
         space=space,
     )
@@ -137,10 +141,10 @@ async def _inbox(memory: bethink.Memory, space: str, session: str, document: str
 
 async def _claim(database: Database, space: str, session: str, name: str, content: str, detail: str) -> str:
     claim = ClaimedFact(
-        fact=bethink.Fact(id=name, content=content, origin=Origin("user"), subject="mira"),
+        fact=bethink.Fact(id=name, text=content, origin=Origin("user"), subject="mira"),
         quotes=(Quote(session_id=session, number=1, text="I am Mira"),),
     )
-    held = ReviewStatus.HELD
+    held = ReviewStatus.PENDING
     return await database.transact(
         lambda tx: reviews.put(tx, claim, space=space, status=held, reason="unclear", detail=detail, effect=name),
         space=space,
@@ -149,7 +153,7 @@ async def _claim(database: Database, space: str, session: str, name: str, conten
 
 async def operate(memory: bethink.Memory) -> None:
     """Let jobs run, fail and be given up in other spaces, spend money on models, and hold changes for a person."""
-    database = memory.local().database
+    database = memory.backend.local().database
     await database.transact(lambda tx: _jobs(tx, "anna"), space="anna")
     await database.transact(lambda tx: _jobs(tx, OPERATED), space=OPERATED)
     await database.transact(_spending)
@@ -161,7 +165,7 @@ def _jobs(tx: Tx, space: str) -> None:
         jobs.queue(tx, space=space, kind=JobKind.EXTRACT, key=key, watermark=12)
     tx.script(
         f"""UPDATE jobs SET attempts = 5, started_at = queued_at, finished_at = queued_at + 2400000, due_at = NULL,
-            status = 'dead', outcome = 'failed', last_error = 'Unavailable: the model did not answer in 60 s.'
+            status = 'abandoned', outcome = 'failed', last_error = 'ModelUnavailableError: No answer in 60 s.'
             WHERE space_id = '{space}' AND key = 'ses_lost';
             UPDATE jobs SET attempts = 2, started_at = queued_at, status = 'failed', due_at = queued_at + 900000000,
             last_error = 'RateLimited: 429 for gpt-test.' WHERE space_id = '{space}' AND key = 'ses_slow';
@@ -184,29 +188,29 @@ def _spending(tx: Tx) -> None:
             tx.run("spend_on_space", day=today - back, space=("anna", OPERATED, "anna")[place], **figures)
 
 
-async def _facts(here: Any) -> str:
+async def _facts(here: bethink.Space) -> str:
     saved = await here.facts.save(
-        bethink.Fact(
-            id="home", content="Mira lives in Oslo.", subject="mira", slot="home", valid_from=day("2026-01-05")
-        )
+        bethink.Fact(id="home", text="Mira lives in Oslo.", subject="mira", slot="home", valid_from=day("2026-01-05"))
     )
-    await here.facts.save(bethink.Fact(id="pixel", content="Pixel is afraid of umbrellas.", subject="pixel"))
+    await here.facts.save(bethink.Fact(id="pixel", text="Pixel is afraid of umbrellas.", subject="pixel"))
     await here.correct(Ref(RefKind.FACT, saved.id, saved.version), "Mira lives in Bergen.")
     return saved.id
 
 
-async def _documents(here: Any) -> str:
+async def _documents(here: bethink.Space) -> str:
     top = await here.documents.create(DocumentDraft(slug="memory", title="Memory"))
     draft = DocumentDraft(slug="home", title="Home and work", description="Where Mira lives.", parent=top.id)
-    by = Provenance(author=Author(kind="job", id="writer", reason="learnt from a session"), origin=Origin("user"))
-    made = await here.documents.create(replace(draft, body=BODIES[0]), by=by)
+    provenance = Provenance(
+        author=Author(kind="job", id="writer", reason="learnt from a session"), origin=Origin("user")
+    )
+    made = await here.documents.create(replace(draft, body=BODIES[0]), provenance=provenance)
     for version, body in enumerate(BODIES[1:], 1):
-        await here.documents.update(made.id, replace(draft, body=body), expected=version, reason="Mira moved")
+        await here.documents.update(made.id, replace(draft, body=body), if_version=version, reason="Mira moved")
     return made.id
 
 
 async def _thread(memory: bethink.Memory, space: str) -> str:
-    working = memory.local().working(space)
+    working = memory.backend.local().working(space)
     thread = await working.open_thread("easter-cabin", mode=Mode.STEPPING)
     for kind, text in EVENTS:
         await working.push_event(thread.id, Event(type=kind, payload={"text": text}))
@@ -246,8 +250,10 @@ class Window:
     async def signed_in(self, *scopes: str, spaces: list[str] | None = None) -> "Window":
         """Sign in with another key."""
         given = scopes or (_EVERY_SCOPE if spaces is None else _CONTENT_SCOPES)
-        made = await self.memory.keys.create(name="another", scopes=[Scope(each) for each in given], spaces=spaces)
-        sessions = WebSessions(self.memory.local().database)
+        made = await self.memory.admin.keys.create(
+            name="another", scopes=[Scope(each) for each in given], spaces=spaces
+        )
+        sessions = WebSessions(self.memory.backend.local().database)
         return replace(self, key=made.key, session_id=await sessions.begin(made.info.prefix))
 
 
@@ -255,10 +261,10 @@ class Window:
 async def windowed(target: str) -> AsyncGenerator[Window]:
     """Serve the window of a database in this process."""
     memory = connected(target)
-    app = create_app(memory, options=ServerOptions(mcp=False), doors=[add_window])
+    app = create_app(memory, options=ServerOptions(mcp=False), mounts=[add_web_ui])
     async with app.router.lifespan_context(app):
-        made = await memory.keys.create(name="all", scopes=list(Scope))
-        session_id = await WebSessions(memory.local().database).begin(made.info.prefix)
+        made = await memory.admin.keys.create(name="all", scopes=list(Scope))
+        session_id = await WebSessions(memory.backend.local().database).begin(made.info.prefix)
         yield Window(app=app, memory=memory, key=made.key, session_id=session_id)
 
 
@@ -293,8 +299,8 @@ async def token(target: str, *, scopes: tuple[str, ...] = (), spaces: list[str] 
     """A token that signs in with a new key."""
     async with connected(target) as memory:
         given = scopes or (_EVERY_SCOPE if spaces is None else _CONTENT_SCOPES)
-        made = await memory.keys.create(name="a person", scopes=[Scope(each) for each in given], spaces=spaces)
-        return await WebSessions(memory.local().database).link(made.info.prefix)
+        made = await memory.admin.keys.create(name="a person", scopes=[Scope(each) for each in given], spaces=spaces)
+        return await WebSessions(memory.backend.local().database).link(made.info.prefix)
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Reads a page as a browser would, and says what a strict policy would block, or what should not be there at all."""
+"""Parses a page as a browser would, and lists what a strict policy would block."""
 
 from html.parser import HTMLParser
 

@@ -1,4 +1,4 @@
-"""`bethink ui`: opens the window, signed in, on a server of its own or on one that serves this memory already."""
+"""`bethink ui`: opens the web UI, signed in, on its own server or on one that already serves this memory."""
 
 import os
 import re
@@ -32,7 +32,7 @@ def running(*more: str, **environment: str) -> Generator[tuple[subprocess.Popen[
             process.terminate()
 
 
-def test_the_link_that_it_prints_signs_in_once_and_a_second_call_uses_the_same_server(tmp_path: Path) -> None:
+def test_ui_link_signs_in_once_and_second_call_reuses_the_server(tmp_path: Path) -> None:
     with ui(tmp_path / "memory.db", "--port", "0") as (_, link):
         with urlopen(link) as answer:
             assert answer.headers["set-cookie"].startswith("__Host-bethink=")

@@ -1,4 +1,4 @@
-"""Each page of the window in a small memory and in a large one: what it reads, and how long it takes."""
+"""Each page of the web UI in a small and in a large memory: rows read and time taken."""
 
 import gc
 import random
@@ -29,7 +29,7 @@ _OTHERS = """
     INSERT INTO spaces (id, shard, created_at) SELECT 'many-' || n, n % 8, n FROM generate_series(1, {count}) n;
     INSERT INTO jobs (space_id, kind, key, queued_at, status, input_watermark)
     SELECT 'many-' || n, 'extract', 'ses_' || n, n, 'done', 1 FROM generate_series(1, {count}) n;
-    UPDATE jobs SET status = 'dead' WHERE space_id IN (SELECT 'many-' || n FROM generate_series(1, 100) n);
+    UPDATE jobs SET status = 'abandoned' WHERE space_id IN (SELECT 'many-' || n FROM generate_series(1, 100) n);
     UPDATE jobs SET status = 'queued', due_at = 1
     WHERE space_id IN (SELECT 'many-' || n FROM generate_series(101, 200) n)
 """

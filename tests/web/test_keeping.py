@@ -1,10 +1,10 @@
-"""What was shown to whom, forgetting with a look before, and deciding in part: the pages that keep a memory right."""
+"""Context log, deletion with a preview, and partial approval: the pages that maintain a memory."""
 
 import re
 from dataclasses import replace
 
 import bethink
-from bethink.errors import NotFound
+from bethink.errors import NotFoundError
 from bethink.model.consolidation import ChangeStatus
 from bethink.model.facts import Quote
 from bethink.model.reviews import ReviewStatus
@@ -23,10 +23,10 @@ def rows(page: str) -> list[str]:
     return [" ".join(re.sub("<[^>]+>", " ", each).split()) for each in found]
 
 
-async def test_the_ledger_is_read_by_page_with_the_words_that_were_shown(window: Window, story: Story) -> None:
+async def test_context_log_is_paged_with_the_shown_text(window: Window, story: Story) -> None:
     here = window.memory.space(SPACE)
     for number in range(25):
-        await here.facts.save(bethink.Fact(id=f"n{number}", content=f"Number {number} is a tram."))
+        await here.facts.save(bethink.Fact(id=f"n{number}", text=f"Number {number} is a tram."))
         await here.context(session_id=story.asking)
 
     first = await window.page(f"{HERE}/shown")
@@ -35,17 +35,17 @@ async def test_the_ledger_is_read_by_page_with_the_words_that_were_shown(window:
     assert following
     second = await window.page(following[1].replace("&amp;", "&"))
     assert second.count('<li class="shown">') == 7
-    assert "in answer to a question" in second
+    assert "in search results" in second
     assert "Mira lives in Bergen." in second
 
-    told = await here.page_shown(session_id=story.asking, limit=1)
-    one = await window.page(f"{HERE}/shown/{told.items[0].showing.id}")
+    told = await here.admin.context_log.list(session_id=story.asking, limit=1)
+    one = await window.page(f"{HERE}/shown/{told[0].id}")
     assert "Number 24 is a tram." in one
-    assert one.count('<span class="of">') == len(told.items[0].memories) > 4
+    assert one.count('<span class="of">') == len(told[0].memories) > 4
     assert (await window(f"{HERE}/shown/shw_nothing")).status == 404
 
 
-async def test_a_memory_that_was_shown_is_told_in_its_version_until_it_is_erased(window: Window, story: Story) -> None:
+async def test_context_log_shows_the_version_until_it_is_deleted(window: Window, story: Story) -> None:
     here = window.memory.space(SPACE)
     await here.correct(f"fact:{story.fact}:2", "Mira lives in Voss.")
 
@@ -58,7 +58,7 @@ async def test_a_memory_that_was_shown_is_told_in_its_version_until_it_is_erased
 async def _learn(window: Window, name: str, content: str, session: str) -> None:
     """Store a fact as extraction does, from the first message of a session."""
     quotes = (Quote(session_id=session, number=1, text=content),)
-    fact, support = bethink.Fact(id=name, content=content), facts.Support(f"kit:{name}:{session}", content, quotes)
+    fact, support = bethink.Fact(id=name, text=content), facts.Support(f"kit:{name}:{session}", content, quotes)
 
     def body(tx: Tx) -> None:
         if facts.find(tx, space=SPACE, fact_id=name) is None:
@@ -66,10 +66,10 @@ async def _learn(window: Window, name: str, content: str, session: str) -> None:
         else:
             facts.add_support(tx, space=SPACE, fact_id=name, support=support)
 
-    await window.memory.local().database.transact(body, space=SPACE)
+    await window.memory.backend.local().database.transact(body, space=SPACE)
 
 
-async def test_a_dry_run_names_what_goes_and_what_rests_on_something_else_as_well(window: Window) -> None:
+async def test_dry_run_lists_deleted_and_otherwise_supported_items(window: Window) -> None:
     here = window.memory.space(SPACE)
     one, two = await here.session("one"), await here.session("two")
     await one.append(said("Tea at five. Figs on Sunday."))
@@ -80,9 +80,9 @@ async def test_a_dry_run_names_what_goes_and_what_rests_on_something_else_as_wel
 
     page = await window.page(f"{HERE}/erasure?session={one.id}")
     found = rows(page)
-    assert any("Tea at five. Figs on Sunday." in each and each.endswith("goes") for each in found)
-    assert any("Figs are on Sunday." in each and each.endswith("goes") for each in found)
-    assert any("Tea is at five." in each and "may stay" in each for each in found)
+    assert any("Tea at five. Figs on Sunday." in each and each.endswith("will be deleted") for each in found)
+    assert any("Figs are on Sunday." in each and each.endswith("will be deleted") for each in found)
+    assert any("Tea is at five." in each and "may remain" in each for each in found)
     assert "1 message, 1 fact." in page
 
     total = re.search(r'name="total" value="(\d+)"', page)
@@ -90,10 +90,10 @@ async def test_a_dry_run_names_what_goes_and_what_rests_on_something_else_as_wel
     done = await window.send(f"{HERE}/erasure/forget", {"session": one.id, "total": total[1]})
     assert done.status == 200, done.body
     assert "1 message, 1 fact." in done.body.decode()
-    assert [each.id for each in await here.facts.all()] == ["tea"]
+    assert [each.id for each in await here.facts.list()] == ["tea"]
 
 
-async def test_what_changed_since_it_was_looked_at_is_not_forgotten(window: Window, story: Story) -> None:
+async def test_deletion_fails_if_items_changed_since_the_preview(window: Window, story: Story) -> None:
     here = window.memory.space(SPACE)
     total = re.search(r'name="total" value="(\d+)"', await window.page(f"{HERE}/erasure?session={story.session}"))
     assert total
@@ -104,18 +104,18 @@ async def test_what_changed_since_it_was_looked_at_is_not_forgotten(window: Wind
     assert "One more thing." in await window.page(f"{HERE}/sessions/{story.session}")
 
 
-async def test_a_whole_space_goes_only_if_its_name_is_typed(window: Window, story: Story) -> None:
+async def test_space_deletion_needs_its_name_typed(window: Window, story: Story) -> None:
     page = await window.page(f"{HERE}/erasure?everything=1")
     total = re.search(r'name="total" value="(\d+)"', page)
     assert total
     form = {"everything": "1", "total": total[1], "name": "someone-else"}
     assert (await window.send(f"{HERE}/erasure/forget", form)).status == 422
-    assert len(await window.memory.space(SPACE).facts.all()) == 2
+    assert len(await window.memory.space(SPACE).facts.list()) == 2
     assert (await window.send(f"{HERE}/erasure/forget", form | {"name": SPACE})).status == 200
     assert "Mira" not in await window.page(f"{HERE}/facts")
 
 
-async def test_one_fact_goes_with_all_its_versions_and_two_targets_are_refused(window: Window, story: Story) -> None:
+async def test_fact_deletion_includes_all_versions_of_one_target(window: Window, story: Story) -> None:
     page = await window.page(f"{HERE}/erasure?ref=fact:{story.fact}:2")
     assert "Mira lives in Oslo." in page
     assert "Mira lives in Bergen." in page
@@ -124,23 +124,23 @@ async def test_one_fact_goes_with_all_its_versions_and_two_targets_are_refused(w
     await window.send(f"{HERE}/erasure/forget", {"ref": f"fact:{story.fact}:2", "total": "1"})
     try:
         await window.memory.space(SPACE).facts.get(story.fact)
-    except NotFound:
+    except NotFoundError:
         return
     raise AssertionError("the fact is still there")
 
 
 async def test_only_the_chosen_claims_are_decided_with_one_reason(window: Window, story: Story) -> None:
     reviews = window.memory.space(SPACE).reviews
-    newest, other = await reviews.all()
+    newest, other = await reviews.list()
     assert newest.id == story.review
     await window.send(f"{HERE}/review/decide", {"does": "approve", "note": "x"})
-    assert len(await reviews.all()) == 2
+    assert len(await reviews.list()) == 2
 
     done = await window.send(f"{HERE}/review/decide", {"review": other.id, "does": "reject", "note": "nobody saw it"})
 
     assert done.headers["location"].endswith("told=rejected")
-    assert [each.id for each in await reviews.all()] == [newest.id]
-    [rejected] = await reviews.all(status=ReviewStatus.REJECTED)
+    assert [each.id for each in await reviews.list()] == [newest.id]
+    [rejected] = await reviews.list(status=ReviewStatus.REJECTED)
     assert rejected.note == "nobody saw it"
 
 
@@ -157,30 +157,30 @@ async def test_a_change_set_is_applied_in_part_and_in_other_words(window: Window
     assert made is not None
     assert made.body == "Afraid of rain.\n"
     assert (await documents.get(story.document)).version == 3
-    assert [each.status for each in await documents.changes()] == [ChangeStatus.APPLIED]
+    assert [each.status for each in await documents.changes.list()] == [ChangeStatus.APPLIED]
 
 
-async def test_a_change_to_what_was_edited_since_says_so_before_it_is_applied(window: Window, story: Story) -> None:
+async def test_outdated_change_is_marked_before_approval(window: Window, story: Story) -> None:
     documents = window.memory.space(SPACE).documents
     current = await documents.get(story.document)
-    assert "changed since" not in await window.page(f"{HERE}/review")
-    await documents.update(story.document, replace(current.draft(), body="By hand."), expected=3, reason="by hand")
+    assert "document changed" not in await window.page(f"{HERE}/review")
+    await documents.update(story.document, replace(current.draft(), body="By hand."), if_version=3, reason="by hand")
 
     page = await window.page(f"{HERE}/review")
 
-    assert page.count("changed since: cannot be applied") == 1
+    assert page.count("document changed: cannot be applied") == 1
     assert page.count('form="apply-run_spring" checked') == 1
 
 
 async def test_a_prompt_says_when_pinned_text_needs_more_than_the_budget(window: Window, story: Story) -> None:
     page = f"{HERE}/threads/{story.thread}/prompt?budget="
 
-    assert "What is pinned needs more than the budget." in await window.page(f"{page}120")
-    assert "What is pinned needs more than the budget." not in await window.page(f"{page}400")
+    assert "Pinned text exceeds the budget" in await window.page(f"{page}120")
+    assert "Pinned text exceeds the budget" not in await window.page(f"{page}400")
 
 
 async def test_a_long_thread_is_read_around_one_state_only(window: Window, story: Story) -> None:
-    working = window.memory.local().working(SPACE)
+    working = window.memory.backend.local().working(SPACE)
     thread = await working.open_thread("long", mode=Mode.AUTO)
     for number in range(200):
         await working.dispatch(thread.id, Event(type="USER_MESSAGE", payload={"text": f"Number {number}."}))

@@ -1,4 +1,4 @@
-"""The pages of the window: their headers, their markup, their twins, and what a key may see and do on them."""
+"""The pages of the web UI: their headers, markup, JSON twins, and what a key may see and do."""
 
 import gzip
 import re
@@ -6,11 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import bethink
+import bethink.types
 from bethink.model.reviews import ReviewStatus
 from bethink.web import static
-from bethink.web.gate import CSP
 from bethink.web.pages import ROUTES
 from bethink.web.render import environment
+from bethink.web.security import CSP
 from faults.asgi import ask
 from tests.conftest import said
 from tests.web.kit import OTHER, SPACE, Story, Window, furnish, pages_of
@@ -26,7 +27,7 @@ FILLED = {
     "must": "x",
     "name": "x",
     "scope": "read",
-    "status": "dead",
+    "status": "abandoned",
     "title": "x",
 }
 
@@ -44,9 +45,7 @@ HOSTILE = (
 )
 
 
-async def test_every_page_is_served_with_the_strict_headers_and_without_inline_code(
-    window: Window, story: Story
-) -> None:
+async def test_every_page_has_strict_headers_and_no_inline_code(window: Window, story: Story) -> None:
     for name, path in pages_of(story).items():
         answer = await window(path)
         assert answer.status == 200, (name, answer.body[:500])
@@ -81,12 +80,12 @@ def test_static_files_are_small_and_named_by_what_they_contain() -> None:
     sizes = {name: len(file.plain) for name, file in static.files().items()}
 
     assert sum(sizes.values()) <= 300_000
-    assert sizes["window.js"] <= 5_000
+    assert sizes["ui.js"] <= 5_000
     assert {"htmx.LICENSE.txt", "fonts.LICENSE.txt"} <= set(sizes)
 
 
-async def test_static_files_are_cached_for_good_and_found_only_under_their_version(window: Window) -> None:
-    path = f"/ui/static/{static.version()}/window.css"
+async def test_static_files_are_immutable_and_need_their_version(window: Window) -> None:
+    path = f"/ui/static/{static.version()}/ui.css"
     answer = await ask(window.app, "GET", path)
 
     assert answer.status == 200
@@ -94,7 +93,7 @@ async def test_static_files_are_cached_for_good_and_found_only_under_their_versi
     assert answer.headers["content-security-policy"] == CSP
     packed = await ask(window.app, "GET", path, headers={"accept-encoding": "gzip"})
     assert gzip.decompress(packed.body) == answer.body
-    for other in ("/ui/static/000000000000/window.css", f"/ui/static/{static.version()}/../door.py", "/ui/static/"):
+    for other in ("/ui/static/000000000000/ui.css", f"/ui/static/{static.version()}/../interface.py", "/ui/static/"):
         assert (await ask(window.app, "GET", other)).status == 404
 
 
@@ -108,7 +107,7 @@ def test_templates_hold_nothing_that_a_strict_policy_would_block() -> None:
 
 async def test_the_twin_of_a_page_is_what_v1_answers(window: Window, story: Story) -> None:
     asked = {"question": "Where do I live?", "limit": 5, "explain": True}
-    facts, thread = f"/v1/spaces/{SPACE}/fact_page?limit=50", f"/v1/spaces/{SPACE}/threads/{story.thread}"
+    facts, thread = f"/v1/spaces/{SPACE}/fact_history?limit=50", f"/v1/spaces/{SPACE}/threads/{story.thread}"
     pairs = [
         (f"/ui/s/{SPACE}/recall.json?q=Where+do+I+live%3F", "POST", f"/v1/spaces/{SPACE}/recall", asked),
         (f"/ui/s/{SPACE}/facts.json", "GET", facts, None),
@@ -133,12 +132,12 @@ async def test_hostile_texts_are_shown_as_text_on_every_page(window: Window, sto
     session = await here.session(HOSTILE[0])
     await session.append(said(*HOSTILE))
     for number, text in enumerate(HOSTILE):
-        await here.facts.save(
-            bethink.Fact(id=f"odd{number}", content=text[:3_000], subject=text[:80].replace("\r", " "))
-        )
-    await here.tests.add(HOSTILE[1], must=[HOSTILE[0]], note=HOSTILE[4])
+        await here.facts.save(bethink.Fact(id=f"odd{number}", text=text[:3_000], subject=text[:80].replace("\r", " ")))
+    await here.admin.tests.add(HOSTILE[1], must=[HOSTILE[0]], note=HOSTILE[4])
     made = await here.documents.create(
-        bethink.DocumentDraft(slug="odd", title=HOSTILE[0], description=HOSTILE[1], body="\n".join(HOSTILE)[:60_000])
+        bethink.types.DocumentDraft(
+            slug="odd", title=HOSTILE[0], description=HOSTILE[1], body="\n".join(HOSTILE)[:60_000]
+        )
     )
     hostile = replace(story, session=session.id, document=made.id, fact="odd0")
     for name, path in pages_of(hostile).items():
@@ -179,8 +178,8 @@ async def test_a_key_that_only_reads_finds_no_button_and_is_refused_without_one(
             path = "/ui" + re.sub(r"\{(\w+)\}", lambda match: SPACE if match[1] == "space" else "x", route.path)
             answer = await reader.send(path, FILLED)
             assert answer.status in (403, 404), (route.path, answer.status)
-    assert (await window.memory.space(SPACE).facts.get("home")).content == "Mira lives in Bergen."
-    assert len(await window.memory.space(SPACE).reviews.all()) == 2
+    assert (await window.memory.space(SPACE).facts.get("home")).text == "Mira lives in Bergen."
+    assert len(await window.memory.space(SPACE).reviews.list()) == 2
 
 
 async def test_names_with_slashes_dots_and_endings_have_pages_of_their_own(window: Window) -> None:
@@ -193,7 +192,7 @@ async def test_names_with_slashes_dots_and_endings_have_pages_of_their_own(windo
         assert "figs" in await window.page(opened.headers["location"])
 
 
-async def test_forms_change_memory_through_the_same_verbs(window: Window, story: Story) -> None:
+async def test_forms_change_memory_through_the_same_operations(window: Window, story: Story) -> None:
     here, space = f"/ui/s/{SPACE}", window.memory.space(SPACE)
     form = {"title": "Home", "description": "", "body": "New.\r\nText.", "expected": "3", "reason": "because"}
     saved = await window.send(f"{here}/documents/{story.document}/save", form)
@@ -208,11 +207,11 @@ async def test_forms_change_memory_through_the_same_verbs(window: Window, story:
     assert (
         await window.send(f"{here}/facts/home/correct", {"ref": "fact:home:2", "text": "Mira lives in Voss."})
     ).status == 303
-    assert (await space.facts.get("home")).content == "Mira lives in Voss."
+    assert (await space.facts.get("home")).text == "Mira lives in Voss."
 
-    words = {"statement": "Mira would like a dog.", "note": "her words"}
+    words = {"text": "Mira would like a dog.", "note": "her words"}
     assert (await window.send(f"{here}/review/{story.review}/approve", words)).status == 303
-    assert [each.note for each in await space.reviews.all(status=ReviewStatus.APPROVED)] == ["her words"]
+    assert [each.note for each in await space.reviews.list(status=ReviewStatus.APPROVED)] == ["her words"]
     assert (await window.send(f"{here}/review/{story.review}/reject")).status == 409
 
     before = (await space.threads.get(story.thread)).state_number
@@ -222,9 +221,9 @@ async def test_forms_change_memory_through_the_same_verbs(window: Window, story:
     assert forked.headers["location"] == f"{here}/threads/by-car"
 
     await window.send(f"{here}/tests/add", {"question": "Where?", "must": "Voss\r\nBergen", "must_not": ""})
-    assert ("Voss", "Bergen") in [each.must for each in await space.tests.all()]
+    assert ("Voss", "Bergen") in [each.must for each in await space.admin.tests.list()]
     await window.send(f"{here}/tests/cat/remove")
-    assert "cat" not in [each.id for each in await space.tests.all()]
+    assert "cat" not in [each.id for each in await space.admin.tests.list()]
 
     made = await window.send("/ui/access/create", {"name": "new", "scope": "read", "spaces": f"{SPACE}\r\n"})
     key = re.search(r"bt_[0-9a-f]{12}\.[\w-]{43}", made.body.decode())
@@ -234,12 +233,10 @@ async def test_forms_change_memory_through_the_same_verbs(window: Window, story:
     assert (await window.send(f"/ui/access/{key[0][3:15]}/revoke")).status == 303
 
 
-async def test_a_page_seen_from_a_past_moment_offers_no_change_and_carries_the_moment(
-    window: Window, story: Story
-) -> None:
+async def test_past_page_offers_no_changes_and_keeps_as_of(window: Window, story: Story) -> None:
     page = await window.page(f"/ui/s/{SPACE}/facts?as_of=2099-01-01")
 
-    assert "Seen from" in page
+    assert "As of" in page
     links = set(re.findall(rf'href="(/ui/s/{SPACE}/[^"]*)"', page))
     assert {link for link in links if "as_of=2099-01-01" not in link} == {f"/ui/s/{SPACE}/facts"}  # back to now
     assert len(links) > 5
@@ -248,18 +245,18 @@ async def test_a_page_seen_from_a_past_moment_offers_no_change_and_carries_the_m
     assert "/edit" not in document
 
 
-async def test_nothing_stored_yet_leads_to_getting_started(window: Window) -> None:
+async def test_empty_memory_shows_getting_started(window: Window) -> None:
     page = await window.page("/ui")
 
     assert "Getting started" in page
-    assert "bethink demo --keep demo.db" in page
+    assert "bethink demo --save demo.db" in page
 
 
 def test_no_file_of_the_window_names_another_host() -> None:
     folder = Path(static.__file__).parent
     for file in (
         *folder.glob("static/*.css"),
-        folder / "static/window.js",
+        folder / "static/ui.js",
         *folder.glob("templates/*.html"),
         *folder.parent.glob("*/page.html"),
     ):

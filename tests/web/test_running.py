@@ -1,4 +1,4 @@
-"""The pages of those who run a memory: what they show, to whom, and what they cost."""
+"""The operator pages: what they show, to whom, and at what cost."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -11,7 +11,7 @@ from bethink.model.jobs import JobKind, JobStatus
 from bethink.model.reviews import ClaimedFact, ReviewStatus
 from bethink.store import jobs, reviews
 from bethink.store.db import Tx
-from bethink.web.text import lasted, money
+from bethink.web.text import duration, money
 from faults.asgi import ask
 from tests.page_kit import counting
 from tests.web.kit import OPERATED, SPACE, Story, Window, running_pages
@@ -24,9 +24,9 @@ HOSTILE = "<script>alert(1)</script>\" onerror='x' {{7*7}} \u202e"
 async def test_the_first_page_says_what_is_wrong_and_what_waits(window: Window, story: Story) -> None:
     page = await window.page("/ui")
 
-    assert "2 jobs were given up." in page
+    assert "2 jobs were abandoned." in page
     assert re.search(r'href="/ui/jobs">See why', page)
-    assert "the model did not answer" in page
+    assert "The model did not answer" in page
     assert "Mira has a dog called Pixel." in page
     menu = dict(re.findall(r'href="(/ui/[a-z]+)"[^>]*>[^<]*<span class="n">([^<]+)</span>', page))
     assert menu == {"/ui/jobs": "2", "/ui/held": "3"}
@@ -43,14 +43,14 @@ async def test_twins_are_what_v1_answers_and_every_page_that_names_one_has_it(wi
     first, last = (datetime.now(UTC) - timedelta(days=29)).date(), datetime.now(UTC).date()
     pairs = (
         ("/ui.json", "/v1/audit"),
-        ("/ui/spaces.json?prefix=a", "/v1/space_page?prefix=a"),
+        ("/ui/spaces.json?prefix=a", "/v1/spaces?prefix=a"),
         ("/ui/jobs.json?status=failed", "/v1/jobs?status=failed"),
         ("/ui/workers.json", "/v1/jobs?status=running&limit=100"),
-        ("/ui/held.json", "/v1/held?limit=20"),
+        ("/ui/held.json", "/v1/reviews?limit=20"),
         ("/ui/settings.json", "/v1/settings"),
-        ("/ui/cost.json?by=model", f"/v1/spending?by=model&since={first}&until={last}"),
-        ("/ui/s/anna/cost.json", f"/v1/spaces/anna/spending?since={first}&until={last}"),
-        ("/ui/s/anna/jobs.json?kind=extract", "/v1/spaces/anna/job_page?kind=extract"),
+        ("/ui/cost.json?by=model", f"/v1/costs?by=model&since={first}&until={last}"),
+        ("/ui/s/anna/cost.json", f"/v1/spaces/anna/costs?since={first}&until={last}"),
+        ("/ui/s/anna/jobs.json?kind=extract", "/v1/spaces/anna/jobs?kind=extract"),
         ("/ui/s/anna/jobs/extract/ses_lost.json", "/v1/spaces/anna/jobs/extract/ses_lost"),
         (f"/ui/s/{SPACE}/tail.json", f"/v1/spaces/{SPACE}/timeline?limit=50"),
     )
@@ -66,18 +66,20 @@ async def test_twins_are_what_v1_answers_and_every_page_that_names_one_has_it(wi
 
 
 async def test_a_job_or_a_page_of_them_starts_over(window: Window, story: Story) -> None:
-    one = await window.send("/ui/s/anna/jobs/extract/ses_lost/retry", {"back": "all", "status": "dead"})
-    assert one.headers["location"] == "/ui/jobs?status=dead&told=again"
-    assert (await window.memory.space("anna").job(JobKind.EXTRACT, "ses_lost")).job.status is JobStatus.QUEUED
+    one = await window.send("/ui/s/anna/jobs/extract/ses_lost/retry", {"back": "all", "status": "abandoned"})
+    assert one.headers["location"] == "/ui/jobs?status=abandoned&told=again"
+    assert (
+        await window.memory.space("anna").admin.jobs.get(JobKind.EXTRACT, "ses_lost")
+    ).job.status is JobStatus.QUEUED
     again = await window.send("/ui/s/anna/jobs/extract/ses_lost/retry")
     assert again.headers["location"].endswith("told=running")
 
     assert (await window.send("/ui/jobs/retry", {"status": "queued", "kind": "", "after": ""})).status == 404
-    rest = await window.send("/ui/jobs/retry", {"status": "dead", "kind": "", "after": ""})
-    assert rest.headers["location"] == "/ui/jobs?status=dead&told=all-again"
-    assert (await window.memory.page_jobs(status=JobStatus.DEAD)).items == ()
+    rest = await window.send("/ui/jobs/retry", {"status": "abandoned", "kind": "", "after": ""})
+    assert rest.headers["location"] == "/ui/jobs?status=abandoned&told=all-again"
+    assert (await window.memory.admin.jobs.list(status=JobStatus.ABANDONED)).items == ()
     await window.send("/ui/s/anna/jobs/retry", {"status": "failed"})
-    left = (await window.memory.page_jobs(status=JobStatus.FAILED)).items
+    left = (await window.memory.admin.jobs.list(status=JobStatus.FAILED)).items
     assert [each.space for each in left] == [OPERATED]
 
 
@@ -85,10 +87,10 @@ async def test_scopes_decide_what_is_seen_and_are_checked_again(window: Window, 
     watcher = await window.signed_in("read", "keys", "operate")
     for name, path in running_pages().items():
         page = await watcher.page(path)
-        assert "Start over" not in page, name
+        assert ">Retry<" not in page, name
     for path in ("/ui/jobs/retry", "/ui/s/anna/jobs/retry", "/ui/s/anna/jobs/extract/ses_lost/retry"):
-        assert (await watcher.send(path, {"status": "dead"})).status == 403, path
-    assert len((await window.memory.page_jobs()).items) == 2
+        assert (await watcher.send(path, {"status": "abandoned"})).status == 403, path
+    assert len((await window.memory.admin.jobs.list()).items) == 2
 
     own = await window.signed_in(spaces=[SPACE])
     page = await own.page("/ui")
@@ -110,16 +112,16 @@ async def test_hostile_names_errors_and_models_are_shown_as_text(window: Window)
         for key in ("a", "b", "c"):
             jobs.queue(tx, space=space, kind=JobKind.EXTRACT, key=f"{key}{space}", watermark=1)
         tx.script(f"UPDATE jobs SET last_error = '{quoted}', worker = '{quoted}', started_at = queued_at")
-        for key, status in (("a", "dead"), ("b", "failed"), ("c", "running")):
+        for key, status in (("a", "abandoned"), ("b", "failed"), ("c", "running")):
             tx.script(f"UPDATE jobs SET status = '{status}' WHERE key LIKE '{key}%'")
-        claim = ClaimedFact(fact=bethink.Fact(id="odd", content=HOSTILE), quotes=())
-        reviews.put(tx, claim, space=space, status=ReviewStatus.HELD, reason="x", detail=HOSTILE, effect="x")
+        claim = ClaimedFact(fact=bethink.Fact(id="odd", text=HOSTILE), quotes=())
+        reviews.put(tx, claim, space=space, status=ReviewStatus.PENDING, reason="x", detail=HOSTILE, effect="x")
         figures = {"calls": 1, "input_tokens": 1, "output_tokens": 1, "cost": 9}
         day = jobs.day_of(tx.now)
         tx.run("spend_on_model", day=day, kind=HOSTILE, model=HOSTILE, slot=0, **figures)
         tx.run("spend_on_space", day=day, space=space, **figures)
 
-    await window.memory.local().database.transact(spoil, space=space)
+    await window.memory.backend.local().database.transact(spoil, space=space)
     for path in (
         "/ui", "/ui/spaces", "/ui/spaces?prefix=%3Cscript%3E", "/ui/jobs", "/ui/jobs?status=failed", "/ui/workers",
         "/ui/held", "/ui/cost?by=model", "/ui/cost?by=kind", "/ui/cost?by=space", "/ui/settings?q=%3Cscript%3E",
@@ -138,7 +140,7 @@ async def test_the_tail_and_the_timeline_show_a_tools_text_as_data(window: Windo
         assert [each[:21] for each in boxed] == ["Sandviken, 2 rooms. I"], page
 
 
-async def test_the_tail_answers_when_something_was_said(window: Window, story: Story) -> None:
+async def test_tail_responds_when_a_message_arrives(window: Window, story: Story) -> None:
     page = await window.page(f"/ui/s/{SPACE}/tail")
     renewed = re.search(r'hx-get="([^"]+)"', page)
     assert renewed
@@ -163,7 +165,7 @@ async def test_a_page_takes_the_same_statements_however_much_there_is(
         "/ui/cost?by=space": 40, "/ui/settings": 5, "/ui/s/s000/jobs": 6, "/ui/s/s000/tail?paused=1": 16,
     }  # fmt: skip
     counts: list[dict[str, int]] = []
-    database = window.memory.local().database
+    database = window.memory.backend.local().database
     for first, last in ((0, 24), (24, 70)):
         for number in range(first, last):
             name = f"s{number:03}"
@@ -184,13 +186,13 @@ def _stuck(tx: Tx, space: str) -> None:
     jobs.ensure_space(tx, space=space)
     jobs.queue(tx, space=space, kind=JobKind.EXTRACT, key="ses_1", watermark=1)
     jobs.queue(tx, space=space, kind=JobKind.EXTRACT, key="ses_2", watermark=1)
-    tx.script(f"UPDATE jobs SET status = 'dead', due_at = NULL WHERE space_id = '{space}' AND key = 'ses_1'")
-    claim = ClaimedFact(fact=bethink.Fact(id="x", content="a claim"), quotes=())
-    reviews.put(tx, claim, space=space, status=ReviewStatus.HELD, reason="", detail="", effect=space)
+    tx.script(f"UPDATE jobs SET status = 'abandoned', due_at = NULL WHERE space_id = '{space}' AND key = 'ses_1'")
+    claim = ClaimedFact(fact=bethink.Fact(id="x", text="a claim"), quotes=())
+    reviews.put(tx, claim, space=space, status=ReviewStatus.PENDING, reason="", detail="", effect=space)
 
 
 def test_times_and_money_are_written_short() -> None:
-    assert [lasted(NOW, NOW + timedelta(seconds=each)) for each in (0.34, 2.4, 12, 200, 7_200, 300_000)] == [
+    assert [duration(NOW, NOW + timedelta(seconds=each)) for each in (0.34, 2.4, 12, 200, 7_200, 300_000)] == [
         "340 ms", "2.4 s", "12 s", "3 min", "2 h", "3 days",
     ]  # fmt: skip
     assert [money(each) for each in (0, 4_200, 580_000, 12_300_000)] == ["$0", "$0.0042", "$0.58", "$12.30"]

@@ -1,4 +1,4 @@
-"""Signing in to the window: with a key, with a link, and never with the cookie of the window elsewhere."""
+"""Signing in to the web UI: with a key or a link, and never with its cookie elsewhere."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -7,8 +7,8 @@ from urllib.parse import urlencode
 import bethink
 from bethink.model.access import Scope
 from bethink.store.db import Database, Tx
-from bethink.web.gate import COOKIE, CSP
-from bethink.web.sessions import IDLE, LINK, LONGEST, WebSessions
+from bethink.web.security import COOKIE, CSP
+from bethink.web.sessions import LINK_LIFETIME, MAX_AGE, MAX_IDLE, WebSessions
 from faults.asgi import ask
 from tests.conftest import FakeClock
 from tests.web.kit import SPACE, Story, Window
@@ -29,12 +29,12 @@ async def test_a_key_signs_in_once_and_from_then_on_a_cookie_does(window: Window
 
 
 async def test_the_database_holds_neither_the_key_nor_the_id_of_the_session(window: Window) -> None:
-    sessions = WebSessions(window.memory.local().database)
+    sessions = WebSessions(window.memory.backend.local().database)
     token = await sessions.link(window.key[3:15])
     entered = await sessions.enter(token)
     assert entered is not None
 
-    held = await window.memory.local().database.transact(_every_row)
+    held = await window.memory.backend.local().database.transact(_every_row)
     assert held
     for secret in (window.key, window.session_id, token, entered):
         assert secret not in str(held)
@@ -50,12 +50,12 @@ async def test_a_wrong_key_is_refused_in_words_and_sets_no_cookie(window: Window
         answer = await ask(window.app, "POST", "/ui/login", body=urlencode({"key": key}).encode(), headers=SAME)
 
         assert answer.status == 401
-        assert "No such key" in answer.body.decode()
+        assert "Invalid, expired or revoked key" in answer.body.decode()
         assert "set-cookie" not in answer.headers
         assert "<script>alert" not in answer.body.decode()
 
 
-async def test_who_is_not_signed_in_is_led_to_the_sign_in_page_and_back(window: Window) -> None:
+async def test_anonymous_visitor_is_sent_to_sign_in_and_back(window: Window) -> None:
     stranger = replace(window, session_id="")
     answer = await stranger("/ui/s/mira/recall?q=Where%3F")
 
@@ -73,7 +73,7 @@ async def test_signing_in_leads_only_to_pages_of_the_window(window: Window) -> N
         assert answer.headers["location"].startswith("/ui?"), given
 
 
-async def test_a_browser_that_keeps_no_cookie_is_told_so(window: Window) -> None:
+async def test_browser_without_cookies_gets_a_message(window: Window) -> None:
     answer = await replace(window, session_id="")("/ui?signed_in=1")
 
     assert "lost=1" in answer.headers["location"]
@@ -81,7 +81,7 @@ async def test_a_browser_that_keeps_no_cookie_is_told_so(window: Window) -> None
 
 
 async def test_a_link_signs_in_a_single_time(window: Window) -> None:
-    token = await WebSessions(window.memory.local().database).link(window.key[3:15])
+    token = await WebSessions(window.memory.backend.local().database).link(window.key[3:15])
 
     first = await replace(window, session_id="")(f"/ui/enter?once={token}")
     second = await replace(window, session_id="")(f"/ui/enter?once={token}")
@@ -90,37 +90,37 @@ async def test_a_link_signs_in_a_single_time(window: Window) -> None:
     signed = replace(window, session_id=first.headers["set-cookie"].partition(";")[0].removeprefix(f"{COOKIE}="))
     assert (await signed("/ui")).status == 200
     assert second.status == 401
-    assert "used already" in second.body.decode()
+    assert "already used" in second.body.decode()
 
 
 async def test_links_and_sessions_end_in_time(database: Database, clock: FakeClock, memory: bethink.Memory) -> None:
     sessions = WebSessions(database)
-    prefix = (await memory.keys.create("me", [Scope.READ])).info.prefix
+    prefix = (await memory.admin.keys.create("me", [Scope.READ])).info.prefix
     token = await sessions.link(prefix)
-    clock.time += LINK
+    clock.time += LINK_LIFETIME
     assert await sessions.enter(token) is None
 
     idle = await sessions.begin(prefix)
-    clock.time += IDLE - timedelta(minutes=2)
+    clock.time += MAX_IDLE - timedelta(minutes=2)
     assert await sessions.find(idle) is not None  # and it was seen
-    clock.time += IDLE - timedelta(minutes=2)
+    clock.time += MAX_IDLE - timedelta(minutes=2)
     assert await sessions.find(idle) is not None
-    clock.time += IDLE
+    clock.time += MAX_IDLE
     assert await sessions.find(idle) is None
 
     busy = await sessions.begin(prefix)
-    for _ in range(LONGEST // (IDLE / 2)):
+    for _ in range(MAX_AGE // (MAX_IDLE / 2)):
         assert await sessions.find(busy) is not None
-        clock.time += IDLE / 2
+        clock.time += MAX_IDLE / 2
     assert await sessions.find(busy) is None
 
 
 async def test_a_revoked_key_ends_its_sessions_and_its_links(window: Window) -> None:
     another = await window.signed_in()
-    token = await WebSessions(window.memory.local().database).link(another.key[3:15])
+    token = await WebSessions(window.memory.backend.local().database).link(another.key[3:15])
     assert (await another("/ui")).status == 200
 
-    await window.memory.keys.revoke(another.key[3:15])
+    await window.memory.admin.keys.revoke(another.key[3:15])
 
     assert (await another("/ui")).status == 303
     assert (await window(f"/ui/enter?once={token}")).status == 401
@@ -170,7 +170,7 @@ async def test_only_pages_of_the_window_may_change_anything(window: Window) -> N
         assert answer.headers["content-security-policy"] == CSP
 
 
-async def test_a_body_that_is_no_form_is_refused(window: Window) -> None:
+async def test_body_that_is_not_a_form_is_rejected(window: Window) -> None:
     given = {**SAME, "content-type": "application/json", "cookie": f"{COOKIE}={window.session_id}"}
     assert (await ask(window.app, "POST", "/ui/theme", body=b"{}", headers=given)).status == 415
     long = await window.send("/ui/theme", {"to": "x" * 1_100_000})

@@ -55,8 +55,8 @@ function saying(...answers) {
 }
 
 async function kept(space, conversation) {
-    const session = await space.findSession(conversation);
-    const records = session ? await session.read() : [];
+    const session = await space.sessions.find(conversation);
+    const records = session ? (await session.messages()).items : [];
     return records.map(({ message }) => [message.role, message.content]);
 }
 
@@ -67,7 +67,7 @@ test("ai sdk: what one conversation said, another is told, and only in its last 
     const space = memory.space("ada");
     const { model, prompts } = saying("Noted.", "Peanuts.");
     const wrapped = (conversation) =>
-        wrapLanguageModel({ model, middleware: bethinkMiddleware({ patience: 60, space, conversation, agent: "assistant" }) });
+        wrapLanguageModel({ model, middleware: bethinkMiddleware({ timeout: 60, space, conversation, agent: "assistant" }) });
     await generateText({ model: wrapped("monday"), prompt: "I am allergic to peanuts." });
     const history = [
         { role: "user", content: "Hello." },
@@ -84,7 +84,7 @@ test("ai sdk: what one conversation said, another is told, and only in its last 
     assert.deepEqual(texts(prompts[1][1]), ["Hello."]);
     assert.equal(prompts[1].length, 4);
     assert.deepEqual(await kept(space, "tuesday"), [["user", "What am I allergic to?"], ["assistant", "Peanuts."]]);
-    const shown = await space.shown();
+    const shown = (await space.admin.contextLog.list()).items;
     assert.equal(shown.length, 0, "a conversation that has no session yet has no ledger");
 });
 
@@ -92,7 +92,7 @@ test("ai sdk: a stream passes unchanged, and is remembered when it ends", async 
     const space = memory.space("bea");
     const { model } = saying("Tea is ready now.");
     const plain = await streamText({ model: saying("Tea is ready now.").model, prompt: "Tea?" }).fullStream;
-    const wrapped = wrapLanguageModel({ model, middleware: bethinkMiddleware({ patience: 60, space, conversation: "talk" }) });
+    const wrapped = wrapLanguageModel({ model, middleware: bethinkMiddleware({ timeout: 60, space, conversation: "talk" }) });
     const stream = streamText({ model: wrapped, prompt: "Tea?" }).fullStream;
     const kinds = async (parts) => (await collected(parts)).map(({ type, text }) => [type, text]);
 
@@ -103,7 +103,7 @@ test("ai sdk: a stream passes unchanged, and is remembered when it ends", async 
 test("ai sdk: a stream that the user stops is remembered as far as it came", async () => {
     const space = memory.space("cleo");
     const { model } = saying("One two three four five six seven eight.");
-    const wrapped = wrapLanguageModel({ model, middleware: bethinkMiddleware({ patience: 60, space, conversation: "talk" }) });
+    const wrapped = wrapLanguageModel({ model, middleware: bethinkMiddleware({ timeout: 60, space, conversation: "talk" }) });
     const { stream } = await wrapped.doStream({ prompt: [{ role: "user", content: [{ type: "text", text: "Count." }] }] });
     const reader = stream.getReader();
     for (let part; part?.delta !== "two "; ) part = (await reader.read()).value;
@@ -120,7 +120,7 @@ test("ai sdk: tools are remembered as tools, and their steps see the same memory
     const space = memory.space("dora");
     await space.remember("I live in Oslo.", { conversation: "before" });
     const { model, prompts } = saying([{ type: "tool-call", ...WEATHER }], "It rains in Oslo.");
-    const middleware = bethinkMiddleware({ patience: 60, space, conversation: "talk" });
+    const middleware = bethinkMiddleware({ timeout: 60, space, conversation: "talk" });
     const tools = { weather: tool({ ...weather, inputSchema: z.object({ city: z.string() }) }) };
     const model2 = wrapLanguageModel({ model, middleware });
     await generateText({ model: model2, tools, stopWhen: isStepCount(3), prompt: "Weather in Oslo, where I live?" });
@@ -133,7 +133,7 @@ test("ai sdk: tools are remembered as tools, and their steps see the same memory
         ["tool", "rain"],
         ["assistant", "It rains in Oslo."],
     ]);
-    const [, call, result] = (await (await space.findSession("talk")).read()).map((each) => each.message);
+    const [, call, result] = (await (await space.sessions.find("talk")).messages()).items.map((each) => each.message);
     assert.equal(call.tool_calls[0].name, "weather");
     assert.deepEqual([result.name, result.tool_call_id, result.origin], ["weather", "call_1", "tool:weather"]);
 });
@@ -141,7 +141,7 @@ test("ai sdk: tools are remembered as tools, and their steps see the same memory
 test("ai sdk: a model that fails leaves nothing behind, and its retry is remembered once", async () => {
     const space = memory.space("eva");
     const { model } = saying(Object.assign(new Error("overloaded")), "Fine.");
-    const wrapped = wrapLanguageModel({ model, middleware: bethinkMiddleware({ patience: 60, space, conversation: "talk" }) });
+    const wrapped = wrapLanguageModel({ model, middleware: bethinkMiddleware({ timeout: 60, space, conversation: "talk" }) });
     await assert.rejects(generateText({ model: wrapped, prompt: "How are you?", maxRetries: 0 }));
     assert.deepEqual(await kept(space, "talk"), []);
     await generateText({ model: wrapped, prompt: "How are you?" });
@@ -166,7 +166,7 @@ for (const [name, run] of Object.entries({
     });
 
 function agent(model, options, tools = {}) {
-    const processor = new BethinkProcessor({ patience: 60, ...options });
+    const processor = new BethinkProcessor({ timeout: 60, ...options });
     const processors = { inputProcessors: [processor], outputProcessors: [processor] };
     return new Agent({ id: "helper", name: "helper", instructions: "Be kind.", model, tools, ...processors });
 }

@@ -8,7 +8,7 @@ import { Bethink } from "bethink";
 import { bethinkMiddleware } from "bethink/ai-sdk";
 import { BethinkProcessor } from "bethink/mastra";
 
-const space = new Bethink({ url: "https://memory.example", key: "bt_x" }).space("mira");
+const space = new Bethink({ url: "https://memory.example", apiKey: "bt_x" }).space("mira");
 
 export const middleware: LanguageModelMiddleware = bethinkMiddleware({ space, conversation: "talk" });
 export const model = wrapLanguageModel({ model: new MockLanguageModelV4(), middleware });

@@ -1,10 +1,10 @@
-// The Vercel AI SDK: a middleware that recalls before a model is asked, and remembers what was said.
+// The Vercel AI SDK: a middleware that recalls before the model is called, and stores the messages.
 //
 //     const model = wrapLanguageModel({ model: openai("…"), middleware: bethinkMiddleware({ space, conversation }) });
 //
-// It imports nothing of the SDK: a middleware there is whatever has these methods.
+// It imports nothing from the SDK: a middleware is any object with these methods.
 
-import { answer, news, type Part, type PromptMessage, type TurnOptions, Turns } from "./turn.js";
+import { newMessages, replyMessages, type Part, type PromptMessage, type TurnOptions, Turns } from "./turn.js";
 
 export type { TurnOptions } from "./turn.js";
 
@@ -12,22 +12,22 @@ type Params = { prompt: PromptMessage[] };
 type StreamPart = { type: string; delta?: unknown; toolCallId?: unknown; toolName?: unknown; input?: unknown };
 
 /**
- * Return a middleware for one conversation. If memory fails, the call of the model goes on without it; if the model
- * fails, nothing is remembered, because the turn will be tried again.
+ * Return a middleware for one conversation. If memory fails, the model call continues without it; if the model fails,
+ * nothing is stored, because the turn will be retried.
  */
 export function bethinkMiddleware(options: TurnOptions) {
     const turns = new Turns(options);
     const before = new WeakMap<object, readonly PromptMessage[]>();
 
     function keep(params: Params, parts: readonly Part[]): Promise<void> {
-        return turns.remembered([...news(before.get(params) ?? params.prompt), ...answer(parts)]);
+        return turns.remember([...newMessages(before.get(params) ?? params.prompt), ...replyMessages(parts)]);
     }
 
     return {
         specificationVersion: "v4" as const,
 
         async transformParams<P extends Params>({ params }: { params: P }): Promise<P> {
-            const changed = { ...params, prompt: await turns.recalled(params.prompt) };
+            const changed = { ...params, prompt: await turns.withMemory(params.prompt) };
             before.set(changed, params.prompt);
             return changed;
         },
@@ -61,7 +61,7 @@ export function bethinkMiddleware(options: TurnOptions) {
                 },
                 async cancel(reason) {
                     await reader.cancel(reason);
-                    await keep(params, parts); // what the user saw before they stopped it
+                    await keep(params, parts); // the part that the user saw
                 },
             });
             return { ...result, stream };

@@ -1,22 +1,22 @@
-// One request and its answer: sent again where that is safe, and truthful about what may have happened.
+// Sends one request, retries it where that is safe, and reports whether it may have been carried out.
 
-import { BethinkError, Denied, ERRORS, Invalid, Misconfigured, NotFound, OutcomeUnknown, Unavailable } from "./errors.js";
+import { BethinkError, PermissionDeniedError, ERRORS, InvalidRequestError, ConfigurationError, NotFoundError, OutcomeUnknownError, DatabaseUnavailableError } from "./errors.js";
 import type { Problem } from "./types.js";
 
 export interface BethinkOptions {
     /** The address of the server, such as https://memory.example, without /v1. */
     url: string;
-    /** The text of a key: bt_…. */
-    key: string;
-    /** Seconds after which an attempt is given up; 30 if left out. */
+    /** API key: bt_…. */
+    apiKey: string;
+    /** Seconds before an attempt times out (default 30). */
     timeout?: number;
-    /** How often a call is sent again at most; 5 if left out. */
+    /** Maximum number of retries (default 5). */
     retries?: number;
-    /** What sends requests, such as a `fetch` with a proxy of your own. */
+    /** Sends the requests, such as a `fetch` with a proxy. */
     fetch?: typeof fetch;
 }
 
-/** A request. One that `reads` changes nothing; a `repeatable` one may be carried out twice and is as once. */
+/** A request. One that `reads` changes nothing; a `repeatable` one has the same effect when it is sent twice. */
 export interface HttpCall {
     method: string;
     path: string;
@@ -24,84 +24,84 @@ export interface HttpCall {
     headers?: Record<string, string>;
     reads?: boolean;
     repeatable?: boolean;
-    /** Whether it may take as long as it takes. */
+    /** Whether it has no timeout. */
     untimed?: boolean;
-    /** Seconds that the server may take on purpose, in addition to the timeout. */
+    /** Seconds that the server may wait, in addition to the timeout. */
     waits?: number;
     signal?: AbortSignal | undefined;
 }
 
-/** An attempt failed in a way that may be tried again, after `wait` seconds if the server said so. */
+/** An attempt that failed and may be retried, after `wait` seconds if the server said so. */
 class Failed {
     constructor(readonly error: BethinkError, readonly unknown: boolean, readonly wait?: number) {}
 }
 
-const MOST_PATIENCE = 60; // seconds beyond which a server that says when to come back is not waited for
+const MAX_PAUSE = 60; // seconds; longer waits that a server asks for are an error
 const NEVER_SENT = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT/;
-const NOT_HERE = "Give the address of a Bethink server, without /v1; or is it older than this client?";
-const LOOK_FIRST =
-    "Repeat an append only with its idempotency keys; before you repeat anything else, check what is stored.";
+const WRONG_ADDRESS = "Use the address of a Bethink server, without /v1. Check that the server is not older than this client.";
+const CHECK_FIRST =
+    "Retry an append only with its idempotency keys. Before you retry anything else, check what is stored.";
 
-/** The way to one server. Safe to share. */
+/** Sends requests to one server. Safe to share. */
 export class Calls {
     readonly #options: Required<BethinkOptions>;
 
     constructor(options: BethinkOptions) {
-        const { url, key, timeout = 30, retries = 5, fetch = globalThis.fetch } = options;
+        const { url, apiKey, timeout = 30, retries = 5, fetch = globalThis.fetch } = options;
         if (!/^https?:\/\/[^@]+$/.test(url))
-            throw new Misconfigured("the address of the server is not a URL.", {
+            throw new ConfigurationError("`url` is not a URL.", {
                 hint: "Use one such as https://memory.example, without a user or password.",
             });
-        if (!/^[ -~]+$/.test(key))
-            throw new Misconfigured("the key is empty or not plain text.", { hint: "Give the text of a key: bt_…." });
+        if (!/^[ -~]+$/.test(apiKey))
+            throw new ConfigurationError("`apiKey` is empty or not plain text.", { hint: "Pass an API key: bt_…." });
         if (!(timeout > 0 && timeout < 2 ** 31 / 1000))
-            throw new Misconfigured(`timeout = ${timeout} is not a time.`, { hint: "Give seconds: a number above 0." });
+            throw new ConfigurationError(`\`timeout\` cannot be ${timeout}.`, { hint: "Pass seconds: a number above 0." });
         if (!(Number.isInteger(retries) && retries >= 0))
-            throw new Misconfigured(`retries = ${retries} is not a count.`, { hint: "Give a whole number, 0 or more." });
-        this.#options = { url: url.replace(/\/+$/, ""), key, timeout, retries, fetch };
+            throw new ConfigurationError(`\`retries\` cannot be ${retries}.`, { hint: "Pass a whole number, 0 or more." });
+        this.#options = { url: url.replace(/\/+$/, ""), apiKey, timeout, retries, fetch };
     }
 
-    /** Send a request, again where that is safe, and return what `read` makes of the answer. */
-    async answered<T>(asked: HttpCall, read: (response: Response) => Promise<T>): Promise<T> {
+    /** Send a request, retry it where that is safe, and return what `read` returns for the response. */
+    async send<T>(call: HttpCall, read: (response: Response) => Promise<T>): Promise<T> {
         let unknown = false;
         for (let attempt = 0; ; attempt++) {
-            const found = await this.#once(asked, read);
-            if (!(found instanceof BethinkError || found instanceof Failed)) return found;
-            if (found instanceof BethinkError) throw final(found, asked, unknown);
-            unknown ||= found.unknown;
-            const pause = found.wait ?? pauseAfter(attempt);
-            const safe = !unknown || asked.reads || asked.repeatable;
-            if (!safe || attempt >= this.#options.retries || pause > MOST_PATIENCE)
-                throw final(found.error, asked, unknown);
-            await sleep(pause, asked.signal);
+            const result = await this.#once(call, read);
+            if (!(result instanceof BethinkError || result instanceof Failed)) return result;
+            if (result instanceof BethinkError) throw final(result, call, unknown);
+            unknown ||= result.unknown;
+            const pause = result.wait ?? pauseAfter(attempt);
+            const safe = !unknown || call.reads || call.repeatable;
+            if (!safe || attempt >= this.#options.retries || pause > MAX_PAUSE)
+                throw final(result.error, call, unknown);
+            await sleep(pause, call.signal);
         }
     }
 
-    async #once<T>(asked: HttpCall, read: (response: Response) => Promise<T>): Promise<T | BethinkError | Failed> {
-        const { url, key, timeout, fetch } = this.#options;
-        const { method, path, body, reads = false, signal } = asked;
-        const headers: Record<string, string> = { authorization: `Bearer ${key}`, ...asked.headers };
+    async #once<T>(call: HttpCall, read: (response: Response) => Promise<T>): Promise<T | BethinkError | Failed> {
+        const { url, apiKey, timeout, fetch } = this.#options;
+        const { method, path, body, reads = false, signal } = call;
+        const headers: Record<string, string> = { authorization: `Bearer ${apiKey}`, ...call.headers };
         if (body) headers["content-type"] = "application/json";
-        const sent = body && written(body);
+        const json = body && toJson(body);
         const signals = signal ? [signal] : [];
-        if (!asked.untimed) signals.push(AbortSignal.timeout((timeout + (asked.waits ?? 0)) * 1000));
+        if (!call.untimed) signals.push(AbortSignal.timeout((timeout + (call.waits ?? 0)) * 1000));
         try {
             const response = await fetch(url + path, {
-                method, headers, body: sent ?? null, redirect: "manual", signal: AbortSignal.any(signals),
+                method, headers, body: json ?? null, redirect: "manual", signal: AbortSignal.any(signals),
             });
             if (response.ok) return await read(response);
             return refusal(response.status, await response.text(), response.headers.get("retry-after"), reads);
         } catch (cause) {
             signal?.throwIfAborted();
-            const why = (cause as { cause?: { code?: string } }).cause?.code ?? "";
-            if (NEVER_SENT.test(why))
+            const code = (cause as { cause?: { code?: string } }).cause?.code ?? "";
+            if (NEVER_SENT.test(code))
                 return new Failed(
-                    new Unavailable(`the server at ${url} cannot be reached.`, {
-                        hint: "Check its address, and whether it runs.", cause,
+                    new DatabaseUnavailableError(`Cannot reach the server at ${url}.`, {
+                        hint: "Check the address and that the server is running.", cause,
                     }),
                     false,
                 );
-            return new Failed(lost("the connection to the server was lost before it answered.", reads, { cause }), true);
+            return new Failed(lost("The connection was lost before the server responded.", reads, { cause }), true);
         }
     }
 }
@@ -110,60 +110,60 @@ function refusal(status: number, body: string, after: string | null, reads: bool
     const [error, nothingDone] = errorFor(status, body, reads);
     const wait = after !== null && /^\d+$/.test(after) ? Number(after) : undefined;
     if (nothingDone) return new Failed(error, false, wait);
-    if ((error instanceof OutcomeUnknown || error instanceof Unavailable) && status !== 500)
+    if ((error instanceof OutcomeUnknownError || error instanceof DatabaseUnavailableError) && status !== 500)
         return new Failed(error, true, wait);
     return error;
 }
 
-/** Return the error that an answer stands for, and whether the server says that nothing was done. */
+/** Return the error of a response, and whether the server says that nothing was done. */
 function errorFor(status: number, body: string, reads: boolean): [BethinkError, boolean] {
     let problem: Partial<Problem> = {};
     try {
-        const found: unknown = JSON.parse(body);
-        if (found && typeof found === "object" && !Array.isArray(found)) problem = found;
+        const tree: unknown = JSON.parse(body);
+        if (tree && typeof tree === "object" && !Array.isArray(tree)) problem = tree;
     } catch {
-        // whatever answered was not a Bethink server
+        // the response is not from a Bethink server
     }
     const code = problem.code ?? "";
-    const said = problem.detail || problem.title || `the server answered with status ${status}.`;
-    const told = { hint: problem.hint, problem };
+    const message = problem.detail || problem.title || `The server responded with status ${status}.`;
+    const details = { hint: problem.hint, problem };
     if (Object.hasOwn(ERRORS, code)) {
-        const error = new ERRORS[code as keyof typeof ERRORS](said, told);
-        return [error, error instanceof Unavailable];
+        const error = new ERRORS[code as keyof typeof ERRORS](message, details);
+        return [error, error instanceof DatabaseUnavailableError];
     }
-    if (status === 401 || status === 403) return [new Denied(said, told), false];
-    if (status === 429 || (status === 503 && code)) return [new Unavailable(said, told), true];
-    if (status >= 500) return [lost(said, reads, told), false];
+    if (status === 401 || status === 403) return [new PermissionDeniedError(message, details), false];
+    if (status === 429 || (status === 503 && code)) return [new DatabaseUnavailableError(message, details), true];
+    if (status >= 500) return [lost(message, reads, details), false];
     if (status >= 400 && code && code !== "NoSuchPath")
-        return [new (status === 404 ? NotFound : Invalid)(said, told), false];
-    return [new Misconfigured(`the server answered with status ${status}.`, { hint: NOT_HERE, problem }), false];
+        return [new (status === 404 ? NotFoundError : InvalidRequestError)(message, details), false];
+    return [new ConfigurationError(`The server responded with status ${status}.`, { hint: WRONG_ADDRESS, problem }), false];
 }
 
 /** Return the error for a request that may have been carried out: a read has at least changed nothing. */
-function lost(said: string, reads: boolean, told: object): BethinkError {
+function lost(message: string, reads: boolean, details: object): BethinkError {
     return reads
-        ? new Unavailable(said, { hint: "Nothing was written; retry the call.", ...told })
-        : new OutcomeUnknown(said, { hint: LOOK_FIRST, ...told });
+        ? new DatabaseUnavailableError(message, { hint: "Nothing was written. Retry the call.", ...details })
+        : new OutcomeUnknownError(message, { hint: CHECK_FIRST, ...details });
 }
 
-// Whatever the last attempt was told, an earlier one may have been carried out.
-function final(error: BethinkError, asked: HttpCall, unknown: boolean): BethinkError {
-    if (!unknown || asked.reads || error instanceof OutcomeUnknown) return error;
-    const said = `an earlier attempt may have been carried out; the last one was told: ${error.message}`;
-    return new OutcomeUnknown(said, { hint: LOOK_FIRST, problem: error.problem, cause: error });
+// An earlier attempt may have been carried out, whatever the last one returned.
+function final(error: BethinkError, call: HttpCall, unknown: boolean): BethinkError {
+    if (!unknown || call.reads || error instanceof OutcomeUnknownError) return error;
+    const message = `An earlier attempt may have been carried out. The last one failed: ${error.message}`;
+    return new OutcomeUnknownError(message, { hint: CHECK_FIRST, problem: error.problem, cause: error });
 }
 
-/** Write what is given as JSON. */
-export function written(body: Record<string, unknown>): string {
+/** Convert a request to JSON. */
+export function toJson(body: Record<string, unknown>): string {
     return JSON.stringify(body, function (this: Record<string, unknown>, name, value: unknown) {
         const raw = this[name];
         if ((raw instanceof Date && value === null) || (typeof value === "number" && !Number.isFinite(value)))
-            throw new Invalid(`not JSON: ${name} is ${String(raw)}.`, { hint: "Use a valid time, or a finite number." });
+            throw new InvalidRequestError(`\`${name}\` cannot be ${String(raw)} in JSON.`, { hint: "Use a valid time, or a finite number." });
         return typeof value === "string" ? clean(value) : value;
     });
 }
 
-/** Replace what no database can store: NUL and lone surrogates. */
+/** Replace NUL and lone surrogates, which no database can store. */
 export function clean(text: string): string {
     return text.replaceAll("\0", "\ufffd").toWellFormed();
 }

@@ -1,11 +1,11 @@
-// Mastra: a processor that recalls before a model is asked, and remembers what was said.
+// Mastra: a processor that recalls before the model is called, and stores the messages.
 //
 //     const memory = new BethinkProcessor({ space, conversation });
 //     new Agent({ …, inputProcessors: [memory], outputProcessors: [memory] });
 //
-// It imports nothing of Mastra: a processor there is whatever has these methods.
+// It imports nothing from Mastra: a processor is any object with these methods.
 
-import { answer, news, type PromptMessage, type TurnOptions, Turns } from "./turn.js";
+import { newMessages, replyMessages, type PromptMessage, type TurnOptions, Turns } from "./turn.js";
 import type { MessageInput } from "./types.js";
 
 export type { TurnOptions } from "./turn.js";
@@ -13,8 +13,8 @@ export type { TurnOptions } from "./turn.js";
 type State = Record<string, unknown>;
 
 /**
- * A processor for one conversation, both of input and of output. What it recalls is shown to the model and never stored
- * in Mastra's own memory. If memory fails, the agent goes on without it.
+ * A processor of input and output for one conversation. The model sees what it recalls, and Mastra's own memory does not
+ * store it. If memory fails, the agent continues without it.
  */
 export class BethinkProcessor {
     readonly id = "bethink";
@@ -28,16 +28,16 @@ export class BethinkProcessor {
     async processLLMRequest<M extends PromptMessage>(
         { prompt, stepNumber, state }: { prompt: M[]; stepNumber: number; state: State },
     ): Promise<{ prompt: M[] }> {
-        const said = (state.said ??= []) as MessageInput[][];
-        said[stepNumber] = news(prompt); // a step that is tried again replaces what it said
-        return { prompt: await this.#turns.recalled(prompt) };
+        const steps = (state.steps ??= []) as MessageInput[][];
+        steps[stepNumber] = newMessages(prompt); // a retried step replaces its messages
+        return { prompt: await this.#turns.withMemory(prompt) };
     }
 
     async processOutputResult<M>(
         { messages, result, state }: { messages: M[]; result: { text: string }; state: State },
     ): Promise<M[]> {
-        const said = (state.said ?? []) as MessageInput[][];
-        await this.#turns.remembered([...said.flat(), ...answer([{ type: "text", text: result.text }])]);
+        const steps = (state.steps ?? []) as MessageInput[][];
+        await this.#turns.remember([...steps.flat(), ...replyMessages([{ type: "text", text: result.text }])]);
         return messages;
     }
 }

@@ -1,19 +1,19 @@
-// What the adapters do in a turn: recall before the model is asked, remember after it answered, and never stand in the way.
+// Shared by the adapters: recall before the model is called, remember after it replied, and never block the turn.
 
 import type { CallOptions, MessageInput, Space } from "./index.js";
 
 export interface TurnOptions {
-    /** The space of the end user. */
+    /** Space of the end user. */
     space: Space;
-    /** The name of the conversation, which stays the same from turn to turn. */
+    /** Name of the conversation, the same in every turn. */
     conversation: string;
-    /** The name of the agent, for spaces that several agents share. */
+    /** Name of the agent, for spaces that several agents share. */
     agent?: string;
-    /** How many tokens of memory a turn may get; 2000 if left out. */
+    /** Maximum number of tokens of memory in a turn (default 2000). */
     budget?: number;
-    /** How many seconds a call of the model waits for memory at most, before it and after it; 5 if left out. */
-    patience?: number;
-    /** Is told what memory could not do; the turn goes on. Without it, a warning is written. */
+    /** Maximum number of seconds that a turn waits for memory, before and after the model call (default 5). */
+    timeout?: number;
+    /** Called when memory fails; the turn continues (default: log a warning). */
     onError?: (error: unknown) => void;
 }
 
@@ -33,7 +33,7 @@ export interface PromptMessage {
     content: unknown;
 }
 
-const KEPT = 100; // turns whose memory is remembered while their tools run
+const MAX_BLOCKS = 100; // turns whose memory block is cached while their tools run
 
 export class Turns {
     readonly #options: TurnOptions;
@@ -44,41 +44,41 @@ export class Turns {
     }
 
     /**
-     * Return the prompt with what memory knows in its last message of the user. All before it stays as it is, for the
-     * sake of prompt caches, and while tools run the same memory is shown again.
+     * Return the prompt with a memory block in its last user message. Earlier messages stay the same for prompt caches,
+     * and the same block is used again while tools run.
      */
-    async recalled<M extends PromptMessage>(prompt: readonly M[]): Promise<M[]> {
+    async withMemory<M extends PromptMessage>(prompt: readonly M[]): Promise<M[]> {
         const at = prompt.findLastIndex((message) => message.role === "user");
-        const asked = prompt[at];
-        const question = asked ? textOf(asked) : "";
-        if (!asked || !question) return [...prompt];
+        const message = prompt[at];
+        const question = message ? textOf(message) : "";
+        if (!message || !question) return [...prompt];
         const key = `${at} ${question}`;
-        const known = at < prompt.length - 1 ? this.#blocks.get(key) : undefined;
-        const block = known ?? (await this.#quietly((options) => this.#context(question, options))) ?? "";
+        const cached = at < prompt.length - 1 ? this.#blocks.get(key) : undefined;
+        const block = cached ?? (await this.#quietly((options) => this.#context(question, options))) ?? "";
         this.#blocks.delete(key);
         this.#blocks.set(key, block);
-        if (this.#blocks.size > KEPT) this.#blocks.delete(this.#blocks.keys().next().value!);
+        if (this.#blocks.size > MAX_BLOCKS) this.#blocks.delete(this.#blocks.keys().next().value!);
         if (!block) return [...prompt];
-        return prompt.with(at, { ...asked, content: [{ type: "text", text: block }, ...partsOf(asked)] });
+        return prompt.with(at, { ...message, content: [{ type: "text", text: block }, ...partsOf(message)] });
     }
 
     async #context(question: string, options: CallOptions): Promise<string> {
         const { space, conversation, agent = "assistant", budget = 2_000 } = this.#options;
-        const session = await space.findSession(conversation, { agent, ...options });
-        const asked = session && !session.info.ended_at ? session : space;
-        return (await asked.context(question, { budget, ...options })).text;
+        const session = await space.sessions.find(conversation, { agent, ...options });
+        const handle = session && !session.info.ended_at ? session : space;
+        return (await handle.context(question, { budget, ...options })).text;
     }
 
-    /** Store what was said. */
-    async remembered(messages: readonly MessageInput[]): Promise<void> {
+    /** Store messages. */
+    async remember(messages: readonly MessageInput[]): Promise<void> {
         const { space, conversation, agent = "assistant" } = this.#options;
         if (messages.length) await this.#quietly((options) => space.remember(messages, { conversation, agent, ...options }));
     }
 
     async #quietly<T>(call: (options: CallOptions) => Promise<T>): Promise<T | undefined> {
-        const { patience = 5, onError = (error) => console.warn("bethink:", error) } = this.#options;
+        const { timeout = 5, onError = (error) => console.warn("bethink:", error) } = this.#options;
         try {
-            return await call({ signal: AbortSignal.timeout(patience * 1000) });
+            return await call({ signal: AbortSignal.timeout(timeout * 1000) });
         } catch (error) {
             onError(error);
             return undefined;
@@ -86,23 +86,23 @@ export class Turns {
     }
 }
 
-/** Return what is new in a prompt: the words of the user and the results of tools since the model last spoke. */
-export function news(prompt: readonly PromptMessage[]): MessageInput[] {
+/** Return the new messages of a prompt: user messages and tool results since the model's last reply. */
+export function newMessages(prompt: readonly PromptMessage[]): MessageInput[] {
     const since = prompt.slice(prompt.findLastIndex((message) => message.role === "assistant") + 1);
     return since.flatMap((message): MessageInput[] => {
         if (message.role === "tool")
             return partsOf(message)
                 .filter((part) => part.type === "tool-result")
                 .map(({ toolName, toolCallId, output }) => ({
-                    role: "tool", name: String(toolName), tool_call_id: String(toolCallId), content: shown(output),
+                    role: "tool", name: String(toolName), tool_call_id: String(toolCallId), content: textOfOutput(output),
                 }));
         const content = textOf(message);
         return message.role === "user" && content ? [{ role: "user", content }] : [];
     });
 }
 
-/** Return what a model said, as a message; none if it said nothing. */
-export function answer(parts: readonly Part[]): MessageInput[] {
+/** Return the reply of a model as a message, or none if it is empty. */
+export function replyMessages(parts: readonly Part[]): MessageInput[] {
     const content = textOf({ role: "assistant", content: parts });
     const tool_calls = parts
         .filter((part) => part.type === "tool-call")
@@ -121,7 +121,7 @@ function textOf(message: PromptMessage): string {
         .join("\n");
 }
 
-function shown(output: unknown): string {
+function textOfOutput(output: unknown): string {
     const value = (output as { value?: unknown } | null)?.value ?? output;
     return typeof value === "string" ? value : (JSON.stringify(value) ?? "");
 }

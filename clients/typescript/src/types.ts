@@ -1,54 +1,72 @@
-// Written by tools/make_typescript.py from the table of verbs and the OpenAPI document; run it again instead.
+// Written by tools/make_typescript.py from the table of operations and the OpenAPI document. Do not edit.
 
-/** A moment. A text is in ISO 8601; a day alone means its end, or its beginning where something begins. */
+/** A time. Text is in ISO 8601. A date means its end, or its start for fields that begin something. */
 export type When = Date | string;
 
 /** Options of every method. */
 export interface CallOptions {
-    /** Ends the call, and rejects with the reason of the signal. */
+    /** Cancels the call, which rejects with the reason of the signal. */
     signal?: AbortSignal;
 }
 
-/** A page when it is awaited; every item of this page and those after it when it is iterated with `for await`. */
-export type Paged<Page, Item> = Promise<Page> & AsyncIterable<Item>;
+/** A page of a list. `next` is the cursor of the next page, empty on the last one: pass it as `after`. */
+export interface Page<Item> {
+    items: Item[];
+    next: string;
+}
 
-/** One entry of the access record: who did what to which memories. It has no text and no question. */
+/** Await it for a page, or iterate with `for await` over the items of this page and all later pages. */
+export type Paged<Result, Item> = Promise<Result> & AsyncIterable<Item>;
+
+/** An entry of the access log: who did what to which memories, without text or questions. */
 export interface AccessEntry {
     id: string;
     at: Date;
-    door: Door;
-    verb: string;
+    interface: Interface;
+    operation: string;
     space: string;
     key: string;
     person: string;
     refs: string[];
 }
 
-/** A page of the access record, the newest first. It may be shorter than its limit, even empty, and go on. */
-export interface AccessPage {
-    items: AccessEntry[];
-    next: string | null;
-}
-
-/** A file in memory: the session of its passages, the SHA-256 of its bytes, and what was done with its passages. */
+/** A file in memory: the session of its passages, the SHA-256 of its bytes, and counts of its passages. */
 export interface AddedFile {
     session: SessionInfo;
     sha256: string;
     media_type: string;
     added: number;
-    kept: number;
+    unchanged: number;
     retracted: number;
     cut: number;
-    forgotten: number;
+    deleted_before: number;
 }
 
-/** One sentence of an answer, and the memories that say so. */
+/** An answer that is supported by memories. Without sentences it is false, and `refusal` has the reason. */
+export interface Answer {
+    question: string;
+    text: string;
+    sentences: AnswerSentence[];
+    refusal: Refusal | null;
+    cited: Match[];
+    sources: string[];
+    excluded: string[];
+    ignored: string[];
+    rejected_sentences: SentenceFault[];
+    certainty: Certainty;
+    model: string | null;
+    usage: Usage | null;
+    as_of: Date | null;
+    note: string | null;
+}
+
+/** A sentence of an answer, and the memories that support it. */
 export interface AnswerSentence {
     text: string;
     refs: string[];
 }
 
-/** How learning stands: what waits, what was given up, what was spent, and what must never be. */
+/** Health of learning: pending and abandoned jobs, costs, and violations. */
 export interface Audit {
     counts: { [name: string]: { [name: string]: number } };
     overdue: number;
@@ -61,7 +79,7 @@ export interface Audit {
     violations: number;
 }
 
-/** Who wrote a version, and why: a user, an agent, or a job with the token of its claim. */
+/** Author of a version, with a reason: a user, an agent, or a job with the token of its lease. */
 export interface Author {
     kind: string;
     id: string;
@@ -70,7 +88,7 @@ export interface Author {
     run: string;
 }
 
-/** The lines of a version of a document, and the versions that brought them, the newest first. */
+/** The lines of a document version, and the versions that introduced them, newest first. */
 export interface Blame {
     document_id: string;
     version: number;
@@ -78,14 +96,14 @@ export interface Blame {
     versions: BlamedVersion[];
 }
 
-/** A line of a document, and the version that brought it. */
+/** A line of a document, and the version that introduced it. */
 export interface BlamedLine {
     text: string;
     version: number;
     earlier: boolean;
 }
 
-/** A version that brought some lines: when, by whom and why, and what the document rests on since. */
+/** A version that introduced lines, with its time, author and sources. */
 export interface BlamedVersion {
     version: number;
     at: Date;
@@ -93,15 +111,7 @@ export interface BlamedVersion {
     sources: DocumentSource[];
 }
 
-/** A block of memory for a prompt. Its bytes stay the same until memory changes. Empty without anything to show. */
-export interface Block {
-    text: string;
-    tokens: number;
-    items: Recalled[];
-    digest: string;
-}
-
-/** One item that recall returned for a memory test. What is superseded does not count as coming back. */
+/** One result of recall for a memory test. Replaced memories do not count. */
 export interface CameBack {
     ref: string;
     text: string;
@@ -109,7 +119,7 @@ export interface CameBack {
     superseded_by: string | null;
 }
 
-/** A memory that was considered, with every signal, its rank after each stage, and its fate. */
+/** A memory that was considered, with its signals, its rank after each stage, and its outcome. */
 export interface Candidate {
     ref: string;
     text: string;
@@ -124,36 +134,34 @@ export interface Candidate {
 }
 
 /** How certain it is that a memory answers the question. */
-export interface Certainty {
-    level: Level;
-    value: number;
-}
+export type Certainty = "high" | "fair" | "weak";
 
-/** One document as a run wants it. `draft` null deletes it; `expected` null means that it does not exist yet. */
+/** A change in a space. It contains no text: use the ref to read the item. */
 export interface Change {
-    path: string;
-    draft: DocumentDraft | null;
-    document_id: string | null;
-    expected: number | null;
-    sources: DocumentSource[];
+    space: string;
+    number: number;
+    at: Date;
+    kind: ChangeKind;
+    ref: string;
+    session_id: string | null;
 }
 
-/** What happened. */
-export type ChangeKind = "session.learnt" | "session.forgotten" | "message.retracted" | "fact.added" | "fact.corrected" | "fact.replaced" | "fact.ended" | "fact.restored" | "fact.pinned" | "fact.unpinned" | "fact.forgotten" | "review.held" | "review.refused" | "document.changed" | "document.deleted" | "document.forgotten" | "space.forgotten" | "space.imported" | "space.restored";
+/** Kind of a change. */
+export type ChangeKind = "session.learned" | "session.forgotten" | "message.retracted" | "fact.added" | "fact.corrected" | "fact.replaced" | "fact.ended" | "fact.restored" | "fact.pinned" | "fact.unpinned" | "fact.forgotten" | "review.held" | "review.refused" | "document.changed" | "document.deleted" | "document.forgotten" | "space.forgotten" | "space.imported" | "space.restored";
 
-/** The changes that one run made to the tree, or proposes. */
+/** Document changes that a run applied or proposes. */
 export interface ChangeSet {
     run: string;
     status: ChangeStatus;
-    changes: Change[];
+    changes: DocumentChange[];
     created_at: Date;
     settled_at: Date | null;
 }
 
 /** The status of a change set. */
-export type ChangeStatus = "held" | "applied" | "rejected" | "superseded" | "undone";
+export type ChangeStatus = "pending" | "applied" | "rejected" | "superseded" | "undone";
 
-/** A known fact, and what would be learnt in its place from the same words or for the same slot. */
+/** An existing fact, and the claim that would replace it, from the same words or for the same slot. */
 export interface ChangedFact {
     before: Fact;
     after: ClaimedFact;
@@ -175,34 +183,83 @@ export interface Chunk {
     tokens: number;
 }
 
-/** The subject of a chunk; it decides the defaults of other fields. */
+/** Type of a chunk, which determines the defaults of other fields. */
 export type ChunkType = "SYSTEM" | "AGENT" | "WORKFLOW" | "DELEGATION" | "ENVIRONMENT" | "WORKING_FLOW" | "OUTPUT";
 
-/** What a claim means for what is already known. */
+/** Effect of a claim on existing facts. */
 export type ClaimChange = "new" | "same" | "replaces" | "ends";
 
-/** A fact as it was claimed: with the words it rests on, and what it means for the facts it names by id. */
+/** A claimed fact, with its quotes and its effect on the facts listed by id. */
 export interface ClaimedFact {
     fact: Fact;
     quotes: Quote[];
     change: ClaimChange;
-    known: string[];
+    existing_ids: string[];
 }
 
-/** A correction: the new version, the one it replaced, and the text as it was stored. */
-export interface Corrected {
+/** A memory block for a prompt. Its text stays identical until memory changes, and may be empty. */
+export interface ContextBlock {
+    text: string;
+    tokens: number;
+    items: Match[];
+    digest: string;
+}
+
+/** An entry of the context log: the refs that were shown, when, and to which session, if any. */
+export interface ContextEntry {
+    id: string;
+    purpose: Purpose;
+    session_id: string | null;
+    shown_at: Date;
+    tokens: number;
+    digest: string;
+    refs: string[];
+}
+
+/** An entry of the context log with its conversation, its agent, and the texts of its memories. */
+export interface ContextLogEntry {
+    id: string;
+    purpose: Purpose;
+    session_id: string | null;
+    shown_at: Date;
+    tokens: number;
+    digest: string;
+    refs: string[];
+    conversation: string;
+    agent: string;
+    memories: ShownMemory[];
+}
+
+/** A correction: the new version, the one it replaced, and the stored text. */
+export interface Correction {
     ref: string;
     previous: string;
     text: string;
 }
 
-/** What waits in all spaces. `jobs` has those of each kind by status, except those that are done. */
-export interface Counters {
-    jobs: { [name: string]: { [name: string]: number } };
-    held: number;
+/**
+ * Counts of deleted items, or with `dry_run` of items to delete. `documents` counts versions without their
+ * text.
+ */
+export interface Deletion {
+    messages: number;
+    facts: number;
+    session_summaries: number;
+    documents: number;
+    threads: number;
+    others: number;
+    tests: number;
+    mentioning_tests: string[];
+    dry_run: boolean;
+    erasure_id: string;
+    refs: string[];
+    document_paths: string[];
+    exposed_sessions: string[];
+    pending: string[];
+    receipt: string;
 }
 
-/** What became of one change that was sent to a webhook. */
+/** The delivery status of one change. */
 export interface Delivery {
     space: string;
     number: number;
@@ -241,7 +298,16 @@ export interface Document {
     mentions: string[];
 }
 
-/** The content of a document's next version, and its position in the tree. `parent` null is the top. */
+/** A change of one document. With `draft` null it is deleted; with `expected` null it does not exist yet. */
+export interface DocumentChange {
+    path: string;
+    draft: DocumentDraft | null;
+    document_id: string | null;
+    expected: number | null;
+    sources: DocumentSource[];
+}
+
+/** The content of a document's next version, and its position in the tree. `parent` is null at the top. */
 export interface DocumentDraft {
     slug: string;
     title: string;
@@ -253,7 +319,7 @@ export interface DocumentDraft {
     metadata: { [name: string]: unknown };
 }
 
-/** A document in the tree, without its text and links: `documents.get` returns them. */
+/** A document in the tree, without its text and links. `documents.get` returns those. */
 export interface DocumentEntry {
     id: string;
     version: number;
@@ -278,20 +344,17 @@ export interface DocumentSource {
     number: number;
 }
 
-/** Where a request came in. */
-export type Door = "library" | "cli" | "mcp" | "hook" | "http" | "window" | "probe";
-
 /** Why a session ended. */
 export type EndReason = "closed" | "reset" | "emergency" | "compaction" | "restored";
 
-/** What was erased of a person in one space. */
+/** Deleted data about a person in one space. */
 export interface ErasedInSpace {
     space: string;
-    went: Forgotten;
+    went: Deletion;
     refused: string;
 }
 
-/** One thing that was asked to be forgotten. */
+/** A deletion request and its progress. */
 export interface Erasure {
     space: string;
     id: string;
@@ -311,10 +374,10 @@ export interface Event {
     strategy: Strategy | null;
 }
 
-/** How it is known that a fact is true. */
+/** Evidence for a fact. */
 export type Evidence = "quoted" | "confirmed" | "stated" | "imported";
 
-/** A message that a memory rests on, cut to the relevant part. */
+/** A source message of a memory, cut to the relevant part. */
 export interface Excerpt {
     source: SourceMessage;
     text: string;
@@ -323,10 +386,10 @@ export interface Excerpt {
     confidential: boolean;
 }
 
-/** One statement, with the session it was learnt from. */
+/** A statement, with the session it was learned from. */
 export interface Fact {
     id: string;
-    content: string;
+    text: string;
     source: string;
     tags: string[];
     metadata: { [name: string]: unknown };
@@ -338,8 +401,8 @@ export interface Fact {
     slot: string | null;
     valid_from: Date | null;
     valid_to: Date | null;
-    happened_from: Date | null;
-    happened_to: Date | null;
+    event_from: Date | null;
+    event_to: Date | null;
     speaker: string | null;
     scope: string | null;
     flags: string[];
@@ -347,36 +410,30 @@ export interface Fact {
     pinned_at: Date | null;
     evidence: Evidence;
     recorded_at: Date | null;
-    retired_at: Date | null;
-    retired_by: string | null;
+    replaced_at: Date | null;
+    replaced_by: string | null;
     version: number;
-    made_by: Maker | null;
+    created_by: Maker | null;
 }
 
-/** A version of a fact in a list, how it stands, and what took its place. */
+/** A version of a fact in a list, with its status and its replacement. */
 export interface FactEntry {
     fact: Fact;
-    state: FactState;
-    successor: string | null;
-    successor_text: string | null;
+    status: FactStatus;
+    replaced_by: string | null;
+    replaced_by_text: string | null;
 }
 
-/** The subject of a fact. The last three tell an agent what to do, so only a user's own words can create one. */
+/** Built-in kind of a fact. The last three instruct an agent, so only a user's own words can create one. */
 export type FactKind = "detail" | "knowledge" | "decision" | "goal" | "event" | "preference" | "instruction" | "procedure";
 
-/** A page of facts. */
-export interface FactPage {
-    items: FactEntry[];
-    next: string | null;
-}
+/** Whether a version of a fact is true now. */
+export type FactStatus = "current" | "ended" | "replaced";
 
-/** How a version of a fact stands. */
-export type FactState = "holds" | "ended" | "retired";
-
-/** What somebody thinks of a fact. */
+/** A person's verdict on a fact. */
 export type FactVerdict = "useful" | "wrong" | "outdated";
 
-/** An attempt at a job that failed, and why. */
+/** A failed attempt of a job, with its error. */
 export interface FailedAttempt {
     started_at: Date | null;
     ended_at: Date;
@@ -389,67 +446,30 @@ export interface FailedEvent {
     reason: string;
 }
 
-/** What happened to a candidate: it was shown, or the reason why not. */
+/** Outcome of a candidate: shown, or the reason for leaving it out. */
 export type Fate = "shown" | "unrelated" | "uncertain" | "beyond_limit" | "over_budget" | "duplicate" | "superseded" | "ended" | "erased" | "question";
 
-/** What somebody said about a version of a fact. `review_id` is the claim under review that it made of the fact. */
+/** Feedback on a version of a fact. `review_id` is the review that it opened, if any. */
 export interface Feedback {
     id: string;
     ref: string;
     verdict: FactVerdict;
-    by: string;
-    at: Date;
+    actor: string;
+    rated_at: Date;
     note: string | null;
     review_id: string | null;
 }
 
-/** Counts of what was forgotten, or with `dry_run` would be. `documents` counts versions that lost their text. */
-export interface Forgotten {
-    messages: number;
-    facts: number;
-    session_memories: number;
-    documents: number;
-    threads: number;
-    others: number;
-    tests: number;
-    tests_naming: string[];
-    dry_run: boolean;
-    erasure_id: string;
-    refs: string[];
-    pages: string[];
-    shown_to: string[];
-    open_sinks: string[];
-    receipt: string;
+/** Pending work in all spaces. `jobs` has the number of unfinished jobs by kind and status. */
+export interface Health {
+    jobs: { [name: string]: { [name: string]: number } };
+    pending: number;
 }
 
-/** Something that waits for a person. `text` is what is claimed; `paths` are the documents that would change. */
-export interface HeldItem {
-    space: string;
-    kind: HeldKind;
-    id: string;
-    at: Date;
-    text: string;
-    reason: string;
-    paths: string[];
-}
+/** Interface through which a request was made. */
+export type Interface = "library" | "cli" | "mcp" | "hook" | "http" | "web" | "probe";
 
-/** What waits. */
-export type HeldKind = "claim" | "changes";
-
-/** A page of what waits, the newest first. `total` counts all of it, up to 1,000. */
-export interface HeldPage {
-    items: HeldItem[];
-    total: number;
-    next: string | null;
-}
-
-/** A page of the versions of a document, without their texts, the newest first. */
-export interface HistoryPage {
-    items: DocumentEntry[];
-    next: string | null;
-}
-
-/** A job as it stands: ids, times and counts, never content. */
+/** Current state of a job: ids, times and counts, without content. */
 export interface Job {
     space: string;
     kind: JobKind;
@@ -469,7 +489,7 @@ export interface Job {
     usage: Usage;
 }
 
-/** A job with its failed attempts and what models answered for it, each the newest first. */
+/** A job with its failed attempts and model answers, newest first. */
 export interface JobDetail {
     job: Job;
     failures: FailedAttempt[];
@@ -477,19 +497,13 @@ export interface JobDetail {
 }
 
 /**
- * What a job does: learn from a session, work a transcript into documents, consolidate what a space has learnt,
+ * Kind of a job: learn from a session, write a transcript into documents, consolidate what a space has learned,
  * or index its content.
  */
 export type JobKind = "extract" | "write" | "consolidate" | "index";
 
-/** A page of jobs, the last queued first. */
-export interface JobPage {
-    items: Job[];
-    next: string | null;
-}
-
-/** The status of a job. `waiting` checks its session later; `failed` is tried again; `dead` is not. */
-export type JobStatus = "waiting" | "queued" | "running" | "failed" | "done" | "dead";
+/** The status of a job. `waiting` checks its session later, `failed` is retried, and `dead` was abandoned. */
+export type JobStatus = "waiting" | "queued" | "running" | "failed" | "done" | "abandoned";
 
 /** A key without its secret. `spaces` null means all spaces; `last_used_at` is accurate to the minute. */
 export interface KeyInfo {
@@ -503,19 +517,43 @@ export interface KeyInfo {
     revoked_at: Date | null;
 }
 
-/** How a space, or one agent in it, learns. What is not set is left to the settings. */
+/** Report of a run. `blocked` says why no job was leased, if something prevented it. */
+export interface LearnReport {
+    leased: number;
+    outcomes: { [name: string]: number };
+    settled: { [name: string]: number };
+    for_review: { [name: string]: number };
+    refused: { [name: string]: number };
+    leases_lost: number;
+    scanned: number;
+    marked: number;
+    blocked: string | null;
+}
+
+/** Facts and claims learned from a session so far. */
+export interface LearnedSession {
+    session_id: string;
+    done: boolean;
+    until: number;
+    new: string[];
+    pending: string[];
+    rejected: string[];
+    error: string | null;
+}
+
+/** Learning rules of a space, or of one agent in it. Unset fields use the settings. */
 export interface LearningRules {
     instructions: string;
     owner: string | null;
     time_zone: string | null;
     slots: { [name: string]: string };
     kinds: { [name: string]: string };
-    hold_kinds: (FactKind | string)[];
+    review_kinds: (FactKind | string)[];
     expires_after: { [name: string]: number };
-    held_flags: string[] | null;
+    review_flags: string[] | null;
 }
 
-/** A space of which nothing may be erased, and why. It stays listed when it was lifted. */
+/** A legal hold on a space, with its reason. It stays listed after it was lifted. */
 export interface LegalHold {
     space: string;
     id: string;
@@ -527,39 +565,36 @@ export interface LegalHold {
     lifted_because: string;
 }
 
-/** How certain an answer is, in words. */
-export type Level = "high" | "fair" | "weak";
-
-/** A claim that quotes a message and was not believed at once. */
+/** A claim that quotes a message and was not accepted automatically. */
 export interface LineClaim {
     review_id: string;
     status: ReviewStatus;
     reason: string;
 }
 
-/** A fact that rests on a message, in its newest version. */
+/** The newest version of a fact that is based on a message. */
 export interface LineFact {
     ref: string;
     text: string;
     retired: boolean;
 }
 
-/** Where a memory comes from, what happened to it, and where it was shown; `text` is null if it was erased. */
+/** Sources, history and uses of a memory. `text` is null if it was deleted. */
 export interface Lineage {
     ref: string;
     text: string | null;
     origin: string | null;
     at: Date | null;
     metadata: { [name: string]: unknown };
-    made_by: Maker | null;
+    created_by: Maker | null;
     written_by: string | null;
     jobs: Job[];
     sources: Excerpt[];
-    rests_on: string[];
-    used_in: string[];
+    source_refs: string[];
+    derived: string[];
     versions: Version[];
-    superseded_by: string | null;
-    shown: Showing[];
+    replaced_by: string | null;
+    context_log: ContextEntry[];
     usage: Use | null;
     fact: Fact | null;
     quotes: Quote[];
@@ -567,58 +602,55 @@ export interface Lineage {
     walk: LineageWalk | null;
 }
 
-/** A memory near another: `step` is negative for what it rests on, positive for what was made of it. */
+/** A memory related to another: `step` is negative for sources, positive for derived memories. */
 export interface LineageStep {
     ref: string;
     step: number;
-    beside: string;
+    via: string;
     text: string | null;
     origin: string | null;
     at: Date | null;
 }
 
-/** What lies some steps before and after a memory, the nearest first: up to 200 of them. */
+/** Sources and derived memories several steps away, nearest first, at most 200. */
 export interface LineageWalk {
     steps: LineageStep[];
     beyond: number;
 }
 
-/** What created a memory: the model, the prompt and the extractor, each with its version. */
+/** Creator of a memory: the model, the prompt and the extractor, each with its version. */
 export interface Maker {
     model: string;
     prompt: string;
     extractor: string;
 }
 
-/** An answer from memory, as far as memories prove it. Without a sentence it is `refused`, and false. */
-export interface MemoryAnswer {
-    question: string;
-    text: string;
-    sentences: AnswerSentence[];
-    refused: Refusal | null;
-    cited: Recalled[];
-    given: string[];
-    withheld: string[];
-    without: string[];
-    dropped: SentenceFault[];
-    certainty: Certainty | null;
-    model: string | null;
-    usage: Usage | null;
-    as_of: Date | null;
-    missing: string | null;
-}
-
-/** One change of a space. It says what changed, never what it says: follow the ref to read that. */
-export interface MemoryChange {
-    space: string;
-    number: number;
-    at: Date;
-    kind: ChangeKind;
+/** One memory that was found. `score`, between 0 and 1, ranks it; `also` names memories that say the same. */
+export interface Match {
     ref: string;
+    text: string;
+    origin: string;
+    said_at: Date;
+    score: number;
+    tokens: number;
+    label: string;
+    certainty: Certainty;
+    probability: number;
+    speaker: string | null;
     session_id: string | null;
+    fact: Fact | null;
+    duplicates: string[];
+    sources: SourceMessage[];
+    excerpts: Excerpt[];
+    tags: string[];
+    metadata: { [name: string]: unknown };
+    space: string;
+    replaced_by: string | null;
+    confidential: boolean;
+    section: string;
 }
 
-/** A question with what must, and what must not, be among the first items that recall returns. */
+/** A question with texts that must or must not be among the first results of recall. */
 export interface MemoryTest {
     id: string;
     question: string;
@@ -633,7 +665,7 @@ export interface MemoryTest {
     created_at: Date | null;
 }
 
-/** How one memory test went. `absent` did not come back and should have, `unwanted` did and should not have. */
+/** The result of one memory test. `absent` lists missing texts, `unwanted` lists returned texts of `must_not`. */
 export interface MemoryTestResult {
     test: MemoryTest;
     passed: boolean;
@@ -642,7 +674,7 @@ export interface MemoryTestResult {
     items: CameBack[];
 }
 
-/** A message as the caller passes it. Unless given, its origin follows from its role. */
+/** A message as the caller passes it. By default, its origin follows from its role. */
 export interface Message {
     role: Role | string;
     content: string;
@@ -658,63 +690,55 @@ export interface Message {
     tags: string[];
 }
 
-/** Whether events are processed as they come, or one by one on request. */
+/** Processing of events: automatic, or one at a time on request. */
 export type Mode = "auto" | "stepping";
 
-/** A new key. Its text can only be read here. */
+/** A new key. Its secret is shown only once. */
 export interface NewKey {
     key: string;
     info: KeyInfo;
 }
 
-/** A new webhook. Its secret can only be read here. */
+/** A new webhook with its secret, which is returned only once. */
 export interface NewWebhook {
     secret: string;
     info: WebhookInfo;
 }
 
-/** An erasure that some place has not confirmed yet. */
+/** An erasure with unconfirmed storage locations. */
 export interface OpenErasure {
     space: string;
     id: string;
     sinks: string[];
 }
 
-/** What is still to be confirmed in any space, and the key that receipts of this installation are signed with. */
-export interface OpenErasures {
-    waiting: OpenErasure[];
-    public_key: string;
-}
-
-/** One change to a state. Which fields are used depends on the kind. */
-export interface Operation {
-    kind: OperationKind;
-    chunk: Chunk | null;
-    targets: string[];
-    position: number | null;
-    child: { [name: string]: unknown } | null;
-    operations: Operation[];
-}
-
 /** The kinds of changes from one state to the next. */
 export type OperationKind = "ADD" | "UPDATE" | "DELETE" | "REORDER" | "REPLACE" | "BATCH_REPLACE" | "BATCH";
 
-/** How an attempt ended. Finding nothing worth keeping is a success. */
+/** Outcome of an attempt. An attempt that learns nothing is a success. */
 export type Outcome = "succeeded" | "succeeded_no_output" | "failed";
 
-/** A document in an outline, without its text, and how many documents stand below it. */
+/** A document in an outline, without its text, and the number of its children. */
 export interface OutlineEntry {
     document: DocumentEntry;
     children: number;
 }
 
-/** A page of the documents below one, ordered by name. */
-export interface OutlinePage {
-    items: OutlineEntry[];
-    next: string | null;
+/** A claim or change set that needs review. `text` is the claim; `paths` are the documents that would change. */
+export interface PendingItem {
+    space: string;
+    kind: PendingKind;
+    id: string;
+    created_at: Date;
+    text: string;
+    reason: string;
+    paths: string[];
 }
 
-/** What was erased of a person, in each space that held anything, and what cannot be claimed to be gone. */
+/** Kind of a pending item. */
+export type PendingKind = "claim" | "changes";
+
+/** Deleted data about a person in each space with matches, and the limits of the search. */
 export interface PersonErased {
     spaces: ErasedInSpace[];
     looked: PersonWay[];
@@ -723,7 +747,7 @@ export interface PersonErased {
     dry_run: boolean;
 }
 
-/** What was found of a person, in each space that holds anything, and what cannot be claimed. */
+/** Data about a person in each space with matches, and the limits of the search. */
 export interface PersonFound {
     spaces: PersonInSpace[];
     looked: PersonWay[];
@@ -731,12 +755,12 @@ export interface PersonFound {
     not_claimed: string[];
 }
 
-/** What a space holds of a person. */
+/** Data about a person in one space. */
 export interface PersonInSpace {
     space: string;
     messages: number;
     facts: number;
-    session_memories: number;
+    session_summaries: number;
     documents: number;
     threads: number;
     others: number;
@@ -748,7 +772,7 @@ export interface PersonInSpace {
     other_ids: string[];
 }
 
-/** One thing that a space holds of a person, with its text. */
+/** One item about a person, with its text. */
 export interface PersonItem {
     space: string;
     kind: string;
@@ -760,24 +784,21 @@ export interface PersonItem {
     text: string;
 }
 
-/** A page of what is held of a person, by space, kind and id. */
+/** A page of data about a person, ordered by space, kind and id. */
 export interface PersonItems {
     items: PersonItem[];
     next: string | null;
     not_claimed: string[];
 }
 
-/** How a person is looked for. */
+/** Ways to match a person. */
 export type PersonWay = "speaker" | "words" | "entities";
 
-/**
- * What would be learnt: the claims that would stand, wait for a person, or be refused, and what it cost to
- * look.
- */
+/** Claims that would be accepted, need review or be rejected, and the cost of the preview. */
 export interface Preview {
-    stands: PreviewedClaim[];
-    held: PreviewedClaim[];
-    refused: PreviewedClaim[];
+    accepted: PreviewedClaim[];
+    pending: PreviewedClaim[];
+    rejected: PreviewedClaim[];
     notes: string[];
     malformed: number;
     suspicious: number[];
@@ -785,7 +806,7 @@ export interface Preview {
     usage: Usage;
 }
 
-/** A claim, and what would become of it. */
+/** A claim and its outcome. */
 export interface PreviewedClaim {
     claim: ClaimedFact;
     settlement: string | null;
@@ -801,17 +822,17 @@ export interface Problem {
     detail: string;
     hint: string;
     code: string;
-    /** With code Stale: the version that is current. */
+    /** With code VersionConflictError: the current version. */
     current: number | null;
-    /** With code Invalid: what is wrong, and where. */
+    /** With code InvalidRequestError: the invalid fields. */
     errors: ({ at: string; message: string; [more: string]: unknown })[];
 }
 
-/** What one event did: the thread after it, and the chunks that were added and removed. */
+/** Result of one event: the thread after it, and the chunks that were added and removed. */
 export interface Processed {
     thread: Thread;
     event: QueuedEvent;
-    operations: Operation[];
+    operations: StateOperation[];
     added: Chunk[];
     removed: string[];
 }
@@ -821,10 +842,18 @@ export interface Prompt {
     messages: ({ [name: string]: string })[];
     prefix_length: number;
     tokens: number;
-    report: Shown[];
+    report: PromptChunk[];
 }
 
-/** Why a memory was shown: as the answer to a question, or as a block in a prompt. */
+/** A chunk of working memory, and whether a prompt includes it. */
+export interface PromptChunk {
+    chunk_id: string;
+    included: boolean;
+    reason: Reason;
+    tokens: number;
+}
+
+/** Purpose of an entry of the context log: an answer to a question, or a block in a prompt. */
 export type Purpose = "recall" | "context";
 
 /** An event in the queue of a thread, with its position. */
@@ -835,7 +864,7 @@ export interface QueuedEvent {
     queued_at: Date;
 }
 
-/** The exact words of a message that a fact rests on; `context` if they are only needed to understand others. */
+/** Exact words of a message that a fact is based on. `context` marks words that only clarify other quotes. */
 export interface Quote {
     session_id: string;
     number: number;
@@ -843,46 +872,22 @@ export interface Quote {
     context: boolean;
 }
 
-/** Why a chunk is in a prompt, or is not. */
+/** Reason for including or omitting a chunk. */
 export type Reason = "pinned" | "newest" | "over budget" | "empty";
 
-/** The answer to a question: the memories found within the budget, the best first. */
-export interface Recall {
+/** The matches for a question within the budget, best first. Loop over it, or index it. */
+export interface RecallResult {
     question: string;
-    items: Recalled[];
-    certainty: Certainty | null;
+    items: Match[];
+    certainty: Certainty;
     tokens: number;
     budget: number | null;
     as_of: Date | null;
-    missing: string | null;
+    note: string | null;
     candidates: Candidate[];
 }
 
-/** One memory that was found. `score`, between 0 and 1, ranks it; `also` names memories that say the same. */
-export interface Recalled {
-    ref: string;
-    text: string;
-    origin: string;
-    at: Date;
-    score: number;
-    tokens: number;
-    label: string;
-    certainty: Certainty | null;
-    speaker: string | null;
-    session_id: string | null;
-    fact: Fact | null;
-    also: string[];
-    sources: SourceMessage[];
-    excerpts: Excerpt[];
-    tags: string[];
-    metadata: { [name: string]: unknown };
-    space: string;
-    superseded_by: string | null;
-    confidential: boolean;
-    section: string;
-}
-
-/** A message in the log: its session, its number there, when it was stored, and when it was taken back. */
+/** A stored message: its session, its number there, and when it was stored and retracted. */
 export interface Record {
     session_id: string;
     number: number;
@@ -891,7 +896,7 @@ export interface Record {
     retracted_at: Date | null;
 }
 
-/** The answer of a model for a job; `run` identifies the question. */
+/** A model's answer for a job. `run` identifies the request. */
 export interface RecordedAnswer {
     run: string;
     position: number;
@@ -903,12 +908,12 @@ export interface RecordedAnswer {
 }
 
 /** The kinds of memory that can be recalled. */
-export type RefKind = "message" | "fact" | "session_memory" | "document";
+export type RefKind = "message" | "fact" | "session_summary" | "document";
 
 /** Why a question was not answered. */
 export type Refusal = "nothing_found" | "not_held" | "not_proven" | "declined";
 
-/** What would change if everything were learnt again: `same` counts the facts that would stay as they are. */
+/** Changes from learning everything again. `same` counts the facts that would not change. */
 export interface Relearning {
     id: string;
     status: RelearningStatus;
@@ -918,29 +923,37 @@ export interface Relearning {
     same: number;
     usage: Usage;
     new: ClaimedFact[];
-    gone: Fact[];
+    removed: Fact[];
     changed: ChangedFact[];
-    held: number;
-    refused: number;
+    pending: number;
+    rejected: number;
     applied_at: Date | null;
 }
 
-/** What became of a proposal. */
+/** Status of a proposal. */
 export type RelearningStatus = "proposed" | "applied" | "undone";
 
-/** What `remember` stored: the session, and a ref for each message. */
+/** Result of `remember`: the session, and a ref for each message. */
 export interface Remembered {
     session: SessionInfo;
     refs: string[];
 }
 
-/** How a chunk may be shortened. The system never removes CRITICAL chunks. */
+/** Retention of a chunk. CRITICAL chunks are never removed automatically. */
 export type Retention = "CRITICAL" | "COMPRESSIBLE" | "BATCH_COMPRESSIBLE" | "DISPOSABLE" | "EPHEMERAL";
 
-/** What a rule is about. What was made of it goes with it. */
-export type RetentionKind = "message" | "session_memory" | "fact" | "document" | "thread";
+/** Kinds of items a rule deletes. Derived data is deleted too. */
+export type RetentionKind = "message" | "session_summary" | "fact" | "document" | "thread";
 
-/** One rule: what is older than so many days is erased. */
+/** Result of one retention run in a space. */
+export interface RetentionReport {
+    erasures: string[];
+    went: Deletion;
+    more: boolean;
+    dry_run: boolean;
+}
+
+/** A rule that deletes items older than N days. */
 export interface RetentionRule {
     kind: RetentionKind;
     older_than: number;
@@ -949,7 +962,7 @@ export interface RetentionRule {
     set_at: Date | null;
 }
 
-/** A claim with the reason why it was not believed at once, and what was decided about it. */
+/** A claim that needs a person's approval, with the reason and the decision. */
 export interface Review {
     id: string;
     status: ReviewStatus;
@@ -964,54 +977,41 @@ export interface Review {
     fact_id: string | null;
 }
 
-/** What became of a claim that was not believed at once. */
-export type ReviewStatus = "held" | "refused" | "approved" | "rejected";
+/** Status of a claim that was not accepted automatically. */
+export type ReviewStatus = "pending" | "refused" | "approved" | "rejected";
 
-/** Who a message speaks as, in the terms of the model APIs. */
+/** Role of a message, as in the model APIs. */
 export type Role = "user" | "assistant" | "system" | "tool";
 
-/** What one run did. `held` says why nothing was claimed, if something prevented it. */
-export interface RunReport {
-    claimed: number;
-    outcomes: { [name: string]: number };
-    settled: { [name: string]: number };
-    for_review: { [name: string]: number };
-    refused: { [name: string]: number };
-    lost: number;
-    scanned: number;
-    marked: number;
-    held: string | null;
-}
-
 /**
- * What a key allows. `keys` creates and revokes keys; `operate` covers jobs, settings, spending, the names of
- * all spaces and the access record. Neither gives access to content.
+ * Permission of a key. `keys` creates and revokes keys; `operate` covers jobs, settings, spending, the names of
+ * all spaces and the access log. Neither gives access to content.
  */
 export type Scope = "read" | "write" | "steer" | "erase" | "keys" | "operate";
 
-/** Why a sentence of the model was dropped. */
+/** Reason for rejecting a sentence of the model. */
 export type SentenceFault = "uncited" | "unknown_ref" | "foreign_name" | "foreign_number" | "other_words" | "denied";
 
-/** A session in a list: the name of its conversation, its agent, and when its first and last message were said. */
+/** A session in a list: its conversation, its agent, and the times of its first and last message. */
 export interface SessionEntry {
     session: SessionInfo;
     conversation: string;
     agent: string;
-    begun_at: Date | null;
+    started_at: Date | null;
     last_at: Date | null;
     summary: string | null;
     state: SessionState;
     error: string | null;
 }
 
-/** A bounded section of a conversation, with its mark and how far it has been learnt from. */
+/** A section of a conversation, with its learning progress. */
 export interface SessionInfo {
     space: string;
     id: string;
     conversation_id: string;
     agent_id: string;
     ordinal: number;
-    learns: boolean;
+    is_learned_from: boolean;
     created_at: Date;
     ended_at: Date | null;
     end_reason: EndReason | null;
@@ -1024,19 +1024,11 @@ export interface SessionInfo {
     metadata: { [name: string]: unknown };
 }
 
-/** What was learnt from a session so far. */
-export interface SessionLearnt {
-    session_id: string;
-    done: boolean;
-    until: number;
-    new: string[];
-    held: string[];
-    refused: string[];
-    error: string | null;
-}
+/** Learning state of a session. */
+export type SessionState = "open" | "queued" | "learned" | "failed" | "ephemeral";
 
-/** The result of extracting from one entire session; the next extraction replaces it. */
-export interface SessionMemory {
+/** Summary of a session, with notes. The next extraction replaces it. */
+export interface SessionSummary {
     space: string;
     session_id: string;
     raw_memory: string;
@@ -1045,15 +1037,12 @@ export interface SessionMemory {
     until: number;
     source_updated_at: Date;
     generated_at: Date;
-    made_by: Maker;
+    created_by: Maker;
     said_from: Date | null;
     said_until: Date | null;
 }
 
-/** How far learning from a session has come. */
-export type SessionState = "open" | "marked" | "learnt" | "failed" | "ephemeral";
-
-/** A setting in force. `value` and `default` are written as in a file of settings; a secret is `"***"`. */
+/** An effective setting. `value` and `default` are formatted as in a settings file; a secret is `"***"`. */
 export interface SettingEntry {
     name: string;
     value: string;
@@ -1061,83 +1050,44 @@ export interface SettingEntry {
     origin: string;
 }
 
-/** One entry of the ledger: what was shown, when, and to which session, if any. */
-export interface Showing {
-    id: string;
-    purpose: Purpose;
-    session_id: string | null;
-    shown_at: Date;
-    tokens: number;
-    digest: string;
-    refs: string[];
-}
-
-/** How one chunk appears in a prompt. */
-export interface Shown {
-    chunk_id: string;
-    included: boolean;
-    reason: Reason;
-    tokens: number;
-}
-
-/** One entry of the ledger, the conversation and the agent that it was shown to, and what it said. */
-export interface ShownBlock {
-    showing: Showing;
-    conversation: string;
-    agent: string;
-    memories: ShownMemory[];
-}
-
-/** A memory that was shown, in the version that was. `text` is the beginning of it, null if it was erased since. */
+/** A memory in the version that was shown. `text` is its beginning, or null if it was deleted since. */
 export interface ShownMemory {
     ref: string;
     text: string | null;
     origin: string | null;
 }
 
-/** A page of what was shown, the newest first. */
-export interface ShownPage {
-    items: ShownBlock[];
-    next: string | null;
-}
-
-/** One contribution to a candidate's rank: its value between 0 and 1, and what it added to the score. */
+/** One contribution to a candidate's rank: its value between 0 and 1, and its share of the score. */
 export interface Signal {
     raw: number;
-    normalised: number;
+    normalized: number;
     added: number;
 }
 
-/** A place that texts of a space may be in, and when it confirmed that nothing of an erasure is left there. */
+/** A storage location with text of a space, and when it confirmed that all erased text is removed. */
 export interface SinkState {
     sink: string;
     confirmed_at: Date | null;
 }
 
-/** What a version of a document can rest on. */
-export type SourceKind = "session_memory" | "fact" | "message";
+/** Type of a source of a document version. */
+export type SourceKind = "session_summary" | "fact" | "message";
 
-/** A message that a memory rests on. */
+/** A source message of a memory. */
 export interface SourceMessage {
     session_id: string;
     number: number;
 }
 
-/** A page of spaces, by name. */
-export interface SpacePage {
-    items: SpaceSummary[];
-    next: string | null;
-}
-
-/** How a space stands. `failed` and `held` are counted up to 100. */
-export interface SpaceSummary {
+/** Health of a space. `failed` and `pending` are counted up to 100. */
+export interface SpaceInfo {
     name: string;
     queued_at: Date | null;
     failed: number;
-    held: number;
+    pending: number;
 }
 
-/** What was spent on a day, in all or under one name: a kind of job, a model or a space. */
+/** Cost of a day, in total or for one kind of job, model or space. */
 export interface Spending {
     day: string;
     name: string;
@@ -1150,7 +1100,7 @@ export interface State {
     chunks: Chunk[];
 }
 
-/** What created a state. */
+/** Cause of a state. */
 export type StateCause = "initial" | "fork" | "event_dispatch" | "compaction" | "truncation" | "manual";
 
 /** The difference between two states: chunks that were added, removed, or only moved. */
@@ -1175,7 +1125,17 @@ export interface StateInfo {
     recorded_at: Date;
 }
 
-/** What one step did, and what remains to be done. */
+/** One change to a state. Which fields are used depends on the kind. */
+export interface StateOperation {
+    kind: OperationKind;
+    chunk: Chunk | null;
+    targets: string[];
+    position: number | null;
+    child: { [name: string]: unknown } | null;
+    operations: StateOperation[];
+}
+
+/** Result of one step, and the remaining work. */
 export interface StepResult {
     dispatch_result: DispatchResult | null;
     event_processed: boolean;
@@ -1185,21 +1145,13 @@ export interface StepResult {
     queued_event_count: number;
 }
 
-/** What an event does to the queue behind it: `terminate` stops processing after it. */
+/** Effect of an event on the queue: `terminate` stops processing after it. */
 export type Strategy = "queue" | "interrupt" | "terminate" | "silent";
 
 /** The subtype of a chunk in the working flow. */
 export type SubType = "COMPACTED" | "USER" | "THINKING" | "RESPONSE" | "AGENT_ACTION" | "ACTION_RESPONSE";
 
-/** What a sweep erased in one space. */
-export interface Swept {
-    erasures: string[];
-    went: Forgotten;
-    more: boolean;
-    dry_run: boolean;
-}
-
-/** The working memory of one session: its mode, the numbers of its state and queue, and who is stepping. */
+/** Working memory of a session: its mode, the numbers of its state and queue, and the lease of a step. */
 export interface Thread {
     space: string;
     id: string;
@@ -1221,7 +1173,10 @@ export interface Thread {
     forked_at: number | null;
 }
 
-/** One thing that happened. `text` is the beginning of what was said or written; `count`, how many were shown. */
+/**
+ * An entry of the timeline. `text` is the beginning of a message or version; `count` is the number of shown
+ * items.
+ */
 export interface TimelineEntry {
     at: Date;
     kind: TimelineKind;
@@ -1232,16 +1187,10 @@ export interface TimelineEntry {
     count: number | null;
 }
 
-/** What happened. */
+/** Kind of a timeline entry. */
 export type TimelineKind = "message" | "fact" | "correction" | "retired" | "document" | "showing" | "erasure";
 
-/** A page of the timeline, the newest first. */
-export interface TimelinePage {
-    items: TimelineEntry[];
-    next: string | null;
-}
-
-/** The length of a state in tokens, and what should be done about it. */
+/** The length of a state in tokens, and the recommended actions. */
 export interface TokenUsage {
     total_tokens: number;
     compressible_tokens: number;
@@ -1252,7 +1201,7 @@ export interface TokenUsage {
     chunks_to_truncate: string[];
 }
 
-/** A part of a session. `earlier` and `later` are true if there is more of it before and after. */
+/** A part of a session. `earlier` and `later` say whether there are more messages before and after. */
 export interface Transcript {
     session: SessionInfo;
     lines: TranscriptRow[];
@@ -1260,19 +1209,38 @@ export interface Transcript {
     later: boolean;
 }
 
-/** A message, and what became of it. `documents` are those that name the message itself as a source. */
+/** A message, and the items derived from it. `documents` are those that cite the message itself. */
 export interface TranscriptRow {
     record: Record;
     facts: LineFact[];
     documents: string[];
     claims: LineClaim[];
-    shown: number;
+    shown_count: number;
 }
 
-/** The four reasons why a session is marked. */
+/** A document in the tree, with its path. */
+export interface TreeEntry {
+    id: string;
+    version: number;
+    slug: string;
+    title: string;
+    description: string;
+    parent: string | null;
+    valid_from: Date;
+    valid_to: Date | null;
+    created_at: Date;
+    author: Author;
+    origin: string;
+    redacted: boolean;
+    tags: string[];
+    metadata: { [name: string]: unknown };
+    path: string;
+}
+
+/** The four reasons for marking a session for learning. */
 export type Trigger = "idle" | "turn_threshold" | "compaction" | "reset";
 
-/** What model calls cost: calls, tokens, and millionths of a dollar. */
+/** Cost of model calls: number of calls, tokens, and millionths of a dollar. */
 export interface Usage {
     calls: number;
     input_tokens: number;
@@ -1280,7 +1248,7 @@ export interface Usage {
     cost: number;
 }
 
-/** How often a memory was used, and when last. */
+/** Number of uses of a memory, and the time of the last one. */
 export interface Use {
     times: number;
     last: Date;
@@ -1294,7 +1262,7 @@ export interface Version {
     until: Date | null;
 }
 
-/** A webhook without its secret. One with a `space` is told only of that space. */
+/** A webhook without its secret. With `space`, only changes of that space are sent. */
 export interface WebhookInfo {
     id: string;
     url: string;
@@ -1304,10 +1272,10 @@ export interface WebhookInfo {
     disabled_because: string | null;
 }
 
-/** What an agent is for; `makes_memory` in `rules` says which kinds are learnt from. */
+/** Purpose of an agent. `makes_memory` in `rules` says which kinds are learned from. */
 export type AgentKind = "primary" | "subagent" | "memory_writer" | "memory_search" | "consolidator";
 
-/** The content of a document's next version, and its position in the tree. `parent` null is the top. */
+/** The content of a document's next version, and its position in the tree. `parent` is null at the top. */
 export interface DocumentDraftInput {
     slug: string;
     title: string;
@@ -1326,10 +1294,10 @@ export interface EventInput {
     strategy?: Strategy | null;
 }
 
-/** One statement, with the session it was learnt from. */
+/** A statement, with the session it was learned from. */
 export interface FactInput {
     id: string;
-    content: string;
+    text: string;
     source?: string;
     tags?: readonly string[];
     metadata?: { [name: string]: unknown };
@@ -1341,8 +1309,8 @@ export interface FactInput {
     slot?: string | null;
     valid_from?: When | null;
     valid_to?: When | null;
-    happened_from?: When | null;
-    happened_to?: When | null;
+    event_from?: When | null;
+    event_to?: When | null;
     speaker?: string | null;
     scope?: string | null;
     flags?: readonly string[];
@@ -1350,46 +1318,40 @@ export interface FactInput {
     pinned_at?: When | null;
     evidence?: Evidence;
     recorded_at?: When | null;
-    retired_at?: When | null;
-    retired_by?: string | null;
+    replaced_at?: When | null;
+    replaced_by?: string | null;
     version?: number;
-    made_by?: MakerInput | null;
+    created_by?: MakerInput | null;
 }
 
-/** How a space, or one agent in it, learns. What is not set is left to the settings. */
+/** Learning rules of a space, or of one agent in it. Unset fields use the settings. */
 export interface LearningRulesInput {
-    /** What to learn, what never, and in which language, in plain words. */
+    /** Instructions in plain words: what to learn, what to ignore, and in which language. */
     instructions?: string;
-    /** The name of the person whose memory it is. */
+    /** Name of the person the memory belongs to. */
     owner?: string | null;
-    /** The time zone in which times are told to the model, such as Europe/Berlin. */
+    /** Time zone of the dates shown to the model, such as Europe/Berlin. */
     time_zone?: string | null;
-    /** Attributes of your own that have one value at a time, each with a short description. */
+    /** Custom attributes with one value at a time, each with a short description. */
     slots?: { [name: string]: string };
-    /**
-     * Kinds of facts of your own, such as `recipe`, each with a short description. They tell an agent nothing
-     * to do.
-     */
+    /** Custom kinds of facts, such as `recipe`, each with a short description. They are never instructions. */
     kinds?: { [name: string]: string };
-    /** Kinds of facts that a person approves first. */
-    hold_kinds?: readonly (FactKind | string)[];
-    /**
-     * After how many days facts of a kind are no longer recalled, counted from when they were last said. An
-     * event never expires.
-     */
+    /** Kinds of facts that require a person's approval. */
+    review_kinds?: readonly (FactKind | string)[];
+    /** Days until facts of a kind expire, counted from the last message that states them. Events never expire. */
     expires_after?: { [name: string]: number };
-    /** Marks that hold a claim, such as `health`; null for those of the settings. */
-    held_flags?: readonly string[] | null;
+    /** Claim flags that require review, such as `health`. null uses the settings. */
+    review_flags?: readonly string[] | null;
 }
 
-/** What created a memory: the model, the prompt and the extractor, each with its version. */
+/** Creator of a memory: the model, the prompt and the extractor, each with its version. */
 export interface MakerInput {
     model: string;
     prompt: string;
     extractor: string;
 }
 
-/** A question with what must, and what must not, be among the first items that recall returns. */
+/** A question with texts that must or must not be among the first results of recall. */
 export interface MemoryTestInput {
     id?: string;
     question: string;
@@ -1404,7 +1366,7 @@ export interface MemoryTestInput {
     created_at?: When | null;
 }
 
-/** A message as the caller passes it. Unless given, its origin follows from its role. */
+/** A message as the caller passes it. By default, its origin follows from its role. */
 export interface MessageInput {
     role: "user" | "assistant" | "system" | "tool" | "developer";
     content: string | readonly ({ type: string; [more: string]: unknown })[] | null;
@@ -1420,206 +1382,160 @@ export interface MessageInput {
     tags?: readonly string[] | null;
 }
 
-/** Which end of a list comes first. */
+/** Sort order of a list. */
 export type Order = "newest" | "oldest";
 
-/** What spending is listed by, for each day. */
+/** Why a session was continued in a new one. */
+export type RestartReason = "reset" | "compaction" | "emergency";
+
+/** Grouping of daily costs. */
 export type SpendingBy = "day" | "kind" | "model" | "space";
 
-export interface MemoryPageJobsOptions extends CallOptions {
-    /** Only jobs that are queued, running, failed, or dead, which were given up. */
-    status?: JobStatus;
-    /** Only jobs of this kind. */
-    kind?: JobKind | null;
-    /** How many jobs to return at most. */
-    limit?: number;
-    /** Only what follows: the `next` of the previous page. */
-    after?: string;
-}
-
-export interface MemoryHeldOptions extends CallOptions {
-    /** Only claims, or only changes. */
-    kind?: HeldKind | null;
-    /** How many items to return at most. */
-    limit?: number;
-    /** Only what follows: the `next` of the previous page. */
-    after?: string;
-}
-
-export interface MemorySpendingOptions extends CallOptions {
-    since?: When | null;
-    until?: When | null;
-    /** List each day in all, by kind, by model, or by space: those that cost most. */
-    by?: SpendingBy;
-    /** By space, how many of each day. */
-    limit?: number;
-}
-
-export interface MemoryPageSpacesOptions extends CallOptions {
-    /** Only spaces whose names begin with it. */
-    prefix?: string;
-    /** How many spaces to return at most. */
-    limit?: number;
-    /** Only what follows: the `next` of the previous page. */
-    after?: string;
-}
-
-export interface MemoryListSpacesOptions extends CallOptions {
-    /** How many names to return at most. */
-    limit?: number;
-    /** Only spaces that follow this one: the last name of the previous page. */
-    after?: string;
-}
-
 export interface MemoryLearnOptions extends CallOptions {
-    /** Only these kinds of jobs. */
-    only?: readonly JobKind[] | null;
+    /** Kinds of jobs to run (default: all). */
+    kinds?: readonly JobKind[] | null;
 }
 
-export interface MemoryAccessOptions extends CallOptions {
-    /** Only what was done in this space. */
-    space?: string | null;
-    /** Only what was done with the key of this prefix. */
-    key?: string | null;
-    /** Only what was done by this person, or for them. */
-    person?: string | null;
-    /** Only calls of this verb, such as `space.recall`. */
-    verb?: string | null;
-    /** Only what read or changed this: a ref, or `kind:id` for every version of a fact or a document. */
-    ref?: string | null;
-    /** Only what was done from this time on. */
-    since?: When | null;
-    /** Only what was done up to this time. A day means its end. */
-    until?: When | null;
-    /** How many entries to return at most. */
+/** Operations on the whole memory. */
+export interface MemoryOperations {
+    /** The spaces of a memory. */
+    readonly spaces: Spaces;
+    /** Administration of the whole memory. */
+    readonly admin: Admin;
+    /**
+     * Run all queued learning jobs in all spaces once, and return a report. Waits for background jobs of this
+     * process and includes their results since the last call in the report. Does not wait for other processes.
+     * Afterwards, unless `kinds` is set, changes are sent to webhooks.
+     */
+    learn(options?: MemoryLearnOptions): Promise<LearnReport>;
+}
+
+export interface SpacesListOptions extends CallOptions {
+    /** Start of the space names (default: all spaces). */
+    prefix?: string;
+    /** Maximum number of spaces (default 100). */
     limit?: number;
-    /** Only what follows: the `next` of the previous page. */
+    /** Cursor of the next page: the `next` of the previous page. */
     after?: string;
 }
 
-export interface MemoryFindPersonOptions extends CallOptions {
-    aliases?: readonly string[];
-    by?: readonly PersonWay[];
-    /** How many refs to return at most, for each space. Everything is counted. */
-    limit?: number;
-}
-
-export interface MemoryExportPersonOptions extends CallOptions {
-    aliases?: readonly string[];
-    by?: readonly PersonWay[];
-    /** How many items to return at most. */
-    limit?: number;
-    /** Only what follows: the `next` of the page before. */
-    after?: string;
-}
-
-export interface MemoryForgetPersonOptions extends CallOptions {
-    aliases?: readonly string[];
-    by?: readonly PersonWay[];
-    /** Why, for the record: a number of a request, say, and not the name. */
-    reason?: string;
-    /** Count and name what would go, and remove nothing. */
-    dry_run?: boolean;
-}
-
-export interface MemoryLiftLegalHoldOptions extends CallOptions {
-    /** Who lifts it, for the record; the user who runs the program, if left out. */
-    by?: string | null;
-}
-
-export interface MemoryLegalHoldsOptions extends CallOptions {
-    /** How many holds to return at most. */
-    limit?: number;
-}
-
-/** What can be asked of a memory as a whole. */
-export interface MemoryVerbs {
-    /** Finish erasures that were interrupted in any space, and list what some place has still to confirm. */
-    openErasures(options?: CallOptions): Promise<OpenErasures>;
+/** The spaces of a memory. */
+export interface Spaces {
     /**
-     * List the jobs of all spaces that are queued, running, failed or given up, the last queued first. A page
-     * costs the same however many jobs there are.
+     * List spaces, ordered by name, each with counts of failed jobs and pending reviews. The cost of a page
+     * does not depend on the number or size of spaces.
      */
-    pageJobs(options?: MemoryPageJobsOptions): Paged<JobPage, Job>;
+    list(options?: SpacesListOptions): Paged<Page<SpaceInfo>, SpaceInfo>;
+}
+
+/** Administration of the whole memory. */
+export interface Admin {
+    /** The background jobs of all spaces. */
+    readonly jobs: Jobs;
+    /** The costs of models, in all spaces. */
+    readonly costs: Costs;
+    /** Pending reviews in all spaces. */
+    readonly reviews: PendingReviews;
+    /** Unfinished deletions in all spaces. */
+    readonly erasures: Erasures;
+    /** The access log: who read or changed what. */
+    readonly access: AccessLog;
+    /** The API keys of a server. */
+    readonly keys: Keys;
+    /** Data about a person, in all spaces. */
+    readonly people: People;
+    /** The legal holds on all spaces. */
+    readonly holds: Holds;
+    /** The webhooks that receive changes. */
+    readonly webhooks: Webhooks;
     /**
-     * List what waits for a person in all spaces, the newest first: claims under review, and changes of
-     * documents. What is decided while a page is read may be missing in it.
+     * Return counts of unfinished jobs by status and of pending reviews, in all spaces. Bethink updates the
+     * counts as jobs change, so the cost does not depend on the number of jobs.
      */
-    held(options?: MemoryHeldOptions): Paged<HeldPage, HeldItem>;
-    /** List what models cost on each day, in all, by kind of work, by model, or by space. */
-    spending(options?: MemorySpendingOptions): Promise<Spending[]>;
-    /**
-     * List spaces by name, each with what failed in it and what waits for a person. A page costs the same
-     * however many spaces there are, and however much they hold.
-     */
-    pageSpaces(options?: MemoryPageSpacesOptions): Paged<SpacePage, SpaceSummary>;
-    /**
-     * Count the jobs that are not done by status, and what waits for a person, in all spaces. Jobs are counted
-     * as their states change, so it costs the same however many there are.
-     */
-    counters(options?: CallOptions): Promise<Counters>;
-    /** List the settings in force, each with its default and where it comes from. Secrets are masked. */
+    health(options?: CallOptions): Promise<Health>;
+    /** Return the effective settings, each with its default and source. Secrets are masked. */
     settings(options?: CallOptions): Promise<SettingEntry[]>;
-    /** List the names of all spaces that hold anything, in order. */
-    listSpaces(options?: MemoryListSpacesOptions): Paged<string[], string>;
-    /** Count the jobs that are not done by status, what was spent today, and violations of invariants. */
+    /** Return counts of unfinished jobs, today's cost and violations of invariants. */
     audit(options?: CallOptions): Promise<Audit>;
+}
+
+export interface JobsListOptions extends CallOptions {
+    /** Status of the jobs: `queued`, `running`, `failed` or `abandoned` (default `abandoned`). */
+    status?: JobStatus;
+    /** Kind of the jobs (default: any). */
+    kind?: JobKind | null;
+    /** Maximum number of jobs (default 50). */
+    limit?: number;
+    /** Cursor of the next page: the `next` of the previous page. */
+    after?: string;
+}
+
+/** The background jobs of all spaces. */
+export interface Jobs {
     /**
-     * Learn once from everything that is marked, in all spaces, and report what came of it. It waits for what
-     * this process has already begun in the background, and the report includes what was learnt there since the
-     * last call. It does not wait for other processes. What changed is then sent to webhooks, unless `only` is
-     * given.
+     * List jobs of all spaces by status. Most recently queued first. The cost of a page does not depend on the
+     * number of jobs.
      */
-    learn(options?: MemoryLearnOptions): Promise<RunReport>;
+    list(options?: JobsListOptions): Paged<Page<Job>, Job>;
+}
+
+export interface CostsListOptions extends CallOptions {
+    since?: When | null;
+    until?: When | null;
+    /** Grouping of each day: `day` (default: the total), `kind`, `model` or `space`. */
+    by?: SpendingBy;
+    /** Maximum number of spaces for each day if grouped by space, highest cost first (default 20). */
+    limit?: number;
+}
+
+/** The costs of models, in all spaces. */
+export interface Costs {
+    /** Return the daily cost of models in all spaces: in total, by kind of job, by model or by space. */
+    list(options?: CostsListOptions): Promise<Page<Spending>>;
+}
+
+export interface PendingReviewsListOptions extends CallOptions {
+    /** Kind of the items: `claim` or `changes` (default: both). */
+    kind?: PendingKind | null;
+    /** Maximum number of items (default 50). */
+    limit?: number;
+    /** Cursor of the next page: the `next` of the previous page. */
+    after?: string;
+}
+
+/** Pending reviews in all spaces. */
+export interface PendingReviews {
     /**
-     * List who read, wrote, erased or made keys, the newest first: the access record. A page looks at 20,000
-     * entries at most, so a narrow one may be short, even empty, and still have a `next`. Questions and texts
-     * are never recorded. An entry goes after as many days as `access_keep_days` says.
+     * List claims and document changes that need review in all spaces. Newest first. Items that are decided
+     * while a page is read may be missing from the page.
      */
-    access(options?: MemoryAccessOptions): Paged<AccessPage, AccessEntry>;
-    /**
-     * Count and name what is held of a person, in every space that the caller may see. It reads every text. A
-     * name that is part of another word is not matched. A key is asked for each of its spaces; without one, it
-     * is all spaces.
-     */
-    findPerson(name: string, options?: MemoryFindPersonOptions): Promise<PersonFound>;
-    /**
-     * Return the texts that are held of a person, in every space that the caller may see. It reads every text.
-     * A name that is part of another word is not matched. A key is asked for each of its spaces; without one,
-     * it is all spaces.
-     */
-    exportPerson(name: string, options?: MemoryExportPersonOptions): Paged<PersonItems, PersonItem>;
-    /**
-     * Erase what is held of a person, in every space that the caller may see, with one receipt for each. A
-     * space under a legal hold is left as it is, and named. A key is asked for each of its spaces; without one,
-     * it is all spaces.
-     */
-    forgetPerson(name: string, options?: MemoryForgetPersonOptions): Promise<PersonErased>;
-    /**
-     * Lift a legal hold on a space. Erasures that waited for it are finished then. A key needs `operate`: one
-     * that may only erase cannot lift what forbids it to.
-     */
-    liftLegalHold(space: string, holdId: string, reason: string, options?: MemoryLiftLegalHoldOptions): Promise<LegalHold>;
-    /** List the legal holds that stand, in all spaces, the newest first. */
-    legalHolds(options?: MemoryLegalHoldsOptions): Promise<LegalHold[]>;
+    list(options?: PendingReviewsListOptions): Paged<Page<PendingItem>, PendingItem>;
+}
+
+/** Unfinished deletions in all spaces. */
+export interface Erasures {
+    /** Return the public key that verifies receipts of this installation. Empty without the extra `receipts`. */
+    publicKey(options?: CallOptions): Promise<string>;
+    /** Finish interrupted deletions in all spaces, and list those that are not confirmed yet. */
+    list(options?: CallOptions): Promise<Page<OpenErasure>>;
 }
 
 export interface SpaceRememberOptions extends CallOptions {
     idempotency_key?: string | null;
-    /** The conversation that they belong to: any name that stays the same, such as `telegram-42`. */
+    /** Name of the conversation, such as `telegram-42` (default `notes`). */
     conversation?: string;
-    /** An open session to append to, instead of the conversation's current one. */
+    /** Id of an open session to append to (default: the active session of the conversation). */
     session_id?: string | null;
-    /** The agent that takes part in the conversation. */
+    /** Agent in the conversation (default `assistant`). */
     agent?: string;
-    /** Tags for each of the messages, in addition to their own. */
+    /** Tags to add to each message. */
     tags?: readonly string[];
-    /** Metadata for each of the messages. A message's own value under a key takes precedence. */
+    /** Metadata to add to each message. Values of the message itself take precedence. */
     metadata?: { [name: string]: unknown } | null;
 }
 
 export interface SpaceRecallOptions extends CallOptions {
-    origins?: readonly string[] | null;
+    origin?: readonly string[] | null;
     tags?: readonly string[];
     agent?: string | null;
     conversation?: string | null;
@@ -1632,13 +1548,13 @@ export interface SpaceRecallOptions extends CallOptions {
     session_id?: string | null;
     limit?: number;
     kinds?: readonly RefKind[];
-    least?: Level | null;
-    /** Also return every candidate, with its signals and what became of it. */
+    min_certainty?: Certainty | null;
+    /** Whether to also return all candidates with their signals and outcome (default false). */
     explain?: boolean;
 }
 
 export interface SpaceAskOptions extends CallOptions {
-    origins?: readonly string[] | null;
+    origin?: readonly string[] | null;
     tags?: readonly string[];
     agent?: string | null;
     conversation?: string | null;
@@ -1649,18 +1565,18 @@ export interface SpaceAskOptions extends CallOptions {
     budget?: number | null;
     as_of?: When | null;
     session_id?: string | null;
-    /** How many memories the model is given at most. */
+    /** Maximum number of memories that the model reads (default 20). */
     limit?: number;
     kinds?: readonly RefKind[];
-    least?: Level | null;
-    /** Answer as if these memories, and what rests on them alone, were not there. Nothing counts as used then. */
-    without?: readonly string[];
-    /** After how many seconds to give up. */
-    deadline?: number;
+    min_certainty?: Certainty | null;
+    /** Refs of memories to ignore, with data based only on them. Cited memories are then not marked as used. */
+    exclude?: readonly string[];
+    /** Maximum number of seconds to wait for the model (default 60). */
+    timeout?: number;
 }
 
 export interface SpaceContextOptions extends CallOptions {
-    origins?: readonly string[] | null;
+    origin?: readonly string[] | null;
     tags?: readonly string[];
     agent?: string | null;
     conversation?: string | null;
@@ -1674,381 +1590,130 @@ export interface SpaceContextOptions extends CallOptions {
 }
 
 export interface SpaceExplainOptions extends CallOptions {
-    /** With more than 1, also what lies up to so many steps before and after it. */
+    /** Maximum number of steps to sources and derived data (default 1). */
     depth?: number;
 }
 
 export interface SpaceCorrectOptions extends CallOptions {
-    /** From when on the fact is no longer recalled. As before, if left out. */
+    /** Time after which the fact is not recalled (default: unchanged). */
     expires_at?: When | null;
 }
 
-export interface SpaceShownOptions extends CallOptions {
-    /** Only what this session was shown. */
-    session_id?: string | null;
-    /** Only what had been shown by this time. A day means its end. */
-    as_of?: When | null;
-    /** How many entries to return at most. */
-    limit?: number;
-}
-
 export interface SpaceForgetOptions extends CallOptions {
-    origins?: readonly string[] | null;
+    origin?: readonly string[] | null;
     tags?: readonly string[];
-    /**
-     * The agent whose conversation it is, `assistant` if left out; with a filter alone, only what comes from
-     * it.
-     */
+    /** Agent of the conversation (default `assistant`). Without `conversation`, a filter by agent. */
     agent?: string | null;
-    /** Every message of a conversation; with a filter, only what fits it. */
+    /** Name of a conversation whose messages to delete. Combines with filters. */
     conversation?: string | null;
     speaker?: string | null;
     since?: When | null;
     until?: When | null;
     where?: { [name: string]: unknown } | null;
-    /** Every message of a session. */
+    /** Id of a session whose messages to delete. */
     session_id?: string | null;
-    /** Everything that was said or written before this time. A day means its beginning. */
+    /** Time before which to delete everything. A date means the start of that day. */
     before?: When | null;
-    /** Which kinds of memory to forget of what fits a filter. What was made of them goes, too. */
+    /** Kinds of memory that the filter deletes, with derived data (default: all). */
     kinds?: readonly RefKind[];
-    /** A thread of working memory, with its states and events. */
+    /** Id of a thread of working memory to delete, with its states and events. */
     thread_id?: string | null;
-    /** All that the space holds. */
+    /** Whether to delete all data of the space (default false). */
     everything?: boolean;
-    /** Of a document, only the text of the version that `ref` names. It must be a past version. */
+    /** Whether to delete only the text of the document version in `ref`, a past version (default false). */
     version_only?: boolean;
-    /** Also forget lines of other sessions that repeat it after they were shown it. */
-    echoes?: boolean;
-    /** Who asks for it, for the record; the user who runs the program, if left out. */
-    by?: string | null;
-    /** Why, for the record: a number of a request, say, and nothing of what is forgotten. */
+    /**
+     * Whether to also delete messages of other sessions that repeat the text after it was shown (default
+     * false).
+     */
+    include_repeats?: boolean;
+    /** Name of the requester, for the record (default: the user who runs the program). */
+    actor?: string | null;
+    /** Reason for the record, such as a request number. Do not include deleted content. */
     reason?: string;
-    /** Count and name what would go, and remove nothing. */
+    /** Whether to count the items without deleting them (default false). */
     dry_run?: boolean;
-    /** Count nothing, instead of raising `NotFound`, if there is nothing to forget. */
+    /** Whether to return zero counts instead of raising `NotFoundError` for a missing target (default false). */
     missing_ok?: boolean;
 }
 
-export interface SpaceJobsOptions extends CallOptions {
-    /** How many jobs to return at most. */
-    limit?: number;
-}
-
-export interface SpaceLearnOptions extends CallOptions {
-    /** Only these kinds of jobs. */
-    only?: readonly JobKind[] | null;
-}
-
-export interface SpaceErasuresOptions extends CallOptions {
-    /** How many erasures to return at most. */
-    limit?: number;
-}
-
-export interface SpaceTimelineOptions extends CallOptions {
-    /** Only what is of one of these kinds. */
-    kinds?: readonly TimelineKind[];
-    /** Only what had happened by this time. A day means its end. */
-    as_of?: When | null;
-    /** How many entries to return at most. */
-    limit?: number;
-    /** Only what follows: the `next` of the previous page. */
-    after?: string;
-}
-
-export interface SpacePreviewOptions extends CallOptions {
-    /** Rules to try, in place of those that are set. */
-    rules?: LearningRulesInput | null;
-    /** The conversation that they would belong to: its channel is told to the model. */
-    conversation?: string;
-    /** The agent whose rules apply. */
-    agent?: string;
-}
-
-export interface SpacePinsOptions extends CallOptions {
-    /** What was pinned at this time. A day means its end. */
-    as_of?: When | null;
-    /** How many facts to return at most. */
-    limit?: number;
-}
-
-export interface SpaceFeedbackOptions extends CallOptions {
-    /** Why, in their words. */
-    note?: string | null;
-    /** Who says so. It is kept, and not checked. */
-    by?: string;
-}
-
 export interface SpaceSessionOptions extends CallOptions {
-    /** The agent that takes part in it. */
+    /** Agent in the conversation (default `assistant`). */
     agent?: string;
-    /** What the agent is for. An agent keeps the kind that it first had. */
+    /** Kind of the agent, set at its first session (default `primary`). */
     kind?: AgentKind;
-    /** Learn nothing from the session. It ends an open one of the other sort. */
+    /** Whether to exclude the session from learning (default false). A change ends the open session. */
     ephemeral?: boolean;
-    /** Tags for the session, in place of those that it has. */
+    /** Tags that replace those of the session (default: unchanged). */
     tags?: readonly string[] | null;
-    /** Metadata for the session, in place of what it has. */
+    /** Metadata that replaces that of the session (default: unchanged). */
     metadata?: { [name: string]: unknown } | null;
 }
 
-export interface SpaceFindSessionOptions extends CallOptions {
-    /** The agent that takes part in it. */
-    agent?: string;
-}
-
-export interface SpaceSessionsOptions extends CallOptions {
-    origins?: readonly string[] | null;
-    tags?: readonly string[];
-    agent?: string | null;
-    conversation?: string | null;
-    speaker?: string | null;
-    since?: When | null;
-    until?: When | null;
-    where?: { [name: string]: unknown } | null;
-    /** How many sessions to return at most. */
-    limit?: number;
-    /** Only sessions older than this one: the last id of the previous page. */
-    before?: string;
-    /** Only sessions that are open, marked, learnt, failed or ephemeral. */
-    state?: SessionState | null;
-    /** Only sessions of conversations whose names begin with this. */
-    conversation_prefix?: string | null;
-}
-
-export interface SpaceChangesOptions extends CallOptions {
-    /** Only changes with a higher number; 0 for the oldest that is kept. Without it, the newest ones. */
-    after?: number | null;
-    /** How many changes to return at most. */
-    limit?: number;
-    /** For how many seconds to wait for a change if there is none. */
-    wait?: number;
-}
-
-export interface SpacePageJobsOptions extends CallOptions {
-    /** Only jobs in this state. */
-    status?: JobStatus | null;
-    /** Only jobs of this kind. */
-    kind?: JobKind | null;
-    /** How many jobs to return at most. */
-    limit?: number;
-    /** Only what follows: the `next` of the previous page. */
-    after?: string;
-}
-
-export interface SpaceSpendingOptions extends CallOptions {
-    /** The first day; 30 days before the last, if left out. */
-    since?: When | null;
-    /** The last day; today, if left out. */
-    until?: When | null;
-}
-
-export interface SpacePageShownOptions extends CallOptions {
-    /** Only what this session was shown. */
-    session_id?: string | null;
-    /** Only this entry. */
-    showing_id?: string | null;
-    /** Only what had been shown by this time. A day means its end. */
-    as_of?: When | null;
-    /** How many entries to return at most. */
-    limit?: number;
-    /** Only what follows: the `next` of the previous page. */
-    after?: string;
-}
-
-export interface SpaceAddFileOptions extends CallOptions {
-    idempotency_key?: string | null;
-    /** Its text, if you have that. */
-    text?: string | null;
-    /** Its bytes, instead of the text: UTF-8, UTF-16 with a byte order mark, or PDF. In JSON as base64. */
-    data?: string | null;
-    /** `text/plain`, `text/markdown`, `text/html` or `application/pdf`; by the suffix of the name, if left out. */
-    media_type?: string | null;
-}
-
-export interface SpaceFindPersonOptions extends CallOptions {
-    aliases?: readonly string[];
-    by?: readonly PersonWay[];
-    /** How many refs to return at most, for each space. Everything is counted. */
-    limit?: number;
-}
-
-export interface SpaceExportPersonOptions extends CallOptions {
-    aliases?: readonly string[];
-    by?: readonly PersonWay[];
-    /** How many items to return at most. */
-    limit?: number;
-    /** Only what follows: the `next` of the page before. */
-    after?: string;
-}
-
-export interface SpaceForgetPersonOptions extends CallOptions {
-    aliases?: readonly string[];
-    by?: readonly PersonWay[];
-    /** Why, for the record: a number of a request, say, and not the name. */
-    reason?: string;
-    /** Count and name what would go, and remove nothing. */
-    dry_run?: boolean;
-}
-
-export interface SpaceRelearnOptions extends CallOptions {
-    /** The model, as PROVIDER:NAME. The one that learns here, if left out. */
-    model?: string;
-    /** The model of the second reading. The same model, if left out. */
-    second_model?: string;
-    /** What to learn, in place of the instructions in the rules, of the space and of its agents; empty for none. */
-    instructions?: string | null;
-    /** A system prompt for the model, in place of ours. The second reading keeps its own. */
-    prompt?: string;
-    /** Only show what would change. Otherwise it is applied at once. */
-    dry_run?: boolean;
-}
-
 /** One space: the memory of a user, a project or a team. */
-export interface SpaceVerbs<Session> {
+export interface SpaceOperations<Session> {
+    /** The sessions of a space. */
+    readonly sessions: Sessions<Session>;
+    /** The facts of a space. */
+    readonly facts: Facts;
+    /** The documents of a space. */
+    readonly documents: Documents;
+    /** The working memory of a space. */
+    readonly threads: Threads;
+    /** The claims of a space that need review. */
+    readonly reviews: Reviews;
+    /** Administration of one space. */
+    readonly admin: SpaceAdmin;
+    /** The files of a space, stored as searchable passages. */
+    readonly files: Files;
     /**
-     * Store a text of the user, or messages, for good. When it returns, the messages are durable. They are
-     * learnt from in the background.
+     * Store a user message, or a list of messages. The messages are durable when the call returns. Bethink
+     * learns from them in the background.
      */
     remember(messages: string | readonly MessageInput[], options?: SpaceRememberOptions): Promise<Remembered>;
-    /** Find what answers a question, the best first. If nothing answers it, `missing` says why. */
-    recall(question: string, options?: SpaceRecallOptions): Promise<Recall>;
+    /** Search memory. Best match first. If there is no match, `note` says why. */
+    recall(question: string, options?: SpaceRecallOptions): Promise<RecallResult>;
     /**
-     * Answer a question from memory with the model, each sentence with the memories that say so. A sentence
-     * that no memory proves is dropped, and without one left the answer is `refused`. What is cited counts as
-     * used. `budget` is for the memories that the model reads: 4,000 tokens, if left out.
+     * Answer a question from memory, with sources for each sentence. Calls the model. Sentences without a
+     * supporting memory are removed; if none remains, the answer is `refused`. Cited memories are marked as
+     * used. `budget` limits the memories that the model reads (default 4,000 tokens).
      */
-    ask(question: string, options?: SpaceAskOptions): Promise<MemoryAnswer>;
+    ask(question: string, options?: SpaceAskOptions): Promise<Answer>;
     /**
-     * Return a block of memory to begin a prompt with. It stays the same, byte for byte, until memory changes.
-     * Make one when a session starts or was compacted.
+     * Build the memory block for a prompt. The block is byte-identical until memory changes. Build one when a
+     * session starts or was compacted.
      */
-    context(question?: string, options?: SpaceContextOptions): Promise<Block>;
+    context(question?: string, options?: SpaceContextOptions): Promise<ContextBlock>;
     /**
-     * Follow a memory to its messages, job, model and prompt, and on to where it was shown. With a `depth`,
-     * `walk` has up to 200 memories near it, and counts the others.
+     * Return the sources, history and uses of a memory. With a `depth` above 1, `walk` lists up to 200 related
+     * memories and counts the others.
      */
     explain(ref: string, options?: SpaceExplainOptions): Promise<Lineage>;
     /**
-     * Write what a fact or a document shall say from now on, as a new version. A fact is `stated` then. It
-     * keeps kind, origin and sources, so that forgetting those still reaches it. Earlier versions remain.
+     * Replace the text of a fact or document with a new version. Kind, origin and sources stay the same, so
+     * deleting a source still deletes the corrected memory. A corrected fact has the evidence `stated`. Earlier
+     * versions remain.
      */
-    correct(ref: string, text: string, options?: SpaceCorrectOptions): Promise<Corrected>;
+    correct(ref: string, text: string, options?: SpaceCorrectOptions): Promise<Correction>;
     /**
-     * Count memories as used, and with them the session memories they rest on. Returns how many of them exist.
-     * What is used is kept longer by consolidation.
+     * Permanently delete a memory and everything derived from it. Returns counts and a receipt. If this process
+     * stops, another one finishes the deletion.
      */
-    used(refs: readonly string[], options?: CallOptions): Promise<number>;
-    /** Read the ledger: what was shown to which session and when, the newest first. */
-    shown(options?: SpaceShownOptions): Promise<Showing[]>;
+    forget(ref?: string | null, options?: SpaceForgetOptions): Promise<Deletion>;
     /**
-     * Remove something for good, with everything that was made of it, and count what went. It is recorded
-     * first, finished by any process if this one dies, and answered with a receipt.
-     */
-    forget(ref?: string | null, options?: SpaceForgetOptions): Promise<Forgotten>;
-    /** List the background jobs of the space, the newest first: status, cost, and why one failed. */
-    jobs(options?: SpaceJobsOptions): Promise<Job[]>;
-    /** Queue a consolidation of the space; a worker carries it out. */
-    consolidate(options?: CallOptions): Promise<boolean>;
-    /**
-     * Learn once from everything that is marked in the space, and report what came of it. The report includes
-     * what this process learnt in the background since the last call. With a model this happens by itself: call
-     * it to wait for it.
-     */
-    learn(options?: SpaceLearnOptions): Promise<RunReport>;
-    /**
-     * List what was forgotten in the space, the newest first: who asked, which places confirmed, and the
-     * receipt. It holds no text. It stays when the whole space is forgotten. What was interrupted is finished
-     * first.
-     */
-    erasures(options?: SpaceErasuresOptions): Promise<Erasure[]>;
-    /**
-     * List what was said, learnt, retired, written, shown and forgotten in the space, the newest first. A page
-     * costs the same however much is stored. One with few kinds may be shorter than its limit.
-     */
-    timeline(options?: SpaceTimelineOptions): Paged<TimelinePage, TimelineEntry>;
-    /**
-     * Learn from messages without storing anything, and return what would stand, be held or be refused. Only
-     * its cost is counted for the day. The model is told what the space knows, as when it learns.
-     */
-    preview(messages: string | readonly MessageInput[], options?: SpacePreviewOptions): Promise<Preview>;
-    /**
-     * Pin a fact: `context` has it as long as it holds, next to what the user wants. A corrected fact stays
-     * pinned; one that takes its place is not.
-     */
-    pin(ref: string, options?: CallOptions): Promise<Fact>;
-    /** Take the pin of a fact back. */
-    unpin(ref: string, options?: CallOptions): Promise<Fact>;
-    /** List the facts that are pinned and hold, in the order they were pinned. */
-    pins(options?: SpacePinsOptions): Promise<Fact[]>;
-    /**
-     * Say that a fact was useful, is wrong, or is outdated, and keep who said so. `useful` counts it as used.
-     * `wrong` puts it under review: it is not recalled until it is approved. `outdated` ends it now.
-     */
-    feedback(ref: string, verdict: FactVerdict, options?: SpaceFeedbackOptions): Promise<Feedback>;
-    /**
-     * Return the active session of a conversation, opening one if there is none. The space, the agent and the
-     * conversation are created at first use.
+     * Return the active session of a conversation, or open one. The first call creates the space, the agent and
+     * the conversation.
      */
     session(conversation: string, options?: SpaceSessionOptions): Promise<Session>;
-    /** Return the newest session of a conversation, or null. Nothing is created. It may have ended. */
-    findSession(conversation: string, options?: SpaceFindSessionOptions): Promise<Session | null>;
-    /** List the sessions of the space, the newest first. */
-    sessions(options?: SpaceSessionsOptions): Paged<SessionEntry[], SessionEntry>;
-    /** Return a session as it stands now. */
-    getSession(sessionId: string, options?: CallOptions): Promise<Session>;
-    /**
-     * List what changed in the space, in order: kinds and refs, never a text. Go on with the number of the last
-     * one as `after`. With `wait`, it returns as soon as something changes.
-     */
-    changes(options?: SpaceChangesOptions): Paged<MemoryChange[], MemoryChange>;
-    /** List the jobs of the space by status and kind, the last queued first. */
-    pageJobs(options?: SpacePageJobsOptions): Paged<JobPage, Job>;
-    /** Return a job with its failed attempts and what models answered. */
-    job(kind: JobKind, key: string, options?: CallOptions): Promise<JobDetail>;
-    /** Let a job of any kind that failed or was given up start over. Returns false if it did neither. */
-    retryJob(kind: JobKind, key: string, options?: CallOptions): Promise<boolean>;
-    /** Return what failed in the space and what waits for a person. */
-    summary(options?: CallOptions): Promise<SpaceSummary>;
-    /** List what models cost for the space on each day. */
-    spending(options?: SpaceSpendingOptions): Promise<Spending[]>;
-    /** List what was shown to whom, the newest first, each memory with its text in the version that was shown. */
-    pageShown(options?: SpacePageShownOptions): Paged<ShownPage, ShownBlock>;
-    /**
-     * Store a file as passages that can be recalled and followed to their place in it. The same bytes again
-     * change nothing. Of another version the passages that stayed are kept, new ones added, and those that are
-     * gone taken back; one that was forgotten by itself stays away. What a file says is data, never a wish of
-     * the user. It is the conversation `file:NAME:` of the assistant.
-     */
-    addFile(name: string, options?: SpaceAddFileOptions): Promise<AddedFile>;
-    /**
-     * Count and name what the space holds of a person. It reads every text. A name that is part of another word
-     * is not matched.
-     */
-    findPerson(name: string, options?: SpaceFindPersonOptions): Promise<PersonInSpace>;
-    /**
-     * Return the texts that the space holds of a person. It reads every text. A name that is part of another
-     * word is not matched.
-     */
-    exportPerson(name: string, options?: SpaceExportPersonOptions): Paged<PersonItems, PersonItem>;
-    /**
-     * Erase what the space holds of a person, with everything that was made of it, and return a receipt. Whole
-     * messages and whole documents go, also those in which others speak of the person: look first.
-     */
-    forgetPerson(name: string, options?: SpaceForgetPersonOptions): Promise<ErasedInSpace>;
-    /**
-     * Learn from the whole log again, beside what is known, and return what would change. It follows the rules
-     * of the space. Claims are checked as ever, whatever the prompt says.
-     */
-    relearn(options?: SpaceRelearnOptions): Promise<Relearning>;
-    /** Apply a proposed relearning as one change. */
-    applyRelearning(relearningId: string, options?: CallOptions): Promise<Relearning>;
-    /** Undo an applied relearning: the facts are as they were before it. */
-    undoRelearning(relearningId: string, options?: CallOptions): Promise<Relearning>;
 }
 
-export interface SessionRecallOptions extends CallOptions {
-    origins?: readonly string[] | null;
+export interface SessionsFindOptions extends CallOptions {
+    /** Agent in the conversation (default `assistant`). */
+    agent?: string;
+}
+
+export interface SessionsListOptions extends CallOptions {
+    origin?: readonly string[] | null;
     tags?: readonly string[];
     agent?: string | null;
     conversation?: string | null;
@@ -2056,185 +1721,61 @@ export interface SessionRecallOptions extends CallOptions {
     since?: When | null;
     until?: When | null;
     where?: { [name: string]: unknown } | null;
-    budget?: number | null;
-    as_of?: When | null;
+    /** Maximum number of sessions (default 100). */
     limit?: number;
-    kinds?: readonly RefKind[];
-    least?: Level | null;
-    /** Also return every candidate, with its signals and what became of it. */
-    explain?: boolean;
-}
-
-export interface SessionContextOptions extends CallOptions {
-    origins?: readonly string[] | null;
-    tags?: readonly string[];
-    agent?: string | null;
-    conversation?: string | null;
-    speaker?: string | null;
-    since?: When | null;
-    until?: When | null;
-    where?: { [name: string]: unknown } | null;
-    budget?: number | null;
-    as_of?: When | null;
-}
-
-export interface SessionShownOptions extends CallOptions {
-    /** Only what had been shown by this time. A day means its end. */
-    as_of?: When | null;
-    /** How many entries to return at most. */
-    limit?: number;
-}
-
-export interface SessionForgetOptions extends CallOptions {
-    /** Count and name what would go, and remove nothing. */
-    dry_run?: boolean;
-}
-
-export interface SessionAppendOptions extends CallOptions {
-    idempotency_key?: string | null;
-}
-
-export interface SessionReadOptions extends CallOptions {
-    origins?: readonly string[] | null;
-    tags?: readonly string[];
-    agent?: string | null;
-    conversation?: string | null;
-    speaker?: string | null;
-    since?: When | null;
-    until?: When | null;
-    where?: { [name: string]: unknown } | null;
-    /** Only messages with a higher number. */
-    after?: number;
-    /** How many messages to return at most. */
-    limit?: number;
-    /** Only the last so many of them, in order. */
-    last?: number | null;
-}
-
-export interface SessionTranscriptOptions extends CallOptions {
-    /** The number of the message in the middle; the last ones, if left out. */
-    around?: number | null;
-    /** How many messages to return at most. */
-    limit?: number;
-}
-
-export interface SessionResetOptions extends CallOptions {
-    /** Record that the context had grown too long to go on. */
-    emergency?: boolean;
-}
-
-export interface SessionLearntOptions extends CallOptions {
-    /** For how many seconds to wait at most. */
-    wait?: number;
-}
-
-/** One session of a conversation. */
-export interface SessionVerbs<Session> {
-    /** Find what answers a question, the best first. If nothing answers it, `missing` says why. */
-    recall(question: string, options?: SessionRecallOptions): Promise<Recall>;
-    /**
-     * Return a block of memory to begin a prompt with. It stays the same, byte for byte, until memory changes.
-     * Make one when a session starts or was compacted.
-     */
-    context(question?: string, options?: SessionContextOptions): Promise<Block>;
-    /** Read the ledger: what was shown to which session and when, the newest first. */
-    shown(options?: SessionShownOptions): Promise<Showing[]>;
-    /**
-     * Remove something for good, with everything that was made of it, and count what went. It is recorded
-     * first, finished by any process if this one dies, and answered with a receipt.
-     */
-    forget(options?: SessionForgetOptions): Promise<Forgotten>;
-    /**
-     * Store messages in one transaction and return their numbers. When it returns, they are durable. A message
-     * whose idempotency key is known keeps its number.
-     */
-    append(messages: string | readonly MessageInput[], options?: SessionAppendOptions): Promise<number[]>;
-    /** Return the messages of the session, in order. */
-    read(options?: SessionReadOptions): Paged<Record[], Record>;
-    /**
-     * Take a message back. Returns false if it was taken back before. It stays in the log, in `transcript` and
-     * in archives. Recall, context, timeline and read show it no more, except as of a time before. Nothing is
-     * learnt from it, and what rests on it goes. A thread keeps what it has taken in. `forget` erases.
-     */
-    retract(number: number, options?: CallOptions): Promise<boolean>;
-    /**
-     * Return the messages around one, each with the facts, documents and claims made of it. It takes the same
-     * few queries however long the session is.
-     */
-    transcript(options?: SessionTranscriptOptions): Promise<Transcript>;
-    /**
-     * Signal the end of a turn. Returns whether the session was marked to be learnt from. A session is marked
-     * when more than five messages have not been learnt from.
-     */
-    endTurn(options?: CallOptions): Promise<boolean>;
-    /** Signal that the agent is idle. Returns whether the session was marked to be learnt from. */
-    idle(options?: CallOptions): Promise<boolean>;
-    /** End the session and return the next one of its conversation. */
-    reset(options?: SessionResetOptions): Promise<Session>;
-    /** Signal that the context was compacted: end the session and return the next one. */
-    compacted(options?: CallOptions): Promise<Session>;
-    /** End the session, with none to follow. */
-    end(options?: CallOptions): Promise<Session>;
-    /**
-     * Learn from the session again after learning failed. Returns false if it had not failed. With a model,
-     * also learns again from a session that was only quoted because there was none.
-     */
-    retry(options?: CallOptions): Promise<boolean>;
-    /** Return what was learnt of the session as a whole, or null. */
-    summary(options?: CallOptions): Promise<SessionMemory | null>;
-    /** Count what an answer cites of what its session was shown, and return the answer without the citations. */
-    cited(answer: string, options?: CallOptions): Promise<string>;
-    /**
-     * Wait until all that was said in the session so far has been learnt from, and return what came of it. It
-     * marks the session if need be, as `idle` does, and returns early if learning was given up. `done` says
-     * whether it was worth the wait.
-     */
-    learnt(options?: SessionLearntOptions): Promise<SessionLearnt>;
-}
-
-export interface FactsAllOptions extends CallOptions {
-    origins?: readonly string[] | null;
-    tags?: readonly string[];
-    agent?: string | null;
-    conversation?: string | null;
-    speaker?: string | null;
-    since?: When | null;
-    until?: When | null;
-    where?: { [name: string]: unknown } | null;
-    /** The facts that held at this time. A day means its end. */
-    as_of?: When | null;
-    /** How many facts to return at most. */
-    limit?: number;
-    /** Only facts that follow this one: the last id of the previous page. */
+    /** Cursor of the next page: the `next` of the previous page. */
     after?: string;
+    /** State: `open`, `queued`, `learned`, `failed` or `ephemeral` (default: any). */
+    state?: SessionState | null;
+    /** Start of the conversation name (default: all conversations). */
+    conversation_prefix?: string | null;
 }
 
-export interface FactsPageOptions extends CallOptions {
-    /** Only facts that hold, that ended, or versions that were retired; all of them, if left out. */
-    state?: FactState | null;
-    /** Only facts about this. */
-    subject?: string | null;
-    /** Only facts about the value of this slot, such as `home`. */
-    slot?: string | null;
-    /** Only facts of this kind. */
-    kind?: FactKind | null;
-    /** Only facts of this origin. */
-    origin?: string | null;
+/** The sessions of a space. */
+export interface Sessions<Session> {
+    /** Return the newest session of a conversation, or null, without opening one. The session may have ended. */
+    find(conversation: string, options?: SessionsFindOptions): Promise<Session | null>;
+    /** Return a session. */
+    get(sessionId: string, options?: CallOptions): Promise<Session>;
     /**
-     * The newest or the oldest first: by when they were recorded, or retired ones alone by when they were
-     * retired.
+     * Retry learning from a session. Return false if learning had not failed. After a model was set, this also
+     * learns from sessions that were processed without a model.
      */
+    relearn(sessionId: string, options?: CallOptions): Promise<boolean>;
+    /** List the sessions of the space. Newest first. */
+    list(options?: SessionsListOptions): Paged<Page<SessionEntry>, SessionEntry>;
+}
+
+export interface FactsRateOptions extends CallOptions {
+    /** Reason for the rating. */
+    note?: string | null;
+    /** Name of the person who rates the fact, stored unverified (default `user`). */
+    actor?: string;
+}
+
+export interface FactsHistoryOptions extends CallOptions {
+    /** Status: `current`, `ended` or `replaced` (default: all). */
+    status?: FactStatus | null;
+    /** Subject of the facts (default: any). */
+    subject?: string | null;
+    /** Slot of the facts, such as `home` (default: any). */
+    slot?: string | null;
+    /** Kind of the facts (default: any). */
+    kind?: FactKind | null;
+    /** Origin of the facts (default: any). */
+    origin?: string | null;
+    /** `newest` (default) or `oldest` first, by `recorded_at`; by `replaced_at` if `status` is `replaced`. */
     order?: Order;
-    /** What was known at this time. A day means its end. */
+    /** Time at which to read memory (default: now). A date means the end of that day. */
     as_of?: When | null;
-    /** How many facts to return at most. */
+    /** Maximum number of facts (default 50). */
     limit?: number;
-    /** Only what follows: the `next` of the previous page. */
+    /** Cursor of the next page: the `next` of the previous page. */
     after?: string;
 }
 
 export interface FactsSearchOptions extends CallOptions {
-    origins?: readonly string[] | null;
+    origin?: readonly string[] | null;
     tags?: readonly string[];
     agent?: string | null;
     conversation?: string | null;
@@ -2242,141 +1783,83 @@ export interface FactsSearchOptions extends CallOptions {
     since?: When | null;
     until?: When | null;
     where?: { [name: string]: unknown } | null;
-    /** How many facts to return at most. */
+    /** Maximum number of facts (default 10). */
     limit?: number;
-    /** Search what was known at this time. A day means its end. */
+    /** Time at which to search memory (default: now). A date means the end of that day. */
     as_of?: When | null;
 }
 
 export interface FactsSaveOptions extends CallOptions {
-    /** The version that it replaces, 0 for none. Any version, if left out. */
-    expected?: number | null;
+    /** Version that the fact replaces; 0 if the fact is new (default: any version). */
+    if_version?: number | null;
 }
 
-/** The facts of a space. */
-export interface FactsVerbs {
-    /** List facts, ordered by id. */
-    all(options?: FactsAllOptions): Paged<Fact[], Fact>;
-    /**
-     * List facts by time, also those that were retired, each with what took its place. Each version of a fact
-     * is one row. A page costs the same however many facts there are.
-     */
-    page(options?: FactsPageOptions): Paged<FactPage, FactEntry>;
-    /** Return the facts that share words with a query, the best match first. */
-    search(query: string, options?: FactsSearchOptions): Promise<Fact[]>;
-    /** Return the facts whose metadata has a value under a key, the oldest first. */
-    byMetadata(key: string, value: string, options?: CallOptions): Promise<Fact[]>;
-    /** Count the facts that hold now. */
-    count(options?: CallOptions): Promise<number>;
-    /** Return a fact as it stands now. */
-    get(factId: string, options?: CallOptions): Promise<Fact>;
-    /** Store a fact and return it as stored. */
-    save(fact: FactInput, options?: FactsSaveOptions): Promise<Fact>;
-    /** Return every version of a fact, the oldest first. The last may be retired. */
-    versions(factId: string, options?: CallOptions): Promise<Fact[]>;
-    /** Return the messages that a learnt fact rests on. */
-    sources(factId: string, options?: CallOptions): Promise<SourceMessage[]>;
-    /** Return the exact words that a learnt fact rests on, each time it was said. */
-    quotes(factId: string, options?: CallOptions): Promise<Quote[]>;
-}
-
-export interface ReviewsAllOptions extends CallOptions {
-    /** Only claims with this status: held, refused, approved or rejected. */
-    status?: ReviewStatus;
-    /** How many claims to return at most. */
+export interface FactsListOptions extends CallOptions {
+    origin?: readonly string[] | null;
+    tags?: readonly string[];
+    agent?: string | null;
+    conversation?: string | null;
+    speaker?: string | null;
+    since?: When | null;
+    until?: When | null;
+    where?: { [name: string]: unknown } | null;
+    /** Time at which the facts were current (default: now). A date means the end of that day. */
+    as_of?: When | null;
+    /** Whether to list only pinned facts, in the order they were pinned (default false). Excludes filters. */
+    pinned?: boolean;
+    /** Maximum number of facts (default 100). */
     limit?: number;
-    /** Only claims that follow this one: the last id of the previous page. */
+    /** Cursor of the next page: the `next` of the previous page. */
     after?: string;
 }
 
-export interface ReviewsProposeOptions extends CallOptions {
-    /** What the fact shall say, in one sentence. The text of the message, if left out. */
-    statement?: string | null;
-    /** What kind of fact it is to be. */
-    kind?: FactKind;
-}
-
-export interface ReviewsApproveOptions extends CallOptions {
-    /** What the fact shall say instead, in one sentence. */
-    statement?: string | null;
-    /** Why: kept with the decision. */
-    note?: string | null;
-}
-
-export interface ReviewsRejectOptions extends CallOptions {
-    /** Why: kept with the decision. */
-    note?: string | null;
-}
-
-export interface ReviewsApproveAllOptions extends CallOptions {
-    /** Why: kept with each decision. */
-    note?: string | null;
-}
-
-export interface ReviewsRejectAllOptions extends CallOptions {
-    /** Why: kept with each decision. */
-    note?: string | null;
-}
-
-/** The claims of a space that need review. */
-export interface ReviewsVerbs {
-    /** List claims that were not believed at once, the newest first, each with its quotes and the reason. */
-    all(options?: ReviewsAllOptions): Paged<Review[], Review>;
-    /** Count the claims in the inbox by status. */
-    count(options?: CallOptions): Promise<{ [name: string]: number }>;
-    /** Return a claim with its quotes, the reason why it was not believed, and what was decided. */
-    get(reviewId: string, options?: CallOptions): Promise<Review>;
+/** The facts of a space. */
+export interface Facts {
     /**
-     * Put what a message says into the inbox, as a claim for a person to decide about. A message is proposed
-     * once: then the claim is returned as it stands, decided or not.
+     * Pin a fact, so that `context` always includes it while it is current. A corrected fact stays pinned. A
+     * different fact that replaces it is not pinned.
      */
-    propose(ref: string, options?: ReviewsProposeOptions): Promise<Review>;
+    pin(ref: string, options?: CallOptions): Promise<Fact>;
+    /** Unpin a fact. */
+    unpin(ref: string, options?: CallOptions): Promise<Fact>;
     /**
-     * Believe a claim, as it is or in other words: it becomes a fact that is `stated`, with the user's
-     * authority. It replaces or ends what the claim says it does. A claim that was refused can be approved,
-     * too.
+     * Rate a fact as useful, wrong or outdated. `useful` marks the fact as used. `wrong` sends the fact to
+     * review and hides it until approval. `outdated` ends the fact now.
      */
-    approve(reviewId: string, options?: ReviewsApproveOptions): Promise<Review>;
-    /** Decide that a claim is not believed. It stays listed as rejected. */
-    reject(reviewId: string, options?: ReviewsRejectOptions): Promise<Review>;
-    /** Believe some claims as they are, all or none. */
-    approveAll(reviewIds: readonly string[], options?: ReviewsApproveAllOptions): Promise<Review[]>;
-    /** Decide that some claims are not believed, all or none. */
-    rejectAll(reviewIds: readonly string[], options?: ReviewsRejectAllOptions): Promise<Review[]>;
-}
-
-export interface RulesSetOptions extends CallOptions {
-    /** The agent that they are for; the whole space, if left out. */
-    agent?: string | null;
-}
-
-/** The rules by which a space learns. */
-export interface RulesVerbs {
-    /** Return the rules by which the space, or an agent in it, learns. */
-    get(agent?: string | null, options?: CallOptions): Promise<LearningRules>;
+    rate(ref: string, verdict: FactVerdict, options?: FactsRateOptions): Promise<Feedback>;
     /**
-     * Set the rules by which the space, or an agent in it, learns from now on, and return them as stored. The
-     * model that learns follows them. They never make it believed without proof.
+     * List fact versions by time, including replaced ones, each with its replacement. Each version is one
+     * entry. The cost of a page does not depend on the number of facts.
      */
-    set(rules: LearningRulesInput, options?: RulesSetOptions): Promise<LearningRules>;
-}
-
-export interface DocumentsTreeOptions extends CallOptions {
-    as_of?: When | null;
-    /** Only documents whose paths begin with this, such as `~/memory/people/`. */
-    path_prefix?: string;
-    /** How many documents to return at most, in the order of their paths; all, if left out. */
-    limit?: number | null;
+    history(options?: FactsHistoryOptions): Paged<Page<FactEntry>, FactEntry>;
+    /** Search facts by words. Best match first. */
+    search(query: string, options?: FactsSearchOptions): Promise<Fact[]>;
+    /** Return the number of current facts. */
+    count(options?: CallOptions): Promise<number>;
+    /** Return the current version of a fact. */
+    get(factId: string, options?: CallOptions): Promise<Fact>;
+    /** Store a fact and return it as stored. */
+    save(fact: FactInput, options?: FactsSaveOptions): Promise<Fact>;
+    /** Return all versions of a fact, including replaced ones. Oldest first. */
+    versions(factId: string, options?: CallOptions): Promise<Fact[]>;
+    /** Return the messages that a learned fact is based on. */
+    sources(factId: string, options?: CallOptions): Promise<SourceMessage[]>;
+    /** Return the quotes that a learned fact is based on, one for each mention. */
+    quotes(factId: string, options?: CallOptions): Promise<Quote[]>;
+    /** List facts, ordered by id. */
+    list(options?: FactsListOptions): Paged<Page<Fact>, Fact>;
 }
 
 export interface DocumentsSearchOptions extends CallOptions {
     as_of?: When | null;
-    /** How many documents to return at most. */
+    /** Maximum number of documents (default 10). */
     limit?: number;
 }
 
 export interface DocumentsFindOptions extends CallOptions {
     as_of?: When | null;
+    /** Idempotency key of the write, instead of a path. */
+    idempotency_key?: string | null;
 }
 
 export interface DocumentsChildrenOptions extends CallOptions {
@@ -2385,255 +1868,823 @@ export interface DocumentsChildrenOptions extends CallOptions {
 
 export interface DocumentsOutlineOptions extends CallOptions {
     as_of?: When | null;
-    /** How many documents to return at most. */
+    /** Maximum number of documents (default 50). */
     limit?: number;
-    /** Only what follows: the `next` of the previous page. */
+    /** Cursor of the next page: the `next` of the previous page. */
     after?: string;
 }
 
 export interface DocumentsGetOptions extends CallOptions {
-    /** The document as it stood at this time. A day means its end. */
+    /** Time at which to read the document (default: now). A date means the end of that day. */
     as_of?: When | null;
 }
 
 export interface DocumentsCreateOptions extends CallOptions {
     idempotency_key?: string | null;
-    /** Its id; one is made, if left out. */
+    /** Id of the document (default: a new id). */
     document_id?: string | null;
-    /** The agent that wrote it: then it is the assistant's word, not the user's. */
+    /** Agent that wrote the text (default: the user). Text of an agent has the origin `assistant`. */
     agent?: string | null;
 }
 
 export interface DocumentsUpdateOptions extends CallOptions {
     idempotency_key?: string | null;
-    /** Why the user changed it. It is kept with the version. */
+    /** Reason for the change, stored with the version. */
     reason?: string;
-    /** The agent that changed it: then it is the assistant's word from now on, not the user's. */
+    /** Agent that changed the text (default: the user). The document then has the origin `assistant`. */
     agent?: string | null;
 }
 
 export interface DocumentsDeleteOptions extends CallOptions {
     idempotency_key?: string | null;
-    /** Do nothing, instead of raising `NotFound`, if the document does not exist. */
+    /** Whether to ignore a missing document instead of raising `NotFoundError` (default false). */
     missing_ok?: boolean;
 }
 
 export interface DocumentsHistoryOptions extends CallOptions {
-    /** How many versions to return at most. */
+    /** Maximum number of versions (default 50). */
     limit?: number;
-    /** Only what follows: the `next` of the previous page. */
+    /** Cursor of the next page: the `next` of the previous page. */
     after?: string;
 }
 
 export interface DocumentsBlameOptions extends CallOptions {
-    /** The version; the newest, if left out. */
+    /** Version of the document (default: the newest). */
     version?: number | null;
 }
 
-export interface DocumentsChangesOptions extends CallOptions {
-    /** How many change sets to return at most. */
-    limit?: number;
-}
-
-export interface DocumentsApproveOptions extends CallOptions {
-    /** Only the changes of these documents; the others are discarded. All of them, if left out. */
-    paths?: readonly string[] | null;
-    /** By path, what a document shall say instead of what was proposed. */
-    texts?: { [name: string]: string } | null;
-}
-
-/** The documents of a space. */
-export interface DocumentsVerbs {
-    /** Return every document by its path, without its text. */
-    tree(options?: DocumentsTreeOptions): Promise<{ [name: string]: DocumentEntry }>;
-    /** Return the documents that share words with a query, the best match first. */
-    search(query: string, options?: DocumentsSearchOptions): Promise<Document[]>;
-    /** Follow a path to a document. Returns null where it leads nowhere. */
-    find(path: string, options?: DocumentsFindOptions): Promise<Document | null>;
-    /** Return the children of a document, or the top of the tree, ordered by name. */
-    children(documentId?: string | null, options?: DocumentsChildrenOptions): Promise<Document[]>;
-    /**
-     * Return the children of a document, or the top of the tree, without texts, each with how many stand below
-     * it.
-     */
-    outline(documentId?: string | null, options?: DocumentsOutlineOptions): Paged<OutlinePage, OutlineEntry>;
-    /** Return a document. */
-    get(documentId: string, options?: DocumentsGetOptions): Promise<Document>;
-    /** Write a new document. Secrets are cut out of its text first. */
-    create(draft: DocumentDraftInput, options?: DocumentsCreateOptions): Promise<Document>;
-    /** Write the next version of a document. */
-    update(documentId: string, draft: DocumentDraftInput, expected: number, options?: DocumentsUpdateOptions): Promise<Document>;
-    /** Return the version that was written or deleted with an idempotency key, or null. */
-    written(key: string, options?: CallOptions): Promise<Document | null>;
-    /**
-     * End a document that has no children and that no other links to. Its versions remain; `forget` erases
-     * them.
-     */
-    delete(documentId: string, expected: number, options?: DocumentsDeleteOptions): Promise<void>;
-    /** Write an old version again as the newest. */
-    restore(documentId: string, version: number, expected: number | null, options?: CallOptions): Promise<Document>;
-    /** Return every version of a document, the oldest first: what it said, who wrote it, and why. */
-    versions(documentId: string, options?: CallOptions): Promise<Document[]>;
-    /** List the versions of a document without their texts, the newest first: when, by whom, and why. */
-    history(documentId: string, options?: DocumentsHistoryOptions): Paged<HistoryPage, DocumentEntry>;
-    /**
-     * Return each line of a document with the version that brought it, and its author and sources. Up to 200
-     * versions are compared; what is older counts as brought by the last of them.
-     */
-    blame(documentId: string, options?: DocumentsBlameOptions): Promise<Blame>;
-    /** Compare two versions of a document, line by line. */
-    diff(documentId: string, before: number, after: number, options?: CallOptions): Promise<string>;
-    /** Return what a version rests on: session memories, facts and messages. */
-    sources(documentId: string, version: number, options?: CallOptions): Promise<DocumentSource[]>;
-    /** Return the memory of the space as files by name, as of the last consolidation. */
-    files(options?: CallOptions): Promise<{ [name: string]: string }>;
-    /** List what consolidations changed, or propose to change, the newest first. */
-    changes(options?: DocumentsChangesOptions): Promise<ChangeSet[]>;
-    /** Apply a change set that was held for review, whole or in part, as it was proposed or in other words. */
-    approve(run: string, options?: DocumentsApproveOptions): Promise<void>;
-    /** Discard a change set that was held for review, with its text. */
-    reject(run: string, options?: CallOptions): Promise<void>;
-    /** Restore the tree to what it was before a run. */
-    undo(run: string, options?: CallOptions): Promise<void>;
-}
-
-export interface ThreadsOpenOptions extends CallOptions {
-    /** The session that it is the working memory of. */
-    session_id?: string | null;
-    /** Process events as they come (auto), or one by one (stepping). */
-    mode?: Mode | null;
-}
-
-export interface ThreadsAllOptions extends CallOptions {
-    /** How many threads to return at most. */
-    limit?: number;
-    /** Only threads that follow this one: the last id of the previous page. */
+export interface DocumentsListOptions extends CallOptions {
+    as_of?: When | null;
+    /** Start of the path, such as `~/memory/people/` (default: all paths). */
+    prefix?: string;
+    /** Maximum number of documents (default: all). */
+    limit?: number | null;
+    /** Cursor of the next page: the `next` of the previous page. */
     after?: string;
 }
 
+/** The documents of a space. */
+export interface Documents {
+    /** Changes that were made or proposed to documents. */
+    readonly changes: DocumentChanges;
+    /** Queue an update of the documents from learned data. A worker runs it. */
+    refresh(options?: CallOptions): Promise<boolean>;
+    /** Search documents by words. Best match first. */
+    search(query: string, options?: DocumentsSearchOptions): Promise<Document[]>;
+    /** Return the document at a path or written with an idempotency key, or null. */
+    find(path?: string | null, options?: DocumentsFindOptions): Promise<Document | null>;
+    /** Return the children of a document or of the top of the tree, ordered by name. */
+    children(documentId?: string | null, options?: DocumentsChildrenOptions): Promise<Document[]>;
+    /** Return child documents without text, each with the number of its own children. */
+    outline(documentId?: string | null, options?: DocumentsOutlineOptions): Paged<Page<OutlineEntry>, OutlineEntry>;
+    /** Return a document. */
+    get(documentId: string, options?: DocumentsGetOptions): Promise<Document>;
+    /** Create a document. Secrets are removed from the text. */
+    create(draft: DocumentDraftInput, options?: DocumentsCreateOptions): Promise<Document>;
+    /** Write the next version of a document. */
+    update(documentId: string, draft: DocumentDraftInput, ifVersion: number, options?: DocumentsUpdateOptions): Promise<Document>;
+    /**
+     * Delete a document without children or incoming links. Past versions remain readable. `forget` deletes
+     * them permanently.
+     */
+    delete(documentId: string, ifVersion: number, options?: DocumentsDeleteOptions): Promise<void>;
+    /** Restore an old version as the newest one. */
+    restore(documentId: string, version: number, ifVersion: number | null, options?: CallOptions): Promise<Document>;
+    /** Return all versions of a document with text, author and reason. Oldest first. */
+    versions(documentId: string, options?: CallOptions): Promise<Document[]>;
+    /** List versions of a document with time, author and reason, without text. Newest first. */
+    history(documentId: string, options?: DocumentsHistoryOptions): Paged<Page<DocumentEntry>, DocumentEntry>;
+    /**
+     * Return each line of a document with the version that added it, its author and sources. Compares up to 200
+     * versions. Older lines are attributed to the oldest compared version.
+     */
+    blame(documentId: string, options?: DocumentsBlameOptions): Promise<Blame>;
+    /** Return the line-by-line difference between two versions of a document. */
+    diff(documentId: string, before: number, after: number, options?: CallOptions): Promise<string>;
+    /** Return the sources of a version: session summaries, facts and messages. */
+    sources(documentId: string, version: number, options?: CallOptions): Promise<DocumentSource[]>;
+    /** Return all memory documents as text by file name, as of the last consolidation. */
+    readAll(options?: CallOptions): Promise<{ [name: string]: string }>;
+    /** List documents, ordered by path, without their text. */
+    list(options?: DocumentsListOptions): Paged<Page<TreeEntry>, TreeEntry>;
+}
+
+export interface DocumentChangesApproveOptions extends CallOptions {
+    /** Paths of the documents to change (default: all). Changes to other documents are discarded. */
+    paths?: readonly string[] | null;
+    /** Replacement text for documents, by path. */
+    texts?: { [name: string]: string } | null;
+}
+
+export interface DocumentChangesListOptions extends CallOptions {
+    /** Maximum number of change sets (default 100). */
+    limit?: number;
+    /** Cursor of the next page: the `next` of the previous page. */
+    after?: string;
+}
+
+/** Changes that were made or proposed to documents. */
+export interface DocumentChanges {
+    /** Approve pending document changes, entirely, in part or with edited text. */
+    approve(run: string, options?: DocumentChangesApproveOptions): Promise<void>;
+    /** Reject pending document changes and discard their text. */
+    reject(run: string, options?: CallOptions): Promise<void>;
+    /** Undo the document changes of a run. */
+    undo(run: string, options?: CallOptions): Promise<void>;
+    /** List applied and pending document changes. Newest first. */
+    list(options?: DocumentChangesListOptions): Paged<Page<ChangeSet>, ChangeSet>;
+}
+
+export interface ThreadsOpenOptions extends CallOptions {
+    /** Id of the session that the thread belongs to (default: none). */
+    session_id?: string | null;
+    /** `auto` (default) processes events on arrival; `stepping` processes one event for each `step`. */
+    mode?: Mode | null;
+}
+
 export interface ThreadsStatesOptions extends CallOptions {
-    /** Only states with a higher number. */
+    /** Number of the last state before the page (default: start at the first state). */
     after?: number | null;
-    /** How many states to return at most; all of them, if left out. */
+    /** Maximum number of states (default: all). */
     limit?: number | null;
 }
 
 export interface ThreadsForkOptions extends CallOptions {
-    /** The id of the new thread; one is made, if left out. */
+    /** Id of the new thread (default: a new id). */
     into?: string | null;
-    /** Auto or stepping. */
+    /** Mode of the new thread: `auto` or `stepping` (default `auto`). */
     mode?: Mode | null;
 }
 
+export interface ThreadsListOptions extends CallOptions {
+    /** Maximum number of threads (default 100). */
+    limit?: number;
+    /** Cursor of the next page: the `next` of the previous page, or its last id. */
+    after?: string;
+}
+
 /** The working memory of a space. */
-export interface ThreadsVerbs {
-    /** Return a thread, creating it if there is none with this id. */
+export interface Threads {
+    /** Return the thread with this id, or create it. */
     open(threadId?: string | null, options?: ThreadsOpenOptions): Promise<Thread>;
-    /** List the threads of the space, ordered by id. */
-    all(options?: ThreadsAllOptions): Paged<Thread[], Thread>;
-    /** Return a thread as it stands now. */
+    /** Return a thread. */
     get(threadId: string, options?: CallOptions): Promise<Thread>;
-    /** Queue an event. In auto mode, process it and whatever its length makes necessary. */
+    /** Queue an event. In auto mode, process it, and truncate or compact the thread if necessary. */
     dispatch(threadId: string, event: EventInput, options?: CallOptions): Promise<DispatchResult>;
-    /** Process one event. If none is waiting, truncate or compact if that is due. */
+    /** Process one queued event. Without one, truncate or compact the thread if necessary. */
     step(threadId: string, options?: CallOptions): Promise<StepResult>;
-    /** Change how a thread takes its events. Back in auto mode, process what has been waiting. */
+    /** Set the mode of a thread. A change to auto mode processes the queued events. */
     setMode(threadId: string, mode: Mode, options?: CallOptions): Promise<DispatchResult>;
-    /** Return the events that wait, in the order in which they will be processed. */
+    /** Return the queued events, in order of processing. */
     queue(threadId: string, options?: CallOptions): Promise<QueuedEvent[]>;
-    /** Return the events that could not be processed and were set aside, with the reason. */
+    /** Return the events that could not be processed, with the reason. */
     failedEvents(threadId: string, options?: CallOptions): Promise<FailedEvent[]>;
-    /** Return the states that a thread has had, in order and without the chunks. */
+    /** Return the states of a thread without chunks. Oldest first. */
     states(threadId: string, options?: ThreadsStatesOptions): Paged<StateInfo[], StateInfo>;
-    /** Return one state of a thread with its chunks. */
+    /** Return a state of a thread with its chunks. */
     state(threadId: string, number?: number | null, options?: CallOptions): Promise<State>;
-    /** Compare two states of a thread. */
+    /** Return the difference between two states of a thread. */
     diff(threadId: string, before: number, after: number, options?: CallOptions): Promise<StateDiff>;
-    /** Return the current state as messages within a token budget, with a report on every chunk. */
+    /** Build a prompt from the current state within a token budget, with a report on every chunk. */
     prompt(threadId: string, budget: number, options?: CallOptions): Promise<Prompt>;
-    /** Compare the length of a thread with the thresholds for compaction and truncation. */
-    usage(threadId: string, options?: CallOptions): Promise<TokenUsage>;
+    /** Return the token count of a thread and its thresholds for compaction and truncation. */
+    tokens(threadId: string, options?: CallOptions): Promise<TokenUsage>;
     /**
-     * Open a new thread that begins where this one was at a state. It is forgotten with the conversation that
-     * this thread works on.
+     * Create a new thread that starts with a state of this one. Deleting the conversation of this thread also
+     * deletes the new thread.
      */
     fork(threadId: string, at: number, options?: ThreadsForkOptions): Promise<Thread>;
-    /** Rebuild the current state from the events alone, without a model. */
+    /** Rebuild the current state from the events, without calling a model, and return its chunks. */
     replay(threadId: string, options?: CallOptions): Promise<Chunk[]>;
+    /** List the threads of the space, ordered by id. */
+    list(options?: ThreadsListOptions): Paged<Page<Thread>, Thread>;
+}
+
+export interface ReviewsProposeOptions extends CallOptions {
+    /** Statement of the fact, in one sentence (default: the text of the message). */
+    text?: string | null;
+    /** Kind of the fact (default `knowledge`). */
+    kind?: FactKind;
+}
+
+export interface ReviewsApproveOptions extends CallOptions {
+    /** Replacement text of the fact, in one sentence (default: the text of the claim). */
+    text?: string | null;
+    /** Reason, stored with the decision. */
+    note?: string | null;
+}
+
+export interface ReviewsRejectOptions extends CallOptions {
+    /** Reason, stored with the decision. */
+    note?: string | null;
+}
+
+export interface ReviewsApproveManyOptions extends CallOptions {
+    /** Reason, stored with each decision. */
+    note?: string | null;
+}
+
+export interface ReviewsRejectManyOptions extends CallOptions {
+    /** Reason, stored with each decision. */
+    note?: string | null;
+}
+
+export interface ReviewsListOptions extends CallOptions {
+    /** Status of the claims: `pending` (default), `refused`, `approved` or `rejected`. */
+    status?: ReviewStatus;
+    /** Maximum number of claims (default 100). */
+    limit?: number;
+    /** Cursor of the next page: the `next` of the previous page, or its last id. */
+    after?: string;
+}
+
+/** The claims of a space that need review. */
+export interface Reviews {
+    /** Return the number of claims by status. */
+    count(options?: CallOptions): Promise<{ [name: string]: number }>;
+    /** Return a claim with its quotes, the reason for the review, and the decision. */
+    get(reviewId: string, options?: CallOptions): Promise<Review>;
+    /**
+     * Propose a message as a fact. The claim needs a person's approval. Proposing the same message again
+     * returns the existing claim.
+     */
+    propose(ref: string, options?: ReviewsProposeOptions): Promise<Review>;
+    /**
+     * Approve a claim, optionally with different text. It becomes a fact with the evidence `stated`. The new
+     * fact replaces or ends the facts named in the claim. Refused claims can be approved too.
+     */
+    approve(reviewId: string, options?: ReviewsApproveOptions): Promise<Review>;
+    /** Reject a claim. It stays listed as rejected. */
+    reject(reviewId: string, options?: ReviewsRejectOptions): Promise<Review>;
+    /** Approve several claims unchanged: all or none. */
+    approveMany(reviewIds: readonly string[], options?: ReviewsApproveManyOptions): Promise<Review[]>;
+    /** Reject several claims: all or none. */
+    rejectMany(reviewIds: readonly string[], options?: ReviewsRejectManyOptions): Promise<Review[]>;
+    /** List claims that need review, with quotes and reason. Newest first. */
+    list(options?: ReviewsListOptions): Paged<Page<Review>, Review>;
+}
+
+export interface SpaceAdminLearnOptions extends CallOptions {
+    /** Kinds of jobs to run (default: all). */
+    kinds?: readonly JobKind[] | null;
+}
+
+/** Administration of one space. */
+export interface SpaceAdmin {
+    /** The learning rules of a space. */
+    readonly rules: Rules;
+    /** The background jobs of a space. */
+    readonly jobs: SpaceJobs;
+    /** The costs of models, for a space. */
+    readonly costs: SpaceCosts;
+    /** The change feed of a space. */
+    readonly changes: Changes;
+    /** The timeline of a space. */
+    readonly timeline: Timeline;
+    /** The deletions in a space, with their receipts. */
+    readonly erasures: SpaceErasures;
+    /** The memories that were shown to sessions. */
+    readonly contextLog: ContextLog;
+    /** The memory tests of a space. */
+    readonly tests: MemoryTests;
+    /** Data about a person, in one space. */
+    readonly people: SpacePeople;
+    /** Proposals from learning a space again. */
+    readonly relearning: Relearnings;
+    /** The retention rules of a space. */
+    readonly retention: SpaceRetention;
+    /** The legal holds on a space. */
+    readonly holds: SpaceHolds;
+    /**
+     * Run all queued learning jobs of the space once, and return a report. The report includes background jobs
+     * of this process since the last call. With a model, learning runs automatically: call this to wait for it.
+     */
+    learn(options?: SpaceAdminLearnOptions): Promise<LearnReport>;
+    /** Summarize failed jobs and pending reviews. */
+    health(options?: CallOptions): Promise<SpaceInfo>;
+    /** Return the bytes of a file with everything in the space, which `bethink import archive` reads. */
+    exportArchive(options?: CallOptions): Promise<ReadableStream<Uint8Array>>;
+}
+
+export interface RulesPreviewOptions extends CallOptions {
+    /** Learning rules to try (default: the stored rules). */
+    rules?: LearningRulesInput | null;
+    /** Name of the conversation (default `preview`). The model is given its channel. */
+    conversation?: string;
+    /** Agent whose rules apply (default `assistant`). */
+    agent?: string;
+}
+
+export interface RulesSetOptions extends CallOptions {
+    /** Agent that follows the rules (default: the whole space). */
+    agent?: string | null;
+}
+
+/** The learning rules of a space. */
+export interface Rules {
+    /**
+     * Preview the facts that Bethink would learn from messages. Nothing is stored. Calls the model with the
+     * existing facts, as learning does. The cost counts toward the daily cap.
+     */
+    preview(messages: string | readonly MessageInput[], options?: RulesPreviewOptions): Promise<Preview>;
+    /** Return the learning rules of the space or of one agent. */
+    get(agent?: string | null, options?: CallOptions): Promise<LearningRules>;
+    /**
+     * Set the learning rules of the space or of one agent, and return the stored rules. Rules instruct the
+     * learning model from now on. Facts still need quotes.
+     */
+    set(rules: LearningRulesInput, options?: RulesSetOptions): Promise<LearningRules>;
+}
+
+export interface SpaceJobsListOptions extends CallOptions {
+    /** Status of the jobs (default: any). */
+    status?: JobStatus | null;
+    /** Kind of the jobs (default: any). */
+    kind?: JobKind | null;
+    /** Maximum number of jobs (default 50). */
+    limit?: number;
+    /** Cursor of the next page: the `next` of the previous page. */
+    after?: string;
+}
+
+/** The background jobs of a space. */
+export interface SpaceJobs {
+    /** Return a job with its failed attempts and model responses. */
+    get(kind: JobKind, key: string, options?: CallOptions): Promise<JobDetail>;
+    /** Retry a failed or abandoned job. Return false for a job in any other status. */
+    retry(kind: JobKind, key: string, options?: CallOptions): Promise<boolean>;
+    /** List jobs of the space by status and kind. Most recently queued first. */
+    list(options?: SpaceJobsListOptions): Paged<Page<Job>, Job>;
+}
+
+export interface SpaceCostsListOptions extends CallOptions {
+    /** First day (default: 30 days before the last). */
+    since?: When | null;
+    /** Last day (default: today). */
+    until?: When | null;
+}
+
+/** The costs of models, for a space. */
+export interface SpaceCosts {
+    /** Return the daily cost of models for the space. */
+    list(options?: SpaceCostsListOptions): Promise<Page<Spending>>;
+}
+
+export interface ChangesListOptions extends CallOptions {
+    /** Number of the last known change; 0 starts at the oldest retained change (default: the newest changes). */
+    after?: number | null;
+    /** Maximum number of changes (default 100). */
+    limit?: number;
+    /** Seconds to wait if there is no change yet (default 0). */
+    wait?: number;
+}
+
+/** The change feed of a space. */
+export interface Changes {
+    /**
+     * List changes in the space, oldest first: kinds and refs, without text. Continue with the number of the
+     * last change as `after`. `wait` returns as soon as something changes.
+     */
+    list(options?: ChangesListOptions): Paged<Page<Change>, Change>;
+    /**
+     * Yield each change of the space as it happens: `for await (const change of space.admin.changes.follow())`. It ends
+     * with its signal and reconnects by itself. Rejects with `VersionConflictError` if changes after this number have
+     * been deleted.
+     *
+     * @param options.after Number of the last change you have seen; 0 for all that are stored (default: from now on).
+     */
+    follow(options?: CallOptions & { after?: number }): AsyncGenerator<Change, void, void>;
+}
+
+export interface TimelineListOptions extends CallOptions {
+    /** Kinds of entries (default: all). */
+    kinds?: readonly TimelineKind[];
+    /** Latest time of entries (default: now). A date means the end of that day. */
+    as_of?: When | null;
+    /** Maximum number of entries (default 50). */
+    limit?: number;
+    /** Cursor of the next page: the `next` of the previous page. */
+    after?: string;
+}
+
+/** The timeline of a space. */
+export interface Timeline {
+    /**
+     * List messages, facts, document versions, uses and deletions of the space. Newest first. The cost of a
+     * page does not depend on the size of the space. Pages can have fewer entries than `limit`.
+     */
+    list(options?: TimelineListOptions): Paged<Page<TimelineEntry>, TimelineEntry>;
+}
+
+export interface SpaceErasuresListOptions extends CallOptions {
+    /** Maximum number of erasures (default 100). */
+    limit?: number;
+    /** Cursor of the next page: the `next` of the previous page. */
+    after?: string;
+}
+
+/** The deletions in a space, with their receipts. */
+export interface SpaceErasures {
+    /**
+     * List deletions in the space with actor, confirmations and receipt. Newest first. Entries have no text and
+     * remain after the space is deleted. Interrupted deletions are finished first.
+     */
+    list(options?: SpaceErasuresListOptions): Paged<Page<Erasure>, Erasure>;
+}
+
+export interface SessionAppendOptions extends CallOptions {
+    idempotency_key?: string | null;
+}
+
+export interface SessionMessagesOptions extends CallOptions {
+    origin?: readonly string[] | null;
+    tags?: readonly string[];
+    agent?: string | null;
+    conversation?: string | null;
+    speaker?: string | null;
+    since?: When | null;
+    until?: When | null;
+    where?: { [name: string]: unknown } | null;
+    /** Number of the last message before the page (default: start at the first message). */
+    after?: number | null;
+    /** Maximum number of messages (default 1,000). */
+    limit?: number;
+    /** Number of messages to return from the end of the session, in order (default: from the start). */
+    last?: number | null;
+}
+
+export interface SessionTranscriptOptions extends CallOptions {
+    /** Number of the message in the middle (default: the end of the session). */
+    around?: number | null;
+    /** Maximum number of messages (default 50). */
+    limit?: number;
+}
+
+export interface SessionCheckpointOptions extends CallOptions {
+    /** Whether to queue the session with fewer than six new messages (default false). */
+    force?: boolean;
+}
+
+export interface SessionWaitUntilLearnedOptions extends CallOptions {
+    /** Maximum number of seconds to wait (default 30). */
+    timeout?: number;
+}
+
+export interface SessionRecallOptions extends CallOptions {
+    origin?: readonly string[] | null;
+    tags?: readonly string[];
+    agent?: string | null;
+    conversation?: string | null;
+    speaker?: string | null;
+    since?: When | null;
+    until?: When | null;
+    where?: { [name: string]: unknown } | null;
+    budget?: number | null;
+    as_of?: When | null;
+    limit?: number;
+    kinds?: readonly RefKind[];
+    min_certainty?: Certainty | null;
+    /** Whether to also return all candidates with their signals and outcome (default false). */
+    explain?: boolean;
+}
+
+export interface SessionContextOptions extends CallOptions {
+    origin?: readonly string[] | null;
+    tags?: readonly string[];
+    agent?: string | null;
+    conversation?: string | null;
+    speaker?: string | null;
+    since?: When | null;
+    until?: When | null;
+    where?: { [name: string]: unknown } | null;
+    budget?: number | null;
+    as_of?: When | null;
+}
+
+export interface SessionForgetOptions extends CallOptions {
+    /** Whether to count the items without deleting them (default false). */
+    dry_run?: boolean;
+}
+
+/** One session of a conversation. */
+export interface SessionOperations<Session> {
+    /**
+     * Store messages in one transaction and return their numbers. The messages are durable when the call
+     * returns. A repeated idempotency key returns the existing number.
+     */
+    append(messages: string | readonly MessageInput[], options?: SessionAppendOptions): Promise<number[]>;
+    /** Return the messages of the session, in order. */
+    messages(options?: SessionMessagesOptions): Paged<Page<Record>, Record>;
+    /**
+     * Retract a message. Return false if it was already retracted. Recall, context, timeline and `messages`
+     * omit the message, except with an earlier `as_of`. Derived data is deleted, and nothing more is learned
+     * from the message. It stays in `transcript`, archives and threads; `forget` deletes it permanently.
+     */
+    retract(number: number, options?: CallOptions): Promise<boolean>;
+    /**
+     * Return messages of the session, each with the facts, documents and claims derived from it. The cost does
+     * not depend on the length of the session.
+     */
+    transcript(options?: SessionTranscriptOptions): Promise<Transcript>;
+    /**
+     * Queue the session for learning if it has at least six new messages. Return whether it was queued. Call it
+     * after each turn, and with `force` when the agent becomes idle: then one new message is enough.
+     */
+    checkpoint(options?: SessionCheckpointOptions): Promise<boolean>;
+    /**
+     * End the session and return the next session of its conversation. Call it after the context was reset or
+     * compacted.
+     */
+    restart(reason?: RestartReason, options?: CallOptions): Promise<Session>;
+    /** End the session without opening another. */
+    end(options?: CallOptions): Promise<Session>;
+    /** Return the summary learned from the session, or null. */
+    summary(options?: CallOptions): Promise<SessionSummary | null>;
+    /** Mark the memories that an answer cites as used, and return the answer without citations. */
+    stripCitations(reply: string, options?: CallOptions): Promise<string>;
+    /**
+     * Wait until Bethink has learned from all messages of the session, and return the facts and claims. Queues
+     * the session if necessary, like `checkpoint(force=true)`. Returns early if the job was abandoned. `done`
+     * is true if learning finished in time.
+     */
+    waitUntilLearned(options?: SessionWaitUntilLearnedOptions): Promise<LearnedSession>;
+    /** Search memory. Best match first. If there is no match, `note` says why. */
+    recall(question: string, options?: SessionRecallOptions): Promise<RecallResult>;
+    /**
+     * Build the memory block for a prompt. The block is byte-identical until memory changes. Build one when a
+     * session starts or was compacted.
+     */
+    context(question?: string, options?: SessionContextOptions): Promise<ContextBlock>;
+    /**
+     * Permanently delete a memory and everything derived from it. Returns counts and a receipt. If this process
+     * stops, another one finishes the deletion.
+     */
+    forget(options?: SessionForgetOptions): Promise<Deletion>;
+}
+
+export interface AccessLogListOptions extends CallOptions {
+    /** Name of the space (default: all spaces). */
+    space?: string | null;
+    /** Prefix of the API key (default: any). */
+    key?: string | null;
+    /** Person who made the request, or for whom it was made (default: any). */
+    person?: string | null;
+    /** Name of the operation, such as `space.recall` (default: any). */
+    operation?: string | null;
+    /** Ref that was read or changed, or `kind:id` for all versions of a fact or document (default: any). */
+    ref?: string | null;
+    /** Earliest time of entries (default: no limit). A date means the start of that day. */
+    since?: When | null;
+    /** Latest time of entries (default: no limit). A date means the end of that day. */
+    until?: When | null;
+    /** Maximum number of entries (default 50). */
+    limit?: number;
+    /** Cursor of the next page: the `next` of the previous page. */
+    after?: string;
+}
+
+/** The access log: who read or changed what. */
+export interface AccessLog {
+    /**
+     * List the access log: who read, wrote or deleted what, and who managed keys. Newest first. A page scans up
+     * to 20,000 entries, so a page with filters can be short or empty and still have a `next`. The log contains
+     * no questions or texts. The setting `access_log_days` limits the age of entries.
+     */
+    list(options?: AccessLogListOptions): Paged<Page<AccessEntry>, AccessEntry>;
+}
+
+export interface ContextLogListOptions extends CallOptions {
+    /** Id of the session (default: all sessions). */
+    session_id?: string | null;
+    /** Id of one entry (default: all entries). */
+    entry_id?: string | null;
+    /** Latest time of entries (default: now). A date means the end of that day. */
+    as_of?: When | null;
+    /** Maximum number of entries (default 20). */
+    limit?: number;
+    /** Cursor of the next page: the `next` of the previous page. */
+    after?: string;
+}
+
+/** The memories that were shown to sessions. */
+export interface ContextLog {
+    /**
+     * Mark memories as used, with the session summaries they are based on. Returns the number of existing
+     * memories. Consolidation retains used memories longer.
+     */
+    markUsed(refs: readonly string[], options?: CallOptions): Promise<number>;
+    /** List the memories shown to sessions, each with its text at that time. Newest first. */
+    list(options?: ContextLogListOptions): Paged<Page<ContextLogEntry>, ContextLogEntry>;
+}
+
+export interface FilesAddOptions extends CallOptions {
+    idempotency_key?: string | null;
+    /** Text of the file. */
+    text?: string | null;
+    /** Bytes of the file, instead of `text`: UTF-8, UTF-16 with a byte order mark, or PDF. Base64 in JSON. */
+    data?: string | null;
+    /** `text/plain`, `text/markdown`, `text/html` or `application/pdf` (default: from the suffix of `name`). */
+    media_type?: string | null;
+}
+
+/** The files of a space, stored as searchable passages. */
+export interface Files {
+    /**
+     * Store a file as searchable passages, each with its position in the file. Adding the same bytes again
+     * changes nothing. A new version adds new passages and retracts removed ones. Passages that were deleted
+     * with `forget` stay deleted. The text of a file is data, never an instruction of the user. The passages
+     * form the conversation `file:NAME:`.
+     */
+    add(name: string, options?: FilesAddOptions): Promise<AddedFile>;
 }
 
 export interface KeysCreateOptions extends CallOptions {
-    /** The spaces that it opens; all of them, if left out. */
+    /** Names of the spaces that the key can access (default: all spaces). */
     spaces?: readonly string[] | null;
-    /** When it stops working; never, if left out. */
+    /** Expiry time (default: never). */
     expires_at?: When | null;
 }
 
 export interface KeysRotateOptions extends CallOptions {
-    /** For how many seconds the old key still works. */
+    /** Number of seconds that the old key stays valid (default 86,400: one day). */
     overlap?: number;
 }
 
-/** The API keys that give callers of a server access to this memory. */
-export interface KeysVerbs {
-    /** Create a key. Its text is returned here and can never be read again. */
+/** The API keys of a server. */
+export interface Keys {
+    /** Create an API key. The key itself is returned only once. */
     create(name: string, scopes: readonly Scope[], options?: KeysCreateOptions): Promise<NewKey>;
-    /** List all keys, the oldest first, with those that expired or were revoked. */
-    all(options?: CallOptions): Promise<KeyInfo[]>;
-    /** Replace a key with one that allows the same. The old one expires after an overlap. */
+    /** Replace an API key with a new one. The old key expires after `overlap` seconds. */
     rotate(prefix: string, options?: KeysRotateOptions): Promise<NewKey>;
-    /** Revoke a key, in this process at once and in others within seconds. */
+    /** Revoke an API key, in this process immediately and in others within seconds. */
     revoke(prefix: string, options?: CallOptions): Promise<void>;
+    /** List all API keys, including expired and revoked ones. Oldest first. */
+    list(options?: CallOptions): Promise<Page<KeyInfo>>;
 }
 
 export interface MemoryTestsAddOptions extends CallOptions {
-    /** Texts or refs that must be among the first items. A text counts if an item contains it, in any case. */
+    /** Texts or refs that the first results must contain. Texts match in any case. */
     must?: readonly string[];
-    /** Texts or refs that must not be among them. */
+    /** Texts or refs that the first results must not contain. */
     must_not?: readonly string[];
-    /** Ask what was known at this time. A day means its end. */
+    /** Time at which to read memory (default: now). A date means the end of that day. */
     as_of?: When | null;
-    /** How many items to look at. */
+    /** Number of results to check (default 5). */
     limit?: number;
-    /** Which kinds of memory to ask. */
+    /** Kinds of memory to search (default: all). */
     kinds?: readonly RefKind[];
-    /** Ask only what has all of these tags. */
+    /** Tags that items must all have. */
     tags?: readonly string[];
-    /** Why the test is there. */
+    /** Reason for the test. */
     note?: string;
-    /** The fact or document that it was made from. When the text of that is forgotten, the test is removed. */
+    /** Ref of a fact or document. Deleting its text also removes the test. */
     about?: string | null;
-    /** A name for the test. One with the same name is replaced. */
+    /** Id of the test (default: a new id). A test with the same id is replaced. */
     test_id?: string | null;
 }
 
-export interface MemoryTestsAllOptions extends CallOptions {
-    /** How many tests to return at most. */
-    limit?: number;
-    /** Only tests that follow this one: the last id of the previous page. */
-    after?: string;
-}
-
 export interface MemoryTestsRunOptions extends CallOptions {
-    /** Only the tests with these ids. */
+    /** Ids of the tests to run (default: all). */
     only?: readonly string[] | null;
-    /** Run these instead of those that the space keeps. They are not stored. */
+    /** Tests to run instead of the stored ones. They are not stored. */
     tests?: readonly MemoryTestInput[] | null;
 }
 
+export interface MemoryTestsListOptions extends CallOptions {
+    /** Maximum number of tests (default 100). */
+    limit?: number;
+    /** Cursor of the next page: the `next` of the previous page, or its last id. */
+    after?: string;
+}
+
 /** The memory tests of a space. */
-export interface MemoryTestsVerbs {
-    /** Keep a memory test and return it as stored. */
+export interface MemoryTests {
+    /** Store a memory test and return it. */
     add(question: string, options?: MemoryTestsAddOptions): Promise<MemoryTest>;
-    /** List the memory tests of the space, ordered by id. */
-    all(options?: MemoryTestsAllOptions): Paged<MemoryTest[], MemoryTest>;
     /** Remove a memory test. */
     remove(testId: string, options?: CallOptions): Promise<void>;
     /**
-     * Ask the question of each memory test, and compare what comes back with what must and must not. It only
-     * recalls: no language model is called, and nothing goes into the ledger or counts as used.
+     * Run memory tests and return the result of each. Only searches: no model is called, and nothing is added
+     * to the context log or marked as used.
      */
     run(options?: MemoryTestsRunOptions): Promise<MemoryTestResult[]>;
+    /** List the memory tests of the space, ordered by id. */
+    list(options?: MemoryTestsListOptions): Paged<Page<MemoryTest>, MemoryTest>;
+}
+
+export interface PeopleFindOptions extends CallOptions {
+    aliases?: readonly string[];
+    match?: readonly PersonWay[];
+    /** Maximum number of refs for each space (default 100). Counts include all matches. */
+    limit?: number;
+}
+
+export interface PeopleExportOptions extends CallOptions {
+    aliases?: readonly string[];
+    match?: readonly PersonWay[];
+    /** Maximum number of items (default 1,000). */
+    limit?: number;
+    /** Cursor of the next page: the `next` of the previous page. */
+    after?: string;
+}
+
+export interface PeopleForgetOptions extends CallOptions {
+    aliases?: readonly string[];
+    match?: readonly PersonWay[];
+    /** Reason for the record, such as a request number. Do not include the name. */
+    reason?: string;
+    /** Whether to count the items without deleting them (default false). */
+    dry_run?: boolean;
+}
+
+/** Data about a person, in all spaces. */
+export interface People {
+    /**
+     * Find all data about a person in all accessible spaces, with counts and refs. Reads every text. Names
+     * match only as whole words. Covers the spaces of the key, or all spaces without a key.
+     */
+    find(name: string, options?: PeopleFindOptions): Promise<PersonFound>;
+    /**
+     * Export all data about a person in all accessible spaces, with texts. Reads every text. Names match only
+     * as whole words. Covers the spaces of the key, or all spaces without a key.
+     */
+    export(name: string, options?: PeopleExportOptions): Paged<PersonItems, PersonItem>;
+    /**
+     * Permanently delete all data about a person in all accessible spaces, with a receipt for each. Spaces
+     * under a legal hold stay unchanged and are listed with the reason. Covers the spaces of the key, or all
+     * spaces without a key.
+     */
+    forget(name: string, options?: PeopleForgetOptions): Promise<PersonErased>;
+}
+
+export interface SpacePeopleFindOptions extends CallOptions {
+    aliases?: readonly string[];
+    match?: readonly PersonWay[];
+    /** Maximum number of refs for each space (default 100). Counts include all matches. */
+    limit?: number;
+}
+
+export interface SpacePeopleExportOptions extends CallOptions {
+    aliases?: readonly string[];
+    match?: readonly PersonWay[];
+    /** Maximum number of items (default 1,000). */
+    limit?: number;
+    /** Cursor of the next page: the `next` of the previous page. */
+    after?: string;
+}
+
+export interface SpacePeopleForgetOptions extends CallOptions {
+    aliases?: readonly string[];
+    match?: readonly PersonWay[];
+    /** Reason for the record, such as a request number. Do not include the name. */
+    reason?: string;
+    /** Whether to count the items without deleting them (default false). */
+    dry_run?: boolean;
+}
+
+/** Data about a person, in one space. */
+export interface SpacePeople {
+    /**
+     * Find all data about a person in the space, with counts and refs. Reads every text. Names match only as
+     * whole words.
+     */
+    find(name: string, options?: SpacePeopleFindOptions): Promise<PersonInSpace>;
+    /**
+     * Export all data about a person in the space, with texts. Reads every text. Names match only as whole
+     * words.
+     */
+    export(name: string, options?: SpacePeopleExportOptions): Paged<PersonItems, PersonItem>;
+    /**
+     * Permanently delete all data about a person in the space, and return a receipt. Deletes entire messages
+     * and documents, even if others only mention the person. Use `find` first.
+     */
+    forget(name: string, options?: SpacePeopleForgetOptions): Promise<ErasedInSpace>;
+}
+
+export interface RelearningsProposeOptions extends CallOptions {
+    /** Model as `provider:name` (default: the configured model). */
+    model?: string;
+    /** Model of the second pass as `provider:name` (default: the same model). */
+    verify_model?: string;
+    /** Instructions that replace those in the learning rules; empty for none (default: unchanged). */
+    instructions?: string | null;
+    /** System prompt that replaces the built-in one, except in the second pass (default: built-in). */
+    prompt?: string;
+    /** Whether to return the changes without applying them (default true). */
+    dry_run?: boolean;
+}
+
+/** Proposals from learning a space again. */
+export interface Relearnings {
+    /**
+     * Learn from all messages of the space again, and return the changes to its facts. Follows the learning
+     * rules of the space. Claims are validated as usual, whatever the prompt says.
+     */
+    propose(options?: RelearningsProposeOptions): Promise<Relearning>;
+    /** Apply a relearning in one transaction. */
+    apply(relearningId: string, options?: CallOptions): Promise<Relearning>;
+    /** Undo an applied relearning and restore the previous facts. */
+    undo(relearningId: string, options?: CallOptions): Promise<Relearning>;
 }
 
 export interface SpaceRetentionSetOptions extends CallOptions {
@@ -2644,64 +2695,89 @@ export interface SpaceRetentionRemoveOptions extends CallOptions {
     origin?: string | null;
 }
 
-export interface SpaceRetentionSweepOptions extends CallOptions {
-    /** Count and name what would go, and remove nothing. */
+export interface SpaceRetentionRunOptions extends CallOptions {
+    /** Whether to count the items without deleting them (default false). */
     dry_run?: boolean;
 }
 
-export interface SpaceRetentionHoldOptions extends CallOptions {
-    /** Who places it, for the record; the user who runs the program, if left out. */
-    by?: string | null;
+/** The retention rules of a space. */
+export interface SpaceRetention {
+    /**
+     * Delete items older than N days from now on, with derived data. Return the rule. A worker deletes expired
+     * items with a receipt; `retention.run` does so immediately. The rule replaces a rule with the same kind
+     * and origin.
+     */
+    set(kind: RetentionKind, olderThan: number, options?: SpaceRetentionSetOptions): Promise<RetentionRule>;
+    /** Remove the retention rule with this kind and origin. */
+    remove(kind: RetentionKind, options?: SpaceRetentionRemoveOptions): Promise<void>;
+    /** Run the retention rules now: delete old items and expired facts. */
+    run(options?: SpaceRetentionRunOptions): Promise<RetentionReport>;
+    /** List the retention rules of the space, including the rule from the settings. */
+    list(options?: CallOptions): Promise<Page<RetentionRule>>;
 }
 
-export interface SpaceRetentionHoldsOptions extends CallOptions {
-    /** How many holds to return at most. */
+export interface SpaceHoldsPlaceOptions extends CallOptions {
+    /** Name of the person who places the hold (default: the user who runs the program). */
+    actor?: string | null;
+}
+
+export interface SpaceHoldsListOptions extends CallOptions {
+    /** Maximum number of holds (default 100). */
     limit?: number;
 }
 
-/** How long a space keeps what, and legal holds on it. */
-export interface SpaceRetentionVerbs {
-    /** List the rules by which the space erases what is old, with the one that the settings make for all spaces. */
-    all(options?: CallOptions): Promise<RetentionRule[]>;
+/** The legal holds on a space. */
+export interface SpaceHolds {
+    /** Place a legal hold. It blocks all deletions in the space until every hold is lifted. */
+    place(reason: string, options?: SpaceHoldsPlaceOptions): Promise<LegalHold>;
+    /** List legal holds on the space, including lifted ones. Newest first. */
+    list(options?: SpaceHoldsListOptions): Promise<Page<LegalHold>>;
+}
+
+export interface HoldsLiftOptions extends CallOptions {
+    /** Name of the person who lifts the hold (default: the user who runs the program). */
+    actor?: string | null;
+}
+
+export interface HoldsListOptions extends CallOptions {
+    /** Maximum number of holds (default 100). */
+    limit?: number;
+}
+
+/** The legal holds on all spaces. */
+export interface Holds {
     /**
-     * Let what is older than so many days be erased from now on, and return the rule. A worker erases it with a
-     * receipt, or `sweep` at once. What was made of it goes, too. A rule of the same kind and origin is
-     * replaced.
+     * Lift a legal hold on a space. Deletions that it blocked are then finished. The key needs the scope
+     * `operate`, so a key that can only delete cannot lift a hold.
      */
-    set(kind: RetentionKind, olderThan: number, options?: SpaceRetentionSetOptions): Promise<RetentionRule>;
-    /** Remove the rule of a kind and origin. */
-    remove(kind: RetentionKind, options?: SpaceRetentionRemoveOptions): Promise<void>;
-    /** Erase now what the rules say and facts that have expired, as a worker does by itself. */
-    sweep(options?: SpaceRetentionSweepOptions): Promise<Swept>;
-    /** Place a legal hold: nothing of the space is erased until every hold on it is lifted. */
-    hold(reason: string, options?: SpaceRetentionHoldOptions): Promise<LegalHold>;
-    /** List the legal holds on the space, the newest first, with those that were lifted. */
-    holds(options?: SpaceRetentionHoldsOptions): Promise<LegalHold[]>;
+    lift(space: string, holdId: string, reason: string, options?: HoldsLiftOptions): Promise<LegalHold>;
+    /** List active legal holds in all spaces. Newest first. */
+    list(options?: HoldsListOptions): Promise<Page<LegalHold>>;
 }
 
 export interface WebhooksCreateOptions extends CallOptions {
-    /** The space whose changes are sent; those of all spaces, if left out. */
+    /** Name of the space whose changes are sent (default: all spaces). */
     space?: string | null;
 }
 
 export interface WebhooksDeliveriesOptions extends CallOptions {
-    /** Only those of this space. */
+    /** Name of the space (default: all spaces). */
     space?: string | null;
-    /** How many deliveries to return at most. */
+    /** Maximum number of deliveries (default 100). */
     limit?: number;
 }
 
 /** The webhooks that receive changes. */
-export interface WebhooksVerbs {
+export interface Webhooks {
     /**
-     * Create a webhook. Its secret is returned here and can never be read again. It is told of what changes
-     * from now on. A worker sends the changes; those of a space arrive in order.
+     * Create a webhook. Its secret is returned only once. A worker sends changes from now on. Changes of one
+     * space arrive in order.
      */
     create(url: string, options?: WebhooksCreateOptions): Promise<NewWebhook>;
-    /** List all webhooks, the oldest first, with those that were disabled. */
-    all(options?: CallOptions): Promise<WebhookInfo[]>;
-    /** Delete a webhook with its deliveries. A request that is on its way still arrives. */
+    /** Delete a webhook and its deliveries. A request in progress still arrives. */
     delete(webhookId: string, options?: CallOptions): Promise<void>;
-    /** List what was sent to a webhook, the last tried first: when, how often, and what it answered. */
-    deliveries(webhookId: string, options?: WebhooksDeliveriesOptions): Promise<Delivery[]>;
+    /** List deliveries to a webhook with attempts and responses. Most recent attempt first. */
+    deliveries(webhookId: string, options?: WebhooksDeliveriesOptions): Promise<Page<Delivery>>;
+    /** List all webhooks, including disabled ones. Oldest first. */
+    list(options?: CallOptions): Promise<Page<WebhookInfo>>;
 }

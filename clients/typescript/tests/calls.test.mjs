@@ -6,7 +6,7 @@ import { test } from "node:test";
 import * as bethink from "bethink";
 import { answering, cut, json, problem } from "./kit.mjs";
 
-const { Bethink, Busy, Invalid, Misconfigured, OutcomeUnknown, Stale, Unavailable } = bethink;
+const { Bethink, DatabaseBusyError, InvalidRequestError, ConfigurationError, OutcomeUnknownError, VersionConflictError, DatabaseUnavailableError } = bethink;
 const INFO = { space: "a", id: "ses_1", created_at: "2026-03-01T12:30:15.123456Z", metadata: {} };
 const STORED = json({ session: INFO, refs: [] }, 201);
 const FOUND = json({ question: "x", items: [] });
@@ -23,7 +23,7 @@ async function asking(answers, ask, options = {}) {
 
 const remember = (space) => space.remember("Tea.");
 const recall = (space) => space.recall("Tea?");
-const used = (space) => space.used(["fact:f:1"]);
+const used = (space) => space.admin.contextLog.markUsed(["fact:f:1"]);
 
 test("a message whose answer was lost is sent again with the same key", async () => {
     const { result, seen } = await asking([cut, cut, STORED], remember);
@@ -45,31 +45,31 @@ test("a key of the caller's own is kept, and two calls never share one", async (
 
 test("a read is sent again, and is unavailable at the end", async () => {
     const { result, seen } = await asking([cut], recall, { retries: 2 });
-    assert.ok(result.error instanceof Unavailable);
+    assert.ok(result.error instanceof DatabaseUnavailableError);
     assert.equal(seen.length, 3);
 });
 
 test("what must not happen twice is sent once, and its outcome is unknown", async () => {
     const { result, seen } = await asking([cut], used);
-    assert.ok(result.error instanceof OutcomeUnknown);
-    assert.ok(!(result.error instanceof Unavailable));
+    assert.ok(result.error instanceof OutcomeUnknownError);
+    assert.ok(!(result.error instanceof DatabaseUnavailableError));
     assert.match(result.error.hint, /check what is stored/);
     assert.equal(seen.length, 1);
 });
 
 test("a recall that the ledger records is sent once; a dry run of forgetting is a read", async () => {
     const shown = await asking([cut, FOUND], (space) => space.recall("Tea?", { session_id: "ses_1" }));
-    assert.ok(shown.result.error instanceof OutcomeUnknown);
+    assert.ok(shown.result.error instanceof OutcomeUnknownError);
     const dry = await asking([cut, json({})], (space) => space.forget("fact:f:1", { dry_run: true }));
     assert.equal(dry.seen.length, 2);
     const wet = await asking([cut, json({})], (space) => space.forget("fact:f:1"));
-    assert.ok(wet.result.error instanceof OutcomeUnknown);
+    assert.ok(wet.result.error instanceof OutcomeUnknownError);
     assert.equal(wet.seen.length, 1);
 });
 
 test("what the server refused without doing anything is sent again, as late as it says", async () => {
     const begun = performance.now();
-    const { result, seen } = await asking([problem(503, "Busy", { "retry-after": "1" }), json({ result: 1 })], used);
+    const { result, seen } = await asking([problem(503, "DatabaseBusyError", { "retry-after": "1" }), json({ result: 1 })], used);
     assert.equal(result.value, 1);
     assert.equal(seen.length, 2);
     assert.ok(performance.now() - begun >= 990);
@@ -77,57 +77,57 @@ test("what the server refused without doing anything is sent again, as late as i
 
 test("a server that asks for more patience than a minute is not waited for", async () => {
     const { result, seen } = await asking([problem(429, "TooMany", { "retry-after": "61" })], recall);
-    assert.ok(result.error instanceof Unavailable);
+    assert.ok(result.error instanceof DatabaseUnavailableError);
     assert.equal(seen.length, 1);
 });
 
 test("an earlier attempt is not forgotten by what the last one was told", async () => {
-    const { result } = await asking([cut, problem(422, "Invalid")], remember);
-    assert.ok(result.error instanceof OutcomeUnknown);
+    const { result } = await asking([cut, problem(422, "InvalidRequestError")], remember);
+    assert.ok(result.error instanceof OutcomeUnknownError);
     assert.match(result.error.message, /earlier attempt/);
-    const { result: busy } = await asking([cut, problem(503, "Busy")], remember, { retries: 1 });
-    assert.ok(busy.error instanceof OutcomeUnknown);
-    const { result: read } = await asking([cut, problem(422, "Invalid")], recall);
-    assert.ok(read.error instanceof Invalid);
+    const { result: busy } = await asking([cut, problem(503, "DatabaseBusyError")], remember, { retries: 1 });
+    assert.ok(busy.error instanceof OutcomeUnknownError);
+    const { result: read } = await asking([cut, problem(422, "InvalidRequestError")], recall);
+    assert.ok(read.error instanceof InvalidRequestError);
 });
 
 test("errors come from one tree, by their code, with a hint and the problem", async () => {
-    const { result } = await asking([problem(409, "Stale", {}, { current: 7 })], remember);
-    assert.ok(result.error instanceof Stale && result.error instanceof bethink.Conflict);
-    assert.equal(result.error.name, "Stale");
+    const { result } = await asking([problem(409, "VersionConflictError", {}, { current: 7 })], remember);
+    assert.ok(result.error instanceof VersionConflictError && result.error instanceof bethink.ConflictError);
+    assert.equal(result.error.name, "VersionConflictError");
     assert.equal(result.error.current, 7);
     assert.equal(result.error.hint, "do this.");
     assert.equal(result.error.message, "it failed. do this.");
-    const busy = await asking([problem(503, "Busy")], recall, { retries: 0 });
-    assert.ok(busy.result.error instanceof Busy && busy.result.error instanceof Unavailable);
+    const busy = await asking([problem(503, "DatabaseBusyError")], recall, { retries: 0 });
+    assert.ok(busy.result.error instanceof DatabaseBusyError && busy.result.error instanceof DatabaseUnavailableError);
     assert.ok(busy.result.error instanceof bethink.BethinkError && busy.result.error instanceof Error);
 });
 
 test("a code that is no error of ours is not looked up elsewhere", async () => {
     const { result } = await asking([problem(400, "constructor")], recall);
-    assert.ok(result.error instanceof Invalid);
+    assert.ok(result.error instanceof InvalidRequestError);
 });
 
 test("statuses without a code of ours mean what they mean to Python", async () => {
     const plain = (status) => (response) => response.writeHead(status).end("<html>");
     const told = async (status, ask) => (await asking([plain(status)], ask, { retries: 0 })).result.error;
-    assert.ok((await told(401, recall)) instanceof bethink.Denied);
-    assert.ok((await told(404, recall)) instanceof Misconfigured);
-    assert.ok((await told(302, recall)) instanceof Misconfigured);
-    assert.ok((await told(502, recall)) instanceof Unavailable);
-    assert.ok((await told(502, used)) instanceof OutcomeUnknown);
-    assert.ok((await told(200, recall)) instanceof Misconfigured);
+    assert.ok((await told(401, recall)) instanceof bethink.PermissionDeniedError);
+    assert.ok((await told(404, recall)) instanceof ConfigurationError);
+    assert.ok((await told(302, recall)) instanceof ConfigurationError);
+    assert.ok((await told(502, recall)) instanceof DatabaseUnavailableError);
+    assert.ok((await told(502, used)) instanceof OutcomeUnknownError);
+    assert.ok((await told(200, recall)) instanceof ConfigurationError);
     const once = await asking([plain(500), STORED], remember);
-    assert.ok(once.result.error instanceof OutcomeUnknown);
+    assert.ok(once.result.error instanceof OutcomeUnknownError);
     assert.equal(once.seen.length, 1, "a server that failed inside is not asked again");
 });
 
 test("where nothing listens, nothing was written", async () => {
     const server = await answering(STORED);
     server.stop();
-    const error = await new Bethink({ ...server, retries: 1 }).space("a").used(["fact:f:1"]).catch((each) => each);
-    assert.ok(error instanceof Unavailable);
-    assert.match(error.hint, /whether it runs/);
+    const error = await new Bethink({ ...server, retries: 1 }).space("a").admin.contextLog.markUsed(["fact:f:1"]).catch((each) => each);
+    assert.ok(error instanceof DatabaseUnavailableError);
+    assert.match(error.hint, /is running/);
 });
 
 test("an attempt ends at the timeout, and the next one may be answered", async () => {
@@ -135,13 +135,13 @@ test("an attempt ends at the timeout, and the next one may be answered", async (
     assert.equal(result.value.question, "x");
     assert.equal(seen.length, 2);
     const { result: late } = await asking([() => {}], used, { timeout: 0.2 });
-    assert.ok(late.error instanceof OutcomeUnknown);
+    assert.ok(late.error instanceof OutcomeUnknownError);
 });
 
 test("what waits on purpose is given that time, too", async () => {
     const slow = (response) => setTimeout(() => json({ items: [] })(response), 400);
-    const { result, seen } = await asking([slow], (space) => space.changes({ wait: 2 }), { timeout: 0.2 });
-    assert.deepEqual(result.value, []);
+    const { result, seen } = await asking([slow], (space) => space.admin.changes.list({ wait: 2 }), { timeout: 0.2 });
+    assert.deepEqual(result.value.items, []);
     assert.equal(seen.length, 1);
 });
 
@@ -150,7 +150,7 @@ test("a signal ends a call, also while it pauses", async () => {
     assert.equal(result.error.name, "TimeoutError");
     const stop = new AbortController();
     setTimeout(() => stop.abort(new Error("enough")), 50);
-    const busy = problem(503, "Busy", { "retry-after": "30" });
+    const busy = problem(503, "DatabaseBusyError", { "retry-after": "30" });
     const paused = await asking([busy], (space) => space.recall("x", { signal: stop.signal }));
     assert.equal(paused.result.error.message, "enough");
 });
@@ -164,15 +164,15 @@ test("times go out as ISO 8601 and come back as dates; bad ones and infinite num
     assert.deepEqual(result.value.session.created_at, when);
     for (const broken of [{ as_of: new Date("never") }, { budget: Infinity }]) {
         const { result } = await asking([FOUND], (space) => space.recall("x", broken));
-        assert.ok(result.error instanceof Invalid);
+        assert.ok(result.error instanceof InvalidRequestError);
     }
-    const { result: queried } = await asking([json({ items: [] })], (space) => space.facts.all({ as_of: new Date("never") }));
-    assert.ok(queried.error instanceof Invalid);
+    const { result: queried } = await asking([json({ items: [] })], (space) => space.facts.list({ as_of: new Date("never") }));
+    assert.ok(queried.error instanceof InvalidRequestError);
 });
 
 test("a query holds lists and objects as JSON, and names cannot leave their place in a path", async () => {
     const { seen } = await asking([json({ items: [] })], async (space) => {
-        await space.facts.all({ tags: ["a&b", "ü"], where: { n: { gte: 3 } }, limit: 5, after: undefined });
+        await space.facts.list({ tags: ["a&b", "ü"], where: { n: { gte: 3 } }, limit: 5, after: undefined });
         await space.facts.versions("../x y/ä");
     });
     const query = new URL(seen[0].url, "http://x").searchParams;
@@ -180,19 +180,19 @@ test("a query holds lists and objects as JSON, and names cannot leave their plac
     assert.equal(seen[1].url, "/v1/spaces/a/facts/..%2Fx%20y%2F%C3%A4/versions");
     for (const name of ["", ".", ".."]) {
         const { result } = await asking([json({})], (space) => space.facts.get(name));
-        assert.ok(result.error instanceof Invalid);
+        assert.ok(result.error instanceof InvalidRequestError);
     }
 });
 
 test("pages follow each other until there are no more", async () => {
     const fact = (id) => ({ id, created_at: "2026-01-01T00:00:00Z" });
     const { result, seen } = await asking(
-        [json({ items: [fact("a"), fact("b")] }), json({ items: [fact("c")] }), json({ items: [] })],
-        (space) => Array.fromAsync?.(space.facts.all({ limit: 2 })) ?? collected(space.facts.all({ limit: 2 })),
+        [json({ items: [fact("a"), fact("b")], next: "b" }), json({ items: [fact("c")], next: "" })],
+        (space) => Array.fromAsync?.(space.facts.list({ limit: 2 })) ?? collected(space.facts.list({ limit: 2 })),
     );
     assert.deepEqual(result.value.map((each) => each.id), ["a", "b", "c"]);
-    assert.deepEqual(seen.map((each) => each.url.split("?")[1]), ["limit=2", "limit=2&after=b", "limit=2&after=c"]);
-    const empty = await asking([json({ items: [], next: "n" }), json({ items: [1], next: null })], (space) => collected(space.timeline()));
+    assert.deepEqual(seen.map((each) => each.url.split("?")[1]), ["limit=2", "limit=2&after=b"]);
+    const empty = await asking([json({ items: [], next: "n" }), json({ items: [1], next: "" })], (space) => collected(space.admin.timeline.list()));
     assert.deepEqual(empty.result.value, [1], "an empty page may go on");
 });
 
@@ -214,22 +214,22 @@ test("following goes on where it was cut off", async () => {
         [parts("id: 0\n\n", change(1), ":\n\n"), cut, parts(...halves, change(3).slice(0, 9)), parts(change(3))],
         async (space) => {
             const found = [];
-            for await (const each of space.follow()) if (found.push(each) === 3) return found;
+            for await (const each of space.admin.changes.follow()) if (found.push(each) === 3) return found;
         },
     );
     assert.deepEqual(result.value.map((each) => each.number), [1, 2, 3]);
     assert.equal(result.value[1].ref, "ü");
     assert.ok(result.value[0].at instanceof Date);
     assert.deepEqual(seen.map((each) => each.headers["last-event-id"]), [undefined, "1", "1", "2"]);
-    const refused = await asking([problem(409, "Stale", {}, { current: 9 })], (space) => space.follow({ after: 1 }).next());
-    assert.ok(refused.result.error instanceof Stale);
-    const ended = await asking([cut], (space) => space.follow({ signal: AbortSignal.timeout(50) }).next());
+    const refused = await asking([problem(409, "VersionConflictError", {}, { current: 9 })], (space) => space.admin.changes.follow({ after: 1 }).next());
+    assert.ok(refused.result.error instanceof VersionConflictError);
+    const ended = await asking([cut], (space) => space.admin.changes.follow({ signal: AbortSignal.timeout(50) }).next());
     assert.deepEqual(ended.result.value, { value: undefined, done: true });
 });
 
 test("options that cannot work are refused at once", () => {
-    const good = { url: "http://localhost:1", key: "bt_x" };
-    const bad = [{ url: "ftp://x" }, { url: "http://me:secret@x" }, { key: "" }, { key: "ä" }, { timeout: 0 }, { retries: 1.5 }];
+    const good = { url: "http://localhost:1", apiKey: "bt_x" };
+    const bad = [{ url: "ftp://x" }, { url: "http://me:secret@x" }, { apiKey: "" }, { apiKey: "ä" }, { timeout: 0 }, { retries: 1.5 }];
     for (const each of bad)
-        assert.throws(() => new Bethink({ ...good, ...each }), (error) => error instanceof Misconfigured && !!error.hint);
+        assert.throws(() => new Bethink({ ...good, ...each }), (error) => error instanceof ConfigurationError && !!error.hint);
 });

@@ -36,7 +36,7 @@ export async function serve() {
     });
     return {
         url,
-        key: data.key,
+        apiKey: data.key,
         async stop() {
             child.kill();
             await ended;
@@ -56,7 +56,7 @@ export async function answering(...answers) {
     });
     await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
     const stop = () => (server.closeAllConnections(), server.close());
-    return { url: `http://127.0.0.1:${server.address().port}`, key: "bt_test", seen, stop };
+    return { url: `http://127.0.0.1:${server.address().port}`, apiKey: "bt_test", seen, stop };
 }
 
 /** Answer with JSON. */

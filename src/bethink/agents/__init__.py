@@ -1,1 +1,1 @@
-"""Memory for coding agents: what their hooks say, which spaces they belong to, and how they are connected."""
+"""Memory for coding agents: their hooks, spaces and connections."""

@@ -1,4 +1,4 @@
-"""Stores what the transcripts of coding agents say: each line once, from where the last reading ended."""
+"""Stores transcripts of coding agents: each line once, from the last offset on."""
 
 from collections.abc import Callable, Iterator
 from itertools import groupby, islice
@@ -12,74 +12,76 @@ from bethink.agents.transcripts.lines import TranscriptLine
 from bethink.api.connect import Memory
 from bethink.api.session import Session
 from bethink.base.logs import logger
-from bethink.errors import BethinkError, Conflict, Corrupt, Invalid, Misconfigured
+from bethink.errors import BethinkError, ConfigurationError, ConflictError, CorruptDatabaseError, InvalidRequestError
 from bethink.model.records import AgentKind, Message, conversation_key
 
-_READERS = {claude_code.AGENT: claude_code.read, codex.AGENT: codex.read}
+_READERS = {claude_code.AGENT: claude_code.read_lines, codex.AGENT: codex.read_lines}
 _BATCH = 100
 _log = logger("agents")
 
 
 class Capture:
-    """Stores sessions of coding agents in the spaces that they belong to. Use one at a time for a folder of state."""
+    """Stores sessions of coding agents in their spaces. Use one instance at a time per state folder."""
 
     def __init__(self, memory: Memory, folder: AgentFolder, *, learns_freely: bool = False) -> None:
         self._memory = memory
         self._folder = folder
         self._learns_freely = learns_freely
-        """Whether learning costs nothing, because there is no model: then every turn is learnt from at once."""
+        """True if learning is free, because there is no model. Every turn is then learned from immediately."""
 
     def scope(self, cwd: str) -> ProjectScope:
-        """Return the spaces of a folder, as `connect` was told."""
+        """Return the spaces of a folder, by the options of `connect`."""
         return scope_of(cwd or "/", project_only=bool(self._folder.settings.get("project_only")))
 
-    async def take(self, event: HookEvent) -> AgentSessionState:
-        """Store what is new in the session of an event, and note what the event means for it.
+    async def handle_event(self, event: HookEvent) -> AgentSessionState:
+        """Store new lines of the event's session, and apply the event to the session.
 
         Raises:
-            BethinkError: if memory cannot be reached; nothing is lost then, and the same event can be taken again.
+            BethinkError: if memory cannot be reached. Nothing is lost, and the event can be handled again.
         """
         state = self._folder.session(event.agent, event.session)
-        over = state.ended
+        was_ended = state.ended
         state.ended = event.event == END
         state.transcript = event.transcript or state.transcript
-        stored = await self._read(state, *filter(None, (state.transcript, event.subagent_transcript)))
+        stored = await self._read_transcripts(state, *filter(None, (state.transcript, event.subagent_transcript)))
         if state.transcript is None:
             stored += await self._from_payload(state, event)
-        if stored or not over:
-            await self._told(state, event)
+        if stored or not was_ended:
+            await self._apply_event(state, event)
         self._folder.save(state)
         return state
 
     async def catch_up(self) -> None:
-        """Store what was added to known transcripts since they were last read, such as after a crash."""
-        for state in self._folder.behind():
+        """Store new lines of known transcripts, for example after a crash."""
+        for state in self._folder.outdated_sessions():
             if state.transcript is not None:
-                await self._read(state, state.transcript)
+                await self._read_transcripts(state, state.transcript)
                 self._folder.save(state)
 
-    async def missed(self, event: HookEvent, *, since: float) -> None:
-        """Store sessions beside that of an event which no hook told of, such as while hooks were off."""
+    async def import_unseen_sessions(self, event: HookEvent, *, since: float) -> None:
+        """Store sessions in the event's folder that had no hook events, for example while hooks were off."""
         if event.transcript is None:
             return
-        known = Path(event.transcript)
+        current = Path(event.transcript)
         try:
-            beside = [path for path in known.parent.iterdir() if path != known and path.name.endswith(TRANSCRIPTS)]
-            found = [path for path in beside if path.stat().st_mtime >= since]
+            siblings = [
+                path for path in current.parent.iterdir() if path != current and path.name.endswith(TRANSCRIPTS)
+            ]
+            recent = [path for path in siblings if path.stat().st_mtime >= since]
         except OSError:
             return
-        for path in sorted(found):
+        for path in sorted(recent):
             first = next(_lines(event.agent, path, 0), None)
-            if first is None or self._folder.knows(event.agent, first.session):
+            if first is None or self._folder.has_session(event.agent, first.session):
                 continue
-            await self._read(
+            await self._read_transcripts(
                 AgentSessionState(agent=event.agent, session=first.session, transcript=str(path)), str(path)
             )
 
-    async def _read(self, state: AgentSessionState, *paths: str) -> int:
-        """Store what is new in some transcripts, and return how many lines that were."""
+    async def _read_transcripts(self, state: AgentSessionState, *paths: str) -> int:
+        """Store new lines of transcripts. Returns the number of lines."""
         count = 0
-        for path in dict.fromkeys(each for name in paths for each in (Path(name), *_subagents(Path(name)))):
+        for path in dict.fromkeys(file for name in paths for file in (Path(name), *_subagents(Path(name)))):
             count += await self._read_file(state, path)
         return count
 
@@ -88,11 +90,11 @@ class Capture:
         lines = _lines(state.agent, path, state.offsets.get(name, 0))
         while batch := list(islice(lines, _BATCH)):
             if name not in state.spaces:
-                # A transcript belongs where it begins: what is said of a project stays there, wherever it goes, and
-                # whatever a payload claims.
+                # A transcript belongs to the folder where it begins, even if the session moves to another one or a
+                # payload names another one.
                 cwd = next((line.cwd for line in batch if line.cwd), None)
                 if cwd is None:
-                    return count  # its place may be known next time
+                    return count  # its folder may be known next time
                 state.spaces[name] = self.scope(cwd).home
             space = state.spaces[name]
             if space is not None and not state.without_transcript:
@@ -108,9 +110,9 @@ class Capture:
 
     async def _store(self, space: str, lines: list[TranscriptLine]) -> None:
         for _, group in groupby(lines, key=lambda line: line.conversation):
-            several = list(group)
-            session = await self._session(space, several[0])
-            await self._append(session, [line.message() for line in several])
+            group_lines = list(group)
+            session = await self._session(space, group_lines[0])
+            await self._append(session, [line.message() for line in group_lines])
 
     async def _session(self, space: str, line: TranscriptLine) -> Session:
         kind = AgentKind.PRIMARY if line.subagent is None else AgentKind.SUBAGENT
@@ -120,19 +122,19 @@ class Capture:
     async def _append(self, session: Session, messages: list[Message]) -> None:
         try:
             await session.append(messages)
-        except (Conflict, Invalid) as error:
-            if len(messages) == 1:  # refused for good: it must not hold up what comes after it
-                _log.warning("a line of a transcript was not stored: %s", type(error).__name__)
+        except (ConflictError, InvalidRequestError) as error:
+            if len(messages) == 1:  # permanently rejected: it must not block later lines
+                _log.warning("A transcript line was not stored: %s", type(error).__name__)
                 return
-            for each in messages:
-                await self._append(session, [each])
+            for message in messages:
+                await self._append(session, [message])
 
     async def _from_payload(self, state: AgentSessionState, event: HookEvent) -> int:
-        """Store what the payload itself says: the agent keeps no transcript of this session."""
-        said = [("user", event.prompt), ("assistant", event.answer)]
+        """Store the texts of the payload, because this session has no transcript."""
+        texts = [("user", event.prompt), ("assistant", event.answer)]
         messages = [
             Message(role=role, content=text, idempotency_key=f"{state.session[:60]}:{event.turn}:{role}")
-            for role, text in said
+            for role, text in texts
             if text.strip() and event.turn
         ]
         if messages and _is_folder(event.cwd):
@@ -146,38 +148,38 @@ class Capture:
         space = self._memory.space(state.space or "")
         return await space.session(conversation_key(state.agent, state.session), agent=state.agent)
 
-    async def _told(self, state: AgentSessionState, event: HookEvent) -> None:
-        """Pass on what an event means: a turn has ended, the context was compacted, the session has ended."""
+    async def _apply_event(self, state: AgentSessionState, event: HookEvent) -> None:
+        """Apply the end of a turn, a compaction, or the end of the session."""
         if state.space is None or event.event not in (STOP, AFTER_COMPACTION, END):
             return
         session = await self._own_session(state)
-        if not session.info.last_number:  # nothing was said since it was opened
+        if not session.info.last_number:  # the session has no messages
             return
         if event.event == STOP:
-            await (session.idle() if self._learns_freely else session.end_turn())
+            await (session.checkpoint(force=True) if self._learns_freely else session.checkpoint())
         elif event.event == AFTER_COMPACTION:
-            await session.compacted()
+            await session.restart("compaction")
         else:
             await session.end()
 
     async def learn(self, space: str) -> None:
-        """Learn from what is marked in a space, if that costs nothing. With a model it happens by itself."""
+        """Learn from queued sessions of a space, if learning is free. With a model, the worker does this."""
         if self._learns_freely:
             try:
-                await self._memory.space(space).learn()
+                await self._memory.space(space).admin.learn()
             except BethinkError as error:
-                _log.warning("learning in the background failed: %s", type(error).__name__)
+                _log.warning("Background learning failed: %s", type(error).__name__)
 
 
 def _lines(agent: str, path: Path, start: int) -> Iterator[TranscriptLine]:
-    """Yield the lines of a transcript; none of one that cannot be read, which is looked at again next time."""
+    """Yield the lines of a transcript. An unreadable file is skipped and retried next time."""
     reader: Callable[..., Iterator[TranscriptLine]] = _READERS[agent]
     try:
         yield from reader(path, start=start)
     except FileNotFoundError:
-        return  # a session that has only begun
-    except (OSError, Corrupt, Misconfigured) as error:
-        _log.warning("a transcript cannot be read: %s", type(error).__name__)
+        return  # the session has just started
+    except (OSError, CorruptDatabaseError, ConfigurationError) as error:
+        _log.warning("Cannot read a transcript: %s", type(error).__name__)
 
 
 def _is_folder(name: str) -> bool:
@@ -188,7 +190,7 @@ def _is_folder(name: str) -> bool:
 
 
 def _subagents(path: Path) -> list[Path]:
-    """Return the transcripts of a session's sub-agents, which lie in a folder beside its own."""
+    """Return the transcripts of a session's sub-agents, in a folder next to its own."""
     try:
         return sorted((path.parent / path.stem / "subagents").glob("agent-*.jsonl"))
     except OSError:

@@ -1,4 +1,4 @@
-"""Connects programs to memory and takes them off again: what would change, a backup, and the way back."""
+"""Connects and disconnects programs: previews changes, makes backups, and restores them."""
 
 import base64
 import difflib
@@ -19,41 +19,41 @@ from bethink.agents.folder import AgentFolder, free_port, hook_file
 from bethink.base.frozen import frozen
 
 _SHARED = ("hook.py", "hook.json", "token", "port", "lock", "socket")
-"""What belongs to all connected programs, and goes with the last of them."""
+"""Files shared by all connected programs, deleted with the last one."""
 
 
 @frozen
 class FileChange:
-    """What a file holds, and what it would hold. None means that there is no file."""
+    """The current and new content of a file. None means that the file does not exist."""
 
     path: Path
     before: bytes | None
     after: bytes | None
     exact: bool = True
-    """Whether this restores the file as it was, byte for byte."""
+    """True if this restores the original file exactly."""
 
     def diff(self) -> list[str]:
         """Return the change as a unified diff, without the token."""
-        old, new = ((each or b"").decode("utf-8", "replace").splitlines() for each in (self.before, self.after))
-        names = [str(self.path) if each is not None else "/dev/null" for each in (self.before, self.after)]
+        old, new = ((content or b"").decode("utf-8", "replace").splitlines() for content in (self.before, self.after))
+        names = [str(self.path) if content is not None else "/dev/null" for content in (self.before, self.after)]
         lines = difflib.unified_diff(old, new, names[0], names[1], lineterm="")
-        return [_masked(line) for line in lines]
+        return [_mask_token(line) for line in lines]
 
 
-def _masked(line: str) -> str:
-    head, found, _ = line.partition('"Bearer ')
-    return f'{head}{found}***"' if found else line
+def _mask_token(line: str) -> str:
+    head, marker, _ = line.partition('"Bearer ')
+    return f'{head}{marker}***"' if marker else line
 
 
 class Connector:
-    """Connects programs for one person. Nothing is written before `apply`."""
+    """Connects programs for one user. Only `apply` and `apply_undo` write files."""
 
     def __init__(
         self, folder: AgentFolder, *, more: Sequence[str] = (), http: bool = True, project_only: bool = False
     ) -> None:
         self._folder = folder
         self._more = tuple(more)
-        """Options that name the database, for every command that is started."""
+        """Database options for every command that is started."""
         self._project_only = project_only
 
         self.wiring = Wiring(
@@ -64,100 +64,100 @@ class Connector:
             token=folder.token or secrets.token_urlsafe(32),
             http=http,
         )
-        """What is written into the files of programs."""
+        """The values written into configuration files."""
 
     def changes(self, client: Client) -> list[FileChange]:
-        """Return what connecting would change.
+        """Return the changes that connecting would make.
 
         Raises:
-            Misconfigured: if a file cannot be read as what it should be.
+            ConfigurationError: if a file has an invalid format.
         """
         backup = self._backup(client)
-        found: list[FileChange] = []
+        result: list[FileChange] = []
         for file in client.files:
             if file.mcp and not self.wiring.mcp:
                 continue
-            held = _held(file.path)
-            base = held
-            if _same(held, backup.get(str(file.path))):  # connected before, and untouched since
-                base = _original(backup[str(file.path)])
-            after = file.put(base, self.wiring)
-            if after != held:
-                found.append(FileChange(path=file.path, before=held, after=after))
-        return found
+            current = _read_content(file.path)
+            base = current
+            if _is_unchanged(current, backup.get(str(file.path))):  # already connected, and unchanged since
+                base = _original_content(backup[str(file.path)])
+            after = file.add(base, self.wiring)
+            if after != current:
+                result.append(FileChange(path=file.path, before=current, after=after))
+        return result
 
     def apply(self, client: Client, changes: Sequence[FileChange]) -> None:
-        """Write the changes, each after a backup of what was there."""
+        """Save a backup, then write the changes."""
         backup = dict(self._backup(client))
-        made = [str(each) for change in changes for each in _missing(change.path.parent)]
+        created = [str(parent) for change in changes for parent in _missing_folders(change.path.parent)]
         self._install()
         for change in changes:
-            known = backup.get(str(change.path))
+            saved = backup.get(str(change.path))
             before = change.before
-            if _same(before, known):
-                before = _original(known or {})
-            elif known is not None and before is not None:  # changed since: the way back keeps what was changed
-                before = next(file.take(before) for file in client.files if file.path == change.path)
+            if _is_unchanged(before, saved):
+                before = _original_content(saved or {})
+            elif saved is not None and before is not None:  # changed since: undo must keep these changes
+                before = next(file.remove(before) for file in client.files if file.path == change.path)
             backup[str(change.path)] = {
                 "before": None if before is None else base64.b64encode(before).decode(),
                 "after": _digest(change.after or b""),
-                "made": [*made, *(known or {}).get("made", ())],
+                "made": [*created, *(saved or {}).get("made", ())],
             }
-        self._save(client, backup)  # before anything is changed: a crash in between can be undone
+        self._save(client, backup)  # first, so that a crash during writing can be undone
         for change in changes:
             _write(change.path, change.after)
 
     def undo(self, client: Client) -> list[FileChange]:
-        """Return what taking a program off would change: each file as it was, or without ours if it changed since."""
-        backup, found = self._backup(client), list[FileChange]()
+        """Return the changes that disconnecting would make: original files, or without our entries if changed since."""
+        backup, result = self._backup(client), list[FileChange]()
         for file in client.files:
-            held, known = _held(file.path), backup.get(str(file.path))
-            if held is None or (known is None and file.take(held) == held):
+            current, saved = _read_content(file.path), backup.get(str(file.path))
+            if current is None or (saved is None and file.remove(current) == current):
                 continue
-            exact = _same(held, known)
-            after = _original(known or {}) if exact else file.take(held)
-            if after != held:
-                found.append(FileChange(path=file.path, before=held, after=after, exact=exact))
-        return found
+            exact = _is_unchanged(current, saved)
+            after = _original_content(saved or {}) if exact else file.remove(current)
+            if after != current:
+                result.append(FileChange(path=file.path, before=current, after=after, exact=exact))
+        return result
 
     def apply_undo(self, client: Client, changes: Sequence[FileChange]) -> None:
-        """Take a program off, and with the last one what they shared. What was remembered stays."""
+        """Disconnect a program, and delete shared files with the last one. Stored memory is not deleted."""
         backup = self._backup(client)
         for change in changes:
             _write(change.path, change.after)
-        for made in dict.fromkeys(each for known in backup.values() for each in known.get("made", ())):
-            _remove_empty(Path(made))
+        for created in dict.fromkeys(item for saved in backup.values() for item in saved.get("made", ())):
+            _remove_empty(Path(created))
         self._backup_file(client).unlink(missing_ok=True)
         _remove_empty(self._folder.path / "backups")
         if not (self._folder.path / "backups").is_dir():
-            made = self._folder.settings.get("made", ())
+            created = self._folder.settings.get("made", ())
             for name in _SHARED:
                 (self._folder.path / name).unlink(missing_ok=True)
-            for each in (self._folder.spool, self._folder.sessions, *map(Path, made)):
-                _remove_empty(each)
+            for item in (self._folder.spool, self._folder.sessions, *map(Path, created)):
+                _remove_empty(item)
 
-    def connected(self, client: Client) -> bool:
+    def is_connected(self, client: Client) -> bool:
         """Return whether a program is connected, by us or by hand."""
-        held = _held(client.files[0].path)
+        current = _read_content(client.files[0].path)
         try:
-            return held is not None and client.files[0].take(held) != held
-        except Exception:  # noqa: BLE001 - whatever is wrong with the file, ours is not in it
+            return current is not None and client.files[0].remove(current) != current
+        except Exception:  # noqa: BLE001 - an unreadable file does not contain our entries
             return False
 
-    def stale(self) -> bool:
-        """Return whether the script that hooks run is missing, or of another version than this one."""
-        return _held(self._folder.path / "hook.py") != hook_file().read_bytes()
+    def is_stale(self) -> bool:
+        """Return whether the hook script is missing or of another version."""
+        return _read_content(self._folder.path / "hook.py") != hook_file().read_bytes()
 
     def _install(self) -> None:
         path = self._folder.path
-        made = self._folder.settings.get("made") or [str(each) for each in _missing(path)]
+        created = self._folder.settings.get("made") or [str(parent) for parent in _missing_folders(path)]
         since = self._folder.settings.get("since") or time.time()
         self._folder.make()
         settings: dict[str, Any] = {
             "start": [sys.executable, "-m", "bethink", "serve", "--agents", str(path), *self._more],
             "since": since,
             "project_only": self._project_only,
-            "made": made,
+            "made": created,
         }
         self._folder.write(path / "port", str(self.wiring.port))
         self._folder.write(path / "token", self.wiring.token)
@@ -179,7 +179,7 @@ class Connector:
         self._folder.write(path, json.dumps(backup))
 
 
-def _held(path: Path) -> bytes | None:
+def _read_content(path: Path) -> bytes | None:
     try:
         return path.read_bytes()
     except FileNotFoundError:
@@ -190,33 +190,33 @@ def _digest(text: bytes) -> str:
     return hashlib.sha256(text).hexdigest()
 
 
-def _same(held: bytes | None, known: Mapping[str, Any] | None) -> bool:
-    return held is not None and known is not None and known["after"] == _digest(held)
+def _is_unchanged(content: bytes | None, saved: Mapping[str, Any] | None) -> bool:
+    return content is not None and saved is not None and saved["after"] == _digest(content)
 
 
-def _original(known: Mapping[str, Any]) -> bytes | None:
-    before = known.get("before")
+def _original_content(saved: Mapping[str, Any]) -> bytes | None:
+    before = saved.get("before")
     return None if before is None else base64.b64decode(before)
 
 
-def _missing(folder: Path) -> list[Path]:
-    """Return the folders that have to be made for one, the innermost first."""
-    return [each for each in (folder, *folder.parents) if not each.exists()]
+def _missing_folders(folder: Path) -> list[Path]:
+    """Return the folders to create for a path, innermost first."""
+    return [path for path in (folder, *folder.parents) if not path.exists()]
 
 
 def _write(path: Path, content: bytes | None) -> None:
-    """Write a file in one step. A link stays one, and the file's mode stays; a new file is its owner's only."""
+    """Write a file atomically. Preserves links and the file mode; a new file is readable only by its owner."""
     if content is None:
         path.unlink(missing_ok=True)
         return
     target = path.resolve()
     target.parent.mkdir(parents=True, exist_ok=True)
     mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o600
-    beside = target.with_name(f".{target.name}.{os.getpid()}.new")
-    with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode), "wb") as file:
+    temporary = target.with_name(f".{target.name}.{os.getpid()}.new")
+    with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode), "wb") as file:
         file.write(content)
         os.fchmod(file.fileno(), mode)
-    beside.replace(target)
+    temporary.replace(target)
 
 
 def _remove_empty(folder: Path) -> None:

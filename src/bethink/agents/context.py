@@ -1,4 +1,4 @@
-"""What a session is shown when it starts: the memory of its project and of its person, within one budget."""
+"""Context at session start: memory of the project and the user, within one budget."""
 
 from bethink.agents.scopes import ProjectScope
 from bethink.api.connect import Memory
@@ -7,27 +7,27 @@ from bethink.errors import BethinkError
 from bethink.model.records import conversation_key
 
 BUDGET = 1_900
-"""Tokens of the whole. Above about 2,500, Codex shows a preview instead of the text."""
+"""Total tokens. Above about 2,500, Codex shows a preview instead of the text."""
 _log = logger("agents")
 
 
 async def start_context(memory: Memory, scope: ProjectScope, *, agent: str, session: str) -> str:
-    """Return the block to begin a session with; empty if there is nothing to show. What is shown goes into the ledger.
+    """Return the context block for a session start, or an empty string. The block is recorded in the context log.
 
-    Each space may use an equal share; what the project leaves is the person's.
+    Each space gets an equal share. Tokens the project does not use go to the user's space.
     """
-    left, blocks = BUDGET, list[str]()
-    for place, name in enumerate(scope.spaces):
-        share = left // (len(scope.spaces) - place)
+    remaining, blocks = BUDGET, list[str]()
+    for index, name in enumerate(scope.spaces):
+        share = remaining // (len(scope.spaces) - index)
         try:
             space = memory.space(name)
             if not await space.context(budget=share):
-                continue  # an empty space gets no session only to say so
-            asking = await space.session(conversation_key(agent, session), agent=agent)
-            block = await space.context(budget=share, session_id=asking.id)
+                continue  # do not open a session in an empty space
+            agent_session = await space.session(conversation_key(agent, session), agent=agent)
+            block = await space.context(budget=share, session_id=agent_session.id)
         except BethinkError as error:
-            _log.warning("no context: %s", type(error).__name__)
+            _log.warning("Could not build the context: %s", type(error).__name__)
             continue
-        left -= block.tokens
+        remaining -= block.tokens
         blocks.append(block.text)
     return "\n\n".join(blocks)

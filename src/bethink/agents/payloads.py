@@ -1,4 +1,4 @@
-"""What a hook says, read by allow-list: events and fields that are unknown are passed over, and none is refused."""
+"""Hook payloads, read by allow-list: unknown events and fields are ignored."""
 
 import json
 from collections.abc import Mapping
@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from bethink.agents.folder import hook_module
 from bethink.base.frozen import frozen
-from bethink.errors import Invalid
+from bethink.errors import InvalidRequestError
 from bethink.model.records import checked_name
 
 AGENTS = ("claude-code", "codex")
@@ -15,14 +15,14 @@ BEFORE_COMPACTION, AFTER_COMPACTION, END = "PreCompact", "PostCompact", "Session
 EVENTS = (START, PROMPT, STOP, SUBAGENT_STOP, BEFORE_COMPACTION, AFTER_COMPACTION, END)
 """The events that hooks are installed for."""
 TRANSCRIPTS = (".jsonl", ".jsonl.zst")
-"""How the name of a transcript ends."""
-_LONGEST = 60_000
-"""Characters of a payload's text that are stored where there is no transcript."""
+"""File name suffixes of transcripts."""
+_MAX_TEXT = 60_000
+"""Maximum characters stored from a payload when there is no transcript."""
 
 
 @frozen
 class HookEvent:
-    """One event of an agent's session. The texts matter only to a session without a transcript."""
+    """One event of an agent's session. The texts are used only without a transcript."""
 
     agent: str
     event: str
@@ -35,8 +35,8 @@ class HookEvent:
     answer: str = ""
 
     def note(self) -> dict[str, str]:
-        """Return what may be written to the spool: where to read, and nothing of what was said."""
-        given = {
+        """Return the note for the spool: paths and ids, without message text."""
+        fields = {
             "agent": self.agent,
             "event": self.event,
             "session_id": self.session,
@@ -44,34 +44,34 @@ class HookEvent:
             "transcript_path": self.transcript,
             "agent_transcript_path": self.subagent_transcript,
         }
-        return {name: value for name, value in given.items() if value}
+        return {name: value for name, value in fields.items() if value}
 
 
 def read_payload(agent: str, event: str, body: bytes) -> HookEvent | None:
-    """Return what a hook's payload says; None for one that names no session."""
+    """Parse a hook's payload. Returns None without a session."""
     try:
-        given: object = json.loads(body)
+        payload: object = json.loads(body)
     except (ValueError, RecursionError):
         return None
-    return event_from(agent, event, cast("Mapping[str, Any]", given)) if isinstance(given, dict) else None
+    return event_from(agent, event, cast("Mapping[str, Any]", payload)) if isinstance(payload, dict) else None
 
 
-def event_from(agent: str, event: str, given: Mapping[str, Any]) -> HookEvent | None:
-    """Return the event that a payload or a note of the spool describes; None if it names no session."""
+def event_from(agent: str, event: str, fields: Mapping[str, Any]) -> HookEvent | None:
+    """Return the event of a payload or spool note, or None without a session."""
 
-    def text(name: str, longest: int = _LONGEST) -> str:
-        value = given.get(name)
-        return value.encode("utf-8", "replace").decode()[:longest] if isinstance(value, str) else ""
+    def text(name: str, max_length: int = _MAX_TEXT) -> str:
+        value = fields.get(name)
+        return value.encode("utf-8", "replace").decode()[:max_length] if isinstance(value, str) else ""
 
     def transcript(name: str) -> str | None:
         path = text(name, limits[name])
         return path if path.endswith(TRANSCRIPTS) and "\0" not in path else None
 
     limits = hook_module().POINTERS
-    session = text("session_id", limits["session_id"] + 1)  # one that is too long is none
+    session = text("session_id", limits["session_id"] + 1)  # a longer one is invalid
     try:
         checked_name(session, "a session")
-    except Invalid:
+    except InvalidRequestError:
         return None
     if agent not in AGENTS or event not in EVENTS:
         return None

@@ -1,4 +1,4 @@
-"""The resident process: one for each person, started by the first hook that needs it, ending by itself."""
+"""The resident process: one per user, started by the first hook, and stopped when idle."""
 
 import hmac
 import json
@@ -26,21 +26,21 @@ from bethink.agents.payloads import END, START, STOP, HookEvent, event_from, rea
 from bethink.api.connect import Memory
 from bethink.base.logs import logger
 from bethink.errors import BethinkError
-from bethink.model.access import Caller, Door, caller
+from bethink.model.access import Caller, Interface, caller
 
 IDLE = 7_200.0
-"""Seconds without a hook after which the process ends, if no session is open."""
-_OPEN = 12 * 3_600.0
+"""Seconds without a hook after which the process stops, if no session is open."""
+_SESSION_TIMEOUT = 12 * 3_600.0
 """Seconds after which a session without a hook no longer counts as open."""
-_LATEST = 3.0
-"""Seconds that a session's start waits for what was said before to be stored and learnt from."""
+_START_TIMEOUT = 3.0
+"""Maximum seconds that a session start waits for earlier messages to be stored and learned from."""
 _BYTES = 16_000_000
 _HOSTS = ("localhost", "127.0.0.1")
 _log = logger("agents")
 
 
 class Resident:
-    """Takes the events of hooks: notes each in the spool, answers at once, and stores what they point to afterwards."""
+    """Handles hook events: writes each to the spool, answers immediately, and stores the transcripts afterwards."""
 
     def __init__(self, memory: Memory, folder: AgentFolder, *, learns_freely: bool = False) -> None:
         self._memory = memory
@@ -48,110 +48,114 @@ class Resident:
         self._capture = Capture(memory, folder, learns_freely=learns_freely)
         self._wake = anyio.Event()
         self._working = anyio.Lock()
-        self._rested = anyio.Event()
-        self._begun: HookEvent | None = None
-        self._looks_back = False
+        self._caught_up = anyio.Event()
+        self._start_event: HookEvent | None = None
+        self._should_look_back = False
         self._to_learn: set[str] = set()
         self._last = time.monotonic()
-        self._heard: dict[tuple[str, str], float] = {}
+        self._last_seen: dict[tuple[str, str], float] = {}
 
     async def hook(self, agent: str, event: str, body: bytes) -> str:
-        """Return the answer to a hook: JSON for a session's start where there is something to show, else nothing."""
-        caller.set(Caller(door=Door.HOOK))  # each hook has a task of its own
+        """Return the answer to a hook: JSON for a session start with context, otherwise an empty string."""
+        caller.set(Caller(interface=Interface.HOOK))  # each hook runs in its own task
         self._last = time.monotonic()
-        told = read_payload(agent, event, body)
-        if told is None:
+        hook_event = read_payload(agent, event, body)
+        if hook_event is None:
             return ""
-        self._hear(told)
-        if told.transcript is None and (told.prompt or told.answer):
-            async with self._working:  # its texts are nowhere else
-                await self._take(told)
-        if told.event != START:
-            self._folder.note(told.note())
+        self._track_session(hook_event)
+        if hook_event.transcript is None and (hook_event.prompt or hook_event.answer):
+            async with self._working:  # only the payload has its texts
+                await self._handle_event(hook_event)
+        if hook_event.event != START:
+            self._folder.note(hook_event.note())
             self._wake.set()
             return ""
-        return await self._start(told)
+        return await self._start(hook_event)
 
-    async def _start(self, told: HookEvent) -> str:
-        self._rested, self._begun, self._looks_back = anyio.Event(), told, True
+    async def _start(self, event: HookEvent) -> str:
+        self._caught_up, self._start_event, self._should_look_back = anyio.Event(), event, True
         self._wake.set()
-        with anyio.move_on_after(_LATEST):
-            await self._rested.wait()
+        with anyio.move_on_after(_START_TIMEOUT):
+            await self._caught_up.wait()
         async with self._working:
-            await self._take(told)
-        text = await start_context(self._memory, self._capture.scope(told.cwd), agent=told.agent, session=told.session)
+            await self._handle_event(event)
+        text = await start_context(
+            self._memory, self._capture.scope(event.cwd), agent=event.agent, session=event.session
+        )
         if not text:
             return ""
         return json.dumps({"hookSpecificOutput": {"hookEventName": START, "additionalContext": text}})
 
-    def _hear(self, told: HookEvent) -> None:
-        key = (told.agent, told.session)
-        self._heard.pop(key, None)
-        if told.event != END:
-            self._heard[key] = time.monotonic()
+    def _track_session(self, event: HookEvent) -> None:
+        key = (event.agent, event.session)
+        self._last_seen.pop(key, None)
+        if event.event != END:
+            self._last_seen[key] = time.monotonic()
 
     @property
     def idle_for(self) -> float:
         """Seconds since the last hook; 0 while a session is open."""
         now = time.monotonic()
-        return 0.0 if any(now - each < _OPEN for each in self._heard.values()) else now - self._last
+        return (
+            0.0 if any(now - seen_at < _SESSION_TIMEOUT for seen_at in self._last_seen.values()) else now - self._last
+        )
 
     async def run(self) -> None:
-        """Store what earlier processes left, then what hooks point to, until cancelled."""
-        caller.set(Caller(door=Door.HOOK))
-        self._looks_back = True
+        """Store leftovers of earlier processes, then new transcript lines, until cancelled."""
+        caller.set(Caller(interface=Interface.HOOK))
+        self._should_look_back = True
         while True:
             self._wake = anyio.Event()
             try:
                 await self._pass()
             except Exception as error:  # noqa: BLE001 - it serves every session, so no single one may end it
-                _log.warning("storing what hooks told failed: %s", type(error).__name__)
+                _log.warning("Storing hook events failed: %s", type(error).__name__)
             if not self._wake.is_set():
-                self._rested.set()
-            with anyio.move_on_after(60):  # a note that failed is tried again
+                self._caught_up.set()
+            with anyio.move_on_after(60):  # retry failed notes
                 await self._wake.wait()
 
     async def _pass(self) -> None:
-        await self.work_off()
-        if self._looks_back:
-            begun, self._begun, self._looks_back = self._begun, None, False
-            await self._look_back(begun)
+        await self.process_spool()
+        if self._should_look_back:
+            start_event, self._start_event, self._should_look_back = self._start_event, None, False
+            await self._import_missed(start_event)
         while self._to_learn:
             await self._capture.learn(self._to_learn.pop())
 
-    async def work_off(self) -> None:
-        """Store what the notes of the spool point to. A note goes when that is done."""
+    async def process_spool(self) -> None:
+        """Store the transcripts that spool notes point to. Finished notes are deleted."""
         for path, note in self._folder.notes():
-            told = event_from(note.get("agent", ""), note.get("event", ""), note)
+            event = event_from(note.get("agent", ""), note.get("event", ""), note)
             async with self._working:
-                if told is None or await self._take(told):
+                if event is None or await self._handle_event(event):
                     path.unlink(missing_ok=True)
 
-    async def _look_back(self, begun: HookEvent | None) -> None:
-        """Store what no hook told of: what a crash left, and sessions while hooks were off."""
+    async def _import_missed(self, start_event: HookEvent | None) -> None:
+        """Store lines without a hook event, after a crash or while hooks were off."""
         since = self._folder.settings.get("since")
         async with self._working:
             await self._capture.catch_up()
-            if begun is not None and isinstance(since, (int, float)):
-                await self._capture.missed(begun, since=since)
+            if start_event is not None and isinstance(since, (int, float)):
+                await self._capture.import_unseen_sessions(start_event, since=since)
 
-    async def _take(self, told: HookEvent) -> bool:
-        """Store what an event points to; return False if that is to be tried again."""
+    async def _handle_event(self, event: HookEvent) -> bool:
+        """Store the transcript of an event. Returns False if it should be retried."""
         try:
-            state = await self._capture.take(told)
+            state = await self._capture.handle_event(event)
         except (BethinkError, OSError) as error:
-            _log.warning("a hook is tried again: %s", type(error).__name__)
+            _log.warning("A hook event will be retried: %s", type(error).__name__)
             return False
-        except Exception as error:  # noqa: BLE001 - one odd session must not keep all others from being stored
-            _log.warning("a hook was passed over: %s", type(error).__name__)
+        except Exception as error:  # noqa: BLE001 - one bad session must not block all others
+            _log.warning("A hook event was skipped: %s", type(error).__name__)
             return True
-        if state.space is not None and told.event in (STOP, END):
+        if state.space is not None and event.event in (STOP, END):
             self._to_learn.add(state.space)
         return True
 
 
 class _Handler(BaseHTTPRequestHandler):
-    """POST /hooks/AGENT/EVENT. It answers 200 to whatever a hook sends: an agent must not stumble over memory."""
+    """POST /hooks/AGENT/EVENT. Always answers 200 to authorized hooks, so that memory never disturbs an agent."""
 
     timeout = 10
     server_version, sys_version = "bethink", ""
@@ -169,7 +173,7 @@ class _Handler(BaseHTTPRequestHandler):
             try:
                 answer = server.portal.call(server.resident.hook, parts[1], parts[2], body)
             except Exception as error:  # noqa: BLE001 - see above
-                _log.warning("a hook failed: %s", type(error).__name__)
+                _log.warning("A hook failed: %s", type(error).__name__)
         self._answer(200, answer)
 
     def do_GET(self) -> None:
@@ -189,7 +193,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-        """Say nothing: the path and the headers of a request are not for a log."""
+        """Log nothing: request paths and headers are private."""
 
     def address_string(self) -> str:
         return ""
@@ -202,18 +206,18 @@ class _Server:
     daemon_threads = True
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say nothing of a hook that did not wait for its answer: it has left a note of its own."""
+        """Ignore hooks that did not wait for the answer: they left a note in the spool."""
 
     def admits(self, headers: Any) -> bool:
-        """Return whether a request may be answered: by the token, and not from a web page."""
+        """Return whether a request has the token and does not come from a web page."""
         if headers.get("origin") is not None or headers.get("host", "").partition(":")[0] not in _HOSTS:
             return False
-        given = headers.get("authorization", "").removeprefix("Bearer ")
-        return not self.token or hmac.compare_digest(given.encode(), self.token.encode())
+        token = headers.get("authorization", "").removeprefix("Bearer ")
+        return not self.token or hmac.compare_digest(token.encode(), self.token.encode())
 
 
 class _Socket(_Server, ThreadingMixIn, UnixStreamServer):
-    """Listens on a socket file, which only its owner can use."""
+    """Listens on a socket file that only its owner can use."""
 
 
 class _Loopback(_Server, ThreadingHTTPServer):
@@ -230,10 +234,10 @@ def serve(
     idle: float = IDLE,
     ready: Callable[[], None] | None = None,
 ) -> bool:
-    """Serve hooks until there were none for a while. Returns False at once if another process already does."""
+    """Serve hooks until idle. Returns False immediately if another process already serves them."""
     folder.make()
     with (folder.path / "lock").open("a+") as lock:
-        if not _locked(lock):
+        if not _try_lock(lock):
             return False
         anyio.run(partial(_serve, memory, folder, learns_freely=learns_freely, idle=idle, ready=ready))
     return True
@@ -246,7 +250,7 @@ async def _serve(
         await stack.enter_async_context(memory)
         portal = await stack.enter_async_context(BlockingPortal())
         resident = Resident(memory, folder, learns_freely=learns_freely)
-        servers = _listening(folder)
+        servers = _start_servers(folder)
         for server in servers:
             server.portal, server.resident = portal, resident
             threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.5}, daemon=True).start()
@@ -255,7 +259,7 @@ async def _serve(
                 ready()
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(resident.run)
-                while resident.idle_for < idle:  # noqa: ASYNC110 - nothing happens when a process becomes idle
+                while resident.idle_for < idle:  # noqa: ASYNC110 - there is no event for becoming idle
                     await anyio.sleep(min(5.0, idle))
                 tasks.cancel_scope.cancel()
         finally:
@@ -265,17 +269,17 @@ async def _serve(
             (folder.path / "socket").unlink(missing_ok=True)
 
 
-def _listening(folder: AgentFolder) -> list[Any]:
+def _start_servers(folder: AgentFolder) -> list[Any]:
     servers: list[Any] = []
-    with suppress(OSError):  # the port was taken: the socket still serves, and doctor says so
+    with suppress(OSError):  # the port is in use: the socket still works, and doctor reports it
         loopback = _Loopback(("127.0.0.1", folder.port or free_port()), _Handler)
         loopback.token = folder.token or secrets.token_urlsafe(32)
         folder.write(folder.path / "port", str(loopback.server_port))
         folder.write(folder.path / "token", loopback.token)
         servers.append(loopback)
-    # The socket comes last: where it is, everything listens.
+    # The socket comes last: when it exists, all servers listen.
     if hasattr(socket, "AF_UNIX"):
-        os.chdir(folder.path)  # the path of a socket may have about 100 characters
+        os.chdir(folder.path)  # socket paths are limited to about 100 characters
         Path("socket").unlink(missing_ok=True)
         before = os.umask(0o177)
         try:
@@ -285,9 +289,9 @@ def _listening(folder: AgentFolder) -> list[Any]:
     return servers
 
 
-def _locked(lock: Any) -> bool:
+def _try_lock(lock: Any) -> bool:
     try:
-        import fcntl  # noqa: PLC0415 - Windows has another
+        import fcntl  # noqa: PLC0415 - not on Windows
     except ImportError:
         import msvcrt  # noqa: PLC0415
 

@@ -1,4 +1,4 @@
-"""Which spaces a folder belongs to: the person's own, and one per project, told by git without running it."""
+"""Spaces of a folder: the user's own, and one per project, read from git files without running git."""
 
 import hashlib
 import re
@@ -7,22 +7,22 @@ from configparser import RawConfigParser
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from bethink.agents.ignore import ignored
+from bethink.agents.ignore import is_ignored
 from bethink.base.frozen import frozen
 
 PERSON = "default"
-"""The person's own space: the one that `bethink recall` asks, too, when no space is named."""
+"""The user's own space, which is also the default of `bethink recall`."""
 _PREFIX = "project:"
-_LONGEST = 120
+_MAX_NAME = 120
 _REMOTE = re.compile(r'remote "(.+)"')
 _SCP = re.compile(r"(?:[^@/\s]+@)?([^:/\s]+):(?!//)(.+)")
-_USUAL = (None, 80, 443)
-_ODD = re.compile(r"[^\w./@+-]+")
+_DEFAULT_PORTS = (None, 80, 443)
+_UNSAFE = re.compile(r"[^\w./@+-]+")
 
 
 @frozen
 class ProjectScope:
-    """The spaces of a folder. `home` is where its sessions are stored; what is shown there comes from `spaces`."""
+    """The spaces of a folder. Sessions are stored in `home`; context comes from `spaces`."""
 
     person: str | None
     project: str | None
@@ -30,28 +30,28 @@ class ProjectScope:
 
     @property
     def home(self) -> str | None:
-        """The space that sessions in this folder are stored in; None if they are not stored at all."""
+        """The space where sessions in this folder are stored; None if they are not stored."""
         return None if self.ignored else self.project or self.person
 
     @property
     def spaces(self) -> tuple[str, ...]:
-        """The spaces whose memory may be shown in this folder, the project's first."""
+        """The spaces that provide context in this folder, the project's first."""
         return () if self.ignored else tuple(filter(None, (self.project, self.person)))
 
 
 def scope_of(folder: str | Path, *, project_only: bool = False) -> ProjectScope:
     """Return the spaces of a folder.
 
-    A folder in a git repository belongs to the project of its remote: a clone and a worktree are the same project.
-    Without a remote, it is the repository on this machine. All others belong to the person; so does a home folder that
-    is itself a repository. With `project_only`, nothing is stored or shown outside of projects.
+    A folder in a git repository belongs to the project of its remote, so clones and worktrees share a project.
+    Without a remote, the project is the local repository. Other folders, and a home folder that is itself a
+    repository, belong to the user. With `project_only`, nothing is stored or shown outside projects.
     """
     path = Path(folder).expanduser()
     try:
         path = path.resolve()
         person = None if project_only else PERSON
-        return ProjectScope(person=person, project=_project(path), ignored=ignored(path))
-    except (OSError, RuntimeError, ValueError):  # a folder that cannot be looked at is left out
+        return ProjectScope(person=person, project=_project(path), ignored=is_ignored(path))
+    except (OSError, RuntimeError, ValueError):  # an inaccessible folder is ignored
         return ProjectScope(person=None, project=None, ignored=True)
 
 
@@ -61,7 +61,7 @@ def _project(path: Path) -> str | None:
         marker = folder / ".git"
         if folder != home and marker.exists():
             shared = _shared_folder(marker)
-            return None if shared is None else _named(shared)
+            return None if shared is None else _project_name(shared)
     return None
 
 
@@ -84,13 +84,13 @@ def _shared_folder(marker: Path) -> Path | None:
     return (own / common.read_text(encoding="utf-8").strip()).resolve() if common.is_file() else own
 
 
-def _named(shared: Path) -> str:
+def _project_name(shared: Path) -> str:
     remote = _remote(shared / "config")
     plain = "" if remote is None else plain_remote(remote)
     if plain:
-        return _PREFIX + (plain if len(plain) <= _LONGEST else f"{plain[:_LONGEST]}-{_digest(plain)}")
+        return _PREFIX + (plain if len(plain) <= _MAX_NAME else f"{plain[:_MAX_NAME]}-{_digest(plain)}")
     root = shared.parent if shared.name == ".git" else shared
-    return f"{_PREFIX}{_ODD.sub('-', root.name)[:_LONGEST]}-{_digest(str(shared))}"
+    return f"{_PREFIX}{_UNSAFE.sub('-', root.name)[:_MAX_NAME]}-{_digest(str(shared))}"
 
 
 def _digest(text: str) -> str:
@@ -98,30 +98,30 @@ def _digest(text: str) -> str:
 
 
 def _remote(config: Path) -> str | None:
-    """Return the address of `origin`, or else of the first remote by name."""
+    """Return the URL of `origin`, or of the first remote by name."""
     parser = RawConfigParser(strict=False, allow_no_value=True, comment_prefixes=("#", ";"))
     try:
         parser.read_string(config.read_text(encoding="utf-8", errors="replace"))
     except (OSError, ConfigError):
         return None
-    found = {
-        match[1]: parser.get(each, "url", fallback=None)
-        for each in parser.sections()
-        if (match := _REMOTE.fullmatch(each))
+    urls = {
+        match[1]: parser.get(section, "url", fallback=None)
+        for section in parser.sections()
+        if (match := _REMOTE.fullmatch(section))
     }
-    known = {name: url for name, url in found.items() if url}
-    return known.get("origin") or next((known[name] for name in sorted(known)), None)
+    remotes = {name: url for name, url in urls.items() if url}
+    return remotes.get("origin") or next((remotes[name] for name in sorted(remotes)), None)
 
 
 def plain_remote(address: str) -> str:
-    """Return the address of a remote as `host/path`, the same for every way to write it, and without a password."""
+    """Normalize the URL of a remote to `host/path`, without a password."""
     address = address.strip().strip('"')
     if "://" in address:
         try:
             parts = urlsplit(address)
             host, path = parts.hostname or "", parts.path
-            # Two servers on one machine are told apart; by ssh the port says nothing about the repository.
-            if parts.port not in _USUAL and parts.scheme in ("http", "https"):
+            # The port separates two servers on one machine. For ssh, it does not identify the repository.
+            if parts.port not in _DEFAULT_PORTS and parts.scheme in ("http", "https"):
                 host = f"{host}@{parts.port}"
         except ValueError:
             return ""
@@ -131,5 +131,5 @@ def plain_remote(address: str) -> str:
         host, path = "", address  # a folder on this machine
         if not path.startswith(("/", "~")):
             return ""
-    path = _ODD.sub("-", path.strip("/").removesuffix("/").removesuffix(".git"))
+    path = _UNSAFE.sub("-", path.strip("/").removesuffix("/").removesuffix(".git"))
     return f"{host}/{path}".strip("/")

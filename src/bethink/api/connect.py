@@ -1,42 +1,41 @@
-"""Memory and `connect`: the entry point. A memory opens, closes, and returns handles on spaces."""
+"""`connect` and `Memory`, the entry points of Bethink."""
 
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from bethink.api.memory import MemoryVerbs
+from bethink.api.memory import MemoryOperations
 from bethink.api.space import Space
-from bethink.config.settings import Settings, load_settings, settings_of, with_values
-from bethink.errors import Invalid
+from bethink.config.addresses import settings_of
+from bethink.config.settings import Settings, load_settings, with_values
+from bethink.errors import InvalidRequestError
 from bethink.extend import Embedder, Model, Redactor, Tokens
-from bethink.host.backend import Backend, LocalBackend
+from bethink.host.backend import Backend
 from bethink.host.build import backend_from
 from bethink.model.records import checked_name
 from bethink.store.db import Clock, Database, system_clock
 
 if TYPE_CHECKING:
-    from bethink.api.spaces import Spaces
-    from bethink.memory.archive.load import Loaded
-    from bethink.memory.archive.sync import Synced
+    from bethink.api.group import SpaceGroup
     from bethink.memory.working.ladder import Compactor
     from bethink.memory.working.process import Engine
 
 
-_MOST_SPACES = 20
+_MAX_SPACES = 20
 
 
-class Memory(MemoryVerbs):
-    """A memory in a file, in PostgreSQL or on a server. Open it with `async with`; share it between tasks."""
+class Memory(MemoryOperations):
+    """A memory in a file, in PostgreSQL or on a server. Open it with `async with`. Tasks can share one memory."""
 
     def __init__(self, backend: Backend) -> None:
         super().__init__(backend)
 
     async def open(self) -> None:
-        """Open the database, or prepare to call the server. Entering an `async with` block does this."""
+        """Open the database or the connection to a server. `async with` calls this."""
         await self._backend.open()
 
     async def close(self) -> None:
-        """Finish what is running and release every connection. Leaving an `async with` block does this."""
+        """Finish running requests and release all connections. `async with` calls this at the end."""
         await self._backend.close()
 
     async def __aenter__(self) -> "Memory":
@@ -50,114 +49,46 @@ class Memory(MemoryVerbs):
 
     @property
     def backend(self) -> Backend:
-        """The backend that carries out the requests."""
+        """The backend that runs the requests."""
         return self._backend
 
     def space(self, name: str) -> Space:
-        """Return a handle on a space. A space is created when something is first stored in it.
+        """Return a handle on a space. The first write creates the space.
 
         Args:
-            name: The name of an end user, a project or a team: 1 to 200 printable characters.
+            name: Name of a user, project or team: 1 to 200 printable characters.
 
         Raises:
-            Invalid: for any other name.
+            InvalidRequestError: if the name is invalid.
         """
         return Space(self._backend, checked_name(name, "a space"))
 
-    def spaces(self, *names: str) -> "Spaces":
-        """Return a handle that asks several spaces together: one ranking, one budget, each item with its space.
+    def group(self, *names: str) -> "SpaceGroup":
+        """Return a handle that searches several spaces together, with one ranking and one budget.
 
-        On a server, each space is asked under its own right: one that the key may not read is an error that names it.
-
-        Args:
-            names: The names of 1 to 20 spaces. Where two items rank alike, the space named first comes first.
-
-        Raises:
-            Invalid: for another number of names, a name given twice, or one that no space can have.
-        """
-        from bethink.api.spaces import Spaces  # noqa: PLC0415 - most programs ask one space
-
-        if not 1 <= len(names) <= _MOST_SPACES or len(set(names)) < len(names):
-            hint = "List the names of all spaces with list_spaces."
-            raise Invalid(f"name 1 to {_MOST_SPACES} different spaces.", hint=hint)
-        return Spaces(self._backend, tuple(checked_name(name, "a space") for name in names))
-
-    async def import_archive(self, path: Path | str, *, space: str | None = None, dry_run: bool = False) -> "Loaded":
-        """Read an archive into a space, which must be empty or hold a part of it: then the rest is stored.
-
-        It is checked as a whole before anything is stored. What this memory has forgotten is forgotten again. It needs
-        a database in this process.
+        Each match names its space. On a server, the key must allow every space.
 
         Args:
-            path: The file that `export_archive` wrote.
-            space: The space to store it in; that of the archive, if left out.
-            dry_run: Only check it.
+            names: Names of 1 to 20 spaces. If scores are equal, matches of the space listed first come first.
 
         Raises:
-            Corrupt: for a damaged archive, with the file and the line.
-            Conflict: if the space holds anything that is not in the archive.
+            InvalidRequestError: if there are no names or more than 20, or a name is repeated or invalid.
         """
-        from bethink.memory.archive.load import load_archive  # noqa: PLC0415
-        from bethink.memory.deletion.replay import replay  # noqa: PLC0415
+        from bethink.api.group import SpaceGroup  # noqa: PLC0415 - most programs search one space
 
-        local = self._backend.local()
-        database, record = local.database, local.record().of_everything("memory.import_archive")
-        name = None if space is None else checked_name(space, "a space")
-        loaded = await load_archive(database, Path(path), space=name, dry_run=dry_run, record=record)
-        if not dry_run:
-            await database.transact(lambda tx: replay(tx, space=loaded.space), space=loaded.space)
-        return loaded
-
-    async def sync(self, other: "Memory", *names: str) -> "list[Synced]":
-        """Exchange with another memory what each lacks. Both have the same afterwards, archives byte for byte.
-
-        Where both changed the same fact or document, the later version holds and the other stands below it; where
-        both went on with a session, their messages follow one another. What one has forgotten, the other forgets. It
-        needs both databases in this process.
-
-        Args:
-            other: The other memory, open as well.
-            names: The spaces to sync; all that either of them has, if none is named.
-
-        Raises:
-            Busy: if a space kept changing meanwhile. Run it again.
-            UnderLegalHold: if a legal hold stands on a space on either side, as the other may have forgotten of it.
-        """
-        from bethink.memory.archive.sync import sync_space  # noqa: PLC0415 - few programs sync
-        from bethink.memory.deletion.replay import replay  # noqa: PLC0415
-        from bethink.memory.deletion.retract import retract_as_of  # noqa: PLC0415
-
-        sides = self._backend.local(), other.backend.local()
-        every = [checked_name(name, "a space") for name in names]
-        for memory in (self, other) if not names else ():
-            after = ""
-            while page := await memory.list_spaces(limit=1_000, after=after):
-                every += page
-                after = page[-1]
-        return [
-            await sync_space(
-                *(side.database for side in sides),
-                space=name,
-                forget_again=lambda tx, space: replay(tx, space=space, back=False),
-                take_back=retract_as_of,
-                records=[side.record().of_everything("memory.sync") for side in sides],
+        if not 1 <= len(names) <= _MAX_SPACES or len(set(names)) < len(names):
+            hint = "List the spaces with memory.spaces.list()."
+            raise InvalidRequestError(
+                f"`group` takes 1 to {_MAX_SPACES} different spaces, got {len(set(names))} in {len(names)} names.",
+                hint=hint,
             )
-            for name in sorted(set(every))
-        ]
+        return SpaceGroup(self._backend, tuple(checked_name(name, "a space") for name in names))
 
-    def local(self) -> LocalBackend:
-        """Return what only works with a database in this process: histories, marks, vectors, working memory.
-
-        Raises:
-            Unavailable: for a memory on a server, or one that is switched off.
-        """
-        return self._backend.local()
-
-    async def work(self) -> None:
-        """Learn from everything that is marked from now on, until cancelled. Any number of processes may do this.
+    async def run_worker(self) -> None:
+        """Run background jobs until canceled. Any number of processes can run a worker.
 
         Raises:
-            Unavailable: if there is nothing to learn from in this process.
+            DatabaseUnavailableError: if learning is disabled, or the memory is on a server.
         """
         await self._backend.local().worker().run()
 
@@ -165,7 +96,7 @@ class Memory(MemoryVerbs):
 def connect(
     target: str | Path = "",
     *,
-    key: str = "",
+    api_key: str = "",
     timeout: float = 30.0,
     retries: int = 5,
     enabled: bool = True,
@@ -179,29 +110,30 @@ def connect(
     settings: Settings | None = None,
     **arguments: object,
 ) -> Memory:
-    """Return a Memory. Open it with `async with`.
+    """Return a memory in a file, in PostgreSQL or on a server. Open it with `async with`.
 
     Args:
         target: A file, `:memory:`, a `postgresql://` address, the `shards://` address of a directory, or the
-            `https://` address of a server. Without one, the settings decide; where they name no database either, it is
-            the file that the command line uses.
-        key: The key for a server; the setting `key` (BETHINK_KEY), if left out.
-        timeout: Seconds to wait for a server: to connect, and then for each part of its answer. `learn` waits longer.
-        retries: How many times to send a request to a server again where that is safe; 0 for never.
-        enabled: Whether to store anything at all. A memory that is switched off finds nothing and never fails.
-        model: A model, or its name such as `openai:gpt-5`. Without one, learning only quotes.
-        embedder: An embedder, or its name such as `bge-small-en`. By default it is that of `bethink[local]`, if
-            installed; without one, or with `none`, recall searches by words.
-        tokens: Counts tokens; an estimate, if left out.
-        redactor: Cuts secrets out of texts before they are stored.
-        engine: The rules of working memory.
-        compactor: Writes the summaries of working memory; the model does, if left out, and without one they quote.
-        clock: Returns the current time, as an aware datetime.
-        settings: Settings to use instead of the settings file and the environment. Other arguments come first.
-        arguments: Single settings, by name.
+            `https://` address of a server (default: the database of the settings, or the file of the command line).
+        api_key: API key of a server (default: the setting `api_key`, BETHINK_API_KEY).
+        timeout: Seconds to wait for the connection to a server and for each part of its response (default 30).
+            Calls that wait for learning or a model take longer.
+        retries: Maximum number of retries of a request to a server, if a retry is safe (default 5).
+        enabled: Whether memory is on (default True). If off, nothing is stored and searches return no matches.
+        model: A model, or its name such as `openai:gpt-5` (default: the setting `model`). Without a model,
+            Bethink stores and searches messages only.
+        embedder: An embedder, or its name such as `bge-small-en` (default: the embedder of `bethink[local]`, if
+            installed). Without one, or with `none`, recall searches by words.
+        tokens: Token counter (default: an estimate).
+        redactor: Removes secrets from text before storage (default: the built-in redactor).
+        engine: Rules of working memory (default: the built-in rules).
+        compactor: Summarizes working memory (default: the model, or quotes without a model).
+        clock: Returns the current time as an aware datetime (default: the system clock).
+        settings: Settings that replace the settings file and the environment. Other arguments take precedence.
+        arguments: Further settings by name.
 
     Raises:
-        Misconfigured: for an unknown setting or a value that cannot be used.
+        ConfigurationError: if a setting is unknown or a value is invalid.
     """
     address = str(target)
     is_server = address.startswith(("http://", "https://"))
@@ -215,10 +147,10 @@ def connect(
         arguments |= settings_of(address)
     settings = with_values(settings, arguments) if settings else load_settings(**arguments)  # pyright: ignore[reportArgumentType]
     if is_server and settings.enabled:
-        # Imported here: only programs that call a server need the client.
+        # Only programs that call a server need the client.
         from bethink.host.remote.remote import Remote  # noqa: PLC0415
 
-        return Memory(Remote(address, key=key or settings.key, timeout=timeout, retries=retries))
+        return Memory(Remote(address, key=api_key or settings.api_key, timeout=timeout, retries=retries))
     return Memory(
         backend_from(
             settings,
@@ -241,9 +173,9 @@ def memory_from(
     model: Model | None = None,
     embedder: Embedder | None = None,
 ) -> Memory:
-    """Return the Memory that the settings describe, on their database or on the one passed in.
+    """Return a memory with these settings, on their database or on `database`.
 
     Raises:
-        Misconfigured: if a setting names something unknown.
+        ConfigurationError: if a setting has an invalid value.
     """
     return Memory(backend_from(settings, database=database, redactor=redactor, model=model, embedder=embedder))

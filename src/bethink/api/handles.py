@@ -1,41 +1,56 @@
-"""The bases of all API handles: the backend that carries requests out, and the space or spaces."""
+"""Base classes of the API handles."""
 
 import time
 from collections.abc import AsyncIterator, Iterable
-from typing import TYPE_CHECKING, TypeVar, cast
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 import anyio
 
-from bethink.base.backoff import jittered
+from bethink.base.backoff import with_jitter
 from bethink.errors import BethinkError
 from bethink.host.backend import Backend
-from bethink.model.operations.base import RequestT, ResultT, Verb
-from bethink.model.records import SessionInfo
+from bethink.model.operations.base import Operation, RequestT, ResultT
+from bethink.model.paging import Page
+from bethink.model.records import SessionInfo, checked_name
 
 if TYPE_CHECKING:
+    import builtins
     from pathlib import Path
 
     from bethink.memory.archive.format import ArchiveManifest
+    from bethink.memory.archive.load import LoadReport
+    from bethink.memory.archive.sync import SyncReport
     from bethink.memory.log.history import History
     from bethink.memory.log.live import LiveHistory
     from bethink.memory.working.memory import WorkingMemory
-    from bethink.model.changes import MemoryChange
+    from bethink.model.changes import Change
 
 T = TypeVar("T")
 
-_ASKED = 20.0
-"""Seconds that one request waits for changes."""
+_WAIT = 20.0
+"""Seconds that a request waits for changes."""
 
 
 class Handle:
-    """Turns the arguments of a method into a request, and hands it to a backend."""
+    """Runs operations on a backend."""
 
     def __init__(self, backend: Backend, space: str = "") -> None:
         self._backend = backend
         self._space = space
 
-    async def _run(self, verb: Verb[RequestT, ResultT], request: RequestT) -> ResultT:
-        return await self._backend.run(verb, self._space, request)
+    async def _run(self, operation: Operation[RequestT, ResultT], request: RequestT) -> ResultT:
+        return await self._backend.run(operation, self._space, request)
+
+    async def _page(self, operation: Operation[RequestT, Page[T]], request: RequestT) -> Page[T]:
+        """Run an operation that returns a page, which can then fetch the pages after it."""
+
+        async def fetch(after: str) -> Page[T]:
+            has_numbers = not isinstance(getattr(request, "after", ""), str)
+            following = replace(cast("Any", request), after=int(after) if has_numbers else after)
+            return await self._page(operation, cast("RequestT", following))
+
+        return (await self._run(operation, request)).continued(fetch)
 
 
 class SpaceHandle(Handle):
@@ -46,74 +61,152 @@ class SpaceHandle(Handle):
         """The name of the space."""
         return self._space
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._space!r})"
+
+
+class SessionsHandle(Handle):
+    """A handle on the sessions of a space."""
+
     def history(self, *, agent: str = "assistant") -> "History":
-        """Return the history of an agent's conversations. It needs a database in this process.
+        """Return the history of an agent's conversations. Requires a database in this process.
 
         Args:
-            agent: The agent whose history it is.
+            agent: Name of the agent.
         """
         return self._backend.local().history(self._space, agent=agent)
 
     def live(self, conversation: str, *, agent: str = "assistant") -> "LiveHistory":
         """Return the history that an agent works on: restored, trimmed, and written in the background.
 
-        If memory is switched off, it only keeps the messages at hand. It needs a database in this process.
+        If memory is switched off, messages stay in this process only. It needs a database in this process.
 
         Args:
-            conversation: The conversation that the agent works on.
-            agent: The agent.
+            conversation: Name of the conversation.
+            agent: Name of the agent.
         """
         return self._backend.live(self._space, conversation, agent=agent)
 
-    def working(self) -> "WorkingMemory":
-        """Return the working memory with its queue, locks and observers. It needs a database in this process."""
+
+class ThreadsHandle(Handle):
+    """A handle on the working memory of a space."""
+
+    def engine(self) -> "WorkingMemory":
+        """Return the working memory with its queue, locks and observers. Requires a database in this process."""
         return self._backend.local().working(self._space)
 
-    async def follow(self, *, after: int | None = None) -> "AsyncIterator[MemoryChange]":
-        """Yield each change of the space, in order, as it is made: `async for change in space.follow()`. It never ends.
+
+class ChangesHandle(Handle):
+    """A handle on the change feed of a space."""
+
+    async def follow(self, *, after: int | None = None) -> "AsyncIterator[Change]":
+        """Yield each change of the space as it happens, in order. It never ends.
 
         Args:
-            after: The number of the last change that was seen; 0 for all that are kept. Without it, from now on.
+            after: Number of the last change you have seen; 0 for all that are stored (default: from now on).
 
         Raises:
-            Stale: if changes after this number are no longer kept.
+            VersionConflictError: if changes after this number have been deleted.
         """
-        from bethink.model.operations.changes import CHANGES, ChangesRequest  # noqa: PLC0415 - few programs follow
+        from bethink.model.operations.changes import LIST_CHANGES, ListChangesRequest  # noqa: PLC0415 - few programs follow
 
         if after is None:
-            last = await self._run(CHANGES, ChangesRequest(limit=1))
-            after = last[-1].number if last else 0
+            newest = await self._run(LIST_CHANGES, ListChangesRequest(limit=1))
+            after = newest[-1].number if newest else 0
         while True:
-            asked = time.monotonic()
-            found = await self._run(CHANGES, ChangesRequest(after=after, limit=1_000, wait=_ASKED))
-            for change in found:
+            started = time.monotonic()
+            changes = await self._run(LIST_CHANGES, ListChangesRequest(after=after, limit=1_000, wait=_WAIT))
+            for change in changes:
                 yield change
                 after = change.number
-            if not found and time.monotonic() - asked < 1.0:  # no one waited: memory may be switched off
-                await anyio.sleep(jittered(1.0))
+            if not changes and time.monotonic() - started < 1.0:  # the server did not wait: memory may be off
+                await anyio.sleep(with_jitter(1.0))
+
+
+class SpaceAdminHandle(Handle):
+    """A handle on the administration of one space."""
 
     async def export_archive(self, path: "Path | str") -> "ArchiveManifest":
         """Write everything in the space to one file: every message, fact, document and thread in all its versions.
 
-        The file is a zip of JSON Lines that `import_archive` reads back, with pages for a browser. The same content
-        gives the same bytes. It appears when it is complete, and replaces a file that is there.
+        The file is a zip of JSON Lines that `memory.admin.import_archive` reads, with pages for a browser. The same
+        content gives the same bytes. It appears when it is complete, and replaces an existing file.
 
         Args:
-            path: The file to write.
+            path: File to write.
 
         Raises:
-            NotFound: if the space does not exist.
+            NotFoundError: if the space does not exist.
         """
-        from pathlib import Path  # noqa: PLC0415 - as above
+        from pathlib import Path  # noqa: PLC0415 - few programs export
 
         return await self._backend.export_archive(self._space, Path(path))
 
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self._space!r})"
+
+class Opened(Protocol):
+    """An open memory."""
+
+    @property
+    def backend(self) -> Backend:
+        """The backend that carries out the requests."""
+        ...
 
 
-class SpacesHandle(Handle):
-    """A handle on several spaces. No transaction spans two of them: each is read by itself, in the order given."""
+class AdminHandle(Handle):
+    """A handle on the administration of the whole memory."""
+
+    async def import_archive(
+        self, path: "Path | str", *, space: str | None = None, dry_run: bool = False
+    ) -> "LoadReport":
+        """Load an archive into a space. The space must be empty or contain a part of the archive.
+
+        The archive is checked completely before anything is stored. Items that were deleted from this memory are
+        deleted again. It needs a database in this process.
+
+        Args:
+            path: File that `space.admin.export_archive` wrote.
+            space: Space to load it into (default: the space named in the archive).
+            dry_run: Only check the archive.
+
+        Raises:
+            CorruptDatabaseError: for a damaged archive, with the file and the line.
+            ConflictError: if the space has anything that is not in the archive.
+        """
+        from pathlib import Path  # noqa: PLC0415 - few programs import archives
+
+        from bethink.memory.archive.load import load_archive  # noqa: PLC0415
+        from bethink.memory.deletion.replay import replay  # noqa: PLC0415
+
+        local = self._backend.local()
+        database, record = local.database, local.record().record_everything("memory.admin.import_archive")
+        name = None if space is None else checked_name(space, "a space")
+        report = await load_archive(database, Path(path), space=name, dry_run=dry_run, record=record)
+        if not dry_run:
+            await database.transact(lambda tx: replay(tx, space=report.space), space=report.space)
+        return report
+
+    async def sync(self, other: Opened, *names: str) -> "builtins.list[SyncReport]":
+        """Sync with another memory in both directions. Afterwards both are equal, their archives byte for byte.
+
+        If both changed the same fact or document, the later version wins and the other stays in its history. If both
+        continued a session, their messages follow one another. Deletions are carried over, too. It needs both
+        databases in this process.
+
+        Args:
+            other: The other memory, open as well.
+            names: Spaces to sync (default: all spaces of either memory).
+
+        Raises:
+            DatabaseBusyError: if a space kept changing during the sync. Run it again.
+            LegalHoldError: if a space is under a legal hold on either side, because the other may have deleted data.
+        """
+        from bethink.memory.archive.exchange import sync_memories  # noqa: PLC0415 - few programs sync
+
+        return await sync_memories(self._backend.local(), other.backend.local(), names)
+
+
+class GroupHandle(Handle):
+    """A handle on several spaces. No transaction spans two of them: each is read by itself, in the order passed."""
 
     def __init__(self, backend: Backend, names: tuple[str, ...]) -> None:
         super().__init__(backend)
@@ -127,21 +220,21 @@ class SpacesHandle(Handle):
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(map(repr, self._names))})"
 
-    async def _run(self, verb: Verb[RequestT, ResultT], request: RequestT) -> ResultT:
-        from bethink.memory.recall.merge import merge_of  # noqa: PLC0415 - most programs ask one space
+    async def _run(self, operation: Operation[RequestT, ResultT], request: RequestT) -> ResultT:
+        from bethink.memory.recall.merge import merge_for  # noqa: PLC0415 - most programs search one space
 
-        merge = merge_of(verb, request, self._names)
+        merge = merge_for(operation, request, self._names)
         for name in self._names:
             try:
-                merge.add(name, await self._backend.run(verb, name, merge.next_request()))
+                merge.add(name, await self._backend.run(operation, name, merge.next_request()))
             except BethinkError as error:
-                error.args = (f"space {name!r}: {error.args[0]}",)
+                error.args = (f"Space {name!r}: {error.args[0]}",)
                 raise
         return merge.result()
 
 
 class SessionHandle(Handle):
-    """A handle on one session. It stays valid when the session ends; `info` is a snapshot from when it was read."""
+    """A handle on a session. It stays valid after the session ends. `info` is a snapshot."""
 
     def __init__(self, backend: Backend, info: SessionInfo) -> None:
         super().__init__(backend, info.space)
@@ -167,6 +260,6 @@ class SessionHandle(Handle):
         return f"{type(self).__name__}({self.id!r}, space={self.space!r})"
 
 
-def tuple_of(values: Iterable[T]) -> tuple[T, ...]:
-    """Take a snapshot of a collection. A single text is not a collection, and is left for the request to refuse."""
-    return cast("tuple[T, ...]", values) if isinstance(values, str) else tuple(values)
+def tuple_of(values: Iterable[T] | T) -> tuple[T, ...]:
+    """Return a collection as a tuple. A single text is a collection of one."""
+    return (cast("T", values),) if isinstance(values, str) else tuple(cast("Iterable[T]", values))

@@ -1,44 +1,47 @@
-"""What the blocking API stands on: an event loop on a thread of its own, and the handles that run there."""
+"""Base of the blocking API: an event loop on its own thread, and the handles that use it."""
 
 import os
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from functools import partial
 from types import TracebackType
-from typing import Generic, Protocol, Self, TypeVar, cast
+from typing import Generic, Protocol, Self, TypeVar, cast, overload
 
 import anyio
 from anyio.from_thread import BlockingPortal
 
-from bethink.errors import Unavailable
+from bethink.errors import DatabaseUnavailableError
+from bethink.model.paging import Page as AsyncPage
 
 T = TypeVar("T")
 InnerT = TypeVar("InnerT")
 
 
 class Loop:
-    """A private event loop on a thread of its own. Start it after a fork, never before."""
+    """A private event loop on its own thread. Start it after a fork, never before."""
 
     def __init__(self) -> None:
         self._portal: BlockingPortal | None = None
         self._process = 0
 
     def start(self, opening: Callable[[], Awaitable[None]]) -> None:
-        """Start the thread and run `opening` on it. A loop that runs already is left alone.
+        """Start the thread and run `opening` on it. Do nothing if the loop is already running.
 
         Raises:
-            Unavailable: if no event loop can be made.
+            DatabaseUnavailableError: if the event loop cannot be started.
         """
         if self._portal is not None and self._process == os.getpid():
             return
         ready = threading.Event()
-        # A daemon: a memory that was never closed must not keep the interpreter from ending.
-        self._thread = threading.Thread(target=self._live, args=(ready,), name="bethink-loop", daemon=True)
+        # A daemon, so that a memory that was not closed does not keep the interpreter running.
+        self._thread = threading.Thread(target=self._run_thread, args=(ready,), name="bethink-loop", daemon=True)
         self._thread.start()
         ready.wait()
         if self._portal is None:
-            raise Unavailable("the event loop could not be started.", hint="Is the limit of open files reached?")
+            raise DatabaseUnavailableError(
+                "The event loop could not be started.", hint="Check the open-file limit (`ulimit -n`)."
+            )
         try:
             self.run(opening)
         except BaseException:
@@ -46,9 +49,9 @@ class Loop:
             raise
 
     def stop(self, closing: Callable[[], Awaitable[None]]) -> None:
-        """Run `closing` and end the thread. A loop that does not run is left alone."""
+        """Run `closing` and stop the thread. Do nothing if the loop is not running."""
         if self._process != os.getpid():
-            self._portal = None  # the loop stayed behind in the process that opened it
+            self._portal = None  # the loop belongs to the parent process
         if self._portal is not None:
             try:
                 self.run(closing)
@@ -56,10 +59,10 @@ class Loop:
                 self._end()
 
     def run(self, call: Callable[[], Awaitable[T]]) -> T:
-        """Run a call to its end and return its result.
+        """Run a call and return its result.
 
         Raises:
-            Unavailable: if the loop does not run, or runs in another process.
+            DatabaseUnavailableError: if the loop is not running in this process.
         """
         return self._open_portal().call(call)
 
@@ -67,18 +70,18 @@ class Loop:
         """Return a context manager that enters and leaves an async one on the loop.
 
         Raises:
-            Unavailable: as `run` does.
+            DatabaseUnavailableError: like `run`.
         """
         return self._open_portal().wrap_async_context_manager(inner)
 
     def _open_portal(self) -> BlockingPortal:
         if self._portal is None:
-            raise Unavailable("the memory is not open.", hint="Use it inside a with block.")
+            raise DatabaseUnavailableError("The memory is not open.", hint="Use it inside a `with` block.")
         if self._process != os.getpid():
-            raise Unavailable("the memory was opened before a fork.", hint="Open it in the process that uses it.")
+            raise DatabaseUnavailableError("The memory was opened before a fork.", hint="Open it in this process.")
         return self._portal
 
-    def _live(self, ready: threading.Event) -> None:
+    def _run_thread(self, ready: threading.Event) -> None:
         try:
             anyio.run(self._serve, ready)
         finally:
@@ -93,12 +96,12 @@ class Loop:
     def _end(self) -> None:
         portal, self._portal = self._portal, None
         if portal is not None:
-            portal.call(partial(portal.stop, cancel_remaining=True))  # what is still open has lost its database
+            portal.call(partial(portal.stop, cancel_remaining=True))  # the database is closed already
             self._thread.join()
 
 
 class Blocking(Generic[InnerT]):
-    """A blocking handle: it runs the methods of an async one on a loop."""
+    """A blocking handle that runs the methods of an async handle on a loop."""
 
     def __init__(self, inner: InnerT, loop: Loop) -> None:
         self._inner = inner
@@ -107,12 +110,8 @@ class Blocking(Generic[InnerT]):
     def _run(self, call: Callable[[], Awaitable[T]]) -> T:
         return self._loop.run(call)
 
-    def _each(self, found: AsyncIterator[T]) -> Iterator[T]:
-        while True:
-            try:
-                yield self._loop.run(found.__anext__)
-            except StopAsyncIteration:
-                return
+    def _iterate(self, items: AsyncIterator[T]) -> Iterator[T]:
+        return iterate(self._loop, items)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Blocking) and self._inner == cast("Blocking[object]", other)._inner
@@ -124,11 +123,63 @@ class Blocking(Generic[InnerT]):
         return repr(self._inner)
 
 
+class Page(Sequence[T]):
+    """A page of a list. Loop over it for its items, or over `iterate()` for those of all pages from this one on."""
+
+    def __init__(self, inner: AsyncPage[T], loop: Loop) -> None:
+        self._inner = inner
+        self._loop = loop
+
+    @property
+    def items(self) -> tuple[T, ...]:
+        """The items of this page."""
+        return self._inner.items
+
+    @property
+    def next(self) -> str:
+        """Cursor of the next page: pass it as `after`. Empty on the last page."""
+        return self._inner.next
+
+    def iterate(self) -> Iterator[T]:
+        """Yield the items of this page and of every page after it."""
+        return iterate(self._loop, self._inner.iterate())
+
+    @overload
+    def __getitem__(self, index: int) -> T: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[T]: ...
+
+    def __getitem__(self, index: int | slice) -> T | Sequence[T]:
+        return self._inner[index]
+
+    def __len__(self) -> int:
+        return len(self._inner)
+
+    def __eq__(self, other: object) -> bool:
+        return self._inner == (cast("Page[object]", other)._inner if isinstance(other, Page) else other)
+
+    def __hash__(self) -> int:
+        return hash(self._inner)
+
+    def __repr__(self) -> str:
+        return repr(self._inner)
+
+
+def iterate(loop: Loop, items: AsyncIterator[T]) -> Iterator[T]:
+    """Yield the items of an async iterator."""
+    while True:
+        try:
+            yield loop.run(items.__anext__)
+        except StopAsyncIteration:
+            return
+
+
 ContextT = TypeVar("ContextT", bound=AbstractAsyncContextManager[object])
 
 
 class BlockingContext(Blocking[ContextT]):
-    """A blocking handle that is used in a `with` block."""
+    """A blocking handle for a `with` block."""
 
     def __enter__(self) -> Self:
         """Enter the async handle."""
@@ -144,7 +195,7 @@ class BlockingContext(Blocking[ContextT]):
 
 
 class Openable(Protocol):
-    """What is opened before it is used, and closed after."""
+    """An object that is opened before use and closed afterward."""
 
     async def open(self) -> None:
         """Open it."""
@@ -157,14 +208,14 @@ OpenableT = TypeVar("OpenableT", bound=Openable)
 
 
 class BlockingOwner(Blocking[OpenableT]):
-    """A blocking handle that has the loop for itself, from `open` to `close`."""
+    """A blocking handle that owns the loop, from `open` to `close`."""
 
     def open(self) -> None:
-        """Start the thread and open what it serves. Entering a `with` block does this."""
+        """Start the thread and open the async handle. Entering a `with` block does this."""
         self._loop.start(self._inner.open)
 
     def close(self) -> None:
-        """Close what the thread serves and end it. Leaving a `with` block does this."""
+        """Close the async handle and stop the thread. Leaving a `with` block does this."""
         self._loop.stop(self._inner.close)
 
     def __enter__(self) -> Self:

@@ -18,9 +18,9 @@ def pause_after(failures: int, *, first: float, max_pause: float, at_least: floa
     """
     pause = min(max_pause, first * 2.0 ** min(failures, _MAX_DOUBLINGS))
     requested = at_least * (1.0 + spread * random.random())  # noqa: S311 - separates clients, protects no secret
-    return max(jittered(pause, spread=spread), requested)
+    return max(with_jitter(pause, spread=spread), requested)
 
 
-def jittered(seconds: float, *, spread: float = 0.2) -> float:
+def with_jitter(seconds: float, *, spread: float = 0.2) -> float:
     """Return a random duration between `seconds` and `seconds` less the fraction `spread`."""
     return seconds * (1.0 - spread * random.random())  # noqa: S311 - separates clients, protects no secret

@@ -1,29 +1,29 @@
-"""The folders of a person on this machine: where a memory and its settings are, if nothing else is configured."""
+"""Default folders of the current user's database and settings file."""
 
 import os
 import sys
 from pathlib import Path
 
-from bethink.errors import Misconfigured
+from bethink.errors import ConfigurationError
 
 
 def data_folder() -> Path:
-    """Return the folder of a person's own memory where nothing else is configured."""
-    return _folder("XDG_DATA_HOME", other=".local/share")
+    """Return the default data folder of the current user."""
+    return _folder("XDG_DATA_HOME", fallback=".local/share")
 
 
 def config_folder() -> Path:
-    """Return the folder of a person's own settings file."""
-    return _folder("XDG_CONFIG_HOME", other=".config")
+    """Return the folder of the current user's settings file."""
+    return _folder("XDG_CONFIG_HOME", fallback=".config")
 
 
-def _folder(variable: str, *, other: str) -> Path:
-    given = os.environ.get(variable) or (os.environ.get("LOCALAPPDATA") if sys.platform == "win32" else "")
-    if given:
-        return Path(given) / "bethink"
+def _folder(variable: str, *, fallback: str) -> Path:
+    base = os.environ.get(variable) or (os.environ.get("LOCALAPPDATA") if sys.platform == "win32" else "")
+    if base:
+        return Path(base) / "bethink"
     try:
-        return Path.home() / ("Library/Application Support" if sys.platform == "darwin" else other) / "bethink"
+        return Path.home() / ("Library/Application Support" if sys.platform == "darwin" else fallback) / "bethink"
     except RuntimeError as error:
-        raise Misconfigured(
-            "this user has no home folder.", hint="Set HOME, or name a database with --database."
+        raise ConfigurationError(
+            "The current user has no home folder.", hint="Set HOME, or pass a database with --database."
         ) from error

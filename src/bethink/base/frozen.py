@@ -1,4 +1,4 @@
-"""What every record is made with."""
+"""The `@frozen` dataclass decorator."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
@@ -21,33 +21,33 @@ def frozen(*, kw_only: bool) -> Callable[[type[T]], type[T]]: ...
 def frozen(cls: type[T] | None = None, /, *, kw_only: bool = True) -> Any:
     """Make a class a frozen dataclass with slots, whose fields are keyword-only.
 
-    `dataclass` writes and compiles the text of six methods for each class, which was most of what a ready
-    `bethink.connect` cost. Three of them are shared here; they give the same results.
+    `dataclass` generates and compiles six methods for each class, which took most of the startup time of
+    `bethink.connect`. Three of them are shared here, with the same results.
     """
 
     def make(plain: type[T]) -> type[T]:
         own = vars(plain)
-        made = dataclass(frozen=True, slots=True, kw_only=kw_only, repr=False, eq=False)(plain)
-        for name, method in _shared(made).items():
+        record_class = dataclass(frozen=True, slots=True, kw_only=kw_only, repr=False, eq=False)(plain)
+        for name, method in _shared_methods(record_class).items():
             if own.get(name) is None:  # a class with its own __eq__ has None for __hash__
-                setattr(made, name, method)
-        return made
+                setattr(record_class, name, method)
+        return record_class
 
     return make if cls is None else make(cls)
 
 
-def _shared(made: Any) -> dict[str, Callable[..., Any]]:
-    shown = tuple(each.name for each in fields(made) if each.repr)
-    compared = tuple(each.name for each in fields(made) if each.compare)
-    values: Callable[[Any], Any] = attrgetter(*compared) if compared else lambda _: ()
+def _shared_methods(record_class: Any) -> dict[str, Callable[..., Any]]:
+    repr_fields = tuple(member.name for member in fields(record_class) if member.repr)
+    compared_fields = tuple(member.name for member in fields(record_class) if member.compare)
+    values: Callable[[Any], Any] = attrgetter(*compared_fields) if compared_fields else lambda _: ()
 
-    def shown_as(self: object) -> str:
-        return f"{type(self).__qualname__}({', '.join(f'{name}={getattr(self, name)!r}' for name in shown)})"
+    def to_repr(self: object) -> str:
+        return f"{type(self).__qualname__}({', '.join(f'{name}={getattr(self, name)!r}' for name in repr_fields)})"
 
-    def equal(self: object, other: object) -> bool:
+    def is_equal(self: object, other: object) -> bool:
         return values(self) == values(other) if type(self) is type(other) else NotImplemented
 
-    def hashed(self: object) -> int:
+    def to_hash(self: object) -> int:
         return hash(values(self))
 
-    return {"__repr__": shown_as, "__eq__": equal, "__hash__": hashed}
+    return {"__repr__": to_repr, "__eq__": is_equal, "__hash__": to_hash}

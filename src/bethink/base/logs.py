@@ -3,7 +3,7 @@
 import logging
 from typing import Any, Protocol, cast
 
-_LEFT_OUT = "omitted a log record that could not be redacted"
+_OMITTED_RECORD = "omitted a log record that could not be redacted"
 _OWN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 """The attributes of every record; all others were passed as `extra`."""
 
@@ -22,7 +22,7 @@ class RedactingFilter(logging.Filter):
     def __init__(self, *redactors: Redacts) -> None:
         super().__init__()
         # The newest of each kind is enough: two of one kind remove the same secrets.
-        self._redactors: dict[type, Redacts] = {type(each): each for each in redactors}
+        self._redactors: dict[type, Redacts] = {type(redactor): redactor for redactor in redactors}
 
     def add(self, redactor: Redacts) -> None:
         """Also redact with this redactor."""
@@ -34,14 +34,14 @@ class RedactingFilter(logging.Filter):
             return True
         extra: dict[str, Any] = {name: value for name, value in vars(record).items() if name not in _OWN}
         try:
-            texts, cut = self._texts(record), self._cut(extra)
+            texts, redacted_extra = self._texts(record), self._redact_value(extra)
         except Exception:  # noqa: BLE001 # a log line that cannot be written or redacted must not break its caller
             for name in extra:
                 del record.__dict__[name]
-            texts, cut = (_LEFT_OUT, None, None), dict[str, Any]()
+            texts, redacted_extra = (_OMITTED_RECORD, None, None), dict[str, Any]()
         record.msg, record.exc_text, record.stack_info = texts
         record.args, record.exc_info = None, None
-        record.__dict__.update(cut)
+        record.__dict__.update(redacted_extra)
         return True
 
     def _texts(self, record: logging.LogRecord) -> tuple[str, str | None, str | None]:
@@ -50,14 +50,17 @@ class RedactingFilter(logging.Filter):
             trace = logging.Formatter().formatException(record.exc_info)
         return self._redact(record.getMessage()), trace and self._redact(trace), stack and self._redact(stack)
 
-    def _cut(self, value: Any) -> Any:
+    def _redact_value(self, value: Any) -> Any:
         match value:
             case None | bool() | int() | float():
                 return value
             case dict():
-                return {self._cut(key): self._cut(each) for key, each in cast("dict[Any, Any]", value).items()}
+                return {
+                    self._redact_value(key): self._redact_value(item)
+                    for key, item in cast("dict[Any, Any]", value).items()
+                }
             case list() | tuple():
-                return [self._cut(each) for each in cast("list[Any]", value)]
+                return [self._redact_value(item) for item in cast("list[Any]", value)]
             case _:  # a formatter would convert it to text
                 return self._redact(str(value))
 
@@ -67,7 +70,7 @@ class RedactingFilter(logging.Filter):
         return text
 
 
-_net = RedactingFilter()
+_redacting_filter = RedactingFilter()
 
 
 def logger(name: str = "") -> logging.Logger:
@@ -75,11 +78,11 @@ def logger(name: str = "") -> logging.Logger:
 
     Each has the filter itself, because a record does not pass the filters of parent loggers.
     """
-    found = logging.getLogger(f"bethink.{name}" if name else "bethink")
-    found.addFilter(_net)
-    return found
+    log = logging.getLogger(f"bethink.{name}" if name else "bethink")
+    log.addFilter(_redacting_filter)
+    return log
 
 
 def redact_logs(redactor: Redacts) -> None:
     """Apply a redactor to every Bethink logger, including those created later."""
-    _net.add(redactor)
+    _redacting_filter.add(redactor)

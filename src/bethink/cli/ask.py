@@ -6,77 +6,73 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bethink.cli.command import CommandContext, Result, command
+from bethink.cli.command import CommandContext, command
 from bethink.cli.narrowing import NARROWING, narrowing
+from bethink.cli.results import Result
 from bethink.cli.terminal import OutputLine, one_line, when, write
 from bethink.model.plural import plural
 
 if TYPE_CHECKING:
-    from bethink.model.answers import AnswerSentence, MemoryAnswer
+    from bethink.model.answers import Answer, AnswerSentence
 
 app = typer.Typer()
 
 _WIDTH = 100
-_WHY = {
-    "nothing_found": "memory holds nothing on this",
-    "not_held": "memory does not hold the answer",
-    "not_proven": "what the model answered stands in no memory, so it was dropped",
-    "declined": "the model declined to answer",
+_REASONS = {
+    "nothing_found": "No match.",
+    "not_held": "Memory does not have the answer.",
+    "not_proven": "No memory supports what the model answered, so the answer was dropped.",
+    "declined": "The model declined to answer.",
 }
 
 
 @command(app, more=NARROWING)
 async def ask(
     ctx: CommandContext,
-    question: Annotated[str, typer.Argument(help="What to answer, in plain words.")],
+    question: Annotated[str, typer.Argument(help="Question, in plain words.")],
     *,
-    without: Annotated[
-        list[str] | None,
-        typer.Option(metavar="REF", help="Answer as if this memory were not there. Repeatable."),
+    exclude: Annotated[
+        list[str] | None, typer.Option(metavar="REF", help="Memory to leave out of the answer. Repeatable.")
     ] = None,
     as_of: Annotated[
         str | None, typer.Option("--as-of", metavar="DATE", help="Answer from what was known at this time.")
     ] = None,
-    budget: Annotated[
-        int | None, typer.Option(metavar="TOKENS", help="How many tokens of memory the model reads.", min=1)
-    ] = None,
-    limit: Annotated[int, typer.Option(metavar="N", help="How many memories it reads.", min=1, max=1_000)] = 20,
-    deadline: Annotated[float, typer.Option(metavar="SECONDS", help="When to give up.", min=0, max=600)] = 60.0,
+    budget: Annotated[int | None, typer.Option(metavar="TOKENS", help="Maximum size of the memory.", min=1)] = None,
+    limit: Annotated[int, typer.Option(metavar="N", help="Maximum number of memories.", min=1, max=1_000)] = 20,
+    seconds: Annotated[float, typer.Option("--timeout", metavar="SECONDS", help="Time limit.", min=0, max=600)] = 60.0,
 ) -> Result:
-    """Answer a question from memory with the model, each sentence with its sources.
+    """Answer a question from memory, with citations.
 
-    What no memory proves is left out. If memory does not hold the answer, it says so.
+    The model answers, and sentences that no memory supports are dropped.
     """
-    from bethink.model.answers import streaming  # noqa: PLC0415 - --help must not wait for it
-    from bethink.model.recall import Ref  # noqa: PLC0415
+    from bethink.model.refs import Ref  # noqa: PLC0415 - --help must not wait for it
 
     numbers: dict[str, int] = {}
 
-    def tell(sentence: "AnswerSentence") -> None:
+    def print_sentence(sentence: "AnswerSentence") -> None:
         if not ctx.options.json:
             write([_sentence(sentence, numbers)], sys.stdout)
             sys.stdout.flush()
 
-    with streaming(tell):
-        answer = await ctx.space.ask(
-            question, without=tuple(map(Ref.parse, without or ())), as_of=as_of, budget=budget, limit=limit,
-            deadline=deadline, **narrowing(ctx.more),
-        )  # fmt: skip
-    if answer.refused is not None:
-        ctx.note(f"note: {_WHY.get(answer.refused, answer.refused)}")
-    if answer.sentences and answer.dropped:
-        ctx.note(f"note: {plural(len(answer.dropped), 'sentence')} left out, which no memory proves")
+    answer = await ctx.space.ask(
+        question, exclude=tuple(map(Ref.parse, exclude or ())), as_of=as_of, budget=budget, limit=limit,
+        timeout=seconds, on_sentence=print_sentence, **narrowing(ctx.more),
+    )  # fmt: skip
+    if answer.refusal is not None:
+        ctx.note(_REASONS.get(answer.refusal, answer.refusal))
+    if answer.sentences and answer.rejected_sentences:
+        ctx.note(f"note: {plural(len(answer.rejected_sentences), 'sentence')} dropped, which no memory supports")
     return Result(data=answer, lines=list(_sources(answer, numbers)))
 
 
 def _sentence(sentence: "AnswerSentence", numbers: dict[str, int]) -> OutputLine:
-    cited = "".join(f"[{numbers.setdefault(ref, len(numbers) + 1)}]" for ref in sentence.refs)
-    return OutputLine(f"{one_line(sentence.text)} {cited}")
+    citations = "".join(f"[{numbers.setdefault(ref, len(numbers) + 1)}]" for ref in sentence.refs)
+    return OutputLine(f"{one_line(sentence.text)} {citations}")
 
 
-def _sources(answer: "MemoryAnswer", numbers: dict[str, int]) -> Iterator[OutputLine]:
+def _sources(answer: "Answer", numbers: dict[str, int]) -> Iterator[OutputLine]:
     by_ref = {str(item.ref): item for item in answer.cited}
     for ref, number in numbers.items():
         item = by_ref[ref]
-        yield OutputLine(f"  [{number}] {when(item.at)}  {one_line(item.text, _WIDTH)} ({one_line(item.origin)})")
+        yield OutputLine(f"  [{number}] {when(item.said_at)}  {one_line(item.text, _WIDTH)} ({one_line(item.origin)})")
         yield OutputLine(f"      {ref}", "dim")

@@ -1,32 +1,34 @@
-"""The command `changes`."""
+"""The command that lists the changes of a space."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bethink.cli.command import CommandContext, Result, command
-from bethink.cli.lists import Limit
+from bethink.cli.command import CommandContext, command
+from bethink.cli.paging import After, Limit, list_page
+from bethink.cli.results import Result, UsageError
 from bethink.cli.terminal import when
+
+if TYPE_CHECKING:
+    from bethink.model.changes import Change
 
 app = typer.Typer()
 
 
-@command(app)
+@command(app, "admin changes")
 async def changes(
     ctx: CommandContext,
     *,
-    after: Annotated[
-        int | None,
-        typer.Option(metavar="NUMBER", help="List the changes that follow this one; 0 for all that are kept.", min=0),
-    ] = None,
     limit: Limit = 20,
-    wait: Annotated[
-        float, typer.Option(metavar="SECONDS", help="Wait for a change if there is none.", min=0, max=60)
-    ] = 0,
+    after: After = "",
+    wait: Annotated[float, typer.Option(metavar="SECONDS", help="Time to wait for a change.", min=0, max=60)] = 0,
 ) -> Result:
-    """List what changed in a space, in order. Without --after, list the newest."""
-    found = await ctx.space.changes(after=after, limit=limit, wait=wait)
-    rows = [[str(each.number), when(each.at), each.kind, each.ref, each.session_id or ""] for each in found]
-    if after is not None and len(found) == limit:
-        ctx.note(f"note: there may be more; continue with --after {found[-1].number}")
-    return Result(data=found, lines=ctx.table(rows, head=["NUMBER", "AT", "KIND", "REF", "SESSION"]))
+    """Show recent changes in a space. With --after, those that follow, in order; --after 0 starts at the first."""
+    if after and not (after.isascii() and after.isdecimal()):
+        raise UsageError(f"Unknown cursor {after[:80]!r}.", hint="Pass the number of a change, or 0.")
+    page = await ctx.space.admin.changes.list(after=int(after) if after else None, limit=limit, wait=wait)
+    return list_page(ctx, page, _row, ("NUMBER", "TIME", "KIND", "REF", "SESSION"))
+
+
+def _row(change: "Change") -> list[str]:
+    return [str(change.number), when(change.at), change.kind, change.ref, change.session_id or ""]

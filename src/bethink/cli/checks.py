@@ -5,9 +5,9 @@ from bethink.base.frozen import frozen
 
 @frozen
 class Check:
-    """The result of one check, and how to fix what it found."""
+    """The result of one check, and the fix if it failed."""
 
     name: str
     ok: bool
-    found: str
+    detail: str
     fix: str = ""

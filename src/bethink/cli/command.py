@@ -1,20 +1,20 @@
-"""What every command shares: its options, the memory it opens, its output, its errors and its exit code."""
+"""Options, target, output and errors that all commands share."""
 
 import inspect
 import sys
 from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from enum import IntEnum
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO, TypeVar, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import typer
 
 from bethink.base.frozen import frozen
-from bethink.cli.terminal import OutputLine, columns, is_closed, is_terminal, printable, release, to_json, write
-from bethink.errors import BethinkError, Denied, Invalid, Misconfigured, NotFound
+from bethink.cli.results import Declined, ExitCode, Failure, Result, UsageError, result_of_error, show
+from bethink.cli.terminal import OutputLine, columns, is_closed, is_terminal, release, write
+from bethink.errors import ConfigurationError
 
 if TYPE_CHECKING:  # loaded when a command needs it: --help must not wait for a database
     from bethink.api.connect import Memory
@@ -23,50 +23,12 @@ if TYPE_CHECKING:  # loaded when a command needs it: --help must not wait for a 
     from bethink.config.settings import Settings
 
 BodyT = TypeVar("BodyT", bound=Callable[..., Any])
-Effect = Literal["reads", "changes", "creates"]
-"""Whether a command only reads, changes what is stored, or may also create the database."""
+Effect = Literal["reads", "changes", "deletes", "creates"]
+"""The effect of a command on the database: `deletes` also names the space, `creates` may make the database."""
 
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would happen, and change nothing.")]
-
-
-class ExitCode(IntEnum):
-    """What the exit code of a command means."""
-
-    OK = 0
-    FAILURE = 1
-    USAGE = 2
-    NOT_FOUND = 3
-    CONFIGURATION = 4
-    PARTIAL = 5
-    INTERRUPTED = 130
-
-
-class UsageError(BethinkError):
-    """The arguments of a command cannot be used as they are."""
-
-
-class Declined(BethinkError):
-    """The user answered no."""
-
-
-@frozen
-class Failure:
-    """What went wrong: a code for programs, a message for people, and the next step."""
-
-    code: str
-    message: str
-    hint: str = ""
-
-
-@frozen
-class Result:
-    """What a command returns: data for --json, lines for people, and a failure where not everything went well."""
-
-    data: Any = None
-    lines: Sequence[OutputLine] = ()
-    code: ExitCode = ExitCode.OK
-    failure: Failure | None = None
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Skip the confirmation.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Preview without changes.")]
+DEFAULT_SPACE = "default"
 
 
 @frozen
@@ -76,71 +38,73 @@ class SharedOptions:
     space: str | None = None
     config: str | None = None
     database: str | None = None
-    key: str | None = None
+    api_key: str | None = None
     json: bool = False
     quiet: bool = False
     verbose: bool = False
 
 
-def _text_option(flag: str, metavar: str, text: str) -> tuple[Any, object]:
-    return Annotated[str | None, typer.Option(flag, metavar=metavar, help=text)], None
+def _text_option(flag: str, metavar: str, text: str, *, hidden: bool = True) -> tuple[Any, object]:
+    return Annotated[str | None, typer.Option(flag, metavar=metavar, help=text, hidden=hidden)], None
 
 
 def _flag(*names: str, text: str) -> tuple[Any, object]:
-    return Annotated[bool, typer.Option(*names, help=text)], False
+    return Annotated[bool, typer.Option(*names, help=text, hidden=True)], False
 
 
 SHARED_OPTIONS: Mapping[str, tuple[Any, object]] = {
-    "space": _text_option("--space", "NAME", "The space to use.  [default: default]"),
-    "config": _text_option("--config", "FILE", "The settings file."),
-    "database": _text_option(
-        "--database", "TARGET", "A file, a postgresql:// or shards:// address, or the https:// address of a server."
-    ),
-    "key": _text_option("--key", "KEY", "The API key for a server.  [default: $BETHINK_KEY]"),
-    "json": _flag("--json", text="Print JSON: ok, data, error."),
-    "quiet": _flag("--quiet", "-q", text="Print no notes and no progress."),
-    "verbose": _flag("--verbose", "-v", text="Show the log, and the traceback of an error."),
+    "space": _text_option("--space", "NAME", "Space.  [default: of this repository, or 'default']", hidden=False),
+    "config": _text_option("--config", "FILE", "Settings file.  [default: $BETHINK_CONFIG, or the user's]"),
+    "database": _text_option("--database", "URL", "File, postgresql:// or shards:// URL, or https:// URL of a server."),
+    "api_key": _text_option("--api-key", "KEY", "API key for a server.  [default: $BETHINK_API_KEY]"),
+    "json": _flag("--json", text="Output as one JSON object: ok, data, error."),
+    "quiet": _flag("--quiet", "-q", text="No notes and no progress."),
+    "verbose": _flag("--verbose", "-v", text="Log on stderr, and tracebacks of errors."),
 }
+"""All but --space are printed once, by 'bethink help options'."""
 NO_SPACE = ("space",)
-LOCAL = ("key",)
+LOCAL = ("api_key",)
 """Options to leave out of commands that need a database on this machine."""
+EPILOG = "Also: --database URL, --json, -q, -v and others. See 'bethink help options'."
 
 
 @dataclass(slots=True, kw_only=True)
 class CommandContext:
-    """What a command is given: its shared options, its target and the open memory."""
+    """The first argument of every command: its shared options, its target and the open memory."""
 
     options: SharedOptions
     more: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """The options that several commands have, but not all."""
     _memory: "Memory | None" = field(default=None)
     _target: "Target | None" = field(default=None)
+    _folder_space: str | None = field(default=None)
 
     @property
     def space_name(self) -> str:
         """The name of the space in use."""
-        return self.options.space or "default"
+        return self.options.space or self._folder_space or DEFAULT_SPACE
 
     def check(self, *, local: bool) -> None:
         """Refuse, before anything is opened, an empty option, and a server where that cannot work."""
-        given = {name: getattr(self.options, name) for name in ("space", "config", "database", "key")}
-        several = [("space", each) for each in self.more.get("space") or ()]
-        for name, value in (*given.items(), *several):
+        values = {name: getattr(self.options, name) for name in ("space", "config", "database", "api_key")}
+        names = self.more.get("space") or ()
+        names = (names,) if isinstance(names, str) else names
+        for name, value in (*values.items(), *(("space", name) for name in names)):
             if value is not None and not value.strip():
-                raise UsageError(f"--{name} is empty.", hint="Give it a value, or leave it out.")
+                raise UsageError(f"--{name.replace('_', '-')} is empty.", hint="Pass a value, or leave it out.")
         from bethink.cli.target import is_server  # noqa: PLC0415 - see above
 
         if local and is_server(self.options.database):
             raise UsageError(
-                "this command needs a local database, not a server.",
-                hint="Run it where the server runs, or give a file or a postgresql:// address with --database.",
+                "This command needs a local database, not a server.",
+                hint="Run it where the server runs, or pass a file or a postgresql:// URL with --database.",
             )
 
     @property
     def memory(self) -> "Memory":
         """The open memory."""
         if self._memory is None:
-            raise Misconfigured("this command opens no memory.")
+            raise ConfigurationError("This command opens no memory.")
         return self._memory
 
     @property
@@ -154,27 +118,27 @@ class CommandContext:
         if self._target is None:
             from bethink.cli.target import find_target  # noqa: PLC0415 - see above
 
-            self._target = find_target(self.options.config, self.options.database, self.options.key)
-            self._log_as_set(self._target.settings)
+            self._target = find_target(self.options.config, self.options.database, self.options.api_key)
+            self._apply_log_settings(self._target.settings)
         return self._target
 
     def log_as_service(self) -> None:
-        """Log as something that runs until it is stopped, for a machine to read unless the settings say otherwise."""
-        from bethink.base.log_lines import to_stderr  # noqa: PLC0415
+        """Log as a long-running service: JSON, unless the settings or --verbose say otherwise."""
+        from bethink.base.log_lines import log_to_stderr  # noqa: PLC0415
         from bethink.providers.default_redactor import redactor_for  # noqa: PLC0415
 
         settings = self.target.settings
         level = "error" if self.options.quiet else settings.log.level or "info"
         form = settings.log.format or ("text" if self.options.verbose else "json")
-        to_stderr(redactor_for(None, also=settings.redaction.personal_kinds), level=level, form=form)
+        log_to_stderr(redactor_for(None, also=settings.redaction.personal_kinds), level=level, form=form)
 
-    def _log_as_set(self, settings: "Settings") -> None:
-        """Log as the settings say; where they say nothing, warnings are printed as they are."""
+    def _apply_log_settings(self, settings: "Settings") -> None:
+        """Log as the settings say; without any, warnings are printed as they are."""
         if settings.log.level or settings.log.format:
-            from bethink.base.log_lines import log_ours  # noqa: PLC0415
+            from bethink.base.log_lines import log_own_records  # noqa: PLC0415
 
-            asked = "error" if self.options.quiet else "info" if self.options.verbose else ""
-            log_ours(level=asked or settings.log.level or "warning", form=settings.log.format or "text")
+            level = "error" if self.options.quiet else "info" if self.options.verbose else ""
+            log_own_records(level=level or settings.log.level or "warning", form=settings.log.format or "text")
 
     def note(self, text: str) -> None:
         """Print a remark on stderr."""
@@ -188,78 +152,97 @@ class CommandContext:
         return columns(rows, head=head) if rows else []
 
     def confirm(self, question: str, *, yes: bool) -> None:
-        """Ask before going on. Without a terminal, --yes is required."""
+        """Ask for confirmation. Without a terminal, --yes is required."""
         from bethink.cli.terminal import ask_yes  # noqa: PLC0415
 
         if yes:
             return
         if self.options.json or not (is_terminal(sys.stdin) and is_terminal(sys.stderr)):
-            raise UsageError("this needs --yes without a terminal.", hint="Preview the changes with --dry-run first.")
+            raise UsageError("This needs --yes without a terminal.", hint="Preview the changes with --dry-run first.")
         if not ask_yes(question):
-            raise Declined("nothing was changed.", hint="Answer y, or pass --yes.")
+            raise Declined("Nothing was changed.", hint="Answer y, or pass --yes.")
 
-    async def run(self, body: Callable[..., Awaitable[Result]], given: Mapping[str, Any], effect: Effect) -> Result:
-        """Open the memory and run a command. Only a command that creates may find no database."""
+    async def run(
+        self, body: Callable[..., Awaitable[Result]], values: Mapping[str, Any], effect: Effect, *, by_folder: bool
+    ) -> Result:
+        """Open the memory and run a command. Only a command that creates accepts a missing database."""
         if effect != "creates":
             self.target.must_exist()
         async with self.target.make() as self._memory:
-            return await body(self, **given)
+            if by_folder and self.options.space is None and not self.more.get("space"):
+                await self.use_folder_space(self._memory)
+            if effect == "deletes" and self.options.space is None and self._folder_space is None:
+                self.note(f"space: {self.space_name}")
+            return await body(self, **values)
+
+    async def use_folder_space(self, memory: "Memory") -> None:
+        """Use the space of the repository around the working directory, if the database has one, and say so."""
+        from bethink.cli.folder_space import find_folder_space  # noqa: PLC0415 - see above
+
+        self._folder_space = await find_folder_space(memory)
+        if self._folder_space is not None:
+            self.note(f"space: {self._folder_space} (from this folder)")
 
 
-def command(
+def command(  # noqa: PLR0913 - each is a property of the command
     app: typer.Typer,
     name: str | None = None,
     *,
     effect: Effect = "reads",
     opens: bool = True,
     local: bool = False,
+    by_folder: bool = True,
     without: Sequence[str] = (),
     protocol: bool = False,
     more: Mapping[str, tuple[Any, object]] = MappingProxyType({}),
 ) -> Callable[[BodyT], BodyT]:
-    """Register a function as a command. It is given a `CommandContext` and the command's own parameters.
+    """Register a function as a command. It receives a `CommandContext` and the command's own parameters.
 
-    The command has the shared options except those in `without`. With `local`, it refuses servers. With `protocol`,
-    it never prints on stdout. The options in `more` reach it as `ctx.more`.
+    The command has the shared options except those in `without`. With `local`, it refuses servers. With `by_folder`,
+    its space is that of the repository it runs in, unless --space names one. With `protocol`, it never prints on
+    stdout. The options in `more` reach it as `ctx.more`.
     """
 
     def wrap(body: BodyT) -> BodyT:
         own = list(inspect.signature(body, eval_str=True).parameters.values())[1:]
-        left_out = (*without, *LOCAL) if local else without
-        options_of = {**more, **{key: each for key, each in SHARED_OPTIONS.items() if key not in left_out}}
+        omitted = (*without, *LOCAL) if local else without
+        options_of = {**more, **{key: option for key, option in SHARED_OPTIONS.items() if key not in omitted}}
+        has_space = by_folder and "space" in options_of
         shared = [
             inspect.Parameter(key, inspect.Parameter.KEYWORD_ONLY, annotation=hint, default=default)
             for key, (hint, default) in options_of.items()
         ]
 
-        def call(**given: Any) -> int:
-            extra = {key: given.pop(key) for key in more}
-            options = SharedOptions(**{key: given.pop(key) for key in SHARED_OPTIONS if key in given})
+        def call(**values: Any) -> int:
+            extra = {key: values.pop(key) for key in more}
+            options = SharedOptions(**{key: values.pop(key) for key in SHARED_OPTIONS if key not in (*omitted, *more)})
 
             def work(ctx: CommandContext) -> Result:
                 ctx.more = extra
                 ctx.check(local=local)
                 if not inspect.iscoroutinefunction(body):  # it runs an event loop of its own
-                    return body(ctx, **given)
-                return anyio_run(ctx.run, body, given, effect) if opens else anyio_run(partial(body, ctx, **given))
+                    return body(ctx, **values)
+                if not opens:
+                    return anyio_run(partial(body, ctx, **values))
+                return anyio_run(partial(ctx.run, body, values, effect, by_folder=has_space))
 
             return finish(options, work, effect=effect, protocol=protocol)
 
         parameters = [*own, *shared]
         call.__signature__ = inspect.Signature(parameters)
-        call.__annotations__ = {each.name: each.annotation for each in parameters}
+        call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
         call.__doc__ = body.__doc__
-        app.command(name or body.__name__)(call)
+        app.command(name or body.__name__, epilog=EPILOG)(call)
         return body
 
     return wrap
 
 
-def anyio_run(work: Callable[..., Awaitable[Result]], *given: Any) -> Result:
+def anyio_run(work: Callable[..., Awaitable[Result]], *arguments: Any) -> Result:
     """Run an async function to its end."""
     import anyio  # noqa: PLC0415 - see above
 
-    return anyio.run(work, *given)
+    return anyio.run(work, *arguments)
 
 
 def finish(
@@ -283,13 +266,13 @@ def finish(
         release(sys.stdout)
         hint = "Make room, or send stdout elsewhere."
         if effect != "reads" and result.code == ExitCode.OK:
-            hint += " The command itself was carried out: look before you repeat it."
-        return _without_output(f"the output could not be written: {error.strerror or error}.", hint=hint)
+            hint += " The command itself was carried out: check the result before you repeat it."
+        return _without_output(f"Cannot write the output: {error.strerror or error}.", hint=hint)
     return result.code
 
 
 def _without_output(message: str, *, hint: str) -> int:
-    """Say on stderr that the result could not be printed. If stderr is closed, too, only the exit code tells."""
+    """Print on stderr that the result could not be printed. If stderr is closed, too, only the exit code says so."""
     if not is_closed(sys.stderr):
         with suppress(OSError):
             write([OutputLine(f"error: {message}", "red"), OutputLine(f"hint: {hint}")], sys.stderr)
@@ -304,14 +287,14 @@ def _outcome(options: SharedOptions, work: Callable[[CommandContext], Result]) -
             return work(CommandContext(options=options))
     except KeyboardInterrupt:
         hint = "Everything that was acknowledged is stored. Run the command again to continue."
-        failure = Failure(code="interrupted", message="interrupted.", hint=hint)
+        failure = Failure(code="interrupted", message="Interrupted.", hint=hint)
         return Result(code=ExitCode.INTERRUPTED, failure=failure)
     except BrokenPipeError:
         raise
     except Exception as error:  # noqa: BLE001 - the outermost: every error becomes a message and an exit code
         if options.verbose:
             _show_trace(error)
-        return failed(error)
+        return result_of_error(error)
 
 
 def _escape_unencodable(stream: Any) -> None:
@@ -322,13 +305,13 @@ def _escape_unencodable(stream: Any) -> None:
 
 @contextmanager
 def _logging(options: SharedOptions) -> Generator[None]:
-    """Set the level of Bethink's loggers while a command runs. What the settings say comes once they are read."""
-    from bethink.base.log_lines import kept, log_ours  # noqa: PLC0415
+    """Set the level of Bethink's loggers while a command runs. The settings apply once they are read."""
+    from bethink.base.log_lines import log_own_records, preserve_logger  # noqa: PLC0415
     from bethink.base.logs import logger  # noqa: PLC0415
 
-    with kept():
+    with preserve_logger():
         if options.verbose:
-            log_ours(level="info", form="text")
+            log_own_records(level="info", form="text")
         elif options.quiet:
             logger().setLevel("ERROR")
         yield
@@ -339,59 +322,3 @@ def _show_trace(error: BaseException) -> None:
 
     for part in traceback.format_exception(error):
         write([OutputLine(line) for line in part.rstrip("\n").split("\n")], sys.stderr)
-
-
-def show(result: Result, *, json: bool, stream: TextIO | None = None) -> None:
-    """Print a result: one JSON object, or lines on stdout and the failure on stderr."""
-    out = stream or sys.stdout
-    failure = result.failure
-    if json:
-        error = failure and {"code": failure.code, "message": failure.message, "hint": failure.hint}
-        out.write(f"{to_json({'ok': result.code == ExitCode.OK, 'data': result.data, 'error': error}, out)}\n")
-    else:
-        write(result.lines, out)
-    out.flush()
-    if failure is not None and not json:
-        write([OutputLine(f"error: {_flat(failure.message)}", "red")], sys.stderr)
-        if failure.hint:
-            write([OutputLine(f"hint: {_flat(failure.hint)}")], sys.stderr)
-
-
-def _flat(text: str) -> str:
-    return printable(" ".join(text.split("\n")))
-
-
-_SYSTEM: Mapping[type, ExitCode] = {
-    FileNotFoundError: ExitCode.NOT_FOUND,
-    PermissionError: ExitCode.CONFIGURATION,
-    NotADirectoryError: ExitCode.CONFIGURATION,
-}
-
-
-def failed(error: BaseException) -> Result:
-    """Turn an exception into a result: its message, the next step, and its exit code."""
-    while isinstance(error, BaseExceptionGroup):
-        error = cast("BaseExceptionGroup[BaseException]", error).exceptions[0]
-    if isinstance(error, BethinkError):
-        message = Exception.__str__(error)  # without the hint, which has its own line
-        return Result(code=_code_of(error), failure=Failure(code=_name_of(error), message=message, hint=error.hint))
-    if isinstance(error, OSError):
-        what = f"{error.strerror or error}: {error.filename}" if error.filename else str(error.strerror or error)
-        failure = Failure(code="system", message=what, hint="Check the path and its permissions.")
-        return Result(code=_SYSTEM.get(type(error), ExitCode.FAILURE), failure=failure)
-    message = f"unexpected {type(error).__name__}: {error}"
-    hint = "This is a bug in Bethink. Run the command again with --verbose, and report the output."
-    return Result(code=ExitCode.FAILURE, failure=Failure(code="unexpected", message=message, hint=hint))
-
-
-def _code_of(error: BethinkError) -> ExitCode:
-    if isinstance(error, NotFound):
-        return ExitCode.NOT_FOUND
-    if isinstance(error, (Misconfigured, Denied)):
-        return ExitCode.CONFIGURATION
-    return ExitCode.USAGE if isinstance(error, (Invalid, UsageError)) else ExitCode.FAILURE
-
-
-def _name_of(error: BethinkError) -> str:
-    name = "Usage" if isinstance(error, UsageError) else type(error).__name__
-    return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name).lstrip("_")

@@ -1,10 +1,11 @@
-"""The command that connects coding agents to memory: connect."""
+"""The command that connects coding agents: connect."""
 
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bethink.cli.command import NO_SPACE, CommandContext, DryRun, Result, UsageError, Yes, command
+from bethink.cli.command import NO_SPACE, CommandContext, DryRun, Yes, command
+from bethink.cli.results import Result, UsageError
 from bethink.cli.terminal import OutputLine, columns
 from bethink.model.plural import plural
 
@@ -21,39 +22,39 @@ def connect(
     ctx: CommandContext,
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[NAME]...", help="claude-code, codex, cursor or vscode. Without one, list them."),
+        typer.Argument(metavar="[NAME]...", help="claude-code, codex, cursor or vscode; nothing to list them."),
     ] = None,
     *,
-    undo: Annotated[bool, typer.Option("--undo", help="Restore the files as they were before.")] = False,
+    undo: Annotated[bool, typer.Option("--undo", help="Restore the files from before.")] = False,
     project_only: Annotated[
-        bool, typer.Option("--project-only", help="Keep and show nothing outside of projects, and no person's memory.")
+        bool, typer.Option("--project-only", help="Memory in projects only, without the space 'default'.")
     ] = False,
     http: Annotated[
-        bool, typer.Option("--http/--no-http", help="Let Claude Code send hooks over HTTP, without starting a process.")
+        bool, typer.Option("--http/--no-http", help="Hooks of Claude Code over HTTP, without a process per event.")
     ] = True,
     dry_run: DryRun = False,
     yes: Yes = False,
 ) -> Result:
-    """Connect coding agents, so that they remember.
+    """Connect Claude Code, Codex, Cursor or VS Code.
 
-    It shows what changes in their files, and makes a backup. Their sessions are stored in a space for each project, and
-    outside of projects in the space 'default'. What was stored stays after --undo. A file .bethinkignore leaves folders
-    out.
+    The command shows the changes to their files and makes backups. Sessions are stored in one space per project, and
+    outside of projects in the space 'default'. Stored sessions stay after --undo. A file .bethinkignore excludes its
+    folder.
     """
     from bethink.agents.clients import clients  # noqa: PLC0415 - few commands need it
     from bethink.agents.connect import Connector  # noqa: PLC0415
     from bethink.agents.folder import AgentFolder  # noqa: PLC0415
 
-    given = {"--config": ctx.options.config, "--database": ctx.options.database}
-    more = [word for name, value in given.items() if value is not None for word in (name, _absolute(value))]
+    options = {"--config": ctx.options.config, "--database": ctx.options.database}
+    more = [word for name, value in options.items() if value is not None for word in (name, _absolute(value))]
     connector = Connector(AgentFolder(), more=more, http=http, project_only=project_only)
-    known = clients()
+    programs = clients()
     if not names:
-        return _listed(list(known.values()), connector)
-    unknown = [name for name in names if name not in known]
+        return _list_clients(list(programs.values()), connector)
+    unknown = [name for name in names if name not in programs]
     if unknown:
-        raise UsageError(f"unknown program {unknown[0]!r}.", hint=f"Use one of {', '.join(known)}.")
-    chosen = [known[name] for name in dict.fromkeys(names)]
+        raise UsageError(f"Unknown program {unknown[0]!r}.", hint=f"Use one of {', '.join(programs)}.")
+    chosen = [programs[name] for name in dict.fromkeys(names)]
     plans = [(client, connector.undo(client) if undo else connector.changes(client)) for client in chosen]
     for _, changes in plans:
         _show(ctx, changes)
@@ -62,7 +63,7 @@ def connect(
         ctx.confirm(f"Change {plural(files, 'file')}?", yes=yes or not files)
         for client, changes in plans:
             (connector.apply_undo if undo else connector.apply)(client, changes)
-    return _done(ctx, plans, connector, undo=undo, dry_run=dry_run)
+    return _report(ctx, plans, connector, undo=undo, dry_run=dry_run)
 
 
 def _absolute(value: str) -> str:
@@ -71,8 +72,8 @@ def _absolute(value: str) -> str:
     return value if "://" in value or value == ":memory:" else str(Path(value).expanduser().resolve())
 
 
-def _listed(known: "list[Client]", connector: "Connector") -> Result:
-    states = [(client, _state(client, connector)) for client in known]
+def _list_clients(programs: "list[Client]", connector: "Connector") -> Result:
+    states = [(client, _state(client, connector)) for client in programs]
     rows = [[client.name, client.title, state] for client, state in states]
     lines = [*columns(rows, head=["NAME", "PROGRAM", "STATE"])]
     if any(state == "found" for _, state in states):
@@ -84,9 +85,9 @@ def _listed(known: "list[Client]", connector: "Connector") -> Result:
 
 
 def _state(client: "Client", connector: "Connector") -> str:
-    if connector.connected(client):
+    if connector.is_connected(client):
         return "connected"
-    return "found" if client.found else "not found"
+    return "found" if client.is_installed else "not found"
 
 
 def _show(ctx: CommandContext, changes: "list[FileChange]") -> None:
@@ -100,7 +101,7 @@ def _show(ctx: CommandContext, changes: "list[FileChange]") -> None:
         write([OutputLine(line, _STYLES.get(line[:1], "")) for line in change.diff()], sys.stderr)
 
 
-def _done(
+def _report(
     ctx: CommandContext,
     plans: "list[tuple[Client, list[FileChange]]]",
     connector: "Connector",
@@ -112,11 +113,11 @@ def _done(
     lines: list[OutputLine] = []
     for client, changes in plans:
         paths = [str(change.path) for change in changes]
-        what = ("would change" if dry_run else "restored" if undo else "changed") if paths else "nothing to change in"
-        lines.append(OutputLine(f"{client.title}: {what} {', '.join(paths) or 'its files'}"))
+        verb = ("would change" if dry_run else "restored" if undo else "changed") if paths else "nothing to change in"
+        lines.append(OutputLine(f"{client.title}: {verb} {', '.join(paths) or 'its files'}"))
         for change in changes:
             if not change.exact:
-                ctx.note(f"note: {change.path} was changed since; only Bethink's own entries were taken out")
+                ctx.note(f"note: {change.path} has changed since; only Bethink's own entries were removed")
         if not undo and not dry_run and client.after:
             lines.append(OutputLine(f"  {client.after}"))
         data.append({"name": client.name, "files": paths, "exact": all(change.exact for change in changes)})

@@ -1,4 +1,4 @@
-"""The command that shows what Bethink does, with three months of made-up conversations: demo."""
+"""The command that explores three months of sample conversations: demo."""
 
 import re
 import shlex
@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bethink.cli.command import NO_SPACE, CommandContext, Result, command
+from bethink.cli.command import NO_SPACE, CommandContext, command
+from bethink.cli.results import Result
 from bethink.cli.terminal import OutputLine
-from bethink.errors import Conflict
+from bethink.errors import ConflictError
 from bethink.model.plural import plural
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ app = typer.Typer()
 SPACE = "mira"
 _DAY = "2026-04-04"
 _LIMIT = 2
-"""So that all of it fits a screen."""
+"""Results per question, so that everything fits a screen."""
 _ID = re.compile(r"\b(doc|fct|ses)_\w+")
 
 
@@ -36,31 +37,31 @@ _ID = re.compile(r"\b(doc|fct|ses)_\w+")
 async def demo(
     ctx: CommandContext,
     *,
-    keep: Annotated[str | None, typer.Option(metavar="FILE", help="Keep the memory in a new file.")] = None,
+    save: Annotated[str | None, typer.Option(metavar="FILE", help="New file for the database.")] = None,
 ) -> Result:
-    """Show what Bethink does, with three months of made-up conversations. It needs no key and no network."""
-    with _file(keep) as path:
+    """Explore three months of sample conversations. It needs no key and no network."""
+    with _file(save) as path:
         clock = StoryClock()
         ctx.note("storing 31 sessions with Mira…")
         seeded = await seed(path, clock)
-        if keep is not None:  # before the tour, which forgets: every command can be tried on the copy
-            shutil.copy(path, keep)
+        if save is not None:  # before the tour, which deletes: every command can be tried on the copy
+            shutil.copy(path, save)
         async with memory_at(path, clock) as memory:
-            tour = _Tour(memory=memory, lines=_head(seeded, keep))
+            tour = _Tour(memory=memory, lines=_head(seeded, save))
             await tour.go()
-    steps = _next(keep)
-    # Ids differ between runs. They are of use only if the file is kept.
+    steps = _next(save)
+    # Ids differ between runs. They are useful only in a saved file.
     lines = tour.lines
-    if keep is None:
-        lines = [OutputLine(_ID.sub(r"\1_…", each.text), each.style) for each in lines]
-    lines += [OutputLine(), OutputLine("Next:", "bold"), *(OutputLine(f"  {each}") for each in steps)]
-    data = {"seeded": seeded, "asked": tour.asked, "followed": tour.followed, "forgotten": tour.forgotten}
-    return Result(data=data | {"file": keep, "next": steps}, lines=lines)
+    if save is None:
+        lines = [OutputLine(_ID.sub(r"\1_…", line.text), line.style) for line in lines]
+    lines += [OutputLine(), OutputLine("Next:", "bold"), *(OutputLine(f"  {step}") for step in steps)]
+    data = {"seeded": seeded, "asked": tour.answers, "followed": tour.lineage, "forgotten": tour.deletion}
+    return Result(data=data | {"file": save, "next": steps}, lines=lines)
 
 
 @dataclass(slots=True)
 class StoryClock:
-    """The time of the story: it is set by hand, and moves by a microsecond each time it is read."""
+    """The time of the story. It is set by hand and advances by a microsecond with every call."""
 
     time: datetime = field(default_factory=lambda: datetime(1970, 1, 1, tzinfo=UTC))
 
@@ -71,22 +72,22 @@ class StoryClock:
 
 
 @contextmanager
-def _file(keep: str | None) -> Generator[str]:
-    if keep is not None and Path(keep).exists():
-        raise Conflict(f"{keep} already exists.", hint="Choose a new file.")
+def _file(save: str | None) -> Generator[str]:
+    if save is not None and Path(save).exists():
+        raise ConflictError(f"{save} already exists.", hint="Choose a new file.")
     with tempfile.TemporaryDirectory(prefix="bethink-demo-") as folder:
         yield str(Path(folder) / "demo.db")
 
 
 def memory_at(path: str, clock: StoryClock, *, model: "Model | None" = None) -> "Memory":
-    """Return a memory in a file, with the time of the story and without the settings of the user."""
+    """Return a memory in a file, with the clock of the story and without the settings of the user."""
     from bethink.api.connect import connect  # noqa: PLC0415
 
     return connect(settings=settings_at(path, model_name="none" if model is None else ""), model=model, clock=clock)
 
 
 def settings_at(path: str, *, model_name: str = "none") -> "Settings":
-    """Return settings for a memory in a file that asks no model of the user's and learns nothing by itself."""
+    """Return settings for a memory in a file, without the user's model and without background learning."""
     from bethink.config.groups import EmbedderSettings, LearningSettings, ModelSettings, SqliteSettings  # noqa: PLC0415
     from bethink.config.settings import Settings  # noqa: PLC0415
 
@@ -94,7 +95,7 @@ def settings_at(path: str, *, model_name: str = "none") -> "Settings":
         sqlite=SqliteSettings(path=path),
         embedder=EmbedderSettings(name="none"),  # it prints the same with and without the extra `local`
         learning=LearningSettings(in_background=False),
-        model=ModelSettings(name=model_name, price_input=0.0, price_output=0.0),
+        model=ModelSettings(name=model_name, input_price=0.0, output_price=0.0),
     )
 
 
@@ -114,18 +115,18 @@ async def seed(path: str, clock: StoryClock) -> dict[str, int]:
         mira = memory.space(SPACE)
 
         async def learn() -> None:
-            report = await memory.learn(only=(JobKind.EXTRACT,))
+            report = await memory.learn(kinds=(JobKind.EXTRACT,))
             counts["held"] += report.for_review.total()
             counts["refused"] += report.refused.total()
             if clock.time.weekday() == 0 or clock.time >= TODAY:
-                await quoting.learn(only=(JobKind.CONSOLIDATE,))
+                await quoting.learn(kinds=(JobKind.CONSOLIDATE,))
 
-        for said in story():
-            clock.time = said.at
-            session = await mira.session(_conversation(said.topic))
+        for talk in story():
+            clock.time = talk.at
+            session = await mira.session(_conversation(talk.topic))
             messages = [
-                _message(Message, who, text, said.at + timedelta(minutes=turn))
-                for turn, (who, text) in enumerate(said.turns)
+                _message(Message, who, text, talk.at + timedelta(minutes=turn))
+                for turn, (who, text) in enumerate(talk.turns)
             ]
             await session.append(messages)
             await session.end()
@@ -146,30 +147,28 @@ def _message(make: Any, who: str, text: str, at: datetime) -> Any:
     return make(role=role, content=text, name=name or None, said_at=at)
 
 
-def _head(seeded: dict[str, int], keep: str | None) -> list[OutputLine]:
-    file = shlex.quote(keep or "demo.db")
-    after = "" if keep is not None else f", after 'bethink demo --keep {file}'"
+def _head(seeded: dict[str, int], save: str | None) -> list[OutputLine]:
+    file = shlex.quote(save or "demo.db")
+    after = "" if save is not None else f", after 'bethink demo --save {file}'"
     counts = ", ".join(plural(seeded[kind], kind) for kind in ("session", "message", "fact"))
-    claimed = f"{seeded['refused']} refused (a tool's text as a wish), {seeded['held']} held for review (only supposed)"
+    others = f"{seeded['refused']} rejected (an instruction from a tool), {seeded['held']} pending review (a guess)"
     return [
-        OutputLine(f"Three months of Mira, who does not exist: {counts}."),
-        OutputLine(
-            "A scripted model stands in for yours: what it answers is written in the demo. Nothing leaves this machine."
-        ),
-        OutputLine(f"Each fact quotes what was said and was read a second time. Other claims: {claimed}."),
+        OutputLine(f"Three months of Mira, a fictional user: {counts}."),
+        OutputLine("A scripted model replaces yours, so the demo needs no key. Nothing leaves this machine."),
+        OutputLine(f"Each fact quotes its messages and passed a second check. Other claims: {others}."),
         OutputLine(f"Today is {_DAY}. Each command also takes --database {file} --space {SPACE}{after}."),
     ]
 
 
 @dataclass(slots=True, kw_only=True)
 class _Tour:
-    """Calls what the commands call, and collects what they print."""
+    """Runs the steps of the demo and collects their output."""
 
     memory: "Memory"
     lines: list[OutputLine]
-    asked: list[Any] = field(default_factory=list[Any])
-    followed: Any = None
-    forgotten: Any = None
+    answers: list[Any] = field(default_factory=list[Any])
+    lineage: Any = None
+    deletion: Any = None
 
     async def go(self) -> None:
         home = await self._ask("Where do I live?", explain=True)
@@ -178,7 +177,7 @@ class _Tour:
         await self._ask("What did the flat search find?")
         self.lines += [
             OutputLine(),
-            OutputLine("That is a tool's text: it is shown as data, and never becomes a wish of Mira's."),
+            OutputLine("That text is from a tool: it is data, and never an instruction from Mira."),
         ]
         await self._forget("flats")
         await self._ask("What did the flat search find?")
@@ -186,34 +185,35 @@ class _Tour:
     async def _ask(self, question: str, *, explain: bool = False, as_of: str = _DAY) -> Any:
         from bethink.cli.recall import recall_lines  # noqa: PLC0415
 
-        found = await self.memory.space(SPACE).recall(question, limit=_LIMIT, as_of=as_of, explain=explain)
-        self.asked.append(found)
+        result = await self.memory.space(SPACE).recall(question, limit=_LIMIT, as_of=as_of, explain=explain)
+        self.answers.append(result)
         options = f"--limit {_LIMIT} --as-of {as_of}{' --explain' if explain else ''}"
-        self._show(f'recall "{question}" {options}', recall_lines(found, explain=explain))
-        if found.missing:
-            self.lines.append(OutputLine(f"note: {found.missing}"))
-        return found
+        self._show(f'recall "{question}" {options}', recall_lines(result, explain=explain))
+        if result.note:
+            self.lines.append(OutputLine(result.note))
+        return result
 
     async def _follow(self, ref: str) -> None:
-        from bethink.cli.recall import lineage_lines  # noqa: PLC0415
+        from bethink.cli.lineage import lineage_lines  # noqa: PLC0415
 
-        self.followed = await self.memory.space(SPACE).explain(ref)
-        self._show(f"show {ref}", lineage_lines(self.followed))
+        self.lineage = await self.memory.space(SPACE).explain(ref)
+        self._show(f"show {ref}", lineage_lines(self.lineage))
 
     async def _forget(self, topic: str) -> None:
-        from bethink.cli.forget import counted  # noqa: PLC0415
+        from bethink.cli.forget import deletion_line  # noqa: PLC0415
 
         name = _conversation(topic)
-        self.forgotten = await self.memory.space(SPACE).forget(conversation=name)
-        self._show(f"forget --conversation {name} --yes", [OutputLine(f"forgotten: {counted(self.forgotten)}")])
+        self.deletion = await self.memory.space(SPACE).forget(conversation=name)
+        line = deletion_line(self.deletion, dry_run=False)
+        self._show(f"forget --conversation {name} --yes", [OutputLine(line)])
 
     def _show(self, words: str, printed: Iterable[OutputLine]) -> None:
         self.lines += [OutputLine(), OutputLine(f"$ bethink {words}", "bold"), *printed]
 
 
-def _next(keep: str | None) -> list[str]:
-    options = f"--database {shlex.quote(keep or 'demo.db')} --space {SPACE}"
+def _next(save: str | None) -> list[str]:
+    options = f"--database {shlex.quote(save or 'demo.db')} --space {SPACE}"
     ask = f'bethink recall "When is my sister\'s birthday?" {options}'
-    if keep is None:
-        return ["bethink demo --keep demo.db", ask, "bethink init"]
-    return [ask, f"bethink log {options}", f"bethink sessions {options}"]
+    if save is None:
+        return ["bethink demo --save demo.db", ask, "bethink connect"]
+    return [ask, f"bethink doc list {options}", f"bethink show {options}"]

@@ -51,49 +51,49 @@ class Scripted:
 
 
 def answer(call: ModelCall) -> str:
-    """Answer for a model: about a session with claims, about claims with verdicts, all as written here."""
-    said = next(each for each in story() if each.turns[0][1] in call.prompt)
-    scripted = (*SCRIPT.get(f"{said.day} {said.topic}", ()), *_notes(said))
+    """Answer as the scripted model: claims for a session, verdicts for claims."""
+    talk = next(item for item in story() if item.turns[0][1] in call.prompt)
+    scripted = (*SCRIPT.get(f"{talk.day} {talk.topic}", ()), *_notes(talk))
     if call.schema_name == "verdicts":
         return json.dumps(_verdicts(call.prompt, scripted))
-    claims = [_claim(call.prompt, each) for each in scripted]
-    return json.dumps({"claims": claims, "suspicious": [], "title": said.topic})
+    claims = [_claim(call.prompt, entry) for entry in scripted]
+    return json.dumps({"claims": claims, "suspicious": [], "title": talk.topic})
 
 
-def _notes(said: Said) -> list[Scripted]:
-    """Note what Mira said, in her words: it stays with the session and becomes no fact."""
-    own = [(number, text) for number, (who, text) in enumerate(said.turns, 1) if who == "user"]
+def _notes(talk: Said) -> list[Scripted]:
+    """Return Mira's own words as notes: they stay with the session and do not become facts."""
+    own = [(number, text) for number, (who, text) in enumerate(talk.turns, 1) if who == "user"]
     return [Scripted(text, (text,), kind="note", message=number) for number, text in own]
 
 
-def _claim(prompt: str, each: Scripted) -> dict[str, object]:
-    known = [name for name, text in _KNOWN.findall(prompt) if text == each.replaces]
+def _claim(prompt: str, entry: Scripted) -> dict[str, object]:
+    existing = [name for name, text in _KNOWN.findall(prompt) if text == entry.replaces]
     return {
-        "quotes": [{"message": each.message, "text": text, "as": "word"} for text in each.quotes],
-        "statement": each.statement,
-        "about": each.about,
-        "kind": each.kind,
-        "slot": each.slot,
-        "since": each.since,
-        "happened": each.happened,
-        "op": "replaces" if known else "new",
-        "known": known,
+        "quotes": [{"message": entry.message, "text": text, "as": "word"} for text in entry.quotes],
+        "statement": entry.statement,
+        "about": entry.about,
+        "kind": entry.kind,
+        "slot": entry.slot,
+        "since": entry.since,
+        "happened": entry.happened,
+        "op": "replaces" if existing else "new",
+        "known": existing,
     }
 
 
 def _verdicts(prompt: str, scripted: Sequence[Scripted]) -> dict[str, object]:
-    """Judge every claim that is asked about; one that is not in the script is unclear."""
-    known = {each.statement: each for each in scripted}
-    said: list[str] = []
+    """Judge every claim of the prompt; a claim that is not in the script is unclear."""
+    script = {entry.statement: entry for entry in scripted}
+    confirmed: list[str] = []
     others: list[dict[str, str]] = []
     for name, statement in _CLAIMED.findall(prompt):
-        each = known.get(statement)
-        if each is not None and each.verdict == "said":
-            said.append(name)
+        entry = script.get(statement)
+        if entry is not None and entry.verdict == "said":
+            confirmed.append(name)
         else:
-            verdict, because = ("unclear", "") if each is None else (each.verdict, each.because)
+            verdict, because = ("unclear", "") if entry is None else (entry.verdict, entry.because)
             others.append({"claim": name, "verdict": verdict, "because": because})
-    return {"said": said, "others": others, "fixed": []}
+    return {"said": confirmed, "others": others, "fixed": []}
 
 
 _KNOWN = re.compile(r"^(f\d+) [^:\n]*: (.*)$", re.MULTILINE)

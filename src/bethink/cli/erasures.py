@@ -1,91 +1,110 @@
-"""The commands about erasures: list them, and check a receipt."""
+"""Commands for erasures: list them, and verify a receipt."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bethink.cli.command import NO_SPACE, CommandContext, Result, UsageError, command
+from bethink.cli.command import NO_SPACE, CommandContext, command
 from bethink.cli.export import private
-from bethink.cli.lists import Limit
+from bethink.cli.paging import MOST, After, Limit, list_page, slice_page
+from bethink.cli.results import Result, UsageError
 from bethink.cli.terminal import OutputLine, when
-from bethink.errors import NotFound
+from bethink.errors import NotFoundError
+
+if TYPE_CHECKING:
+    from bethink.model.erasures import Erasure, OpenErasure
 
 app = typer.Typer()
+receipt = typer.Typer(help="Verify deletion receipts.")
+app.add_typer(receipt, name="admin receipt")
 
 
-@command(app)
+@command(app, "admin erasures")
 async def erasures(
     ctx: CommandContext,
-    erasure: Annotated[str | None, typer.Argument(metavar="[ID]", help="Print the receipt of this one.")] = None,
+    erasure: Annotated[str | None, typer.Argument(metavar="[ID]", help="Erasure whose receipt to print.")] = None,
     *,
-    open_: Annotated[bool, typer.Option("--open", help="List what is not settled yet, in all spaces.")] = False,
-    public_key: Annotated[
-        bool, typer.Option("--public-key", help="Print the key that receipts of this installation are signed with.")
-    ] = False,
+    open_: Annotated[bool, typer.Option("--open", help="Unconfirmed erasures, in all spaces.")] = False,
+    public_key: Annotated[bool, typer.Option("--public-key", help="Public key that signs the receipts.")] = False,
     limit: Limit = 20,
+    after: After = "",
 ) -> Result:
-    """List what was forgotten, who asked, and what is not settled yet. What was interrupted is finished first."""
-    if open_ or public_key:
-        state = await ctx.memory.open_erasures()
-        if public_key:
-            return Result(data={"public_key": state.public_key}, lines=[OutputLine(state.public_key or "none")])
-        rows = [[each.id, each.space, ", ".join(each.sinks)] for each in state.waiting]
-        return Result(data=state.waiting, lines=ctx.table(rows, head=["ERASURE", "SPACE", "NOT CONFIRMED"]))
-    found = await ctx.space.erasures(limit=1_000 if erasure else limit)
+    """List deletions and their receipts. Interrupted deletions are finished first."""
+    if public_key:
+        key = await ctx.memory.admin.erasures.public_key()
+        return Result(data={"public_key": key}, lines=[OutputLine(key or "none")])
+    if open_:
+        unconfirmed = await ctx.memory.admin.erasures.list()
+        waiting = slice_page(unconfirmed, lambda pending: pending.id, after=after, limit=limit)
+        return list_page(ctx, waiting, _waiting_row, ("ERASURE", "SPACE", "NOT CONFIRMED"))
     if erasure is not None:
-        chosen = next((each for each in found if each.id == erasure), None)
-        if chosen is None:
-            raise NotFound(f"no erasure {erasure!r} in space {ctx.space_name!r}.", hint="Run 'bethink erasures'.")
+        chosen = await _find(ctx, erasure)
         return Result(data=chosen, lines=[OutputLine(chosen.receipt)])
-    rows = [
-        [
-            each.id,
-            when(each.requested_at),
-            "settled" if each.settled_at is not None else f"open: {', '.join(each.open_sinks)}",
-            each.asked_by,
-            each.key_prefix or "",
-            each.reason,
-        ]
-        for each in found
+    page = await ctx.space.admin.erasures.list(limit=limit, after=after)
+    return list_page(ctx, page, _row, ("ERASURE", "REQUESTED", "STATE", "ACTOR", "KEY", "REASON"))
+
+
+async def _find(ctx: CommandContext, erasure_id: str) -> "Erasure":
+    async for erasure in (await ctx.space.admin.erasures.list(limit=MOST)).iterate():
+        if erasure.id == erasure_id:
+            return erasure
+    message = f"No erasure {erasure_id!r} in space {ctx.space_name!r}."
+    raise NotFoundError(message, hint="Run 'bethink admin erasures' to list them.")
+
+
+def _waiting_row(pending: "OpenErasure") -> list[str]:
+    return [pending.id, pending.space, ", ".join(pending.sinks)]
+
+
+def _row(erasure: "Erasure") -> list[str]:
+    return [
+        erasure.id,
+        when(erasure.requested_at),
+        "confirmed" if erasure.settled_at is not None else f"open: {', '.join(erasure.open_sinks)}",
+        erasure.asked_by,
+        erasure.key_prefix or "",
+        erasure.reason,
     ]
-    return Result(data=found, lines=ctx.table(rows, head=["ERASURE", "ASKED", "STATE", "BY", "KEY", "REASON"]))
 
 
-@command(app, "verify-receipt", opens=False, local=True, without=(*NO_SPACE, "config", "database"))
+@command(receipt, "verify", opens=False, local=True, without=(*NO_SPACE, "config", "database"))
 async def verify_receipt(
     ctx: CommandContext,  # noqa: ARG001 - every command has one
-    file: Annotated[str, typer.Argument(metavar="FILE", help="The receipt, as forget wrote it.")],
+    file: Annotated[str, typer.Argument(metavar="FILE", help="Receipt, as forget wrote it.")],
     *,
     public_key: Annotated[
-        str | None, typer.Option("--public-key", metavar="KEY", help="The key that it must be signed with.")
+        str | None, typer.Option("--public-key", metavar="KEY", help="Public key of the installation.")
     ] = None,
 ) -> Result:
-    """Check the receipt of an erasure, without the database."""
-    from bethink.memory.deletion.receipts import verified  # noqa: PLC0415 - it needs an extra
+    """Verify a deletion receipt, without the database."""
+    from bethink.memory.deletion.receipts import verify_receipt as check_receipt  # noqa: PLC0415 - it needs an extra
 
-    found = verified(_read(file), public_key=public_key)
-    said = found.receipt
-    went = ", ".join(f"{count} {kind.replace('_', ' ')}" for kind, count in said["went"].items() if count)
-    state = f"settled {said['settled_at']}" if said["settled_at"] else "not settled when it was written"
+    checked = check_receipt(_read_receipt(file), public_key=public_key)
+    content = checked.receipt
+    counts = ", ".join(f"{count} {kind.replace('_', ' ')}" for kind, count in content["went"].items() if count)
+    state = f"confirmed {content['settled_at']}" if content["settled_at"] else "not confirmed when it was written"
     lines = [
-        f"the signature fits: {found.public_key}",
-        f"erasure {said['erasure']} of space {said['space']}, asked by {said['asked_by']} {said['requested_at']}",
-        f"{state}; went: {went or 'nothing'}",
-        *(f"out of reach: {each['what']}: {each['why']}" for each in said["out_of_reach"]),
+        f"valid signature: {checked.public_key}",
+        f"erasure {content['erasure']} in space {content['space']}, "
+        f"requested by {content['asked_by']} {content['requested_at']}",
+        f"{state}; deleted: {counts or 'nothing'}",
+        *(f"out of reach: {copy['what']}: {copy['why']}" for copy in content["out_of_reach"]),
     ]
-    return Result(data={"receipt": said, "public_key": found.public_key}, lines=[OutputLine(line) for line in lines])
+    return Result(
+        data={"receipt": content, "public_key": checked.public_key}, lines=[OutputLine(line) for line in lines]
+    )
 
 
-def _read(file: str) -> str:
+def _read_receipt(file: str) -> str:
     try:
         return Path(file).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         hint = "Pass the file that 'bethink forget --receipt' wrote."
-        raise UsageError(f"cannot read {file}: {type(error).__name__}.", hint=hint) from error
+        raise UsageError(f"Cannot read {file}: {type(error).__name__}.", hint=hint) from error
 
 
-def write_receipt(file: str, receipt: str) -> None:
+def write_receipt(file: str, text: str) -> None:
     """Write a receipt to a file that only its owner can read."""
     with open(file, "w", encoding="utf-8", opener=private) as sink:
-        sink.write(f"{receipt}\n")
+        sink.write(f"{text}\n")

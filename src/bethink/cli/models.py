@@ -1,106 +1,108 @@
-"""Commands for local models: list, pull and where."""
+"""Commands for local models: data models list, pull and where."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bethink.cli.command import CommandContext, Result, UsageError, command
+from bethink.cli.command import CommandContext, command
+from bethink.cli.groups import called_alone
+from bethink.cli.results import Result, UsageError
 from bethink.cli.terminal import OutputLine, Progress
-from bethink.errors import NotFound
+from bethink.errors import NotFoundError
 
 if TYPE_CHECKING:
-    from bethink.providers.weights.catalogue import CatalogueEntry
+    from bethink.providers.weights.catalog import CatalogEntry
 
 app = typer.Typer()
-models = typer.Typer(help="List and download models that run on this machine.")
-app.add_typer(models, name="models")
+models = typer.Typer(cls=called_alone("list"), help="List and download local models.")
+app.add_typer(models, name="data models")
 
 _WITHOUT = ("space", "database")
-Catalogue = Annotated[
-    str | None, typer.Option("--catalogue", metavar="FILE", help="A catalogue of your own, in JSON.  [default: ours]")
+Catalog = Annotated[
+    str | None, typer.Option("--catalog", metavar="FILE", help="Catalog of your own, in JSON.  [default: ours]")
 ]
 
 
 @command(models, "list", opens=False, local=True, without=_WITHOUT)
-async def list_models(ctx: CommandContext, *, catalogue: Catalogue = None) -> Result:
-    """List the models that can be downloaded, and those that are."""
-    from bethink.providers.weights.pull import is_whole  # noqa: PLC0415 - as every import here, for a quick --help
+async def list_models(ctx: CommandContext, *, catalog: Catalog = None) -> Result:
+    """List local models, downloaded or not."""
+    from bethink.providers.weights.pull import is_downloaded  # noqa: PLC0415 - as every import here, for a quick --help
 
-    known, folder = _known(catalogue), ctx.target.settings.models_folder
+    entries, folder = _entries(catalog), ctx.target.settings.models_folder
     data: list[dict[str, Any]] = [
         {
-            "name": each.name,
-            "task": each.manifest.task,
-            "megabytes": each.megabytes,
-            "licence": each.manifest.licence,
-            "languages": each.manifest.languages,
-            "about": each.about,
-            "downloaded": is_whole(each, folder),
+            "name": entry.name,
+            "task": entry.manifest.task,
+            "megabytes": entry.megabytes,
+            "license": entry.manifest.licence,
+            "languages": entry.manifest.languages,
+            "about": entry.about,
+            "downloaded": is_downloaded(entry, folder),
         }
-        for each in known.values()
+        for entry in entries.values()
     ]
     rows = [
         [
-            each["name"],
-            each["task"],
-            f"{each['megabytes']} MB",
-            each["licence"],
-            "yes" if each["downloaded"] else "no",
-            each["about"],
+            model["name"],
+            model["task"],
+            f"{model['megabytes']} MB",
+            model["license"],
+            "yes" if model["downloaded"] else "no",
+            model["about"],
         ]
-        for each in data
+        for model in data
     ]
-    head = ["NAME", "SETTING", "SIZE", "LICENCE", "DOWNLOADED", "ABOUT"]
+    head = ["NAME", "SETTING", "SIZE", "LICENSE", "DOWNLOADED", "ABOUT"]
     return Result(data=data, lines=ctx.table(rows, head=head))
 
 
 @command(models, effect="changes", opens=False, local=True, without=_WITHOUT)
 async def pull(
     ctx: CommandContext,
-    name: Annotated[str, typer.Argument(help="The model, as 'bethink models list' shows it.")],
+    name: Annotated[str, typer.Argument(help="Model, as 'bethink data models' lists it.")],
     *,
-    catalogue: Catalogue = None,
+    catalog: Catalog = None,
 ) -> Result:
-    """Download a model and check every file. Nothing else in Bethink downloads anything."""
+    """Download a model and verify every file. No other command downloads anything."""
     from bethink.providers.weights.pull import pull as download  # noqa: PLC0415
 
     settings = ctx.target.settings
-    entry = _find(name, catalogue)
+    entry = _find(name, catalog)
     total = entry.megabytes * 1_000_000
     with Progress("bytes", total, quiet=ctx.options.quiet or ctx.options.json) as progress:
         new = await download(entry, settings.models_folder, base=settings.models_url, progress=progress.advance)
     home = settings.models_folder / entry.name
-    lines = [f"{'downloaded' if new else 'already there:'} {home} ({entry.manifest.licence})"]
-    lines.append(f'set {entry.manifest.task} = "{entry.name}" to use it')
-    data = {"name": entry.name, "folder": str(home), "licence": entry.manifest.licence, "new": new}
+    lines = [f"{'Downloaded' if new else 'Already downloaded:'} {home} ({entry.manifest.licence})"]
+    lines.append(f'Set {entry.manifest.task} = "{entry.name}" to use it')
+    data = {"name": entry.name, "folder": str(home), "license": entry.manifest.licence, "new": new}
     return Result(data=data, lines=[OutputLine(line) for line in lines])
 
 
 @command(models, opens=False, local=True, without=_WITHOUT)
 async def where(
     ctx: CommandContext,
-    name: Annotated[str | None, typer.Argument(help="A downloaded model.")] = None,
+    name: Annotated[str | None, typer.Argument(help="Downloaded model.")] = None,
 ) -> Result:
-    """Print the folder of the downloaded models, or of one of them."""
-    from bethink.providers.weights.catalogue import is_model_name  # noqa: PLC0415
+    """Print the folder of the downloaded models, or of one model."""
+    from bethink.providers.weights.catalog import is_model_name  # noqa: PLC0415
 
     folder = ctx.target.settings.models_folder
     if name is not None:
         if not is_model_name(name) or not (folder / name).is_dir():
-            raise NotFound(f"the model {name} is not downloaded.", hint=f"Run 'bethink models pull {name}'.")
+            raise NotFoundError(f"Model {name} is not downloaded.", hint=f"Run 'bethink data models pull {name}'.")
         folder = folder / name
     return Result(data={"folder": str(folder)}, lines=[OutputLine(str(folder))])
 
 
-def _known(catalogue: str | None) -> "dict[str, CatalogueEntry]":
-    from bethink.providers.weights.catalogue import read_catalogue  # noqa: PLC0415
+def _entries(catalog: str | None) -> "dict[str, CatalogEntry]":
+    from bethink.providers.weights.catalog import read_catalog  # noqa: PLC0415
 
-    return read_catalogue(None if catalogue is None else Path(catalogue))
+    return read_catalog(None if catalog is None else Path(catalog))
 
 
-def _find(name: str, catalogue: str | None) -> "CatalogueEntry":
-    known = _known(catalogue)
-    if name not in known:
-        raise UsageError(f"unknown model {name!r}.", hint=f"Use one of {', '.join(known)}.")
-    return known[name]
+def _find(name: str, catalog: str | None) -> "CatalogEntry":
+    entries = _entries(catalog)
+    if name not in entries:
+        raise UsageError(f"Unknown model {name!r}.", hint=f"Use one of {', '.join(entries)}.")
+    return entries[name]

@@ -1,4 +1,4 @@
-"""The options that narrow a command, declared once, and how conditions on metadata are written."""
+"""The filter options, declared once, and the syntax of metadata conditions."""
 
 import json
 import re
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bethink.cli.command import UsageError
+from bethink.cli.results import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -20,66 +20,65 @@ def _option(metavar: str, text: str) -> tuple[Any, object]:
 
 
 def repeatable(metavar: str, text: str) -> tuple[Any, object]:
-    """Declare an option that may be given several times."""
+    """Declare an option that may be repeated."""
     return Annotated[list[str] | None, typer.Option(metavar=metavar, help=f"{text} Repeatable.")], None
 
 
-_WHERE = "Only what has such metadata: key=value, key!=value, key>=3, key~part or key=[1,2]."
 NARROWING: "Mapping[str, tuple[Any, object]]" = {
-    "tag": repeatable("TAG", "Only what has this tag, and each other that is given."),
-    "where": repeatable("CONDITION", _WHERE),
-    "origin": repeatable("ORIGIN", "Only what came from user, assistant, document, import, memory, tool or tool:NAME."),
-    "speaker": _option("NAME", "Only what this speaker said."),
-    "since": _option("DATE", "Only what was said on this day or later."),
-    "until": _option("DATE", "Only what was said up to the end of this day."),
-    "conversation": _option("NAME", "Only this conversation."),
-    "agent": _option("NAME", "Only sessions with this agent."),
+    "tag": repeatable("TAG", "Tag, one of several that must all match."),
+    "where": repeatable("CONDITION", "Metadata: key=value, key!=value, key>=3, key~part or key=[1,2]."),
+    "origin": repeatable("ORIGIN", "Origin: user, assistant, document, import, memory, tool or tool:NAME."),
+    "speaker": _option("NAME", "Speaker."),
+    "since": _option("DATE", "First day."),
+    "until": _option("DATE", "Last day."),
+    "conversation": _option("NAME", "Conversation."),
+    "agent": _option("NAME", "Agent."),
 }
 """The options in the order in which help shows them: the type and the default of each."""
 
 
-def narrowing(given: "Mapping[str, Any]") -> dict[str, Any]:
-    """Return the options that were given, by the names of the parameters in Python."""
-    found = {
-        "tags": tuple(given.get("tag") or ()),
-        "origins": tuple(given["origin"]) if given.get("origin") else None,
-        "where": conditions(given.get("where") or ()) or None,
+def narrowing(options: "Mapping[str, Any]") -> dict[str, Any]:
+    """Return the filters that were passed, by the names of the parameters in Python."""
+    filters = {
+        "tags": tuple(options.get("tag") or ()),
+        "origin": tuple(options["origin"]) if options.get("origin") else None,
+        "where": conditions(options.get("where") or ()) or None,
     }
-    found |= {name: given.get(name) for name in ("speaker", "since", "until", "conversation", "agent")}
-    return {name: value for name, value in found.items() if value}
+    filters |= {name: options.get(name) for name in ("speaker", "since", "until", "conversation", "agent")}
+    return {name: value for name, value in filters.items() if value}
 
 
-def conditions(written: "Iterable[str]") -> dict[str, Any]:
-    """Read conditions such as `rank>=3`. Two on one key must both hold."""
-    found: dict[str, Any] = {}
-    for each in written:
-        read = _CONDITION.fullmatch(each)
-        if read is None or (read["value"][:1] in ("[", "{") and isinstance(_value(read["value"]), str)):
+def conditions(texts: "Iterable[str]") -> dict[str, Any]:
+    """Parse conditions such as `rank>=3`. Two on one key must both match."""
+    parsed: dict[str, Any] = {}
+    for text in texts:
+        match = _CONDITION.fullmatch(text)
+        if match is None or (match["value"][:1] in ("[", "{") and isinstance(_value(match["value"]), str)):
             hint = "Write key=value, key!=value, key>=3, key~part or key=[1,2]."
-            raise UsageError(f"cannot read the condition {each[:80]!r}.", hint=hint)
-        key, value = read["key"], _value(read["value"])
-        if read["op"] == "=" and key not in found:
-            found[key] = value
+            raise UsageError(f"Cannot parse the condition {text[:80]!r}.", hint=hint)
+        key, value = match["key"], _value(match["value"])
+        if match["op"] == "=" and key not in parsed:
+            parsed[key] = value
             continue
-        if key in found and not isinstance(found[key], dict):
-            found[key] = {"eq": found[key]}
-        found.setdefault(key, {})[_OPS.get(read["op"], "eq")] = value
-    return found
+        if key in parsed and not isinstance(parsed[key], dict):
+            parsed[key] = {"eq": parsed[key]}
+        parsed.setdefault(key, {})[_OPS.get(match["op"], "eq")] = value
+    return parsed
 
 
-def values(written: "Iterable[str]") -> dict[str, Any] | None:
-    """Read metadata written as `key=value`; None if there is none."""
-    found: dict[str, Any] = {}
-    for each in written:
-        key, equals, value = each.partition("=")
+def values(texts: "Iterable[str]") -> dict[str, Any] | None:
+    """Parse metadata written as `key=value`; None if there is none."""
+    parsed: dict[str, Any] = {}
+    for text in texts:
+        key, equals, value = text.partition("=")
         if not key or not equals:
-            raise UsageError(f"cannot read the metadata {each[:80]!r}.", hint="Write key=value.")
-        found[key] = _value(value)
-    return found or None
+            raise UsageError(f"Cannot parse the metadata {text[:80]!r}.", hint="Write key=value.")
+        parsed[key] = _value(value)
+    return parsed or None
 
 
 def _value(text: str) -> Any:
-    """Read a value as JSON where it is JSON: 3 is a number, "3" and three are texts."""
+    """Parse a value as JSON where it is JSON: 3 is a number, "3" and three are texts."""
     try:
         return json.loads(text)
     except ValueError:

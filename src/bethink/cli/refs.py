@@ -3,20 +3,20 @@
 import os
 from typing import TYPE_CHECKING
 
-from bethink.errors import NotFound
+from bethink.errors import NotFoundError
 
 if TYPE_CHECKING:
     from bethink.api.space import Space
-    from bethink.model.recall import Ref
+    from bethink.model.refs import Ref
 
-LIST_HINT = "Run 'bethink log' to list documents, or 'bethink recall QUESTION --kind fact' to find facts."
+LIST_HINT = "Run 'bethink fact list' to list facts, or 'bethink doc list' to list documents."
 
 
 def parse_name(name: str) -> tuple[str, str]:
-    """Split a name into the kind of memory, if it tells, and its id or path."""
-    kind, _, rest = name.partition(":")
-    if kind in ("document", "fact") and rest:
-        return kind, rest.rpartition(":")[0] or rest
+    """Split a name into the kind of memory, if the name has one, and its id or path."""
+    kind, _, number = name.partition(":")
+    if kind in ("document", "fact") and number:
+        return kind, number.rpartition(":")[0] or number
     path = document_path(name)
     return ("", name) if path is None else ("document", path)
 
@@ -30,13 +30,18 @@ def document_path(name: str) -> str | None:
 
 
 async def resolve_ref(space: "Space", name: str) -> "Ref":
-    """Parse a ref; the path of a document means its newest version. Raises `NotFound` and `Invalid`."""
-    from bethink.model.recall import Ref, RefKind  # noqa: PLC0415 - like every import here, for a quick --help
+    """Parse a ref; the path of a document means its newest version."""
+    from bethink.model.refs import Ref, RefKind  # noqa: PLC0415 - like every import here, for a quick --help
 
     path = document_path(name)
     if path is None:
         return Ref.parse(name)
     document = await space.documents.find(path)
     if document is None:
-        raise NotFound(f"no document {path!r} in space {space.name!r}.", hint=LIST_HINT)
+        raise NotFoundError(f"No document {path!r} in space {space.name!r}.", hint=LIST_HINT)
     return Ref(RefKind.DOCUMENT, document.id, document.version)
+
+
+def not_found(ref: "Ref", space: str) -> NotFoundError:
+    """Return the error for a memory that a space does not have, with its ref as it was typed."""
+    return NotFoundError(f"No {ref.kind.replace('_', ' ')} '{ref}' in space {space!r}.", hint=LIST_HINT)

@@ -1,4 +1,4 @@
-"""Commands that serve memory to other programs: serve and mcp."""
+"""Commands that run servers: serve and mcp."""
 
 import os
 import signal
@@ -10,34 +10,39 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bethink.cli.command import NO_SPACE, CommandContext, Result, command
-from bethink.errors import Misconfigured, Unavailable
+from bethink.cli.command import DEFAULT_SPACE, NO_SPACE, CommandContext, command
+from bethink.cli.results import Result
+from bethink.errors import ConfigurationError, DatabaseUnavailableError
 
 if TYPE_CHECKING:
     from bethink.config.settings import Settings
-    from bethink.http.app import Door
+    from bethink.http.app import Mount
 
 app = typer.Typer()
+
+_MCP_SPACE = {
+    "space": (Annotated[str | None, typer.Option(metavar="NAME", help="Space.  [default: 'default']")], None),
+}
 
 
 @command(app, effect="creates", opens=False, local=True, without=NO_SPACE)
 def serve(
     ctx: CommandContext,
     *,
-    host: Annotated[str | None, typer.Option(help="The address to listen on.  [default: from the settings]")] = None,
+    host: Annotated[str | None, typer.Option(help="Address to listen on.  [default: from the settings]")] = None,
     port: Annotated[
-        int | None, typer.Option(help="The port to listen on.  [default: from the settings]", min=0, max=65535)
+        int | None, typer.Option(help="Port to listen on.  [default: from the settings]", min=0, max=65535)
     ] = None,
-    workers: Annotated[int, typer.Option(help="Processes that share the address.", min=1, max=64)] = 1,
+    workers: Annotated[int, typer.Option(help="Number of processes.", min=1, max=64)] = 1,
     proxy: Annotated[
-        bool, typer.Option("--proxy", help="Pass calls to models on, too, and remember what is said in them.")
+        bool, typer.Option("--proxy", help="Also a proxy for model calls, which stores the conversations.")
     ] = False,
     agents: Annotated[
         str | None,
-        typer.Option(metavar="FOLDER", help="Serve only hooks of coding agents, with their state in this folder."),
+        typer.Option(metavar="FOLDER", help="State folder, to serve only hooks of coding agents."),
     ] = None,
 ) -> Result:
-    """Run the HTTP server until stopped."""
+    """Run the HTTP server. Stop it with Ctrl-C."""
     if agents is not None:
         return _serve_agents(ctx, Path(agents))
     try:
@@ -45,15 +50,15 @@ def serve(
     except ImportError as error:
         raise missing_extra("server", error) from error
     _ = bethink.http.app
-    given: dict[str, Any] = {"host": host, "port": port}
+    address: dict[str, Any] = {"host": host, "port": port}
     settings = ctx.target.settings
-    server = replace(settings.server, **{name: value for name, value in given.items() if value is not None})
-    window, passing = window_doors(), proxy_doors(settings) if proxy else ()
-    beside = ", ".join([*(["window: /ui"] if window else []), *(["proxy: /v1"] if passing else [])])
+    server = replace(settings.server, **{name: value for name, value in address.items() if value is not None})
+    window, passing = web_mounts(), proxy_mounts(settings) if proxy else ()
+    extras = ", ".join([*(["UI: /ui"] if window else []), *(["proxy: /v1"] if passing else [])])
     return run_server(
         replace(settings, server=server),
-        ready=lambda address: ctx.note(f"serving at {address}{f' ({beside})' if beside else ''}; stop with Ctrl-C"),
-        doors=[*window, *passing],
+        ready=lambda address: ctx.note(f"serving at {address}{f' ({extras})' if extras else ''}; stop with Ctrl-C"),
+        mounts=[*window, *passing],
         workers=workers,
     )
 
@@ -62,38 +67,38 @@ def run_server(
     settings: "Settings",
     *,
     ready: Callable[[str], None],
-    doors: "Sequence[Door]" = (),
+    mounts: "Sequence[Mount]" = (),
     terse: bool = False,
     workers: int = 1,
 ) -> Result:
-    """Run the server until stopped. `ready` is called with the address when it listens; `terse` logs errors only."""
+    """Run the server until it is stopped. Calls `ready` with the address when it listens; `terse` logs errors only."""
     from bethink.http.app import serve as serve_http  # noqa: PLC0415 - an extra
 
     # Until the server listens, SIGTERM ends the process; after it has shut down, it raises the signal again.
     signal.signal(signal.SIGTERM, _exit)
     try:
-        serve_http(settings, ready=ready, doors=doors, terse=terse, workers=workers)
+        serve_http(settings, ready=ready, mounts=mounts, terse=terse, workers=workers)
     except SystemExit as error:
         if error.code:
-            raise Unavailable("the server did not start.", hint="See its log for the reason.") from error
+            raise DatabaseUnavailableError("The server did not start.", hint="See its log for the reason.") from error
     return Result()
 
 
-def _spaces_of(folder: str, also: Sequence[str]) -> tuple[str, tuple[str, ...]]:
-    """Return the space of a folder's project, or else its person's, and the others that may be asked there."""
+def _spaces_of(folder: str, read_spaces: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+    """Return the space of a folder's project, or else the user's own, and the others that recall searches there."""
     from bethink.agents.folder import AgentFolder  # noqa: PLC0415 - few serve a project
     from bethink.agents.scopes import scope_of  # noqa: PLC0415
 
     project_only = bool(AgentFolder().settings.get("project_only"))
-    found = scope_of(os.path.expandvars(folder), project_only=project_only).spaces
-    if not found:
+    names = scope_of(os.path.expandvars(folder), project_only=project_only).spaces
+    if not names:
         hint = "See .bethinkignore there or above, and 'bethink connect --project-only'."
-        raise Misconfigured(f"nothing is remembered in {folder}.", hint=hint)
-    return found[0], tuple(dict.fromkeys([*found[1:], *also]))
+        raise ConfigurationError(f"Memory is off in {folder}.", hint=hint)
+    return names[0], tuple(dict.fromkeys([*names[1:], *read_spaces]))
 
 
 def _serve_agents(ctx: CommandContext, folder: Path) -> Result:
-    """Serve hooks. It ends by itself when there were none for a while."""
+    """Serve hooks. The process ends after a while without any."""
     from bethink.agents.folder import AgentFolder  # noqa: PLC0415 - few serve hooks
     from bethink.agents.resident import serve as serve_hooks  # noqa: PLC0415
 
@@ -104,19 +109,19 @@ def _serve_agents(ctx: CommandContext, folder: Path) -> Result:
     return Result()
 
 
-def window_doors() -> "Sequence[Door]":
-    """Return the web window as a door of the server; nothing where the extra is not installed."""
+def web_mounts() -> "Sequence[Mount]":
+    """Return the web UI as an interface of the server; nothing without the extra."""
     try:
-        from bethink.web.door import add_window  # noqa: PLC0415 - an extra
+        from bethink.web.mount import add_web_ui  # noqa: PLC0415 - an extra
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] == "bethink":
             raise
         return ()
-    return (add_window,)
+    return (add_web_ui,)
 
 
-def proxy_doors(settings: "Settings") -> "Sequence[Door]":
-    """Return the proxy as a door of the server."""
+def proxy_mounts(settings: "Settings") -> "Sequence[Mount]":
+    """Return the proxy as an interface of the server."""
     from bethink.http.proxy import add_proxy  # noqa: PLC0415 - few run a proxy
 
     return (partial(add_proxy, settings.proxy),)
@@ -127,41 +132,41 @@ def _exit(number: int, frame: object) -> None:
     raise SystemExit(0)
 
 
-@command(app, effect="creates", opens=False, protocol=True)
+@command(app, effect="creates", opens=False, protocol=True, without=NO_SPACE, more=_MCP_SPACE)
 async def mcp(
     ctx: CommandContext,
     *,
-    read_only: Annotated[bool, typer.Option("--read-only", help="Offer no tools that write or delete.")] = False,
-    no_erase: Annotated[bool, typer.Option("--no-erase", help="Offer no tools that delete.")] = False,
-    no_ask: Annotated[
-        bool, typer.Option("--no-ask", help="Never ask the user to confirm a note; it waits for 'bethink review'.")
+    read_only: Annotated[bool, typer.Option("--read-only", help="Expose read-only tools.")] = False,
+    no_delete: Annotated[bool, typer.Option("--no-delete", help="Expose no tools that delete.")] = False,
+    no_confirm: Annotated[
+        bool, typer.Option("--no-confirm", help="Leave notes pending for 'bethink review' instead of asking.")
     ] = False,
-    also: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="Another space that recall asks, too; it is never written. Repeatable."),
+    read_space: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Space that recall also reads. Repeatable.")
     ] = None,
     project: Annotated[
         str | None,
-        typer.Option(metavar="FOLDER", help="Serve the space of a folder's project; recall asks the person's, too."),
+        typer.Option(metavar="FOLDER", help="Folder whose project's space to serve; recall also reads 'default'."),
     ] = None,
 ) -> Result:
-    """Serve one space as MCP tools over stdin and stdout. It ends when stdin is closed."""
+    """Run an MCP server for one space, over stdio. It ends when stdin is closed."""
     try:
         import bethink.mcp.server  # noqa: PLC0415 - an extra
         from bethink.mcp.stdio import run_stdio  # noqa: PLC0415
     except ImportError as error:
         raise missing_extra("mcp", error) from error
     _ = bethink.mcp.server
-    space, others = (ctx.space_name, tuple(also or ())) if project is None else _spaces_of(project, also or ())
+    extra = tuple(read_space or ())
+    space, others = (ctx.more["space"] or DEFAULT_SPACE, extra) if project is None else _spaces_of(project, extra)
     memory = ctx.target.make(stays=True)
-    allowed = {"may_write": not read_only, "may_erase": not (read_only or no_erase), "may_confirm": not no_ask}
+    allowed = {"may_write": not read_only, "may_erase": not (read_only or no_delete), "may_confirm": not no_confirm}
     await run_stdio(memory, space=space, also=others, **allowed)
     return Result()
 
 
-def missing_extra(extra: str, error: ImportError | None = None) -> Misconfigured:
-    """Return the error for a command whose extra is not installed."""
+def missing_extra(extra: str, error: ImportError | None = None) -> ConfigurationError:
+    """Return the error for a missing extra."""
     name = "" if error is None else error.name or ""
     ours = not name or name.startswith("bethink")
-    what = f"this command needs the extra {extra!r}{'' if ours else f': {name} is not installed'}."
-    return Misconfigured(what, hint=f"Run pip install 'bethink[{extra}]', or '.[{extra}]' in a clone.")
+    message = f"This command needs the extra {extra!r}{'' if ours else f': {name} is not installed'}."
+    return ConfigurationError(message, hint=f"Run pip install 'bethink[{extra}]', or '.[{extra}]' in a clone.")

@@ -1,90 +1,141 @@
-"""The command that shows what is in use: status."""
+"""The command that shows the state of a memory and the next steps: status, or 'bethink' alone."""
 
 from collections.abc import Awaitable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
 
-from bethink.cli.command import CommandContext, Result, command
-from bethink.cli.lists import MOST
-from bethink.cli.review import waiting
-from bethink.cli.terminal import columns, when
-from bethink.errors import Denied, Unavailable
+from bethink.cli.command import CommandContext, command
+from bethink.cli.paging import MOST
+from bethink.cli.results import Result
+from bethink.cli.review import pending_counts
+from bethink.cli.terminal import OutputLine, columns, when
+from bethink.errors import DatabaseUnavailableError, NotFoundError, PermissionDeniedError
 from bethink.model.plural import plural
 
 if TYPE_CHECKING:
+    from bethink.api.connect import Memory
     from bethink.model.jobs import Audit
 
 app = typer.Typer()
 
 T = TypeVar("T")
 
+_FIRST_STEPS = (
+    "bethink try                 # preview what Bethink would learn from your coding sessions",
+    "bethink demo                # explore three months of sample conversations",
+    "bethink connect             # connect Claude Code, Codex, Cursor or VS Code",
+    'bethink add "I moved to Bergen in May."',
+)
 
-@command(app)
+
+@command(app, opens=False)
 async def status(ctx: CommandContext) -> Result:
-    """Show which database is in use and what it holds."""
+    """Show the database, the space and pending work. 'bethink' alone does the same."""
     from importlib.metadata import version  # noqa: PLC0415
 
-    from bethink.memory.plugins import embedder_in_use  # noqa: PLC0415
-
-    target, settings = ctx.target, ctx.target.settings
-    audit = await _allowed(ctx.memory.audit())
-    spaces = await _allowed(ctx.memory.list_spaces(limit=MOST))
-    newest = await ctx.space.sessions(limit=1)
+    target = ctx.target
     data: dict[str, Any] = {
         "version": version("bethink"),
         "database": target.address,
         "named_by": target.named_by,
         "settings_file": target.file,
+    }
+    try:
+        target.must_exist()
+    except NotFoundError:
+        if not target.is_default:
+            raise
+        data |= {"exists": False, "next": _commands(_FIRST_STEPS)}
+        rows = [["version", data["version"]], ["database", f"none yet ({data['database']} does not exist)"]]
+        return Result(data=data, lines=[*columns(rows), *_next_lines(_FIRST_STEPS)])
+    async with target.make() as memory:
+        if ctx.options.space is None:
+            await ctx.use_folder_space(memory)
+        data |= {"exists": True, **await _contents(ctx, memory)}
+    steps = _next_steps(data)
+    data["next"] = _commands(steps)
+    return Result(data=data, lines=[*columns(_rows(data)), *_next_lines(steps)])
+
+
+async def _contents(ctx: CommandContext, memory: "Memory") -> dict[str, Any]:
+    """Return the counts of a space and the jobs of all spaces."""
+    from bethink.memory.plugins import embedder_in_use  # noqa: PLC0415
+
+    space, settings = memory.space(ctx.space_name), ctx.target.settings
+    audit = await _if_allowed(memory.admin.audit())
+    spaces = await _if_allowed(memory.spaces.list(limit=MOST))
+    newest = await space.sessions.list(limit=1)
+    data: dict[str, Any] = {
         "space": ctx.space_name,
         "spaces": None if spaces is None else len(spaces),
         "newest_session": newest[0].session.created_at if newest else None,
-        "facts": await ctx.space.facts.count(),
-        "documents": len(await ctx.space.documents.tree()),
-        "to_review": await waiting(ctx.space),
+        "facts": await space.facts.count(),
+        "documents": len(await space.documents.list()),
+        "to_review": await pending_counts(space),
         "jobs": {} if audit is None else _jobs(audit),
         "spent_today": 0.0 if audit is None else audit.spent_today.cost / 1e6,
     }
-    if not target.server:  # a server has its own
+    if not ctx.target.server:  # a server has its own
         data |= {"model": settings.model.name or None, "embedder": embedder_in_use(settings) or None}
-        data |= {"daily_spend_cap": settings.learning.daily_spend_cap}
-    return Result(data=data, lines=columns(_rows(data)))
+        data |= {"daily_budget": settings.learning.daily_budget}
+    return data
 
 
 def _jobs(audit: "Audit") -> dict[str, int]:
     return {f"{kind} {state}": count for kind, states in audit.counts.items() for state, count in states.items()}
 
 
-async def _allowed(asked: Awaitable[T]) -> T | None:
-    """Return a result; None where the key does not allow it, or learning is switched off."""
+async def _if_allowed(call: Awaitable[T]) -> T | None:
+    """Return a result; None if the key does not allow it, or learning is off."""
     try:
-        return await asked
-    except (Denied, Unavailable):
+        return await call
+    except (PermissionDeniedError, DatabaseUnavailableError):
         return None
 
 
-def _to_review(count: dict[str, int]) -> str:
-    parts = [plural(count["claims"], "claim")] if count["claims"] else []
-    parts += [plural(count["changes"], "change set")] if count["changes"] else []
+def _next_steps(data: dict[str, Any]) -> tuple[str, ...]:
+    """Return the commands that are useful now."""
+    if not data["newest_session"] and not data["facts"]:
+        return _FIRST_STEPS
+    steps = ["bethink review              # approve or reject pending items"] if any(data["to_review"].values()) else []
+    if any(name.endswith((" queued", " failed")) for name in data["jobs"]):
+        steps.append("bethink worker --once       # run pending jobs")
+    steps.append("bethink recall QUESTION     # search memory")
+    steps.append("bethink ui                  # open the web UI")
+    return tuple(steps)
+
+
+def _commands(steps: tuple[str, ...]) -> list[str]:
+    return [step.partition("  #")[0].rstrip() for step in steps]
+
+
+def _next_lines(steps: tuple[str, ...]) -> list[OutputLine]:
+    return [OutputLine(), OutputLine("Next:", "bold"), *(OutputLine(f"  {step}") for step in steps)]
+
+
+def _to_review(counts: dict[str, int]) -> str:
+    parts = [plural(counts["claims"], "claim")] if counts["claims"] else []
+    parts += [plural(counts["changes"], "change set")] if counts["changes"] else []
     return f"{' and '.join(parts)}; see 'bethink review'" if parts else "nothing"
 
 
 def _rows(data: dict[str, Any]) -> list[list[str]]:
-    known = data["spaces"] is not None
     more = " or more" if data["spaces"] == MOST else ""
+    others = "" if data["spaces"] is None else f" (one of {data['spaces']}{more})"
     rows = [
         ["version", data["version"]],
         ["database", f"{data['database']} ({data['named_by']})"],
         ["settings", data["settings_file"] or "no file"],
-        ["space", f"{data['space']} (one of {data['spaces']}{more})" if known else data["space"]],
+        ["space", f"{data['space']}{others}"],
         ["newest session", when(data["newest_session"]) or "none"],
         ["facts", str(data["facts"])],
         ["documents", str(data["documents"])],
         ["to review", _to_review(data["to_review"])],
     ]
     if "model" in data:
-        rows.append(["model", data["model"] or "none: memory quotes"])
+        rows.append(["model", data["model"] or "no model: messages only"])
         rows.append(["embedder", data["embedder"] or "none: recall searches by words"])
     rows.append(["jobs, all spaces", ", ".join(f"{count} {name}" for name, count in data["jobs"].items()) or "none"])
-    cap = f" of ${data['daily_spend_cap']:.2f}" if "model" in data else ""
-    return [*rows, ["spent today", f"${data['spent_today']:.2f}{cap}"]]
+    budget = f" of ${data['daily_budget']:.2f}" if "model" in data else ""
+    return [*rows, ["spent today", f"${data['spent_today']:.2f}{budget}"]]

@@ -24,7 +24,7 @@ _BREAK = re.compile("[\t\n]")
 
 @frozen(kw_only=False)
 class OutputLine:
-    """One line of output. `style` is a rich style, used only on a terminal with colour."""
+    """One line of output. `style` is a rich style, used only on a terminal with color."""
 
     text: str = ""
     style: str = ""
@@ -32,7 +32,7 @@ class OutputLine:
 
 def printable(text: str) -> str:
     """Return a text with its control characters escaped, so that it cannot steer a terminal."""
-    return _CONTROL.sub(_spelt, text)
+    return _CONTROL.sub(_escape, text)
 
 
 def one_line(text: str, width: int = 0) -> str:
@@ -41,7 +41,7 @@ def one_line(text: str, width: int = 0) -> str:
     return line if not width or len(line) <= width else f"{line[: width - 1]}…"
 
 
-def _spelt(match: re.Match[str]) -> str:
+def _escape(match: re.Match[str]) -> str:
     code = ord(match[0])
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
 
@@ -49,11 +49,11 @@ def _spelt(match: re.Match[str]) -> str:
 def to_json(value: object, stream: TextIO | None = None) -> str:
     """Write a value as JSON without control characters; as ASCII for a stream that takes nothing else."""
     encoding = getattr(stream or sys.stdout, "encoding", None) or "utf-8"
-    text = json.dumps(value, ensure_ascii="utf" not in encoding.lower(), default=_dumped)
+    text = json.dumps(value, ensure_ascii="utf" not in encoding.lower(), default=_dump)
     return _CONTROL.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
-def _dumped(value: object) -> Any:
+def _dump(value: object) -> Any:
     from bethink.host.codec import dump  # noqa: PLC0415 - it loads pydantic
 
     return dump(value)
@@ -67,16 +67,16 @@ def when(at: "datetime | None") -> str:
 def columns(rows: Sequence[Sequence[str]], *, head: Sequence[str] = ()) -> list[OutputLine]:
     """Lay rows out in columns, two spaces apart."""
     cells = [[one_line(cell) for cell in row] for row in rows]
-    every = [list(head), *cells] if head else cells
-    if not every:
+    table = [list(head), *cells] if head else cells
+    if not table:
         return []
-    widths = [max(len(row[place]) for row in every) for place in range(len(every[0]))]
-    lines = ["  ".join([*map(str.ljust, row[:-1], widths), row[-1]]).rstrip() for row in every]
+    widths = [max(len(row[column]) for row in table) for column in range(len(table[0]))]
+    lines = ["  ".join([*map(str.ljust, row[:-1], widths), row[-1]]).rstrip() for row in table]
     return [OutputLine(line, "bold" if head and not number else "") for number, line in enumerate(lines)]
 
 
 def is_closed(stream: object) -> bool:
-    """Return whether a standard stream was closed by who started this process: Python has None for it then."""
+    """Return whether a standard stream was closed by the parent process: Python then has None for it."""
     return stream is None
 
 
@@ -85,17 +85,17 @@ def is_terminal(stream: TextIO) -> bool:
     return stream.isatty()
 
 
-def has_colour(stream: TextIO) -> bool:
-    """Return whether a stream may be coloured: it is a capable terminal, and NO_COLOR is not set."""
+def has_color(stream: TextIO) -> bool:
+    """Return whether a stream may be colored: it is a capable terminal, and NO_COLOR is not set."""
     return is_terminal(stream) and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def write(lines: Iterable[OutputLine], stream: TextIO) -> None:
-    """Write lines, in colour on a terminal. Texts are never read as markup."""
-    if not has_colour(stream):
+    """Write lines, in color on a terminal. Texts are never parsed as markup."""
+    if not has_color(stream):
         stream.writelines(f"{printable(line.text)}\n" for line in lines)
         return
-    # Imported where something is coloured: it takes a while to load.
+    # Imported where something is colored: it takes a while to load.
     from rich.console import Console  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
 
@@ -105,7 +105,7 @@ def write(lines: Iterable[OutputLine], stream: TextIO) -> None:
 
 
 def release(stream: TextIO) -> None:
-    """Point a stream whose reader is gone at /dev/null, so that the flush at exit cannot fail."""
+    """Point a stream without a reader at /dev/null, so that the flush at exit cannot fail."""
     with suppress(OSError):  # a stream that is not a file needs nothing
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
@@ -132,20 +132,20 @@ def ask_yes(question: str) -> bool:
 
 
 class Progress(AbstractContextManager["Progress"]):
-    """Shows on stderr how much is done, how fast it goes and how long it will take."""
+    """Shows progress on stderr: the items done, the rate and the remaining time."""
 
-    def __init__(self, what: str, total: int, *, quiet: bool, every: float = 5.0) -> None:
-        self._what = what
+    def __init__(self, label: str, total: int, *, quiet: bool, interval: float = 5.0) -> None:
+        self._label = label
         self._total = total
         self._quiet = quiet
-        self._every = every
+        self._interval = interval
         self.done = 0
-        self._begun = self._told = time.monotonic()
+        self._started_at = self._printed_at = time.monotonic()
         self._bar: Any = None
 
     def __enter__(self) -> "Progress":
-        if not self._quiet and has_colour(sys.stderr):
-            self._bar = _bar(self._what, self._total)
+        if not self._quiet and has_color(sys.stderr):
+            self._bar = _bar(self._label, self._total)
             self._bar.start()
         return self
 
@@ -155,28 +155,28 @@ class Progress(AbstractContextManager["Progress"]):
         if self._bar is not None:
             self._bar.stop()
         elif not self._quiet and error is None:
-            self._tell()
+            self._print()
 
     def advance(self, count: int) -> None:
         """Count more items as done."""
         self.done += count
         if self._bar is not None:
             self._bar.update(self._bar.task_ids[0], advance=count, rate=f"{self._rate():.0f}/s")
-        elif not self._quiet and time.monotonic() - self._told >= self._every:
-            self._told = time.monotonic()
-            self._tell()
+        elif not self._quiet and time.monotonic() - self._printed_at >= self._interval:
+            self._printed_at = time.monotonic()
+            self._print()
 
     def _rate(self) -> float:
-        return self.done / max(time.monotonic() - self._begun, 1e-6)
+        return self.done / max(time.monotonic() - self._started_at, 1e-6)
 
-    def _tell(self) -> None:
+    def _print(self) -> None:
         rate = self._rate()
-        left = (self._total - self.done) / rate if rate else 0.0
-        sys.stderr.write(f"{self._what}: {self.done} of {self._total}, {rate:.0f}/s, {left:.0f} s left\n")
+        seconds = (self._total - self.done) / rate if rate else 0.0
+        sys.stderr.write(f"{self._label}: {self.done} of {self._total}, {rate:.0f}/s, {seconds:.0f} s left\n")
         sys.stderr.flush()
 
 
-def _bar(what: str, total: int) -> Any:
+def _bar(label: str, total: int) -> Any:
     # Imported where a bar is drawn: see above.
     from rich.console import Console  # noqa: PLC0415
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn  # noqa: PLC0415
@@ -190,5 +190,5 @@ def _bar(what: str, total: int) -> Any:
         console=Console(file=sys.stderr, markup=False, emoji=False, highlight=False),
         transient=True,
     )
-    bar.add_task(printable(what), total=total, rate="")
+    bar.add_task(printable(label), total=total, rate="")
     return bar

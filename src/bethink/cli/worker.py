@@ -1,4 +1,4 @@
-"""Commands that learn: consolidate and worker."""
+"""Commands that run background jobs: worker and doc update."""
 
 import signal
 from collections.abc import Awaitable, Callable
@@ -7,35 +7,37 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bethink.cli.command import NO_SPACE, CommandContext, DryRun, Result, Yes, command
+from bethink.cli.command import NO_SPACE, CommandContext, DryRun, Yes, command
+from bethink.cli.results import Result
 from bethink.cli.serve import missing_extra
 from bethink.cli.terminal import OutputLine
 from bethink.model.plural import plural
 
 if TYPE_CHECKING:
     from bethink.api.connect import Memory
-    from bethink.api.space import Space
+    from bethink.api.space_admin import SpaceAdmin
     from bethink.jobs.worker import Worker
-    from bethink.model.jobs import RunReport
+    from bethink.model.jobs import LearnReport
 
 app = typer.Typer()
 RunWorker = Callable[["Memory", "Worker"], Awaitable[None]]
 
 _DUE = ("queued", "failed")
-_NO_MODEL = "no model: documents will quote"
+_NAMED_OUTCOMES = ("added", "succeeded", "embedded")
+_NO_MODEL = "no model: messages only"
 
 
-@command(app, effect="changes")
-async def consolidate(ctx: CommandContext, *, dry_run: DryRun = False, yes: Yes = False) -> Result:
-    """Learn from what is marked in a space, and update its documents.
+@command(app, "doc update", effect="changes")
+async def update_documents(ctx: CommandContext, *, dry_run: DryRun = False, yes: Yes = False) -> Result:
+    """Update documents from what was learned. It first learns from pending sessions.
 
-    With a model this costs money, up to the daily cap.
+    With a model this costs money, up to the daily budget.
     """
     if dry_run:
         return await _preview(ctx)
-    ctx.confirm(f"Consolidate space {ctx.space_name}?", yes=yes)
-    await ctx.space.consolidate()
-    report = await learn_all(ctx.space)
+    ctx.confirm(f"Update the documents of space {ctx.space_name}?", yes=yes)
+    await ctx.space.documents.refresh()
+    report = await learn_all(ctx.space.admin)
     return Result(data=report, lines=run_lines(report))
 
 
@@ -45,31 +47,29 @@ async def _preview(ctx: CommandContext) -> Result:
 
     settings, server = ctx.target.settings, ctx.target.server
     indexes = bool(server or embedder_in_use(settings))
-    jobs = await ctx.space.jobs(limit=1_000)
-    waiting = [job for job in jobs if job.status in _DUE and (indexes or job.kind != "index")]
-    data = {"space": ctx.space_name, "model": settings.model.name or None, "waiting": waiting, "dry_run": True}
+    jobs = await ctx.space.admin.jobs.list(limit=1_000)
+    pending = [job for job in jobs if job.status in _DUE and (indexes or job.kind != "index")]
+    data = {"space": ctx.space_name, "model": settings.model.name or None, "waiting": pending, "dry_run": True}
     model = "" if server else f"; {settings.model.name or _NO_MODEL}"
-    return Result(data=data, lines=[OutputLine(f"{plural(len(waiting), 'job')} waiting in {ctx.space_name}{model}")])
+    return Result(data=data, lines=[OutputLine(f"{plural(len(pending), 'job')} pending in {ctx.space_name}{model}")])
 
 
 @command(app, effect="creates", opens=False, local=True, without=NO_SPACE)
 async def worker(
     ctx: CommandContext,
     *,
-    once: Annotated[bool, typer.Option("--once", help="Run the jobs that are due, then exit.")] = False,
-    listen: Annotated[
+    once: Annotated[bool, typer.Option("--once", help="Due jobs only, then exit.")] = False,
+    health: Annotated[
         str | None,
-        typer.Option(
-            metavar="HOST:PORT", help="Answer /healthz, /readyz and /metrics there.  [default: from the settings]"
-        ),
+        typer.Option(metavar="HOST:PORT", help="Address of /healthz, /readyz and /metrics.  [default: none]"),
     ] = None,
 ) -> Result:
-    """Run background jobs until stopped. It works on all spaces. Stop it with SIGINT or SIGTERM.
+    """Run background jobs: learning, indexing, webhooks.
 
-    Where a model learns from the database, the worker needs a model, too: without one it refuses to quote instead.
+    It works on all spaces until SIGINT or SIGTERM. If other processes learn with a model, the worker needs it, too.
     """
     if not once:
-        return await run_until_stopped(ctx, lambda _, runner: runner.run(), listen=listen)
+        return await run_until_stopped(ctx, lambda _, runner: runner.run(), health=health)
     from bethink.host.waiting import wait_for_database  # noqa: PLC0415 - it loads the databases
 
     memory = ctx.target.make()
@@ -79,8 +79,8 @@ async def worker(
         return Result(data=report, lines=run_lines(report))
 
 
-async def run_until_stopped(ctx: CommandContext, run: RunWorker, *, listen: str | None = None) -> Result:
-    """Run the jobs of a memory until a signal arrives, and serve health and metrics if there is an address for them.
+async def run_until_stopped(ctx: CommandContext, run: RunWorker, *, health: str | None = None) -> Result:
+    """Run jobs until a signal arrives, and serve health and metrics if there is an address for them.
 
     `run` receives the memory and its worker, and works until it is canceled.
     """
@@ -90,7 +90,7 @@ async def run_until_stopped(ctx: CommandContext, run: RunWorker, *, listen: str 
     settings = ctx.target.settings
     memory = ctx.target.make()
     await wait_for_database(settings)
-    address = settings.worker.listen if listen is None else listen
+    address = settings.worker.health_address if health is None else health
     async with memory:
         ctx.note("working; stop with Ctrl-C")
         stopped_by = await until_signal(partial(_work, ctx, memory, run, address))
@@ -100,46 +100,58 @@ async def run_until_stopped(ctx: CommandContext, run: RunWorker, *, listen: str 
 
 async def _work(ctx: CommandContext, memory: "Memory", run: RunWorker, address: str) -> None:
     """Run jobs until canceled, and serve health and metrics at the address, if there is one."""
-    runner = memory.local().worker()
+    runner = memory.backend.local().worker()
     if not address:
         await run(memory, runner)
         return
     try:
-        from bethink.http.beside import answering_probes  # noqa: PLC0415 - an extra
         from bethink.http.options import options_from  # noqa: PLC0415
+        from bethink.http.worker_health import serve_health  # noqa: PLC0415 - an extra
     except ImportError as error:
         raise missing_extra("server", error) from error
-    async with answering_probes(memory, runner, address, options=options_from(ctx.target.settings)) as place:
-        ctx.note(f"health and metrics at {place}")
+    async with serve_health(memory, runner, address, options=options_from(ctx.target.settings)) as url:
+        ctx.note(f"health and metrics at {url}")
         await run(memory, runner)
 
 
-async def learn_all(learner: "Memory | Space") -> "RunReport":
-    """Run jobs of all spaces or of one until none is due or something stands in the way, and sum up the reports."""
-    from bethink.model.jobs import RunReport  # noqa: PLC0415
+async def learn_all(learner: "Memory | SpaceAdmin") -> "LearnReport":
+    """Run jobs of all spaces or of one until none is due or they are blocked, and sum up the reports."""
+    from bethink.model.jobs import LearnReport  # noqa: PLC0415
 
-    total = RunReport()
+    total = LearnReport()
     while True:
         report = await learner.learn()
         total.add(report)
-        if not report.claimed:
+        if not report.leased:
             return total
 
 
-def run_lines(report: "RunReport") -> list[OutputLine]:
+def run_lines(report: "LearnReport") -> list[OutputLine]:
     """Summarize a run."""
-
-    def listed(counts: dict[str, int]) -> str:
-        return ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in sorted(counts.items()) if count)
-
-    lines = [OutputLine(f"{plural(report.claimed, 'job')}: {listed(report.outcomes) or 'nothing was due'}")]
-    claims = (("held claims", report.for_review), ("refused claims", report.refused))
-    for what, counts in (("facts", report.settled), *claims):
-        if listed(counts):
-            lines.append(OutputLine(f"{what}: {listed(counts)}"))
-    if report.held:
-        lines.append(OutputLine(f"held: {report.held.replace('_', ' ')}"))
+    lines = [OutputLine(f"{plural(report.leased, 'job')}: {_counts(report.outcomes) or 'nothing was due'}")]
+    if learned := _learning_summary(report.settled):
+        lines.append(OutputLine(learned))
+    for label, counts in (("pending review", report.for_review), ("rejected claims", report.refused)):
+        if _counts(counts):
+            lines.append(OutputLine(f"{label}: {_counts(counts)}"))
+    if report.blocked:
+        lines.append(OutputLine(f"blocked: {report.blocked.replace('_', ' ')}"))
     return lines
+
+
+def _counts(counts: dict[str, int]) -> str:
+    return ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in sorted(counts.items()) if count)
+
+
+def _learning_summary(settled: dict[str, int]) -> str:
+    """Say in a sentence what became of claims and texts: Learned 31 facts, replaced 4, indexed 90 texts."""
+    parts = [f"learned {plural(settled['added'], 'fact')}"] if settled.get("added") else []
+    parts += [f"replaced {settled['succeeded']}"] if settled.get("succeeded") else []
+    others = {name: count for name, count in settled.items() if count and name not in _NAMED_OUTCOMES}
+    parts += [f"{count} {name.replace('_', ' ')}" for name, count in sorted(others.items())]
+    parts += [f"indexed {plural(settled['embedded'], 'text')}"] if settled.get("embedded") else []
+    line = ", ".join(parts)
+    return f"{line[:1].upper()}{line[1:]}." if line else ""
 
 
 async def until_signal(work: Callable[[], Awaitable[None]]) -> str | None:

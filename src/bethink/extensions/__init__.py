@@ -1,4 +1,4 @@
-"""The surface for distributions that extend Bethink, such as bethink-shards and bethink-temporal.
+"""API for packages that extend Bethink, such as bethink-shards and bethink-temporal.
 
 An extension imports `bethink`, `bethink.errors` and these modules, and registers itself with entry points:
 
@@ -7,5 +7,5 @@ An extension imports `bethink`, `bethink.errors` and these modules, and register
 - `bethink.commands`: a group of CLI commands. The name is the command, the value a `typer.Typer`.
 - `bethink.models`, `bethink.embedders`, `bethink.rerankers`, `bethink.signals`: see the reference page "Extend".
 
-Each module here re-exports what one kind of extension needs, so that the modules behind it can move.
+Each module here re-exports the names for one kind of extension, so that internal modules can move.
 """

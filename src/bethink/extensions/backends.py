@@ -1,15 +1,15 @@
-"""Backends: who carries out operations. A factory is registered under `bethink.backends` with its address scheme."""
+"""Backends, which run operations. A factory is registered under `bethink.backends` with its address scheme."""
 
 from bethink.api.connect import Memory
 from bethink.api.handles import Backend
-from bethink.config.masked import masked
+from bethink.config.masking import mask_secrets
 from bethink.host.backend import LocalBackend
 from bethink.host.build import BackendParts
 from bethink.host.databases import database_from, postgres_options
 from bethink.memory.archive.format import ArchiveManifest
 from bethink.memory.registry import InSpace, across
-from bethink.model.operations.base import RequestT, ResultT, Retry, Verb
-from bethink.model.operations.installation import LIST_SPACES, ListSpacesRequest
+from bethink.model.operations.base import Operation, RequestT, ResultT, Retry
+from bethink.model.operations.monitoring import LIST_SPACES, ListSpacesRequest
 
 __all__ = [
     "LIST_SPACES",
@@ -20,12 +20,12 @@ __all__ = [
     "ListSpacesRequest",
     "LocalBackend",
     "Memory",
+    "Operation",
     "RequestT",
     "ResultT",
     "Retry",
-    "Verb",
     "across",
     "database_from",
-    "masked",
+    "mask_secrets",
     "postgres_options",
 ]

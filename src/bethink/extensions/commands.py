@@ -1,4 +1,4 @@
-"""The kit of CLI commands. A group is a `typer.Typer` that is registered under `bethink.commands`."""
+"""CLI commands. A group is a `typer.Typer` that is registered under `bethink.commands`."""
 
 from bethink.cli.command import NO_SPACE, CommandContext, Result, UsageError, Yes, command
 from bethink.cli.terminal import OutputLine

@@ -1,8 +1,8 @@
-"""Background jobs: the worker that runs them, and the queries that find those that are due."""
+"""Background jobs: the worker that runs them, and the query for due jobs."""
 
 from bethink.jobs.worker import Worker
-from bethink.model.jobs import JobKind, RunReport
+from bethink.model.jobs import JobKind, LearnReport
 from bethink.store.db import Database
 from bethink.store.jobs import due
 
-__all__ = ["Database", "JobKind", "RunReport", "Worker", "due"]
+__all__ = ["Database", "JobKind", "LearnReport", "Worker", "due"]

@@ -1,13 +1,13 @@
-"""Databases, transactions, and the rows of a space: what copies a space to another database."""
+"""Databases, transactions and rows of a space, for copying a space to another database."""
 
-from bethink.memory.archive.load import load_whole
+from bethink.memory.archive.load import load_for_move
 from bethink.memory.archive.sync import RowChanges
-from bethink.memory.archive.write import write_whole
+from bethink.memory.archive.write import write_for_move
 from bethink.store import archived, erasures, jobs
 from bethink.store.archived import Table, Values
 from bethink.store.db import NO_LIMIT, Database, Row, Tx
 from bethink.store.engines.postgres import PostgresDatabase
-from bethink.store.sql import Dialect, Query, spelt
+from bethink.store.sql import Dialect, Query, compile_query
 
 __all__ = [
     "NO_LIMIT",
@@ -21,9 +21,9 @@ __all__ = [
     "Tx",
     "Values",
     "archived",
+    "compile_query",
     "erasures",
     "jobs",
-    "load_whole",
-    "spelt",
-    "write_whole",
+    "load_for_move",
+    "write_for_move",
 ]

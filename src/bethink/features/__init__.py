@@ -1,1 +1,1 @@
-"""Leaf features, one package each: delete the folder, generate the API again, and the feature is gone."""
+"""Leaf features, one package each: delete the folder and regenerate the API to remove a feature."""

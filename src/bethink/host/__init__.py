@@ -1,1 +1,1 @@
-"""Backends that carry out requests (local, remote, off), and what puts their parts together."""
+"""Backends that run requests (local, remote, off), and the functions that build them."""

@@ -1,12 +1,12 @@
-"""Backend: what carries out requests. `Local`, `Remote` and `Off` are backends; programs can wrap one in their own."""
+"""Backend: runs requests. `Local`, `Remote` and `Off` are backends, and programs can wrap them."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from bethink.errors import Unavailable
+from bethink.errors import DatabaseUnavailableError
 from bethink.jobs.hosting import LearningHost
-from bethink.model.operations.base import RequestT, ResultT, Verb
+from bethink.model.operations.base import Operation, RequestT, ResultT
 from bethink.model.records import AgentKind
 
 if TYPE_CHECKING:
@@ -21,36 +21,37 @@ if TYPE_CHECKING:
 
 
 class Backend(ABC):
-    """Carries out requests: in this process, on a server, or not at all.
+    """Runs requests: in this process, on a server, or not at all.
 
-    Wrap one in your own class to trace, meter or refuse requests.
+    Wrap a backend in your own class to trace, meter or reject requests.
     """
 
     async def open(self) -> None:  # noqa: B027 - not every backend has something to open
-        """Get ready to carry out requests."""
+        """Prepare to run requests."""
 
     async def close(self) -> None:  # noqa: B027 - as above
-        """Finish what is running and release every connection."""
+        """Finish running requests and release all connections."""
 
     @abstractmethod
-    async def run(self, verb: Verb[RequestT, ResultT], space: str, request: RequestT) -> ResultT:
-        """Carry out one request. `space` is empty for an operation that concerns no single space."""
+    async def run(self, operation: Operation[RequestT, ResultT], space: str, request: RequestT) -> ResultT:
+        """Run a request. `space` is empty for operations without a space."""
 
     def local(self) -> "LocalBackend":
-        """Return the part of memory that works in this process.
+        """Return the backend with a database in this process.
 
         Raises:
-            Unavailable: if this process has no database.
+            DatabaseUnavailableError: if this process has no database.
         """
-        raise Unavailable(
-            "this needs a database in this process.", hint="Open a file or PostgreSQL instead of a server."
+        raise DatabaseUnavailableError(
+            "This operation needs a database in this process.",
+            hint="Connect to a file or PostgreSQL instead of a server.",
         )
 
     def live(self, space: str, conversation: str, *, agent: str = "assistant") -> "LiveHistory":
         """Return the history that an agent works on.
 
         Raises:
-            Unavailable: if this process has no database.
+            DatabaseUnavailableError: if this process has no database.
         """
         return self.local().live(space, conversation, agent=agent)
 
@@ -60,16 +61,16 @@ class Backend(ABC):
 
 
 class LocalBackend(Backend, LearningHost):
-    """A backend with a database in this process, and what only such a one can do."""
+    """A backend with a database in this process, and its additional operations."""
 
     @property
     @abstractmethod
     def can_answer(self) -> bool:
-        """Whether a model is configured that answers questions. It is not loaded to find out."""
+        """Return whether a model for answers is configured, without loading it."""
 
     @abstractmethod
     def record(self) -> "AccessRecord":
-        """Return the access log. What does not go through `run` adds itself to it."""
+        """Return the access log. Operations outside of `run` add their own entries."""
 
     @abstractmethod
     def history(self, space: str, *, agent: str = "assistant", kind: AgentKind = AgentKind.PRIMARY) -> "History":
@@ -77,19 +78,19 @@ class LocalBackend(Backend, LearningHost):
 
     @abstractmethod
     def marks(self) -> "Marks":
-        """Return the marks of sessions, for programs that learn by themselves."""
+        """Return the learning marks of sessions, for programs with their own learning."""
 
     @abstractmethod
     def vectors(self) -> "Vectors":
         """Return the vectors of the embedder in use.
 
         Raises:
-            Misconfigured: without an embedder.
+            ConfigurationError: without an embedder.
         """
 
     @abstractmethod
     def shadow(self, path: "Path", changes: Mapping[str, object], *, prompt: str = "") -> "LocalBackend":
         """Return a backend on a new file, with the same settings except for `changes`, by name.
 
-        `prompt` asks the model for claims in place of ours.
+        `prompt` replaces the prompt that asks the model for claims.
         """

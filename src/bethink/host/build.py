@@ -1,4 +1,4 @@
-"""Puts the parts of a backend together, as the settings say."""
+"""Builds a backend from settings."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -13,7 +13,7 @@ from bethink.host.backend import Backend, LocalBackend
 from bethink.host.databases import MODULES, backend_factory, database_from, sqlite_file
 from bethink.host.local import Local, Parts
 from bethink.host.off import Off
-from bethink.jobs.build import worker_maker
+from bethink.jobs.build import worker_factory
 from bethink.memory.plugins import Providers
 from bethink.model.jobs import JobKind
 from bethink.model.text import clean
@@ -35,15 +35,15 @@ _log = logger("memory")
 
 @frozen
 class BackendParts:
-    """What the factory of a backend receives that another distribution registers."""
+    """Arguments of a backend factory that another package registers."""
 
     settings: Settings
     connect: "Callable[[Settings], Backend]"
-    """Returns the backend on one database, not yet open, with the same model, redactor and clock."""
+    """Builds the backend of one database with the same model, redactor and clock, without opening it."""
     clock: Clock
 
 
-def backend_from(  # noqa: PLR0913 - each is a part that can be passed in
+def backend_from(  # noqa: PLR0913 - all are replaceable parts
     settings: Settings,
     *,
     database: Database | None = None,
@@ -56,13 +56,13 @@ def backend_from(  # noqa: PLR0913 - each is a part that can be passed in
     clock: Clock = system_clock,
     prompt: str = "",
 ) -> Backend:
-    """Return the backend that the settings describe, on their database or on the one given. `prompt` asks for claims.
+    """Build the backend of the settings, on their database or on `database`. `prompt` replaces the learning prompt.
 
     Raises:
-        Misconfigured: if a setting names something unknown.
+        ConfigurationError: if a setting has an unknown value.
     """
     if not settings.enabled:
-        _log.warning("memory is switched off: nothing will be stored")
+        _log.warning("Memory is disabled: nothing will be stored")
         return Off()
     if settings.module not in MODULES and database is None:
         make = partial(
@@ -73,18 +73,18 @@ def backend_from(  # noqa: PLR0913 - each is a part that can be passed in
         return backend_factory(settings.module)(parts)
     database = database or database_from(settings, clock)
     providers = Providers(settings, model=model, embedder=embedder, tokens=tokens)
-    cut = redactor or redactor_from(settings, database)
+    text_redactor = redactor or redactor_from(settings, database)
     if settings.redaction.enabled or redactor is not None:
-        redact_logs(cut)
+        redact_logs(text_redactor)
     worker = None
     if settings.learning.enabled:
-        worker = worker_maker(settings, database, redactor=cut, providers=providers, prompt=prompt)
+        worker = worker_factory(settings, database, redactor=text_redactor, providers=providers, prompt=prompt)
     parts = Parts(
         database=database,
-        redactor=cut,
+        redactor=text_redactor,
         searcher=_searcher(database, providers),
         worker=worker,
-        shadow=_shadow(settings, redactor=cut, model=model) if worker is not None else None,
+        shadow=_shadow(settings, redactor=text_redactor, model=model) if worker is not None else None,
         background=None if worker is None else _background(settings, database, worker, providers),
         engine=engine,
         compactor=compactor or _compactor(settings, database, providers),
@@ -97,14 +97,17 @@ def backend_from(  # noqa: PLR0913 - each is a part that can be passed in
 def _background(
     settings: Settings, database: Database, worker: "Callable[[], Worker]", providers: Providers
 ) -> "Background | None":
-    """Return what learns in this process, if it may."""
+    """Return the background learner of this process, or None if it is disabled."""
     if not settings.learning.in_background:
         return None
-    from bethink.jobs.background import Background  # noqa: PLC0415 - it loads the store, which an import need not
+    from bethink.jobs.background import Background  # noqa: PLC0415 - loads the store, which an import does not need
 
     kinds = [kind for kind in JobKind if kind is not JobKind.INDEX or providers.has_embedder]
     return Background(
-        worker, database, kinds=kinds, learn_after=settings.learning.after if providers.has_model else None
+        worker,
+        database,
+        kinds=kinds,
+        learn_after_seconds=settings.learning.after_seconds if providers.has_model else None,
     )
 
 
@@ -112,11 +115,11 @@ def _shadow(
     settings: Settings, *, redactor: Redactor, model: Model | None
 ) -> "Callable[[Path, Mapping[str, object], str], LocalBackend]":
     def make(path: Path, changes: Mapping[str, object], prompt: str) -> LocalBackend:
-        own = with_values(settings, dict(changes))
-        # The log was redacted before: fingerprints of its secrets must not change.
+        changed_settings = with_values(settings, dict(changes))
+        # The messages were redacted before: fingerprints of their secrets must not change.
         return backend_from(
-            own,
-            database=sqlite_file(str(path), own),
+            changed_settings,
+            database=sqlite_file(str(path), changed_settings),
             redactor=redactor,
             model=None if "model" in changes else model,
             prompt=redactor.redact(clean(prompt)),
@@ -126,7 +129,7 @@ def _shadow(
 
 
 def _compactor(settings: Settings, database: Database, providers: Providers) -> "Compactor | None":
-    """Return what compacts with the model, if there is one and learning is on."""
+    """Return the compactor that uses the model, or None without a model or with learning disabled."""
     if not (settings.learning.enabled and providers.has_model):
         return None
     from bethink.memory.working.model_compactor import DefaultCompactor  # noqa: PLC0415 - it needs a model
@@ -152,10 +155,10 @@ def _answerer(settings: Settings, database: Database, providers: Providers) -> "
 
 def _searcher(database: Database, providers: Providers) -> "Callable[[], Searcher]":
     def make() -> "Searcher":
-        # Imported where something is asked: a process that only appends need not load what searches.
+        # Imported on the first search: a process that only appends does not need it.
         from bethink.memory.recall.search import Searcher  # noqa: PLC0415
 
-        embedder, reranker = providers.searching()
+        embedder, reranker = providers.search_providers()
         return Searcher(
             database,
             tokens=providers.tokens(),
@@ -168,7 +171,7 @@ def _searcher(database: Database, providers: Providers) -> "Callable[[], Searche
 
 
 def redactor_from(settings: Settings, database: Database | None) -> Redactor:
-    """Return the redactor that the settings describe."""
+    """Build the redactor of the settings."""
     redaction = settings.redaction
     if not redaction.enabled:
         return NoRedaction()

@@ -1,4 +1,4 @@
-"""Makes the databases that settings describe; none is open yet."""
+"""Builds databases from settings, without opening them."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -6,9 +6,10 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from bethink.base.folders import data_folder
-from bethink.base.installed import BACKENDS, SCHEMES, not_installed, registered
+from bethink.base.installed import BACKENDS, SCHEMES, load_entry_point, not_installed
 from bethink.config.settings import Settings
-from bethink.errors import Misconfigured
+from bethink.config.units import milliseconds
+from bethink.errors import ConfigurationError
 from bethink.store.db import Clock, Database, system_clock
 
 if TYPE_CHECKING:
@@ -17,28 +18,28 @@ if TYPE_CHECKING:
 
 
 def database_from(settings: Settings, clock: Clock = system_clock) -> Database:
-    """Return the database that the settings describe, not yet open.
+    """Build the database of the settings, without opening it.
 
     Raises:
-        Misconfigured: if they name an unknown module, or lack what theirs needs.
+        ConfigurationError: if the module is unknown, or lacks a setting or package.
     """
     if settings.module == "memory.sqlite" and not settings.database_path:
         settings = replace(settings, data_dir=str(data_folder()))
     open_database = MODULES.get(settings.module)
     if open_database is None:
         backend_factory(settings.module)  # raises for an unknown module
-        raise Misconfigured(
-            f"This needs one database, and `{settings.module}` has several.",
+        raise ConfigurationError(
+            f"This operation needs a single database, but `{settings.module}` has several.",
             hint="Pass the address of one of them.",
         )
     database = open_database(settings, clock)
     database.tombstones_path = settings.tombstones_path
-    database.keys_refused = timedelta(days=settings.retention.key_days)
+    database.key_rejection_period = timedelta(days=settings.retention.key_days)
     return database
 
 
 def sqlite_file(path: str, settings: Settings, clock: Clock = system_clock) -> Database:
-    """Return the database in a SQLite file, not yet open."""
+    """Build a SQLite database, without opening it."""
     from bethink.store.engines.sqlite import SqliteDatabase, SqliteOptions  # noqa: PLC0415 - a client needs no driver
 
     return SqliteDatabase(
@@ -46,7 +47,7 @@ def sqlite_file(path: str, settings: Settings, clock: Clock = system_clock) -> D
             path=path,
             wal=settings.sqlite.wal,
             synchronous=settings.sqlite.synchronous,
-            busy_timeout=settings.sqlite.busy_timeout,
+            busy_timeout=milliseconds(settings.sqlite.busy_timeout),
             readers=settings.sqlite.readers,
         ),
         clock=clock,
@@ -61,55 +62,57 @@ def _open_postgres(settings: Settings, clock: Clock) -> Database:
     options = postgres_options(settings)
     from bethink.store.engines.postgres import PostgresDatabase  # noqa: PLC0415 - loaded by the options
 
-    given = settings.postgres
-    if not given.replica_dsn:
+    postgres = settings.postgres
+    if not postgres.replica_dsn:
         return PostgresDatabase(options, clock=clock)
-    from bethink.store.engines.postgres_replica import ReplicatedDatabase  # noqa: PLC0415 - few have one
+    from bethink.store.engines.postgres_replica import ReplicatedDatabase  # noqa: PLC0415 - few programs need it
 
-    replica = replace(options, dsn=given.replica_dsn, deadline=given.replica_deadline)
-    return ReplicatedDatabase(options, replica=replica, lag=given.replica_lag / 1000, clock=clock)
+    replica = replace(options, dsn=postgres.replica_dsn, deadline=milliseconds(postgres.replica_deadline))
+    return ReplicatedDatabase(options, replica=replica, lag=postgres.replica_lag, clock=clock)
 
 
 def backend_factory(module: str) -> Callable[[Any], "Backend"]:
-    """Return what an installed distribution registers for a module such as `memory.shards`.
+    """Return the backend factory that an installed package registers for a module such as `memory.shards`.
 
     Raises:
-        Misconfigured: for an unknown module, or one whose distribution is not installed.
+        ConfigurationError: for an unknown module, or if its package is not installed.
     """
     scheme = module.removeprefix("memory.")
-    factory = registered(BACKENDS, scheme)
+    factory = load_entry_point(BACKENDS, scheme)
     if factory is not None:
         return factory
     if scheme in SCHEMES:
         raise not_installed(scheme)
-    raise Misconfigured(f"unknown module {module!r}.", hint=f"Use one of {', '.join(MODULES)}.")
+    raise ConfigurationError(f"Unknown module {module!r}.", hint=f"Use one of {', '.join(MODULES)}.")
 
 
 def postgres_options(settings: Settings) -> "PostgresOptions":
-    """Return how to connect to the PostgreSQL server of the settings.
+    """Return the connection options of the PostgreSQL server in the settings.
 
     Raises:
-        Misconfigured: without an address, or without a driver.
+        ConfigurationError: without an address or driver.
     """
     if not settings.postgres.dsn:
-        raise Misconfigured(f"{settings.module} has no address.", hint="Set postgres_dsn, or pass the address.")
-    # Imported here: psycopg is an extra, and its import alone costs more than a hook on a prompt may take.
+        raise ConfigurationError(
+            f"`{settings.module}` needs an address.", hint="Set `postgres_dsn`, or pass the address."
+        )
+    # Imported here, because psycopg is an extra and too slow to import in a prompt hook.
     try:
         from bethink.store.engines.postgres import PostgresOptions  # noqa: PLC0415
     except ImportError as error:
-        raise Misconfigured(
-            "PostgreSQL needs a driver.", hint="pip install 'bethink[postgres]', or '.[postgres]' from a clone."
+        raise ConfigurationError(
+            "PostgreSQL needs a driver.", hint="Run: pip install 'bethink[postgres]' (or '.[postgres]' in a clone)."
         ) from error
 
     return PostgresOptions(
         dsn=settings.postgres.dsn,
         pool_size=settings.postgres.pool_size,
-        connect_timeout=settings.postgres.connect_timeout,
-        statement_timeout=settings.postgres.statement_timeout,
-        lock_timeout=settings.postgres.lock_timeout,
-        idle_timeout=settings.postgres.idle_timeout,
-        tcp_timeout=settings.postgres.tcp_timeout,
-        deadline=settings.postgres.deadline,
+        connect_timeout=milliseconds(settings.postgres.connect_timeout),
+        statement_timeout=milliseconds(settings.postgres.statement_timeout),
+        lock_timeout=milliseconds(settings.postgres.lock_timeout),
+        idle_timeout=milliseconds(settings.postgres.idle_timeout),
+        tcp_timeout=milliseconds(settings.postgres.tcp_timeout),
+        deadline=milliseconds(settings.postgres.deadline),
         pooler=settings.postgres.pooler,
     )
 

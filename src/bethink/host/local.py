@@ -1,4 +1,4 @@
-"""Local: carries out requests on a database in this process."""
+"""Local: runs requests on a database in this process."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -9,11 +9,11 @@ import anyio
 from bethink.base.frozen import frozen
 from bethink.base.logs import logger
 from bethink.config.settings import Settings
-from bethink.errors import Unavailable
+from bethink.errors import DatabaseUnavailableError
 from bethink.extend import Redactor
 from bethink.host.backend import LocalBackend
 from bethink.memory.registry import Handler, handlers_for
-from bethink.model.operations.base import RequestT, ResultT, Verb
+from bethink.model.operations.base import Operation, RequestT, ResultT
 from bethink.model.records import AgentKind, SessionInfo
 from bethink.store import jobs
 from bethink.store.db import Database
@@ -52,7 +52,7 @@ class Parts:
     compactor: "Compactor | None" = None
     answerer: "Callable[[], Answerer] | None" = None
     settings: Settings = Settings()
-    """What it was built from."""
+    """Settings that the parts were built from."""
 
 
 class Local(LocalBackend):
@@ -71,7 +71,7 @@ class Local(LocalBackend):
 
     @property
     def redactor(self) -> Redactor:
-        """Removes secrets from texts before they are stored."""
+        """Redactor that removes secrets from text before storage."""
         return self._parts.redactor
 
     @property
@@ -81,18 +81,18 @@ class Local(LocalBackend):
 
     @property
     def background(self) -> "Background | None":
-        """What learns in the background of this process; None if nothing does."""
+        """Background learner of this process, or None."""
         return self._parts.background
 
     @property
     def can_answer(self) -> bool:
-        """Whether a model is configured that answers questions. It is not loaded to find out."""
+        """Return whether a model for answers is configured, without loading it."""
         return self._parts.answerer is not None
 
     async def open(self) -> None:
-        """Open the database and bring its schema up to date."""
+        """Open the database and apply pending schema migrations."""
         await self.database.open()
-        if self.database.unsettled:
+        if self.database.has_open_erasures:
             from bethink.memory.deletion.settling import finish_open  # noqa: PLC0415 - see above
 
             await finish_open(self.database)
@@ -100,23 +100,23 @@ class Local(LocalBackend):
             self.background.open()
 
     async def close(self) -> None:
-        """Finish what is running and close the database."""
+        """Finish running work and close the database."""
         if self.background is not None:
             with anyio.CancelScope(shield=True):
                 await anyio.to_thread.run_sync(self.background.end)
-                await self.background.mark_left()
+                await self.background.queue_unfinished()
         await self.database.close()
 
-    async def run(self, verb: Verb[RequestT, ResultT], space: str, request: RequestT) -> ResultT:
-        """Carry out a request, and add it to the access log. Every interface calls this, so none can leave that out."""
-        handler = self._handlers.get(verb.name)
+    async def run(self, operation: Operation[RequestT, ResultT], space: str, request: RequestT) -> ResultT:
+        """Run a request and add it to the access log. All interfaces call this method, so every request is logged."""
+        handler = self._handlers.get(operation.name)
         if handler is None:
-            self._handlers |= handlers_for(verb, self)
-            handler = self._handlers[verb.name]
-        return await self.record().around(verb, space, request, handler)
+            self._handlers |= handlers_for(operation, self)
+            handler = self._handlers[operation.name]
+        return await self.record().around(operation, space, request, handler)
 
     def record(self) -> "AccessRecord":
-        """Return the access log. What does not go through `run` adds itself to it."""
+        """Return the access log. Operations outside of `run` add their own entries."""
         if self._record is None:
             from bethink.memory.access.record import AccessRecord  # noqa: PLC0415 - see above
 
@@ -124,13 +124,13 @@ class Local(LocalBackend):
         return self._record
 
     async def export_archive(self, space: str, path: "Path") -> "ArchiveManifest":
-        """Write everything in a space to a file. It is recorded before its first byte is written."""
+        """Write everything in a space to a file. The access log records the export before it starts."""
         from bethink.memory.archive.write import must_exist, write_archive  # noqa: PLC0415 - see above
 
-        database, record = self.database, self.record().of_everything("space.export_archive")
+        database, record = self.database, self.record().record_everything("space.admin.export_archive")
 
-        await database.transact(lambda tx: must_exist(tx, space=space), space=space, read=True)
-        # As a call about no space: one that is leaving for another shard may still be read, and not be written to.
+        await database.transact(lambda tx: must_exist(tx, space=space), space=space, read_only=True)
+        # Logged without a space, because a space that moves to another shard is read-only.
         await database.transact(lambda tx: record(tx, space), repeatable=True, synced=False)
         return await write_archive(database, path, space=space)
 
@@ -139,13 +139,13 @@ class Local(LocalBackend):
         return self
 
     def worker(self) -> "Worker":
-        """Return a worker that learns.
+        """Return a worker.
 
         Raises:
-            Unavailable: if learning is switched off.
+            DatabaseUnavailableError: if learning is disabled.
         """
         if self._parts.worker is None:
-            raise Unavailable("learning is switched off.", hint="Set learn = true.")
+            raise DatabaseUnavailableError("Learning is disabled.", hint="Set `learn = true`.")
         return self._parts.worker()
 
     def history(self, space: str, *, agent: str = "assistant", kind: AgentKind = AgentKind.PRIMARY) -> "History":
@@ -162,20 +162,24 @@ class Local(LocalBackend):
         )
 
     def listeners(self) -> "Listeners":
-        """Return what hears of messages once they are stored: learning in the background, and agents' threads."""
+        """Return the callbacks that run after messages are stored: background learning and agents' threads."""
         from bethink.memory.log.listeners import Listeners  # noqa: PLC0415 - see above
 
-        return Listeners(opened=self._opened, heard=self._heard, advance=self._advance)
+        return Listeners(
+            on_session_opened=self._learn_from_earlier,
+            on_messages_stored=self._note_activity,
+            advance_thread=self._advance,
+        )
 
     def live(self, space: str, conversation: str, *, agent: str = "assistant") -> "LiveHistory":
-        """Return the history that an agent works on: restored, trimmed, and written in the background."""
+        """Return the live history of an agent: restored, trimmed, and written in the background."""
         from bethink.memory.log.live import LiveHistory  # noqa: PLC0415 - see above
 
         history = self.history(space, agent=agent)
         return LiveHistory(history, conversation, max_history_len=self.settings.max_history_len)
 
     def marks(self) -> "Marks":
-        """Return the marks of sessions, for programs that learn by themselves."""
+        """Return the learning marks of sessions, for programs with their own learning."""
         from bethink.memory.log.marks import Marks  # noqa: PLC0415 - see above
 
         return Marks(self.database)
@@ -184,7 +188,7 @@ class Local(LocalBackend):
         """Return the vectors of the embedder in use.
 
         Raises:
-            Misconfigured: without an embedder.
+            ConfigurationError: without an embedder.
         """
         return self.searcher().vectors()
 
@@ -198,7 +202,7 @@ class Local(LocalBackend):
         )
 
     def keys(self) -> "KeyRing":
-        """Return the keys of the installation. It is always the same object, which caches which keys are valid."""
+        """Return the keys of the installation: always the same object, which caches valid keys."""
         if self._keys is None:
             from bethink.memory.access.keys import KeyRing  # noqa: PLC0415 - see above
 
@@ -209,26 +213,26 @@ class Local(LocalBackend):
         """Return a backend on a new file, with the same settings except for `changes`, by name.
 
         Raises:
-            Unavailable: if learning is switched off.
+            DatabaseUnavailableError: if learning is disabled.
         """
         if self._parts.shadow is None:
-            raise Unavailable("learning is switched off.", hint="Set learn = true.")
+            raise DatabaseUnavailableError("Learning is disabled.", hint="Set `learn = true`.")
         return self._parts.shadow(path, changes, prompt)
 
     def searcher(self) -> "Searcher":
-        """Return what searches, with the embedder and the reranker of the settings."""
+        """Return the searcher with the embedder and reranker of the settings."""
         return self._parts.searcher()
 
     def answerer(self) -> "Answerer | None":
-        """Return what answers questions with the model; None without a model."""
+        """Return the answerer, or None without a model."""
         return None if self._parts.answerer is None else self._parts.answerer()
 
     def learns_with_model(self) -> bool:
-        """Return whether sessions are learned from with a model."""
+        """Return whether learning uses a model."""
         return self._parts.worker is not None and self._parts.worker().has_model
 
     def start_learning(self) -> None:
-        """Start to learn in the background, if this process does that."""
+        """Start learning in the background, if enabled for this process."""
         if self.background is not None:
             self.background.begin()
 
@@ -237,18 +241,18 @@ class Local(LocalBackend):
         try:
             await self.working(space).advance(thread_id)
         except Exception as error:  # noqa: BLE001 - the messages are stored: a retry would store them twice
-            _log.error("could not process the events of thread %s: %s", thread_id, type(error).__name__)
+            _log.error("Cannot process the events of thread %s: %s", thread_id, type(error).__name__)
 
-    async def _opened(self, session: SessionInfo) -> None:
-        """Learn in the background from earlier sessions, now that one was opened, if there is anything to learn."""
+    async def _learn_from_earlier(self, session: SessionInfo) -> None:
+        """Start background learning from earlier sessions when a session is opened, if there are any."""
         background = self.background
-        if background is None or not session.learns:
+        if background is None or not session.is_learned_from:
             return
-        kinds, model = background.kinds, background.follows
-        if await self.database.transact(lambda tx: jobs.any_of(tx, kinds=kinds, quoted_too=model), read=True):
+        kinds, model = background.kinds, background.learns_at_once
+        if await self.database.transact(lambda tx: jobs.any_of(tx, kinds=kinds, include_quoted=model), read_only=True):
             background.begin()
 
-    def _heard(self, space: str, session_id: str) -> None:
-        """Note that something was said in a session, to learn from it once it is quiet."""
+    def _note_activity(self, space: str, session_id: str) -> None:
+        """Note activity in a session, to learn from it once it is idle."""
         if self.background is not None:
-            self.background.heard(space, session_id)
+            self.background.note_activity(space, session_id)

@@ -1,4 +1,4 @@
-"""Waits at the start for a database that does not answer yet, as when all of a machine's services start together."""
+"""Waits at startup for a database that is not available yet, such as after a reboot."""
 
 import time
 
@@ -7,21 +7,21 @@ import anyio
 from bethink.base.backoff import pause_after
 from bethink.base.logs import logger
 from bethink.config.settings import Settings
-from bethink.errors import Unavailable
+from bethink.errors import DatabaseUnavailableError
 from bethink.host.databases import database_from
 
-_FIRST, _LONGEST = 0.25, 5.0
-"""Seconds between two tries, at first and at most."""
+_FIRST_PAUSE, _MAX_PAUSE = 0.25, 5.0
+"""First and maximum pause between two attempts, in seconds."""
 _log = logger("start")
 
 
 async def wait_for_database(settings: Settings) -> None:
-    """Open the database of these settings once, and close it. Until it answers, try again for `start_timeout` seconds.
+    """Open and close the database of these settings once, retrying for up to `start_timeout` seconds.
 
-    What waiting cannot mend is raised at once.
+    Errors that waiting cannot fix are raised immediately.
 
     Raises:
-        Unavailable: if the database did not answer in time.
+        DatabaseUnavailableError: if the database did not answer in time.
     """
     if not settings.enabled:
         return
@@ -30,17 +30,17 @@ async def wait_for_database(settings: Settings) -> None:
         database = database_from(settings)
         try:
             await database.open()
-        except Unavailable as error:
-            passed = time.monotonic() - began
-            left = settings.start_timeout - passed
-            if left <= 0:
-                _log.error("the database did not answer within %.0f seconds", passed)
+        except DatabaseUnavailableError as error:
+            elapsed = time.monotonic() - began
+            remaining = settings.start_timeout - elapsed
+            if remaining <= 0:
+                _log.error("Database unavailable after %.0f seconds", elapsed)
                 raise
-            _log.warning("waiting for the database, for another %.0f seconds at most: %s", left, error.args[0])
-            await anyio.sleep(min(pause_after(failures, first=_FIRST, max_pause=_LONGEST), left))
+            _log.warning("Waiting for the database for up to %.0f more seconds: %s", remaining, error.args[0])
+            await anyio.sleep(min(pause_after(failures, first=_FIRST_PAUSE, max_pause=_MAX_PAUSE), remaining))
             failures += 1
         else:
             await database.close()
             if failures:
-                _log.info("the database answers after %.1f seconds", time.monotonic() - began)
+                _log.info("Database available after %.1f seconds", time.monotonic() - began)
             return

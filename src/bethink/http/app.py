@@ -1,4 +1,4 @@
-"""Puts the server together, and runs it."""
+"""Build and run the server."""
 
 import gc
 from collections.abc import AsyncGenerator, Callable, Generator, Sequence
@@ -23,39 +23,39 @@ from opentelemetry.trace import TracerProvider
 from starlette.exceptions import HTTPException
 
 from bethink.api.connect import Memory, memory_from
-from bethink.base.log_lines import to_stderr
+from bethink.base.log_lines import log_to_stderr
 from bethink.config.settings import Settings
 from bethink.host.waiting import wait_for_database
 from bethink.http import problems
-from bethink.http.address import listen, open_files
+from bethink.http.address import listen, max_open_files
 from bethink.http.answers import add_answers
 from bethink.http.archives import add_archives
 from bethink.http.concurrency import Concurrency
 from bethink.http.context import Context
 from bethink.http.health import add_health
 from bethink.http.limits import Buckets, Guesses
+from bethink.http.mcp_mount import mcp_route
 from bethink.http.metrics import Metrics
 from bethink.http.middleware import RequestMiddleware, requests
-from bethink.http.mounted import mcp_route
 from bethink.http.openapi import document
 from bethink.http.options import ServerOptions, options_from
 from bethink.http.problems import Problem
-from bethink.http.routes import add_verbs
+from bethink.http.routes import add_operations
 from bethink.http.streams import add_stream
 from bethink.http.tracing import Tracing
 from bethink.providers.default_redactor import redactor_for
 
 _SILENT = {"tracing": False, "metrics": False, "logs": False}
-_LEAVING = 30
-"""Seconds that requests have to finish when the server is told to stop."""
-_CONNECTIONS = 4
-"""How many times `max_concurrency` connections are served, as far as there are files left for others."""
-_QUEUE = 256
-"""Connections that may wait to be accepted: all of them are accepted at once, and each is a file."""
-_HEAD = 32_768
-"""Bytes that the head of a request may have."""
-_COLLECT = (20_000, 20, 20)
-"""When garbage is collected: a recall makes some ten thousand objects, and few of them in cycles."""
+_SHUTDOWN_SECONDS = 30
+"""Seconds for requests to finish when the server stops."""
+_CONNECTION_FACTOR = 4
+"""Maximum connections as a multiple of `max_concurrency`, within the limit of open files."""
+_BACKLOG = 256
+"""Maximum connections that wait to be accepted. Each is an open file."""
+_MAX_HEAD = 32_768
+"""Maximum bytes of a request head."""
+_GC_THRESHOLDS = (20_000, 20, 20)
+"""Thresholds of the garbage collector. A recall creates about ten thousand objects, few of them in cycles."""
 
 _ABOUT = (
     "Memory for AI agents that you can audit. Send `Authorization: Bearer bt_…` with every request. "
@@ -63,8 +63,8 @@ _ABOUT = (
 )
 
 
-Door = Callable[[FastAPI, Context, Memory], AbstractAsyncContextManager[None] | None]
-"""Adds routes to a server, such as `add_window` of `bethink.web.door`. Its result is entered while it serves."""
+Mount = Callable[[FastAPI, Context, Memory], AbstractAsyncContextManager[None] | None]
+"""Adds routes to a server, such as `add_web_ui` of `bethink.web.mount`. The server enters its result while it runs."""
 
 
 def create_app(
@@ -72,14 +72,14 @@ def create_app(
     *,
     options: ServerOptions | None = None,
     tracer_provider: TracerProvider | None = None,
-    doors: Sequence[Door] = (),
+    mounts: Sequence[Mount] = (),
 ) -> FastAPI:
-    """Make the server of a memory. It opens the memory when it starts, and closes it when it ends.
+    """Create the server of a memory. It opens the memory when it starts and closes it when it stops.
 
-    `doors` add what is served beside `/v1`: `[add_window]` of `bethink.web.door` is the web UI at `/ui`.
+    `mounts` add what is served beside `/v1`: `[add_web_ui]` of `bethink.web.mount` is the web UI at `/ui`.
 
     Raises:
-        Unavailable: for a memory that is itself on a server, or switched off.
+        DatabaseUnavailableError: for a memory on a remote server, or one that is disabled.
     """
     options = options or ServerOptions()
     context = _context(memory, options, tracer_provider)
@@ -93,27 +93,27 @@ def create_app(
             await stack.enter_async_context(memory)
             if mcp is not None:
                 await stack.enter_async_context(mcp[1])
-            for each in running:
-                await stack.enter_async_context(each)
+            for manager in running:
+                await stack.enter_async_context(manager)
             yield
 
-    app = _bare(context, lifespan=lifespan)
-    add_verbs(app, context)
+    app = _create_base_app(context, lifespan=lifespan)
+    add_operations(app, context)
     add_stream(app, context)
     add_answers(app, context)
     add_archives(app, context)
     add_health(app, context)
     if mcp is not None:
         app.router.routes.append(mcp[0])
-    running += filter(None, [add(app, context, memory) for add in doors])
+    running += filter(None, [add(app, context, memory) for add in mounts])
     app.openapi = lambda: document(app)
     return app
 
 
 def health_app(memory: Memory, *, options: ServerOptions | None = None) -> FastAPI:
-    """Make a server of health and metrics only, for a memory that is open. Raises as `create_app` does."""
+    """Create a server with only health and metrics, for an open memory. Raises as `create_app` does."""
     context = _context(memory, options or ServerOptions(), None)
-    app = _bare(context, openapi_url=None)
+    app = _create_base_app(context, openapi_url=None)
     add_health(app, context)
     return app
 
@@ -121,7 +121,7 @@ def health_app(memory: Memory, *, options: ServerOptions | None = None) -> FastA
 def _context(memory: Memory, options: ServerOptions, tracer_provider: TracerProvider | None) -> Context:
     return Context(
         backend=memory.backend,
-        keys=memory.local().keys(),
+        keys=memory.backend.local().keys(),
         options=options,
         buckets=Buckets(rate=options.rate, burst=options.burst),
         guesses=Guesses(),
@@ -131,17 +131,17 @@ def _context(memory: Memory, options: ServerOptions, tracer_provider: TracerProv
     )
 
 
-def _bare(context: Context, **given: Any) -> FastAPI:
-    """Return an app with no routes, which checks, counts and logs every request."""
+def _create_base_app(context: Context, **arguments: Any) -> FastAPI:
+    """Return an app without routes that checks, counts and logs every request."""
     app = FastAPI(
         title="Bethink",
         version=version("bethink"),
         description=_ABOUT,
-        docs_url=None,  # they would load scripts from elsewhere
+        docs_url=None,  # they would load scripts from other servers
         redoc_url=None,
         redirect_slashes=False,
-        telemetry=cast("Any", _SILENT),  # it would record bodies and paths; our own spans do not
-        **given,
+        telemetry=cast("Any", _SILENT),  # it would record bodies and paths, unlike our spans
+        **arguments,
     )
     app.state.context = context
     app.add_middleware(
@@ -152,11 +152,11 @@ def _bare(context: Context, **given: Any) -> FastAPI:
 
 
 def _no_route(request: Request, error: Exception) -> Response:
-    """Answer for a path or a method that does not exist."""
+    """Return the response for a path or a method that does not exist."""
     del request
     status = cast("HTTPException", error).status_code
     title = HTTPStatus(status).phrase
-    # A missing path is told apart from a missing record: it means that the address is wrong.
+    # A missing path has its own code, unlike a missing record: the URL is wrong.
     code = "NoSuchPath" if status == HTTPStatus.NOT_FOUND else title.title().replace(" ", "")
     hint = "See /openapi.json for every path and its methods."
     problem = Problem(status=status, title=title, detail=f"{title}.", code=code, hint=hint)
@@ -164,26 +164,28 @@ def _no_route(request: Request, error: Exception) -> Response:
     return Response(problem.body(), status, headers, problems.MEDIA_TYPE)
 
 
-class _Announced(uvicorn.Server):
-    """Reports where it listens as soon as it does. `beside` something else, it leaves signals to that."""
+class _ReadyServer(uvicorn.Server):
+    """Reports its address when it starts to listen. If `embedded`, it does not handle signals."""
 
-    def __init__(self, config: uvicorn.Config, ready: Callable[[str], None], *, beside: bool) -> None:
+    def __init__(self, config: uvicorn.Config, ready: Callable[[str], None], *, embedded: bool) -> None:
         super().__init__(config)
         self._ready = ready
-        self._beside = beside
+        self._embedded = embedded
 
     @contextmanager
     def capture_signals(self) -> Generator[None]:
-        """Take signals while it serves."""
-        with nullcontext() if self._beside else super().capture_signals():
+        """Handle signals while the server runs."""
+        with nullcontext() if self._embedded else super().capture_signals():
             yield
 
     async def startup(self, sockets: list[socket] | None = None) -> None:
         await super().startup(sockets)
         if self.started:
-            port = next((each.getsockname()[1] for server in self.servers for each in server.sockets), self.config.port)
+            port = next(
+                (listener.getsockname()[1] for server in self.servers for listener in server.sockets), self.config.port
+            )
             address = _address(self.config.host, port)
-            requests.info("running on %s", address)  # uvicorn says it only of what it bound itself
+            requests.info("running on %s", address)  # uvicorn logs this only for sockets that it bound
             self._ready(address)
 
 
@@ -192,11 +194,11 @@ def _address(host: str, port: int) -> str:
 
 
 def uvicorn_server(
-    app: FastAPI, *, host: str, port: int, ready: Callable[[str], None] | None = None, beside: bool = False
+    app: FastAPI, *, host: str, port: int, ready: Callable[[str], None] | None = None, embedded: bool = False
 ) -> uvicorn.Server:
-    """Return what serves an app. Slow and half-sent requests are a proxy's work: see docs/howto/server.md.
+    """Return the server of an app. Slow and incomplete requests need a proxy: see docs/howto/server.md.
 
-    `beside` is for an app of something that runs in the same event loop, and takes signals itself.
+    With `embedded`, the server runs in the event loop of a program that handles signals itself.
     """
     config = uvicorn.Config(
         app,
@@ -207,17 +209,17 @@ def uvicorn_server(
         server_header=False,
         proxy_headers=False,
         ws="none",
-        lifespan="off" if beside else "auto",
-        timeout_graceful_shutdown=1 if beside else _LEAVING,
-        h11_max_incomplete_event_size=_HEAD,
-        backlog=min(_QUEUE, open_files() // 8),
+        lifespan="off" if embedded else "auto",
+        timeout_graceful_shutdown=1 if embedded else _SHUTDOWN_SECONDS,
+        h11_max_incomplete_event_size=_MAX_HEAD,
+        backlog=min(_BACKLOG, max_open_files() // 8),
     )
-    server = _Announced(config, ready or (lambda _: None), beside=beside)
+    server = _ReadyServer(config, ready or (lambda _: None), embedded=embedded)
     context: Context = app.state.context
-    # Not uvicorn's limit_concurrency: its answer has no code, so that a client could not know that nothing was done.
-    most = min(_CONNECTIONS * context.options.max_concurrency, open_files() // 2)
-    context.concurrency.leaving = lambda: server.should_exit
-    context.concurrency.limit_connections(lambda: len(server.server_state.connections), most)
+    # Not uvicorn's limit_concurrency: its response has no code, so clients could not tell that nothing was done.
+    max_connections = min(_CONNECTION_FACTOR * context.options.max_concurrency, max_open_files() // 2)
+    context.concurrency.is_stopping = lambda: server.should_exit
+    context.concurrency.limit_connections(lambda: len(server.server_state.connections), max_connections)
     return server
 
 
@@ -225,27 +227,27 @@ def serve(
     settings: Settings,
     *,
     ready: Callable[[str], None] | None = None,
-    doors: Sequence[Door] = (),
+    mounts: Sequence[Mount] = (),
     terse: bool = False,
     workers: int = 1,
 ) -> None:
-    """Serve the memory that the settings describe until told to stop. Requests that were accepted are finished first.
+    """Serve the memory of the settings until a stop signal. Accepted requests are finished first.
 
-    `ready` is called with the address when it listens. `terse` logs only errors, as lines for a person to read. With
-    several `workers`, as many processes share the address; the limits of the settings hold for each of them.
+    `ready` is called with the address when the server listens. `terse` logs only errors, as readable lines. With
+    several `workers`, that many processes share the address, and the limits apply to each of them.
 
     Raises:
-        Unavailable: if it cannot listen there, or the database did not answer in time.
-        SystemExit: if it did not start for another reason.
+        DatabaseUnavailableError: if the address cannot be used, or the database did not answer in time.
+        SystemExit: if the server did not start for another reason.
     """
     sockets = listen(settings.server.host, settings.server.port)
     _log_to_stderr(settings, terse=terse)
     anyio.run(wait_for_database, settings)
-    run = partial(_serve_here, doors=doors, terse=terse)
+    run = partial(_serve_in_process, mounts=mounts, terse=terse)
     if workers == 1:
         run(settings, sockets, ready=ready)
         return
-    from bethink.http.processes import serve_in_processes  # noqa: PLC0415 - few run several
+    from bethink.http.processes import serve_in_processes  # noqa: PLC0415 - rarely used
 
     address = _address(settings.server.host, sockets[0].getsockname()[1])
     announce = partial(ready, address) if ready is not None else lambda: None
@@ -254,30 +256,30 @@ def serve(
 
 def _log_to_stderr(settings: Settings, *, terse: bool) -> None:
     redactor = redactor_for(None, also=settings.redaction.personal_kinds)
-    to_stderr(redactor, level=settings.log.level or "info", form=settings.log.format or "json", terse=terse)
+    log_to_stderr(redactor, level=settings.log.level or "info", form=settings.log.format or "json", terse=terse)
 
 
-def _leave_to_stay() -> None:
-    """Keep the garbage collector from what stays for good, and let it look less often: 7 % of the work of a recall."""
+def _tune_garbage_collector() -> None:
+    """Exclude permanent objects from garbage collection and run it less often. It saves 7 % of a recall."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(*_COLLECT)
+    gc.set_threshold(*_GC_THRESHOLDS)
 
 
-def _serve_here(
+def _serve_in_process(
     settings: Settings,
     sockets: list[socket],
     *,
     ready: Callable[[str], None] | None,
-    doors: Sequence[Door],
+    mounts: Sequence[Mount],
     terse: bool,
 ) -> None:
-    """Serve in this process until told to stop."""
+    """Serve in this process until a stop signal."""
     memory = memory_from(settings)
     _log_to_stderr(settings, terse=terse)
-    app = create_app(memory, options=options_from(settings), doors=doors)
+    app = create_app(memory, options=options_from(settings), mounts=mounts)
     server = uvicorn_server(app, host=settings.server.host, port=settings.server.port, ready=ready)
-    _leave_to_stay()
+    _tune_garbage_collector()
     with suppress(KeyboardInterrupt):
         server.run(sockets)
     if not server.started:

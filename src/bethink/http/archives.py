@@ -1,4 +1,4 @@
-"""The download of a space as one file. It is not a verb, because its answer is a stream of bytes and no record."""
+"""The download of a space as one file. It is not an operation, because it returns bytes and not a record."""
 
 import tempfile
 from collections.abc import Iterator
@@ -12,8 +12,8 @@ from fastapi.responses import StreamingResponse
 from bethink.http.auth import require
 from bethink.http.context import Context, identify
 from bethink.http.middleware import HANDLED
-from bethink.http.problems import documented
-from bethink.http.slashes import unescaped
+from bethink.http.problems import error_responses
+from bethink.http.slashes import restore_slashes
 from bethink.model.access import Scope
 from bethink.model.records import checked_name
 
@@ -39,10 +39,10 @@ _DOCUMENTED: dict[str, Any] = {
     },
     "responses": {
         200: {
-            "description": "A zip of JSON Lines with a manifest, as `bethink export --archive` writes it.",
+            "description": "A zip of JSON Lines with a manifest, as `bethink data export --format archive` writes it.",
             "content": {"application/zip": {"schema": {"type": "string", "format": "binary"}}},
         },
-        **documented(400, 401, 403, 404, 421, 422, 429, 503),
+        **error_responses(400, 401, 403, 404, 421, 422, 429, 503),
     },
 }
 
@@ -52,12 +52,12 @@ def add_archives(app: FastAPI, context: Context) -> None:
 
     async def download(request: Request) -> StreamingResponse:
         handled: dict[str, Any] = request.scope[HANDLED]
-        handled.update(route=PATH, verb="space.export_archive")
-        space = unescaped(request.path_params["space"])
+        handled.update(route=PATH, operation="space.admin.export_archive")
+        space = restore_slashes(request.path_params["space"])
         key = await identify(request, context)
         require(key, (Scope.READ,), space=space)
         handled["space"] = checked_name(space, "a space")
-        # Written first and sent then: a slow reader holds a file, and no transaction of the database.
+        # Written first and then sent: a slow reader keeps a file open, and no database transaction.
         folder = await to_thread.run_sync(lambda: tempfile.TemporaryDirectory(prefix="bethink-"))
         try:
             path = Path(folder.name) / "archive.zip"

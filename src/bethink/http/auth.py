@@ -1,91 +1,91 @@
-"""Authentication and authorisation: the key of a request, what it allows, and which spaces it opens."""
+"""Authentication and authorization: the key of a request, its scopes and its spaces."""
 
 from collections.abc import Sequence
 from typing import Any
 
 from bethink.http.limits import Guesses
-from bethink.http.problems import refused
+from bethink.http.problems import refusal
 from bethink.memory.access.keys import KeyRing
 from bethink.model.access import EVERYWHERE, KeyInfo, Scope
-from bethink.model.operations.base import Verb
+from bethink.model.operations.base import Operation
 
 _BEARER = "bearer "
-_MOST = 200
+_MAX_HEADER = 200
 
 
 async def authenticate(keys: KeyRing, guesses: Guesses, address: str, header: str | None) -> KeyInfo:
-    """Return what the key in an `Authorization` header allows.
+    """Return the key in an `Authorization` header.
 
-    Refuses with 401 without a valid key, and with 429 an address that sent too many wrong ones.
+    Rejects a missing or invalid key with 401, and an address with too many wrong keys with 429.
     """
-    found = await find_key(keys, guesses, address, header)
-    if found is not None:
-        return found
-    raise refused(
+    key = await find_key(keys, guesses, address, header)
+    if key is not None:
+        return key
+    raise refusal(
         401,
         "Unauthorized",
         "This needs a valid key.",
-        hint="Send Authorization: Bearer and a key; `bethink keys create` makes one.",
+        hint="Send `Authorization: Bearer KEY`. Create a key with `bethink admin keys create`.",
         headers=[(b"www-authenticate", b'Bearer realm="bethink"')],
     )
 
 
 async def find_key(keys: KeyRing, guesses: Guesses, address: str, header: str | None) -> KeyInfo | None:
-    """Return what the key in an `Authorization` header allows; None without a valid key."""
-    given = header or ""
-    if given[: len(_BEARER)].lower() != _BEARER or len(given) > _MOST:
+    """Return the key in an `Authorization` header, or None without a valid key."""
+    value = header or ""
+    if value[: len(_BEARER)].lower() != _BEARER or len(value) > _MAX_HEADER:
         return None
-    return await try_key(keys, guesses, address, given[len(_BEARER) :].strip())
+    return await try_key(keys, guesses, address, value[len(_BEARER) :].strip())
 
 
 async def try_key(keys: KeyRing, guesses: Guesses, address: str, text: str) -> KeyInfo | None:
-    """Return what a key allows; None if it is none, which counts against the address it came from."""
-    if not keys.was_valid(text):  # who already came in with this key is not kept out by others at the same address
+    """Return a key, or None if it is invalid. Invalid keys count against the sender's address."""
+    if not keys.was_valid(text):  # a known key is not blocked by other callers at the same address
         guesses.check(address)
-    found = await keys.find(text)
-    if found is None:
+    key = await keys.find(text)
+    if key is None:
         guesses.count(address)
-    return found
+    return key
 
 
-def scopes_of(verb: Verb[Any, Any]) -> tuple[Scope, ...]:
-    """Return every scope that a key must have for a verb."""
-    return (verb.scope, Scope.READ) if verb.also_reads else (verb.scope,)
+def scopes_of(operation: Operation[Any, Any]) -> tuple[Scope, ...]:
+    """Return the scopes that an operation requires."""
+    return (operation.scope, Scope.READ) if operation.also_reads else (operation.scope,)
 
 
-def authorise(key: KeyInfo, verb: Verb[Any, Any], *, space: str | None) -> None:
-    """Refuse a verb that the key does not allow, or a space that it does not open. See `require`."""
-    require(key, scopes_of(verb), space=space, everywhere=verb.everywhere)
+def authorize(key: KeyInfo, operation: Operation[Any, Any], *, space: str | None) -> None:
+    """Reject an operation or a space that the key does not allow. See `require`."""
+    require(key, scopes_of(operation), space=space, everywhere=operation.everywhere)
 
 
 def require(key: KeyInfo, scopes: Sequence[Scope], *, space: str | None = None, everywhere: bool = False) -> None:
-    """Refuse with 403 a key that lacks a scope, and with 404 a space that it does not open.
+    """Reject a key without a scope with 403, and a space that the key does not allow with 404.
 
-    A space that the key does not open looks exactly like one that does not exist. `everywhere` needs a key for all
+    A space that the key does not allow looks exactly like one that does not exist. `everywhere` requires a key for all
     spaces.
     """
     for scope in scopes:
-        if not key.allows(scope):
-            raise refused(
+        if not key.allows_scope(scope):
+            raise refusal(
                 403,
                 "Forbidden",
                 f"This key lacks the scope {scope}.",
-                hint=f"Create one that has it: {_command(key, scope)}",
+                hint=f"Create a key with this scope: {_command(key, scope)}",
                 headers=[(b"www-authenticate", f'Bearer error="insufficient_scope", scope="{scope}"'.encode())],
             )
     if everywhere and key.spaces is not None:
-        raise refused(
+        raise refusal(
             403,
             "Forbidden",
-            "This concerns all spaces, and the key is for some.",
-            hint="Create one for all of them: bethink keys create NAME --scope read",
+            "This request needs a key for all spaces.",
+            hint="Create a key for all spaces: bethink admin keys create NAME --scope read",
         )
-    if space is not None and not key.opens(space):
-        raise refused(404, "Not found", "No such space.", hint="Check the space and the key.", code="NotFound")
+    if space is not None and not key.allows_space(space):
+        raise refusal(404, "Not found", "No such space.", hint="Check the space and the key.", code="NotFoundError")
 
 
 def _command(key: KeyInfo, scope: Scope) -> str:
-    """Return the command for a key that has this scope as well as those of the given one."""
-    scopes = " ".join(f"--scope {each}" for each in Scope if each in key.scopes or each is scope)
-    some = "" if key.spaces is None or scope in EVERYWHERE else " --for-space SPACE"
-    return f"bethink keys create NAME {scopes}{some}"
+    """Return the command that creates a key with this scope and those of `key`."""
+    scopes = " ".join(f"--scope {candidate}" for candidate in Scope if candidate in key.scopes or candidate is scope)
+    some = "" if key.spaces is None or scope in EVERYWHERE else " --space SPACE"
+    return f"bethink admin keys create NAME {scopes}{some}"

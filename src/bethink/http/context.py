@@ -1,4 +1,4 @@
-"""What the routes of one server share."""
+"""Shared state of the routes of a server."""
 
 from typing import Any
 
@@ -7,23 +7,23 @@ from starlette.types import Scope
 
 from bethink.base.frozen import frozen
 from bethink.host.backend import Backend
-from bethink.http.auth import authenticate, authorise
+from bethink.http.auth import authenticate, authorize
 from bethink.http.concurrency import Concurrency
 from bethink.http.limits import Buckets, Guesses
 from bethink.http.metrics import Metrics
 from bethink.http.middleware import HANDLED
 from bethink.http.options import ServerOptions
-from bethink.http.slashes import unescaped
+from bethink.http.slashes import restore_slashes
 from bethink.http.tracing import Tracing
 from bethink.memory.access.keys import KeyRing
-from bethink.model.access import Caller, Door, KeyInfo, caller
-from bethink.model.operations.base import Verb
+from bethink.model.access import Caller, Interface, KeyInfo, caller
+from bethink.model.operations.base import Operation
 from bethink.model.records import checked_name
 
 
 @frozen
 class Context:
-    """What the routes of one server share."""
+    """Shared state of the routes of a server."""
 
     backend: Backend
     keys: KeyRing
@@ -36,32 +36,32 @@ class Context:
 
 
 def address_of(scope: Scope) -> str:
-    """Return the address that a request came from; empty where it has none, as on a socket file."""
+    """Return the client address of a request; empty if it has none, as on a Unix socket."""
     client = scope.get("client")
     return client[0] if client else ""
 
 
 async def identify(request: Request, context: Context) -> KeyInfo:
-    """Return what the key of a request allows. Refuses with 401 without a valid key, with 429 if it asks too often."""
+    """Return the key of a request. Rejects an invalid key with 401, and too many requests with 429."""
     key = await authenticate(
         context.keys, context.guesses, address_of(request.scope), request.headers.get("authorization")
     )
-    caller.set(Caller(door=Door.HTTP, key=key))  # until the middleware takes it back
+    caller.set(Caller(interface=Interface.HTTP, key=key))  # until the middleware resets it
     request.scope[HANDLED]["key"] = key.prefix
     context.buckets.take(key.prefix)
     return key
 
 
 async def admit(
-    request: Request, context: Context, verb: Verb[Any, Any], *, route: str
+    request: Request, context: Context, operation: Operation[Any, Any], *, route: str
 ) -> tuple[KeyInfo, str, dict[str, str]]:
-    """Check that the key of a request allows a verb. Returns the key, the space, and the other names in the path."""
+    """Check that the key of a request allows an operation. Returns the key, the space, and the other path names."""
     handled: dict[str, Any] = request.scope[HANDLED]
-    handled.update(route=route, verb=verb.name)
-    names = {name: unescaped(value) for name, value in request.path_params.items()}
+    handled.update(route=route, operation=operation.name)
+    names = {name: restore_slashes(value) for name, value in request.path_params.items()}
     space = names.pop("space", None)
     key = await identify(request, context)
-    authorise(key, verb, space=space)
+    authorize(key, operation, space=space)
     if space is not None:
         handled["space"] = checked_name(space, "a space")
     return key, space or "", names

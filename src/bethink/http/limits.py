@@ -7,106 +7,109 @@ from ipaddress import ip_network
 import anyio
 from starlette.types import Receive
 
-from bethink.errors import Invalid
+from bethink.errors import InvalidRequestError
 from bethink.http.options import ServerOptions
-from bethink.http.problems import Refused, refused, retry_after
+from bethink.http.problems import RefusedRequest, refusal, retry_after
 from bethink.model.records import Message
 
 _BRACKETS = b"[]{}"
-_OTHERS = bytes(set(range(256)) - set(_BRACKETS))
-_MOST_BUCKETS = 10_000
-_LONGEST_NUMBER = 15
-_DRAINED = 8
-"""How many times the limit is read of a body that is too large, so that its sender gets to read the refusal."""
+_NOT_BRACKETS = bytes(set(range(256)) - set(_BRACKETS))
+_MAX_BUCKETS = 10_000
+_MAX_DIGITS = 15
+_DRAIN_FACTOR = 8
+"""A body that is too large is read up to this multiple of the limit, so that its sender can read the response."""
 
-_PATIENCE = 30.0
-"""Seconds that a body may take. Meanwhile it holds a connection, and memory."""
+_BODY_TIMEOUT = 30.0
+"""Maximum seconds to receive a body."""
 
 _GUESSES, _GUESS_SECONDS = 30, 2.0
 
 
-def too_large(detail: str, hint: str, *, close: bool = False) -> Refused:
-    """Refuse what is beyond a limit."""
+def too_large(detail: str, hint: str, *, close: bool = False) -> RefusedRequest:
+    """Return the error for a request that exceeds a size limit."""
     headers = [(b"connection", b"close")] if close else []
-    return refused(413, "Too large", detail, hint=hint, code="TooLarge", headers=headers)
+    return refusal(413, "Too large", detail, hint=hint, code="TooLarge", headers=headers)
 
 
-def _body_too_large(most: int) -> Refused:
-    return too_large(f"The body is larger than {most:,} bytes.", "Send less at a time.", close=True)
+def _body_too_large(limit: int) -> RefusedRequest:
+    return too_large(f"The body is larger than {limit:,} bytes.", "Send less at a time.", close=True)
 
 
 def check_messages(messages: Sequence[Message], options: ServerOptions) -> None:
-    """Refuse too many messages, or one that is too large."""
+    """Reject too many messages, or a message that is too large."""
     if len(messages) > options.max_messages:
         raise too_large(
             f"The request has {len(messages):,} messages; the limit is {options.max_messages:,}.",
             "Send them in several requests.",
         )
-    for place, message in enumerate(messages):
+    for index, message in enumerate(messages):
         text = message.content
         if len(text) * 4 > options.max_message and len(text.encode()) > options.max_message:
             raise too_large(
-                f"messages.{place} is larger than {options.max_message:,} bytes.", "Split it into several messages."
+                f"messages.{index} is larger than {options.max_message:,} bytes.", "Split it into several messages."
             )
 
 
-async def read_body(receive: Receive, headers: Mapping[str, str], most: int) -> bytes:
-    """Read a body, counting its bytes: neither a false length nor chunks without one get past the limit."""
+async def read_body(receive: Receive, headers: Mapping[str, str], limit: int) -> bytes:
+    """Read a body and count its bytes, so that false lengths and chunks cannot exceed the limit."""
     announced = headers.get("content-length", "0")
-    size = int(announced[:_LONGEST_NUMBER]) if announced.isdigit() else 0
-    if size > _DRAINED * most or (size > most and "expect" in headers):  # it asks first, and has sent nothing yet
-        raise _body_too_large(most)
-    with anyio.move_on_after(_PATIENCE):
-        return await _counted(receive, most)
-    raise refused(
+    size = int(announced[:_MAX_DIGITS]) if announced.isdigit() else 0
+    if size > _DRAIN_FACTOR * limit or (
+        size > limit and "expect" in headers
+    ):  # the client waits for permission to send
+        raise _body_too_large(limit)
+    with anyio.move_on_after(_BODY_TIMEOUT):
+        return await _read_within_limit(receive, limit)
+    raise refusal(
         408,
         "Too slow",
-        f"The body did not arrive within {_PATIENCE:.0f} seconds.",
-        hint="Send it at once, or in parts.",
+        f"The body did not arrive within {_BODY_TIMEOUT:.0f} seconds.",
+        hint="Send the body faster, or in smaller requests.",
         headers=[(b"connection", b"close")],
     )
 
 
-async def _counted(receive: Receive, most: int) -> bytes:
+async def _read_within_limit(receive: Receive, limit: int) -> bytes:
     parts: list[bytes] = []
     size = 0
     while True:
         message = await receive()
         if message["type"] == "http.disconnect":
-            raise refused(400, "Bad request", "The request ended before its body did.")
+            raise refusal(400, "Bad request", "The request ended before its body was complete.")
         part = message.get("body", b"")
         more = message.get("more_body", False)
         size += len(part)
-        if size > most:
-            # The rest is read and dropped: a client that is still writing when we close never reads the answer.
+        if size > limit:
+            # The remaining bytes are dropped: a client that is still writing when we close never reads the response.
             parts.clear()
-            if not more or size > _DRAINED * most:
-                raise _body_too_large(most)
+            if not more or size > _DRAIN_FACTOR * limit:
+                raise _body_too_large(limit)
             continue
         parts.append(part)
         if not more:
             return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
-def check_depth(body: bytes, most: int) -> None:
-    """Refuse JSON that is nested too deeply, before anything recursive looks at it."""
-    if body.count(b"[") + body.count(b"{") <= most:
+def check_depth(body: bytes, max_depth: int) -> None:
+    """Reject JSON that is nested too deeply, before recursive code reads it."""
+    if body.count(b"[") + body.count(b"{") <= max_depth:
         return
-    left = _without_strings(body).translate(None, _OTHERS)
-    for _ in range(most):
-        # Each round takes the innermost level away; the work is done in C, however hostile the text.
-        shorter = left.replace(b"[]", b"").replace(b"{}", b"")
-        if shorter == left:
+    brackets = _without_strings(body).translate(None, _NOT_BRACKETS)
+    for _ in range(max_depth):
+        # Each round removes the innermost level. This runs in C, even for hostile input.
+        shorter = brackets.replace(b"[]", b"").replace(b"{}", b"")
+        if shorter == brackets:
             break
-        left = shorter
-    if left:
-        raise Invalid(
-            f"the JSON is nested more than {most} levels deep, or its brackets do not match.", hint="Flatten it."
+        brackets = shorter
+    if brackets:
+        raise InvalidRequestError(
+            f"The JSON is nested more than {max_depth} levels deep, or its brackets do not match.",
+            hint="Flatten the JSON.",
         )
 
 
 def _without_strings(body: bytes) -> bytes:
-    # Escaped backslashes first, then escaped quotes: what is left of quotes begins and ends strings.
+    # Escaped backslashes first, then escaped quotes: the remaining quotes begin and end strings.
     plain = body.replace(b"\\\\", b"").replace(b'\\"', b"")
     return b"".join(plain.split(b'"')[::2])
 
@@ -121,54 +124,54 @@ class Buckets:
         self._buckets: dict[str, tuple[float, float]] = {}
 
     def take(self, name: str) -> None:
-        """Take one token. If there is none, refuse with 429 and say when to come back."""
+        """Take one token, or reject the request with 429 and `Retry-After`."""
         now = self._timer()
         tokens, stamp = self._buckets.get(name, (self._burst, now))
         tokens = min(self._burst, tokens + (now - stamp) * self._rate)
         if tokens < 1:
             self._buckets[name] = (tokens, now)
-            raise refused(
+            raise refusal(
                 429,
                 "Too many requests",
                 "This key has sent too many requests.",
-                hint="Wait as many seconds as Retry-After says.",
+                hint="Wait for the seconds in Retry-After.",
                 headers=[retry_after((1 - tokens) / self._rate)],
             )
         self._buckets[name] = (tokens - 1, now)
-        if len(self._buckets) > _MOST_BUCKETS:
+        if len(self._buckets) > _MAX_BUCKETS:
             del self._buckets[next(iter(self._buckets))]
 
 
 class Guesses:
-    """Counts wrong keys by the address they came from: 30 at once, then one each 2 seconds."""
+    """Counts wrong keys per client address: 30 at once, then one every 2 seconds."""
 
     def __init__(self) -> None:
         self._until: dict[str, float] = {}
-        """When the guesses of an address are forgotten."""
+        """The time at which the guesses of an address expire."""
 
     def check(self, address: str) -> None:
-        """Refuse with 429 an address that has no guesses left, and say when to come back."""
+        """Reject an address without remaining guesses, with 429 and `Retry-After`."""
         over = self._until.get(_network(address), 0.0) - time.monotonic() - (_GUESSES - 1) * _GUESS_SECONDS
         if over > 0:
-            raise refused(
+            raise refusal(
                 429,
                 "Too many wrong keys",
                 "Too many wrong keys came from this address.",
-                hint="Wait as many seconds as Retry-After says, and check the key.",
+                hint="Wait for the seconds in Retry-After, and check the key.",
                 headers=[retry_after(over)],
             )
 
     def count(self, address: str) -> None:
         """Count a wrong key."""
         now, name = time.monotonic(), _network(address)
-        # Taken out first, so that the oldest stand in front and go when there are too many.
+        # Removed first, so that the oldest come first and are dropped when there are too many.
         self._until[name] = max(self._until.pop(name, 0.0), now) + _GUESS_SECONDS
-        if len(self._until) > _MOST_BUCKETS:
+        if len(self._until) > _MAX_BUCKETS:
             del self._until[next(iter(self._until))]
 
 
 def _network(address: str) -> str:
-    """Return what one sender has: an IPv4 address, or the first half of an IPv6 address."""
+    """Return the network of one sender: an IPv4 address, or the first half of an IPv6 address."""
     if ":" not in address:
         return address
     try:

@@ -1,4 +1,4 @@
-"""What happens to every request before a route is found and after it was answered: checks, metrics and one log line."""
+"""Checks before each request, and metrics and a log line after it."""
 
 import logging
 import random
@@ -9,36 +9,36 @@ from urllib.parse import unquote_to_bytes
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from bethink.base.log_lines import whereabouts
+from bethink.base.log_lines import error_location
 from bethink.base.logs import logger
 from bethink.http.concurrency import Concurrency
 from bethink.http.metrics import Metrics
 from bethink.http.options import ServerOptions
-from bethink.http.problems import MEDIA_TYPE, Problem, Refused, problem_for, refused
-from bethink.http.slashes import escaped
-from bethink.model.access import Caller, Door, asked_by
+from bethink.http.problems import MEDIA_TYPE, Problem, RefusedRequest, problem_for, refusal
+from bethink.http.slashes import protect_slashes
+from bethink.model.access import Caller, Interface, calling_as
 from bethink.model.operations.memory import FORGET, RECALL, REMEMBER
 from bethink.model.operations.sessions import APPEND
 
 HANDLED = "bethink"
-"""The key in a scope under which routes note what the log and the metrics need: route, verb, key, space, count."""
+"""The key in a scope for data of the log and the metrics: route, operation, key, space, count."""
 
 requests = logger("server")
 
-_OPEN = frozenset({"/healthz", "/readyz"})
-"""What probes ask for: answered while the server is full, and logged only where something is wrong."""
-_ANY_HOST = _OPEN | {"/metrics"}
-"""What is asked for by the address of a container, whatever the server is called by."""
-_OWN_GATE = "/ui"
-"""The window checks itself where a request comes from: its own pages send their origin, too."""
+_PROBE_PATHS = frozenset({"/healthz", "/readyz"})
+"""Paths of probes. They are answered while the server is full, and logged only on errors."""
+_ANY_HOST = _PROBE_PATHS | {"/metrics"}
+"""Paths that accept any Host header, for requests by container address."""
+_UI_PATH = "/ui"
+"""The web UI checks the origin itself, because its own pages send one, too."""
 _NO_ROUTE = "(none)"
 _LENGTHS = frozenset({b"content-length", b"transfer-encoding"})
 _METHODS = frozenset({"GET", "POST", "PUT", "DELETE"})
-"""The methods that are counted by name: a caller may make up others without end."""
+"""The methods that are counted by name. Callers could invent any number of others."""
 
 
 class RequestMiddleware:
-    """Plain ASGI. What it checks needs no key: the Host and Origin headers, and how many requests are handled."""
+    """ASGI middleware with the checks that need no key: Host and Origin headers, and concurrency."""
 
     def __init__(self, app: ASGIApp, *, options: ServerOptions, metrics: Metrics, concurrency: Concurrency) -> None:
         self._app = app
@@ -47,14 +47,14 @@ class RequestMiddleware:
         self._concurrency = concurrency
         metrics.follow(lambda: concurrency.active)
         self._measures: dict[str, Callable[[int, float], None]] = {
-            REMEMBER.name: metrics.captured,
-            APPEND.name: metrics.captured,
-            RECALL.name: metrics.recalled,
-            FORGET.name: metrics.forgot,
+            REMEMBER.name: metrics.count_capture,
+            APPEND.name: metrics.count_capture,
+            RECALL.name: metrics.time_recall,
+            FORGET.name: metrics.time_deletion,
         }
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle one request, and answer it whatever goes wrong."""
+        """Handle one request. Every error becomes a response."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -62,27 +62,27 @@ class RequestMiddleware:
         request_id = f"{random.getrandbits(64):016x}"
         handled: dict[str, Any] = {"request_id": request_id}
 
-        async def noting(message: Message) -> None:
+        async def send_and_note(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                given = message.get("headers", ())
-                if not any(name == b"x-request-id" for name, _ in given):  # one that a model answered with stays
-                    message["headers"] = [*given, (b"x-request-id", request_id.encode())]
+                headers = message.get("headers", ())
+                if not any(name == b"x-request-id" for name, _ in headers):  # the ID of a model's response stays
+                    message["headers"] = [*headers, (b"x-request-id", request_id.encode())]
             await send(message)
 
         self._concurrency.active += 1
         failure: Exception | None = None
         try:
             self._concurrency.check_connections()
-            _check_form(scope)
+            _check_unambiguous(scope)
             self._check(scope)
-            with asked_by(Caller(door=Door.HTTP)):  # until its key is known, and no longer than this request
-                await self._app({**escaped(scope), HANDLED: handled}, receive, noting)
-        except Exception as error:  # noqa: BLE001 - whatever it is, the caller gets an answer, and no details
+            with calling_as(Caller(interface=Interface.HTTP)):  # until the key is known, only for this request
+                await self._app({**protect_slashes(scope), HANDLED: handled}, receive, send_and_note)
+        except Exception as error:  # noqa: BLE001 - the caller always gets a response, without details
             failure = error
             if not status:
-                await answer(problem_for(error), noting)
+                await answer(problem_for(error), send_and_note)
         finally:
             self._concurrency.active -= 1
             self._note(scope["method"], handled, status, time.perf_counter() - began, request_id, failure)
@@ -98,27 +98,27 @@ class RequestMiddleware:
             elif name == b"authorization":
                 keys += 1
         if keys > 1:
-            raise refused(401, "Unauthorized", "More than one key was sent.", hint="Send one Authorization header.")
+            raise refusal(401, "Unauthorized", "More than one key was sent.", hint="Send one Authorization header.")
         any_host = scope["path"] in _ANY_HOST
         if not any_host and not _is_allowed(host.decode("latin-1").lower(), self._options.allowed_hosts):
-            raise refused(
+            raise refusal(
                 421,
                 "Misdirected request",
                 "The Host header names another server.",
-                hint="Add the name to server_allowed_hosts.",
+                hint="Add the name to `server_allowed_hosts`.",
             )
         foreign = origin and origin.decode("latin-1").lower() not in self._options.allowed_origins
-        if foreign and not f"{scope['path']}/".startswith(f"{_OWN_GATE}/"):
-            raise refused(
+        if foreign and not f"{scope['path']}/".startswith(f"{_UI_PATH}/"):
+            raise refusal(
                 403,
                 "Forbidden",
                 "Web pages of this origin may not call the server.",
-                hint="Add the origin to server_allowed_origins.",
+                hint="Add the origin to `server_allowed_origins`.",
             )
-        if scope["path"] not in _OPEN:
+        if scope["path"] not in _PROBE_PATHS:
             self._concurrency.check()
 
-    def _note(  # noqa: PLR0917 - the parts of one line
+    def _note(  # noqa: PLR0917 - the fields of one log line
         self,
         method: str,
         handled: dict[str, Any],
@@ -129,12 +129,12 @@ class RequestMiddleware:
     ) -> None:
         route = handled.get("route", _NO_ROUTE)
         method = method if route is not _NO_ROUTE and method in _METHODS else "-"
-        self._metrics.answered(method, route, status, seconds)
-        measure = self._measures.get(handled.get("verb", ""))
+        self._metrics.count_request(method, route, status, seconds)
+        measure = self._measures.get(handled.get("operation", ""))
         if measure is not None:
             measure(status, seconds)
         broken = failure is not None and status >= 500
-        level = logging.ERROR if broken else logging.DEBUG if route in _OPEN else logging.INFO
+        level = logging.ERROR if broken else logging.DEBUG if route in _PROBE_PATHS else logging.INFO
         if not requests.isEnabledFor(level):
             return
         fields: dict[str, Any] = {
@@ -150,17 +150,19 @@ class RequestMiddleware:
         if failure is not None:
             fields["error"] = type(failure).__name__
             if broken:
-                fields["where"] = whereabouts(failure)
+                fields["where"] = error_location(failure)
         requests.log(level, "request", extra={"fields": fields})
 
 
-def _check_form(scope: Scope) -> None:
-    """Refuse what can be read in two ways: a body with two lengths, and a path that is not text.
+def _check_unambiguous(scope: Scope) -> None:
+    """Reject ambiguous requests: a body with two lengths, and a path that is not text.
 
     Bytes that are not UTF-8 would all become the same name, and PostgreSQL stores no NUL.
     """
     if len({name for name, _ in scope["headers"] if name in _LENGTHS}) > 1:
-        raise _unreadable("The request gives the length of its body in two ways.", hint="Send only Content-Length.")
+        raise _unreadable_error(
+            "The request gives the length of its body in two ways.", hint="Send only Content-Length."
+        )
     raw: bytes = scope.get("raw_path") or b""
     readable = "\0" not in scope["path"]
     if b"%" in raw:
@@ -169,12 +171,12 @@ def _check_form(scope: Scope) -> None:
         except UnicodeDecodeError:
             readable = False
     if not readable:
-        raise _unreadable("The path is not UTF-8.", hint="Encode names as UTF-8, without control characters.")
+        raise _unreadable_error("The path is not UTF-8.", hint="Encode names as UTF-8, without control characters.")
 
 
-def _unreadable(detail: str, *, hint: str) -> Refused:
-    # Closed, because where this request ends and the next begins may be in doubt.
-    return refused(400, "Bad request", detail, hint=hint, headers=[(b"connection", b"close")])
+def _unreadable_error(detail: str, *, hint: str) -> RefusedRequest:
+    # Closed, because the end of this request may be ambiguous.
+    return refusal(400, "Bad request", detail, hint=hint, headers=[(b"connection", b"close")])
 
 
 def _is_allowed(host: str, allowed: frozenset[str]) -> bool:
@@ -185,7 +187,7 @@ def _is_allowed(host: str, allowed: frozenset[str]) -> bool:
 
 
 async def answer(problem: Problem, send: Send) -> None:
-    """Send a problem as the answer."""
+    """Send a problem as the response."""
     body = problem.body()
     headers = [
         (b"content-type", MEDIA_TYPE.encode()),

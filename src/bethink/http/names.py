@@ -1,10 +1,10 @@
-"""The names of spans and metrics. The conventions still change, so they are written down once, here."""
+"""The names of spans and metrics in one file, because the conventions still change."""
 
 NAMESPACE = "bethink"
-"""What every metric's name begins with."""
+"""Prefix of every metric."""
 
 CAPTURE_CONTENT = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
-"""The variable that lets questions and memories into spans; without it they hold ids and counts."""
+"""Environment variable that adds questions and memories to spans. By default, spans have IDs and counts."""
 
 OPERATION = "gen_ai.operation.name"
 STORE_ID = "gen_ai.memory.store.id"

@@ -1,13 +1,13 @@
-"""How the server is run: what it is called by, and how much it takes."""
+"""Server options: allowed hosts and limits."""
 
 from bethink.base.frozen import frozen
-from bethink.config.groups import listed
+from bethink.config.groups import split_list
 from bethink.config.settings import Settings
 
 
 @frozen
 class ServerOptions:
-    """The limits of a server. `allowed_hosts` are names without a port; `*` allows any. `mcp` serves /mcp, too."""
+    """The limits of a server. `allowed_hosts` are names without a port; `*` allows any. `mcp` also serves /mcp."""
 
     allowed_hosts: frozenset[str] = frozenset({"localhost", "127.0.0.1", "[::1]"})
     allowed_origins: frozenset[str] = frozenset()
@@ -23,7 +23,7 @@ class ServerOptions:
 
 
 def options_from(settings: Settings) -> ServerOptions:
-    """Read the options out of the settings."""
+    """Return the options in the settings."""
     return ServerOptions(
         allowed_hosts=_names(settings.server.allowed_hosts),
         allowed_origins=_names(settings.server.allowed_origins),
@@ -31,7 +31,7 @@ def options_from(settings: Settings) -> ServerOptions:
         max_message=settings.server.max_message,
         max_messages=settings.server.max_messages,
         max_depth=settings.server.max_depth,
-        rate=settings.server.rate,
+        rate=settings.server.rate_limit,
         burst=settings.server.burst,
         max_concurrency=settings.server.max_concurrency,
         max_wait=settings.server.max_wait,
@@ -39,4 +39,4 @@ def options_from(settings: Settings) -> ServerOptions:
 
 
 def _names(setting: str) -> frozenset[str]:
-    return frozenset(map(str.lower, listed(setting)))
+    return frozenset(map(str.lower, split_list(setting)))

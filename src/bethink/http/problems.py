@@ -1,4 +1,4 @@
-"""Problem details (RFC 9457): the one place where errors become answers."""
+"""Problem details (RFC 9457): converts errors into responses."""
 
 import json
 import math
@@ -9,16 +9,16 @@ from typing import Any
 from bethink.base.frozen import frozen
 from bethink.errors import (
     BethinkError,
-    Conflict,
-    Invalid,
+    ConflictError,
+    DatabaseUnavailableError,
+    InvalidFieldError,
+    InvalidRequestError,
     ModelError,
-    ModelUnavailable,
-    NotFound,
-    OutcomeUnknown,
-    Stale,
-    Unavailable,
+    ModelUnavailableError,
+    NotFoundError,
+    OutcomeUnknownError,
+    VersionConflictError,
 )
-from bethink.model.checks import InvalidField
 
 MEDIA_TYPE = "application/problem+json"
 _RETRY_AFTER = 1
@@ -26,7 +26,7 @@ _RETRY_AFTER = 1
 
 @frozen
 class Problem:
-    """One answer that is not a success. `more` holds members beyond the usual ones, such as `current`."""
+    """An error response. `more` has additional members, such as `current`."""
 
     status: int
     title: str
@@ -37,7 +37,7 @@ class Problem:
     headers: Sequence[tuple[bytes, bytes]] = ()
 
     def body(self) -> bytes:
-        """Write it as JSON."""
+        """Return the problem as JSON."""
         members = {
             "type": "about:blank",
             "title": self.title,
@@ -50,8 +50,8 @@ class Problem:
         return json.dumps(members, ensure_ascii=False).encode("utf-8", "replace")
 
 
-class Refused(Exception):
-    """A request is refused."""
+class RefusedRequest(Exception):
+    """A request was rejected."""
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem.title)
@@ -59,71 +59,73 @@ class Refused(Exception):
 
 
 def retry_after(seconds: float) -> tuple[bytes, bytes]:
-    """Return the header that says when to come back, in whole seconds and at least one."""
+    """Return the `Retry-After` header, in whole seconds and at least one."""
     return (b"retry-after", str(max(1, min(3600, math.ceil(seconds)))).encode())
 
 
 def problem_for(error: Exception) -> Problem:
-    """Return the answer for an error. What is our own fault is told without detail, which is in the log."""
+    """Return the response for an error. Details of server errors appear only in the log."""
     match error:
-        case Refused():
+        case RefusedRequest():
             return error.problem
-        case Stale():
-            return _told(error, 409, "Stale", more={"current": error.current})
-        case Conflict():
-            return _told(error, 409, "Conflict")
-        case NotFound():
-            return _told(error, 404, "Not found")
-        case Invalid():
+        case VersionConflictError():
+            return _detailed_problem(error, 409, "Version conflict", more={"current": error.current})
+        case ConflictError():
+            return _detailed_problem(error, 409, "Conflict")
+        case NotFoundError():
+            return _detailed_problem(error, 404, "Not found")
+        case InvalidRequestError():
             return _invalid(error)
         case _:
-            return _untold(error)
+            return _server_problem(error)
 
 
-def _told(error: BethinkError, status: int, title: str, more: Mapping[str, Any] | None = None) -> Problem:
-    said = str(error.args[0]) if error.args else ""
-    return Problem(status=status, title=title, detail=said, hint=error.hint, code=type(error).__name__, more=more or {})
+def _detailed_problem(error: BethinkError, status: int, title: str, more: Mapping[str, Any] | None = None) -> Problem:
+    detail = str(error.args[0]) if error.args else ""
+    return Problem(
+        status=status, title=title, detail=detail, hint=error.hint, code=type(error).__name__, more=more or {}
+    )
 
 
-def _invalid(error: Invalid) -> Problem:
+def _invalid(error: InvalidRequestError) -> Problem:
     errors: list[dict[str, str]] = getattr(error, "errors", [])
-    if isinstance(error, InvalidField):
+    if isinstance(error, InvalidFieldError):
         errors = [{"at": error.field, "message": str(error.args[0]).removeprefix(f"{error.field} ")}]
-    said = str(error.args[0]) if error.args else ""
+    detail = str(error.args[0]) if error.args else ""
     more = {"errors": errors} if errors else {}
-    return Problem(status=422, title="Invalid", detail=said, hint=error.hint, code="Invalid", more=more)
+    return Problem(status=422, title="Invalid", detail=detail, hint=error.hint, code="InvalidRequestError", more=more)
 
 
-def _untold(error: Exception) -> Problem:
+def _server_problem(error: Exception) -> Problem:
     match error:
-        case OutcomeUnknown():
-            # Without Retry-After: programs that know nothing of us repeat whatever has one.
+        case OutcomeUnknownError():
+            # Without Retry-After: generic clients repeat every request that has one.
             return Problem(
                 status=503,
                 title="Outcome unknown",
-                detail="The database was lost while committing: the change may or may not be stored.",
-                hint="Repeat it with the same Idempotency-Key, which stores nothing twice, or read first.",
-                code="OutcomeUnknown",
+                detail="The database connection was lost during the commit. The change may or may not be stored.",
+                hint="Repeat the request with the same Idempotency-Key, or check the stored data first.",
+                code="OutcomeUnknownError",
             )
-        case Unavailable():
-            return _away(error, "The database cannot be used right now; nothing was written.")
-        case ModelUnavailable():
+        case DatabaseUnavailableError():
+            return _unavailable_problem(error, "The database is unavailable. Nothing was written.")
+        case ModelUnavailableError():
             seconds = _RETRY_AFTER if error.retry_after is None else error.retry_after
-            return _away(error, "The model cannot be reached right now.", seconds)
+            return _unavailable_problem(error, "The model is unavailable.", seconds)
         case ModelError():
             code = type(error).__name__
-            return Problem(status=502, title="Bad gateway", detail="The model gave no usable answer.", code=code)
+            return Problem(status=502, title="Bad gateway", detail="The model returned no usable answer.", code=code)
         case _:
             return Problem(
                 status=500,
                 title="Internal error",
                 detail="The server failed.",
-                hint="Look up the X-Request-Id in the server's log.",
+                hint="Search the server log for the X-Request-Id.",
                 code="InternalError",
             )
 
 
-def _away(error: Exception, detail: str, seconds: float = _RETRY_AFTER) -> Problem:
+def _unavailable_problem(error: Exception, detail: str, seconds: float = _RETRY_AFTER) -> Problem:
     return Problem(
         status=503,
         title="Unavailable",
@@ -134,7 +136,7 @@ def _away(error: Exception, detail: str, seconds: float = _RETRY_AFTER) -> Probl
     )
 
 
-def refused(
+def refusal(
     status: int,
     title: str,
     detail: str,
@@ -143,11 +145,11 @@ def refused(
     code: str | None = None,
     headers: Sequence[tuple[bytes, bytes]] = (),
     more: Mapping[str, Any] | None = None,
-) -> Refused:
-    """Make a refusal to raise."""
-    named = code or title.title().replace(" ", "")
-    return Refused(
-        Problem(status=status, title=title, detail=detail, hint=hint, code=named, headers=headers, more=more or {})
+) -> RefusedRequest:
+    """Return the exception for a rejected request."""
+    error_code = code or title.title().replace(" ", "")
+    return RefusedRequest(
+        Problem(status=status, title=title, detail=detail, hint=hint, code=error_code, headers=headers, more=more or {})
     )
 
 
@@ -165,11 +167,11 @@ SCHEMA: dict[str, Any] = {
         "code": {"type": "string"},
         "current": {
             "anyOf": [{"type": "integer"}, {"type": "null"}],
-            "description": "With code Stale: the version that is current.",
+            "description": "With code VersionConflictError: the current version.",
         },
         "errors": {
             "type": "array",
-            "description": "With code Invalid: what is wrong, and where.",
+            "description": "With code InvalidRequestError: the invalid fields.",
             "items": {
                 "type": "object",
                 "properties": {"at": {"type": "string"}, "message": {"type": "string"}},
@@ -178,38 +180,38 @@ SCHEMA: dict[str, Any] = {
     },
 }
 
-_SAID = {
+_DESCRIPTIONS = {
     400: "The request cannot be read.",
-    401: "No key, or one that is unknown, expired or revoked.",
-    403: "The key lacks the scope, or the request comes from a web page that is not allowed.",
-    404: "There is nothing by that name, or the key does not open the space.",
-    409: "The request and what is stored disagree.",
+    401: "The key is missing, unknown, expired or revoked.",
+    403: "The key lacks the scope, or the origin of the web page is not allowed.",
+    404: "Not found, or the key does not allow the space.",
+    409: "The request conflicts with the stored data.",
     408: "The body did not arrive in time.",
     413: "Too large: the body, a message, or the number of messages.",
     415: "The body is not JSON.",
     421: "The Host header names another server.",
     422: "The request is not valid.",
     429: "Too many requests with this key.",
-    502: "The model gave no usable answer.",
-    503: "Too busy, or the database cannot be used right now.",
+    502: "The model returned no usable answer.",
+    503: "The server is busy, or the database is unavailable.",
 }
-_RETRYING = (429, 503)
+_RETRYABLE = (429, 503)
 
 
-def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
+def error_responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """Describe the errors of a route for the OpenAPI document."""
-    return {status: _described(status) for status in statuses}
+    return {status: _error_response(status) for status in statuses}
 
 
-def _described(status: int) -> dict[str, Any]:
-    said: dict[str, Any] = {
-        "description": _SAID[status],
+def _error_response(status: int) -> dict[str, Any]:
+    response: dict[str, Any] = {
+        "description": _DESCRIPTIONS[status],
         "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
     }
-    if status in _RETRYING:
-        said["headers"] = {
+    if status in _RETRYABLE:
+        response["headers"] = {
             "Retry-After": {"description": "Seconds to wait.", "schema": {"type": "integer", "minimum": 1}}
         }
     if status == 401:
-        said["headers"] = {"WWW-Authenticate": {"schema": {"type": "string"}}}
-    return said
+        response["headers"] = {"WWW-Authenticate": {"schema": {"type": "string"}}}
+    return response

@@ -1,4 +1,4 @@
-"""Serves one address with several processes, which share its sockets: one of Python uses one core."""
+"""Serve one address with several processes that share its sockets. A Python process uses one core."""
 
 import multiprocessing
 import os
@@ -21,11 +21,11 @@ from bethink.http.metrics import SHARED_FOLDER
 
 _log = logger("server")
 _SPAWN = multiprocessing.get_context("spawn")
-_PAUSE = 1.0
-"""Seconds before a process that ended is replaced, so that one that cannot live does not use the machine up."""
+_RESTART_PAUSE = 1.0
+"""Seconds before a process is restarted, so that one that keeps failing does not overload the machine."""
 
 Run = Callable[..., None]
-"""Serves in one process. It is given the settings, the sockets and `ready`."""
+"""Serves in one process. Its arguments are the settings, the sockets and `ready`."""
 
 
 @dataclass(slots=True)
@@ -38,15 +38,15 @@ class _Child:
 def serve_in_processes(
     run: Run, settings: Settings, sockets: Sequence[socket.socket], *, count: int, ready: Callable[[], None]
 ) -> None:
-    """Serve until told to stop by SIGTERM or SIGINT, and replace a process that ends before.
+    """Serve until SIGTERM or SIGINT, and replace processes that end early.
 
-    `run` must be a function of a module, or a partial of one: a process of its own has to find it. `ready` is called
+    `run` must be a module-level function or a partial of one, so that other processes can import it. `ready` is called
     once when all processes listen.
 
     Raises:
         SystemExit: with 1, if a process could not start.
     """
-    plain = replace(settings, origins=dict(settings.origins), agents=dict(settings.agents))  # what can be sent
+    plain = replace(settings, origins=dict(settings.origins), agents=dict(settings.agents))  # picklable
     before = signal.signal(signal.SIGTERM, _exit)
     with tempfile.TemporaryDirectory(prefix="bethink-metrics-") as folder:
         os.environ[SHARED_FOLDER] = folder
@@ -61,34 +61,34 @@ def serve_in_processes(
             if error.code:
                 raise
         finally:
-            signal.signal(signal.SIGTERM, signal.SIG_IGN)  # it would end this before the children have ended
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)  # it would end this process before its children
             _stop(children)
             signal.signal(signal.SIGTERM, before)
             del os.environ[SHARED_FOLDER]
 
 
 def _step(children: list[_Child], start: Callable[[], _Child], ready: Callable[[], None]) -> None:
-    """Wait until a process listens or ends, and see to it."""
+    """Wait until a process listens or ends, and handle it."""
     silent = {child.pipe: child for child in children if not child.is_ready}
     ended = {child.process.sentinel: child for child in children}
-    for each in wait([*silent, *ended]):
-        if isinstance(each, Connection) and each in silent:
-            child = silent[each]
-            child.is_ready = _told(each)
+    for event in wait([*silent, *ended]):
+        if isinstance(event, Connection) and event in silent:
+            child = silent[event]
+            child.is_ready = _receive_ready(event)
             if child.is_ready and all(other.is_ready for other in children):
                 ready()
-        elif isinstance(each, int):
-            children[children.index(ended[each])] = _replaced(ended[each], start)
+        elif isinstance(event, int):
+            children[children.index(ended[event])] = _replace_child(ended[event], start)
 
 
-def _told(pipe: Connection) -> bool:
+def _receive_ready(pipe: Connection) -> bool:
     try:
         return bool(pipe.recv())
-    except EOFError:  # it has ended, which its sentinel tells, too
+    except EOFError:  # the process has ended; its sentinel reports it
         return False
 
 
-def _replaced(child: _Child, start: Callable[[], _Child]) -> _Child:
+def _replace_child(child: _Child, start: Callable[[], _Child]) -> _Child:
     child.process.join()
     code = child.process.exitcode
     if child.process.pid is not None:
@@ -97,7 +97,7 @@ def _replaced(child: _Child, start: Callable[[], _Child]) -> _Child:
         _log.error("a server process could not start (exit code %s)", code)
         raise SystemExit(1)
     _log.error("a server process ended (exit code %s); starting another", code)
-    time.sleep(_PAUSE)
+    time.sleep(_RESTART_PAUSE)
     return start()
 
 
@@ -118,7 +118,7 @@ def _stop(children: Sequence[_Child]) -> None:
 
 
 def _main(run: Run, settings: Settings, sockets: list[socket.socket], pipe: Connection) -> None:
-    """What each process runs."""
+    """Run one server process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends it to all; the first process stops the others
     threading.Thread(target=_end_with_parent, args=(pipe,), daemon=True).start()
 

@@ -1,4 +1,4 @@
-"""Names in a path may contain a slash, sent as %2F. It is kept apart from the slashes between names."""
+"""Names in a path may contain a slash, sent as %2F. This module distinguishes it from the slashes between names."""
 
 import re
 from urllib.parse import unquote
@@ -6,15 +6,15 @@ from urllib.parse import unquote
 from starlette.types import Scope
 
 _STAND_IN = "\udc2f"
-"""Stands for such a slash while a path is matched. A decoded path never contains it."""
+"""Placeholder of such a slash while a path is matched. A decoded path never contains it."""
 
 _ENCODED = re.compile(rb"%2[fF]")
 
 
-def escaped(scope: Scope) -> Scope:
-    """Return a request whose path has a stand-in for every slash that was sent as part of a name.
+def protect_slashes(scope: Scope) -> Scope:
+    """Return a request whose path has a placeholder for every slash inside a name.
 
-    The original is left alone: the server that called us may write its path to a log.
+    The original stays unchanged, because the server may log its path.
     """
     raw: bytes = scope.get("raw_path") or b""
     if b"%2" not in raw or b"%2F" not in raw.upper():
@@ -23,6 +23,6 @@ def escaped(scope: Scope) -> Scope:
     return {**scope, "path": _STAND_IN.join(unquote(part.decode("latin-1")) for part in parts)}
 
 
-def unescaped(text: str) -> str:
+def restore_slashes(text: str) -> str:
     """Put the slashes back into a name or a path."""
     return text.replace(_STAND_IN, "/")

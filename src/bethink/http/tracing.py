@@ -1,4 +1,4 @@
-"""Spans of what is done to memory: ids and counts, and no content unless the environment asks for it."""
+"""Spans of memory operations: IDs and counts, with content only if the environment enables it."""
 
 import json
 import os
@@ -10,32 +10,32 @@ from opentelemetry import propagate, trace
 from opentelemetry.trace import Span, SpanKind, Status, StatusCode, TracerProvider
 
 from bethink.http import names
-from bethink.model.operations.base import MemoryOperation, Request, Verb
-from bethink.model.records import Forgotten
+from bethink.model.operations.base import Operation, Request, SpanName
+from bethink.model.records import Deletion
 
 
 class Tracing:
-    """Makes the spans of one server. Without an OpenTelemetry SDK they cost next to nothing and go nowhere."""
+    """Creates the spans of one server. Without an OpenTelemetry SDK they cost almost nothing."""
 
     def __init__(self, provider: TracerProvider | None = None) -> None:
         self._tracer = trace.get_tracer("bethink.server", tracer_provider=provider)
         self._content = os.environ.get(names.CAPTURE_CONTENT, "").lower() == "true"
 
     @contextmanager
-    def of(
-        self, verb: Verb[Any, Any], space: str, traceparent: str | None, request: Request
+    def trace_request(
+        self, operation: Operation[Any, Any], space: str, traceparent: str | None, request: Request
     ) -> Generator["TracedRequest"]:
-        """Trace a request; the span continues the caller's trace. A verb without an operation has no span."""
-        operation = MemoryOperation.DELETE_STORE if getattr(request, "everything", False) else verb.operation
-        if operation is None:
+        """Trace a request; the span continues the caller's trace. An operation without a span name has no span."""
+        name = SpanName.DELETE_STORE if getattr(request, "everything", False) else operation.span_name
+        if name is None:
             yield TracedRequest(None, request, content=False)
             return
         with self._tracer.start_as_current_span(
-            operation,
+            name,
             context=propagate.extract({"traceparent": traceparent}) if traceparent else None,
             kind=SpanKind.INTERNAL,
-            attributes={names.OPERATION: str(operation), names.STORE_ID: space},
-            record_exception=False,  # the message of an error may quote what was sent
+            attributes={names.OPERATION: str(name), names.STORE_ID: space},
+            record_exception=False,  # an error message may quote the request
             set_status_on_exception=False,
         ) as span:
             try:
@@ -57,7 +57,7 @@ class TracedRequest:
         self._content = content
 
     def count(self, result: object) -> int:
-        """Return how many records were stored, found or removed, and add that to the span."""
+        """Return the number of records that were stored, found or deleted, and add it to the span."""
         count = _count(result)
         span = self._span
         if span is None or not span.is_recording():
@@ -81,15 +81,15 @@ class TracedRequest:
 
 def _count(result: object) -> int:
     if isinstance(result, list | dict):
-        return len(result)  # pyright: ignore[reportUnknownArgumentType] - of any records
-    if isinstance(result, Forgotten):
-        return result.messages + result.facts + result.session_memories + result.documents + result.threads
-    found: Sized | None = getattr(result, "refs", None) or getattr(result, "items", None)
-    if found is not None:
-        return len(found)
+        return len(result)  # pyright: ignore[reportUnknownArgumentType] - any records
+    if isinstance(result, Deletion):
+        return result.messages + result.facts + result.session_summaries + result.documents + result.threads
+    records: Sized | None = getattr(result, "refs", None) or getattr(result, "items", None)
+    if records is not None:
+        return len(records)
     return 0 if hasattr(result, "items") or hasattr(result, "refs") else 1
 
 
 def _record_of(request: Request, result: object) -> str:
-    named = (getattr(request, "document_id", None), getattr(request, "fact_id", None), getattr(result, "id", None))
-    return next(filter(None, named), "")
+    ids = (getattr(request, "document_id", None), getattr(request, "fact_id", None), getattr(result, "id", None))
+    return next(filter(None, ids), "")

@@ -1,1 +1,1 @@
-"""Adapters to other frameworks: one file each, an extra of its own, on the public API alone."""
+"""Adapters to other frameworks. Each is one file with its own extra and uses only the public API."""

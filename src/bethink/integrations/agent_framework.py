@@ -1,4 +1,4 @@
-"""The Microsoft Agent Framework: a context provider that recalls before a run and captures what was said in it.
+"""The Microsoft Agent Framework: a context provider that recalls memory before a run and stores its messages.
 
 agent = Agent(client=client, context_providers=[history, BethinkContextProvider(memory.space("mira"))])
 """
@@ -10,19 +10,20 @@ import agent_framework as framework
 from agent_framework import AgentSession, ContextProvider, SessionContext, SupportsAgentRun
 from typing_extensions import override
 
-from bethink import Message, Role, Space
+from bethink import Message, Space
 from bethink.integrations.turns import Turns
+from bethink.types import Role
 
 _ADDED = "_attribution"
-"""How the framework marks a message that a provider added in the role of the user."""
+"""Property of a message that a provider added in the role of the user."""
 
 
 class BethinkContextProvider(ContextProvider):
-    """Memory for each run of an agent. Give one to as many agents and sessions as you like.
+    """Memory for each run of an agent. Several agents and sessions can share one provider.
 
-    What is recalled stands among the messages of the run where this provider stands among the others, and in no
-    history. When the run has ended, what was said and what tools returned is stored in one transaction. Only what the
-    caller passed in the role of the user is the user's word.
+    Recalled memory is added to the messages of the run in the order of the providers, and never to the history. After
+    the run, its messages and tool results are stored in one transaction. Only messages that the caller passed in the
+    role of the user count as the user's statements.
     """
 
     def __init__(
@@ -38,12 +39,12 @@ class BethinkContextProvider(ContextProvider):
         """Use a space.
 
         Args:
-            space: The space of the end user, or a function that finds it, say from `session.state`.
+            space: The space of the end user, or a function that returns it, for example from `session.state`.
             source_id: The name of this provider among the others.
-            conversation: The name of the conversation; the id of the session, if left out.
+            conversation: The name of the conversation (default: the session ID).
             agent: The name of the agent, for spaces that several agents share.
-            tokens: How much memory a run may be shown.
-            prompted_by_user: False for an agent that other agents call: its prompts are the words of a model.
+            tokens: Maximum tokens of memory per run (default 2,000).
+            prompted_by_user: False for an agent that other agents call: its prompts then count as a model's statements.
         """
         super().__init__(source_id)
         self._space = space
@@ -56,9 +57,9 @@ class BethinkContextProvider(ContextProvider):
     async def before_run(
         self, *, agent: SupportsAgentRun, session: AgentSession, context: SessionContext, state: dict[str, Any]
     ) -> None:
-        """Show what memory knows about what the run is asked."""
-        asked = [message.text for message in _new(context.input_messages) if _typed(message)]
-        block = await self._turns(session, context).recalled("\n".join(asked))
+        """Add the memory block for the new user messages."""
+        questions = [message.text for message in _new_messages(context.input_messages) if _is_typed(message)]
+        block = await self._turns(session, context).recall("\n".join(questions))
         if block:
             context.extend_messages(self, [framework.Message("user", [block.text])])
 
@@ -66,33 +67,33 @@ class BethinkContextProvider(ContextProvider):
     async def after_run(
         self, *, agent: SupportsAgentRun, session: AgentSession, context: SessionContext, state: dict[str, Any]
     ) -> None:
-        """Store what was said. What a provider added, this one or another, is left out."""
+        """Store the messages of the run, without those that providers added."""
         answered = context.response.messages if context.response is not None else []
         origin = None if self._prompted_by_user else "assistant"
-        asked = [
+        prompts = [
             Message(role=Role.USER, content=message.text, origin=origin)
-            for message in _new(context.input_messages)
-            if _typed(message) and message.text
+            for message in _new_messages(context.input_messages)
+            if _is_typed(message) and message.text
         ]
-        await self._turns(session, context).keep([*asked, *_told(answered)])
+        await self._turns(session, context).store([*prompts, *_convert_messages(answered)])
 
     def _turns(self, session: AgentSession, context: SessionContext) -> Turns:
         space = self._space if isinstance(self._space, Space) else self._space(session)
-        named = self._conversation or context.session_id or session.session_id
-        return Turns(space, named, agent=self._agent, tokens=self._tokens)
+        conversation = self._conversation or context.session_id or session.session_id
+        return Turns(space, conversation, agent=self._agent, tokens=self._tokens)
 
 
-def _new(messages: Sequence[framework.Message]) -> Sequence[framework.Message]:
-    """Return what follows the last answer: a caller without a session hands over the whole history each time."""
-    answered = [place for place, message in enumerate(messages, 1) if message.role in ("assistant", "tool")]
+def _new_messages(messages: Sequence[framework.Message]) -> Sequence[framework.Message]:
+    """Return the messages after the last answer. A caller without a session passes the whole history each time."""
+    answered = [index for index, message in enumerate(messages, 1) if message.role in ("assistant", "tool")]
     return messages[answered[-1] :] if answered else messages
 
 
-def _typed(message: framework.Message) -> bool:
+def _is_typed(message: framework.Message) -> bool:
     return message.role == "user" and _ADDED not in message.additional_properties
 
 
-def _told(messages: Sequence[framework.Message]) -> Iterator[Message]:
+def _convert_messages(messages: Sequence[framework.Message]) -> Iterator[Message]:
     tools: dict[str, str] = {}
     for message in messages:
         called = [part for part in message.contents if part.type == "function_call"]

@@ -3,7 +3,7 @@
     tool = BethinkMemoryTool(memory.space("mira"))
     runner = client.beta.messages.tool_runner(tools=[tool], …)
 
-What it answers is what the SDK's own tool on a folder answers: models know these sentences.
+The answers match those of the SDK's own folder tool, because models know these sentences.
 """
 
 from typing import Any
@@ -20,78 +20,78 @@ from anthropic.types.beta import (
 )
 
 from bethink import Document, Space
-from bethink.errors import BethinkError, Duplicate, Stale
-from bethink.integrations.files import Files, is_file
+from bethink.errors import BethinkError, DuplicateError, VersionConflictError
+from bethink.integrations.files import DocumentFiles, is_file
 
 _ROOT = "/memories"
 _WIDTH = 6
-_DEEPEST = 2
+_MAX_DEPTH = 2
 _UNITS = ("B", "K", "M", "G")
 _MISSING = "The path {path} does not exist. Please provide a valid path."
 
 
 class BethinkMemoryTool(BetaAsyncAbstractMemoryTool):
-    """Files below `/memories`. What Claude writes there is the assistant's word, never the user's.
+    """Files below `/memories`. Their content counts as the assistant's statements, never the user's.
 
-    Every change is a version, with its author; what is deleted can be restored until it is forgotten. Secrets are cut
-    out before anything is stored. A file has up to 65,536 characters.
+    Every change is a version with its author. Deleted files can be restored until they are forgotten. Secrets are
+    removed before storage. A file has up to 65,536 characters.
     """
 
-    def __init__(self, space: Space, *, agent: str = "claude", **given: Any) -> None:
-        super().__init__(**given)
-        self._files = Files(space, root="memories", agent=agent)
+    def __init__(self, space: Space, *, agent: str = "claude", **options: Any) -> None:
+        super().__init__(**options)
+        self._files = DocumentFiles(space, root="memories", agent=agent)
 
     async def execute(self, command: BetaMemoryTool20250818Command) -> BetaFunctionToolResultType:
-        """Carry out a command, and tell the model what went wrong in place of failing its turn."""
+        """Run a command. Errors are returned to the model and do not end its turn."""
         try:
             return await super().execute(command)
-        except Stale as error:
-            raise ToolError("The file was changed meanwhile. View it again.") from error
+        except VersionConflictError as error:
+            raise ToolError("The file has changed since it was viewed. View it again.") from error
         except BethinkError as error:
             raise ToolError(str(error)) from error
 
     async def view(self, command: BetaMemoryTool20250818ViewCommand) -> str:
-        """Show a file with line numbers, or what is in a folder."""
+        """Show a file with line numbers, or list a folder."""
         path = _inside(command.path)
-        found = await self._files.find(path)
-        if found is None and path:
+        document = await self._files.find(path)
+        if document is None and path:
             raise ToolError(_MISSING.format(path=command.path))
-        if found is None or not is_file(found.metadata):
+        if document is None or not is_file(document.metadata):
             return await self._folder(path, command.path)
-        lines, first = found.body.split("\n"), 1
+        lines, first = document.body.split("\n"), 1
         if command.view_range and len(command.view_range) == 2:
             first = max(1, command.view_range[0])
             lines = lines[first - 1 : None if command.view_range[1] == -1 else command.view_range[1]]
-        return f"Here's the content of {command.path} with line numbers:\n" + _numbered(lines, first)
+        return f"Here's the content of {command.path} with line numbers:\n" + _number_lines(lines, first)
 
     async def create(self, command: BetaMemoryTool20250818CreateCommand) -> str:
         """Write a new file."""
         try:
             await self._files.create(_inside(command.path), command.file_text)
-        except Duplicate:
+        except DuplicateError:
             raise ToolError(f"File {command.path} already exists") from None
         return f"File created successfully at: {command.path}"
 
     async def str_replace(self, command: BetaMemoryTool20250818StrReplaceCommand) -> str:
-        """Replace a text that stands once in a file."""
+        """Replace a text that occurs once in a file."""
         file = await self._file(command.path)
-        places = _places(file.body, command.old_str)
-        if not places:
+        positions = _find_positions(file.body, command.old_str)
+        if not positions:
             raise ToolError(
                 f"No replacement was performed, old_str `{command.old_str}` did not appear verbatim in {command.path}."
             )
         if file.body.count(command.old_str) > 1:
-            lines = ", ".join(str(_line(file.body, place) + 1) for place in places)
+            lines = ", ".join(str(_line_number(file.body, position) + 1) for position in positions)
             raise ToolError(
                 f"No replacement was performed. Multiple occurrences of old_str `{command.old_str}` in lines: {lines}. "
                 "Please ensure it is unique"
             )
         text = file.body.replace(command.old_str, command.new_str)
         await self._files.update(file, text)
-        start = max(0, _line(file.body, places[0]) - 2)
-        shown = text.split("\n")[start : _line(file.body, places[0]) + 3]
+        start = max(0, _line_number(file.body, positions[0]) - 2)
+        snippet = text.split("\n")[start : _line_number(file.body, positions[0]) + 3]
         head = "The memory file has been edited. Here is the snippet showing the change (with line numbers):\n"
-        return head + _numbered(shown, start + 1)
+        return head + _number_lines(snippet, start + 1)
 
     async def insert(self, command: BetaMemoryTool20250818InsertCommand) -> str:
         """Insert lines into a file."""
@@ -110,56 +110,56 @@ class BethinkMemoryTool(BetaAsyncAbstractMemoryTool):
         return f"The file {command.path} has been edited."
 
     async def delete(self, command: BetaMemoryTool20250818DeleteCommand) -> str:
-        """Delete a file, or a folder with all that is in it."""
+        """Delete a file, or a folder with its content."""
         path = _inside(command.path)
         if not path:
             raise ToolError("Cannot delete the /memories directory itself")
-        found = await self._files.find(path)
-        if found is None:
+        document = await self._files.find(path)
+        if document is None:
             raise ToolError(f"The path {command.path} does not exist")
-        await self._files.delete(found)
+        await self._files.delete(document)
         return f"Successfully deleted {command.path}"
 
     async def rename(self, command: BetaMemoryTool20250818RenameCommand) -> str:
-        """Give a file or a folder another path."""
+        """Rename a file or a folder."""
         old, new = _inside(command.old_path), _inside(command.new_path)
         if not old:
             raise ToolError("Cannot rename the /memories directory itself")
         if not new or await self._files.find(new) is not None:
             raise ToolError(f"The destination {command.new_path} already exists")
-        found = await self._files.find(old)
-        if found is None:
+        document = await self._files.find(old)
+        if document is None:
             raise ToolError(f"The path {command.old_path} does not exist")
-        await self._files.move(found, new)
+        await self._files.move(document, new)
         return f"Successfully renamed {command.old_path} to {command.new_path}"
 
     async def clear_all_memory(self) -> str:
         """Delete every file."""
-        found = await self._files.find("")
-        if found is not None:
-            await self._files.delete(found)
+        root = await self._files.find("")
+        if root is not None:
+            await self._files.delete(root)
         return "All memory cleared"
 
     async def _file(self, path: str) -> Document:
-        found = await self._files.find(_inside(path))
-        if found is None and _inside(path):
+        document = await self._files.find(_inside(path))
+        if document is None and _inside(path):
             raise ToolError(_MISSING.format(path=path))
-        if found is None or not is_file(found.metadata):
+        if document is None or not is_file(document.metadata):
             raise ToolError(f"The path {path} is not a file.")
-        return found
+        return document
 
-    async def _folder(self, path: str, named: str) -> str:
+    async def _folder(self, path: str, label: str) -> str:
         prefix = f"{path}/" if path else ""
         lines: list[str] = []
-        below = await self._files.listed(prefix)
-        for each, size in below.items():
-            steps = each.removeprefix(prefix).split("/")
-            if len(steps) <= _DEEPEST and not any(step.startswith(".") for step in steps):
-                shown = "/".join(steps) if size is not None else "/".join(steps) + "/"
-                lines.append(f"{_size(size or 0)}\t{named}/{shown}")
-        head = f"Here're the files and directories up to 2 levels deep in {named}, excluding hidden items:"
+        below = await self._files.list_paths(prefix)
+        for entry, size in below.items():
+            steps = entry.removeprefix(prefix).split("/")
+            if len(steps) <= _MAX_DEPTH and not any(step.startswith(".") for step in steps):
+                name = "/".join(steps) if size is not None else "/".join(steps) + "/"
+                lines.append(f"{_size(size or 0)}\t{label}/{name}")
+        head = f"Here're the files and directories up to 2 levels deep in {label}, excluding hidden items:"
         total = sum(size or 0 for size in below.values())
-        return "\n".join([head, f"{_size(total)}\t{named}", *lines])
+        return "\n".join([head, f"{_size(total)}\t{label}", *lines])
 
 
 def _inside(path: str) -> str:
@@ -172,22 +172,22 @@ def _inside(path: str) -> str:
     return "/".join(steps)
 
 
-def _numbered(lines: list[str], first: int) -> str:
+def _number_lines(lines: list[str], first: int) -> str:
     return "\n".join(f"{number:>{_WIDTH}}\t{line}" for number, line in enumerate(lines, first))
 
 
-def _places(text: str, part: str) -> list[int]:
-    """Return where a part stands in a text; places may overlap, as the SDK counts them."""
-    found: list[int] = []
-    place = text.find(part)
-    while place >= 0 and len(found) < len(text) + 1:
-        found.append(place)
-        place = text.find(part, place + 1)
-    return found
+def _find_positions(text: str, part: str) -> list[int]:
+    """Return the positions of a part in a text. They may overlap, as the SDK counts them."""
+    positions: list[int] = []
+    position = text.find(part)
+    while position >= 0 and len(positions) < len(text) + 1:
+        positions.append(position)
+        position = text.find(part, position + 1)
+    return positions
 
 
-def _line(text: str, place: int) -> int:
-    return text.count("\n", 0, place)
+def _line_number(text: str, position: int) -> int:
+    return text.count("\n", 0, position)
 
 
 def _size(count: int) -> str:

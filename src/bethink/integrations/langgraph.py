@@ -32,23 +32,24 @@ from langgraph.store.base import (
     get_text_at_path,
 )
 
-from bethink import Fact, Origin, Ref, RefKind, Space
-from bethink.errors import NotFound, Stale
+from bethink import Fact, Ref, Space
+from bethink.errors import NotFoundError, VersionConflictError
+from bethink.types import Origin, RefKind
 
 _VALUE, _NAMESPACE, _KEY, _TTL, _VECTORS = "#value", "#namespace", "#key", "#ttl", "#vectors"
 _OWN = "langgraph:"
 _PAGE = 1_000
-_LONGEST_NAME = 180
-_LONGEST_TEXT = 20_000
+_MAX_NAME = 180
+_MAX_TEXT = 20_000
 _NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 _ANY = "*"
 
 
 class BethinkStore(BaseStore):
-    """The items of one space. Filters run in the database; a search is memory's own, unless an embedder is given.
+    """The items of one space. Filters run in the database. Searches use recall, unless `index` has an embedder.
 
-    What is stored counts as the assistant's word, whatever it says: a graph's nodes, and so a model, write it. Secrets
-    are cut out of values before they are stored.
+    Items count as the assistant's statements, because the nodes of a graph, and so a model, write them. Secrets are
+    removed from values before storage.
     """
 
     supports_ttl = True
@@ -58,9 +59,9 @@ class BethinkStore(BaseStore):
 
         Args:
             space: The space of an end user, a project or a team.
-            index: LangGraph's own configuration of an embedder. Searches then compare vectors in this process. Without
-                it, they are recalled by memory, which finds by words, and by meaning if it has an embedder itself.
-            ttl: How long items live, and whether reading makes them live longer.
+            index: LangGraph's embedder configuration. Searches then compare vectors in this process. Without it,
+                searches use Bethink's recall: by words, and by meaning if the memory has an embedder.
+            ttl: The lifetime of items, and whether reads extend it.
         """
         self._space = space
         self.ttl_config = ttl
@@ -69,21 +70,21 @@ class BethinkStore(BaseStore):
         self._fields: Sequence[str] = (index.get("fields") if index else None) or ["$"]
 
     def batch(self, ops: Iterable[Any]) -> list[Result]:
-        """Carry out operations and wait for them, in a thread of their own if this one runs an event loop."""
-        given = list(ops)
+        """Run operations and wait for them, in a separate thread if this one runs an event loop."""
+        operations = list(ops)
 
         def run() -> list[Result]:
-            return anyio.run(self.abatch, given)
+            return anyio.run(self.abatch, operations)
 
         try:
             anyio.get_cancelled_exc_class()
         except RuntimeError:  # no event loop runs here
             return run()
-        with ThreadPoolExecutor(1) as beside:
-            return beside.submit(run).result()
+        with ThreadPoolExecutor(1) as executor:
+            return executor.submit(run).result()
 
     async def abatch(self, ops: Iterable[Any]) -> list[Result]:
-        """Carry out operations: what is read is read first, then the last write of each item is done."""
+        """Run operations: first all reads, then the last write of each item."""
         puts: dict[tuple[tuple[str, ...], str], PutOp] = {}
         results: list[Result] = []
         for op in ops:
@@ -98,7 +99,7 @@ class BethinkStore(BaseStore):
                     puts[op.namespace, op.key] = op
                     results.append(None)
                 case _:
-                    raise ValueError(f"unknown operation {op!r}")
+                    raise ValueError(f"Unknown operation {op!r}.")
         for op in puts.values():
             await self._put(op)
         return results
@@ -106,11 +107,11 @@ class BethinkStore(BaseStore):
     async def _get(self, op: GetOp) -> Item | None:
         try:
             fact = await self._space.facts.get(_id(op.namespace, op.key))
-        except NotFound:
+        except NotFoundError:
             return None
-        if _gone(fact):
+        if _is_expired(fact):
             return None
-        await self._refresh([fact], asked=op.refresh_ttl)
+        await self._refresh([fact], requested=op.refresh_ttl)
         return Item(**_fields(fact))
 
     async def _put(self, op: PutOp) -> None:
@@ -125,22 +126,23 @@ class BethinkStore(BaseStore):
             about[_TTL] = op.ttl
         if self._embeddings is not None and texts:
             about[_VECTORS] = await self._embeddings.aembed_documents(texts)
-        said = texts if op.index is not None or self.index_config else [_words(value)]
+        indexed_texts = texts if op.index is not None or self.index_config else [_words(value)]
         tags = tuple(_tag(op.namespace[:depth]) for depth in range(len(op.namespace) + 1))
         fact = Fact(
-            id=name, content=("\n".join(said) or op.key)[:_LONGEST_TEXT], tags=tags, metadata={**_flat(value), **about},
+            id=name, text=("\n".join(indexed_texts) or op.key)[:_MAX_TEXT], tags=tags, metadata={**_flat(value),
+            **about},
             origin=Origin("assistant"), expires_at=_expiry(op.ttl),
         )  # fmt: skip
         try:
             before = await self._space.facts.get(name)
-        except NotFound:
+        except NotFoundError:
             pass
         else:
-            fact = fact if _gone(before) else replace(fact, created_at=before.created_at)
+            fact = fact if _is_expired(before) else replace(fact, created_at=before.created_at)
         await self._space.facts.save(fact)
 
     def _texts(self, value: Mapping[str, Any], index: Any) -> list[str]:
-        """Return the parts of a value that a search shall find it by."""
+        """Return the texts of a value to index for search."""
         if index is False:
             return []
         paths = cast("Sequence[str]", self._fields if index is None else index)
@@ -151,70 +153,74 @@ class BethinkStore(BaseStore):
         last = op.offset + op.limit
         scored: Sequence[tuple[Fact, float | None]]
         if op.query and self._embeddings is not None:
-            asked = await self._embeddings.aembed_query(op.query)
-            scored = _ranked(asked, await self._all(only))[op.offset : last]
+            query_vector = await self._embeddings.aembed_query(op.query)
+            scored = _rank(query_vector, await self._all(only))[op.offset : last]
         elif op.query:
-            found = await self._space.recall(op.query, kinds=[RefKind.FACT], limit=last, **only)
-            scored = [(item.fact, item.score) for item in found.items if item.fact is not None][op.offset :]
+            result = await self._space.recall(op.query, kinds=[RefKind.FACT], limit=last, **only)
+            scored = [(item.fact, item.score) for item in result.items if item.fact is not None][op.offset :]
         else:
             scored = [(fact, None) for fact in (await self._all(only))[op.offset : last]]
-        await self._refresh([fact for fact, _ in scored], asked=op.refresh_ttl)
+        await self._refresh([fact for fact, _ in scored], requested=op.refresh_ttl)
         return [SearchItem(**_fields(fact), score=score) for fact, score in scored]
 
     async def _namespaces(self, op: ListNamespacesOp) -> list[tuple[str, ...]]:
-        found = {_namespace(fact) for fact in await self._all({"tags": [_OWN]})}
-        wanted = {each for each in found if all(_matches(condition, each) for condition in op.match_conditions or ())}
-        cut = sorted({each[: op.max_depth] for each in wanted})
+        namespaces = {_namespace(fact) for fact in await self._all({"tags": [_OWN]})}
+        matching = {
+            namespace
+            for namespace in namespaces
+            if all(_matches(condition, namespace) for condition in op.match_conditions or ())
+        }
+        cut = sorted({namespace[: op.max_depth] for namespace in matching})
         return cut[op.offset : op.offset + op.limit]
 
-    async def _refresh(self, facts: Iterable[Fact], *, asked: bool) -> None:
-        """Let what was read live on, if it has used up a tenth of its time: each time is a version of its fact."""
-        if not asked or not (self.ttl_config or {}).get("refresh_on_read", True):
+    async def _refresh(self, facts: Iterable[Fact], *, requested: bool) -> None:
+        """Extend the lifetime of facts that have used a tenth of it. Each extension is a version of the fact."""
+        if not requested or not (self.ttl_config or {}).get("refresh_on_read", True):
             return
         for fact in facts:
             ttl = float(fact.metadata.get(_TTL) or 0)
             end = _expiry(ttl)
             if fact.expires_at is not None and end is not None and end - fact.expires_at > timedelta(minutes=ttl / 10):
-                with suppress(Stale):  # another reader was quicker, and it lives on
-                    await self._space.facts.save(replace(fact, expires_at=end), expected=fact.version)
+                with suppress(VersionConflictError):  # another reader has extended it already
+                    await self._space.facts.save(replace(fact, expires_at=end), if_version=fact.version)
 
     async def _all(self, only: Mapping[str, Any]) -> list[Fact]:
-        found: list[Fact] = []
+        facts: list[Fact] = []
         after = ""
-        while page := await self._space.facts.all(limit=_PAGE, after=after, **only):
+        while page := await self._space.facts.list(limit=_PAGE, after=after, **only):
             after = page[-1].id
-            found += [fact for fact in page if not _gone(fact)]
-        return found
+            facts += [fact for fact in page if not _is_expired(fact)]
+        return facts
 
 
-def where_of(given: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Translate a filter: operators lose their sign, nested objects become names with dots, a list must be equal."""
-    found: dict[str, Any] = {}
-    for name, wanted in given.items():
+def where_of(conditions: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Translate a filter: operators lose their `$`, nested objects become dotted names, lists must be equal."""
+    where: dict[str, Any] = {}
+    for name, expected in conditions.items():
         key = f"{prefix}{name}"
-        if isinstance(wanted, Mapping):
-            members = cast("Mapping[str, Any]", wanted)
-            if any(each.startswith("$") for each in members):
-                found[key] = {each.removeprefix("$"): value for each, value in members.items()}
+        if isinstance(expected, Mapping):
+            members = cast("Mapping[str, Any]", expected)
+            if any(operator.startswith("$") for operator in members):
+                where[key] = {operator.removeprefix("$"): value for operator, value in members.items()}
             else:
-                found |= {f"{key}{{}}": True, **where_of(members, f"{key}.")}
-        elif isinstance(wanted, (list, tuple)):
-            found[f"{key}[]"] = json.dumps(wanted, sort_keys=True)
+                where |= {f"{key}{{}}": True, **where_of(members, f"{key}.")}
+        elif isinstance(expected, (list, tuple)):
+            where[f"{key}[]"] = json.dumps(expected, sort_keys=True)
         else:
-            found[key] = wanted
-    return found
+            where[key] = expected
+    return where
 
 
 def _flat(value: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for name, each in value.items():
-        if isinstance(each, Mapping):
-            found |= {f"{prefix}{name}{{}}": True, **_flat(cast("Mapping[str, Any]", each), f"{prefix}{name}.")}
-        elif isinstance(each, list):
-            found[f"{prefix}{name}[]"] = json.dumps(each, sort_keys=True)
+    flat: dict[str, Any] = {}
+    for name, member in value.items():
+        if isinstance(member, Mapping):
+            flat |= {f"{prefix}{name}{{}}": True, **_flat(cast("Mapping[str, Any]", member), f"{prefix}{name}.")}
+        elif isinstance(member, list):
+            flat[f"{prefix}{name}[]"] = json.dumps(member, sort_keys=True)
         else:
-            found[f"{prefix}{name}"] = each
-    return found
+            flat[f"{prefix}{name}"] = member
+    return flat
 
 
 def _words(value: object) -> str:
@@ -223,33 +229,33 @@ def _words(value: object) -> str:
     return str(value)
 
 
-def _ranked(asked: Sequence[float], facts: Iterable[Fact]) -> list[tuple[Fact, float | None]]:
-    """Order facts by their best vector; those without any come last, without a score."""
+def _rank(query_vector: Sequence[float], facts: Iterable[Fact]) -> list[tuple[Fact, float | None]]:
+    """Sort facts by their best vector. Facts without vectors come last, without a score."""
     scored = [
-        (fact, max((_cosine(asked, vector) for vector in fact.metadata.get(_VECTORS, ())), default=None))
+        (fact, max((_cosine(query_vector, vector) for vector in fact.metadata.get(_VECTORS, ())), default=None))
         for fact in facts
     ]
-    return sorted(scored, key=lambda each: -2.0 if each[1] is None else each[1], reverse=True)
+    return sorted(scored, key=lambda pair: -2.0 if pair[1] is None else pair[1], reverse=True)
 
 
-def _cosine(one: Sequence[float], other: Sequence[float]) -> float:
-    length = math.hypot(*one) * math.hypot(*other)
-    return sum(map(mul, one, other)) / length if length else 0.0
+def _cosine(first: Sequence[float], second: Sequence[float]) -> float:
+    length = math.hypot(*first) * math.hypot(*second)
+    return sum(map(mul, first, second)) / length if length else 0.0
 
 
 def _matches(condition: MatchCondition, namespace: tuple[str, ...]) -> bool:
     path = tuple(condition.path)
     if len(path) > len(namespace):
         return False
-    there = namespace[: len(path)] if condition.match_type == "prefix" else namespace[-len(path) :]
-    return all(want in (_ANY, label) for want, label in zip(path, there, strict=True))
+    labels = namespace[: len(path)] if condition.match_type == "prefix" else namespace[-len(path) :]
+    return all(expected in (_ANY, label) for expected, label in zip(path, labels, strict=True))
 
 
 def _expiry(ttl: float | None) -> datetime | None:
     return None if ttl is None else datetime.now(UTC) + timedelta(minutes=ttl)
 
 
-def _gone(fact: Fact) -> bool:
+def _is_expired(fact: Fact) -> bool:
     return fact.expires_at is not None and fact.expires_at <= datetime.now(UTC)
 
 
@@ -258,20 +264,20 @@ def _tag(namespace: tuple[str, ...]) -> str:
 
 
 def _id(namespace: tuple[str, ...], key: str) -> str:
-    return _short(f"{_path(namespace)}/{_escaped(key)}")
+    return _short(f"{_path(namespace)}/{_escape(key)}")
 
 
 def _path(namespace: tuple[str, ...]) -> str:
-    return ".".join(map(_escaped, namespace))  # LangGraph refuses periods in a namespace
+    return ".".join(map(_escape, namespace))  # LangGraph rejects periods in a namespace
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     return text.replace("%", "%25").replace("/", "%2F")
 
 
 def _short(name: str) -> str:
-    """Return a name that a fact or a tag can have: one that is too long or odd is known by its digest."""
-    if len(name) <= _LONGEST_NAME and name.isprintable():
+    """Return the name for a fact or a tag, or its digest if it is too long or not printable."""
+    if len(name) <= _MAX_NAME and name.isprintable():
         return name
     return f"{_OWN}{blake2b(name.encode('utf-8', 'surrogatepass'), digest_size=20).hexdigest()}"
 

@@ -1,4 +1,4 @@
-"""LlamaIndex: a memory block that recalls from a space, and keeps in it what was said.
+"""LlamaIndex: a memory block that recalls from a space and stores the conversation in it.
 
 block = BethinkMemoryBlock(space=memory.space("mira"))
 chat = Memory.from_defaults(session_id="chat-42", memory_blocks=[block], insert_method="user")
@@ -13,9 +13,10 @@ from typing import Any
 from llama_index.core.base.llms.types import ChatMessage, MessageRole, TextBlock, ToolCallBlock
 from llama_index.core.memory import BaseMemoryBlock
 
-from bethink import Message, Role, Space
-from bethink.errors import Conflict
+from bethink import Message, Space
+from bethink.errors import ConflictError
 from bethink.integrations.turns import Turns
+from bethink.types import Role
 
 _PAGE = 500
 _ROLES = {
@@ -26,77 +27,77 @@ _ROLES = {
     MessageRole.TOOL: Role.TOOL,
     MessageRole.FUNCTION: Role.TOOL,
 }
-"""Whose words are kept: instructions of the application are not part of what was said."""
+"""Roles that are stored. Instructions of the application are not part of the conversation."""
 
 
 class BethinkMemoryBlock(BaseMemoryBlock[str]):
-    """What memory knows about the last thing that the user said, and the place where a conversation is kept.
+    """Recalls memory for the last user message, and stores the conversation.
 
-    LlamaIndex tells a block of messages when they leave its short-term memory, which may be never. So the block keeps
-    what it sees each time that it is asked, once: what the user says at once, and the answer with the next turn. To
-    keep the last answer, call `await block.aput(await chat.aget_all(), session_id=chat.session_id)` at the end.
+    LlamaIndex passes messages to a block only when they leave its short-term memory, which may be never. So the block
+    stores new messages at each request: the user message at once, and the answer with the next turn. To store the
+    last answer, call `await block.aput(await chat.aget_all(), session_id=chat.session_id)` at the end.
     """
 
     name: str = "bethink"
     space: Space
     """The space of the end user."""
     conversation: str | None = None
-    """The name of the conversation; the `session_id` of the memory, if left out."""
+    """The name of the conversation (default: the `session_id` of the memory)."""
     agent: str = "assistant"
     """The name of the agent, for spaces that several agents share."""
     tokens: int = 2_000
-    """How much memory a prompt may be given."""
+    """Maximum tokens of memory in a prompt."""
 
     async def _aget(self, messages: list[ChatMessage] | None = None, **block_kwargs: Any) -> str:
-        """Return what memory knows about the last thing that the user said. It is shown, and not stored."""
-        given = messages or []
-        if len(given) > 1 and given[-1].role == given[-2].role and _text(given[-1]) == _text(given[-2]):
-            given = given[:-1]  # an agent puts the question into the history, and names it once more
-        named = self._named(block_kwargs.get("session_id"))
-        asked = [_text(each) for each in given if each.role == MessageRole.USER]
-        block = await self._turns(named).recalled(asked[-1] if asked else "")
-        await self._keep(named, given)
+        """Return the memory block for the last user message. The block itself is not stored."""
+        recent = messages or []
+        if len(recent) > 1 and recent[-1].role == recent[-2].role and _text(recent[-1]) == _text(recent[-2]):
+            recent = recent[:-1]  # an agent adds the question to the history and passes it again
+        conversation = self._conversation_name(block_kwargs.get("session_id"))
+        questions = [_text(message) for message in recent if message.role == MessageRole.USER]
+        block = await self._turns(conversation).recall(questions[-1] if questions else "")
+        await self._store(conversation, recent)
         return block.text
 
     async def _aput(self, messages: list[ChatMessage]) -> None:
-        """Keep messages that leave the short-term memory, unless they are kept already."""
-        named = next((each.additional_kwargs.get("session_id") for each in messages), None)
-        await self._keep(self._named(named), messages)
+        """Store messages that leave the short-term memory, unless they are stored already."""
+        session_id = next((message.additional_kwargs.get("session_id") for message in messages), None)
+        await self._store(self._conversation_name(session_id), messages)
 
-    def _named(self, session_id: str | None) -> str:
+    def _conversation_name(self, session_id: str | None) -> str:
         return self.conversation or session_id or "llama-index"
 
-    def _turns(self, named: str) -> Turns:
-        return Turns(self.space, named, agent=self.agent, tokens=self.tokens)
+    def _turns(self, conversation: str) -> Turns:
+        return Turns(self.space, conversation, agent=self.agent, tokens=self.tokens)
 
-    async def _keep(self, named: str, messages: Sequence[ChatMessage]) -> None:
-        turns, told = self._turns(named), list(_messages(named, messages))
-        for start in range(0, len(told), _PAGE):
-            page = told[start : start + _PAGE]
+    async def _store(self, conversation: str, messages: Sequence[ChatMessage]) -> None:
+        turns, converted = self._turns(conversation), list(_messages(conversation, messages))
+        for start in range(0, len(converted), _PAGE):
+            page = converted[start : start + _PAGE]
             try:
-                await turns.keep(page)
-            except Conflict:  # one of them was erased: the others are kept
-                for each in page:
-                    with suppress(Conflict):
-                        await turns.keep([each])
+                await turns.store(page)
+            except ConflictError:  # a message was erased: store the others
+                for message in page:
+                    with suppress(ConflictError):
+                        await turns.store([message])
 
 
-def _messages(named: str, messages: Sequence[ChatMessage]) -> Iterator[Message]:
-    """Yield what was said. A message of LlamaIndex has no id: it is known by its words, and which time they stand."""
+def _messages(conversation: str, messages: Sequence[ChatMessage]) -> Iterator[Message]:
+    """Yield messages with idempotency keys. LlamaIndex messages have no ID, so the key is text plus occurrence."""
     times: Counter[str] = Counter()
     tools: dict[str, str] = {}
-    for each in messages:
-        role, text = _ROLES.get(each.role), _text(each)
-        called = [block for block in each.blocks if isinstance(block, ToolCallBlock)]
+    for message in messages:
+        role, text = _ROLES.get(message.role), _text(message)
+        called = [block for block in message.blocks if isinstance(block, ToolCallBlock)]
         tools |= {block.tool_call_id: block.tool_name for block in called if block.tool_call_id}
         if role is None or not (text or called):
             continue
         words = repr((str(role), text, called))
         times[words] += 1
-        key = blake2b(repr((named, words, times[words])).encode("utf-8", "replace"), digest_size=20).hexdigest()
+        key = blake2b(repr((conversation, words, times[words])).encode("utf-8", "replace"), digest_size=20).hexdigest()
         if role is Role.TOOL:
-            call = str(each.additional_kwargs.get("tool_call_id") or "")
-            name = str(each.additional_kwargs.get("name") or tools.get(call) or "tool")
+            call = str(message.additional_kwargs.get("tool_call_id") or "")
+            name = str(message.additional_kwargs.get("name") or tools.get(call) or "tool")
             yield Message(role=role, content=text, name=name, tool_call_id=call or None, idempotency_key=key)
         else:
             yield Message(role=role, content=text, tool_calls=[*map(_call, called)], idempotency_key=key)

@@ -1,9 +1,9 @@
-"""The OpenAI Agents SDK: a `Session` that is kept in a space, and recall for each turn.
+"""The OpenAI Agents SDK: a `Session` that is stored in a space, with recall for each turn.
 
     session = BethinkSession("chat-42", memory.space("mira"))
     await Runner.run(agent, "Hi", session=session, run_config=RunConfig(session_input_callback=session.recall_first))
 
-It imports nothing of the SDK: a session there is whatever has these methods.
+It imports nothing from the SDK, where any object with these methods is a session.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,8 +11,9 @@ from typing import Any, cast
 
 from anyio import CancelScope
 
-from bethink import Message, Record, Role, Space
+from bethink import Message, Space
 from bethink.integrations.turns import Turns
+from bethink.types import Record, Role
 
 _ITEM, _PLAIN = "openai_agents", {"role", "content"}
 _PAGE = 1_000
@@ -21,10 +22,10 @@ _COMPACTED = ("compaction", "compaction_summary")
 
 
 class BethinkSession:
-    """A conversation of one agent in a space. Safe to share between tasks, and to open again by the same id.
+    """A conversation of one agent in a space. Tasks can share it, and the same ID opens it again.
 
-    Items come back as they were given, but for secrets, which are cut out before they are stored. What is popped or
-    cleared stays in the log: `space.forget(conversation=…)` erases it.
+    Items are returned unchanged, except that secrets are removed before storage. Popped and cleared items stay in the
+    log: `space.forget(conversation=…)` erases it.
     """
 
     def __init__(
@@ -36,14 +37,14 @@ class BethinkSession:
         session_settings: Any = None,
         tokens: int = 2_000,
     ) -> None:
-        """Name a conversation. Nothing is created before something is said.
+        """Name a conversation. The first message creates it.
 
         Args:
             session_id: The name of the conversation.
             space: The space of the end user.
             agent: The name of the agent, for spaces that several agents share.
-            session_settings: The `SessionSettings` of the SDK: how many items a run reads.
-            tokens: How much memory `recall_first` may add to a turn.
+            session_settings: The `SessionSettings` of the SDK: the number of items that a run reads.
+            tokens: Maximum tokens that `recall_first` adds to a turn (default 2,000).
         """
         self.session_id = session_id
         self.session_settings = session_settings
@@ -52,47 +53,47 @@ class BethinkSession:
 
     async def get_items(self, limit: int | None = None) -> list[Any]:
         """Return the items since the conversation was last cleared, or the last of them, in order."""
-        wanted = limit if limit is not None else getattr(self.session_settings, "limit", None)
+        count = limit if limit is not None else getattr(self.session_settings, "limit", None)
         session = await self._turns.active()
-        if session is None or (wanted is not None and wanted < 1):
+        if session is None or (count is not None and count < 1):
             return []
-        if wanted is not None and wanted <= _PAGE:
-            return [_item(record) for record in await session.read(last=wanted)]
-        found: list[Record] = []
-        while page := await session.read(after=found[-1].number if found else 0, limit=_PAGE):
-            found += page
-        return [_item(record) for record in found][-(wanted or 0) :]
+        if count is not None and count <= _PAGE:
+            return [_item(record) for record in await session.messages(last=count)]
+        records: list[Record] = []
+        while page := await session.messages(after=records[-1].number if records else 0, limit=_PAGE):
+            records += page
+        return [_item(record) for record in records][-(count or 0) :]
 
     async def add_items(self, items: Sequence[Any]) -> None:
         """Store items in one transaction."""
-        # A compacted history repeats what the log has already: it is kept for the model, and not learnt from again.
+        # A compacted history repeats messages in the log: it is stored for the model, but not learned from again.
         repeats = any(_kind(item) in _COMPACTED for item in items)
-        told = [_message(item, repeats=repeats) for item in items if _text(item) not in self._shown]
-        await self._turns.keep(told)
+        messages = [_message(item, repeats=repeats) for item in items if _text(item) not in self._shown]
+        await self._turns.store(messages)
 
     async def pop_item(self) -> Any:
-        """Take the last item back, and return it; None if there is none."""
+        """Remove and return the last item, or return None."""
         with CancelScope(shield=True):
             session = await self._turns.active()
-            while session is not None and (last := await session.read(last=1)):
-                if await session.retract(last[0].number):  # else another task took it
+            while session is not None and (last := await session.messages(last=1)):
+                if await session.retract(last[0].number):  # else another task removed it
                     return _item(last[0])
         return None
 
     async def clear_session(self) -> None:
-        """Begin the conversation anew. What was said so far is learnt from, and stays in the log."""
+        """Restart the conversation. Bethink learns from the earlier items, which stay in the log."""
         with CancelScope(shield=True):
             session = await self._turns.active()
             if session is not None:
-                await session.reset()
+                await session.restart()
 
     async def recall_first(self, history: list[Any], new: list[Any]) -> list[Any]:
-        """Put what memory knows before the new items of a turn: a `session_input_callback`.
+        """Add the memory block before the new items of a turn. Use it as a `session_input_callback`.
 
-        It is shown to the model and not stored, so that memory does not learn from itself.
+        The block is not stored, so that memory does not learn from itself.
         """
         question = "\n".join(text for item in new if _role(item) == "user" and (text := _text(item)))
-        block = await self._turns.recalled(question)
+        block = await self._turns.recall(question)
         if block:
             self._shown.add(block.text)
         return [*history, *block.to_openai(), *new]
@@ -100,7 +101,7 @@ class BethinkSession:
 
 def _message(item: Any, *, repeats: bool) -> Message:
     fields, role, text = _fields(item), _role(item), _text(item)
-    # What a record holds apart from it is the role as it was given: a developer's is stored as the system's.
+    # An item is plain if its role is stored as it is; the role `developer` is stored as `system`.
     plain = set(fields) == _PLAIN and isinstance(fields["content"], str) and fields["role"] == role
     about: dict[str, object] = {} if plain else {_ITEM: item}
     if repeats:
@@ -125,17 +126,17 @@ def _kind(item: Any) -> str:
 
 
 def _role(item: Any) -> Role:
-    """Return who said an item: only what has the role of the user is the user's."""
-    named = _fields(item).get("role")
-    if named in ("user", "assistant"):
-        return Role(named)
-    if named in ("system", "developer"):
+    """Return the role of an item. Only items with the role `user` are the user's."""
+    role = _fields(item).get("role")
+    if role in ("user", "assistant"):
+        return Role(role)
+    if role in ("system", "developer"):
         return Role.SYSTEM
     return Role.TOOL if _kind(item).endswith("_output") else Role.ASSISTANT
 
 
 def _text(item: Any) -> str:
-    """Return what an item says in words; nothing for reasoning, images and calls."""
+    """Return the text of an item; empty for reasoning, images and calls."""
     fields = _fields(item)
     content: Any = fields.get("content", fields.get("output", ""))
     if isinstance(content, str):

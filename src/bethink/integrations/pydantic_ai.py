@@ -1,4 +1,4 @@
-"""Pydantic AI: a capability that recalls before a run and captures what was said in it.
+"""Pydantic AI: a capability that recalls memory before a run and stores its messages.
 
     agent = Agent(model, capabilities=[BethinkMemory(memory.space("mira"))])
 
@@ -15,19 +15,20 @@ from pydantic_ai.capabilities import AbstractCapability
 from pydantic_ai.messages import ToolReturnPart, UserPromptPart
 from pydantic_ai.models import ModelRequestContext
 
-from bethink import Block, Message, Role, Space
+from bethink import ContextBlock, Message, Space
 from bethink.integrations.turns import Turns
+from bethink.types import Role
 
 _RESULT = "final_result"
-"""What Pydantic AI calls the tool by which a model gives a structured answer; what that returns says nothing."""
+"""Pydantic AI's name of the tool for structured answers. Its results are not stored."""
 
 
 class BethinkMemory(AbstractCapability[Any]):
-    """Memory for each run of an agent. Give one to as many agents and runs as you like.
+    """Memory for each run of an agent. Several agents and runs can share one capability.
 
-    What is recalled stands before the prompt of the run, in each of its requests, and in no history. When the run has
-    succeeded, its prompt, the answers and what tools returned are stored in one transaction. Only the prompt is the
-    user's word: what tools and other capabilities add in the role of the user is left out.
+    Recalled memory is added before the prompt in each request of the run, and never to the history. When the run has
+    succeeded, its prompt, answers and tool results are stored in one transaction. Only the prompt counts as the user's
+    statements; messages that tools and other capabilities add in the role of the user are omitted.
     """
 
     def __init__(
@@ -42,11 +43,11 @@ class BethinkMemory(AbstractCapability[Any]):
         """Use a space.
 
         Args:
-            space: The space of the end user, or a function that finds it, say from `ctx.deps`.
-            conversation: The name of the conversation; the run's `conversation_id`, if left out.
+            space: The space of the end user, or a function that returns it, for example from `ctx.deps`.
+            conversation: The name of the conversation (default: the run's `conversation_id`).
             agent: The name of the agent, for spaces that several agents share.
-            tokens: How much memory a run may be shown.
-            prompted_by_user: False for an agent that other agents call: its prompts are the words of a model.
+            tokens: Maximum tokens of memory per run (default 2,000).
+            prompted_by_user: False for an agent that other agents call: its prompts then count as a model's statements.
         """
         self._space = space
         self._conversation = conversation
@@ -55,42 +56,44 @@ class BethinkMemory(AbstractCapability[Any]):
         self._prompted_by_user = prompted_by_user
         self._turns: Turns | None = None
         self._question = ""
-        self._block: Block | None = None
+        self._block: ContextBlock | None = None
 
     async def for_run(self, ctx: RunContext[Any]) -> "BethinkMemory":
-        """Return a copy that knows the conversation of one run."""
+        """Return a copy for the conversation of one run."""
         space = self._space if isinstance(self._space, Space) else self._space(ctx)
-        named = self._conversation or ctx.conversation_id or "pydantic-ai"
-        made = copy(self)
-        made._turns = Turns(space, named, agent=self._agent, tokens=self._tokens)  # noqa: SLF001 - it is ours
-        return made
+        conversation = self._conversation or ctx.conversation_id or "pydantic-ai"
+        run_copy = copy(self)
+        run_copy._turns = Turns(space, conversation, agent=self._agent, tokens=self._tokens)  # noqa: SLF001 - it is ours
+        return run_copy
 
     async def before_run(self, ctx: RunContext[Any]) -> None:
-        """Note what the user asks: the prompt, or the end of a history that a user interface hands over."""
-        self._question = _words(ctx.prompt) if ctx.prompt is not None else _asked_last(ctx.messages)
+        """Note the question: the prompt, or the end of a history that a user interface passes."""
+        self._question = _words(ctx.prompt) if ctx.prompt is not None else _last_question(ctx.messages)
 
     async def before_model_request(
         self, ctx: RunContext[Any], request_context: ModelRequestContext
     ) -> ModelRequestContext:
-        """Put what memory knows before the prompt of the run: the same bytes in each of its requests."""
+        """Add the memory block before the prompt of the run, identical in each of its requests."""
         if self._block is None:
-            self._block = Block() if self._turns is None else await self._turns.recalled(self._question)
+            self._block = ContextBlock() if self._turns is None else await self._turns.recall(self._question)
         if not self._block:
             return request_context
         return replace(request_context, messages=_with_block(request_context.messages, self._block.text, ctx))
 
     async def after_run(self, ctx: RunContext[Any], *, result: AgentRunResult[Any]) -> AgentRunResult[Any]:
-        """Store what was said. A run that is carried out again under the same id is stored once."""
+        """Store the messages of the run. A run that is repeated under the same ID is stored once."""
         if self._turns is not None:
             origin = None if self._prompted_by_user else "assistant"
-            asked = [Message(role=Role.USER, content=self._question, origin=origin)] if self._question else []
-            told = [*asked, *_told(result.new_messages())]
-            keys = [f"{ctx.run_id}-{place}" for place in range(len(told))]
-            await self._turns.keep([replace(each, idempotency_key=key) for each, key in zip(told, keys, strict=True)])
+            prompt = [Message(role=Role.USER, content=self._question, origin=origin)] if self._question else []
+            messages = [*prompt, *_convert_messages(result.new_messages())]
+            keys = [f"{ctx.run_id}-{index}" for index in range(len(messages))]
+            await self._turns.store(
+                [replace(message, idempotency_key=key) for message, key in zip(messages, keys, strict=True)]
+            )
         return result
 
 
-def _told(messages: Iterable[ModelMessage]) -> Iterator[Message]:
+def _convert_messages(messages: Iterable[ModelMessage]) -> Iterator[Message]:
     for message in messages:
         if isinstance(message, ModelResponse):
             text = "\n".join(part.content for part in message.parts if isinstance(part, TextPart) and part.content)
@@ -113,18 +116,18 @@ def _told(messages: Iterable[ModelMessage]) -> Iterator[Message]:
 
 
 def _with_block(messages: Sequence[ModelMessage], block: str, ctx: RunContext[Any]) -> list[ModelMessage]:
-    """Return messages with a block before the prompt of the run: the first after what earlier runs answered."""
-    answered = [isinstance(each, ModelResponse) and each.run_id != ctx.run_id for each in messages]
+    """Return messages with a block before the prompt of the run: the first after the answers of earlier runs."""
+    answered = [isinstance(entry, ModelResponse) and entry.run_id != ctx.run_id for entry in messages]
     start = len(messages) - answered[::-1].index(True) if True in answered else 0
-    for place, message in enumerate(messages[start:], start):
+    for index, message in enumerate(messages[start:], start):
         for at, part in enumerate(message.parts):
             if isinstance(message, ModelRequest) and isinstance(part, UserPromptPart) and _words(part.content):
                 parts = [*message.parts[:at], UserPromptPart(block, timestamp=part.timestamp), *message.parts[at:]]
-                return [*messages[:place], replace(message, parts=parts), *messages[place + 1 :]]
+                return [*messages[:index], replace(message, parts=parts), *messages[index + 1 :]]
     return list(messages)
 
 
-def _asked_last(history: Sequence[ModelMessage]) -> str:
+def _last_question(history: Sequence[ModelMessage]) -> str:
     last = history[-1] if history else None
     if not isinstance(last, ModelRequest) or any(isinstance(part, ToolReturnPart) for part in last.parts):
         return ""
@@ -132,14 +135,14 @@ def _asked_last(history: Sequence[ModelMessage]) -> str:
 
 
 def _words(content: str | Sequence[Any] | None) -> str:
-    """Return what a person typed. A text that carries metadata was added by a program."""
+    """Return the text that a person typed. A program adds metadata to its text."""
     if content is None or isinstance(content, str):
         return content or ""
-    texts = (_text(each) for each in content)
+    texts = (_text(part) for part in content)
     return "\n".join(filter(None, texts))
 
 
-def _text(each: object) -> str:
-    if isinstance(each, TextContent) and each.metadata is None:
-        return each.content
-    return each if isinstance(each, str) else ""
+def _text(part: object) -> str:
+    if isinstance(part, TextContent) and part.metadata is None:
+        return part.content
+    return part if isinstance(part, str) else ""

@@ -19,53 +19,54 @@ from pydantic_ai_harness.memory import (
     MemorySearchResult,
 )
 
-from bethink import Document, RefKind, Space
-from bethink.errors import Conflict, Duplicate, Stale
-from bethink.integrations.files import Files
+from bethink import Document, Space
+from bethink.errors import ConflictError, DuplicateError, VersionConflictError
+from bethink.integrations.files import DocumentFiles
+from bethink.types import RefKind
 
 _PATH, _FOLDER = "notebook_path", "notebook_folder"
-_OPERATION, _FINGERPRINT, _DELETED, _GIVEN = "operation", "fingerprint", "deleted", "written_with"
+_OPERATION, _FINGERPRINT, _DELETED, _METADATA = "operation", "fingerprint", "deleted", "written_with"
 _STEP = re.compile(r"(?!\.$)(?!.*\.\.)[A-Za-z0-9_.-]{1,200}")
-_LONGEST = 4_096
-_CHARS_OF_TOKEN, _LEAST_TOKENS = 4, 64
+_MAX_METADATA = 4_096
+_CHARS_PER_TOKEN, _MIN_TOKENS = 4, 64
 
 
 class BethinkMemoryStore:
-    """Files of an agent's notebook. What the model writes there is the assistant's word, never the user's.
+    """Files of an agent's notebook. Their content counts as the assistant's statements, never the user's.
 
-    Every write is a version with its author, and an operation that is sent twice is carried out once. A search is
-    memory's own. Secrets are cut out before anything is stored. A file has up to 65,536 characters.
+    Every write is a version with its author, and an operation that is sent twice runs once. Searches use Bethink's
+    recall. Secrets are removed before storage. A file has up to 65,536 characters.
     """
 
     def __init__(self, space: Space, *, root: str = "notebook", agent: str = "pydantic-ai") -> None:
-        """Use a place of a space's tree.
+        """Use a document of a space's tree as the root.
 
         Args:
             space: The space of an end user, a project or a team.
-            root: The document at the top of the tree that the files stand below.
-            agent: Who writes: what is written is this agent's word.
+            root: The top-level document that contains the files.
+            agent: The author. Files count as this agent's statements.
         """
         self._space = space
-        self._files = Files(space, root=root, agent=agent)
+        self._files = DocumentFiles(space, root=root, agent=agent)
 
     async def read(self, path: str, *, max_chars: int) -> MemoryFile | None:
-        """Return a file, cut to a length; None if there is none."""
+        """Return a file, truncated to `max_chars`, or None."""
         _check(path)
         _check_positive("max_chars", max_chars)
-        found = await self._files.read(path)
-        if found is None:
+        file = await self._files.read_file(path)
+        if file is None:
             return None
         return MemoryFile(
-            content=found.body[:max_chars],
-            version=_version(found),
-            operation_id=found.metadata.get(_OPERATION),
-            truncated=len(found.body) > max_chars,
-            metadata=found.metadata.get(_GIVEN),
+            content=file.body[:max_chars],
+            version=_version(file),
+            operation_id=file.metadata.get(_OPERATION),
+            truncated=len(file.body) > max_chars,
+            metadata=file.metadata.get(_METADATA),
         )
 
     async def get_operation(self, operation: MemoryOperation) -> MemoryMutation | None:
-        """Return what an operation did, if it was carried out before."""
-        done = await self._space.documents.written(_key(operation))
+        """Return the result of an operation that ran before, or None."""
+        done = await self._space.documents.find(idempotency_key=_key(operation))
         if done is None:
             return None
         if done.metadata.get(_FINGERPRINT) != operation.fingerprint:
@@ -77,7 +78,7 @@ class BethinkMemoryStore:
     async def write(
         self, path: str, content: str, *, expected_version: str | None, operation: MemoryOperation | None = None
     ) -> MemoryMutation:
-        """Create or replace a file, if it still has the version that was read."""
+        """Create or replace a file if its version is still `expected_version`."""
         return await self.write_with_metadata(
             path, content, expected_version=expected_version, metadata=None, operation=operation
         )
@@ -91,40 +92,40 @@ class BethinkMemoryStore:
         metadata: Mapping[str, str] | None,
         operation: MemoryOperation | None = None,
     ) -> MemoryMutation:
-        """Create or replace a file, and keep metadata with this version of it."""
+        """Create or replace a file, and store metadata with its new version."""
         _check(path)
-        about = {**_about(path, operation), **_given(metadata)}
+        about = {**_about(path, operation), **_metadata_fields(metadata)}
         if operation is not None and (done := await self.get_operation(operation)) is not None:
             return done
-        found = await self._expected(path, expected_version)
+        file = await self._load_expected(path, expected_version)
         key = None if operation is None else _key(operation)
         try:
-            if found is None:
-                written = await self._files.create(path, content, key=key, about=about)
+            if file is None:
+                saved = await self._files.create(path, content, key=key, about=about)
             else:
-                written = await self._files.update(found, content, key=key, about=about)
-        except Conflict as error:
+                saved = await self._files.update(file, content, key=key, about=about)
+        except ConflictError as error:
             return await self._conflict(path, operation, error)
-        return MemoryMutation(version=_version(written), replayed=False, existed=found is not None)
+        return MemoryMutation(version=_version(saved), replayed=False, existed=file is not None)
 
     async def delete(
         self, path: str, *, expected_version: str | None, operation: MemoryOperation | None = None
     ) -> MemoryMutation:
-        """Delete a file, if it still has the version that was read. `space.forget` erases its versions."""
+        """Delete a file if its version is still `expected_version`. `space.forget` erases its versions."""
         _check(path)
         if operation is not None and (done := await self.get_operation(operation)) is not None:
             return done
-        found = await self._expected(path, expected_version)
-        if found is None:
+        file = await self._load_expected(path, expected_version)
+        if file is None:
             return MemoryMutation(version=None, replayed=False, existed=False)
         try:
             if operation is None:
-                await self._files.delete(found)
-            else:  # the last version says which operation ended the file: that is its receipt
+                await self._files.delete(file)
+            else:  # the last version records the operation that deleted the file
                 about = {**_about(path, operation), _DELETED: True}
-                last = await self._files.update(found, found.body, about=about)
+                last = await self._files.update(file, file.body, about=about)
                 await self._files.delete(last, key=_key(operation))
-        except Conflict as error:
+        except ConflictError as error:
             return await self._conflict(path, operation, error)
         return MemoryMutation(version=None, replayed=False, existed=True)
 
@@ -132,71 +133,71 @@ class BethinkMemoryStore:
         """Return the paths of the files below a prefix, in order."""
         _check(prefix.removesuffix("/") or "any")
         _check_positive("limit", limit)
-        listed = await self._files.listed(prefix)
-        return sorted(path for path, size in listed.items() if size is not None)[:limit]
+        sizes = await self._files.list_paths(prefix)
+        return sorted(path for path, size in sizes.items() if size is not None)[:limit]
 
     async def search(
         self, prefix: str, query: str, *, limit: int, max_files: int, max_chars: int, max_file_chars: int
     ) -> MemorySearchResult:
-        """Find files of one folder by memory's own search, the best first, with the passages that were found."""
+        """Search the files of one folder. Best match first, with the matching passages."""
         if not query.split() or min(limit, max_files, max_chars, max_file_chars) <= 0:
             return MemorySearchResult(matches=[], scanned=0, truncated=False)
-        most = min(limit, max_files)
-        found = await self._space.recall(
+        max_matches = min(limit, max_files)
+        result = await self._space.recall(
             query,
             kinds=[RefKind.DOCUMENT],
             where={_FOLDER: prefix.removesuffix("/")},
-            limit=most + 1,
-            budget=max(max_chars // _CHARS_OF_TOKEN, _LEAST_TOKENS),  # with one, a long file is cut to what was found
+            limit=max_matches + 1,
+            budget=max(max_chars // _CHARS_PER_TOKEN, _MIN_TOKENS),  # with a budget, a long file is cut to the match
         )
         matches: list[MemorySearchMatch] = []
-        left = max_chars
-        for item in found.items[:most]:
+        remaining = max_chars
+        for item in result.items[:max_matches]:
             path = str(item.metadata[_PATH])
-            left -= len(path.removeprefix(prefix))
-            if left <= 0:
+            remaining -= len(path.removeprefix(prefix))
+            if remaining <= 0:
                 break
-            snippet = item.text[: min(left, max_file_chars)]
-            left -= len(snippet)
+            snippet = item.text[: min(remaining, max_file_chars)]
+            remaining -= len(snippet)
             matches.append(MemorySearchMatch(path=path, snippet=snippet, score=item.score))
-        return MemorySearchResult(matches=matches, scanned=len(matches), truncated=len(found.items) > len(matches))
+        return MemorySearchResult(matches=matches, scanned=len(matches), truncated=len(result.items) > len(matches))
 
-    async def _expected(self, path: str, version: str | None) -> Document | None:
-        """Return the file at a path, if that is the version that a caller read."""
-        found = await self._files.read(path)
-        if (None if found is None else _version(found)) != version:
-            raise MemoryConflictError(f"memory path {path!r} was changed meanwhile")
-        return found
+    async def _load_expected(self, path: str, version: str | None) -> Document | None:
+        """Return the file at a path if it has the version that the caller read."""
+        file = await self._files.read_file(path)
+        if (None if file is None else _version(file)) != version:
+            raise MemoryConflictError(f"memory path {path!r} has changed since it was read")
+        return file
 
-    async def _conflict(self, path: str, operation: MemoryOperation | None, error: Conflict) -> MemoryMutation:
-        """Say why a change was refused: another task carried it out, or changed the file."""
+    async def _conflict(self, path: str, operation: MemoryOperation | None, error: ConflictError) -> MemoryMutation:
+        """Explain a rejected change: another task ran it, or changed the file."""
         if operation is not None and (done := await self.get_operation(operation)) is not None:
             return done
-        if isinstance(error, (Stale, Duplicate)):
-            raise MemoryConflictError(f"memory path {path!r} was changed meanwhile") from error
+        if isinstance(error, (VersionConflictError, DuplicateError)):
+            raise MemoryConflictError(f"memory path {path!r} has changed since it was read") from error
         raise error
 
 
 def _about(path: str, operation: MemoryOperation | None) -> dict[str, object]:
-    named: dict[str, object] = {_PATH: path, _FOLDER: path.rpartition("/")[0]}
-    return named if operation is None else {**named, _OPERATION: operation.id, _FINGERPRINT: operation.fingerprint}
+    fields: dict[str, object] = {_PATH: path, _FOLDER: path.rpartition("/")[0]}
+    return fields if operation is None else {**fields, _OPERATION: operation.id, _FINGERPRINT: operation.fingerprint}
 
 
-def _given(metadata: Mapping[str, str] | None) -> dict[str, object]:
+def _metadata_fields(metadata: Mapping[str, str] | None) -> dict[str, object]:
     if not metadata:
         return {}
-    if sum(len(name) + len(value) for name, value in metadata.items()) > _LONGEST:
-        raise ValueError(f"memory metadata is longer than {_LONGEST} characters")
-    return {_GIVEN: dict(metadata)}
+    if sum(len(name) + len(value) for name, value in metadata.items()) > _MAX_METADATA:
+        raise ValueError(f"memory metadata is longer than {_MAX_METADATA} characters")
+    return {_METADATA: dict(metadata)}
 
 
 def _key(operation: MemoryOperation) -> str:
     return f"notebook-{blake2b(operation.id.encode(), digest_size=20).hexdigest()}"
 
 
-def _version(found: Document) -> str:
-    """Return a name for a version: a file that is deleted and written anew has another one."""
-    return f"{found.id}.{found.version}"
+def _version(file: Document) -> str:
+    """Return a version ID. A file that is deleted and created again gets a new one."""
+    return f"{file.id}.{file.version}"
 
 
 def _check(path: str) -> None:

@@ -1,14 +1,14 @@
-"""Turns of a conversation that a framework hands over: memory for the prompt, and what was said kept for good."""
+"""Conversations of a framework: recall memory for the prompt, and store the messages."""
 
 from collections.abc import Sequence
 
 from anyio import CancelScope
 
-from bethink import Block, Message, Session, Space
+from bethink import ContextBlock, Message, Session, Space
 
 
 class Turns:
-    """One conversation of one agent in a space. Nothing is created before something is said."""
+    """One conversation of one agent in a space. The first message creates it."""
 
     def __init__(self, space: Space, conversation: str, *, agent: str = "assistant", tokens: int = 2_000) -> None:
         """Name a conversation.
@@ -17,7 +17,7 @@ class Turns:
             space: The space of the end user.
             conversation: The name of the conversation.
             agent: The name of the agent, for spaces that several agents share.
-            tokens: How much memory a prompt may be given.
+            tokens: Maximum tokens of memory in a prompt (default 2,000).
         """
         self._space = space
         self._conversation = conversation
@@ -25,22 +25,22 @@ class Turns:
         self._tokens = tokens
 
     async def active(self) -> Session | None:
-        """Return the session that is open; None if there is none."""
-        found = await self._space.find_session(self._conversation, agent=self._agent)
-        return None if found is None or found.info.ended_at is not None else found
+        """Return the open session, or None."""
+        session = await self._space.sessions.find(self._conversation, agent=self._agent)
+        return None if session is None or session.info.ended_at is not None else session
 
-    async def recalled(self, question: str) -> Block:
-        """Return what memory knows about a question, for a prompt. It is shown, and never stored."""
+    async def recall(self, question: str) -> ContextBlock:
+        """Build the memory block for a question. The block itself is not stored."""
         if not question.strip():
-            return Block()
+            return ContextBlock()
         session = await self.active()
-        ask = self._space.context if session is None else session.context
-        return await ask(question, budget=self._tokens)
+        build_context = self._space.context if session is None else session.context
+        return await build_context(question, budget=self._tokens)
 
-    async def keep(self, told: Sequence[Message]) -> None:
-        """Store messages in one transaction, even if the framework cancels the turn meanwhile."""
-        if not told:
+    async def store(self, messages: Sequence[Message]) -> None:
+        """Store messages in one transaction, even if the framework cancels the turn."""
+        if not messages:
             return
         with CancelScope(shield=True):
             session = await self._space.session(self._conversation, agent=self._agent)
-            await session.append(told)
+            await session.append(messages)

@@ -1,4 +1,4 @@
-"""Counts what is overdue or dead, and looks for what must never be."""
+"""Counts overdue and abandoned jobs, and checks invariants."""
 
 from collections.abc import Collection
 from datetime import timedelta
@@ -10,23 +10,23 @@ from bethink.store.db import Database, Tx
 
 
 async def audit(database: Database, kinds: Collection[JobKind], options: WorkerOptions, *, spaces: int) -> Audit:
-    """Count overdue and dead jobs of some kinds, and violations of invariants in a sample of spaces."""
+    """Count overdue and abandoned jobs of some kinds, and violations of invariants in a sample of spaces."""
     late = timedelta(seconds=2 * options.interval)
 
     def across(tx: Tx) -> tuple[dict[JobKind, dict[JobStatus, int]], tuple[int, int], list[str], Usage]:
         before = tx.now - late
         due = [jobs.overdue(tx, kind=kind, before=before) for kind in kinds]
-        both = (sum(each[0] for each in due), sum(each[1] for each in due))
+        both = (sum(counts[0] for counts in due), sum(counts[1] for counts in due))
         sample = jobs.sample_spaces(tx, kind=JobKind.EXTRACT, limit=spaces)
         return jobs.counts(tx), both, sample, jobs.spent(tx)
 
-    counts, (overdue, abandoned), sample, spent = await database.transact(across, read=True)
+    counts, (overdue, abandoned), sample, spent = await database.transact(across, read_only=True)
     facts = broken = 0
     for space in sample:
-        found = await database.transact(
-            lambda tx, space=space: learning.broken(tx, space=space), space=space, read=True
+        violations = await database.transact(
+            lambda tx, space=space: learning.count_broken(tx, space=space), space=space, read_only=True
         )
-        facts, broken = facts + found[0], broken + found[1]
+        facts, broken = facts + violations[0], broken + violations[1]
     return Audit(
         counts=counts,
         overdue=overdue,

@@ -1,4 +1,4 @@
-"""Learns in the background of a process: when something is marked, and when a session has gone quiet."""
+"""Learns in the background of a process: when sessions are marked, and when a session is idle."""
 
 import threading
 import time
@@ -10,9 +10,9 @@ import anyio
 
 from bethink.base.backoff import pause_after
 from bethink.base.logs import logger
-from bethink.errors import BethinkError, Misconfigured, NotFound
+from bethink.errors import BethinkError, ConfigurationError, NotFoundError
 from bethink.memory.log.succession import mark_pending
-from bethink.model.jobs import JobKind, RunReport
+from bethink.model.jobs import JobKind, LearnReport
 from bethink.model.records import Trigger
 from bethink.store.db import Database, Tx
 
@@ -20,23 +20,23 @@ if TYPE_CHECKING:  # loaded when there is something to learn from
     from bethink.jobs.worker import Tally, Worker
 
 _WATCH = 0.05
-_MOST_SESSIONS = 10_000
-"""How many sessions are watched at most. Beyond that the oldest are left to the scan of any worker."""
-_MOST_LEFT = 500
-"""How many sessions are marked when the memory is closed."""
-_MOST_REPORTS = 1_000
-_RETRY, _LONGEST = 80.0, 6 * 3600.0
+_MAX_SESSIONS = 10_000
+"""Maximum number of watched sessions. Beyond that, the oldest are left to the scan of any worker."""
+_MAX_UNFINISHED = 500
+"""Maximum number of sessions that are marked when the memory is closed."""
+_MAX_REPORTS = 1_000
+_RETRY, _MAX_RETRY = 80.0, 6 * 3600.0
 _log = logger("worker")
 
-_Place = tuple[str, str]
+_SessionKey = tuple[str, str]
 """A space and the id of a session in it."""
 
 
 class Background:
-    """Owns a thread with its own event loop, so that it serves blocking and async callers alike.
+    """Owns a thread with its own event loop, so that it serves both blocking and async callers.
 
     The thread exists only while there is something to do or to wait for, and never keeps the process alive. Without a
-    model, `learn_after` is None: then it runs once when a session opens, and waits for nothing.
+    model, `learn_after_seconds` is None: then it runs once when a session opens, and does not wait for idle sessions.
     """
 
     def __init__(
@@ -45,64 +45,66 @@ class Background:
         database: Database,
         *,
         kinds: Iterable[JobKind] = JobKind,
-        learn_after: float | None = None,
+        learn_after_seconds: float | None = None,
     ) -> None:
         self.kinds = frozenset(kinds)
-        """The jobs that can be done here."""
+        """The kinds of jobs that can run here."""
         self._make = make
         self._database = database
-        self._learn_after = learn_after
+        self._learn_after = learn_after_seconds
         self._state = threading.Condition()
         self._thread: threading.Thread | None = None
-        self._asked = self._busy = self._closing = self._told = self._caught_up = False
+        self._is_requested = self._busy = self._closing = self._has_warned = self._has_caught_up = False
         self._holds = self._failures = 0
-        self._again: float | None = None
-        self._heard: dict[_Place, float] = {}
-        self._reports: dict[str, RunReport] = {}
-        if learn_after is not None:
+        self._retry_at: float | None = None
+        self._last_activity: dict[_SessionKey, float] = {}
+        self._reports: dict[str, LearnReport] = {}
+        if learn_after_seconds is not None:
             database.on_work = self.wake
 
     @property
-    def follows(self) -> bool:
-        """Whether what is marked is learnt from at once, because there is a model."""
+    def learns_at_once(self) -> bool:
+        """True if marked sessions are learned from at once, because there is a model."""
         return self._learn_after is not None
 
     def open(self) -> None:
-        """Be ready to run, at first or after an end."""
+        """Allow runs, initially or again after `end`."""
         with self._state:
-            self._closing = self._asked = self._caught_up = False
-            self._again = None
+            self._closing = self._is_requested = self._has_caught_up = False
+            self._retry_at = None
 
     def begin(self) -> None:
         """Start a run, unless one is about to start."""
         with self._state:
-            self._caught_up = True
-            self._ask()
+            self._has_caught_up = True
+            self._request_run()
 
     def wake(self, queued: Set[JobKind]) -> None:
-        """Start a run because jobs of some kinds were queued. It neither blocks nor fails."""
+        """Start a run because jobs of some kinds were queued. Never blocks or raises."""
         if queued.isdisjoint(self.kinds):
             return
         with self._state:
-            if not self._told:  # it cannot learn, and has said so: the next session that opens tries again
-                self._ask()
+            if (
+                not self._has_warned
+            ):  # learning failed and a warning was logged: the next session that opens tries again
+                self._request_run()
 
-    def heard(self, space: str, session_id: str) -> None:
-        """Note that something was said in a session: it is learnt from once it has been quiet for long enough."""
+    def note_activity(self, space: str, session_id: str) -> None:
+        """Note activity in a session. The session is learned from once it is idle for long enough."""
         if self._learn_after is None:
             return
         with self._state:
-            self._heard.pop((space, session_id), None)  # the first one is always the longest quiet
-            self._heard[space, session_id] = time.monotonic()
-            if len(self._heard) > _MOST_SESSIONS:
-                del self._heard[next(iter(self._heard))]
-            if not self._caught_up:  # the process before this one may have left something
-                self._caught_up = self._asked = True
+            self._last_activity.pop((space, session_id), None)  # the first entry is always the longest idle
+            self._last_activity[space, session_id] = time.monotonic()
+            if len(self._last_activity) > _MAX_SESSIONS:
+                del self._last_activity[next(iter(self._last_activity))]
+            if not self._has_caught_up:  # an earlier process may have left jobs
+                self._has_caught_up = self._is_requested = True
             self._start()
 
     @contextmanager
-    def held(self) -> Generator[None]:
-        """Let no run start, so that a caller can do the work instead. Call `wait` inside of it."""
+    def paused(self) -> Generator[None]:
+        """Pause runs while the caller does the work instead. Call `wait` inside the block."""
         with self._state:
             self._holds += 1
         try:
@@ -117,16 +119,16 @@ class Background:
         with self._state:
             self._state.wait_for(lambda: not self._busy)
 
-    def take(self, space: str | None = None) -> RunReport:
-        """Return what was done here since it was last asked, in all spaces or in one."""
-        total = RunReport()
+    def pop_report(self, space: str | None = None) -> LearnReport:
+        """Return the report of the runs since the last call, in all spaces or in one, and clear it."""
+        total = LearnReport()
         with self._state:
             for name in list(self._reports) if space is None else [space]:
-                total.add(self._reports.pop(name, RunReport()))
+                total.add(self._reports.pop(name, LearnReport()))
         return total
 
     def end(self) -> None:
-        """Stop a run in progress and release its claims; the next process does the work."""
+        """Stop a run in progress and release its leases; the next process does the work."""
         with self._state:
             self._closing = True
             self._state.notify_all()
@@ -134,17 +136,17 @@ class Background:
         if thread is not None:
             thread.join()
 
-    async def mark_left(self) -> None:
-        """Mark the sessions that were not quiet for long enough: no more is said in them by this process."""
+    async def queue_unfinished(self) -> None:
+        """Mark the sessions that were not idle for long enough: this process adds no more messages to them."""
         with self._state:
-            left, self._heard = list(self._heard)[-_MOST_LEFT:], {}
+            unfinished, self._last_activity = list(self._last_activity)[-_MAX_UNFINISHED:], {}
         try:
-            await self._mark(left)
+            await self._mark(unfinished)
         except BethinkError as error:
             _log.warning("open sessions were not marked, and wait for a scan: %s", type(error).__name__)
 
-    def _ask(self) -> None:
-        self._asked = True
+    def _request_run(self) -> None:
+        self._is_requested = True
         self._start()
 
     def _start(self) -> None:
@@ -161,57 +163,59 @@ class Background:
             failed = False
             try:
                 failed = anyio.run(self._run, quiet)
-                self._told = False
-            except* Misconfigured as errors:
-                # It stays this way until someone fixes it: do not log it again for the next session.
-                if not self._told:
-                    _log.warning("marked sessions are not learnt from: %s", errors.exceptions[0])
-                self._told = True
-            except* Exception as errors:  # noqa: BLE001 - the loop of a worker: what was said stays marked
+                self._has_warned = False
+            except* ConfigurationError as errors:
+                # The problem stays until someone fixes it: do not log it again for the next session.
+                if not self._has_warned:
+                    _log.warning("marked sessions are not learned from: %s", errors.exceptions[0])
+                self._has_warned = True
+            except* Exception as errors:  # noqa: BLE001 - the loop of a worker: sessions stay marked
                 failed = True
                 _log.error("learning in the background failed: %s", type(errors.exceptions[0]).__name__)
             with self._state:
                 self._busy = False
                 self._failures = self._failures + 1 if failed else 0
-                delay = pause_after(self._failures - 1, first=_RETRY, max_pause=_LONGEST)
-                self._again = time.monotonic() + delay if failed and self.follows else None
+                delay = pause_after(self._failures - 1, first=_RETRY, max_pause=_MAX_RETRY)
+                self._retry_at = time.monotonic() + delay if failed and self.learns_at_once else None
                 self._state.notify_all()
 
-    def _next(self) -> list[_Place] | None:
-        """Wait for something to do and return the sessions that went quiet; None if there is nothing to wait for."""
+    def _next(self) -> list[_SessionKey] | None:
+        """Wait for work and return the sessions that are idle; None if there is nothing to wait for."""
         with self._state:
             while not self._closing:
                 now = time.monotonic()
-                quiet = self._take_quiet(now)
-                if not self._holds and (quiet or self._asked or (self._again is not None and self._again <= now)):
-                    self._asked, self._busy = False, True
+                quiet = self._pop_idle(now)
+                if not self._holds and (
+                    quiet or self._is_requested or (self._retry_at is not None and self._retry_at <= now)
+                ):
+                    self._is_requested, self._busy = False, True
                     return quiet
-                if not (self._holds or self._heard or self._again is not None or self._asked):
+                if not (self._holds or self._last_activity or self._retry_at is not None or self._is_requested):
                     break
-                self._state.wait(None if self._holds else self._left(now))
+                self._state.wait(None if self._holds else self._seconds_until_due(now))
             self._thread = None
             return None
 
-    def _take_quiet(self, now: float) -> list[_Place]:
+    def _pop_idle(self, now: float) -> list[_SessionKey]:
         if self._holds or self._learn_after is None:
             return []
-        found: list[_Place] = []
-        for place, at in self._heard.items():
+        idle: list[_SessionKey] = []
+        for key, at in self._last_activity.items():
             if at + self._learn_after > now:
                 break
-            found.append(place)
-        for place in found:
-            del self._heard[place]
-        return found
+            idle.append(key)
+        for key in idle:
+            del self._last_activity[key]
+        return idle
 
-    def _left(self, now: float) -> float:
-        """Return the seconds until there is something to do."""
-        times = [] if self._again is None else [self._again]
-        times += [at + (self._learn_after or 0.0) for at in list(self._heard.values())[:1]]
+    def _seconds_until_due(self, now: float) -> float:
+        """Return the seconds until the next work is due."""
+        times = [] if self._retry_at is None else [self._retry_at]
+        times += [at + (self._learn_after or 0.0) for at in list(self._last_activity.values())[:1]]
         return max(0.0, min(times, default=now) - now)
 
-    async def _run(self, quiet: list[_Place]) -> bool:
-        """Do what is due until nothing is, and return whether something failed that is worth another try."""
+    async def _run(self, quiet: list[_SessionKey]) -> bool:
+        """Run due jobs until there are none, and return whether a failure is worth a retry."""
         failed = False
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._watch, tasks.cancel_scope)
@@ -219,32 +223,32 @@ class Background:
             worker = self._make()
             while not self._closing:
                 tally = await worker.run_and_tally()
-                self._keep(tally)
+                self._store_reports(tally)
                 done = tally.total()
-                failed = failed or bool(done.outcomes["failed"]) or done.held == "model_unavailable"
-                if not done.claimed:
+                failed = failed or bool(done.outcomes["failed"]) or done.blocked == "model_unavailable"
+                if not done.leased:
                     break
             await worker.finish_tasks()
             tasks.cancel_scope.cancel()
         return failed
 
-    async def _mark(self, places: list[_Place]) -> None:
-        for space, session_id in places:
+    async def _mark(self, keys: list[_SessionKey]) -> None:
+        for space, session_id in keys:
 
             def body(tx: Tx, space: str = space, session_id: str = session_id) -> None:
                 try:
                     mark_pending(tx, space=space, session_id=session_id, trigger=Trigger.IDLE)
-                except NotFound:
-                    return  # forgotten meanwhile
+                except NotFoundError:
+                    return  # deleted in the meantime
 
             await self._database.transact(body, space=space, repeatable=True)
 
-    def _keep(self, tally: "Tally") -> None:
+    def _store_reports(self, tally: "Tally") -> None:
         with self._state:
             for space, report in tally.items():
-                # Most programs never ask for the reports: beyond so many spaces, only their sum is kept.
-                known = space in self._reports or len(self._reports) < _MOST_REPORTS
-                self._reports.setdefault(space if known else "", RunReport()).add(report)
+                # Most programs never read the reports: beyond the maximum, only their sum is stored.
+                has_entry = space in self._reports or len(self._reports) < _MAX_REPORTS
+                self._reports.setdefault(space if has_entry else "", LearnReport()).add(report)
 
     async def _watch(self, scope: "anyio.CancelScope") -> None:
         while not self._closing:  # noqa: ASYNC110 - it is set by another thread

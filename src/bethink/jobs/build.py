@@ -1,38 +1,38 @@
-"""Puts a worker together, as the settings say: what learns, writes and indexes, at which prices."""
+"""Builds a worker from the settings: models, prices, handlers and tasks."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from bethink.config.groups import listed
+from bethink.config.groups import split_list
 from bethink.config.settings import Settings
-from bethink.errors import Misconfigured
+from bethink.errors import ConfigurationError
 from bethink.extend import Embedder, Model, Redactor, Tokens
 from bethink.memory.plugins import Providers
 from bethink.model.jobs import JobKind
 from bethink.store.db import Database
 
-if TYPE_CHECKING:  # a process that only appends need not load what learns
+if TYPE_CHECKING:  # a process that only appends does not load the learning code
     from bethink.jobs.options import Handler, WorkerOptions
     from bethink.jobs.tasks import WorkerTask
-    from bethink.jobs.worker import Rest, Worker
+    from bethink.jobs.worker import Cooldown, Worker
     from bethink.memory.learning.documents.runs import Runs
     from bethink.memory.learning.extraction.extract import Extractor
 
 
-def worker_maker(
+def worker_factory(
     settings: Settings, database: Database, *, redactor: Redactor, providers: Providers, prompt: str
 ) -> "Callable[[], Worker]":
-    """Return what makes the workers of this process; each goes on with what the one before knew of the model."""
+    """Return a factory for the workers of this process. Each worker inherits the cooldown of the last one."""
     last: Worker | None = None
     tasks: Sequence[WorkerTask] | None = None
 
     def make() -> "Worker":
         from bethink.jobs.tasks import TaskParts, all_tasks  # noqa: PLC0415
 
-        nonlocal last, tasks  # a model that is away stays away for every worker of this process
-        rest = None if last is None else last.rest
+        nonlocal last, tasks  # an unavailable model is unavailable for every worker of this process
+        cooldown = None if last is None else last.cooldown
         tasks = tasks or all_tasks(TaskParts(database=database, settings=settings, redactor=redactor))
-        model, reader, embedder, unfit = _fit(providers)
+        model, reader, embedder, unavailable = _load_providers(providers)
         last = worker_from(
             settings,
             database,
@@ -41,8 +41,8 @@ def worker_maker(
             reader=reader,
             tokens=providers.tokens(),
             embedder=embedder,
-            rest=rest,
-            unfit=unfit,
+            cooldown=cooldown,
+            unavailable=unavailable,
             prompt=prompt,
             tasks=tasks,
         )
@@ -51,7 +51,7 @@ def worker_maker(
     return make
 
 
-def worker_from(  # noqa: PLR0913 - each is a choice of its own, and all are named
+def worker_from(  # noqa: PLR0913 - each is a separate choice, and all are keyword arguments
     settings: Settings,
     database: Database,
     *,
@@ -60,22 +60,23 @@ def worker_from(  # noqa: PLR0913 - each is a choice of its own, and all are nam
     reader: Model | None = None,
     tokens: Tokens,
     embedder: Embedder | None = None,
-    rest: "Rest | None" = None,
-    unfit: Mapping[JobKind, Misconfigured] | None = None,
+    cooldown: "Cooldown | None" = None,
+    unavailable: Mapping[JobKind, ConfigurationError] | None = None,
     prompt: str = "",
     tasks: Sequence["WorkerTask"] = (),
 ) -> "Worker":
-    """Build a worker that learns with a model, or without one by quoting; jobs it is `unfit` for wait.
+    """Build a worker that learns with a model, or without one by quoting. Jobs in `unavailable` wait.
 
-    `prompt` asks for claims in place of ours. Without a model, learning is left to the one that the database names.
+    `prompt` replaces the built-in prompt for claims. Without a model, learning waits for the model that the database
+    names, if any.
     """
     from bethink.jobs.worker import Worker  # noqa: PLC0415
     from bethink.memory.learning.documents.runs import Runs  # noqa: PLC0415
     from bethink.memory.learning.learner import Learner  # noqa: PLC0415
     from bethink.memory.recall.index import Indexer  # noqa: PLC0415
 
-    unfit = unfit or {}
-    learns = JobKind.EXTRACT not in unfit
+    unavailable = unavailable or {}
+    learns = JobKind.EXTRACT not in unavailable
     runs = Runs(database=database, model=model, redactor=redactor, tokens=tokens, prices=settings.model.prices)
     handlers = _handlers(settings, runs, reader=reader, prompt=prompt)
     if embedder is not None:
@@ -84,8 +85,8 @@ def worker_from(  # noqa: PLR0913 - each is a choice of its own, and all are nam
         database,
         handlers,
         _options(settings, daily_cap=None if model is None and learns else settings.daily_cap),
-        rest=rest,
-        unfit=unfit,
+        cooldown=cooldown,
+        unavailable=unavailable,
         tasks=tasks,
         learner=Learner(database, settings.model.name if model is None else model.name) if learns else None,
     )
@@ -98,8 +99,8 @@ def _handlers(settings: Settings, runs: "Runs", *, reader: Model | None, prompt:
     rules = ConsolidationRules(
         max_unused_days=settings.learning.max_unused_days,
         limit=settings.learning.max_consolidated,
-        review=settings.learning.review,
-        folder=settings.learning.artefacts_dir,
+        review=settings.learning.review_documents,
+        folder=settings.learning.artifacts_dir,
     )
     return {
         JobKind.EXTRACT: _extractor(settings, runs, reader=reader, prompt=prompt),
@@ -113,7 +114,7 @@ def _extractor(settings: Settings, runs: "Runs", *, reader: Model | None, prompt
     from bethink.memory.learning.extraction.extract import PROMPT, Extractor  # noqa: PLC0415
     from bethink.memory.learning.extraction.idle import IdleRules  # noqa: PLC0415
     from bethink.memory.learning.extraction.request import zone_of  # noqa: PLC0415
-    from bethink.memory.learning.prompts import own, shipped  # noqa: PLC0415
+    from bethink.memory.learning.prompts import builtin_prompt, custom_prompt  # noqa: PLC0415
 
     return Extractor(
         database=runs.database,
@@ -125,12 +126,12 @@ def _extractor(settings: Settings, runs: "Runs", *, reader: Model | None, prompt
         quiet=IdleRules(
             idle_hours=settings.scan.idle_hours,
             age_days=settings.scan.age_days,
-            channels=listed(settings.scan.channels),
+            channels=split_list(settings.scan.channels),
         ),
         zone=zone_of(settings.learning.time_zone),
-        held_flags=listed(settings.learning.held_flags),
+        review_flags=split_list(settings.learning.review_flags),
         post=post if settings.learning.write_transcripts and runs.model is not None else None,
-        prompt=own(prompt) if prompt else shipped(PROMPT),
+        prompt=custom_prompt(prompt) if prompt else builtin_prompt(PROMPT),
     )
 
 
@@ -149,18 +150,18 @@ def _options(settings: Settings, *, daily_cap: int | None) -> "WorkerOptions":
     )
 
 
-def _fit(
+def _load_providers(
     providers: Providers,
-) -> tuple[Model | None, Model | None, Embedder | None, dict[JobKind, Misconfigured]]:
-    """Make what a worker needs, and say which jobs must wait because a part of it cannot be made."""
-    unfit: dict[JobKind, Misconfigured] = {}
+) -> tuple[Model | None, Model | None, Embedder | None, dict[JobKind, ConfigurationError]]:
+    """Load the model, reader and embedder, and return the jobs that must wait because one cannot be loaded."""
+    unavailable: dict[JobKind, ConfigurationError] = {}
     model = reader = embedder = None
     try:
         model, reader = providers.model(), providers.reader()
-    except Misconfigured as error:
-        unfit |= dict.fromkeys(set(JobKind) - {JobKind.INDEX}, error)
+    except ConfigurationError as error:
+        unavailable |= dict.fromkeys(set(JobKind) - {JobKind.INDEX}, error)
     try:
         embedder = providers.embedder()
-    except Misconfigured as error:
-        unfit[JobKind.INDEX] = error
-    return model, reader, embedder, unfit
+    except ConfigurationError as error:
+        unavailable[JobKind.INDEX] = error
+    return model, reader, embedder, unavailable

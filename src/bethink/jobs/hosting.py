@@ -1,4 +1,4 @@
-"""What services that learn need of a host, beyond what all services need."""
+"""The host that learning services need, in addition to the host of all services."""
 
 from typing import TYPE_CHECKING, Protocol
 
@@ -14,13 +14,13 @@ class LearningHost(Host, Protocol):
 
     @property
     def background(self) -> "Background | None":
-        """What learns in the background of this process; None if nothing does."""
+        """The background learner of this process; None if there is none."""
         ...
 
     def worker(self) -> "Worker":
         """Return a worker.
 
         Raises:
-            Unavailable: if learning is switched off.
+            DatabaseUnavailableError: if learning is turned off.
         """
         ...

@@ -1,4 +1,4 @@
-"""What a worker is made with, and what it counts: handlers, options, pauses, reports."""
+"""Parts of a worker: handlers, options, cooldowns and reports."""
 
 import time
 from dataclasses import dataclass, field
@@ -6,26 +6,26 @@ from datetime import timedelta
 from typing import Protocol
 
 from bethink.base.frozen import frozen
-from bethink.errors import ModelUnavailable
-from bethink.model.jobs import Claim, JobKind, JobStatus, Learnt, RunReport
+from bethink.errors import ModelUnavailableError
+from bethink.model.jobs import JobKind, JobResult, JobStatus, LearnReport, Lease
 from bethink.store.db import Tx
 
 
 class Handler(Protocol):
-    """Does one kind of job. `process` ends the claim itself, in the transaction that stores the result."""
+    """Runs one kind of job. `process` ends the lease itself, in the transaction that stores the result."""
 
-    async def process(self, claim: Claim) -> Learnt:
-        """Do the job. Any exception except `LostClaim` is a failed attempt."""
+    async def process(self, lease: Lease) -> JobResult:
+        """Run the job. Any exception except `LeaseLostError` is a failed attempt."""
         ...
 
     async def fail(
-        self, claim: Claim, *, status: JobStatus, delay: timedelta, attempts: int | None, error: str
+        self, lease: Lease, *, status: JobStatus, delay: timedelta, attempts: int | None, error: str
     ) -> None:
-        """End a failed claim if it is still valid, and retry after `delay`."""
+        """End a failed lease if it is still valid, and retry after `delay`."""
         ...
 
     def look(self, tx: Tx, *, space: str, key: str) -> bool:
-        """Check a session that has no queued job, and return whether there is work after all."""
+        """Check a session that has no queued job, and return whether it has work."""
         ...
 
 
@@ -46,44 +46,44 @@ class WorkerOptions:
 
 
 @dataclass(slots=True)
-class Rest:
-    """Until when an unavailable model or embedder is not called; workers of one process may share it."""
+class Cooldown:
+    """Cooldown after a model or embedder was unavailable. Workers of one process may share it."""
 
     until: dict[bool, float] = field(default_factory=dict[bool, float])
 
-    def rests(self, kind: JobKind) -> bool:
+    def is_paused(self, kind: JobKind) -> bool:
         """Return whether jobs of a kind are paused now."""
         return time.monotonic() < self.until.get(kind is JobKind.INDEX, 0.0)
 
     def begin(self, kind: JobKind, seconds: float) -> None:
-        """Pause jobs of a kind: an unavailable embedder does not stop learning, and the other way round."""
+        """Pause jobs of a kind: an unavailable embedder does not stop learning, nor the reverse."""
         embeds = kind is JobKind.INDEX
         self.until[embeds] = max(self.until.get(embeds, 0.0), time.monotonic() + seconds)
 
 
-class Tally(dict[str, RunReport]):
-    """What a run did, by space. The empty name has what concerns no single space."""
+class Tally(dict[str, LearnReport]):
+    """Reports of a run, by space. The empty name has the counts that belong to no single space."""
 
     def __init__(self, only: str | None = None) -> None:
         super().__init__()
         self.only = only
         self.anywhere = self[""]
 
-    def __missing__(self, space: str) -> RunReport:
-        self[space] = made = RunReport()
-        return made
+    def __missing__(self, space: str) -> LearnReport:
+        self[space] = report = LearnReport()
+        return report
 
-    def total(self) -> RunReport:
+    def total(self) -> LearnReport:
         """Return the report of the whole run."""
-        report = RunReport()
-        for each in self.values():
-            report.add(each)
-        report.held = self.anywhere.held
+        report = LearnReport()
+        for part in self.values():
+            report.add(part)
+        report.blocked = self.anywhere.blocked
         return report
 
 
-def asked_to_wait(error: Exception) -> float:
-    """Return how many seconds an unavailable model asked to wait; 0 for any other error."""
-    wait = error.retry_after if isinstance(error, ModelUnavailable) else None
-    # Whatever a model asks for, a day is the maximum, and NaN counts as nothing.
+def requested_wait(error: Exception) -> float:
+    """Return the seconds that an unavailable model asked to wait; 0 for any other error."""
+    wait = error.retry_after if isinstance(error, ModelUnavailableError) else None
+    # The maximum is a day, and NaN counts as 0.
     return min(wait, 86_400.0) if wait is not None and wait > 0 else 0.0

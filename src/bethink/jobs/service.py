@@ -1,22 +1,21 @@
-"""Carries out the verbs of jobs and of the installation: learn, consolidate, audit, and lists of jobs and spaces."""
+"""Operations on jobs and the installation: learn, consolidate, audit, and lists of jobs and spaces."""
 
 from typing import Self
 
 import anyio
 
-from bethink.errors import Invalid
+from bethink.errors import InvalidRequestError
 from bethink.jobs.hosting import LearningHost
 from bethink.memory.learning.extraction.extract import Extractor
 from bethink.memory.learning.extraction.preview import Previewer
 from bethink.memory.log.succession import queue_consolidation
 from bethink.memory.registry import handles
-from bethink.model.jobs import Audit, Job, JobKind, RunReport
+from bethink.model.jobs import Audit, JobKind, LearnReport
 from bethink.model.operations.base import Empty
-from bethink.model.operations.installation import AUDIT, LEARN, LIST_SPACES, LearnRequest, ListSpacesRequest
-from bethink.model.operations.memory import CONSOLIDATE, JOBS, LEARN_SPACE, JobsRequest
-from bethink.model.operations.steering import PREVIEW, PreviewRequest
+from bethink.model.operations.installation import AUDIT, LEARN, LearnRequest
+from bethink.model.operations.memory import LEARN_SPACE, REFRESH_DOCUMENTS
+from bethink.model.operations.steering import PREVIEW_RULES, PreviewRulesRequest
 from bethink.model.preview import Preview
-from bethink.store import jobs
 
 
 class JobService:
@@ -27,25 +26,25 @@ class JobService:
         self._database = host.database
 
     @classmethod
-    def of(cls, host: LearningHost) -> Self:
-        """Make it from the parts of an open memory."""
+    def from_host(cls, host: LearningHost) -> Self:
+        """Create the service from the parts of an open memory."""
         return cls(host)
 
     @handles(LEARN)
     @handles(LEARN_SPACE)
-    async def learn(self, space: str, request: LearnRequest) -> RunReport:
-        """Learn once from everything that is marked, in all spaces or in one, with what the background has begun."""
+    async def learn(self, space: str, request: LearnRequest) -> LearnReport:
+        """Learn once from all marked sessions, in all spaces or in one, and include the work of the background."""
         worker, background = self._host.worker(), self._host.background
         try:
             if background is None:
-                return await worker.run_once(only=request.only, space=space or None)
-            with background.held():
+                return await worker.run_once(only=request.kinds, space=space or None)
+            with background.paused():
                 await anyio.to_thread.run_sync(background.wait, abandon_on_cancel=True)
-                report = background.take(space or None)
-                report.add(await worker.run_once(only=request.only, space=space or None))
+                report = background.pop_report(space or None)
+                report.add(await worker.run_once(only=request.kinds, space=space or None))
             return report
         finally:
-            if request.only is None:
+            if request.kinds is None:
                 await worker.finish_tasks()
 
     @handles(AUDIT)
@@ -54,33 +53,18 @@ class JobService:
         del space, request
         return await self._host.worker().audit()
 
-    @handles(LIST_SPACES)
-    async def spaces(self, space: str, request: ListSpacesRequest) -> list[str]:
-        """List the names of all spaces."""
-        del space
-        return await self._database.transact(
-            lambda tx: jobs.spaces(tx, limit=request.limit, after=request.after), read=True
-        )
-
-    @handles(JOBS)
-    async def jobs(self, space: str, request: JobsRequest) -> list[Job]:
-        """List the jobs of a space."""
-        return await self._database.transact(
-            lambda tx: jobs.listed(tx, space=space, limit=request.limit), space=space, read=True
-        )
-
-    @handles(CONSOLIDATE)
+    @handles(REFRESH_DOCUMENTS)
     async def consolidate(self, space: str, request: Empty) -> bool:
         """Queue a consolidation."""
         del request
         await self._database.transact(lambda tx: queue_consolidation(tx, space=space), space=space)
         return True
 
-    @handles(PREVIEW)
-    async def preview(self, space: str, request: PreviewRequest) -> Preview:
+    @handles(PREVIEW_RULES)
+    async def preview(self, space: str, request: PreviewRulesRequest) -> Preview:
         """Return what would be learned from messages, and store nothing."""
         worker = self._host.worker()
         extractor = worker.handler(JobKind.EXTRACT)
         if not isinstance(extractor, Extractor):
-            raise Invalid("there is nothing to learn with.", hint="Set model, such as 'openai:NAME'.")
+            raise InvalidRequestError("No model is configured.", hint="Set `model`, for example 'openai:gpt-5-mini'.")
         return await Previewer(extractor=extractor, daily_cap=worker.options.daily_cap).preview(space, request)

@@ -1,4 +1,4 @@
-"""Tasks: what a worker does next to its jobs. A feature declares its own as `task` in a module `worker.py`."""
+"""Tasks that a worker runs next to its jobs. A feature declares its own as `task` in a module `worker.py`."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -6,12 +6,12 @@ from datetime import timedelta
 
 import anyio
 
-from bethink.base.backoff import jittered
+from bethink.base.backoff import with_jitter
 from bethink.base.features import modules_named
 from bethink.base.frozen import frozen
 from bethink.base.logs import logger
 from bethink.config.settings import Settings
-from bethink.errors import Moved, StoreError
+from bethink.errors import DatabaseError, SpaceMovedError
 from bethink.extend import Redactor
 from bethink.memory.deletion.settling import finish_open
 from bethink.store import changes, jobs
@@ -25,7 +25,7 @@ _log = logger("worker")
 
 @frozen
 class TaskParts:
-    """What a task is made from."""
+    """The parts that a task is created from."""
 
     database: Database
     settings: Settings
@@ -33,16 +33,16 @@ class TaskParts:
 
 
 class WorkerTask:
-    """Does nothing by itself: a task overrides what it needs."""
+    """Base class that does nothing: a task overrides the methods it needs."""
 
     async def run(self) -> None:
         """Work next to the jobs, until cancelled."""
 
     async def between_jobs(self) -> None:
-        """Work a little after each turn of jobs. It must not raise."""
+        """Work a little after each turn of jobs. Must not raise."""
 
     async def finish(self) -> None:
-        """Do what is due now: the caller of `learn` waits for it."""
+        """Finish the work that is due now. The caller of `learn` waits for it."""
 
 
 class _FinishDeletions(WorkerTask):
@@ -52,7 +52,7 @@ class _FinishDeletions(WorkerTask):
         self._database = parts.database
 
     async def between_jobs(self) -> None:
-        """Finish what another process left open."""
+        """Finish the deletions that another process left open."""
         await finish_open(self._database)
 
 
@@ -65,21 +65,21 @@ class PruneChanges(WorkerTask):
         self._after = ""
 
     async def run(self) -> None:
-        """Prune some spaces every half minute: next to the jobs, so that a busy worker prunes, too."""
-        await anyio.sleep(jittered(_ROUND, spread=1.0))  # workers that start together must not prune together
+        """Prune some spaces every half minute: next to the jobs, so that a busy worker prunes as well."""
+        await anyio.sleep(with_jitter(_ROUND, spread=1.0))  # workers that start together must not prune together
         while True:
             try:
                 await self.prune()
-            except StoreError as error:
+            except DatabaseError as error:
                 _log.error("the database is unavailable: %s", type(error).__name__)
             await anyio.sleep(_ROUND)
 
     async def prune(self) -> int:
-        """Remove old changes of the next spaces in turn. Returns how many were removed."""
+        """Remove old changes of the next spaces in turn. Return the number of removed changes."""
         after, count = self._after, 0
-        names = await self._database.transact(lambda tx: jobs.spaces(tx, limit=_SPACES, after=after), read=True)
+        names = await self._database.transact(lambda tx: jobs.spaces(tx, limit=_SPACES, after=after), read_only=True)
         for name in names:
-            with suppress(Moved):  # the others do not wait for it
+            with suppress(SpaceMovedError):  # the other spaces continue
                 count += await self._database.transact(
                     lambda tx, name=name: changes.prune(tx, space=name, before=tx.now - self._keep),
                     space=name,

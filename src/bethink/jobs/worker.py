@@ -1,4 +1,4 @@
-"""Runs queued jobs: claims them, renews their leases, and contains their failures."""
+"""Runs queued jobs: leases them, renews the leases, and isolates failures."""
 
 import os
 import socket
@@ -9,25 +9,33 @@ from datetime import timedelta
 
 import anyio
 
-from bethink.base.backoff import jittered, pause_after
+from bethink.base.backoff import pause_after, with_jitter
 from bethink.base.logs import logger
-from bethink.errors import BethinkError, LostClaim, ModelError, ModelTimeout, ModelUnavailable, Moved, StoreError
-from bethink.jobs.options import Handler, Rest, Tally, WorkerOptions, asked_to_wait
+from bethink.errors import (
+    BethinkError,
+    DatabaseError,
+    LeaseLostError,
+    ModelError,
+    ModelTimeoutError,
+    ModelUnavailableError,
+    SpaceMovedError,
+)
+from bethink.jobs.options import Cooldown, Handler, Tally, WorkerOptions, requested_wait
 from bethink.jobs.tasks import WorkerTask
 from bethink.memory.learning.learner import LEARNING, Learner, start_over
 from bethink.model.ids import new_id
-from bethink.model.jobs import Audit, Claim, JobKind, JobStatus, RunReport
+from bethink.model.jobs import Audit, JobKind, JobStatus, LearnReport, Lease
 from bethink.store import jobs
 from bethink.store.db import Database, Tx
 
 _AHEAD = 2
 _TURNS = 4
-_Held = dict[Claim, anyio.CancelScope]
+_Scopes = dict[Lease, anyio.CancelScope]
 _log = logger("worker")
 
 
 class Worker:
-    """Any number of workers may run, in any number of processes: claims keep them apart."""
+    """Any number of workers may run, in any number of processes: leases keep them apart."""
 
     def __init__(
         self,
@@ -36,31 +44,31 @@ class Worker:
         options: WorkerOptions | None = None,
         *,
         name: str | None = None,
-        rest: Rest | None = None,
-        unfit: Mapping[JobKind, BethinkError] | None = None,
+        cooldown: Cooldown | None = None,
+        unavailable: Mapping[JobKind, BethinkError] | None = None,
         tasks: Sequence[WorkerTask] = (),
         learner: Learner | None = None,
     ) -> None:
-        self.noted: Callable[[RunReport], None] | None = None
-        """What is told of each run that did something."""
+        self.on_report: Callable[[LearnReport], None] | None = None
+        """Called with the report of each run that did something."""
         self.name = name or f"{socket.gethostname()}:{os.getpid()}:{new_id('wrk')[-6:]}"
         self.options = options or WorkerOptions()
         self._database = database
         self._handlers = handlers
         self._cap = anyio.CapacityLimiter(self.options.concurrency)
         self._stopped = False
-        self.rest = rest or Rest()
-        self._unfit = unfit or {}
+        self.cooldown = cooldown or Cooldown()
+        self._unavailable = unavailable or {}
         self._tasks = tasks
         self._learner = learner
-        self._answered = 0.0
+        self._last_answer = 0.0
         self._turn = 0
         self._capped_on: int | None = None
 
     async def run(self, work: Callable[[], Awaitable[None]] | None = None) -> None:
         """Work until stopped or cancelled: about every 30 seconds, and at once when a job is queued.
 
-        With `work`, something else says which jobs to run when; tasks run either way.
+        With `work`, the caller decides which jobs to run and when; tasks run either way.
         """
         failed: BethinkError | None = None
         async with anyio.create_task_group() as tasks:
@@ -83,55 +91,55 @@ class Worker:
                             drains.start_soon(self._drain)
                 await self.tidy()
                 await self._pause()
-            except StoreError as error:
+            except DatabaseError as error:
                 _log.error("the database is unavailable: %s", type(error).__name__)
-                await anyio.sleep(jittered(min(self.options.interval, 5.0)))
+                await anyio.sleep(with_jitter(min(self.options.interval, 5.0)))
 
     async def _drain(self) -> None:
-        # Two at a time: one claims while the other waits for its last jobs. They share the cap.
+        # Two at a time: one leases jobs while the other waits for its last jobs. They share the cap.
         try:
             while not self._stopped and self._has_more(await self.run_once()):
                 pass
-        except StoreError as error:
+        except DatabaseError as error:
             _log.error("the database is unavailable: %s", type(error).__name__)
 
-    def _has_more(self, report: RunReport) -> bool:
-        if report.claimed:
-            _log.info("jobs ended", extra={"fields": {"claimed": report.claimed, **report.outcomes}})
-            if self.noted is not None:
-                self.noted(report)
-        return report.claimed > 0
+    def _has_more(self, report: LearnReport) -> bool:
+        if report.leased:
+            _log.info("jobs ended", extra={"fields": {"claimed": report.leased, **report.outcomes}})
+            if self.on_report is not None:
+                self.on_report(report)
+        return report.leased > 0
 
     def stop(self) -> None:
-        """Finish what is running and claim nothing more, for good. May be called from any thread."""
+        """Finish running jobs and lease no more. May be called from any thread."""
         self._stopped = True
 
     @property
     def has_model(self) -> bool:
-        """Return whether sessions are learnt from with a model, and not only quoted."""
+        """True if sessions are learned from with a model, not only quoted."""
         return getattr(self._handlers.get(JobKind.EXTRACT), "model", None) is not None
 
     def handler(self, kind: JobKind) -> Handler | None:
-        """Return what does a kind of job, if anything does. Raises why it cannot be done here."""
-        if kind in self._unfit:
-            raise self._unfit[kind]
+        """Return the handler of a kind of job, or None. Raises the error that makes the kind unavailable here."""
+        if kind in self._unavailable:
+            raise self._unavailable[kind]
         return self._handlers.get(kind)
 
-    async def run_once(self, *, only: Collection[JobKind] | None = None, space: str | None = None) -> RunReport:
-        """Claim and do what is due, in all spaces or in one: marked sessions, idle ones, then consolidations.
+    async def run_once(self, *, only: Collection[JobKind] | None = None, space: str | None = None) -> LearnReport:
+        """Run the jobs that are due, in all spaces or in one: marked sessions, idle ones, then consolidations.
 
         If one kind of job cannot run, raises the reason once the others are done.
         """
         return (await self.run_and_tally(only=only, space=space)).total()
 
     async def run_and_tally(self, *, only: Collection[JobKind] | None = None, space: str | None = None) -> Tally:
-        """Do the same, and return a report for each space."""
+        """Run the jobs that are due, and return a report for each space."""
         tally = Tally(space)
-        unfit = await self.unfit()
-        asked = [kind for kind in JobKind if only is None or kind in only]
-        for kind in asked:
+        unavailable = await self.unavailable()
+        selected = [kind for kind in JobKind if only is None or kind in only]
+        for kind in selected:
             handler = self._handlers.get(kind)
-            if handler is None or self._stopped or kind in unfit:
+            if handler is None or self._stopped or kind in unavailable:
                 continue
             if kind is JobKind.EXTRACT and self.has_model:
                 tally.anywhere.marked += await start_over(self._database, space=space)
@@ -139,35 +147,37 @@ class Worker:
             full = claimed is None or claimed >= self.options.batch
             if not full and await self._scan(kind, handler, tally):
                 await self._batch(kind, handler, tally, limit=self.options.scan_claims)
-        for kind in asked:
-            if kind in unfit:
-                raise unfit[kind]
+        for kind in selected:
+            if kind in unavailable:
+                raise unavailable[kind]
         return tally
 
-    async def run_job(self, *, space: str, kind: JobKind, key: str) -> tuple[RunReport, int]:
-        """Claim one job and do it if it is due: it may be done or claimed already. Return its token, or 0 if it is not.
+    async def run_job(self, *, space: str, kind: JobKind, key: str) -> tuple[LearnReport, int]:
+        """Run one job if it is due: it may be done or leased already. Return the report, and the token or 0.
 
-        Where something prevents it, nothing is claimed and `held` says what.
+        If the kind is blocked, nothing is leased and `held` in the report has the reason.
         """
         tally = Tally(space)
-        held = await self.hindrance(kind)
-        if held is not None:
-            tally.anywhere.held = held
+        reason = await self.blocked_reason(kind)
+        if reason is not None:
+            tally.anywhere.blocked = reason
             return tally.total(), 0
-        claims = await self._claimed(
-            lambda tx, lease: jobs.claim_one(tx, space=space, kind=kind, key=key, worker=self.name, lease=lease)
+        leases = await self._acquire(
+            lambda tx, duration: jobs.lease_job(
+                tx, space=space, kind=kind, key=key, worker=self.name, duration=duration
+            )
         )
-        await self._do(self._handlers[kind], claims, tally)
+        await self._run_leases(self._handlers[kind], leases, tally)
         report = tally.total()
         self._has_more(report)
-        return report, max((claim.token for claim in claims), default=0)
+        return report, max((lease.token for lease in leases), default=0)
 
     async def sweep(self) -> int:
-        """Mark the sessions that went quiet or were only quoted, and tidy up. Returns how many were marked."""
+        """Mark the sessions that are idle or were only quoted, and tidy up. Return the number of marked sessions."""
         tally = Tally()
-        unfit = await self.unfit()
+        unavailable = await self.unavailable()
         for kind, handler in self._handlers.items():
-            if kind in unfit:
+            if kind in unavailable:
                 continue
             if kind is JobKind.EXTRACT and self.has_model:
                 tally.anywhere.marked += await start_over(self._database)
@@ -178,198 +188,202 @@ class Worker:
 
     @property
     def kinds(self) -> tuple[JobKind, ...]:
-        """The kinds of jobs that are done here."""
+        """The kinds of jobs that this worker runs."""
         return tuple(self._handlers)
 
-    async def hindrance(self, kind: JobKind) -> str | None:
-        """Say in a word why jobs of a kind cannot be done now, if they cannot."""
-        if kind not in self._handlers or kind in await self.unfit():
+    async def blocked_reason(self, kind: JobKind) -> str | None:
+        """Return why jobs of this kind are blocked, or None."""
+        if kind not in self._handlers or kind in await self.unavailable():
             return "unfit"
-        return await self._hindrance(kind)
+        return await self._paused_reason(kind)
 
-    async def unfit(self) -> Mapping[JobKind, BethinkError]:
-        """Return why some kinds of jobs cannot be done here."""
-        why = None if self._learner is None else await self._learner.hindrance()
-        return {**self._unfit, **({} if why is None else dict.fromkeys(LEARNING, why))}
+    async def unavailable(self) -> Mapping[JobKind, BethinkError]:
+        """Return the kinds of jobs that cannot run here, each with the error."""
+        error = None if self._learner is None else await self._learner.blocked_reason()
+        return {**self._unavailable, **({} if error is None else dict.fromkeys(LEARNING, error))}
 
     async def tidy(self) -> None:
-        """Let each task work a little: it never fails."""
+        """Let each task work a little. Never raises."""
         for task in self._tasks:
             await task.between_jobs()
 
     async def finish_tasks(self) -> None:
-        """Let each task do what is due now, such as sending changes to webhooks."""
+        """Let each task finish its due work, such as sending changes to webhooks."""
         for task in self._tasks:
             await task.finish()
 
     async def audit(self, *, spaces: int = 20) -> Audit:
-        """Count overdue and dead jobs, and violations of invariants in a sample of spaces."""
+        """Count overdue and abandoned jobs, and violations of invariants in a sample of spaces."""
         from bethink.jobs.audit import audit  # noqa: PLC0415 - most workers never count
 
         return await audit(self._database, self._handlers, self.options, spaces=spaces)
 
     async def _batch(self, kind: JobKind, handler: Handler, tally: Tally, *, limit: int) -> int | None:
-        """Claim some jobs and do them. Returns how many there were, or None if something prevents it."""
-        held = await self._hindrance(kind)
-        if held is not None:
-            tally.anywhere.held = held
+        """Lease some jobs and run them. Return their number, or None if the kind is blocked."""
+        reason = await self._paused_reason(kind)
+        if reason is not None:
+            tally.anywhere.blocked = reason
             return None
         self._turn += 1
         tried = self._turn % _TURNS == 0  # retries must not wait forever behind new jobs
-        claims = await self._claimed(
-            lambda tx, lease: jobs.claim(
-                tx, kind=kind, worker=self.name, lease=lease, limit=limit, tried_first=tried, space=tally.only
+        leases = await self._acquire(
+            lambda tx, duration: jobs.lease_jobs(
+                tx, kind=kind, worker=self.name, duration=duration, limit=limit, tried_first=tried, space=tally.only
             )
         )
-        await self._do(handler, claims, tally)
-        return len(claims)
+        await self._run_leases(handler, leases, tally)
+        return len(leases)
 
-    async def _claimed(self, claim: Callable[[Tx, timedelta], list[Claim]]) -> list[Claim]:
-        lease = timedelta(seconds=self.options.lease)
-        claims: list[Claim] = []
-        with anyio.CancelScope(shield=True):  # when cancelled here, the claims must still be known to be released
-            claims += await self._database.transact(lambda tx: claim(tx, lease))
-        return claims
+    async def _acquire(self, acquire: Callable[[Tx, timedelta], list[Lease]]) -> list[Lease]:
+        duration = timedelta(seconds=self.options.lease)
+        leases: list[Lease] = []
+        with anyio.CancelScope(shield=True):  # if cancelled here, the leases must still be released
+            leases += await self._database.transact(lambda tx: acquire(tx, duration))
+        return leases
 
-    async def _do(self, handler: Handler, claims: list[Claim], tally: Tally) -> None:
-        if not claims:
+    async def _run_leases(self, handler: Handler, leases: list[Lease], tally: Tally) -> None:
+        if not leases:
             return
-        held = {claim: anyio.CancelScope() for claim in claims}
+        scopes = {lease: anyio.CancelScope() for lease in leases}
         try:
             async with anyio.create_task_group() as tasks:
-                tasks.start_soon(self._beat, held)
+                tasks.start_soon(self._renew_leases, scopes)
                 async with anyio.create_task_group() as work:
-                    for claim in claims:
-                        work.start_soon(self._attempt, handler, claim, tally[claim.space], held)
+                    for lease in leases:
+                        work.start_soon(self._attempt, handler, lease, tally[lease.space], scopes)
                 tasks.cancel_scope.cancel()
         finally:
-            await self._release(list(held))
+            await self._release(list(scopes))
 
-    async def _attempt(self, handler: Handler, claim: Claim, report: RunReport, held: _Held) -> None:
-        scope = held[claim]
-        report.claimed += 1
+    async def _attempt(self, handler: Handler, lease: Lease, report: LearnReport, scopes: _Scopes) -> None:
+        scope = scopes[lease]
+        report.leased += 1
         async with self._cap:
             started = time.monotonic()
             try:
                 with scope:
-                    if claim.attempts > self.options.max_attempts:
-                        await self._bury(handler, claim)
+                    if lease.attempts > self.options.max_attempts:
+                        await self._abandon(handler, lease)
                     else:
-                        learnt = await handler.process(claim)
-                        self._answered = time.monotonic()
-                        report.outcomes[learnt.outcome] += 1
-                        report.settled += learnt.settled
-                        report.for_review += learnt.for_review
-                        report.refused += learnt.refused
+                        result = await handler.process(lease)
+                        self._last_answer = time.monotonic()
+                        report.outcomes[result.outcome] += 1
+                        report.settled += result.settled
+                        report.for_review += result.for_review
+                        report.refused += result.refused
                 if scope.cancelled_caught:
-                    report.lost += 1
-            except LostClaim:
-                report.lost += 1
-            except Moved:  # its failure cannot be recorded in its space, and it did not fail
-                report.lost += 1
-                await self._release([claim], delay=jittered(self.options.retry_first))
+                    report.leases_lost += 1
+            except LeaseLostError:
+                report.leases_lost += 1
+            except SpaceMovedError:  # the space moved: the failure cannot be recorded there, and the job did not fail
+                report.leases_lost += 1
+                await self._release([lease], delay=with_jitter(self.options.retry_first))
             except Exception as error:  # noqa: BLE001 - the worker's loop: one job must not stop the others
                 report.outcomes["failed"] += 1
-                await self._failed(handler, claim, error, started)
-        held.pop(claim, None)
+                await self._handle_failure(handler, lease, error, started)
+        scopes.pop(lease, None)
 
-    async def _failed(self, handler: Handler, claim: Claim, error: Exception, started: float) -> None:
+    async def _handle_failure(self, handler: Handler, lease: Lease, error: Exception, started: float) -> None:
         status, attempts = JobStatus.FAILED, None
-        is_away = isinstance(error, StoreError) or self._is_away(error, started)
+        is_unavailable = isinstance(error, DatabaseError) or self._is_unavailable(error, started)
         delay = pause_after(
-            0 if is_away else claim.attempts - 1,
+            0 if is_unavailable else lease.attempts - 1,
             first=self.options.retry_first,
             max_pause=self.options.retry_longest,
-            at_least=asked_to_wait(error),
+            at_least=requested_wait(error),
         )
-        if is_away:
-            # Not the fault of this session: it keeps its attempts, and all calls to the model are paused.
-            attempts = claim.attempts - 1
+        if is_unavailable:
+            # Not the fault of this session: it keeps its attempts, and calls to the model are paused.
+            attempts = lease.attempts - 1
             if isinstance(error, ModelError):
-                self.rest.begin(claim.kind, min(delay, 300.0))
-        elif claim.attempts >= self.options.max_attempts:
-            status = JobStatus.DEAD
+                self.cooldown.begin(lease.kind, min(delay, 300.0))
+        elif lease.attempts >= self.options.max_attempts:
+            status = JobStatus.ABANDONED
         reason = f"{type(error).__name__}: {error}" if isinstance(error, ModelError) else type(error).__name__
-        _log.warning("job %s of %s failed (%s), attempt %s", claim.kind, claim.key, reason[:200], claim.attempts)
-        await self._give_up(
-            handler, claim, status=status, delay=timedelta(seconds=delay), attempts=attempts, error=reason
+        _log.warning("job %s of %s failed (%s), attempt %s", lease.kind, lease.key, reason[:200], lease.attempts)
+        await self._record_failure(
+            handler, lease, status=status, delay=timedelta(seconds=delay), attempts=attempts, error=reason
         )
 
-    def _is_away(self, error: Exception, started: float) -> bool:
-        # A model that answers other calls and only lets this one time out is not unavailable.
-        slow = isinstance(error, ModelTimeout) and self._answered < started
-        return isinstance(error, ModelUnavailable) or slow
+    def _is_unavailable(self, error: Exception, started: float) -> bool:
+        # A model that answers other calls is available, even if this call times out.
+        slow = isinstance(error, ModelTimeoutError) and self._last_answer < started
+        return isinstance(error, ModelUnavailableError) or slow
 
-    async def _give_up(
-        self, handler: Handler, claim: Claim, *, status: JobStatus, delay: timedelta, attempts: int | None, error: str
+    async def _record_failure(
+        self, handler: Handler, lease: Lease, *, status: JobStatus, delay: timedelta, attempts: int | None, error: str
     ) -> None:
         try:
-            await handler.fail(claim, status=status, delay=delay, attempts=attempts, error=error)
+            await handler.fail(lease, status=status, delay=delay, attempts=attempts, error=error)
         except Exception as second:  # noqa: BLE001 - the worker's loop: the lease will end
-            _log.error("could not record the failure of %s: %s", claim.key, type(second).__name__)
+            _log.error("could not record the failure of %s: %s", lease.key, type(second).__name__)
 
-    async def _bury(self, handler: Handler, claim: Claim) -> None:
-        # It was claimed as often as allowed and never ended: its workers probably crashed on it.
-        await self._give_up(handler, claim, status=JobStatus.DEAD, delay=timedelta(), attempts=None, error="crashed")
+    async def _abandon(self, handler: Handler, lease: Lease) -> None:
+        # The job was leased as often as allowed and never ended: its workers probably crashed.
+        await self._record_failure(
+            handler, lease, status=JobStatus.ABANDONED, delay=timedelta(), attempts=None, error="crashed"
+        )
 
-    async def _beat(self, held: _Held) -> None:
-        lease = timedelta(seconds=self.options.lease)
+    async def _renew_leases(self, scopes: _Scopes) -> None:
+        duration = timedelta(seconds=self.options.lease)
         while True:
             await anyio.sleep(self.options.lease / 3)
-            claims = list(held)
+            leases = list(scopes)
             try:
                 alive = await self._database.transact(
-                    lambda tx, claims=claims: [jobs.beat(tx, claim, lease=lease) for claim in claims], repeatable=True
+                    lambda tx, leases=leases: [jobs.renew_lease(tx, lease, duration=duration) for lease in leases],
+                    repeatable=True,
                 )
-            except StoreError as error:
+            except DatabaseError as error:
                 _log.warning("a heartbeat failed: %s", type(error).__name__)
                 continue
-            for claim, ours in zip(claims, alive, strict=True):
-                if not ours and claim in held:
-                    held[claim].cancel()
+            for lease, ours in zip(leases, alive, strict=True):
+                if not ours and lease in scopes:
+                    scopes[lease].cancel()
 
-    async def _release(self, left: list[Claim], *, delay: float = 0.0) -> None:
-        """Release claims that were not ended, as when the worker is stopped. This does not count as a failure."""
-        if not left:
+    async def _release(self, leases: list[Lease], *, delay: float = 0.0) -> None:
+        """Release unfinished leases, as when the worker is stopped. This does not count as a failure."""
+        if not leases:
             return
 
         def body(tx: Tx) -> None:
             due = tx.now + timedelta(seconds=delay)
-            for claim in left:
-                jobs.finish(tx, claim, status=JobStatus.QUEUED, outcome=None, due=due, attempts=claim.attempts - 1)
+            for lease in leases:
+                jobs.finish(tx, lease, status=JobStatus.QUEUED, outcome=None, due=due, attempts=lease.attempts - 1)
 
         with anyio.CancelScope(shield=True):
             try:
                 await self._database.transact(body, repeatable=True)
-            except StoreError as error:
-                _log.warning("could not release claims, which will expire: %s", type(error).__name__)
+            except DatabaseError as error:
+                _log.warning("could not release leases, which will expire: %s", type(error).__name__)
 
     async def _scan(self, kind: JobKind, handler: Handler, tally: Tally) -> int:
         due = await self._database.transact(
-            lambda tx: jobs.quiet(tx, kind=kind, limit=self.options.scan_limit, space=tally.only), read=True
+            lambda tx: jobs.idle_sessions(tx, kind=kind, limit=self.options.scan_limit, space=tally.only),
+            read_only=True,
         )
         report = tally.anywhere
-        found = 0
+        marked = 0
         for space, key in due:
-            if found >= self.options.scan_claims or self._stopped:
+            if marked >= self.options.scan_claims or self._stopped:
                 break
             report.scanned += 1
-            with suppress(Moved):  # the others do not wait for it
-                found += await self._database.transact(
+            with suppress(SpaceMovedError):  # the other spaces continue
+                marked += await self._database.transact(
                     lambda tx, space=space, key=key: handler.look(tx, space=space, key=key),
                     space=space,
                     repeatable=True,
                 )
-        report.marked += found
-        return found
+        report.marked += marked
+        return marked
 
-    async def _hindrance(self, kind: JobKind) -> str | None:
-        if self.rest.rests(kind):
+    async def _paused_reason(self, kind: JobKind) -> str | None:
+        if self.cooldown.is_paused(kind):
             return "model_unavailable"
         cap = self.options.daily_cap
         if cap is None or kind is JobKind.INDEX:
             return None
-        spent, day = await self._database.transact(lambda tx: (jobs.spent(tx), jobs.day_of(tx.now)), read=True)
+        spent, day = await self._database.transact(lambda tx: (jobs.spent(tx), jobs.day_of(tx.now)), read_only=True)
         if spent.cost < cap:
             self._capped_on = None
             return None
@@ -379,12 +393,12 @@ class Worker:
         return "spend_cap"
 
     async def _pause(self) -> None:
-        until = time.monotonic() + jittered(self.options.interval)
+        until = time.monotonic() + with_jitter(self.options.interval)
         since = await self._database.start_listening()
         if await self._any_due():  # queued while this worker was busy
             return
-        while not self._stopped and (left := until - time.monotonic()) > 0:
-            if await self._database.wait_for_work(min(left, 1.0), since=since):
+        while not self._stopped and (remaining := until - time.monotonic()) > 0:
+            if await self._database.wait_for_work(min(remaining, 1.0), since=since):
                 since = await self._database.start_listening()
                 if await self._any_due():
                     return
@@ -392,7 +406,7 @@ class Worker:
     async def _any_due(self) -> bool:
         def body(tx: Tx) -> bool:
             capped = self._capped_on == jobs.day_of(tx.now)
-            free = [kind for kind in self._handlers if not self.rest.rests(kind)]
+            free = [kind for kind in self._handlers if not self.cooldown.is_paused(kind)]
             return any(jobs.any_due(tx, kind=kind) for kind in free if not capped or kind is JobKind.INDEX)
 
-        return await self._database.transact(body, read=True)
+        return await self._database.transact(body, read_only=True)

@@ -1,4 +1,4 @@
-"""The MCP server: operations of memory as tools, over stdio and streamable HTTP."""
+"""MCP server: memory operations as tools, over stdio and streamable HTTP."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -11,11 +11,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Grant", "http_app", "make_server", "run_stdio"]
 
-_HOME = {"Grant": "grant", "http_app": "streamable", "make_server": "server", "run_stdio": "stdio"}
+_MODULES = {"Grant": "grant", "http_app": "streamable", "make_server": "server", "run_stdio": "stdio"}
 
 
 def __getattr__(name: str) -> Any:
-    # The protocol's package takes over a second to load, so only serving loads it.
-    if name in _HOME:
-        return getattr(import_module(f"bethink.mcp.{_HOME[name]}"), name)
+    # The MCP package takes over a second to load, so it is loaded only for serving.
+    if name in _MODULES:
+        return getattr(import_module(f"bethink.mcp.{_MODULES[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

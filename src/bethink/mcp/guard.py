@@ -1,4 +1,4 @@
-"""Turns results into JSON, and errors into what a model may read: never the text of an unexpected one."""
+"""Converts results to JSON and errors to messages for the model, which never quote an unexpected error."""
 
 import functools
 import json
@@ -13,90 +13,93 @@ from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, CallToolResult, InputRequi
 from pydantic import ValidationError
 
 from bethink.base.logs import logger
-from bethink.errors import BethinkError, Invalid, NotFound
+from bethink.errors import BethinkError, InvalidRequestError, NotFoundError
 from bethink.host.codec import adapter
 
 P = ParamSpec("P")
 T = TypeVar("T")
 _log = logger("mcp")
-_UNEXPECTED = "an unexpected error occurred. The log of the server says where."
-_QUOTED = 100
+_UNEXPECTED = "Unexpected error. See the server log."
+_MAX_QUOTED = 100
 
 
 def tool(body: Callable[P, Awaitable[object]]) -> Callable[P, Awaitable[CallToolResult | InputRequiredResult]]:
-    """Return a tool that answers with its record as JSON, as structure and as text. Its errors become tool errors.
+    """Wrap a tool so that it returns its record as JSON, structured and as text. Errors become tool errors.
 
-    A question to the user is passed on as it is.
+    A question to the user is returned unchanged.
     """
 
     @functools.wraps(body)
-    async def guarded(*args: P.args, **kwargs: P.kwargs) -> CallToolResult | InputRequiredResult:
+    async def wrapper(*args: P.args, **kwargs: P.kwargs) -> CallToolResult | InputRequiredResult:
         try:
-            made = await body(*args, **kwargs)
-            if isinstance(made, InputRequiredResult):
-                return made
-            text = adapter(type(made)).dump_json(made, exclude_none=True, warnings=False).decode()
+            result = await body(*args, **kwargs)
+            if isinstance(result, InputRequiredResult):
+                return result
+            text = adapter(type(result)).dump_json(result, exclude_none=True, warnings=False).decode()
         except BethinkError as error:
             raise ToolError(str(error)) from error
-        except Exception as error:  # noqa: BLE001 - its message may quote what is stored
-            raise unexpected(error) from None
+        except Exception as error:  # noqa: BLE001 - its message may quote stored text
+            raise log_unexpected(error) from None
         return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=json.loads(text))
 
-    return guarded
+    return wrapper
 
 
 def resource(body: Callable[P, Awaitable[str]]) -> Callable[P, Awaitable[str]]:
-    """Return a resource whose errors are those of the protocol."""
+    """Wrap a resource so that it raises protocol errors."""
 
     @functools.wraps(body)
-    async def guarded(*args: P.args, **kwargs: P.kwargs) -> str:
+    async def wrapper(*args: P.args, **kwargs: P.kwargs) -> str:
         try:
             return await body(*args, **kwargs)
-        except (NotFound, Invalid) as error:
+        except (NotFoundError, InvalidRequestError) as error:
             raise ResourceNotFoundError(str(error)) from error
         except BethinkError as error:
             raise ResourceError(str(error)) from error
         except (MCPError, ResourceError):
             raise
         except Exception as error:  # noqa: BLE001 - as above
-            _note(error)
+            _log_error(error)
             raise ResourceError(_UNEXPECTED) from None
 
-    return guarded
+    return wrapper
 
 
 def request(body: Callable[P, Awaitable[T]]) -> "Callable[P, CoroutineType[Any, Any, T]]":
-    """Return a handler of any other request whose errors are those of the protocol."""
+    """Wrap a handler of another request so that it raises protocol errors."""
 
     @functools.wraps(body)
-    async def guarded(*args: P.args, **kwargs: P.kwargs) -> T:
+    async def wrapper(*args: P.args, **kwargs: P.kwargs) -> T:
         try:
             return await body(*args, **kwargs)
         except BethinkError as error:
-            code = INVALID_PARAMS if isinstance(error, Invalid) else INTERNAL_ERROR
+            code = INVALID_PARAMS if isinstance(error, InvalidRequestError) else INTERNAL_ERROR
             raise MCPError(code=code, message=str(error)) from error
         except MCPError:
             raise
         except Exception as error:  # noqa: BLE001 - as above
-            _note(error)
+            _log_error(error)
             raise MCPError(code=INTERNAL_ERROR, message=_UNEXPECTED) from None
 
-    return guarded
+    return wrapper
 
 
-def unexpected(error: BaseException) -> ToolError:
-    """Log an unexpected error, and return what a model is told about it."""
-    _note(error)
+def log_unexpected(error: BaseException) -> ToolError:
+    """Log an unexpected error, and return the error for the model."""
+    _log_error(error)
     return ToolError(_UNEXPECTED)
 
 
 def wrong_arguments(error: ValidationError) -> str:
-    """Name the arguments that are wrong and why, without quoting them."""
-    said = (f"{'.'.join(map(str, each['loc']))[:_QUOTED]}: {each['msg'][:_QUOTED]}" for each in error.errors()[:5])
-    return "; ".join(said)
+    """List the invalid arguments with reasons, without their values."""
+    messages = (
+        f"{'.'.join(map(str, detail['loc']))[:_MAX_QUOTED]}: {detail['msg'][:_MAX_QUOTED]}"
+        for detail in error.errors()[:5]
+    )
+    return "; ".join(messages)
 
 
-def _note(error: BaseException) -> None:
-    # Its message may quote what is stored; its type and place do not.
-    place = traceback.extract_tb(error.__traceback__)[-1]
-    _log.error("a call failed: %s in %s, line %s", type(error).__name__, place.name, place.lineno)
+def _log_error(error: BaseException) -> None:
+    # The message may quote stored text; the type and location do not.
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    _log.error("Call failed: %s in %s, line %s", type(error).__name__, frame.name, frame.lineno)

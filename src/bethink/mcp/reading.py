@@ -1,4 +1,4 @@
-"""The tools that read: compact lists first, and whole texts by their refs."""
+"""MCP tools that read: compact lists, and complete texts by ref."""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
@@ -8,18 +8,18 @@ from pydantic import Field, ValidationError
 
 from bethink.api.connect import Memory
 from bethink.api.space import Space
-from bethink.errors import Invalid, NotFound
+from bethink.errors import InvalidRequestError, NotFoundError
 from bethink.host.codec import adapter
 from bethink.mcp import find
 from bethink.mcp.results import (
     CitedAnswer,
+    ContextUse,
     Explanation,
     FetchedMemory,
     MemoryIndex,
     MemoryText,
     SearchHit,
     SearchHits,
-    ShownEntry,
     VersionSpan,
 )
 from bethink.mcp.texts import (
@@ -27,7 +27,7 @@ from bethink.mcp.texts import (
     LINE,
     IndexLine,
     about_fact,
-    index,
+    build_index,
     message_line,
     page,
     plain,
@@ -36,38 +36,38 @@ from bethink.mcp.texts import (
     session_line,
     title_of,
 )
-from bethink.model.framing import framed, inert
+from bethink.model.framing import add_frame, inert
 from bethink.model.moments import iso
-from bethink.model.operations.narrowing import NARROWING, Narrowed
-from bethink.model.recall import Ref, RefKind
+from bethink.model.operations.narrowing import FILTER_FIELDS, FilteredRequest
+from bethink.model.refs import Ref, RefKind
 
 _BUDGET = 1_500
 _ASK_BUDGET = 4_000
-_MOST = 8_000
-_FETCHED = 64_000
-_REFS = 20
+_MAX_BUDGET = 8_000
+_MAX_FETCH = 64_000
+_MAX_REFS = 20
 
 Ask = Annotated[str, Field(max_length=4_000, description="the question, in plain words")]
 Name = Annotated[str, Field(max_length=500, description="a ref kind:id:number from a result, or a document's path")]
-Budget = Annotated[int, Field(ge=50, le=_MOST, description="how many tokens the result may take")]
+Budget = Annotated[int, Field(ge=50, le=_MAX_BUDGET, description="maximum number of tokens of the result")]
 AsOf = Annotated[str | None, Field(max_length=40, description="as known at this ISO 8601 day or time")]
 Limit = Annotated[int, Field(ge=1, le=100)]
 Kinds = Annotated[list[RefKind] | None, Field(description="only these kinds")]
 Narrowing = Annotated[
     Mapping[str, Any],
     Field(
-        description="narrow by origins, tags, agent, conversation, speaker, since, until, "
+        description="filter by origins, tags, agent, conversation, speaker, since, until, "
         'where: {"key": 1, "other": {"gte": 3}}'
     ),
 ]
-"""What a request can be narrowed by, described in a line, and that in one tool: its whole schema would be in each."""
+"""Filters of a request, described in one line of one tool, to keep the schemas of the tools short."""
 Only = Annotated[Mapping[str, Any], Field(description="as recall")]
 ALL: Mapping[str, Any] = {}
 Next = Annotated[str, Field(max_length=500, description="`next` of the previous page")]
 
 
 class Reading:
-    """The tools that read: `names` are the space of the caller, then those that it may ask, too."""
+    """MCP tools that read. `names` has the space of the caller, then further spaces to search."""
 
     def __init__(self, memory: Memory, names: Callable[[], Sequence[str]]) -> None:
         self._memory = memory
@@ -86,50 +86,52 @@ class Reading:
         *,
         only: Narrowing = ALL,
     ) -> MemoryIndex:
-        """Find what memory holds on a question, the best first, one line each. Call it before you answer from memory.
+        """Search memory, best match first, one line each. Call this before you answer from memory.
 
-        Lines may be cut: read_memory returns the whole text of a ref.
+        Lines may be cut: read_memory returns the complete text of a ref.
         """
-        wanted = tuple(RefKind) if kinds is None else kinds
+        ref_kinds = tuple(RefKind) if kinds is None else kinds
         names = self._names()
-        asked = self._space() if len(names) == 1 else self._memory.spaces(*names)
-        found = await asked.recall(question, limit=limit, budget=budget, as_of=as_of, kinds=wanted, **narrowed(only))
-        noted = any(item.ref.kind is RefKind.MESSAGE and item.origin == "assistant" for item in found.items)
-        sessions = await find.note_sessions(self._space()) if noted else ()
-        lines = [recalled_line(item, is_note=item.ref.id in sessions) for item in found.items]
-        return index(lines, budget=budget, missing=found.missing)
+        target = self._space() if len(names) == 1 else self._memory.group(*names)
+        result = await target.recall(
+            question, limit=limit, budget=budget, as_of=as_of, kinds=ref_kinds, **parse_filter(only)
+        )
+        has_notes = any(item.ref.kind is RefKind.MESSAGE and item.origin == "assistant" for item in result.items)
+        sessions = await find.note_sessions(self._space()) if has_notes else ()
+        lines = [recalled_line(item, is_note=item.ref.id in sessions) for item in result.items]
+        return build_index(lines, budget=budget, missing=result.note)
 
     async def ask(
         self, question: Ask, budget: Budget = _ASK_BUDGET, as_of: AsOf = None, *, only: Only = ALL
     ) -> CitedAnswer:
-        """Have a question answered from memory, each sentence with the refs that say so; refused if memory lacks it.
+        """Answer a question from memory, each sentence with its source refs. Refused if memory has no answer.
 
-        Another model reads what recall finds, so it costs more. Call recall to read it yourself.
+        This calls another model, so it costs more. Call recall to read the matches yourself.
         """
-        answer = await self._space().ask(question, budget=budget, as_of=as_of, **narrowed(only))
-        lines = [f"- {inert(each.text)} ({', '.join(each.refs)})" for each in answer.sentences]
+        answer = await self._space().ask(question, budget=budget, as_of=as_of, **parse_filter(only))
+        lines = [f"- {inert(sentence.text)} ({', '.join(sentence.refs)})" for sentence in answer.sentences]
         return CitedAnswer(
-            memory=framed("\n".join(lines), note=BODY_NOTE),
+            memory=add_frame("\n".join(lines), note=BODY_NOTE),
             cited=[item.ref for item in answer.cited],
-            refused=answer.refused,
-            missing=answer.missing,
+            refused=answer.refusal,
+            missing=answer.note,
         )
 
     async def read_memory(self, ref: Name, offset: Annotated[int, Field(ge=0)] = 0) -> MemoryText:
-        """Read one memory in full, by its ref, or a document by its path, such as ~/memory/people.
+        """Read a complete memory by its ref, or a document by its path, such as ~/memory/people.
 
-        A long text comes in parts: call again with next_offset.
+        A long text has several parts: call again with next_offset.
         """
-        read = await self._named(ref)
-        text, following = page(read.text, offset)
+        memory = await self._get_memory(ref)
+        text, following = page(memory.text, offset)
         return MemoryText(
-            ref=read.ref,
-            kind=read.ref.kind,
-            origin=read.origin,
-            at=read.at,
+            ref=memory.ref,
+            kind=memory.ref.kind,
+            origin=memory.origin,
+            at=memory.at,
             memory=text,
-            path=read.path,
-            superseded_by=read.superseded_by,
+            path=memory.path,
+            replaced_by=memory.replaced_by,
             next_offset=following,
         )
 
@@ -143,139 +145,141 @@ class Reading:
         *,
         only: Only = ALL,
     ) -> MemoryIndex:
-        """List what memory holds, one line each: your notes, documents by path, and facts, which can be narrowed."""
-        kinds = ("document",) if under else find.LISTED if kind == "all" else (kind,)
+        """List memory, one line each: your notes, documents by path, and facts, which can be filtered."""
+        kinds = ("document",) if under else find.LIST_KINDS if kind == "all" else (kind,)
         if only and kinds != ("fact",):
-            raise Invalid("only facts can be narrowed here.", hint="Pass kind: fact, or call recall to narrow.")
+            raise InvalidRequestError("`only` filters only facts here.", hint="Pass kind: fact, or call recall.")
         begin, _, cursor = after.partition(":")
         if begin in kinds:
             kinds, after = kinds[kinds.index(begin) :], cursor
         lines: list[IndexLine] = []
         more = False
-        for each in kinds:
+        for list_kind in kinds:
             if more or len(lines) >= limit:
                 more = True
                 break
-            page = find.ListPage(after=after, limit=limit - len(lines), as_of=as_of, under=under, only=narrowed(only))
-            found, more = await find.listed(self._space(), each, page)
-            lines += found
+            page = find.ListPage(
+                after=after, limit=limit - len(lines), as_of=as_of, under=under, only=parse_filter(only)
+            )
+            new_lines, more = await find.list_lines(self._space(), list_kind, page)
+            lines += new_lines
             after = ""
-        return index(lines, budget=_MOST // 2, cursor=find.cursor_of, more=more)
+        return build_index(lines, budget=_MAX_BUDGET // 2, cursor=find.cursor_of, more=more)
 
     async def timeline(
         self,
-        around: Annotated[str, Field(max_length=500, description="the ref of a message or session memory")] = "",
+        around: Annotated[str, Field(max_length=500, description="the ref of a message or session summary")] = "",
         before: Next = "",
         limit: Limit = 20,
         only: Only = ALL,
     ) -> MemoryIndex:
-        """See what happened when: sessions, the newest first, or with `around` the messages near one ref, in order."""
+        """List sessions, newest first, or with `around` the messages near a ref, in order."""
         if around:
-            return index(await self._messages(Ref.parse(around), limit), budget=_MOST // 2)
-        entries = await self._space().sessions(limit=limit + 1, before=before, **narrowed(only))
+            return build_index(await self._messages(Ref.parse(around), limit), budget=_MAX_BUDGET // 2)
+        entries = await self._space().sessions.list(limit=limit + 1, after=before, **parse_filter(only))
         lines = list(map(session_line, entries[:limit]))
-        return index(lines, budget=_MOST // 2, cursor=lambda entry: entry.ref.id, more=len(entries) > limit)
+        return build_index(lines, budget=_MAX_BUDGET // 2, cursor=lambda entry: entry.ref.id, more=len(entries) > limit)
 
     async def explain(
         self, ref: Annotated[str, Field(max_length=500, description="a ref kind:id:number")]
     ) -> Explanation:
-        """Show where a memory comes from: its messages, model and versions, what was made of it, where it was shown."""
-        found = await self._space().explain(ref)
-        sources = [str(quote_line(excerpt)) for excerpt in found.sources[:10]]
-        quotes = [f"- exactly: {inert(quote.text, limit=LINE)}" for quote in found.quotes[:10] if not quote.context]
-        maker, fact = found.made_by, found.fact
+        """Show the sources of a memory: messages, model and versions, derived data, and where it was shown."""
+        lineage = await self._space().explain(ref)
+        sources = [str(quote_line(excerpt)) for excerpt in lineage.sources[:10]]
+        quotes = [f"- exactly: {inert(quote.text, limit=LINE)}" for quote in lineage.quotes[:10] if not quote.context]
+        maker, fact = lineage.created_by, lineage.fact
         about = [] if fact is None else about_fact(fact)
         return Explanation(
-            ref=found.ref,
-            origin=found.origin,
-            at=found.at,
-            memory=framed("\n".join([title_of(found.text or ""), *about, *sources, *quotes]), note=BODY_NOTE),
-            erased=found.text is None,
-            made_by=None if maker is None else f"{maker.model}, {maker.prompt}, {maker.extractor}",
-            written_by=found.written_by,
-            rests_on=list(found.rests_on[:_REFS]),
-            rests_on_count=len(found.rests_on),
-            used_in=list(found.used_in[:_REFS]),
-            used_in_count=len(found.used_in),
-            versions=[VersionSpan(ref=each.ref, since=each.since, until=each.until) for each in found.versions[-20:]],
-            superseded_by=found.superseded_by,
-            shown=[
-                ShownEntry(at=each.shown_at, purpose=each.purpose, session_id=each.session_id)
-                for each in found.shown[:10]
+            ref=lineage.ref,
+            origin=lineage.origin,
+            at=lineage.at,
+            memory=add_frame("\n".join([title_of(lineage.text or ""), *about, *sources, *quotes]), note=BODY_NOTE),
+            erased=lineage.text is None,
+            created_by=None if maker is None else f"{maker.model}, {maker.prompt}, {maker.extractor}",
+            written_by=lineage.written_by,
+            sources=list(lineage.source_refs[:_MAX_REFS]),
+            sources_count=len(lineage.source_refs),
+            derived=list(lineage.derived[:_MAX_REFS]),
+            derived_count=len(lineage.derived),
+            versions=[VersionSpan(ref=item.ref, since=item.since, until=item.until) for item in lineage.versions[-20:]],
+            replaced_by=lineage.replaced_by,
+            context_log=[
+                ContextUse(at=item.shown_at, purpose=item.purpose, session_id=item.session_id)
+                for item in lineage.context_log[:10]
             ],
-            shown_count=len(found.shown),
-            used_times=0 if found.usage is None else found.usage.times,
+            context_log_count=len(lineage.context_log),
+            used_times=0 if lineage.usage is None else lineage.usage.times,
             evidence=fact and fact.evidence,
         )
 
     async def search(self, query: Ask) -> SearchHits:
-        """Search memory and return ids and titles for fetch. The same as recall, in the form that connectors expect."""
-        found = await self._space().recall(query, budget=_MOST)
+        """Search memory and return ids and titles for fetch. Same as recall, in the form that connectors expect."""
+        result = await self._space().recall(query, budget=_MAX_BUDGET)
         return SearchHits(
             results=[
                 SearchHit(
-                    id=item.ref, title=_label(item.ref, item.origin, item.at, item.text), url=find.uri_of(item.ref)
+                    id=item.ref, title=_label(item.ref, item.origin, item.said_at, item.text), url=find.uri_of(item.ref)
                 )
-                for item in found.items
+                for item in result.items
             ]
         )
 
     async def fetch(self, id: Name) -> FetchedMemory:  # noqa: A002 - connectors expect this name
-        """Return the whole text of one id that search returned."""
-        read = await self._named(id)
+        """Return the complete text of an id from search."""
+        memory = await self._get_memory(id)
         about = {
-            "kind": str(read.ref.kind),
-            "origin": read.origin,
-            "at": None if read.at is None else iso(read.at),
-            "path": read.path,
+            "kind": str(memory.ref.kind),
+            "origin": memory.origin,
+            "at": None if memory.at is None else iso(memory.at),
+            "path": memory.path,
         }
         return FetchedMemory(
-            id=read.ref,
-            title=_label(read.ref, read.origin, read.at, read.title),
-            text=page(read.text, 0, size=_FETCHED)[0],
-            url=find.uri_of(read.path or read.ref),
+            id=memory.ref,
+            title=_label(memory.ref, memory.origin, memory.at, memory.title),
+            text=page(memory.text, 0, size=_MAX_FETCH)[0],
+            url=find.uri_of(memory.path or memory.ref),
             metadata={name: value for name, value in about.items() if value},
         )
 
-    async def _named(self, name: str) -> find.StoredMemory:
-        """Return what a name stands for: here, or in one of the other spaces."""
-        missing: NotFound | None = None
+    async def _get_memory(self, name: str) -> find.StoredMemory:
+        """Return a memory by name, from the caller's space or a further one."""
+        missing: NotFoundError | None = None
         for space in self._names():
             try:
-                return await find.memory_named(self._memory.space(space), name)
-            except NotFound as error:
+                return await find.get_memory(self._memory.space(space), name)
+            except NotFoundError as error:
                 missing = missing or error
         assert missing is not None  # noqa: S101 - there is at least one space
         raise missing
 
     async def _messages(self, ref: Ref, limit: int) -> Sequence[IndexLine]:
-        if ref.kind not in (RefKind.MESSAGE, RefKind.SESSION_MEMORY):
-            raise Invalid(
-                f"a {ref.kind} does not belong to one session.", hint="Call explain to see the messages it rests on."
+        if ref.kind not in (RefKind.MESSAGE, RefKind.SESSION_SUMMARY):
+            raise InvalidRequestError(
+                f"A {ref.kind} does not belong to a session.", hint="Call explain for its source messages."
             )
-        session = await self._space().get_session(ref.id)
+        session = await self._space().sessions.get(ref.id)
         after = max(0, ref.number - 1 - limit // 2)
-        return list(map(message_line, await session.read(after=after, limit=limit)))
+        return list(map(message_line, await session.messages(after=after, limit=limit)))
 
 
-def narrowed(only: Mapping[str, Any]) -> dict[str, Any]:
-    """Check what narrows a call, and return it by the names of the parameters in Python.
+def parse_filter(only: Mapping[str, Any]) -> dict[str, Any]:
+    """Validate the filters of a call, and return them by parameter name.
 
     Raises:
-        Invalid: if it cannot be read.
+        InvalidRequestError: if a filter is invalid.
     """
     if not only:
         return {}
     try:
-        read: Narrowed = adapter(Narrowed).validate_python(only)
+        parsed: FilteredRequest = adapter(FilteredRequest).validate_python(only)
     except ValidationError as error:
-        told = error.errors(include_url=False, include_input=False)[0]
-        at = ".".join(map(str, ("only", *told["loc"])))
-        raise Invalid(f"{at}: {told['msg']}", hint=f"Use {', '.join(NARROWING)}.") from None
-    return {name: getattr(read, name) for name in NARROWING if name in only}
+        detail = error.errors(include_url=False, include_input=False)[0]
+        at = ".".join(map(str, ("only", *detail["loc"])))
+        raise InvalidRequestError(f"{at}: {detail['msg']}", hint=f"Use {', '.join(FILTER_FIELDS)}.") from None
+    return {name: getattr(parsed, name) for name in FILTER_FIELDS if name in only}
 
 
 def _label(ref: Ref, origin: str | None, at: datetime | None, text: str) -> str:
-    # A title stands outside any frame, so what was remembered is one short inert line in it, with its origin.
+    # A title is outside of any frame, so the text is one short inert line, with its origin.
     day = "" if at is None else f", {iso(at)[:10]}"
     return f"{title_of(text)} ({ref.kind.replace('_', ' ')} from {plain(origin or 'unknown')}{day})"

@@ -1,11 +1,11 @@
-"""Serves one space over stdin and stdout, to the program that started this process."""
+"""Serves one space over stdin and stdout."""
 
 import logging
 import sys
 
 from bethink.api.connect import Memory
 from bethink.mcp.grant import Grant
-from bethink.model.access import Caller, Door, caller
+from bethink.model.access import Caller, Interface, caller
 from bethink.model.records import checked_name
 
 
@@ -18,12 +18,12 @@ async def run_stdio(
     may_erase: bool = True,
     may_confirm: bool = True,
 ) -> None:
-    """Open a memory, serve one space of it until stdin ends, and close it. `also` names others that recall asks, too.
+    """Open a memory, serve one space until stdin ends, and close it. Recall also searches the spaces in `also`.
 
-    Only the protocol goes to stdout; logs go to stderr. The command line sets the space and what is allowed there,
-    never the model.
+    Only the protocol goes to stdout; logs go to stderr. The command line sets the space and the permissions, never
+    the model.
     """
-    from bethink.mcp.server import make_server  # noqa: PLC0415 - loads the protocol, which takes over a second
+    from bethink.mcp.server import make_server  # noqa: PLC0415 - loads the MCP package, which takes over a second
 
     if not logging.getLogger().handlers:
         logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
@@ -36,5 +36,5 @@ async def run_stdio(
         may_confirm=may_confirm,
     )
     async with memory:
-        caller.set(Caller(door=Door.MCP))
+        caller.set(Caller(interface=Interface.MCP))
         await make_server(memory, grant=lambda: grant).run_stdio_async()

@@ -1,4 +1,4 @@
-"""Serves memory over streamable HTTP: without sessions, one JSON answer per request, each with an API key."""
+"""Serves memory over streamable HTTP: stateless, with an API key and one JSON response per request."""
 
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
@@ -12,47 +12,47 @@ from starlette.types import ASGIApp, Receive, Send
 from starlette.types import Scope as Connection
 
 from bethink.api.connect import Memory
-from bethink.errors import BethinkError, Invalid
+from bethink.errors import BethinkError, InvalidRequestError
 from bethink.mcp.grant import Grant
 from bethink.mcp.server import make_server
-from bethink.model.access import Caller, Door, KeyInfo, Scope, asked_by
+from bethink.model.access import Caller, Interface, KeyInfo, Scope, calling_as
 from bethink.model.records import checked_name
 
-BODY = 1_000_000
-"""How many bytes a request may have."""
+MAX_BODY = 1_000_000
+"""Maximum size of a request in bytes."""
 _SPACES = "/spaces/"
 _CONTENT = frozenset({Scope.READ, Scope.WRITE, Scope.ERASE})
 
 
 class KeyLookup(Protocol):
-    """Finds API keys, as `memory.local().keys()` does."""
+    """Looks up API keys, like `memory.backend.local().keys()`."""
 
     async def find(self, key: str, /) -> KeyInfo | None:
-        """Return what a key allows, or None if it is not valid."""
+        """Return the permissions of a key, or None if it is invalid."""
         ...
 
 
 def http_app(
     memory: Memory, keys: KeyLookup, *, at: str = "/mcp", hosts: Sequence[str] = (), origins: Sequence[str] = ()
 ) -> tuple[ASGIApp, AbstractAsyncContextManager[None]]:
-    """Return an ASGI app for /mcp and everything below it, and a context to enter while it serves.
+    """Return an ASGI app for /mcp and its subpaths, and a context manager to enter while it serves.
 
-    The memory must be open. A key for a single space is served at /mcp; any other key names its space in the address,
-    as in /mcp/spaces/{space}. Without `hosts`, the app that mounts this one has to check Host and Origin.
+    The memory must be open. A key for a single space uses /mcp; other keys select a space in the path, as in
+    /mcp/spaces/{space}. Without `hosts`, the app that mounts this one must check Host and Origin.
 
     Args:
         memory: The memory to serve.
-        keys: Where API keys are looked up: `memory.local().keys()`.
-        at: The path that the app is mounted at.
-        hosts: The values of the Host header that are answered; any, if empty.
-        origins: The values of the Origin header that are answered, where `hosts` are given.
+        keys: Lookup of API keys: `memory.backend.local().keys()`.
+        at: Mount path of the app.
+        hosts: Allowed values of the Host header (default: all).
+        origins: Allowed values of the Origin header, if `hosts` is set.
     """
     granted: ContextVar[Grant] = ContextVar("granted")
     server = make_server(memory, grant=granted.get)
     server.streamable_http_app(
         stateless_http=True,
         json_response=True,
-        max_request_body_size=BODY,
+        max_request_body_size=MAX_BODY,
         transport_security=TransportSecuritySettings(
             enable_dns_rebinding_protection=bool(hosts), allowed_hosts=list(hosts), allowed_origins=list(origins)
         ),
@@ -62,12 +62,12 @@ def http_app(
 
 
 class _Authenticated:
-    """Lets a request in with what its key grants. A class, because Starlette takes a function for an endpoint."""
+    """Authenticates requests and sets their grant. A class, because Starlette treats a function as an endpoint."""
 
-    def __init__(self, keys: KeyLookup, granted: ContextVar[Grant], inside: ASGIApp, at: str) -> None:
+    def __init__(self, keys: KeyLookup, granted: ContextVar[Grant], app: ASGIApp, at: str) -> None:
         self._keys = keys
         self._granted = granted
-        self._inside = inside
+        self._app = app
         self._at = at
 
     async def __call__(self, scope: Connection, receive: Receive, send: Send) -> None:
@@ -82,44 +82,46 @@ class _Authenticated:
         grant, key = admitted
         token = self._granted.set(grant)
         try:
-            with asked_by(Caller(door=Door.MCP, key=key)):
-                await self._inside(scope, receive, send)
+            with calling_as(Caller(interface=Interface.MCP, key=key)):
+                await self._app(scope, receive, send)
         finally:
             self._granted.reset(token)
 
 
 async def _admit(scope: Connection, path: str, keys: KeyLookup) -> tuple[Grant, KeyInfo] | Response:
-    """Return what a request is granted and by which key, or the response that refuses it."""
+    """Return the grant and key of a request, or an error response."""
     if path not in ("", "/") and not path.startswith(_SPACES):
-        return _refused(404, "not found.", "Use /mcp or /mcp/spaces/{space}.")
+        return _error_response(404, "Not found.", "Use /mcp or /mcp/spaces/{space}.")
     try:
         key = await keys.find(_bearer(Headers(scope=scope)))
     except BethinkError:
-        return _refused(503, "API keys cannot be checked right now.", "Try again in a moment.")
+        return _error_response(503, "API keys cannot be checked right now.", "Try again in a moment.")
     if key is None:
-        return _refused(401, "no valid API key was sent.", "Send the header Authorization: Bearer KEY.", _CHALLENGE)
+        return _error_response(
+            401, "Missing or invalid API key.", "Send the header Authorization: Bearer KEY.", _CHALLENGE
+        )
     if scope["method"] != "POST":
-        return _refused(
-            405, "only POST is supported.", "The server keeps no sessions and opens no streams.", {"Allow": "POST"}
+        return _error_response(
+            405, "Only POST is supported.", "The server is stateless and has no streams.", {"Allow": "POST"}
         )
     granted = _grant(key, path.removeprefix(_SPACES) if path.startswith(_SPACES) else "")
     return granted if isinstance(granted, Response) else (granted, key)
 
 
-def _grant(key: KeyInfo, named: str) -> Grant | Response:
+def _grant(key: KeyInfo, space: str) -> Grant | Response:
     if not key.scopes & _CONTENT:
-        return _refused(
-            403, "this key does not open any memory.", "Use one with the scope read, write or erase.", _MORE
+        return _error_response(
+            403, "This key cannot access memory.", "Use a key with the scope read, write or erase.", _MISSING_SCOPE
         )
-    if not named:
+    if not space:
         if key.spaces is None or len(key.spaces) != 1:
-            return _refused(400, "this key is not for a single space.", "Name one in the address: /mcp/spaces/{space}.")
-        (named,) = key.spaces
-    elif not key.opens(named) or not _is_name(named):
-        # The same answer whether the space exists or not.
-        return _refused(404, "space not found.", "Check its name, and which spaces the key is for.")
+            return _error_response(400, "This key is not limited to a single space.", "Use /mcp/spaces/{space}.")
+        (space,) = key.spaces
+    elif not key.allows_space(space) or not _is_name(space):
+        # The same response whether the space exists or not.
+        return _error_response(404, "Space not found.", "Check the name and the spaces of the key.")
     return Grant(
-        space=named,
+        space=space,
         may_read=Scope.READ in key.scopes,
         may_write=Scope.WRITE in key.scopes,
         may_erase=Scope.ERASE in key.scopes,
@@ -130,7 +132,7 @@ def _grant(key: KeyInfo, named: str) -> Grant | Response:
 def _is_name(space: str) -> bool:
     try:
         return bool(checked_name(space, "a space"))
-    except Invalid:
+    except InvalidRequestError:
         return False
 
 
@@ -141,8 +143,8 @@ def _bearer(headers: Headers) -> str:
 
 
 _CHALLENGE = {"WWW-Authenticate": 'Bearer realm="bethink", error="invalid_token"'}
-_MORE = {"WWW-Authenticate": 'Bearer realm="bethink", error="insufficient_scope", scope="read"'}
+_MISSING_SCOPE = {"WWW-Authenticate": 'Bearer realm="bethink", error="insufficient_scope", scope="read"'}
 
 
-def _refused(status: int, message: str, hint: str, headers: dict[str, str] | None = None) -> Response:
+def _error_response(status: int, message: str, hint: str, headers: dict[str, str] | None = None) -> Response:
     return JSONResponse({"error": message, "hint": hint}, status_code=status, headers=headers)

@@ -1,4 +1,4 @@
-"""Services: a class marks its methods with the operations they handle, and makes itself from a host.
+"""Services: a class marks its methods with the operations they handle, and is created from a host.
 
 The first request for an operation imports the module that its declaration names, and nothing else.
 """
@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from bethink.base.frozen import frozen
-from bethink.model.operations.base import RequestT, ResultT, Verb
+from bethink.model.operations.base import Operation, RequestT, ResultT
 
 if TYPE_CHECKING:
     from bethink.config.settings import Settings
@@ -24,13 +24,13 @@ ServiceT = TypeVar("ServiceT")
 Method = Callable[[ServiceT, str, RequestT], Coroutine[Any, Any, ResultT]]
 Handler = Callable[[str, Any], Awaitable[Any]]
 
-_MARK, _ACROSS = "__handles__", "__across__"
+_HANDLES, _ACROSS = "__handles__", "__across__"
 
 
 class Host(Protocol):
-    """An open memory in this process, from which a service makes itself in `of(host)`.
+    """An open memory in this process. A service is created from it with `from_host(host)`.
 
-    A service of a higher layer may ask for more: it names a protocol of its layer that extends this one.
+    A service of a higher layer may need more: its layer then has a protocol that extends this one.
     """
 
     @property
@@ -49,11 +49,11 @@ class Host(Protocol):
         ...
 
     def searcher(self) -> "Searcher":
-        """Return what searches, with the embedder and the reranker of the settings."""
+        """Return the searcher, with the embedder and the reranker of the settings."""
         ...
 
     def answerer(self) -> "Answerer | None":
-        """Return what answers questions with the model; None without a model."""
+        """Return the answerer, which answers questions with the model; None without a model."""
         ...
 
     def keys(self) -> "KeyRing":
@@ -61,7 +61,7 @@ class Host(Protocol):
         ...
 
     def listeners(self) -> "Listeners":
-        """Return who is notified of stored messages."""
+        """Return the callbacks that run after messages are stored."""
         ...
 
     def working(self, space: str) -> "WorkingMemory":
@@ -73,21 +73,21 @@ class Host(Protocol):
         ...
 
     def start_learning(self) -> None:
-        """Start to learn in the background, if this process does that."""
+        """Start background learning, if this process learns."""
         ...
 
-    async def run(self, verb: Verb[RequestT, ResultT], space: str, request: RequestT) -> ResultT:
-        """Carry out another operation."""
+    async def run(self, operation: Operation[RequestT, ResultT], space: str, request: RequestT) -> ResultT:
+        """Run another operation."""
         ...
 
 
 def handles(
-    verb: Verb[RequestT, ResultT],
+    operation: Operation[RequestT, ResultT],
 ) -> Callable[[Method[ServiceT, RequestT, ResultT]], Method[ServiceT, RequestT, ResultT]]:
     """Mark the method of a service that handles an operation. Its types must be those of the operation."""
 
     def mark(method: Method[ServiceT, RequestT, ResultT]) -> Method[ServiceT, RequestT, ResultT]:
-        setattr(method, _MARK, (*getattr(method, _MARK, ()), verb.name))
+        setattr(method, _HANDLES, (*getattr(method, _HANDLES, ()), operation.name))
         return method
 
     return mark
@@ -98,44 +98,44 @@ class InSpace:
     """A space, and how to run an operation in it, wherever it is stored."""
 
     name: str
-    run: Callable[[Verb[Any, Any], Any], Awaitable[Any]]
+    run: Callable[[Operation[Any, Any], Any], Awaitable[Any]]
 
 
 Across = Callable[[RequestT, Sequence[InSpace]], Coroutine[Any, Any, ResultT]]
 
 
 def handles_across(
-    verb: Verb[RequestT, ResultT],
+    operation: Operation[RequestT, ResultT],
 ) -> Callable[[Across[RequestT, ResultT]], Across[RequestT, ResultT]]:
-    """Mark a function of the module that handles an operation space by space, whatever databases they are in."""
+    """Mark a function of the module that handles an operation space by space, in any database."""
 
     def mark(function: Across[RequestT, ResultT]) -> Across[RequestT, ResultT]:
-        setattr(function, _ACROSS, verb.name)
+        setattr(function, _ACROSS, operation.name)
         return function
 
     return mark
 
 
-def across(verb: Verb[RequestT, ResultT]) -> Across[RequestT, ResultT] | None:
+def across(operation: Operation[RequestT, ResultT]) -> Across[RequestT, ResultT] | None:
     """Return the function that handles an operation space by space, if it has one."""
-    functions = vars(import_module(verb.service)).values()
-    return next((function for function in functions if getattr(function, _ACROSS, None) == verb.name), None)
+    functions = vars(import_module(operation.service)).values()
+    return next((function for function in functions if getattr(function, _ACROSS, None) == operation.name), None)
 
 
-def handlers_for(verb: Verb[Any, Any], host: Host) -> dict[str, Handler]:
-    """Import the module of an operation, make its services, and return their methods by operation."""
-    module = import_module(verb.service)
+def handlers_for(operation: Operation[Any, Any], host: Host) -> dict[str, Handler]:
+    """Import the module of an operation, create its services, and return their methods by operation."""
+    module = import_module(operation.service)
     return {
         name: handler
         for value in vars(module).values()
-        if isinstance(value, type) and value.__module__ == verb.service
+        if isinstance(value, type) and value.__module__ == operation.service
         for name, handler in _handlers(value, host).items()
     }
 
 
 def _handlers(service: type[Any], host: Host) -> dict[str, Handler]:
-    marked = {verb: name for name, method in vars(service).items() for verb in getattr(method, _MARK, ())}
+    marked = {operation: name for name, method in vars(service).items() for operation in getattr(method, _HANDLES, ())}
     if not marked:
         return {}
-    made = service.of(host)  # it must neither raise nor open anything: the call is not recorded yet
-    return {verb: getattr(made, name) for verb, name in marked.items()}
+    instance = service.from_host(host)  # it must not raise or open anything: the call is not recorded yet
+    return {operation: getattr(instance, name) for operation, name in marked.items()}

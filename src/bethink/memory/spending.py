@@ -1,9 +1,9 @@
-"""What calls to models may cost in a day, and what they did cost."""
+"""The daily budget for model calls, and the spending charged to it."""
 
 from anyio import CancelScope
 
 from bethink.base.frozen import frozen
-from bethink.errors import ModelUnavailable
+from bethink.errors import ModelUnavailableError
 from bethink.extend import Model
 from bethink.model.calls import ModelAnswer, ModelCall
 from bethink.model.jobs import Usage
@@ -14,31 +14,34 @@ from bethink.store.db import Database
 
 @frozen
 class Budget:
-    """What a day may cost, in millionths of a dollar, and what was spent of it; None for no cap."""
+    """The daily spending cap, in millionths of a dollar (None for no cap), with the prices to charge calls by."""
 
     database: Database
     prices: Prices
     daily_cap: int | None
 
-    def of(self, model: Model) -> Model:
-        """Return the model, with every call charged to the day."""
+    def meter(self, model: Model) -> Model:
+        """Return the model with every call charged to the daily budget."""
         return _ChargedModel(model, self)
 
     async def check(self) -> None:
-        """Raise `ModelUnavailable` if the cap is reached."""
-        if self.daily_cap is not None and (await self.database.transact(jobs.spent, read=True)).cost >= self.daily_cap:
-            raise ModelUnavailable(
-                "the daily spend cap is reached.", hint="Raise daily_spend_cap, or wait for midnight."
+        """Raise `ModelUnavailableError` if the cap is reached."""
+        if (
+            self.daily_cap is not None
+            and (await self.database.transact(jobs.spent, read_only=True)).cost >= self.daily_cap
+        ):
+            raise ModelUnavailableError(
+                "The daily spending cap is reached.", hint="Raise `daily_budget`, or wait until midnight UTC."
             )
 
-    async def charge(self, used: Usage, **what: str) -> None:
-        """Count a call for the day, even if no caller waits for it any more: it was paid for."""
+    async def charge(self, usage: Usage, **labels: str) -> None:
+        """Charge a call to the day, even if its caller is gone: the provider bills it anyway."""
         with CancelScope(shield=True):
-            await self.database.transact(lambda tx: jobs.spend(tx, used, **what))
+            await self.database.transact(lambda tx: jobs.spend(tx, usage, **labels))
 
 
 class _ChargedModel:
-    """A model whose calls count for the day, and which is away once the cap is reached."""
+    """A model whose calls are charged to the daily budget. It is unavailable once the cap is reached."""
 
     def __init__(self, model: Model, budget: Budget) -> None:
         self.name = model.name

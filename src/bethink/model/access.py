@@ -1,4 +1,4 @@
-"""API keys and what they allow, who calls, and the record of what was done. None of them carries a secret or a text."""
+"""API keys with their scopes, callers, and the access log. None of these records contains a secret or text."""
 
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -12,11 +12,11 @@ from bethink.model.enums import OpenEnum
 
 
 class Scope(StrEnum):
-    """What a key allows. `keys` creates and revokes keys; `operate` covers jobs, settings, spending, the names of all
-    spaces and the access record. Neither gives access to content.
+    """Permission of a key. `keys` creates and revokes keys; `operate` covers jobs, settings, spending, the names of all
+    spaces and the access log. Neither gives access to content.
 
-    `steer` decides what is learnt and believed: rules, reviews, corrections and relearning. It is for people and their
-    tools, not for an agent: one that approves its own claims has proven nothing.
+    `steer` covers rules, reviews, corrections and relearning. It is meant for people and their tools: an agent should
+    not approve its own claims.
     """
 
     READ = "read"
@@ -28,7 +28,7 @@ class Scope(StrEnum):
 
 
 EVERYWHERE = frozenset({Scope.KEYS, Scope.OPERATE})
-"""Scopes that concern all spaces: a key for some spaces cannot have them."""
+"""Scopes that apply to all spaces. A key for some spaces cannot have them."""
 
 
 @frozen
@@ -44,25 +44,25 @@ class KeyInfo:
     last_used_at: datetime | None = None
     revoked_at: datetime | None = None
 
-    def opens(self, space: str) -> bool:
+    def allows_space(self, space: str) -> bool:
         """Return whether the key gives access to a space."""
         return self.spaces is None or space in self.spaces
 
-    def allows(self, scope: Scope) -> bool:
-        """Return whether the key has a scope. A key for some spaces has none that concerns all of them."""
+    def allows_scope(self, scope: Scope) -> bool:
+        """Return whether the key has a scope. A key for some spaces has no scope that applies to all spaces."""
         return scope in self.scopes and (self.spaces is None or scope not in EVERYWHERE)
 
 
 @frozen
 class NewKey:
-    """A new key. Its text can only be read here."""
+    """A new key. Its secret is shown only once."""
 
     key: str = field(repr=False)
     info: KeyInfo
 
 
-class Door(OpenEnum):
-    """Where a request came in."""
+class Interface(OpenEnum):
+    """Interface through which a request was made."""
 
     LIBRARY = "library"
     CLI = "cli"
@@ -70,29 +70,29 @@ class Door(OpenEnum):
     HOOK = "hook"
     """A hook of a coding agent."""
     HTTP = "http"
-    WINDOW = "window"
+    WEB = "web"
     PROBE = "probe"
-    """A server that asks itself whether it is ready. It shows no one what it reads, so it is not recorded."""
+    """A health check of the server itself. It exposes no data, so it is not logged."""
 
 
 @frozen
 class Caller:
-    """Who asks: a key, or a person on this machine."""
+    """Caller of an operation: a key, or a person on this machine."""
 
-    door: Door = Door.LIBRARY
+    interface: Interface = Interface.LIBRARY
     key: KeyInfo | None = None
     person: str = ""
-    """Who a program acts for; without a key and a name, the user that runs the process."""
+    """Person the program acts for. Without a key and a name, the user that runs the process."""
 
 
 caller: ContextVar[Caller] = ContextVar("bethink_caller", default=Caller())  # noqa: B039 - it is frozen
-"""Who asks, in this task. An interface sets it; what is done to memory is recorded under it."""
+"""Caller of the current task. Interfaces set it, and the access log records operations under it."""
 
 
 @contextmanager
-def asked_by(who: Caller) -> Generator[None]:
-    """Record what is done within this block under a caller."""
-    token = caller.set(who)
+def calling_as(new_caller: Caller) -> Generator[None]:
+    """Log operations in this block under a caller."""
+    token = caller.set(new_caller)
     try:
         yield
     finally:
@@ -101,37 +101,28 @@ def asked_by(who: Caller) -> Generator[None]:
 
 @contextmanager
 def acting_for(person: str) -> Generator[None]:
-    """Record what is done within this block under a person's name: `with bethink.acting_for("kari"): …`.
+    """Log operations in this block under a person's name: `with bethink.acting_for("kari"): …`.
 
-    It is for programs that serve several people from one process. A key that a server knows is recorded as well.
+    For programs that serve several people from one process. The key of a request to a server is logged as well.
     """
-    with asked_by(replace(caller.get(), person=person)):
+    with calling_as(replace(caller.get(), person=person)):
         yield
 
 
 @frozen
 class AccessEntry:
-    """One entry of the access record: who did what to which memories. It has no text and no question."""
+    """An entry of the access log: who did what to which memories, without text or questions."""
 
     id: str
     at: datetime
-    door: Door
-    verb: str
+    interface: Interface
+    operation: str
     space: str
-    """Empty for what concerns no single space."""
+    """Empty for operations without a space."""
     key: str = ""
-    """The prefix of the key; empty without one."""
+    """Prefix of the key, or empty."""
     person: str = ""
     refs: tuple[str, ...] = ()
-    """What was read or changed: `kind:id:number` as elsewhere, `message:SESSION:3-7` for several messages in a row, and
-    `kind:id` for a session, a thread, a review, a key and the like, or for every version of a document. `kind:*` is
-    everything of that kind in the space, and `*` everything in it; without a space, everything in the database."""
-
-
-@frozen
-class AccessPage:
-    """A page of the access record, the newest first. It may be shorter than its limit, even empty, and go on."""
-
-    items: tuple[AccessEntry, ...] = ()
-    next: str | None = None
-    """Pass it as `after` for the next page; None on the last one."""
+    """Items that were read or changed: `kind:id:number` as elsewhere, `message:SESSION:3-7` for a range of messages,
+    and `kind:id` for a session, thread, review or key, or for all versions of a document. `kind:*` means all items of
+    that kind in the space, and `*` all items in the space or, without a space, in the database."""

@@ -1,4 +1,4 @@
-"""Answers that a model wrote from memory: sentences, each with the memories that say so."""
+"""Answers that a model wrote from memory: sentences, each with its sources."""
 
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
@@ -6,92 +6,101 @@ from contextvars import ContextVar
 from datetime import datetime
 
 from bethink.base.frozen import frozen
-from bethink.errors import Invalid
+from bethink.errors import InvalidRequestError
 from bethink.model.enums import OpenEnum
 from bethink.model.jobs import Usage
-from bethink.model.recall import Certainty, Recalled, Ref
+from bethink.model.recall import Certainty, Match
+from bethink.model.refs import Ref
 
 
 class Refusal(OpenEnum):
     """Why a question was not answered."""
 
     NOTHING_FOUND = "nothing_found"
-    """Recall found nothing, so no model was asked."""
+    """There were no matches, so no model was called."""
     NOT_HELD = "not_held"
-    """The model says that what was found does not hold the answer."""
+    """According to the model, the matches do not contain the answer."""
     NOT_PROVEN = "not_proven"
-    """Every sentence of the model was dropped: no memory that it cites says so."""
+    """All sentences were rejected, because the cited memories do not support them."""
     DECLINED = "declined"
     """The model refused to answer."""
 
 
 class SentenceFault(OpenEnum):
-    """Why a sentence of the model was dropped."""
+    """Reason for rejecting a sentence of the model."""
 
     UNCITED = "uncited"
-    """It cites nothing."""
+    """It has no citation."""
     UNKNOWN_REF = "unknown_ref"
-    """It cites a memory that the model was not given."""
+    """It cites a memory that the model did not receive."""
     FOREIGN_NAME = "foreign_name"
-    """It has a name that no memory it cites has."""
+    """It contains a name that is not in the cited memories."""
     FOREIGN_NUMBER = "foreign_number"
-    """It has a number that no memory it cites has."""
+    """It contains a number that is not in the cited memories."""
     OTHER_WORDS = "other_words"
-    """Most of its words stand neither in the memories that it cites nor in the question."""
+    """Most of its words are neither in the cited memories nor in the question."""
     DENIED = "denied"
-    """It says that something is not so, and the memory says that it is, or the other way round."""
+    """It negates a cited memory, or states what the memory negates."""
 
 
 @frozen
 class AnswerSentence:
-    """One sentence of an answer, and the memories that say so."""
+    """A sentence of an answer, and the memories that support it."""
 
     text: str
     refs: tuple[Ref, ...]
 
 
 @frozen
-class MemoryAnswer:
-    """An answer from memory, as far as memories prove it. Without a sentence it is `refused`, and false.
+class Answer:
+    """An answer that is supported by memories. Without sentences it is false, and `refusal` has the reason.
 
-    `given` is all that the model could cite, and `cited` what it did cite. `withheld` are memories that recall found
-    and the model was not given, as they read like orders to it. `dropped` says for each sentence that was left out why.
+    `sources` are the memories that the model received, and `cited` those that it cited. `excluded` are matches that the
+    model did not receive because they read like instructions. `rejected_sentences` has the reason for each rejected
+    sentence.
     """
 
     question: str
     text: str = ""
     sentences: tuple[AnswerSentence, ...] = ()
-    refused: Refusal | None = None
-    cited: tuple[Recalled, ...] = ()
-    given: tuple[Ref, ...] = ()
-    withheld: tuple[Ref, ...] = ()
-    without: tuple[Ref, ...] = ()
-    dropped: tuple[SentenceFault, ...] = ()
-    certainty: Certainty | None = None
-    """How certain recall was of the best memory that the model was given."""
+    refusal: Refusal | None = None
+    cited: tuple[Match, ...] = ()
+    sources: tuple[Ref, ...] = ()
+    excluded: tuple[Ref, ...] = ()
+    ignored: tuple[Ref, ...] = ()
+    rejected_sentences: tuple[SentenceFault, ...] = ()
+    certainty: Certainty = Certainty.WEAK
+    """Certainty of the best match that the model received."""
     model: str | None = None
-    """The model that was asked, if one was."""
+    """Name of the model that was called, if any."""
     usage: Usage | None = None
     as_of: datetime | None = None
-    missing: str | None = None
-    """What recall had to do without, such as vectors."""
+    note: str | None = None
+    """Unavailable part of the search, such as vectors."""
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether the question was not answered; `refusal` is the reason."""
+        return self.refusal is not None
 
     def __bool__(self) -> bool:
         """Return whether the question was answered."""
         return bool(self.sentences)
 
 
-def no_model() -> Invalid:
-    """Return the error for a question to a memory that has no model."""
-    return Invalid("no model is configured.", hint="Set model, such as 'openai:NAME'. recall works without one.")
+def no_model() -> InvalidRequestError:
+    """Return the error for a question without a configured model."""
+    return InvalidRequestError(
+        "No model is configured.", hint="Set `model`, such as 'openai:gpt-5-mini'. `recall` works without."
+    )
 
 
 listener: ContextVar[Callable[[AnswerSentence], None] | None] = ContextVar("listener", default=None)
-"""What is told each sentence of an answer as soon as it is proven. It must not block."""
+"""Callback for each sentence of an answer as soon as it is verified. It must not block."""
 
 
 @contextmanager
-def streaming(tell: Callable[[AnswerSentence], None]) -> Generator[None]:
+def streaming(tell: Callable[[AnswerSentence], None] | None) -> Generator[None]:
     """Have each sentence of an answer told as soon as it is proven: `with streaming(print): await space.ask(…)`.
 
     The answer itself is returned as always, at the end. If the model fails halfway, what was told stands.

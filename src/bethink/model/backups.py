@@ -1,4 +1,4 @@
-"""Records of backups: what one holds, what a restore did, and what a look at a database or a backup found."""
+"""Records of backups, restores, and checks of a database or backup."""
 
 from datetime import datetime
 
@@ -7,55 +7,55 @@ from bethink.base.frozen import frozen
 
 @frozen
 class Counts:
-    """What a database holds, counted in one state of it."""
+    """Number of rows in a snapshot of a database."""
 
     spaces: int
     sessions: int
     messages: int
     schema_version: int
     epoch: int
-    """When it was last restored, in microseconds; 0 if it never was."""
+    """Time of the last restore in microseconds, or 0."""
     server: int = 0
-    """The major version of its server, if it has one."""
+    """Major version of the database server, or 0."""
 
 
 @frozen
 class BackupManifest:
-    """What a backup is: it stands beside the file, in a file of its own."""
+    """Description of a backup, in a file next to it."""
 
     database: str
     """`sqlite` or `postgres`."""
     began_at: datetime
-    """The mark: whatever was acknowledged before is in the backup."""
+    """Start of the backup. It contains all writes that were acknowledged before."""
     counts: Counts
     bytes: int
     sha256: str
     bethink: str
-    """The version that made it."""
+    """Version of Bethink that created the backup."""
 
 
 @frozen
-class Restored:
-    """What a restore did."""
+class RestoreReport:
+    """Report of a restore."""
 
     restored_at: datetime
     backup_at: datetime
     counts: Counts
-    """What the backup holds."""
+    """Contents of the backup."""
     tombstones: int
-    """How many tombstones were replayed."""
+    """Number of replayed tombstones."""
     erased: int
-    """How many messages, facts and documents of the backup were erased again."""
+    """Number of messages, facts and documents of the backup that were deleted again."""
     sources: tuple[str, ...]
-    """Where tombstones were found; empty if there were none to say what was erased after the backup."""
+    """Sources of the tombstones. Empty if deletions after the backup are unknown."""
     damaged: str = ""
-    """Where a file went that could not be read and was replaced."""
+    """New path of a damaged file that was replaced."""
 
 
 @frozen
 class BackupFinding:
-    """One thing that was checked, and what was found."""
+    """A check and its result."""
 
     name: str
     ok: bool
-    found: str
+    result: str

@@ -1,4 +1,4 @@
-"""Who wrote each line of a document: the version that brought it, found by going back from version to version."""
+"""Line authorship of a document: finds the version that introduced each line."""
 
 import difflib
 from collections.abc import Iterable
@@ -14,9 +14,9 @@ _MAX_EFFORT = 8_000_000
 
 @frozen
 class BlamedLine:
-    """A line of a document, and the version that brought it.
+    """A line of a document, and the version that introduced it.
 
-    `earlier` says that it may be older: versions before that one were not compared, or their text is no longer kept.
+    `earlier` means that the line may be older: earlier versions were not compared, or their text was removed.
     """
 
     text: str
@@ -26,7 +26,7 @@ class BlamedLine:
 
 @frozen
 class BlamedVersion:
-    """A version that brought some lines: when, by whom and why, and what the document rests on since."""
+    """A version that introduced lines, with its time, author and sources."""
 
     version: int
     at: datetime
@@ -36,7 +36,7 @@ class BlamedVersion:
 
 @frozen
 class Blame:
-    """The lines of a version of a document, and the versions that brought them, the newest first."""
+    """The lines of a document version, and the versions that introduced them, newest first."""
 
     document_id: str
     version: int
@@ -45,32 +45,32 @@ class Blame:
 
 
 class Body(NamedTuple):
-    """The text of a version; None if it is no longer kept."""
+    """The text of a version, or None if it was removed."""
 
     version: int
     text: str | None
 
 
 class Blamer:
-    """Finds out which version brought each line of the newest text that it is given."""
+    """Finds the version that introduced each line of the newest text."""
 
     def __init__(self, newest: Body) -> None:
         self._lines = (newest.text or "").splitlines()
         self._version = newest.version
-        self._left = {place: place for place in range(len(self._lines))}
-        """The lines not yet explained: their place in the version last compared, and in the newest text."""
+        self._open_lines = {index: index for index in range(len(self._lines))}
+        """Lines without a known version: index in the last compared version, and in the newest text."""
         self._before = self._lines
-        self._brought: dict[int, int] = {}
+        self._introduced: dict[int, int] = {}
         self._effort = _MAX_EFFORT
         self._hidden = False
 
     @property
     def done(self) -> bool:
-        """Whether every line is explained."""
-        return not self._left
+        """Return whether the version of every line is known."""
+        return not self._open_lines
 
-    def look_back(self, older: Iterable[Body]) -> None:
-        """Compare with older versions, the newest first, until every line is explained."""
+    def compare(self, older: Iterable[Body]) -> None:
+        """Compare with older versions, newest first, until the version of every line is known."""
         for body in older:
             if self.done:
                 return
@@ -78,32 +78,34 @@ class Blamer:
                 self._hidden = True
                 continue
             lines = body.text.splitlines()
-            kept = self._matches(lines)
-            self._brought |= {line: self._version for place, line in self._left.items() if place not in kept}
-            self._left = {kept[place]: line for place, line in self._left.items() if place in kept}
+            matches = self._matches(lines)
+            self._introduced |= {
+                line: self._version for index, line in self._open_lines.items() if index not in matches
+            }
+            self._open_lines = {matches[index]: line for index, line in self._open_lines.items() if index in matches}
             self._before, self._version, self._hidden = lines, body.version, False
 
     def lines(self, *, first: int) -> tuple[BlamedLine, ...]:
-        """Return every line. `first` is the oldest version that there is."""
+        """Return all lines. `first` is the oldest existing version."""
         earlier = self._hidden or self._version > first
         return tuple(
-            BlamedLine(text=text, version=self._brought.get(place, self._version),
-                       earlier=earlier and place not in self._brought)
-            for place, text in enumerate(self._lines)
+            BlamedLine(text=text, version=self._introduced.get(index, self._version),
+                       earlier=earlier and index not in self._introduced)
+            for index, text in enumerate(self._lines)
         )  # fmt: skip
 
     def _matches(self, older: list[str]) -> dict[int, int]:
-        """Return where each line of the version last compared stood in an older one, for those that did."""
+        """Map the lines of the last compared version to the same lines of an older one, by index."""
         new = self._before
         head = shared_lines(older, new)
         tail = shared_lines(older[head:][::-1], new[head:][::-1])
-        kept = {place: place for place in range(head)}
-        kept |= {len(new) - back: len(older) - back for back in range(1, tail + 1)}
+        matches = {index: index for index in range(head)}
+        matches |= {len(new) - back: len(older) - back for back in range(1, tail + 1)}
         old_part, new_part = older[head : len(older) - tail], new[head : len(new) - tail]
         effort = effort_of(old_part, new_part) if old_part and new_part else 0
         if 0 < effort <= self._effort:
             self._effort -= effort
             matcher = difflib.SequenceMatcher(None, old_part, new_part, autojunk=False)
             for block in matcher.get_matching_blocks():
-                kept |= {head + block.b + step: head + block.a + step for step in range(block.size)}
-        return kept
+                matches |= {head + block.b + step: head + block.a + step for step in range(block.size)}
+        return matches

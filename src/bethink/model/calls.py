@@ -7,7 +7,7 @@ from bethink.model.text import JsonObject
 
 
 class Stop(StrEnum):
-    """Why a model stopped: it was done, it reached its token limit, or it refused to answer."""
+    """Stop reason of a model: it finished, reached its token limit, or refused to answer."""
 
     END = "end"
     LENGTH = "length"
@@ -15,12 +15,12 @@ class Stop(StrEnum):
 
 
 MODEL_TIMEOUT = 120.0
-"""How many seconds an answer may take, unless a setting or the call says otherwise."""
+"""Default timeout of an answer, in seconds."""
 
 
 @frozen
 class ModelCall:
-    """One question to a model. With a `schema`, the answer must be JSON of that shape."""
+    """A call to a model. With a `schema`, the answer must be JSON that matches it."""
 
     system: str
     prompt: str
@@ -28,11 +28,11 @@ class ModelCall:
     schema_name: str = "answer"
     max_tokens: int = 4096
     timeout: float | None = None
-    """How many seconds the answer may take. Without it, the model decides."""
+    """Timeout in seconds. With None, the default of the model applies."""
 
-    def limit(self, usual: float) -> float:
-        """Return the timeout of this call, or `usual` if it has none."""
-        return usual if self.timeout is None else self.timeout
+    def timeout_or(self, default: float) -> float:
+        """Return the timeout of this call, or `default` if it has none."""
+        return default if self.timeout is None else self.timeout
 
 
 @frozen

@@ -1,4 +1,4 @@
-"""What changed in a memory: the record that readers follow, and what was learnt from one session."""
+"""Records of the change feed, and of what was learned from one session."""
 
 from datetime import datetime
 
@@ -7,9 +7,9 @@ from bethink.model.enums import OpenEnum
 
 
 class ChangeKind(OpenEnum):
-    """What happened."""
+    """Kind of a change."""
 
-    SESSION_LEARNT = "session.learnt"
+    SESSION_LEARNED = "session.learned"
     SESSION_FORGOTTEN = "session.forgotten"
     MESSAGE_RETRACTED = "message.retracted"
     FACT_ADDED = "fact.added"
@@ -31,10 +31,10 @@ class ChangeKind(OpenEnum):
 
 
 @frozen
-class MemoryChange:
-    """One change of a space. It says what changed, never what it says: follow the ref to read that.
+class Change:
+    """A change in a space. It contains no text: use the ref to read the item.
 
-    Numbers grow within a space, and a change never appears after one with a higher number.
+    Numbers increase within a space, and a change never appears after one with a higher number.
     """
 
     space: str
@@ -42,25 +42,25 @@ class MemoryChange:
     at: datetime
     kind: ChangeKind
     ref: str
-    """What changed: `kind:id:number`, as `explain` takes it. Empty if it was the whole space."""
+    """Ref of the changed item, `kind:id:number`, as for `explain`. Empty for the entire space."""
     session_id: str | None = None
-    """The session that it was learnt from, if it was."""
+    """Session that the item was learned from, if any."""
 
 
 @frozen
-class SessionLearnt:
-    """What was learnt from a session so far."""
+class LearnedSession:
+    """Facts and claims learned from a session so far."""
 
     session_id: str
     done: bool
-    """Whether all that was said when it was asked has been learnt from."""
+    """True if learning has processed all messages stored before the request."""
     until: int
-    """The number of the last message that was learnt from."""
+    """Number of the last processed message."""
     new: tuple[str, ...] = ()
-    """Refs of the facts that were added and are not forgotten."""
-    held: tuple[str, ...] = ()
-    """Refs of what is held for review."""
-    refused: tuple[str, ...] = ()
-    """Refs of what was refused."""
+    """Refs of the added facts that were not deleted since."""
+    pending: tuple[str, ...] = ()
+    """Refs of the claims that need review."""
+    rejected: tuple[str, ...] = ()
+    """Refs of the rejected claims."""
     error: str | None = None
-    """Why learning failed, if the last attempt did."""
+    """Error of the last attempt, if it failed."""

@@ -1,4 +1,4 @@
-"""Limits on the fields of requests: checked when a request is created, and published in every schema."""
+"""Limits on request fields, checked when a request is created and published in every schema."""
 
 from collections.abc import Iterator, Mapping, Sequence, Sized
 from dataclasses import fields, is_dataclass
@@ -20,18 +20,10 @@ from typing import (
 )
 
 from bethink.base.frozen import frozen
-from bethink.errors import Invalid
+from bethink.errors import InvalidFieldError
 from bethink.model.text import clean
 
 EnumT = TypeVar("EnumT", bound=StrEnum)
-
-
-class InvalidField(Invalid):
-    """A field of a request breaks a rule."""
-
-    def __init__(self, field: str, message: str, *, hint: str) -> None:
-        super().__init__(f"{field} {message}", hint=hint)
-        self.field = field
 
 
 @runtime_checkable
@@ -39,7 +31,7 @@ class Limit(Protocol):
     """A rule for the values of a field."""
 
     def check(self, name: str, value: Any) -> None:
-        """Raise `InvalidField` for a value that breaks the rule."""
+        """Raise `InvalidFieldError` for a value that breaks the rule."""
         ...
 
     def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> dict[str, Any]: ...
@@ -47,15 +39,15 @@ class Limit(Protocol):
 
 @frozen(kw_only=False)
 class Between:
-    """The lowest and the highest number that a field takes: `Annotated[int, Between(1, 1_000)]`."""
+    """The minimum and maximum number of a field: `Annotated[int, Between(1, 1_000)]`."""
 
     low: int
     high: int
 
     def check(self, name: str, value: float) -> None:
-        """Raise `InvalidField` for a number outside the range."""
+        """Raise `InvalidFieldError` for a number outside the range."""
         if not self.low <= value <= self.high:
-            raise InvalidField(name, f"must be {self.low:,} to {self.high:,}.", hint=f"It was {value}.")
+            raise InvalidFieldError(name, f"must be {self.low:,} to {self.high:,}.", hint=f"Got {value}.")
 
     def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> dict[str, Any]:
         return {**handler(schema), "minimum": self.low, "maximum": self.high}
@@ -69,15 +61,15 @@ class Length:
     high: int
 
     def check(self, name: str, value: Sized) -> None:
-        """Raise `InvalidField` for a value that is shorter or longer."""
+        """Raise `InvalidFieldError` for a value that is shorter or longer."""
         if not self.low <= len(value) <= self.high:
-            wanted = f"must have a length of {self.low:,} to {self.high:,}."
-            raise InvalidField(name, wanted, hint=f"Its length was {len(value):,}.")
+            message = f"must have a length of {self.low:,} to {self.high:,}."
+            raise InvalidFieldError(name, message, hint=f"Got length {len(value):,}.")
 
     def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> dict[str, Any]:
-        described = handler(schema)
-        unit = "Items" if described.get("type") == "array" else "Length"
-        return {**described, f"min{unit}": self.low, f"max{unit}": self.high}
+        json_schema = handler(schema)
+        unit = "Items" if json_schema.get("type") == "array" else "Length"
+        return {**json_schema, f"min{unit}": self.low, f"max{unit}": self.high}
 
 
 @frozen(kw_only=False)
@@ -87,9 +79,9 @@ class Bytes:
     high: int
 
     def check(self, name: str, value: str) -> None:
-        """Raise `InvalidField` for a text that is empty, too long, or has characters that a database cannot store."""
+        """Raise `InvalidFieldError` for a text that is empty, too long, or impossible to store."""
         if not value or clean(value) != value or len(value.encode()) > self.high:
-            raise InvalidField(name, f"must be 1 to {self.high:,} bytes of text.", hint=f"It was {value[:20]!r}.")
+            raise InvalidFieldError(name, f"must be 1 to {self.high:,} bytes of text.", hint=f"Got {value[:20]!r}.")
 
     def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> dict[str, Any]:
         return {**handler(schema), "minLength": 1, "maxLength": self.high}
@@ -100,9 +92,9 @@ class Printable:
     """Only printable characters, for names that appear in databases, paths and logs."""
 
     def check(self, name: str, value: str) -> None:
-        """Raise `InvalidField` for control characters and line breaks."""
+        """Raise `InvalidFieldError` for control characters and line breaks."""
         if not value.isprintable():
-            raise InvalidField(name, "must be printable.", hint="Leave out control characters and line breaks.")
+            raise InvalidFieldError(name, "must be printable.", hint="Remove control characters and line breaks.")
 
     def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> dict[str, Any]:
         return {**handler(schema), "pattern": r"^[^\x00-\x1f\x7f]*$"}
@@ -110,13 +102,15 @@ class Printable:
 
 @frozen(kw_only=False)
 class KnownWord:
-    """Only words, and refs of kinds, that this version knows: those of a newer one occur in results alone."""
+    """Only words and kinds of refs that this version supports. Those of a newer version appear only in results."""
 
     def check(self, name: str, value: Any) -> None:
-        """Raise `InvalidField` for another."""
-        for each in cast("tuple[Any, ...]", value) if isinstance(value, tuple) else (value,):
-            if not getattr(each, "known", True):
-                raise InvalidField(name, f"cannot be {str(each)!r}.", hint="This version does not know it.")
+        """Raise `InvalidFieldError` for an unknown word."""
+        for word in cast("tuple[Any, ...]", value) if isinstance(value, tuple) else (value,):
+            if not getattr(word, "is_known", True):
+                raise InvalidFieldError(
+                    name, f"cannot be {str(word)!r}.", hint="This version does not support that value."
+                )
 
     def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> dict[str, Any]:
         return handler(schema)
@@ -124,11 +118,11 @@ class KnownWord:
 
 @frozen(kw_only=False)
 class Cleaned:
-    """Marks a field in which lone surrogates are replaced, not refused: what a user or a model wrote is kept."""
+    """Marks a field in which lone surrogates are replaced instead of rejected, so that no text is lost."""
 
 
 class Rule(NamedTuple):
-    """What the value of a field must be, read from its annotation. `items` is for those of a tuple or mapping."""
+    """Rule for the value of a field, from its annotation. `items` is the rule for the items of a tuple or mapping."""
 
     kinds: tuple[type, ...] = (str,)
     optional: bool = False
@@ -142,7 +136,7 @@ def check(record: object, within: str = "") -> None:
     """Check every field of a request, and of the records in it.
 
     Raises:
-        InvalidField: for the first field of the wrong type or outside its limits, a time without a time zone, or a
+        InvalidFieldError: for the first field of the wrong type or outside its limits, a time without a time zone, or a
             text with lone surrogates.
     """
     for name, rule in rules_of(type(record)):
@@ -154,10 +148,10 @@ def check(record: object, within: str = "") -> None:
 def _check(name: str, value: Any, rule: Rule) -> None:
     kinds = rule.kinds
     if kinds and (not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds)):
-        wanted = " or ".join(_KIND_NAMES.get(kind, kind.__name__) for kind in kinds)
-        raise InvalidField(name, f"must be {wanted}.", hint=f"It was {type(value).__name__}.")
+        expected = " or ".join(_KIND_NAMES.get(kind, kind.__name__) for kind in kinds)
+        raise InvalidFieldError(name, f"must be {expected}.", hint=f"Got {type(value).__name__}.")
     if isinstance(value, datetime) and value.tzinfo is None:
-        raise InvalidField(name, "has no time zone.", hint="Write it as 2026-03-01T12:00:00Z.")
+        raise InvalidFieldError(name, "needs a time zone.", hint="Write it as 2026-03-01T12:00:00Z.")
     for limit in rule.limits:
         limit.check(name, value)
     if rule.is_text and isinstance(value, str) and not value.isascii():
@@ -170,22 +164,22 @@ def _check(name: str, value: Any, rule: Rule) -> None:
 
 def _check_items(name: str, value: Any, rule: Rule) -> None:
     if isinstance(value, Mapping):
-        for key, each in cast("Mapping[object, object]", value).items():
+        for key, item in cast("Mapping[object, object]", value).items():
             _check(f"a key of {name}", key, _TEXT)
-            _check(f"{name}.{key}", each, rule)
+            _check(f"{name}.{key}", item, rule)
     else:
         is_plain = not (rule.limits or rule.is_text or rule.is_record or rule.items)
-        for place, each in enumerate(value):
-            if not (is_plain and type(each) in rule.kinds):  # there may be a thousand messages
-                _check(f"{name}.{place}", each, rule)
+        for index, item in enumerate(value):
+            if not (is_plain and type(item) in rule.kinds):  # for speed: there may be a thousand messages
+                _check(f"{name}.{index}", item, rule)
 
 
 def _check_text(name: str, value: str) -> None:
     try:
         value.encode()
     except UnicodeEncodeError:
-        hint = "Decode it again with errors='replace', or leave that character out."
-        raise InvalidField(name, "contains half of a character (a lone surrogate).", hint=hint) from None
+        hint = "Decode the text with errors='replace', or remove that character."
+        raise InvalidFieldError(name, "contains a lone surrogate (half of a character).", hint=hint) from None
 
 
 _KIND_NAMES: Mapping[type, str] = {tuple: "a list", Mapping: "a mapping"}
@@ -196,17 +190,17 @@ _TEXT = Rule()
 def rules_of(kind: Any) -> list[tuple[str, Rule]]:
     """Return the rule of each field of a record, by name."""
     hints = get_type_hints(kind, include_extras=True)
-    return [(each.name, _rule(hints[each.name])) for each in fields(kind)]
+    return [(member.name, _rule(hints[member.name])) for member in fields(kind)]
 
 
 def _rule(hint: Any, *, cleaned: bool = False) -> Rule:
     kinds = _kinds(hint)
-    cleaned = cleaned or any(isinstance(each, Cleaned) for each in getattr(hint, "__metadata__", ()))
+    cleaned = cleaned or any(isinstance(mark, Cleaned) for mark in getattr(hint, "__metadata__", ()))
     items = next(_items(hint), None)
     return Rule(
         kinds=kinds,
         optional=_optional(hint),
-        limits=tuple(_declared(hint)),
+        limits=tuple(_limits(hint)),
         is_text=not cleaned,
         is_record=not cleaned and any(map(is_dataclass, kinds)),
         items=None if items is None else _rule(items, cleaned=cleaned),
@@ -214,23 +208,23 @@ def _rule(hint: Any, *, cleaned: bool = False) -> Rule:
 
 
 def _items(hint: Any) -> Iterator[Any]:
-    """Yield the annotation of the items of a tuple, or of the values of a mapping; none where any value will do."""
+    """Yield the annotation of the items of a tuple or the values of a mapping. Yield nothing if any value is valid."""
     hint = _bare(hint)
     if get_origin(hint) in (Union, UnionType):
-        for each in get_args(hint):
-            yield from _items(each)
+        for option in get_args(hint):
+            yield from _items(option)
     elif get_origin(hint) is tuple:
         yield get_args(hint)[0]
     elif get_origin(hint) is Mapping and get_args(hint)[1] is not Any:
         yield get_args(hint)[1]
 
 
-def _declared(hint: Any) -> Iterator[Limit]:
-    yield from (each for each in getattr(hint, "__metadata__", ()) if isinstance(each, Limit))
+def _limits(hint: Any) -> Iterator[Limit]:
+    yield from (item for item in getattr(hint, "__metadata__", ()) if isinstance(item, Limit))
     if get_origin(hint) in (Union, UnionType):
-        for each in get_args(hint):
-            yield from _declared(each)
-    elif any(hasattr(each, "known") for each in get_args(_bare(hint)) or (hint,)):
+        for item in get_args(hint):
+            yield from _limits(item)
+    elif any(hasattr(item, "is_known") for item in get_args(_bare(hint)) or (hint,)):
         yield KnownWord()
 
 
@@ -246,43 +240,48 @@ def _optional(hint: Any) -> bool:
 
 
 def _kinds(hint: Any) -> tuple[type, ...]:
-    """Return the classes that the value of a field may have; empty if only pydantic can check it."""
+    """Return the classes that a field allows, or an empty tuple if only pydantic can check it."""
     hint = _bare(hint)
     if get_origin(hint) in (Union, UnionType):
-        return tuple(kind for each in get_args(hint) if each is not type(None) for kind in _kinds(each))
-    found = get_origin(hint) or hint
-    if found is float:
+        return tuple(kind for option in get_args(hint) if option is not type(None) for kind in _kinds(option))
+    base = get_origin(hint) or hint
+    if base is float:
         return (float, int)
-    return (found,) if isinstance(found, type) else ()
+    return (base,) if isinstance(base, type) else ()
 
 
 def tuple_from(name: str, value: object) -> tuple[Any, ...]:
     """Convert a collection to a tuple.
 
     Raises:
-        InvalidField: for a single text, which would become its characters, or a value that is not a collection.
+        InvalidFieldError: for a single string, or a value that is not a collection.
     """
     if isinstance(value, tuple):
         return cast("tuple[Any, ...]", value)
     if isinstance(value, str) or not isinstance(value, Sequence | frozenset | set):
-        raise InvalidField(name, "must be a list.", hint=f"It was {type(value).__name__}.")
+        raise InvalidFieldError(name, "must be a list.", hint=f"Got {type(value).__name__}.")
     return tuple(cast("Sequence[Any]", value))
+
+
+def member_of(name: str, value: object, kind: type[EnumT]) -> EnumT:
+    """Convert a word to a member of an enumeration. Raises `InvalidFieldError` for an unknown word."""
+    return any_of(name, (value,), kind)[0]
 
 
 def any_of(name: str, value: object, kind: type[EnumT]) -> tuple[EnumT, ...]:
     """Convert a collection of words to members of an enumeration.
 
     Raises:
-        InvalidField: for an unknown word, or for a single text instead of a collection.
+        InvalidFieldError: for an unknown word, or a single string instead of a collection.
     """
     if isinstance(value, str) or not isinstance(value, Sequence | frozenset | set):
-        raise InvalidField(name, "must be a list.", hint=f"Give some of {', '.join(each.value for each in kind)}.")
-    found: list[EnumT] = []
-    for each in cast("Sequence[object]", value):
+        raise InvalidFieldError(name, "must be a list.", hint=f"Use any of {', '.join(word.value for word in kind)}.")
+    members: list[EnumT] = []
+    for word in cast("Sequence[object]", value):
         try:
-            found.append(kind[kind(each).name])
+            members.append(kind[kind(word).name])
         except (KeyError, ValueError):
-            raise InvalidField(
-                name, f"cannot be {str(each)!r}.", hint=f"Use {', '.join(each.value for each in kind)}."
+            raise InvalidFieldError(
+                name, f"cannot be {str(word)!r}.", hint=f"Use {', '.join(word.value for word in kind)}."
             ) from None
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(members))

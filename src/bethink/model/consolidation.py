@@ -1,4 +1,4 @@
-"""The input and the output of a consolidation, as plain records."""
+"""Input and output of a consolidation."""
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
@@ -7,66 +7,70 @@ from typing import Any
 
 from bethink.base.frozen import frozen
 from bethink.model.documents import Document, DocumentDraft, DocumentSource, SourceKind
-from bethink.model.facts import SessionMemory
+from bethink.model.facts import SessionSummary
 from bethink.model.moments import Micros, to_micros
 
 
 @frozen
 class ConsolidationCandidate:
-    """A session memory, how it was used, and whether the last consolidation saw this version of it."""
+    """A session summary, its usage, and whether the last consolidation saw this version of it."""
 
-    memory: SessionMemory
+    memory: SessionSummary
     usage_count: int
     last_usage: datetime | None
     selected: bool
     seen_at: datetime | None
 
     @property
-    def retained(self) -> bool:
+    def is_retained(self) -> bool:
         """Return whether the last consolidation saw this version of it."""
         return self.selected and self.seen_at == self.memory.source_updated_at
 
 
 @frozen
 class Selection:
-    """The session memories of this consolidation compared with those of the last: added, retained and removed."""
+    """The session summaries of this consolidation compared with those of the last: added, retained and removed."""
 
     current: tuple[ConsolidationCandidate, ...]
     previous: tuple[ConsolidationCandidate, ...]
 
     @property
-    def added(self) -> list[SessionMemory]:
-        """Session memories that are new, or that changed since the last consolidation."""
-        return [each.memory for each in self.current if not each.retained]
+    def added_summaries(self) -> list[SessionSummary]:
+        """Session summaries that are new, or that changed since the last consolidation."""
+        return [candidate.memory for candidate in self.current if not candidate.is_retained]
 
     @property
-    def retained(self) -> list[SessionMemory]:
-        """Session memories that have not changed since the last consolidation."""
-        return [each.memory for each in self.current if each.retained]
+    def retained_summaries(self) -> list[SessionSummary]:
+        """Session summaries that have not changed since the last consolidation."""
+        return [candidate.memory for candidate in self.current if candidate.is_retained]
 
     @property
-    def removed(self) -> list[SessionMemory]:
-        """Session memories that are no longer selected: whatever rests only on them must be forgotten."""
-        now = {each.memory.session_id for each in self.current}
-        return [each.memory for each in self.previous if each.memory.session_id not in now]
+    def removed_summaries(self) -> list[SessionSummary]:
+        """Session summaries that are no longer selected: data that is based only on them must be deleted."""
+        current_ids = {candidate.memory.session_id for candidate in self.current}
+        return [candidate.memory for candidate in self.previous if candidate.memory.session_id not in current_ids]
 
-    def snapshot(self, shown: Collection[str]) -> list[tuple[str, Micros]]:
-        """List each session that was seen before or is shown now, with the time of its newest record then."""
+    def snapshot(self, shown_ids: Collection[str]) -> list[tuple[str, Micros]]:
+        """List the sessions that were seen before or are shown now, each with the time of its newest record."""
         return [
-            (each.memory.session_id, to_micros(each.memory.source_updated_at))
-            for each in self.current
-            if each.retained or each.memory.session_id in shown
+            (candidate.memory.session_id, to_micros(candidate.memory.source_updated_at))
+            for candidate in self.current
+            if candidate.is_retained or candidate.memory.session_id in shown_ids
         ]
 
-    def fresh(self, shown: Collection[str]) -> list[tuple[str, Micros]]:
+    def fresh(self, shown_ids: Collection[str]) -> list[tuple[str, Micros]]:
         """List the sessions that are shown for the first time."""
-        return [(each.session_id, to_micros(each.source_updated_at)) for each in self.added if each.session_id in shown]
+        return [
+            (summary.session_id, to_micros(summary.source_updated_at))
+            for summary in self.added_summaries
+            if summary.session_id in shown_ids
+        ]
 
 
 class ChangeStatus(StrEnum):
     """The status of a change set."""
 
-    HELD = "held"
+    PENDING = "pending"
     APPLIED = "applied"
     REJECTED = "rejected"
     SUPERSEDED = "superseded"
@@ -74,10 +78,10 @@ class ChangeStatus(StrEnum):
 
 
 @frozen
-class Change:
-    """One document as a run wants it. `draft` None deletes it; `expected` None means that it does not exist yet.
+class DocumentChange:
+    """A change of one document. With `draft` None it is deleted; with `expected` None it does not exist yet.
 
-    It is identified by its path, because the same run may create its parent.
+    The document is identified by its path, because the same run may create its parent.
     """
 
     path: str
@@ -87,13 +91,13 @@ class Change:
     sources: tuple[DocumentSource, ...] = ()
 
     def to_json(self) -> Mapping[str, Any]:
-        """Return it as plain JSON values."""
+        """Return the change as JSON values."""
         draft = self.draft
         return {
             "path": self.path,
             "document_id": self.document_id,
             "expected": self.expected,
-            "sources": [[each.kind, each.id, each.number] for each in self.sources],
+            "sources": [[source.kind, source.id, source.number] for source in self.sources],
             "draft": draft
             and {
                 "slug": draft.slug,
@@ -105,8 +109,8 @@ class Change:
         }
 
     @classmethod
-    def from_json(cls, tree: Mapping[str, Any]) -> "Change":
-        """Read what `to_json` returned."""
+    def from_json(cls, tree: Mapping[str, Any]) -> "DocumentChange":
+        """Build a change from the result of `to_json`."""
         draft = tree["draft"]
         return cls(
             path=tree["path"],
@@ -128,18 +132,18 @@ class Change:
 
 @frozen
 class ChangeSet:
-    """The changes that one run made to the tree, or proposes."""
+    """Document changes that a run applied or proposes."""
 
     run: str
     status: ChangeStatus
-    changes: tuple[Change, ...]
+    changes: tuple[DocumentChange, ...]
     created_at: datetime
     settled_at: datetime | None
 
 
 @frozen
 class DocumentTree:
-    """The documents below `~/memory` by path, as a run finds them."""
+    """The documents below `~/memory` by path, before a run changes them."""
 
     documents: Mapping[str, Document]
     sources: Mapping[str, Sequence[DocumentSource]]

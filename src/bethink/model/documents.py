@@ -8,13 +8,13 @@ from enum import StrEnum
 from typing import Any, cast
 
 from bethink.base.frozen import frozen
-from bethink.errors import Invalid
+from bethink.errors import InvalidRequestError
 from bethink.model.checks import tuple_from
 from bethink.model.records import Origin, checked_name, checked_tags
 from bethink.model.text import JsonObject, clean
 
 ROOT = "~/memory"
-"""The root of the documents that memory itself maintains."""
+"""Root of the documents that Bethink maintains."""
 
 CONSOLIDATED = f"{ROOT}/consolidated"
 MEMORY = f"{CONSOLIDATED}/MEMORY.md"
@@ -34,7 +34,7 @@ _SLUG = re.compile(r"(?!~|\.+$)[^/\s\[\]|](?:[^/\s\[\]|]| )*")
 
 
 class ReferenceKind(StrEnum):
-    """How one document refers to another: as its child, by an explicit link, or by a mention in its text."""
+    """Type of a reference between documents: child, explicit link, or mention in the text."""
 
     PARENT = "parent"
     LINK = "link"
@@ -42,9 +42,9 @@ class ReferenceKind(StrEnum):
 
 
 class SourceKind(StrEnum):
-    """What a version of a document can rest on."""
+    """Type of a source of a document version."""
 
-    SESSION_MEMORY = "session_memory"
+    SESSION_SUMMARY = "session_summary"
     FACT = "fact"
     MESSAGE = "message"
 
@@ -60,7 +60,7 @@ class DocumentSource:
 
 @frozen
 class Author:
-    """Who wrote a version, and why: a user, an agent, or a job with the token of its claim."""
+    """Author of a version, with a reason: a user, an agent, or a job with the token of its lease."""
 
     kind: str = "user"
     id: str = ""
@@ -71,7 +71,7 @@ class Author:
 
 @frozen
 class Provenance:
-    """Where a version comes from: its author, its sources, and how far they can be trusted."""
+    """Author, sources and trust of a version."""
 
     author: Author = Author()
     origin: Origin = _USER
@@ -80,7 +80,7 @@ class Provenance:
 
 @frozen
 class DocumentDraft:
-    """The content of a document's next version, and its position in the tree. `parent` None is the top."""
+    """The content of a document's next version, and its position in the tree. `parent` is None at the top."""
 
     slug: str
     title: str
@@ -96,18 +96,22 @@ class DocumentDraft:
         object.__setattr__(self, "links", tuple(sorted(set(tuple_from("links", self.links)))))
         object.__setattr__(self, "tags", checked_tags(self.tags))
         if not clean(self.title).strip():
-            raise Invalid("a document needs a title.", hint="Describe in a few words what it is about.")
+            raise InvalidRequestError("`title` is empty.", hint="Describe the document in a few words.")
         limits = {"title": _MAX_TITLE, "description": _MAX_DESCRIPTION, "body": MAX_BODY}
-        for what, limit in limits.items():
-            if len(getattr(self, what)) > limit:
-                raise Invalid(f"the {what} is longer than {limit} characters.", hint="Split it into child documents.")
+        for name, limit in limits.items():
+            if len(getattr(self, name)) > limit:
+                raise InvalidRequestError(
+                    f"The {name} is longer than {limit} characters.", hint="Split it into child documents."
+                )
         if len(self.links) > _MAX_LINKS:
-            raise Invalid(f"more than {_MAX_LINKS} links.", hint="Link to a document that links to them.")
+            raise InvalidRequestError(
+                f"A document can have up to {_MAX_LINKS} links.", hint="Link to a document with the others."
+            )
 
 
 @frozen
 class DocumentEntry:
-    """A document in the tree, without its text and links: `documents.get` returns them."""
+    """A document in the tree, without its text and links. `documents.get` returns those."""
 
     id: str
     version: int
@@ -123,6 +127,13 @@ class DocumentEntry:
     redacted: bool = False
     tags: tuple[str, ...] = ()
     metadata: JsonObject = field(default_factory=dict[str, object])
+
+
+@frozen
+class TreeEntry(DocumentEntry):
+    """A document in the tree, with its path."""
+
+    path: str
 
 
 @frozen
@@ -148,11 +159,11 @@ class Document(DocumentEntry):
 
 
 def checked_slug(value: str) -> str:
-    """Return a slug that can be part of a path. Raises `Invalid` for any other."""
+    """Return a slug that can be part of a path. Raises `InvalidRequestError` for any other."""
     slug = checked_name(value.strip(), "a slug")
     if not _SLUG.fullmatch(slug):
-        raise Invalid(
-            f"{slug!r} cannot be part of a path.", hint="Use a file name, without slashes, brackets and bars."
+        raise InvalidRequestError(
+            f"{slug!r} is not a valid `slug`.", hint="Use a file name without slashes, brackets and bars."
         )
     return slug
 
@@ -166,13 +177,13 @@ def steps_of(path: str) -> list[str] | None:
 
 def mentions_in(body: str) -> list[str]:
     """Return the first 200 distinct mentions in double brackets, in order: ids, paths or slugs."""
-    return list(dict.fromkeys(found.strip() for found in _LINK.findall(body) if found.strip()))[:_MAX_LINKS]
+    return list(dict.fromkeys(mention.strip() for mention in _LINK.findall(body) if mention.strip()))[:_MAX_LINKS]
 
 
 def diff_of(before: Document | None, after: Document | None) -> str:
-    """Return a unified diff between the texts of two versions; empty if they are equal.
+    """Return a unified diff of two versions, or an empty string if they are equal.
 
-    If a comparison would take too long, the diff is one change, from the first line that differs to the last.
+    If a comparison would take too long, the diff is a single change from the first differing line to the last.
     """
     old, new = _lines(before), _lines(after)
     titles = (
@@ -185,33 +196,33 @@ def diff_of(before: Document | None, after: Document | None) -> str:
 
 
 def effort_of(old: list[str], new: list[str]) -> int:
-    """Return an upper bound on the steps of a comparison: for every line both may share, a pass over all matches."""
+    """Return an upper bound on the steps of a comparison: a pass over all matches for each shared line."""
     index: dict[str, list[int]] = cast("Any", difflib.SequenceMatcher(None, old, new)).b2j
     return min(len(old), len(new)) * (len(old) + sum(len(index.get(line, ())) for line in old))
 
 
-def _one_change(old: list[str], new: list[str], was: str, now: str) -> list[str]:
+def _one_change(old: list[str], new: list[str], old_title: str, new_title: str) -> list[str]:
     head = shared_lines(old, new)
     tail = shared_lines(old[head:][::-1], new[head:][::-1])
     if head == len(old) == len(new):
         return []
     start, end = max(0, head - _CONTEXT), max(0, tail - _CONTEXT)
-    gone, come = old[head : len(old) - tail], new[head : len(new) - tail]
+    removed, added = old[head : len(old) - tail], new[head : len(new) - tail]
     lead, trail = old[start:head], old[len(old) - tail : len(old) - end]
     around = len(lead) + len(trail)
     return [
-        f"--- {was}",
-        f"+++ {now}",
-        f"@@ -{start + 1},{len(gone) + around} +{start + 1},{len(come) + around} @@",
+        f"--- {old_title}",
+        f"+++ {new_title}",
+        f"@@ -{start + 1},{len(removed) + around} +{start + 1},{len(added) + around} @@",
         *(f" {line}" for line in lead),
-        *(f"-{line}" for line in gone),
-        *(f"+{line}" for line in come),
+        *(f"-{line}" for line in removed),
+        *(f"+{line}" for line in added),
         *(f" {line}" for line in trail),
     ]
 
 
 def shared_lines(old: list[str], new: list[str]) -> int:
-    """Count the lines that both have in common at the beginning."""
+    """Count the lines that both have in common at the start."""
     pairs = zip(old, new, strict=False)
     return next((number for number, (was, now) in enumerate(pairs) if was != now), min(len(old), len(new)))
 

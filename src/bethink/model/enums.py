@@ -1,10 +1,10 @@
-"""Words that may grow from one version to the next."""
+"""Enumerations that may gain members in later versions."""
 
 from enum import StrEnum
 
 
 class OpenEnum(StrEnum):
-    """Keeps a word that only a newer server knows, so that its answers stay readable. Requests refuse such a word."""
+    """Enumeration that keeps unknown words of a newer server in results. Requests reject them."""
 
     @classmethod
     def _missing_(cls, value: object) -> "OpenEnum | None":
@@ -15,6 +15,6 @@ class OpenEnum(StrEnum):
         return word
 
     @property
-    def known(self) -> bool:
-        """Whether this version knows the word."""
+    def is_known(self) -> bool:
+        """Return whether this version supports the word."""
         return self._value_ in type(self)._value2member_map_

@@ -1,4 +1,4 @@
-"""Records of erasures: what was forgotten, who has confirmed it, and what may not come back. None holds a text."""
+"""Records of erasures: deleted items, confirmations, and tombstones. They contain no text."""
 
 from datetime import datetime
 
@@ -7,19 +7,19 @@ from bethink.base.frozen import frozen
 SPACE, SESSION, CONVERSATION = "space", "session", "conversation"
 THREAD, IDEMPOTENCY_KEY, DOCUMENT_KEY, PASSAGE = "thread", "idempotency_key", "document_key", "passage"
 SAID, WRITTEN = "said", "written"
-"""Kinds of tombstones, besides those of refs."""
+"""Kinds of tombstones, in addition to the kinds of refs."""
 REVIEW, SUMMARY, LABELS, FEEDBACK = "review", "summary", "labels", "feedback"
 OTHERS = (REVIEW, SUMMARY, LABELS, FEEDBACK)
-"""The kinds of what else may name a person: claims under review, summaries of conversations, the tags and metadata of
-sessions, and the notes of feedback."""
+"""Other items that may name a person: claims under review, conversation summaries, tags and metadata of sessions, and
+feedback notes."""
 
-ARTEFACTS, WRITING, EXPORT = "artefacts", "writing", "export"
-"""What is written down of files: pages of a space, pages that a worker is writing now, and what was exported."""
+ARTIFACTS, WRITING, EXPORT = "artefacts", "writing", "export"
+"""Kinds of files: pages of a space, pages that a worker is writing, and exports."""
 
 
 @frozen
 class SinkState:
-    """A place that texts of a space may be in, and when it confirmed that nothing of an erasure is left there."""
+    """A storage location with text of a space, and when it confirmed that all erased text is removed."""
 
     sink: str
     confirmed_at: datetime | None = None
@@ -27,57 +27,48 @@ class SinkState:
 
 @frozen
 class Erasure:
-    """One thing that was asked to be forgotten."""
+    """A deletion request and its progress."""
 
     space: str
     id: str
     asked_by: str
-    """Who asked: the name of a key, or of the user who ran the command or the program."""
+    """Name of the key, or of the user who ran the command or program."""
     key_prefix: str | None
-    """The key that it was asked with, through a server."""
+    """Prefix of the key that was used, for requests to a server."""
     reason: str
     requested_at: datetime
     settled_at: datetime | None
-    """When the last place confirmed; None while it is open."""
+    """When the last storage location confirmed. None while the erasure is open."""
     sinks: tuple[SinkState, ...]
     receipt: str = ""
-    """The receipt as JSON text. It is signed if the extra `receipts` is installed."""
+    """Receipt as JSON text. It is signed if the extra `receipts` is installed."""
 
     @property
     def open_sinks(self) -> tuple[str, ...]:
-        """The places that have not confirmed yet."""
-        return tuple(each.sink for each in self.sinks if each.confirmed_at is None)
+        """Storage locations that have not confirmed yet."""
+        return tuple(state.sink for state in self.sinks if state.confirmed_at is None)
 
 
 @frozen
 class Tombstone:
-    """The keyed digest of something that was forgotten and may not come back."""
+    """Keyed digest of a deleted item that must not be stored again."""
 
     kind: str
     """`space`, `session`, `conversation`, `thread`, `idempotency_key`, `document_key`, `passage`, `review`, `summary`,
-    `labels`, `feedback`, or a kind of ref. Messages are also `said`, and versions of documents `written`: that holds
-    whatever their number is, and whichever clock is fast.
+    `labels`, `feedback`, or a kind of ref. Messages also have `said`, and versions of documents `written`, which
+    do not depend on their numbers or on clocks.
     """
     key_id: str
     digest: str
     erasure_id: str
     at: datetime
-    """When it was forgotten: what was recorded later under the same name is new."""
+    """When it was deleted. Items recorded later under the same name are new."""
 
 
 @frozen
 class OpenErasure:
-    """An erasure that some place has not confirmed yet."""
+    """An erasure with unconfirmed storage locations."""
 
     space: str
     id: str
     sinks: tuple[str, ...]
-
-
-@frozen
-class OpenErasures:
-    """What is still to be confirmed in any space, and the key that receipts of this installation are signed with."""
-
-    waiting: tuple[OpenErasure, ...]
-    public_key: str
-    """The public key, for `bethink verify-receipt`; empty without the extra `receipts`."""

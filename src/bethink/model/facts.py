@@ -1,35 +1,47 @@
-"""Facts and session memories: what was learnt, and what it rests on."""
+"""Facts and session summaries, with their sources."""
 
 from dataclasses import field
-from datetime import datetime
+from datetime import UTC, datetime
 from enum import StrEnum
 
 from bethink.base.frozen import frozen
 from bethink.model.checks import any_of, tuple_from
+from bethink.model.enums import OpenEnum
 from bethink.model.kinds import FactKind, Kind, kind_of
 from bethink.model.moments import Moment, moment_or_none
 from bethink.model.records import Origin
+from bethink.model.refs import Ref, RefKind
 from bethink.model.text import JsonObject
 
 _IMPORT = Origin("import")
 
 
+class FactStatus(OpenEnum):
+    """Whether a version of a fact is true now."""
+
+    CURRENT = "current"
+    ENDED = "ended"
+    """It was true until a time that has passed. Memory still believes that."""
+    REPLACED = "replaced"
+    """Memory no longer believes it: another version or another fact took its place, or none did."""
+
+
 class Evidence(StrEnum):
-    """How it is known that a fact is true."""
+    """Evidence for a fact."""
 
     QUOTED = "quoted"
-    """The words it rests on were found in the messages; what they mean was not judged."""
+    """Its quotes are in the messages. Their meaning was not verified."""
     CONFIRMED = "confirmed"
-    """A second reading of the messages agreed that they say so."""
+    """A second pass over the messages confirmed it."""
     STATED = "stated"
     """A person wrote or approved it."""
     IMPORTED = "imported"
-    """A program stored it, and neither a message nor a person is known to say so."""
+    """A program stored it, without a message or a person as its source."""
 
 
 @frozen
 class Quote:
-    """The exact words of a message that a fact rests on; `context` if they are only needed to understand others."""
+    """Exact words of a message that a fact is based on. `context` marks words that only clarify other quotes."""
 
     session_id: str
     number: int
@@ -39,7 +51,7 @@ class Quote:
 
 @frozen(kw_only=False)
 class SourceMessage:
-    """A message that a memory rests on."""
+    """A source message of a memory."""
 
     session_id: str
     number: int
@@ -47,18 +59,17 @@ class SourceMessage:
 
 @frozen
 class Fact:
-    """One statement, with the session it was learnt from.
+    """A statement, with the session it was learned from.
 
-    `valid_from` and `valid_to` say when it was true, `recorded_at` and `retired_at` when memory believed it. A `slot`
-    names an attribute that has one value at a time, such as a home town: another value there retires this fact.
-    An event happened between `happened_from` and `happened_to` and stays true; `speaker` is whose word it is, `scope`
-    where a wish applies, and `flags` say why it needs care, such as `confidential`. It is no longer recalled from
-    `expires_at` on. `pinned_at` is set while it is pinned.
-    The values of `metadata` are texts, so that facts can be found by them.
+    `valid_from` and `valid_to` say when it is true, `recorded_at` and `replaced_at` when memory accepted it. A `slot`
+    is an attribute with one value at a time, such as a home town: another value replaces this fact. An event happened
+    between `event_from` and `event_to` and stays true. `speaker` is the person who said it, `scope` limits where a
+    preference applies, and `flags` mark sensitive facts, such as `confidential`. From `expires_at` on, the fact is not
+    recalled. `pinned_at` is set while it is pinned. The values of `metadata` are strings, for filters.
     """
 
     id: str
-    content: str
+    text: str
     source: str = ""
     tags: tuple[str, ...] = ()
     metadata: JsonObject = field(default_factory=dict[str, object])
@@ -70,8 +81,8 @@ class Fact:
     slot: str | None = None
     valid_from: Moment | None = None
     valid_to: Moment | None = None
-    happened_from: Moment | None = None
-    happened_to: Moment | None = None
+    event_from: Moment | None = None
+    event_to: Moment | None = None
     speaker: str | None = None
     scope: str | None = None
     flags: tuple[str, ...] = ()
@@ -79,13 +90,13 @@ class Fact:
     pinned_at: Moment | None = field(default=None, compare=False)
     evidence: Evidence = field(default=Evidence.IMPORTED, compare=False)
     recorded_at: Moment | None = field(default=None, compare=False)
-    retired_at: Moment | None = field(default=None, compare=False)
-    retired_by: str | None = field(default=None, compare=False)
+    replaced_at: Moment | None = field(default=None, compare=False)
+    replaced_by: str | None = field(default=None, compare=False)
     version: int = field(default=1, compare=False)
-    made_by: "Maker | None" = field(default=None, compare=False)
+    created_by: "Maker | None" = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
-        for name in ("created_at", "valid_from", "valid_to", "happened_from", "happened_to", "expires_at", "pinned_at"):
+        for name in ("created_at", "valid_from", "valid_to", "event_from", "event_to", "expires_at", "pinned_at"):
             object.__setattr__(self, name, moment_or_none(getattr(self, name)))
         for name in ("tags", "entities", "flags"):
             object.__setattr__(self, name, tuple_from(name, getattr(self, name)))
@@ -97,30 +108,47 @@ class Fact:
             object.__setattr__(self, "evidence", any_of("evidence", (self.evidence,), Evidence)[0])
 
     @property
-    def limited(self) -> bool:
-        """Whether it applies to some project, person or occasion only."""
+    def ref(self) -> Ref:
+        """The permanent name of this version: `fact:ID:VERSION`."""
+        return Ref(RefKind.FACT, self.id, self.version)
+
+    @property
+    def status(self) -> FactStatus:
+        """`current`, `ended` if its `valid_to` has passed, or `replaced` by another version or fact."""
+        if self.replaced_at is not None:
+            return FactStatus.REPLACED
+        has_ended = self.valid_to is not None and self.valid_to <= datetime.now(UTC)
+        return FactStatus.ENDED if has_ended else FactStatus.CURRENT
+
+    def __repr__(self) -> str:
+        return f"Fact({self.ref!s}: {self.text!r}, {self.status})"
+
+    @property
+    def is_scoped(self) -> bool:
+        """Return whether the fact applies only to some project, person or occasion."""
         return self.scope is not None and self.scope.casefold() != "always"
 
 
 @frozen
 class Maker:
-    """What created a memory: the model, the prompt and the extractor, each with its version."""
+    """Creator of a memory: the model, the prompt and the extractor, each with its version."""
 
     model: str
     prompt: str
     extractor: str
 
     @property
-    def quotes(self) -> bool:
-        """Return whether no model was involved, so that messages were only quoted."""
+    def is_verbatim(self) -> bool:
+        """Return whether messages were quoted without a model."""
         return self.model == "none"
 
 
 @frozen
-class SessionMemory:
-    """The result of extracting from one entire session; the next extraction replaces it.
+class SessionSummary:
+    """Summary of a session, with notes. The next extraction replaces it.
 
-    `said_from` and `said_until` are when its messages were said, `source_updated_at` when the last of them was stored.
+    `said_from` and `said_until` are the times of its first and last message, `source_updated_at` is when the last one
+    was stored.
     """
 
     space: str
@@ -131,11 +159,11 @@ class SessionMemory:
     until: int
     source_updated_at: datetime
     generated_at: datetime
-    made_by: Maker
+    created_by: Maker
     said_from: datetime | None = field(default=None, compare=False)
     said_until: datetime | None = field(default=None, compare=False)
 
     @property
     def last_said(self) -> datetime:
-        """When its last message was said, if that is known."""
+        """Return the time of its last message, or when it was stored if that is unknown."""
         return self.source_updated_at if self.said_until is None else self.said_until

@@ -1,4 +1,4 @@
-"""What adding a file did."""
+"""Result of adding a file."""
 
 from bethink.base.frozen import frozen
 from bethink.model.records import SessionInfo
@@ -7,24 +7,24 @@ from bethink.model.text import JsonObject, canonical_json
 
 @frozen
 class AddedFile:
-    """A file in memory: the session of its passages, the SHA-256 of its bytes, and what was done with its passages.
+    """A file in memory: the session of its passages, the SHA-256 of its bytes, and counts of its passages.
 
-    `added` counts those that are new, `kept` those that memory held already, and `retracted` those that were taken back
-    because they are gone from the file. All but `kept` are 0 if these bytes were there already.
+    `added` counts new passages, `kept` existing ones, and `retracted` those that are no longer in the file. If the file
+    is unchanged, only `kept` is set.
     """
 
     session: SessionInfo
     sha256: str
     media_type: str
     added: int = 0
-    kept: int = 0
+    unchanged: int = 0
     retracted: int = 0
     cut: int = 0
-    """About how many characters were not stored: secrets, private parts, and what memory itself had told before."""
-    forgotten: int = 0
-    """How many passages were left out because they were forgotten by themselves before."""
+    """Approximate number of characters that were not stored: secrets, private parts, and recalled text."""
+    deleted_before: int = 0
+    """Number of passages that were skipped because they were deleted individually before."""
 
 
 def passage_name(content: str, metadata: JsonObject) -> str:
-    """Return what tells a passage from others in all versions of its file: its words and the headings above it."""
+    """Return the identity of a passage across versions of its file: its words and the headings above it."""
     return canonical_json([metadata["file"], metadata.get("headings", []), content])

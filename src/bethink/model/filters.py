@@ -1,4 +1,4 @@
-"""What a search is narrowed to: checked and read once, and compiled to SQL by the store."""
+"""Filters of a search: validated and parsed once, and compiled to SQL by the store."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -7,24 +7,24 @@ from enum import StrEnum
 from typing import cast
 
 from bethink.base.frozen import frozen
-from bethink.model.checks import InvalidField
+from bethink.errors import InvalidFieldError
 from bethink.model.text import clean
 
 Scalar = str | int | float | bool | None
-"""A value that a condition can compare with. Text is compared with text, a number with a number."""
+"""Value that a condition can compare with. Text is compared with text, and numbers with numbers."""
 
-MOST_CONDITIONS = 20
-MOST_VALUES = 100
-LONGEST_KEY = 200
-LONGEST_VALUE = 2_000
-BIGGEST = 2**53 - 1
-"""The largest number in a condition: beyond it, the two databases would round differently."""
+MAX_CONDITIONS = 20
+MAX_VALUES = 100
+MAX_KEY_LENGTH = 200
+MAX_VALUE_LENGTH = 2_000
+MAX_NUMBER = 2**53 - 1
+"""Largest number in a condition. The two databases round larger numbers differently."""
 
 _HINT = 'Write {"key": value}, {"key": [values]} or {"key": {"gte": 3, "lt": 9}}.'
 
 
 class Op(StrEnum):
-    """How a value in metadata is compared. `in` is what a list of values means."""
+    """Comparison of a metadata value. A list of values means `in`."""
 
     EQ = "eq"
     NE = "ne"
@@ -36,13 +36,13 @@ class Op(StrEnum):
     IN = "in"
 
 
-_WRITTEN = tuple(op for op in Op if op is not Op.IN)
+_COMPARISONS = tuple(op for op in Op if op is not Op.IN)
 _ORDERED = (Op.GT, Op.GTE, Op.LT, Op.LTE)
 
 
 @frozen(kw_only=False)
 class Condition:
-    """One condition on the value under a key of the metadata. A missing key meets only `ne`."""
+    """A condition on a metadata value. A missing key matches only `ne`."""
 
     key: str
     op: Op
@@ -51,10 +51,10 @@ class Condition:
 
 @frozen
 class Filter:
-    """What a search is narrowed to. Everything given must hold; what is None or empty narrows nothing."""
+    """Filters of a search. All of them must match; None and empty values match everything."""
 
     origins: tuple[str, ...] | None = None
-    """One of these; `tool` stands for every tool."""
+    """Any of these; `tool` matches every tool."""
     tags: tuple[str, ...] = ()
     """All of these."""
     agent: str | None = None
@@ -66,64 +66,68 @@ class Filter:
 
 
 def conditions(where: Mapping[str, object]) -> tuple[Condition, ...]:
-    """Read conditions on metadata, as callers write them.
+    """Parse conditions on metadata.
 
     Raises:
-        InvalidField: for an unknown comparison, or a value that cannot be compared.
+        InvalidFieldError: for an unknown comparison, or an unsupported value.
     """
-    found = [each for key, wanted in where.items() for each in _of_key(key, wanted)]
-    if len(found) > MOST_CONDITIONS:
-        raise InvalidField("where", f"has more than {MOST_CONDITIONS} conditions.", hint="Use fewer.")
-    return tuple(found)
+    parsed = [condition for key, value in where.items() for condition in _key_conditions(key, value)]
+    if len(parsed) > MAX_CONDITIONS:
+        raise InvalidFieldError("where", f"has more than {MAX_CONDITIONS} conditions.", hint="Remove some.")
+    return tuple(parsed)
 
 
-def _of_key(key: object, wanted: object) -> list[Condition]:
-    if not isinstance(key, str) or not key or len(key) > LONGEST_KEY:
-        raise InvalidField("where", f"has a key that is not text of 1 to {LONGEST_KEY} characters.", hint=_HINT)
+def _key_conditions(key: object, value: object) -> list[Condition]:
+    if not isinstance(key, str) or not key or len(key) > MAX_KEY_LENGTH:
+        raise InvalidFieldError("where", f"has a key that is not text of 1 to {MAX_KEY_LENGTH} characters.", hint=_HINT)
     name = clean(key)
-    if isinstance(wanted, Mapping):
-        return _compared(name, cast("Mapping[object, object]", wanted))
-    if isinstance(wanted, Sequence) and not isinstance(wanted, (str, bytes, bytearray)):
-        values = cast("Sequence[object]", wanted)
-        if not 1 <= len(values) <= MOST_VALUES:
-            raise _refused(name, f"must list 1 to {MOST_VALUES} values.", hint=f"It listed {len(values)}.")
-        return [Condition(name, Op.IN, tuple(_scalar(name, each) for each in values))]
-    return [Condition(name, Op.EQ, _scalar(name, wanted))]
+    if isinstance(value, Mapping):
+        return _comparison_conditions(name, cast("Mapping[object, object]", value))
+    if isinstance(value, Sequence) and not isinstance(value, (str, bytes, bytearray)):
+        values = cast("Sequence[object]", value)
+        if not 1 <= len(values) <= MAX_VALUES:
+            raise _invalid_field(name, f"must list 1 to {MAX_VALUES} values.", hint=f"Got {len(values)}.")
+        return [Condition(name, Op.IN, tuple(_scalar(name, item) for item in values))]
+    return [Condition(name, Op.EQ, _scalar(name, value))]
 
 
-def _compared(name: str, wanted: Mapping[object, object]) -> list[Condition]:
-    if not wanted:
-        raise _refused(name, "compares with nothing.", hint=_HINT)
-    found: list[Condition] = []
-    for word, value in wanted.items():
-        if word not in _WRITTEN:
-            raise _refused(name, f"cannot be compared by {str(word)[:40]!r}.", hint=f"Use {', '.join(_WRITTEN)}.")
+def _comparison_conditions(name: str, comparisons: Mapping[object, object]) -> list[Condition]:
+    if not comparisons:
+        raise _invalid_field(name, "has no comparison.", hint=_HINT)
+    parsed: list[Condition] = []
+    for word, value in comparisons.items():
+        if word not in _COMPARISONS:
+            raise _invalid_field(
+                name, f"cannot be compared by {str(word)[:40]!r}.", hint=f"Use {', '.join(_COMPARISONS)}."
+            )
         op = Op(cast("str", word))
-        given = _scalar(name, value)
-        if op in _ORDERED and (given is None or isinstance(given, bool)):
-            raise _refused(name, f"cannot be compared by {op} with {_spelt(given)}.", hint="Use a number or a text.")
-        found.append(Condition(name, op, given))
-    return found
+        scalar = _scalar(name, value)
+        if op in _ORDERED and (scalar is None or isinstance(scalar, bool)):
+            raise _invalid_field(
+                name, f"cannot be compared by {op} with {_json_word(scalar)}.", hint="Use a number or text."
+            )
+        parsed.append(Condition(name, op, scalar))
+    return parsed
 
 
 def _scalar(name: str, value: object) -> Scalar:
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, str):
-        if len(value) > LONGEST_VALUE:
-            raise _refused(name, f"has a text of more than {LONGEST_VALUE:,} characters.", hint="Use a shorter one.")
+        if len(value) > MAX_VALUE_LENGTH:
+            raise _invalid_field(name, f"has a text of more than {MAX_VALUE_LENGTH:,} characters.", hint="Shorten it.")
         return clean(value)
     if isinstance(value, (int, float)):
-        if not math.isfinite(value) or abs(value) > BIGGEST:
+        if not math.isfinite(value) or abs(value) > MAX_NUMBER:
             hint = "Store identifiers as text."
-            raise _refused(name, f"has a number beyond ±{BIGGEST:,}, which is not exact everywhere.", hint=hint)
+            raise _invalid_field(name, f"has a number beyond ±{MAX_NUMBER:,}, which some databases round.", hint=hint)
         return value
-    raise _refused(name, f"cannot be compared with a {type(value).__name__}.", hint=_HINT)
+    raise _invalid_field(name, f"cannot be compared with a {type(value).__name__}.", hint=_HINT)
 
 
-def _spelt(value: bool | None) -> str:  # noqa: FBT001 - it is spelt, not a switch
+def _json_word(value: bool | None) -> str:  # noqa: FBT001 - a value, not a switch
     return "null" if value is None else str(value).lower()
 
 
-def _refused(name: str, message: str, *, hint: str) -> InvalidField:
-    return InvalidField(f"where.{name[:40]}", message, hint=hint)
+def _invalid_field(name: str, message: str, *, hint: str) -> InvalidFieldError:
+    return InvalidFieldError(f"where.{name[:40]}", message, hint=hint)

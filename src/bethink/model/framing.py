@@ -1,4 +1,4 @@
-"""Frames recalled text as data, removes frames so that they are not learnt, and reads the labels an answer cites."""
+"""Frames recalled text as data, removes frames so that nothing is learned from them, and parses cited labels."""
 
 import base64
 import hashlib
@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Collection
 
 from bethink.base.frozen import frozen
-from bethink.model.recall import Ref
+from bethink.model.refs import Ref
 from bethink.model.text import clean
 
 _NAME = "bethink-memory"
@@ -21,14 +21,16 @@ _TAG = re.compile(
 )
 # Imitations of a tag: with invisible characters in it, another dash, or wide brackets.
 _HIDDEN = r"[\xad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]{0,4}"
-_LOOKS = _HIDDEN.join("[-\u2010-\u2015\u2212\ufe58\ufe63\uff0d]" if sign == "-" else sign for sign in _NAME)
+_LOOKALIKE = _HIDDEN.join("[-\u2010-\u2015\u2212\ufe58\ufe63\uff0d]" if sign == "-" else sign for sign in _NAME)
 _DISGUISED = re.compile(
-    rf"[<\ufe64\uff1c](?={_HIDDEN}\s{{0,8}}{_HIDDEN}[/\u2044\u2215\uff0f]?{_HIDDEN}\s{{0,8}}{_HIDDEN}{_LOOKS})",
+    rf"[<\ufe64\uff1c](?={_HIDDEN}\s{{0,8}}{_HIDDEN}[/\u2044\u2215\uff0f]?{_HIDDEN}\s{{0,8}}{_HIDDEN}{_LOOKALIKE})",
     re.IGNORECASE,
 )
-_BEGINNINGS = "<&\\%\ufe64\uff1c"
-"""The characters that a tag or its imitation can begin with."""
-_OPENED = re.compile(rf"{_LT}{_SPACE}{_NAME}[^<>&\\\n]{{0,200}}?{_GT}?[ \t]*(?:\n|\\{{1,8}}[nr]|$)", re.IGNORECASE)
+_TAG_STARTS = "<&\\%\ufe64\uff1c"
+"""Characters that can start a tag or an imitation of one."""
+_OPENING_LINE = re.compile(
+    rf"{_LT}{_SPACE}{_NAME}[^<>&\\\n]{{0,200}}?{_GT}?[ \t]*(?:\n|\\{{1,8}}[nr]|$)", re.IGNORECASE
+)
 _QUOTED = re.compile(r"[ \t]*(?:>[ \t]?)+")
 _PASSES = 8
 
@@ -47,67 +49,67 @@ ENVELOPE = re.compile(r"<(/?)system_message(?:_silent)?\b([^<>]{0,200})>", re.IG
 
 _LABEL = r"\[\^[a-z2-7]{6}(?:(?:[ ,;]{1,4}\^?|\^)[a-z2-7]{6})*\]"
 _ROUNDS = 8
-_CITED = re.compile(
+_CITATION = re.compile(
     rf"(?P<code>```.*?(?:```|\Z)|`[^`\n]*`)"
     rf"|(?P<before>(?<![ \t])[ \t]{{0,8}})(?P<labels>\((?:{_LABEL}[ ,;]*)+\)|(?:{_LABEL}(?:,?[ \t]*(?=\[\^))?)+)"
     r"(?P<colon>:?)(?P<after>[ \t]*)",
     re.DOTALL | re.IGNORECASE,
 )
-_LABELLED = re.compile(r"\[(?=\^[a-z2-7]{6}[\] ,;^])", re.IGNORECASE)
-_EACH = re.compile(r"[a-z2-7]{6}")
+_LABEL_START = re.compile(r"\[(?=\^[a-z2-7]{6}[\] ,;^])", re.IGNORECASE)
+_LABEL_ID = re.compile(r"[a-z2-7]{6}")
 
 
 def text_cleaner(redact: Callable[[str], str]) -> Callable[[str], str]:
-    """Return what makes a text fit to be stored: it takes out frames, what a database cannot hold, and secrets."""
-    return lambda text: redact(clean(unframed(text)))
+    """Return a function that prepares text for storage: it removes frames, unsupported characters and secrets."""
+    return lambda text: redact(clean(remove_frames(text)))
 
 
-def framed(body: str, *, note: str) -> str:
-    """Return a text between the tags that mark it as recalled. Tags in the text itself are broken up."""
-    inner = _broken(f"{note}\n{body}")  # together: a tag may begin in one and end in the other
+def add_frame(body: str, *, note: str) -> str:
+    """Wrap text in the tags that mark it as recalled. Tags inside the text are defused."""
+    inner = _defuse_tags(f"{note}\n{body}")  # together, because a tag may start in one and end in the other
     return f"<{_NAME}>\n{inner}\n</{_NAME}>"
 
 
-def unframed(text: str) -> str:
-    """Remove every frame from a text, however it was quoted or escaped. A text without frames is returned unchanged.
+def remove_frames(text: str) -> str:
+    """Remove all frames from a text, including quoted and escaped ones. A text without frames is returned unchanged.
 
-    A frame without an end is cut to the end of the text: losing an echo is better than learning it. A tag that is only
-    mentioned, with more text on its line, is broken up and the text stays.
+    A frame without an end tag is cut to the end of the text: losing an echo is better than learning from it. A tag that
+    is only mentioned, with more text on its line, is defused and the text stays.
     """
     # This runs on every message: four searches for a character are faster than one case-insensitive search for a word.
     if not ("<" in text or "&" in text or "\\" in text or "%" in text):
         return text
     if _NAME not in text.lower() or _TAG.search(text) is None:
         return text
-    for _ in range(_PASSES):  # removing a frame may join its surroundings to a new tag
-        before, text = text, _sewn(_pieces(text))
+    for _ in range(_PASSES):  # removing a frame may join the text around it into a new tag
+        before, text = text, _join_pieces(_pieces(text))
         if _TAG.search(text) is None:
             return text
         if text == before:
             break
-    return _broken(text)
+    return _defuse_tags(text)
 
 
 def own_words(text: str) -> str:
     """Return only the author's own words, without text that was recalled or that a system inserted."""
-    return _without_envelopes(unframed(text))
+    return _without_envelopes(remove_frames(text))
 
 
-def tagged(text: str) -> bool:
-    """Return whether a text contains one of the tags that mark recalled or system text."""
-    return unframed(text) is not text or ENVELOPE.search(text) is not None
+def has_frame_tags(text: str) -> bool:
+    """Return whether a text contains tags that mark recalled or system text."""
+    return remove_frames(text) is not text or ENVELOPE.search(text) is not None
 
 
 def inert(text: str, *, limit: int | None = None) -> str:
-    """Return a stored text as one line that cannot open or end a frame, a heading, a fence or another speaker's turn.
+    """Return stored text as one line that cannot start or end a frame, heading, code fence or another speaker's turn.
 
-    Invisible characters are dropped, and look-alikes of labels are broken up. A text longer than `limit` is cut after a
-    word and ends in an ellipsis.
+    Invisible characters are dropped, and text that looks like a label is defused. Text longer than `limit` is cut after
+    a word and ends in an ellipsis.
     """
     lines = (" ".join(_INVISIBLE.sub("", line).split()) for line in text.splitlines())
-    line = _broken(" / ".join(filter(None, lines)))
+    line = _defuse_tags(" / ".join(filter(None, lines)))
     line = _INST.sub("(", _TURN.sub("\u2039", line))
-    line = _LABELLED.sub("(", line)
+    line = _LABEL_START.sub("(", line)
     head = _HEAD.match(line)
     line = line[head.end() :] if head else line
     speaker = _SPEAKER.match(line)
@@ -116,62 +118,62 @@ def inert(text: str, *, limit: int | None = None) -> str:
 
 
 def _cut(line: str, limit: int) -> str:
-    """Cut a line between two words, unless the last one begins too far before the limit, or has no space before it."""
-    kept = line[: max(0, limit - 1)]
-    if kept and not line[len(kept)].isspace():
-        whole = kept.rpartition(" ")[0]
-        kept = whole if len(whole) >= limit // 2 else kept
-    return kept.rstrip(" /") + "\u2026"
+    """Cut a line between two words, or inside a word that takes up more than half of the limit."""
+    head = line[: max(0, limit - 1)]
+    if head and not line[len(head)].isspace():
+        words = head.rpartition(" ")[0]
+        head = words if len(words) >= limit // 2 else head
+    return head.rstrip(" /") + "\u2026"
 
 
 def label_of(ref: Ref) -> str:
-    """Return the six characters by which a prompt cites a memory, as in [^abc234]; always the same for a ref."""
+    """Return the six-character label that cites a memory, as in [^abc234]. A ref always has the same label."""
     digest = hashlib.blake2b(str(ref).encode(), digest_size=5).digest()
     return base64.b32encode(digest).decode().lower()[:6]
 
 
 @frozen(kw_only=False)
-class Cited:
-    """An answer without its labels, and its distinct labels in order."""
+class ParsedReply:
+    """A reply without its labels, and its distinct labels in order."""
 
     visible: str
     labels: tuple[str, ...]
 
 
-def cited(text: str, *, only: Collection[str] | None = None) -> Cited:
-    """Remove the labels from an answer, or only the known ones. Look-alikes in code are left alone."""
+def parse_citations(text: str, *, only: Collection[str] | None = None) -> ParsedReply:
+    """Remove all labels from a reply, or those in `only`. Text in code that looks like a label stays."""
     labels: dict[str, None] = {}
 
-    def taken(match: re.Match[str]) -> str:
+    def remove_labels(match: re.Match[str]) -> str:
         if match["code"] is not None:
             return match["code"]
-        found = _EACH.findall(match["labels"].lower())
-        if only is not None and not set(found) & set(only):
+        cited_labels = _LABEL_ID.findall(match["labels"].lower())
+        if only is not None and not set(cited_labels) & set(only):
             return match[0]
-        labels.update(dict.fromkeys(found))
-        return _rest(match)
+        labels.update(dict.fromkeys(cited_labels))
+        return _label_replacement(match)
 
-    visible, before = _CITED.sub(taken, text), text
-    # Labels side by side share the space between them, so that one may be left for another round.
+    visible, before = _CITATION.sub(remove_labels, text), text
+    # Adjacent labels share the space between them, so some may remain for another round.
     for _ in range(_ROUNDS):
         if visible == before:
             break
-        visible, before = _CITED.sub(taken, visible), visible
-    return Cited(visible, tuple(labels))
+        visible, before = _CITATION.sub(remove_labels, visible), visible
+    return ParsedReply(visible, tuple(labels))
 
 
 def _without_envelopes(text: str) -> str:
-    kept: list[str] = []
+    pieces: list[str] = []
     last, inside = 0, False
-    for found in ENVELOPE.finditer(text):
-        if not inside and not found[1]:
-            kept.append(text[last : found.start()])
-        inside, last = not found[1], found.end()
-    return text if not kept else "".join(kept) + ("" if inside else text[last:])
+    for tag in ENVELOPE.finditer(text):
+        if not inside and not tag[1]:
+            pieces.append(text[last : tag.start()])
+        inside, last = not tag[1], tag.end()
+    return text if not pieces else "".join(pieces) + ("" if inside else text[last:])
 
 
-def _rest(match: re.Match[str]) -> str:
-    """Return what replaces labels: nothing at either end of a line or before punctuation, else a space."""
+def _label_replacement(match: re.Match[str]) -> str:
+    """Return the replacement for labels: empty at either end of a line and before punctuation, else a space."""
     text, start, end = match.string, match.start(), match.end()
     if start == 0 or text[start - 1] == "\n":
         return match["before"]  # a colon here belonged to the label, as in a footnote
@@ -181,63 +183,65 @@ def _rest(match: re.Match[str]) -> str:
     return " " if spaced and end < len(text) and text[end] not in "\n.,;:!?)]" else ""
 
 
-def _broken(text: str) -> str:
-    """Keep every tag readable, but break it up so that it no longer works as a tag."""
-    if not any(sign in text for sign in _BEGINNINGS):  # as in `unframed`: most texts have none of them
+def _defuse_tags(text: str) -> str:
+    """Change every tag so that it stays readable but no longer works as a tag."""
+    if not any(sign in text for sign in _TAG_STARTS):  # as in `remove_frames`: most texts have none of them
         return text
     return _DISGUISED.sub("\u2039", _TAG.sub(lambda tag: f"\u2039{tag['rest']}", text))
 
 
 def _pieces(text: str) -> list[str]:
-    """Return the text before, between and after the frames and the end tags without a beginning."""
+    """Return the text before, between and after the frames and unmatched end tags."""
     pieces: list[str] = []
-    depth = kept = begin = 0
-    for tag in _meant(text):
+    depth = resume = begin = 0
+    for tag in _real_tags(text):
         if depth == 0:
             begin = tag.start()
         depth += -1 if tag["close"] else 1
         if depth <= 0:
-            pieces.append(text[kept : _before(text, begin, tag.start())])
-            kept, depth = tag.end(), 0
+            pieces.append(text[resume : _frame_start(text, begin, tag.start())])
+            resume, depth = tag.end(), 0
     if depth:
-        return [*pieces, text[kept : _before(text, begin, begin)], ""]
-    return [*pieces, text[kept:]]
+        return [*pieces, text[resume : _frame_start(text, begin, begin)], ""]
+    return [*pieces, text[resume:]]
 
 
-def _meant(text: str) -> list[re.Match[str]]:
+def _real_tags(text: str) -> list[re.Match[str]]:
     """Return the tags that are real: an opening tag must end its line, or be the last before an end tag."""
     tags = list(_TAG.finditer(text))
     return [
         tag
         for tag, following in zip(tags, [*tags[1:], None], strict=True)
-        if tag["close"] or _OPENED.match(text, tag.start()) or (following is not None and following["close"])
+        if tag["close"] or _OPENING_LINE.match(text, tag.start()) or (following is not None and following["close"])
     ]
 
 
-def _before(text: str, begin: int, last: int) -> int:
-    """Return where a frame begins: with the quotation marks before it, if its last line has them, too."""
-    starts = [text.rfind("\n", 0, place) + 1 for place in (begin, last)]
-    quoted = all(_QUOTED.fullmatch(text, start, place) for start, place in zip(starts, (begin, last), strict=True))
+def _frame_start(text: str, begin: int, last: int) -> int:
+    """Return the start of a frame, including the quotation marks before it if its last line has them too."""
+    starts = [text.rfind("\n", 0, position) + 1 for position in (begin, last)]
+    quoted = all(
+        _QUOTED.fullmatch(text, start, position) for start, position in zip(starts, (begin, last), strict=True)
+    )
     return starts[0] if quoted else begin
 
 
-def _sewn(pieces: list[str]) -> str:
-    """Join the remaining pieces, with no more white space at each seam than was on one side of it."""
-    found: list[str] = []
+def _join_pieces(pieces: list[str]) -> str:
+    """Join the pieces. Each seam gets at most the white space of one of its sides."""
+    parts: list[str] = []
     gaps: list[str] = []
-    for place, piece in enumerate(pieces):
+    for index, piece in enumerate(pieces):
         core = piece.strip()
         if not core:
             gaps.append(piece)
             continue
         lead, _, tail = piece.partition(core)
-        if place == 0:
-            found.append(lead)
-        elif found:
-            found.append(_seam([*gaps, lead], core))
-        found.append(core)
+        if index == 0:
+            parts.append(lead)
+        elif parts:
+            parts.append(_seam([*gaps, lead], core))
+        parts.append(core)
         gaps = [tail]
-    return "".join(found) + (gaps[0] if pieces[-1].strip() else "")
+    return "".join(parts) + (gaps[0] if pieces[-1].strip() else "")
 
 
 def _seam(gaps: list[str], following: str) -> str:

@@ -1,4 +1,4 @@
-"""What waits for a person to decide, in any space."""
+"""Items that need review, in any space."""
 
 from datetime import datetime
 
@@ -6,8 +6,8 @@ from bethink.base.frozen import frozen
 from bethink.model.enums import OpenEnum
 
 
-class HeldKind(OpenEnum):
-    """What waits."""
+class PendingKind(OpenEnum):
+    """Kind of a pending item."""
 
     CLAIM = "claim"
     """A claim under review: decide with `reviews.approve` or `reviews.reject`."""
@@ -16,23 +16,13 @@ class HeldKind(OpenEnum):
 
 
 @frozen
-class HeldItem:
-    """Something that waits for a person. `text` is what is claimed; `paths` are the documents that would change."""
+class PendingItem:
+    """A claim or change set that needs review. `text` is the claim; `paths` are the documents that would change."""
 
     space: str
-    kind: HeldKind
+    kind: PendingKind
     id: str
-    at: datetime
+    created_at: datetime
     text: str = ""
     reason: str = ""
     paths: tuple[str, ...] = ()
-
-
-@frozen
-class HeldPage:
-    """A page of what waits, the newest first. `total` counts all of it, up to 1,000."""
-
-    items: tuple[HeldItem, ...] = ()
-    total: int = 0
-    next: str | None = None
-    """Pass it as `after` for the next page; None on the last one."""

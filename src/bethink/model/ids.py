@@ -17,7 +17,7 @@ def new_id(prefix: str) -> str:
 
 def base32(value: int) -> str:
     """Write 128 bits as 26 digits that sort in the order of the numbers."""
-    return "".join([_ALPHABET[(value >> (5 * place)) & 31] for place in reversed(range(_DIGITS))])
+    return "".join([_ALPHABET[(value >> (5 * digit)) & 31] for digit in reversed(range(_DIGITS))])
 
 
 def uuid7_int(milliseconds: int, random: int) -> int:
@@ -28,6 +28,6 @@ def uuid7_int(milliseconds: int, random: int) -> int:
 
 
 def shard_for(space: str) -> int:
-    """Return the shard that stores a space. There is only one so far, but every caller already asks."""
+    """Return the number of the shard that stores a space. It is always 0 so far."""
     del space
     return 0

@@ -1,4 +1,4 @@
-"""Background jobs: their states, who has claimed them, and how they ended."""
+"""Background jobs: status, leases, outcomes and costs."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from bethink.model.enums import OpenEnum
 
 
 class JobKind(OpenEnum):
-    """What a job does: learn from a session, work a transcript into documents, consolidate what a space has learnt, or
+    """Kind of a job: learn from a session, write a transcript into documents, consolidate what a space has learned, or
     index its content.
     """
 
@@ -22,18 +22,18 @@ class JobKind(OpenEnum):
 
 
 class JobStatus(OpenEnum):
-    """The status of a job. `waiting` checks its session later; `failed` is tried again; `dead` is not."""
+    """The status of a job. `waiting` checks its session later, `failed` is retried, and `dead` was abandoned."""
 
     WAITING = "waiting"
     QUEUED = "queued"
     RUNNING = "running"
     FAILED = "failed"
     DONE = "done"
-    DEAD = "dead"
+    ABANDONED = "abandoned"
 
 
 class Outcome(StrEnum):
-    """How an attempt ended. Finding nothing worth keeping is a success."""
+    """Outcome of an attempt. An attempt that learns nothing is a success."""
 
     SUCCEEDED = "succeeded"
     SUCCEEDED_NO_OUTPUT = "succeeded_no_output"
@@ -41,8 +41,8 @@ class Outcome(StrEnum):
 
 
 @frozen
-class Learnt:
-    """The result of a job: how many facts were added, merged and so on, and why others are held or were refused."""
+class JobResult:
+    """Result of a job: counts of facts by effect, and of claims for review and rejected claims by reason."""
 
     outcome: Outcome
     settled: Counter[str] = field(default_factory=Counter[str])
@@ -51,8 +51,8 @@ class Learnt:
 
 
 @frozen
-class Claim:
-    """A lease on a job. Every write under it carries its token, and only the newest token is accepted."""
+class Lease:
+    """A lease on a job. Every write carries its token, and only the newest token is accepted."""
 
     space: str
     kind: JobKind
@@ -65,7 +65,7 @@ class Claim:
 
 @frozen(kw_only=False)
 class Usage:
-    """What model calls cost: calls, tokens, and millionths of a dollar."""
+    """Cost of model calls: number of calls, tokens, and millionths of a dollar."""
 
     calls: int = 0
     input_tokens: int = 0
@@ -83,7 +83,7 @@ class Usage:
 
 @frozen
 class Job:
-    """A job as it stands: ids, times and counts, never content."""
+    """Current state of a job: ids, times and counts, without content."""
 
     space: str
     kind: JobKind
@@ -104,17 +104,8 @@ class Job:
 
 
 @frozen
-class JobPage:
-    """A page of jobs, the last queued first."""
-
-    items: tuple[Job, ...] = ()
-    next: str | None = None
-    """Pass it as `after` for the next page; None on the last one."""
-
-
-@frozen
 class RecordedAnswer:
-    """The answer of a model for a job; `run` identifies the question."""
+    """A model's answer for a job. `run` identifies the request."""
 
     run: str
     position: int
@@ -127,7 +118,7 @@ class RecordedAnswer:
 
 @frozen
 class FailedAttempt:
-    """An attempt at a job that failed, and why."""
+    """A failed attempt of a job, with its error."""
 
     started_at: datetime | None
     ended_at: datetime
@@ -136,7 +127,7 @@ class FailedAttempt:
 
 @frozen
 class JobDetail:
-    """A job with its failed attempts and what models answered for it, each the newest first."""
+    """A job with its failed attempts and model answers, newest first."""
 
     job: Job
     failures: tuple[FailedAttempt, ...] = ()
@@ -144,19 +135,19 @@ class JobDetail:
 
 
 class SpendingBy(OpenEnum):
-    """What spending is listed by, for each day."""
+    """Grouping of daily costs."""
 
     DAY = "day"
     KIND = "kind"
-    """What it was spent on: a kind of job, or other."""
+    """Kind of job, or other."""
     MODEL = "model"
     SPACE = "space"
-    """The spaces that cost most on each day."""
+    """The spaces with the highest cost of each day."""
 
 
 @frozen
 class Spending:
-    """What was spent on a day, in all or under one name: a kind of job, a model or a space."""
+    """Cost of a day, in total or for one kind of job, model or space."""
 
     day: date
     name: str
@@ -164,39 +155,39 @@ class Spending:
 
 
 @dataclass(slots=True, kw_only=True)
-class RunReport:
-    """What one run did. `held` says why nothing was claimed, if something prevented it."""
+class LearnReport:
+    """Report of a run. `blocked` says why no job was leased, if something prevented it."""
 
-    claimed: int = 0
+    leased: int = 0
     outcomes: Counter[str] = field(default_factory=Counter[str])
     settled: Counter[str] = field(default_factory=Counter[str])
     for_review: Counter[str] = field(default_factory=Counter[str])
     refused: Counter[str] = field(default_factory=Counter[str])
-    lost: int = 0
+    leases_lost: int = 0
     scanned: int = 0
     marked: int = 0
-    held: str | None = None
+    blocked: str | None = None
 
-    def add(self, other: "RunReport") -> None:
-        """Add what another run did; `held` is that of the later one."""
-        self.claimed += other.claimed
+    def add(self, other: "LearnReport") -> None:
+        """Add another report. `blocked` is taken from the other report."""
+        self.leased += other.leased
         self.outcomes += other.outcomes
         self.settled += other.settled
         self.for_review += other.for_review
         self.refused += other.refused
-        self.lost += other.lost
+        self.leases_lost += other.leases_lost
         self.scanned += other.scanned
         self.marked += other.marked
-        self.held = other.held
+        self.blocked = other.blocked
 
 
 @frozen
 class Audit:
-    """How learning stands: what waits, what was given up, what was spent, and what must never be.
+    """Health of learning: pending and abandoned jobs, costs, and violations.
 
-    `counts` has the jobs of each kind by status, except those that are done: it costs the same however many there
-    are. `violations` must be 0 and are looked for in a sample: the newest 1,000 facts and sessions of
-    up to 40 spaces in use; `overdue` is small as long as a worker runs, and counted up to 1,000 of each kind.
+    `counts` has the number of unfinished jobs by kind and status. `violations` must be 0; they are counted in a
+    sample: the newest 1,000 facts and sessions of up to 40 active spaces. `overdue` stays small while a worker runs
+    and is counted up to 1,000 for each kind.
     """
 
     counts: Mapping[JobKind, Mapping[JobStatus, int]]
@@ -211,10 +202,10 @@ class Audit:
 
     @property
     def dead(self) -> int:
-        """Count the jobs that were given up."""
-        return sum(statuses.get(JobStatus.DEAD, 0) for statuses in self.counts.values())
+        """Count the abandoned jobs."""
+        return sum(statuses.get(JobStatus.ABANDONED, 0) for statuses in self.counts.values())
 
     @property
-    def capped(self) -> bool:
-        """Whether learning is paused until midnight UTC because the daily budget is spent."""
+    def is_capped(self) -> bool:
+        """Return whether learning is paused until midnight UTC because the daily budget is used up."""
         return self.daily_cap is not None and self.spent_today.cost >= self.daily_cap

@@ -1,16 +1,16 @@
-"""The kinds of facts: those that everyone has, and those that the rules of a space name."""
+"""Kinds of facts: built-in kinds, and custom kinds defined in the rules of a space."""
 
 import re
 from collections.abc import Callable
 from enum import StrEnum
 from typing import Any
 
-from bethink.model.checks import InvalidField
+from bethink.errors import InvalidFieldError
 from bethink.model.text import text_schema
 
 
 class FactKind(StrEnum):
-    """The subject of a fact. The last three tell an agent what to do, so only a user's own words can create one."""
+    """Built-in kind of a fact. The last three instruct an agent, so only a user's own words can create one."""
 
     DETAIL = "detail"
     KNOWLEDGE = "knowledge"
@@ -23,17 +23,17 @@ class FactKind(StrEnum):
 
 
 class OwnKind(str):
-    """A kind of facts of one's own, such as `recipe`: the rules of a space name it. It tells an agent nothing to do."""
+    """A custom kind of facts, such as `recipe`, defined in the rules of a space. It never instructs an agent."""
 
     __slots__ = ()
     _PATTERN = re.compile(r"[a-z][a-z0-9_]{0,39}")
-    _TAKEN = frozenset({*map(str, FactKind), "note"})
+    _RESERVED = frozenset({*map(str, FactKind), "note"})
 
     def __new__(cls, value: str) -> "OwnKind":
-        """Raise `Invalid` for a text that cannot name a kind, and for the name of a kind that everyone has."""
-        if not cls._PATTERN.fullmatch(value) or value in cls._TAKEN:
-            hint = "Use up to 40 of a-z, 0-9 and _, beginning with a letter, and no name that is taken."
-            raise InvalidField("kind", f"cannot be {value[:40]!r}.", hint=hint)
+        """Raise `InvalidRequestError` for an invalid name, and for the name of a built-in kind."""
+        if not cls._PATTERN.fullmatch(value) or value in cls._RESERVED:
+            hint = "Use up to 40 of a-z, 0-9 and _, starting with a letter, and no built-in kind."
+            raise InvalidFieldError("kind", f"cannot be {value[:40]!r}.", hint=hint)
         return super().__new__(cls, value)
 
     @classmethod
@@ -46,12 +46,14 @@ Kind = FactKind | OwnKind
 
 
 def kind_of(value: object) -> Kind:
-    """Return a kind by its name. Raises `Invalid` for a text that cannot be one."""
+    """Return a kind by its name. Raises `InvalidRequestError` for an invalid name."""
     if isinstance(value, FactKind | OwnKind):
         return value
     if not isinstance(value, str):
-        raise InvalidField("kind", "must be text.", hint=f"Use {', '.join(FactKind)}, or one that the rules name.")
-    return FactKind(value) if value in _KNOWN else OwnKind(value)
+        raise InvalidFieldError(
+            "kind", "must be text.", hint=f"Use {', '.join(FactKind)}, or a kind defined in the rules."
+        )
+    return FactKind(value) if value in _FACT_KINDS else OwnKind(value)
 
 
-_KNOWN = frozenset(map(str, FactKind))
+_FACT_KINDS = frozenset(map(str, FactKind))

@@ -6,10 +6,10 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import Annotated, Any, NewType, cast
 
 from bethink.base.frozen import frozen
-from bethink.errors import Invalid
+from bethink.errors import InvalidRequestError
 
 When = datetime | date | str
-"""A time as callers may pass it; see `moment`."""
+"""A time as callers can pass it. See `moment`."""
 
 Micros = NewType("Micros", int)
 """A time as the databases store it: microseconds since 1970-01-01 UTC."""
@@ -19,25 +19,25 @@ DAY = 86_400_000_000
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 FIRST, LAST = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
-"""The first and the last time that a datetime can represent: the years 1 to 9999."""
+"""First and last time that a datetime can represent: years 1 to 9999."""
 
 _MICROSECOND = timedelta(microseconds=1)
-_HINT = "Write 2026-03-01 or 2026-03-01T12:00:00+01:00."
+_HINT = "Use the form 2026-03-01 or 2026-03-01T12:00:00+01:00."
 
 
 def moment(when: When) -> datetime:
     """Return a time as an aware datetime in UTC.
 
-    Text is read as ISO 8601. A time without a time zone is taken as UTC, and a date means its last microsecond.
-    Raises `Invalid` for anything else, including numbers.
+    Text is parsed as ISO 8601. A time without a time zone is UTC, and a date means its last microsecond.
+    Raises `InvalidRequestError` for anything else, including numbers.
     """
     if isinstance(when, str):
-        return _read(when)
+        return _parse_text(when)
     if isinstance(when, datetime):
         return when if when.tzinfo is UTC else _in_utc(when)
     if isinstance(cast("object", when), date):
         return datetime.combine(when, time.max, UTC)
-    raise Invalid(f"cannot read {type(when).__name__} as a date or time.", hint=_HINT)
+    raise InvalidRequestError(f"Cannot read {type(when).__name__} as a date or time.", hint=_HINT)
 
 
 def beginning(when: When) -> datetime:
@@ -52,29 +52,29 @@ def beginning(when: When) -> datetime:
 
 @frozen(kw_only=False)
 class ReadsMoment:
-    """Reads a time from JSON in the same forms as from Python: ISO 8601. A day means its end, or its beginning."""
+    """Parses a time from JSON like from Python: ISO 8601. A date means its end or its start, depending on `parse`."""
 
-    read: Callable[[Any], datetime]
+    parse: Callable[[Any], datetime]
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> dict[str, Any]:
         return {
             "type": "function-before",
-            "function": {"type": "no-info", "function": self._read},
+            "function": {"type": "no-info", "function": self._parse_value},
             "schema": handler(source),
         }
 
-    def _read(self, given: Any) -> datetime:
+    def _parse_value(self, value: Any) -> datetime:
         try:
-            return self.read(given)
-        except Invalid as error:
+            return self.parse(value)
+        except InvalidRequestError as error:
             raise ValueError(f"is not a date or time in ISO 8601. {error.hint}") from error
 
 
 Moment = Annotated[datetime, ReadsMoment(moment)]
-"""A time in a record, read by `moment`."""
+"""A time in a record, parsed by `moment`."""
 
 Since = Annotated[datetime, ReadsMoment(beginning)]
-"""A time that begins something, read by `beginning`."""
+"""A start time, parsed by `beginning`."""
 
 
 def moment_or_none(when: When | None) -> datetime | None:
@@ -83,7 +83,7 @@ def moment_or_none(when: When | None) -> datetime | None:
 
 
 def later(at: datetime, *, days: int = 0, hours: int = 0) -> datetime:
-    """Return the time that much later, or earlier for negative numbers, clamped to the years 1 to 9999."""
+    """Add days and hours to a time, clamped to the years 1 to 9999. Negative numbers are subtracted."""
     try:
         return at + timedelta(days=days, hours=hours)
     except OverflowError:  # a very large limit means no limit
@@ -99,7 +99,7 @@ def from_micros(at: int) -> datetime:
     """Return a stored time as a datetime, clamped to the years 1 to 9999."""
     try:
         return EPOCH + timedelta(microseconds=at)
-    except OverflowError:  # stored before such times were refused
+    except OverflowError:  # stored before such times were rejected
         return FIRST if at < 0 else LAST
 
 
@@ -113,19 +113,19 @@ def iso(at: datetime) -> str:
     return f"{at.astimezone(UTC).replace(tzinfo=None).isoformat()}Z"
 
 
-def _read(text: str) -> datetime:
+def _parse_text(text: str) -> datetime:
     with suppress(ValueError):
         return moment(date.fromisoformat(text))
-    read = None
-    with suppress(ValueError):  # Python would read the ninth digit of a long number as the T
-        read = None if text.isdecimal() else datetime.fromisoformat(text)
-    if read is None:
-        raise Invalid(f"cannot parse {text[:40]!r} as a date or time.", hint=_HINT)
-    return _in_utc(read)
+    parsed = None
+    with suppress(ValueError):  # Python would parse the ninth digit of a long number as the T
+        parsed = None if text.isdecimal() else datetime.fromisoformat(text)
+    if parsed is None:
+        raise InvalidRequestError(f"Cannot parse {text[:40]!r} as a date or time.", hint=_HINT)
+    return _in_utc(parsed)
 
 
 def _in_utc(at: datetime) -> datetime:
     try:
         return at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
     except OverflowError:
-        raise Invalid(f"{at.isoformat()} is not in the years 1 to 9999 in UTC.", hint=_HINT) from None
+        raise InvalidRequestError(f"{at.isoformat()} is not in the years 1 to 9999 in UTC.", hint=_HINT) from None

@@ -1,4 +1,4 @@
-"""Pages: lists that are read piece by piece, in an order that new rows do not disturb."""
+"""Pages of lists, with cursors that stay valid when rows are added."""
 
 import base64
 import binascii
@@ -8,23 +8,25 @@ from enum import StrEnum
 from typing import cast
 
 from bethink.base.frozen import frozen
-from bethink.model.checks import InvalidField
+from bethink.errors import InvalidFieldError
 from bethink.model.documents import DocumentEntry
-from bethink.model.enums import OpenEnum
-from bethink.model.facts import Fact
-from bethink.model.recall import Ref
+from bethink.model.facts import Fact, FactStatus
+from bethink.model.refs import Ref
 
 _LARGEST = 2**63 - 1
 
 
 def cursor_of(*key: str | int) -> str:
-    """Return the key of the last row of a page as a text, for the next request to go on after it."""
-    written = json.dumps(key, ensure_ascii=False, separators=(",", ":")).encode()
-    return base64.urlsafe_b64encode(written).rstrip(b"=").decode()
+    """Return the cursor of the next page, made of the key of the last row."""
+    encoded = json.dumps(key, ensure_ascii=False, separators=(",", ":")).encode()
+    return base64.urlsafe_b64encode(encoded).rstrip(b"=").decode()
 
 
 def read_cursor(text: str, *kinds: type[str] | type[int]) -> tuple[str | int, ...] | None:
-    """Return the key in a cursor; None for an empty text. Raises `InvalidField` for a cursor of another list."""
+    """Return the key in a cursor, or None for an empty string.
+
+    Raises `InvalidFieldError` for a cursor of another list.
+    """
     if not text:
         return None
     key: object = None
@@ -32,7 +34,9 @@ def read_cursor(text: str, *kinds: type[str] | type[int]) -> tuple[str | int, ..
         key = json.loads(base64.urlsafe_b64decode(text.encode() + b"=" * (-len(text) % 4)))
     parts = cast("list[object]", key) if isinstance(key, list) else []
     if len(parts) != len(kinds) or not all(map(_fits, parts, kinds)):
-        raise InvalidField("after", "is not where a page ended.", hint="Pass the `next` of the last page as it was.")
+        raise InvalidFieldError(
+            "after", "is not a cursor of this list.", hint="Pass `next` of the previous page unchanged."
+        )
     return cast("tuple[str | int, ...]", tuple(parts))
 
 
@@ -43,64 +47,27 @@ def _fits(part: object, kind: type) -> bool:
 
 
 class Order(StrEnum):
-    """Which end of a list comes first."""
+    """Sort order of a list."""
 
     NEWEST = "newest"
     OLDEST = "oldest"
 
 
-class FactState(OpenEnum):
-    """How a version of a fact stands."""
-
-    HOLDS = "holds"
-    ENDED = "ended"
-    """It was true until a time that has passed. Memory still believes that."""
-    RETIRED = "retired"
-    """Memory no longer believes it: another version or another fact took its place, or none did."""
-
-
 @frozen
 class FactEntry:
-    """A version of a fact in a list, how it stands, and what took its place."""
+    """A version of a fact in a list, with its status and its replacement."""
 
     fact: Fact
-    state: FactState
-    successor: Ref | None = None
-    """What took its place: its next version, or another fact. None if nothing did, or if that was forgotten."""
-    successor_text: str | None = None
-
-
-@frozen
-class FactPage:
-    """A page of facts."""
-
-    items: tuple[FactEntry, ...] = ()
-    next: str | None = None
-    """Pass it as `after` for the next page; None on the last one."""
+    status: FactStatus
+    replaced_by: Ref | None = None
+    """The next version or fact that replaced it. None without one, or if the replacement was deleted."""
+    replaced_by_text: str | None = None
 
 
 @frozen
 class OutlineEntry:
-    """A document in an outline, without its text, and how many documents stand below it."""
+    """A document in an outline, without its text, and the number of its children."""
 
     document: DocumentEntry
     children: int
     """Counted up to 1,000."""
-
-
-@frozen
-class OutlinePage:
-    """A page of the documents below one, ordered by name."""
-
-    items: tuple[OutlineEntry, ...] = ()
-    next: str | None = None
-    """Pass it as `after` for the next page; None on the last one."""
-
-
-@frozen
-class HistoryPage:
-    """A page of the versions of a document, without their texts, the newest first."""
-
-    items: tuple[DocumentEntry, ...] = ()
-    next: str | None = None
-    """Pass it as `after` for the next page; None on the last one."""

@@ -1,6 +1,6 @@
-"""Counts in sentences."""
+"""Counts with nouns."""
 
 
-def plural(count: int, one: str, more: str = "", *, form: str = "") -> str:
-    """Write a count with its noun: 1 message, 2 messages. `more` is the noun in the plural where an s is not enough."""
-    return f"{count:{form}} {one if count == 1 else more or f'{one}s'}"
+def plural(count: int, noun: str, plural_noun: str = "", *, form: str = "") -> str:
+    """Format a count with its noun: 1 message, 2 messages. `plural_noun` is for irregular plurals."""
+    return f"{count:{form}} {noun if count == 1 else plural_noun or f'{noun}s'}"

@@ -1,4 +1,4 @@
-"""What would be learnt from messages, looked at before anything is stored."""
+"""Preview of what would be learned from messages. Nothing is stored."""
 
 from dataclasses import field
 
@@ -9,11 +9,11 @@ from bethink.model.reviews import ClaimedFact
 
 @frozen
 class PreviewedClaim:
-    """A claim, and what would become of it.
+    """A claim and its outcome.
 
-    The quotes name messages by their place in what was passed, from 1 on; they have no session. `settlement` says what
-    a claim that stands would do: added, merged, known, succeeded or outranked, as in the report of `learn`. `reason`
-    and `detail` say why one does not stand, as in the inbox.
+    The quotes refer to messages by their position in the list that was passed, from 1, without a session.
+    `settlement` is the effect of an accepted claim: added, merged, known, succeeded or outranked, as in the report of
+    `learn`. `reason` and `detail` say why a claim is not accepted, as in a review.
     """
 
     claim: ClaimedFact
@@ -24,15 +24,15 @@ class PreviewedClaim:
 
 @frozen
 class Preview:
-    """What would be learnt: the claims that would stand, wait for a person, or be refused, and what it cost to look.
+    """Claims that would be accepted, need review or be rejected, and the cost of the preview.
 
-    `notes` would only go into the memory of the session. `malformed` counts claims without the right shape,
-    `suspicious` has the places of messages that try to write memory.
+    `notes` would only appear in the session summary. `malformed` counts claims of the wrong form, and `suspicious` has
+    the positions of messages that try to write to memory.
     """
 
-    stands: tuple[PreviewedClaim, ...] = ()
-    held: tuple[PreviewedClaim, ...] = ()
-    refused: tuple[PreviewedClaim, ...] = ()
+    accepted: tuple[PreviewedClaim, ...] = ()
+    pending: tuple[PreviewedClaim, ...] = ()
+    rejected: tuple[PreviewedClaim, ...] = ()
     notes: tuple[str, ...] = ()
     malformed: int = 0
     suspicious: tuple[int, ...] = ()

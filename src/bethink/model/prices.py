@@ -1,10 +1,10 @@
-"""What a model's answers cost."""
+"""Cost of a model's answers."""
 
 from bethink.base.frozen import frozen
 from bethink.model.calls import ModelAnswer, ModelCall
 from bethink.model.jobs import Usage
 
-_MOST_TOKENS = 10**9
+_MAX_TOKENS = 10**9
 
 
 @frozen
@@ -16,7 +16,9 @@ class Prices:
 
     def usage(self, call: ModelCall, answer: ModelAnswer) -> Usage:
         """Return the usage of one answer, estimated at four characters per token if the model reports none."""
-        asked, said = (min(max(0, count), _MOST_TOKENS) for count in (answer.input_tokens, answer.output_tokens))
-        if not asked + said:
-            asked, said = (len(call.system) + len(call.prompt)) // 4, len(answer.text) // 4
-        return Usage(1, asked, said, round(asked * self.input + said * self.output))
+        input_tokens, output_tokens = (
+            min(max(0, count), _MAX_TOKENS) for count in (answer.input_tokens, answer.output_tokens)
+        )
+        if not input_tokens + output_tokens:
+            input_tokens, output_tokens = (len(call.system) + len(call.prompt)) // 4, len(answer.text) // 4
+        return Usage(1, input_tokens, output_tokens, round(input_tokens * self.input + output_tokens * self.output))

@@ -10,7 +10,7 @@ from bethink.model.text import canonical_json
 
 
 class Reason(StrEnum):
-    """Why a chunk is in a prompt, or is not."""
+    """Reason for including or omitting a chunk."""
 
     PINNED = "pinned"
     NEWEST = "newest"
@@ -19,8 +19,8 @@ class Reason(StrEnum):
 
 
 @frozen
-class Shown:
-    """How one chunk appears in a prompt."""
+class PromptChunk:
+    """A chunk of working memory, and whether a prompt includes it."""
 
     chunk_id: str
     included: bool
@@ -32,17 +32,17 @@ class Shown:
 class Prompt:
     """Messages for a model, and a report on every chunk.
 
-    The messages before `prefix_length` change only when pinned or summarised chunks do, so a model's cache stays valid.
+    The messages before `prefix_length` change only with pinned or summarized chunks, so a prompt cache stays valid.
     """
 
     messages: tuple[Mapping[str, str], ...]
     prefix_length: int
     tokens: int
-    report: tuple[Shown, ...]
+    report: tuple[PromptChunk, ...]
 
     @property
     def prefix_hash(self) -> str:
-        """A digest of the part that stays the same."""
+        """Digest of the stable part."""
         return hashlib.sha256(canonical_json(self.messages[: self.prefix_length]).encode()).hexdigest()
 
     def to_openai(self) -> list[dict[str, str]]:
@@ -50,7 +50,7 @@ class Prompt:
         return [dict(message) for message in self.messages]
 
     def to_anthropic(self) -> dict[str, Any]:
-        """Return a system text and messages with alternating roles, in the format of Anthropic's API."""
+        """Return a system prompt and messages with alternating roles, in the format of Anthropic's API."""
         system = [message["content"] for message in self.messages if message["role"] == "system"]
         turns: list[dict[str, str]] = []
         for message in self.messages:

@@ -9,25 +9,24 @@ from types import NoneType
 from typing import Any, cast
 
 from bethink.base.frozen import frozen
-from bethink.errors import Invalid
-from bethink.model.checks import InvalidField
+from bethink.errors import InvalidFieldError, InvalidRequestError
 from bethink.model.enums import OpenEnum
 from bethink.model.moments import moment_or_none
-from bethink.model.parts import whole
+from bethink.model.parts import normalize_message
 from bethink.model.text import JsonObject, clean, text_schema
 
 _MAX_NAME = 200
 _SHOWN = 200
-"""How many characters of a bad value an error repeats."""
+"""Maximum number of characters of an invalid value in an error."""
 MAX_CONVERSATION = 2_402
 """The maximum in bytes, limited by PostgreSQL's index size: enough for the longest `conversation_key`."""
 MAX_TAGS = 50
 _SPARE = 12
-"""Characters that an idempotency key must leave free for the index of a message."""
+"""Characters of an idempotency key that are reserved for the index of a message."""
 
 
 class Role(StrEnum):
-    """Who a message speaks as, in the terms of the model APIs."""
+    """Role of a message, as in the model APIs."""
 
     USER = "user"
     ASSISTANT = "assistant"
@@ -36,7 +35,7 @@ class Role(StrEnum):
 
 
 class AgentKind(StrEnum):
-    """What an agent is for; `makes_memory` in `rules` says which kinds are learnt from."""
+    """Purpose of an agent. `makes_memory` in `rules` says which kinds are learned from."""
 
     PRIMARY = "primary"
     SUBAGENT = "subagent"
@@ -46,12 +45,20 @@ class AgentKind(StrEnum):
 
 
 class Trigger(StrEnum):
-    """The four reasons why a session is marked."""
+    """The four reasons for marking a session for learning."""
 
     IDLE = "idle"
     TURN_THRESHOLD = "turn_threshold"
     COMPACTION = "compaction"
     RESET = "reset"
+
+
+class RestartReason(StrEnum):
+    """Why a session was continued in a new one."""
+
+    RESET = "reset"
+    COMPACTION = "compaction"
+    EMERGENCY = "emergency"
 
 
 class EndReason(StrEnum):
@@ -62,13 +69,13 @@ class EndReason(StrEnum):
     EMERGENCY = "emergency"
     COMPACTION = "compaction"
     RESTORED = "restored"
-    """The memory was restored from a backup: what it was told since then is gone, so nothing is added to it."""
+    """The database was restored from a backup, so the session may lack later messages and takes no new ones."""
 
 
 class Origin(str):
-    """Where a text came from: user, assistant, document, import, memory, or `tool:` and its name.
+    """Origin of a text: user, assistant, document, import, memory, or `tool:` and the name of the tool.
 
-    The name of a tool is reduced to plain characters, because an origin is shown next to texts, outside their frame.
+    Special characters in tool names are replaced, because an origin is shown next to texts, outside their frame.
     """
 
     __slots__ = ()
@@ -78,12 +85,14 @@ class Origin(str):
     _ODD = re.compile(r"[^\w.:/@-]+")
 
     def __new__(cls, value: str) -> "Origin":
-        """Raise `Invalid` for an unknown origin."""
+        """Raise `InvalidRequestError` for an unknown origin."""
         if value in cls._PLAIN:
             return super().__new__(cls, value)
         if not (value.startswith(cls._TOOL) and len(value) > len(cls._TOOL)):
             words = ", ".join(sorted(cls._PLAIN))
-            raise Invalid(f"{value[:_SHOWN]!r} is not an origin.", hint=f"Use {words}, or tool: and a name.")
+            raise InvalidRequestError(
+                f"{value[:_SHOWN]!r} is not a valid `origin`.", hint=f"Use {words}, or 'tool:' followed by a name."
+            )
         name = cls._ODD.sub("_", value.removeprefix(cls._TOOL))[: cls._LONGEST]
         return super().__new__(cls, f"{cls._TOOL}{name}")
 
@@ -93,7 +102,7 @@ class Origin(str):
 
 
 _MAY_CLAIM = {Origin("user"): (Role.USER,), Origin("assistant"): (Role.USER, Role.ASSISTANT)}
-"""The origin that each role may claim: a message is never trusted more than its role."""
+"""Roles that may have each origin: a message is never trusted more than its role."""
 _ORIGIN_OF_ROLE = {
     Role.USER: Origin("user"),
     Role.ASSISTANT: Origin("assistant"),
@@ -102,17 +111,17 @@ _ORIGIN_OF_ROLE = {
 
 
 def conversation_key(channel: str, chat: str, thread: str = "") -> str:
-    """Join the parts that identify a conversation to one name: `channel:chat:thread`. Colons inside a part are escaped.
+    """Join the parts of a conversation name: `channel:chat:thread`. Colons inside a part are escaped.
 
-    Any other text can name a conversation, too; use this if you have the parts.
+    Any other text can name a conversation too. Use this function if you have the parts.
 
     Raises:
-        Invalid: for a part of more than 200 characters, or with characters that a database cannot store.
+        InvalidRequestError: for a part of more than 200 characters, or with characters that a database cannot store.
     """
     for part in (channel, chat, thread):
         if len(checked_text(part, "part of a conversation key")) > _MAX_NAME or clean(part) != part:
             hint = f"Use up to {_MAX_NAME} characters."
-            raise Invalid(f"{part[:20]!r}… cannot be part of a conversation key.", hint=hint)
+            raise InvalidRequestError(f"{part[:20]!r}… cannot be part of a conversation key.", hint=hint)
     return ":".join(part.replace("%", "%25").replace(":", "%3A") for part in (channel, chat, thread))
 
 
@@ -123,9 +132,9 @@ def channel_of(conversation: str) -> str:
 
 @frozen
 class Message:
-    """A message as the caller passes it. Unless given, its origin follows from its role.
+    """A message as the caller passes it. By default, its origin follows from its role.
 
-    `said_at` may also be an ISO 8601 text; without a time zone it is taken as UTC.
+    `said_at` may also be an ISO 8601 string. Without a time zone it is UTC.
     """
 
     role: Role | str
@@ -145,18 +154,18 @@ class Message:
         try:
             role = Role.SYSTEM if self.role == "developer" else Role(self.role)
         except ValueError:
-            raise InvalidField("role", f"must be one of {', '.join(Role)}.", hint=f"It was {self.role!r}.") from None
+            raise InvalidFieldError("role", f"must be one of {', '.join(Role)}.", hint=f"Got {self.role!r}.") from None
         object.__setattr__(self, "role", role)
-        for what, kinds in _FIELDS.items():
-            _check_kind(getattr(self, what), what, kinds)
+        for name, kinds in _FIELDS.items():
+            _check_kind(getattr(self, name), name, kinds)
         for call in self.tool_calls:
             _check_kind(call, "tool call", (Mapping,))
         object.__setattr__(self, "tool_calls", tuple(self.tool_calls))
         object.__setattr__(self, "tags", checked_tags(self.tags))
         origin = _origin_of(role, self.name) if self.origin is None else Origin(self.origin)
         if role not in _MAY_CLAIM.get(origin, Role):
-            raise Invalid(
-                f"a message of role {role} cannot have the origin {origin}.", hint="Omit the origin, or lower it."
+            raise InvalidRequestError(
+                f"A message of role {role} cannot have the origin {origin}.", hint="Omit `origin`, or lower it."
             )
         object.__setattr__(self, "origin", origin)
         object.__setattr__(self, "said_at", moment_or_none(self.said_at))
@@ -178,12 +187,12 @@ _FIELDS: Mapping[str, tuple[type, ...]] = {
 }
 
 
-def _check_kind(value: object, what: str, kinds: tuple[type, ...]) -> None:
+def _check_kind(value: object, label: str, kinds: tuple[type, ...]) -> None:
     if not isinstance(value, kinds):
-        wanted = " or ".join(kind.__name__ for kind in kinds if kind is not NoneType)
-        raise Invalid(
-            f"the {what} of a message must be {wanted}, not {type(value).__name__}.",
-            hint="Join the parts that are text, and put the others into metadata.",
+        expected = " or ".join(kind.__name__ for kind in kinds if kind is not NoneType)
+        raise InvalidRequestError(
+            f"The {label} of a message must be {expected}, not {type(value).__name__}.",
+            hint="Join the text parts, and put other parts into `metadata`.",
         )
 
 
@@ -193,7 +202,7 @@ def _origin_of(role: Role, name: str | None) -> Origin:
 
 @frozen
 class Record:
-    """A message in the log: its session, its number there, when it was stored, and when it was taken back."""
+    """A stored message: its session, its number there, and when it was stored and retracted."""
 
     session_id: str
     number: int
@@ -204,9 +213,9 @@ class Record:
 
 @frozen
 class SessionInfo:
-    """A bounded section of a conversation, with its mark and how far it has been learnt from.
+    """A section of a conversation, with its learning progress.
 
-    It is a snapshot: reading the session again may return other numbers.
+    This is a snapshot: reading the session again may return newer values.
     """
 
     space: str
@@ -214,7 +223,7 @@ class SessionInfo:
     conversation_id: str
     agent_id: str
     ordinal: int
-    learns: bool
+    is_learned_from: bool
     created_at: datetime
     ended_at: datetime | None = None
     end_reason: EndReason | None = None
@@ -228,30 +237,30 @@ class SessionInfo:
 
 
 class SessionState(OpenEnum):
-    """How far learning from a session has come."""
+    """Learning state of a session."""
 
     OPEN = "open"
-    """Something was said that is not marked to be learnt from yet, or nothing at all."""
-    MARKED = "marked"
-    """It waits to be learnt from."""
-    LEARNT = "learnt"
+    """It is empty, or has messages that are not marked for learning yet."""
+    QUEUED = "queued"
+    """It is queued for learning."""
+    LEARNED = "learned"
     FAILED = "failed"
-    """The last attempt failed; it is tried again, or was given up."""
+    """The last attempt failed. It is retried, or was abandoned."""
     EPHEMERAL = "ephemeral"
-    """Nothing is learnt from it on purpose."""
+    """It is excluded from learning on request."""
 
 
 @frozen
 class SessionEntry:
-    """A session in a list: the name of its conversation, its agent, and when its first and last message were said.
+    """A session in a list: its conversation, its agent, and the times of its first and last message.
 
-    `summary` is None for a session that has not been learnt from yet; `error` says why learning failed, if it did.
+    `summary` is None until learning has finished. `error` says why learning failed, if it did.
     """
 
     session: SessionInfo
     conversation: str
     agent: str
-    begun_at: datetime | None = None
+    started_at: datetime | None = None
     last_at: datetime | None = None
     summary: str | None = None
     state: SessionState = SessionState.OPEN
@@ -259,35 +268,35 @@ class SessionEntry:
 
 
 @frozen
-class Forgotten:
-    """Counts of what was forgotten, or with `dry_run` would be. `documents` counts versions that lost their text.
+class Deletion:
+    """Counts of deleted items, or with `dry_run` of items to delete. `documents` counts versions without their text.
 
-    `tests` counts memory tests that were made from it. `tests_naming` are the ids of others that hold words of it: they
-    were written by hand, so they stay until someone removes them. `others` counts what else named a person: claims
-    under review, summaries of conversations, the tags and metadata of sessions, and notes of feedback.
+    `tests` counts memory tests created from deleted items. `mentioning_tests` has the ids of handwritten tests that
+    quote deleted text: they stay until someone removes them. `others` counts other items that named a person: claims
+    under review, conversation summaries, tags and metadata of sessions, and feedback notes.
     """
 
     messages: int = 0
     facts: int = 0
-    session_memories: int = 0
+    session_summaries: int = 0
     documents: int = 0
     threads: int = 0
     others: int = 0
     tests: int = 0
-    tests_naming: tuple[str, ...] = ()
+    mentioning_tests: tuple[str, ...] = ()
     dry_run: bool = False
     erasure_id: str = field(default="", compare=False, repr=False)
-    """The record of it, as `erasures` lists it."""
+    """Id of the erasure record, as in `admin.erasures.list()`."""
     refs: tuple[str, ...] = field(default=(), compare=False, repr=False)
-    """What goes, by name; at most 1,000."""
-    pages: tuple[str, ...] = field(default=(), compare=False, repr=False)
-    """The paths of the documents that lose a text."""
-    shown_to: tuple[str, ...] = field(default=(), compare=False, repr=False)
-    """The ids of other sessions that were shown some of it, and may repeat it."""
-    open_sinks: tuple[str, ...] = field(default=(), compare=False, repr=False)
-    """The places that have not confirmed yet, such as the log while somebody reads. Any process finishes them."""
+    """Refs of the deleted items, at most 1,000."""
+    document_paths: tuple[str, ...] = field(default=(), compare=False, repr=False)
+    """Paths of the documents whose text was removed."""
+    exposed_sessions: tuple[str, ...] = field(default=(), compare=False, repr=False)
+    """Ids of other sessions whose context contained deleted text and that may repeat it."""
+    pending: tuple[str, ...] = field(default=(), compare=False, repr=False)
+    """Storage locations that have not confirmed the deletion yet, such as a log in use. Any process finishes them."""
     receipt: str = field(default="", compare=False, repr=False)
-    """The receipt as JSON text, signed if the extra `receipts` is installed."""
+    """Receipt as JSON text, signed if the extra `receipts` is installed."""
 
 
 @frozen
@@ -300,47 +309,53 @@ class Agent:
     kind: AgentKind
 
 
-def checked_name(value: str, what: str) -> str:
-    """Return `value` if it can be a name in both databases. Raises `Invalid` otherwise."""
-    if not checked_text(value, what) or len(value) > _MAX_NAME or "\0" in value or not value.isprintable():
+def checked_name(value: str, label: str) -> str:
+    """Return `value` if both databases can store it as a name. Raises `InvalidRequestError` otherwise."""
+    if not checked_text(value, label) or len(value) > _MAX_NAME or "\0" in value or not value.isprintable():
         hint = f"Use 1 to {_MAX_NAME} printable characters."
-        raise Invalid(f"{value[:_SHOWN]!r} cannot be used as {what}.", hint=hint)
+        raise InvalidRequestError(f"{value[:_SHOWN]!r} cannot be used as {label}.", hint=hint)
     return value
 
 
 def checked_tags(tags: Sequence[str]) -> tuple[str, ...]:
-    """Return tags without repeats. Raises `Invalid` for more than 50, or for one that is not a name."""
+    """Return tags without repeats. Raises `InvalidRequestError` for more than 50, or for one that is not a name."""
     if isinstance(tags, str) or len(tags) > MAX_TAGS:
-        raise Invalid(f"tags must be a list of up to {MAX_TAGS}.", hint="Put what has a value into metadata.")
+        raise InvalidRequestError(
+            f"`tags` must be a list of up to {MAX_TAGS}.", hint="Put key-value pairs into `metadata`."
+        )
     return tuple(dict.fromkeys(checked_name(tag, "a tag") for tag in tags))
 
 
-def checked_text(value: object, what: str) -> str:
-    """Return `value` if it is text. Raises `Invalid` otherwise."""
+def checked_text(value: object, label: str) -> str:
+    """Return `value` if it is text. Raises `InvalidRequestError` otherwise."""
     if not isinstance(value, str):
-        raise Invalid(f"{what} must be text, not {type(value).__name__}.", hint="Pass a str.")
+        raise InvalidRequestError(f"{label} must be text, not {type(value).__name__}.", hint="Pass a str.")
     return value
 
 
-def keyed(messages: Sequence[Message], key: str) -> list[Message]:
-    """Give every message without an idempotency key one made of `key` and its index: `key:0`, `key:1`, …"""
+def add_idempotency_keys(messages: Sequence[Message], key: str) -> list[Message]:
+    """Add idempotency keys to messages that have none, made of `key` and the index: `key:0`, `key:1`, …"""
     checked_name(f"{checked_text(key, 'an idempotency key')}{'_' * _SPARE}", "an idempotency key with an index")
     return [
-        message if message.idempotency_key else replace(message, idempotency_key=f"{key}:{place}")
-        for place, message in enumerate(messages)
+        message if message.idempotency_key else replace(message, idempotency_key=f"{key}:{index}")
+        for index, message in enumerate(messages)
     ]
 
 
 def message_from(value: "Message | Mapping[str, object]") -> Message:
-    """Convert a mapping with role and content, as model APIs write it, to a message, or return a `Message` unchanged.
+    """Convert a mapping with role and content, as in model APIs, to a message, or return a `Message` unchanged.
 
-    Null content, as next to tool calls, becomes an empty text; of content in parts, the texts are joined.
+    Null content, as in messages with tool calls, becomes an empty string. Text parts of the content are joined.
     """
     if isinstance(value, Message):
         return value
     if not isinstance(cast("object", value), Mapping):
-        raise Invalid(f"a {type(value).__name__} is not a message.", hint="Pass a mapping with role and content.")
+        raise InvalidRequestError(
+            f"A {type(value).__name__} is not a message.", hint="Pass a mapping with role and content."
+        )
     try:
-        return Message(**whole(value))  # pyright: ignore[reportArgumentType]
+        return Message(**normalize_message(value))  # pyright: ignore[reportArgumentType]
     except TypeError as error:
-        raise Invalid(f"not a message: {error}.", hint="Pass role and content, or a bethink.Message.") from error
+        raise InvalidRequestError(
+            f"Invalid message: {error}.", hint="Pass role and content, or a bethink.Message."
+        ) from error

@@ -1,4 +1,4 @@
-"""What learning a space again would change: a proposal that can be applied, and undone."""
+"""Proposals to learn a space again, which can be applied and undone."""
 
 from dataclasses import field
 from datetime import datetime
@@ -11,7 +11,7 @@ from bethink.model.reviews import ClaimedFact
 
 
 class RelearningStatus(StrEnum):
-    """What became of a proposal."""
+    """Status of a proposal."""
 
     PROPOSED = "proposed"
     APPLIED = "applied"
@@ -20,7 +20,7 @@ class RelearningStatus(StrEnum):
 
 @frozen
 class ChangedFact:
-    """A known fact, and what would be learnt in its place from the same words or for the same slot."""
+    """An existing fact, and the claim that would replace it, from the same words or for the same slot."""
 
     before: Fact
     after: ClaimedFact
@@ -28,10 +28,10 @@ class ChangedFact:
 
 @frozen
 class Relearning:
-    """What would change if everything were learnt again: `same` counts the facts that would stay as they are.
+    """Changes from learning everything again. `same` counts the facts that would not change.
 
-    Facts that a person stated or corrected are never touched. `usage` is what it cost. An applied or undone relearning
-    has no texts left, only its counts.
+    Facts that a person stated or corrected never change. `usage` is the cost. An applied or undone relearning has
+    only counts, without texts.
     """
 
     id: str
@@ -42,8 +42,8 @@ class Relearning:
     same: int
     usage: Usage
     new: tuple[ClaimedFact, ...] = ()
-    gone: tuple[Fact, ...] = ()
+    removed: tuple[Fact, ...] = ()
     changed: tuple[ChangedFact, ...] = ()
-    held: int = 0
-    refused: int = 0
+    pending: int = 0
+    rejected: int = 0
     applied_at: datetime | None = field(default=None, compare=False)

@@ -1,4 +1,4 @@
-"""The epoch of a database: when it was last restored from a backup."""
+"""Restores of a database from a backup."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -10,7 +10,7 @@ from bethink.model.moments import from_micros, to_micros
 
 @frozen
 class Restore:
-    """One time that the database was restored: when, from a backup made when, and how many tombstones were replayed."""
+    """A restore of the database: its time, the time of the backup, and the number of replayed tombstones."""
 
     restored_at: datetime
     backup_at: datetime
@@ -18,17 +18,17 @@ class Restore:
 
     @property
     def epoch(self) -> int:
-        """What tells the time since this restore from all before: whatever is numbered goes on above it."""
+        """Return the epoch that starts with this restore. Later numbers are greater than it."""
         return to_micros(self.restored_at)
 
     def __str__(self) -> str:
         return (
-            f"This memory was restored on {self.restored_at:%Y-%m-%d at %H:%M:%S} UTC from a backup of "
-            f"{self.backup_at:%Y-%m-%d %H:%M:%S} UTC: what was stored in between is not in it."
+            f"This database was restored on {self.restored_at:%Y-%m-%d at %H:%M:%S} UTC from a backup of "
+            f"{self.backup_at:%Y-%m-%d %H:%M:%S} UTC. Writes in between are lost."
         )
 
     @classmethod
-    def read(cls, row: Mapping[str, Any]) -> Self:
-        """Return it from its row."""
+    def from_row(cls, row: Mapping[str, Any]) -> Self:
+        """Build a restore from its row."""
         restored, backup = from_micros(row["epoch"]), from_micros(row["backup_at"])
         return cls(restored_at=restored, backup_at=backup, tombstones=row["tombstones"])

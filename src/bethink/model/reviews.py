@@ -1,4 +1,4 @@
-"""Claims that were not believed at once: held for a person to decide, or refused, each with its reason."""
+"""Claims that were not accepted automatically: pending or rejected, each with its reason."""
 
 from dataclasses import field
 from datetime import datetime
@@ -7,51 +7,51 @@ from enum import StrEnum
 from bethink.base.frozen import frozen
 from bethink.model.facts import Fact, Quote
 
-LONGEST_STATEMENT = 1_000
-"""How many characters one sentence may have that a person decides about."""
+MAX_STATEMENT_LENGTH = 1_000
+"""Maximum number of characters of a statement under review."""
 REPORTED_WRONG = "reported_wrong"
-"""The reason why a fact that was believed is under review again: somebody said that it is wrong."""
+"""Review reason of an accepted fact that a person reported as wrong."""
 
 
 class ReviewStatus(StrEnum):
-    """What became of a claim that was not believed at once."""
+    """Status of a claim that was not accepted automatically."""
 
-    HELD = "held"
-    """It waits for a person."""
+    PENDING = "pending"
+    """It needs a person's decision."""
     REFUSED = "refused"
-    """It was not believed; a person may still approve it."""
+    """It was rejected automatically. A person may still approve it."""
     APPROVED = "approved"
     REJECTED = "rejected"
 
 
 class ClaimChange(StrEnum):
-    """What a claim means for what is already known."""
+    """Effect of a claim on existing facts."""
 
     NEW = "new"
     SAME = "same"
-    """It says a known fact again."""
+    """It repeats an existing fact."""
     REPLACES = "replaces"
-    """It stands in the place of known facts."""
+    """It replaces existing facts."""
     ENDS = "ends"
-    """Known facts end, with nothing in their place."""
+    """It ends existing facts without replacing them."""
 
 
 @frozen
 class ClaimedFact:
-    """A fact as it was claimed: with the words it rests on, and what it means for the facts it names by id."""
+    """A claimed fact, with its quotes and its effect on the facts listed by id."""
 
     fact: Fact
     quotes: tuple[Quote, ...]
     change: ClaimChange = ClaimChange.NEW
-    known: tuple[str, ...] = ()
+    existing_ids: tuple[str, ...] = ()
 
 
 @frozen
 class Review:
-    """A claim with the reason why it was not believed at once, and what was decided about it.
+    """A claim that needs a person's approval, with the reason and the decision.
 
-    `reason` is one word of a fixed list, `detail` says what exactly was wrong, and `fact_id` names the fact that an
-    approved claim became, or that was reported as wrong.
+    `reason` is one word of a fixed list, `detail` says what exactly is wrong, and `fact_id` is the fact that was
+    created from an approved claim or that was reported as wrong.
     """
 
     id: str

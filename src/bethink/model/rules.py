@@ -1,4 +1,4 @@
-"""Rules that need no database: which agents are learnt from, when a session is marked, and which origin is trusted."""
+"""Rules that need no database: agents to learn from, marking of sessions, and trust in origins."""
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
@@ -12,18 +12,18 @@ TURN_THRESHOLD = 5
 """A session is marked once more than this many records follow `processed_until`."""
 
 QUIET_CHECK = timedelta(hours=1)
-"""How long an open session may be idle before it is checked for the first time."""
+"""Idle time before an open session is checked for the first time."""
 
 CONFIDENTIAL = "confidential"
-"""The flag of a fact that somebody asked not to pass on."""
+"""Flag of a fact that a person asked to keep confidential."""
 
 CLAIM_FLAGS = ("health", "money", "credential", "child", "third_party", CONFIDENTIAL, "doubtful")
-"""What a model may mark a claim with, so that a person can see it first."""
+"""Flags with which a model can mark a claim for review."""
 
 NOTES = conversation_key("mcp", "notes")
-"""The conversation in which an assistant keeps its notes."""
+"""Conversation for the notes of an assistant."""
 
-_LEARNT_FROM = frozenset({AgentKind.PRIMARY})
+_LEARNED_FROM = frozenset({AgentKind.PRIMARY})
 
 _TRIGGER_OF_END = {
     EndReason.CLOSED: Trigger.IDLE,
@@ -35,58 +35,60 @@ _TRIGGER_OF_END = {
 
 
 def makes_memory(kind: AgentKind) -> bool:
-    """Return whether sessions of this kind of agent are ever marked: the rule against learning from memory itself."""
-    return kind in _LEARNT_FROM
+    """Return whether Bethink learns from this kind of agent. It never learns from its own memory agents."""
+    return kind in _LEARNED_FROM
 
 
 def trigger_of(reason: EndReason) -> Trigger:
-    """Return which of the four triggers an ending is."""
+    """Return the trigger that corresponds to an end reason."""
     return _TRIGGER_OF_END[reason]
 
 
 _RANK = {"user": 4, "assistant": 3, "import": 2, "document": 1, "memory": 0}
-_TELLING = frozenset({FactKind.PREFERENCE, FactKind.INSTRUCTION, FactKind.PROCEDURE})
+_DIRECTIVES = frozenset({FactKind.PREFERENCE, FactKind.INSTRUCTION, FactKind.PROCEDURE})
 
 
 def rank(origin: Origin) -> int:
-    """Return how far an origin can be trusted, as a number; a tool counts as little as a document."""
+    """Return the trust in an origin as a number. A tool ranks as low as a document."""
     return _RANK.get(origin, _RANK["document"])
 
 
-def vouched(origin: Origin) -> bool:
-    """Return whether somebody stands behind a text: a person, the assistant or an import, not a tool or a document."""
+def is_vouched_for(origin: Origin) -> bool:
+    """Return whether a text is from a person, the assistant or an import, not from a tool or document."""
     return rank(origin) >= _RANK["import"]
 
 
-def lowest(origins: Iterable[Origin]) -> Origin:
-    """Return the origin of a combination: the least trusted of its parts."""
+def least_trusted(origins: Iterable[Origin]) -> Origin:
+    """Return the least trusted origin, for a text combined from several."""
     return min(origins, key=lambda origin: (rank(origin), origin))
 
 
-def tells(kind: Kind) -> bool:
-    """Return whether facts of this kind tell an agent what to do, so that only a user's own words can create them."""
-    return kind in _TELLING
+def is_directive(kind: Kind) -> bool:
+    """Return whether facts of this kind instruct an agent, so that only a user's own words can create them."""
+    return kind in _DIRECTIVES
 
 
-def confidential(fact: Fact) -> bool:
-    """Return whether somebody asked not to pass a fact on."""
+def is_confidential(fact: Fact) -> bool:
+    """Return whether a person asked to keep a fact confidential."""
     return CONFIDENTIAL in fact.flags
 
 
-def since(fact: Fact) -> datetime:
-    """Return from when on a fact is true: when it was said, unless it says otherwise."""
-    begun = fact.valid_from if fact.valid_from is not None else (fact.created_at or EPOCH)
-    return begun if fact.valid_to is None else min(begun, fact.valid_to)
+def valid_since(fact: Fact) -> datetime:
+    """Return the start of a fact's validity: by default, the time of its message."""
+    start = fact.valid_from if fact.valid_from is not None else (fact.created_at or EPOCH)
+    return start if fact.valid_to is None else min(start, fact.valid_to)
 
 
-def overlap(one: Fact, other: Fact) -> bool:
-    """Return whether both facts are true at some common time."""
-    if (one.valid_from, ends(one)) == (other.valid_from, ends(other)):
+def overlap(fact: Fact, other: Fact) -> bool:
+    """Return whether the validity of both facts overlaps."""
+    if (fact.valid_from, valid_until(fact)) == (other.valid_from, valid_until(other)):
         return True
-    first, second = ends(one), ends(other)
-    return not ((first is not None and first <= since(other)) or (second is not None and second <= since(one)))
+    first, second = valid_until(fact), valid_until(other)
+    return not (
+        (first is not None and first <= valid_since(other)) or (second is not None and second <= valid_since(fact))
+    )
 
 
-def ends(fact: Fact) -> datetime | None:
-    """Return until when a fact is true and recalled; None if that is open."""
+def valid_until(fact: Fact) -> datetime | None:
+    """Return when a fact ends or expires, or None."""
     return min(filter(None, (fact.valid_to, fact.expires_at)), default=None)

@@ -1,18 +1,18 @@
-"""Which variables Kubernetes puts into every container for a service called `bethink`, or `bethink-` and more."""
+"""Environment variables that Kubernetes sets for services named `bethink` or `bethink-…`."""
 
 import re
 from collections.abc import Mapping
 
 _HOST, _PORT = "_SERVICE_HOST", "_SERVICE_PORT"
-_OF_A_SERVICE = re.compile(r"_SERVICE_(HOST|PORT(_\w+)?)|_PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?")
+_SERVICE_SUFFIX = re.compile(r"_SERVICE_(HOST|PORT(_\w+)?)|_PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?")
 _ADDRESS = re.compile(r"(tcp|udp|sctp)://")
 
 
 def service_variables(environ: Mapping[str, str], prefix: str) -> frozenset[str]:
-    """Return the variables that begin with a prefix and describe a service, such as `BETHINK_PORT=tcp://10.0.0.1:80`.
+    """Return the variables with a prefix that describe a service, such as `BETHINK_PORT=tcp://10.0.0.1:80`.
 
-    A service always has two of them, the host and the port of the service; without both, nothing is one of its
-    variables. `BETHINK_PORT=80` is none either: a container may set a variable of the same name itself.
+    Kubernetes sets both the host and the port of a service; without both, no variable belongs to it. `BETHINK_PORT=80`
+    does not count: a container may set a variable of that name itself.
     """
     services = [
         name.removesuffix(_HOST)
@@ -24,6 +24,6 @@ def service_variables(environ: Mapping[str, str], prefix: str) -> frozenset[str]
         for service in services
         for name, value in environ.items()
         if name.startswith(service)
-        and _OF_A_SERVICE.fullmatch(name, len(service))
+        and _SERVICE_SUFFIX.fullmatch(name, len(service))
         and (name != f"{service}_PORT" or _ADDRESS.match(value))
     )

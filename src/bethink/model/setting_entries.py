@@ -1,14 +1,14 @@
-"""Settings as they are shown: where each comes from, and never a secret."""
+"""Settings for display, with their sources and without secrets."""
 
 from bethink.base.frozen import frozen
 
 
 @frozen
 class SettingEntry:
-    """A setting in force. `value` and `default` are written as in a file of settings; a secret is `"***"`."""
+    """An effective setting. `value` and `default` are formatted as in a settings file; a secret is `"***"`."""
 
     name: str
     value: str
     default: str
     origin: str
-    """Where the value comes from: default, a file, environment or argument."""
+    """Source of the value: default, a file, environment or argument."""

@@ -1,4 +1,4 @@
-"""Short answers about a whole memory: how its spaces stand, and what waits in all of them."""
+"""Health of a memory and its spaces: failed jobs and pending items."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -8,34 +8,25 @@ from bethink.model.jobs import JobKind, JobStatus
 
 
 @frozen
-class SpaceSummary:
-    """How a space stands. `failed` and `held` are counted up to 100."""
+class SpaceInfo:
+    """Health of a space. `failed` and `pending` are counted up to 100."""
 
     name: str
     queued_at: datetime | None = None
-    """When work was last queued for it: at the latest when something was last said."""
+    """When a job was last queued for the space, at the latest after the last message."""
     failed: int = 0
-    """Jobs that failed or were given up."""
-    held: int = 0
-    """What waits for a person: claims under review, and changes of documents."""
+    """Failed and abandoned jobs."""
+    pending: int = 0
+    """Items that need review: claims and document changes."""
 
 
 @frozen
-class SpacePage:
-    """A page of spaces, by name."""
-
-    items: tuple[SpaceSummary, ...] = ()
-    next: str | None = None
-    """Pass it as `after` for the next page; None on the last one."""
-
-
-@frozen
-class Counters:
-    """What waits in all spaces. `jobs` has those of each kind by status, except those that are done."""
+class Health:
+    """Pending work in all spaces. `jobs` has the number of unfinished jobs by kind and status."""
 
     jobs: Mapping[JobKind, Mapping[JobStatus, int]]
-    held: int
-    """What waits for a person, up to 1,000."""
+    pending: int
+    """Items that need review, counted up to 1,000."""
 
     def jobs_in(self, *statuses: JobStatus) -> int:
         """Count the jobs of all kinds in some states."""

@@ -1,15 +1,15 @@
-"""One form of text and JSON for both databases: without NUL and lone surrogates, with sorted keys."""
+"""Normal form of text and JSON for both databases: without NUL and lone surrogates, with sorted keys."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
-from bethink.errors import Invalid
+from bethink.errors import InvalidRequestError
 
 JsonObject = Mapping[str, Any]
 
 _MAX_DEPTH = 32
-_LONGEST_WORD = 200
+_MAX_WORD_LENGTH = 200
 _REPLACEMENT = "\ufffd"
 _encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"), sort_keys=True)
 
@@ -31,30 +31,30 @@ def text_schema(parse: Callable[[str], object], handler: Callable[[type], Any]) 
     """Return a pydantic core schema for a subclass of str, for its `__get_pydantic_core_schema__`.
 
     A core schema is a plain dict, so pydantic itself is not imported. Pydantic reports only a ValueError as invalid
-    input, so `Invalid` is converted to one.
+    input, so `InvalidRequestError` is converted to one.
     """
 
-    def read(text: str) -> object:
+    def parse_text(text: str) -> object:
         try:
             return parse(text)
-        except Invalid as error:
+        except InvalidRequestError as error:
             raise ValueError(str(error)) from error
 
-    return {"type": "function-after", "function": {"type": "no-info", "function": read}, "schema": handler(str)}
+    return {"type": "function-after", "function": {"type": "no-info", "function": parse_text}, "schema": handler(str)}
 
 
 def canonical_json(value: object, rewrite: Callable[[str], str] = clean) -> str:
-    """Serialize JSON in the one form that is stored, with `rewrite` applied to every string in it, including keys."""
+    """Serialize JSON in its normal form, with `rewrite` applied to every string in it, including keys."""
     try:
-        return _encoder.encode(_rewritten(value, rewrite, _MAX_DEPTH))
+        return _encoder.encode(_rewrite_json(value, rewrite, _MAX_DEPTH))
     except (TypeError, ValueError) as error:
-        raise Invalid(
-            f"cannot store this as JSON: {error}.",
+        raise InvalidRequestError(
+            f"Cannot store this value as JSON: {error}.",
             hint="Use objects, lists, strings, finite numbers, booleans and null, at most 32 levels deep.",
         ) from error
 
 
-def _rewritten(value: object, rewrite: Callable[[str], str], depth: int) -> object:
+def _rewrite_json(value: object, rewrite: Callable[[str], str], depth: int) -> object:
     if isinstance(value, str):
         return rewrite(value)
     if value is None or isinstance(value, (bool, int, float)):
@@ -63,22 +63,22 @@ def _rewritten(value: object, rewrite: Callable[[str], str], depth: int) -> obje
         raise ValueError("nested too deeply")
     if isinstance(value, Mapping):
         items = cast("Mapping[object, object]", value).items()
-        return {_key(key, rewrite): _named(key, item, rewrite, depth - 1) for key, item in items}
+        return {_key(key, rewrite): _rewrite_value(key, item, rewrite, depth - 1) for key, item in items}
     if isinstance(value, Sequence) and not isinstance(value, (bytes, bytearray)):
-        return [_rewritten(item, rewrite, depth - 1) for item in cast("Sequence[object]", value)]
+        return [_rewrite_json(item, rewrite, depth - 1) for item in cast("Sequence[object]", value)]
     raise TypeError(f"{type(value).__name__} is not JSON")
 
 
-def _named(key: object, value: object, rewrite: Callable[[str], str], depth: int) -> object:
-    # A word by itself may be anything; with its key it may be recognized as a password.
-    if isinstance(value, str) and len(value) <= _LONGEST_WORD and not any(map(str.isspace, value)):
-        together = rewrite(f"{key}={value}")
-        if together.startswith(f"{key}="):
-            return together[len(f"{key}=") :]
-    return _rewritten(value, rewrite, depth)
+def _rewrite_value(key: object, value: object, rewrite: Callable[[str], str], depth: int) -> object:
+    # A password may be recognizable only together with its key.
+    if isinstance(value, str) and len(value) <= _MAX_WORD_LENGTH and not any(map(str.isspace, value)):
+        pair = rewrite(f"{key}={value}")
+        if pair.startswith(f"{key}="):
+            return pair[len(f"{key}=") :]
+    return _rewrite_json(value, rewrite, depth)
 
 
 def _key(key: object, rewrite: Callable[[str], str]) -> str:
     if not isinstance(key, str):
-        raise TypeError(f"object keys are strings, not {type(key).__name__}")
+        raise TypeError(f"object keys must be strings, not {type(key).__name__}")
     return rewrite(key)

@@ -1,24 +1,24 @@
-"""The results of the verbs on threads."""
+"""Results of the operations on threads."""
 
 from bethink.base.frozen import frozen
-from bethink.model.working import Chunk, EventType, Operation, QueuedEvent, Strategy, Thread
+from bethink.model.working import Chunk, EventType, QueuedEvent, StateOperation, Strategy, Thread
 
 _TERMINATING = {EventType.TASK_COMPLETED, EventType.TASK_ABANDONED, EventType.TASK_TERMINATED}
 
 
 @frozen
 class Processed:
-    """What one event did: the thread after it, and the chunks that were added and removed."""
+    """Result of one event: the thread after it, and the chunks that were added and removed."""
 
     thread: Thread
     event: QueuedEvent
-    operations: tuple[Operation, ...]
+    operations: tuple[StateOperation, ...]
     added: tuple[Chunk, ...]
     removed: tuple[str, ...]
 
     @property
     def terminates(self) -> bool:
-        """Whether the events behind it should wait."""
+        """Return whether the events queued after it should wait."""
         strategy = self.event.event.strategy
         if strategy is None:
             return self.event.event.type in _TERMINATING
@@ -35,17 +35,17 @@ class DispatchResult:
     @property
     def added_chunks(self) -> tuple[Chunk, ...]:
         """All chunks that were added."""
-        return tuple(chunk for each in self.processed for chunk in each.added)
+        return tuple(chunk for event in self.processed for chunk in event.added)
 
     @property
     def removed_chunk_ids(self) -> tuple[str, ...]:
         """The ids of all chunks that were removed."""
-        return tuple(name for each in self.processed for name in each.removed)
+        return tuple(name for event in self.processed for name in event.removed)
 
 
 @frozen
 class StepResult:
-    """What one step did, and what remains to be done."""
+    """Result of one step, and the remaining work."""
 
     dispatch_result: DispatchResult | None
     event_processed: bool
@@ -66,7 +66,7 @@ class StateDiff:
 
 @frozen
 class TokenUsage:
-    """The length of a state in tokens, and what should be done about it."""
+    """The length of a state in tokens, and the recommended actions."""
 
     total_tokens: int
     compressible_tokens: int

@@ -1,4 +1,4 @@
-"""The timeline of a space: what happened to its memory, in order."""
+"""Timeline of a space: the history of its memory."""
 
 from datetime import datetime
 
@@ -7,30 +7,30 @@ from bethink.model.enums import OpenEnum
 
 
 class TimelineKind(OpenEnum):
-    """What happened."""
+    """Kind of a timeline entry."""
 
     MESSAGE = "message"
-    """Something was said."""
+    """A message was stored."""
     FACT = "fact"
-    """A fact was learnt or stated."""
+    """A fact was learned or stated."""
     CORRECTION = "correction"
-    """A fact was corrected, or got an end: it has a new version."""
+    """A fact was corrected or ended, which created a new version."""
     RETIRED = "retired"
-    """Another fact took the place of one, or none did."""
+    """A fact was replaced by another, or withdrawn."""
     DOCUMENT = "document"
     """A version of a document was written."""
     SHOWING = "showing"
     """Memories were shown."""
     ERASURE = "erasure"
-    """Something was forgotten. Known for as long as changes are kept."""
+    """Items were deleted. Listed while the change feed retains them."""
 
 
 @frozen
 class TimelineEntry:
-    """One thing that happened. `text` is the beginning of what was said or written; `count`, how many were shown.
+    """An entry of the timeline. `text` is the beginning of a message or version; `count` is the number of shown items.
 
-    `ref` is what `explain` takes; of a showing, it is its id. `who` is the origin of a message or fact, the fact that
-    took the place of a retired one, the author of a document, or the purpose of a showing.
+    `ref` works with `explain`; for an entry of the context log, it is its id. `who` is the origin of a message or fact,
+    the fact that replaced another, the author of a document, or the purpose of an entry of the context log.
     """
 
     at: datetime
@@ -40,12 +40,3 @@ class TimelineEntry:
     who: str = ""
     session_id: str | None = None
     count: int | None = None
-
-
-@frozen
-class TimelinePage:
-    """A page of the timeline, the newest first."""
-
-    items: tuple[TimelineEntry, ...] = ()
-    next: str | None = None
-    """Pass it as `after` for the next page; None on the last one."""

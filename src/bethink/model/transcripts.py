@@ -1,14 +1,14 @@
-"""A transcript: messages of a session, each with what became of it."""
+"""Transcripts: messages of a session with the facts, documents and claims based on them."""
 
 from bethink.base.frozen import frozen
-from bethink.model.recall import Ref
 from bethink.model.records import Record, SessionInfo
+from bethink.model.refs import Ref
 from bethink.model.reviews import ReviewStatus
 
 
 @frozen
 class LineFact:
-    """A fact that rests on a message, in its newest version."""
+    """The newest version of a fact that is based on a message."""
 
     ref: Ref
     text: str
@@ -17,7 +17,7 @@ class LineFact:
 
 @frozen
 class LineClaim:
-    """A claim that quotes a message and was not believed at once."""
+    """A claim that quotes a message and was not accepted automatically."""
 
     review_id: str
     status: ReviewStatus
@@ -26,19 +26,19 @@ class LineClaim:
 
 @frozen
 class TranscriptRow:
-    """A message, and what became of it. `documents` are those that name the message itself as a source."""
+    """A message, and the items derived from it. `documents` are those that cite the message itself."""
 
     record: Record
     facts: tuple[LineFact, ...] = ()
     documents: tuple[Ref, ...] = ()
     claims: tuple[LineClaim, ...] = ()
-    shown: int = 0
-    """How often it was shown."""
+    shown_count: int = 0
+    """Number of times it was shown."""
 
 
 @frozen
 class Transcript:
-    """A part of a session. `earlier` and `later` are true if there is more of it before and after."""
+    """A part of a session. `earlier` and `later` say whether there are more messages before and after."""
 
     session: SessionInfo
     lines: tuple[TranscriptRow, ...] = ()

@@ -1,4 +1,4 @@
-"""The significant words of a text, for comparing what two texts say."""
+"""Significant words of a text, for comparing texts by meaning."""
 
 import hashlib
 import re
@@ -21,16 +21,16 @@ _COMMON = frozenset(_COMMON_WORDS.split())
 
 
 def words_of(text: str) -> list[str]:
-    """Return the words of a text in lower case; text without spaces is split into pairs of characters."""
+    """Return the words of a text in lower case. Scripts without spaces are split into pairs of characters."""
     if text.isascii():  # most texts are, and need no normalization
         return WORD.findall(text.lower())
-    found: list[str] = []
+    words: list[str] = []
     for word in WORD.findall(unicodedata.normalize("NFKC", text).casefold()):
         if _WIDE.search(word):
-            found += [word[place : place + 2] for place in range(max(1, len(word) - 1))]
+            words += [word[start : start + 2] for start in range(max(1, len(word) - 1))]
         else:
-            found.append(word)
-    return found
+            words.append(word)
+    return words
 
 
 def key_words(text: str) -> list[str]:
@@ -38,14 +38,14 @@ def key_words(text: str) -> list[str]:
     return [word for word in words_of(text) if word not in _COMMON]
 
 
-@lru_cache(maxsize=8_192)  # a recall stems a hundred words, most of them again and again
+@lru_cache(maxsize=8_192)  # a recall stems a hundred words, most of them repeatedly
 def stem(word: str) -> str:
-    """Cut a word to its stem, so that its ending does not matter; a word with a digit stays as it is."""
+    """Cut a word to its stem, so that its ending does not matter. A word with a digit is returned unchanged."""
     return word if has_digit(word) else _without_ending(word)[:_STEM].rstrip("e") or word
 
 
 @lru_cache(maxsize=8_192)  # as above
-def trimmed(word: str) -> str:
+def trim_ending(word: str) -> str:
     """Remove only the ending of a word."""
     return _without_ending(word).rstrip("e") or word
 
@@ -62,24 +62,23 @@ def has_digit(word: str) -> bool:
     return not word.isalpha() and any(mark.isdigit() for mark in word)
 
 
-def negated(text: str) -> bool:
+def is_negated(text: str) -> bool:
     """Return whether a text is negated."""
-    return _negated(text, words_of(text))
+    return _is_negated(text, words_of(text))
 
 
 def gist(text: str) -> str:
-    """Return a digest of what a sentence says: equal for two that differ only in case, punctuation, common words or
-    endings.
+    """Return a digest of the meaning of a sentence. Case, punctuation, common words and endings do not matter.
 
-    The order of the words matters, and both must be negated or neither.
+    The order of the words and negation matter.
     """
     words = words_of(text)
-    # Not cut as `stem` does: Stockport is not Stockholm.
-    meaning = [trimmed(word) for word in words if word not in _COMMON] or words
-    return hashlib.blake2b(f"{' '.join(meaning)}\n{_negated(text, words)}".encode(), digest_size=16).hexdigest()
+    # Only endings are cut, unlike in `stem`: Stockport is not Stockholm.
+    meaning = [trim_ending(word) for word in words if word not in _COMMON] or words
+    return hashlib.blake2b(f"{' '.join(meaning)}\n{_is_negated(text, words)}".encode(), digest_size=16).hexdigest()
 
 
-def _negated(text: str, words: Collection[str]) -> bool:
+def _is_negated(text: str, words: Collection[str]) -> bool:
     if text.isascii() and "n't" not in text.lower():  # most texts: looking words up costs a tenth of the search
         return not _NEGATIONS.isdisjoint(words)
     return _NEGATION.search(text) is not None

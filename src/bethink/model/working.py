@@ -1,4 +1,4 @@
-"""Working memory: events come in, and operations change an ordered list of immutable chunks."""
+"""Working memory: events become operations on an ordered list of immutable chunks."""
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,7 +13,7 @@ from bethink.model.text import JsonObject
 
 
 class ChunkType(StrEnum):
-    """The subject of a chunk; it decides the defaults of other fields."""
+    """Type of a chunk, which determines the defaults of other fields."""
 
     SYSTEM = "SYSTEM"
     AGENT = "AGENT"
@@ -36,7 +36,7 @@ class SubType(StrEnum):
 
 
 class Retention(StrEnum):
-    """How a chunk may be shortened. The system never removes CRITICAL chunks."""
+    """Retention of a chunk. CRITICAL chunks are never removed automatically."""
 
     CRITICAL = "CRITICAL"
     COMPRESSIBLE = "COMPRESSIBLE"
@@ -58,14 +58,14 @@ class OperationKind(StrEnum):
 
 
 class Mode(StrEnum):
-    """Whether events are processed as they come, or one by one on request."""
+    """Processing of events: automatic, or one at a time on request."""
 
     AUTO = "auto"
     STEPPING = "stepping"
 
 
 class StateCause(StrEnum):
-    """What created a state."""
+    """Cause of a state."""
 
     INITIAL = "initial"
     FORK = "fork"
@@ -76,7 +76,7 @@ class StateCause(StrEnum):
 
 
 class Strategy(StrEnum):
-    """What an event does to the queue behind it: `terminate` stops processing after it."""
+    """Effect of an event on the queue: `terminate` stops processing after it."""
 
     QUEUE = "queue"
     INTERRUPT = "interrupt"
@@ -85,7 +85,7 @@ class Strategy(StrEnum):
 
 
 class EventType(StrEnum):
-    """What happens to an agent. Memory itself creates the last three."""
+    """Type of an event. Bethink itself creates the last three."""
 
     TOOL_ERROR = "TOOL_ERROR"
     SUBAGENT_ERROR = "SUBAGENT_ERROR"
@@ -157,7 +157,7 @@ class Chunk:
     tokens: int = 0
 
     def __post_init__(self) -> None:
-        # One form, whether it was made, stored or sent: equal chunks are equal.
+        # Always a tuple, so that chunks compare equal wherever they come from.
         object.__setattr__(self, "children", tuple(self.children))
 
     @property
@@ -167,7 +167,7 @@ class Chunk:
 
     @property
     def compressible(self) -> bool:
-        """Whether a compaction may replace it."""
+        """Return whether a compaction may replace the chunk."""
         return self.type is ChunkType.WORKING_FLOW and self.retention in COMPRESSIBLE
 
 
@@ -186,7 +186,7 @@ def texts_of(values: Iterable[object]) -> Iterator[str]:
 
 
 @frozen
-class Operation:
+class StateOperation:
     """One change to a state. Which fields are used depends on the kind."""
 
     kind: OperationKind
@@ -194,47 +194,47 @@ class Operation:
     targets: tuple[str, ...] = ()
     position: int | None = None
     child: JsonObject | None = None
-    operations: "tuple[Operation, ...]" = ()
+    operations: "tuple[StateOperation, ...]" = ()
 
 
-def add(chunk: Chunk, position: int | None = None) -> Operation:
+def add(chunk: Chunk, position: int | None = None) -> StateOperation:
     """Insert a chunk at a position, or append it."""
-    return Operation(kind=OperationKind.ADD, chunk=chunk, position=position)
+    return StateOperation(kind=OperationKind.ADD, chunk=chunk, position=position)
 
 
-def add_child(target: str, child: JsonObject) -> Operation:
+def add_child(target: str, child: JsonObject) -> StateOperation:
     """Add a child to an existing chunk, which is replaced by a new chunk."""
-    return Operation(kind=OperationKind.ADD, targets=(target,), child=child)
+    return StateOperation(kind=OperationKind.ADD, targets=(target,), child=child)
 
 
-def update(target: str, chunk: Chunk) -> Operation:
-    """Replace a chunk by a changed version of it."""
-    return Operation(kind=OperationKind.UPDATE, targets=(target,), chunk=chunk)
+def update(target: str, chunk: Chunk) -> StateOperation:
+    """Replace a chunk with a changed version of it."""
+    return StateOperation(kind=OperationKind.UPDATE, targets=(target,), chunk=chunk)
 
 
-def delete(target: str) -> Operation:
+def delete(target: str) -> StateOperation:
     """Remove a chunk."""
-    return Operation(kind=OperationKind.DELETE, targets=(target,))
+    return StateOperation(kind=OperationKind.DELETE, targets=(target,))
 
 
-def reorder(target: str, position: int) -> Operation:
+def reorder(target: str, position: int) -> StateOperation:
     """Move a chunk to a position."""
-    return Operation(kind=OperationKind.REORDER, targets=(target,), position=position)
+    return StateOperation(kind=OperationKind.REORDER, targets=(target,), position=position)
 
 
-def replace(target: str, chunk: Chunk) -> Operation:
-    """Replace a chunk by another."""
-    return Operation(kind=OperationKind.REPLACE, targets=(target,), chunk=chunk)
+def replace(target: str, chunk: Chunk) -> StateOperation:
+    """Replace a chunk with another."""
+    return StateOperation(kind=OperationKind.REPLACE, targets=(target,), chunk=chunk)
 
 
-def batch_replace(targets: Sequence[str], chunk: Chunk) -> Operation:
-    """Replace many chunks by one, at the position of the first; those that no longer exist are skipped."""
-    return Operation(kind=OperationKind.BATCH_REPLACE, targets=tuple(targets), chunk=chunk)
+def batch_replace(targets: Sequence[str], chunk: Chunk) -> StateOperation:
+    """Replace several chunks with one, at the position of the first. Chunks that no longer exist are skipped."""
+    return StateOperation(kind=OperationKind.BATCH_REPLACE, targets=tuple(targets), chunk=chunk)
 
 
-def batch(operations: Sequence[Operation]) -> Operation:
+def batch(operations: Sequence[StateOperation]) -> StateOperation:
     """Combine several operations into one."""
-    return Operation(kind=OperationKind.BATCH, operations=tuple(operations))
+    return StateOperation(kind=OperationKind.BATCH, operations=tuple(operations))
 
 
 @frozen
@@ -266,7 +266,7 @@ class FailedEvent:
 
 @frozen
 class Thread:
-    """The working memory of one session: its mode, the numbers of its state and queue, and who is stepping."""
+    """Working memory of a session: its mode, the numbers of its state and queue, and the lease of a step."""
 
     space: str
     id: str
@@ -323,8 +323,8 @@ def chunk_id(event_id: str, index: int) -> str:
 
 
 def make_chunk(kind: ChunkType, content: JsonObject | str, *, id: str, created_at: datetime, **fields: Any) -> Chunk:  # noqa: A002
-    """Create a chunk with the defaults of its type; a string becomes content with this text."""
+    """Create a chunk with the defaults of its type. A string becomes the text of its content."""
     priority, retention, mutable = DEFAULTS[kind]
     body = {"text": content} if isinstance(content, str) else content
-    given: dict[str, Any] = {"priority": priority, "retention": retention, "mutable": mutable} | fields
-    return Chunk(id=id, type=kind, content=body, created_at=created_at, **given)
+    values: dict[str, Any] = {"priority": priority, "retention": retention, "mutable": mutable} | fields
+    return Chunk(id=id, type=kind, content=body, created_at=created_at, **values)

@@ -8,11 +8,11 @@ from typing import cast
 from anthropic import Anthropic, AnthropicError, APIStatusError, AsyncAnthropic, omit
 from anthropic.types import OutputConfigParam
 
-from bethink.errors import Misconfigured
+from bethink.errors import ConfigurationError
 from bethink.model.calls import MODEL_TIMEOUT, ModelAnswer, ModelCall, Stop
 from bethink.model.text import clean
-from bethink.providers.http_body import at, count_at, name_at, not_an_answer, read_events, read_json, text_in
-from bethink.providers.http_errors import bounded, check_address, check_key, from_status, unreachable
+from bethink.providers.http_body import at, count_at, invalid_response_error, name_at, read_events, read_json, text_in
+from bethink.providers.http_errors import check_address, check_key, from_status, limit_call, unreachable_error
 
 _NO_KEY = "none"
 _STOPS = {
@@ -47,37 +47,42 @@ class AnthropicModel:
         self._timeout = timeout
         self._base_url = base_url or None
         self._api_key = api_key or None
-        if not (api_key or self._finds_a_key()):
+        if not (api_key or self._has_credentials()):
             if not address:
-                raise Misconfigured(
+                raise ConfigurationError(
                     "Anthropic needs an API key.",
                     hint="Set ANTHROPIC_API_KEY, or the base_url of your own server.",
                 )
             self._api_key = _NO_KEY
 
-    def _finds_a_key(self) -> bool:
+    def _has_credentials(self) -> bool:
         try:
             with Anthropic(base_url=self._base_url) as client:
                 check_key(client.api_key or client.auth_token or "")
                 return bool(client.api_key or client.auth_token or client.credentials)
         except (AnthropicError, ValueError) as error:
-            raise Misconfigured("cannot read the credentials for Anthropic.", hint="Set ANTHROPIC_API_KEY.") from error
+            raise ConfigurationError(
+                "Cannot read the credentials for Anthropic.", hint="Set ANTHROPIC_API_KEY."
+            ) from error
 
     async def answer(self, call: ModelCall) -> ModelAnswer:
-        """Ask once. Raises `ModelUnavailable`, `ModelTimeout`, or `BadAnswer` if the request is rejected."""
-        async with self._asked(call, stream=False) as response:
-            return self._read(await read_json(self.name, response))
+        """Ask once.
 
-    async def stream(self, call: ModelCall, heard: Callable[[str], None]) -> ModelAnswer:
-        """Ask once, and call `heard` with each piece of the text as it comes. Raises as `answer` does."""
-        async with self._asked(call, stream=True) as response:
-            return self._read(await self._hear(response, heard))
+        Raises `ModelUnavailableError`, `ModelTimeoutError`, or `ModelResponseError` if the request is rejected.
+        """
+        async with self._open_response(call, stream=False) as response:
+            return self._parse_answer(await read_json(self.name, response))
+
+    async def stream(self, call: ModelCall, on_text: Callable[[str], None]) -> ModelAnswer:
+        """Ask once, and call `on_text` with each piece of the text as it arrives. Raises as `answer` does."""
+        async with self._open_response(call, stream=True) as response:
+            return self._parse_answer(await self._collect_stream(response, on_text))
 
     @asynccontextmanager
-    async def _asked(self, call: ModelCall, *, stream: bool) -> AsyncGenerator[AsyncIterator[bytes]]:
+    async def _open_response(self, call: ModelCall, *, stream: bool) -> AsyncGenerator[AsyncIterator[bytes]]:
         # A client belongs to the event loop of its first use, and the next call may come from another loop.
         # It gets no timeout of its own: that would start again with every byte that arrives.
-        with bounded(self.name, call.limit(self._timeout)):
+        with limit_call(self.name, call.timeout_or(self._timeout)):
             try:
                 async with (
                     AsyncAnthropic(
@@ -96,35 +101,35 @@ class AnthropicModel:
             except APIStatusError as error:
                 raise from_status(self.name, error.status_code, error.response.headers, error.body) from None
             except AnthropicError:
-                raise unreachable(self.name) from None
+                raise unreachable_error(self.name) from None
 
-    async def _hear(self, response: AsyncIterator[bytes], heard: Callable[[str], None]) -> object:
-        """Put the pieces of an answer together as if it had come as a whole."""
+    async def _collect_stream(self, response: AsyncIterator[bytes], on_text: Callable[[str], None]) -> object:
+        """Assemble a streamed answer into one response body."""
         texts: list[str] = []
         usage: dict[str, object] = {}
         body: dict[str, object] = {"usage": usage}
         async for event in read_events(self.name, response):
             if at(event, "error"):
-                raise unreachable(self.name)
-            if isinstance(at(event, "content"), list):  # it does not stream
-                heard(text_in(at(event, "content")))
+                raise unreachable_error(self.name)
+            if isinstance(at(event, "content"), list):  # no stream
+                on_text(text_in(at(event, "content")))
                 return event
             piece = at(event, "delta", "text")
             if isinstance(piece, str) and piece:
                 texts.append(piece)
-                heard(piece)
+                on_text(piece)
             for counts in (at(event, "message", "usage"), at(event, "usage")):
                 usage |= cast("dict[str, object]", counts) if isinstance(counts, dict) else {}
             body |= {"model": name} if (name := at(event, "message", "model")) else {}
             body |= {"stop_reason": reason} if (reason := at(event, "delta", "stop_reason")) else {}
         if "stop_reason" not in body:
-            raise unreachable(self.name)  # it broke off
+            raise unreachable_error(self.name)  # the stream ended early
         return {**body, "content": [{"type": "text", "text": "".join(texts)}]}
 
-    def _read(self, body: object) -> ModelAnswer:
+    def _parse_answer(self, body: object) -> ModelAnswer:
         usage, reason = at(body, "usage"), at(body, "stop_reason")
         if not isinstance(at(body, "content"), list):
-            raise not_an_answer(self.name)
+            raise invalid_response_error(self.name)
         return ModelAnswer(
             text=text_in(at(body, "content")),
             model=name_at(body, "model", default=self.name),

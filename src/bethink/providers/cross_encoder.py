@@ -17,27 +17,27 @@ _PLAIN = ModelManifest(task="reranker", max_tokens=512)
 class CrossEncoder:
     """Scores how well each text answers a question, with a local ONNX file, given as a file or a folder.
 
-    It runs the model on every text, so pass only the best fifty or so. `weight` is how much its score counts; it comes
-    from the manifest. Raises `Misconfigured` if a file or package is missing.
+    It runs the model on every text, so pass only the best fifty or so. `weight` is the weight of its score and comes
+    from the manifest. Raises `ConfigurationError` if a file or package is missing.
     """
 
     def __init__(self, folder: str | Path, *, manifest: ModelManifest | None = None, threads: int = 2) -> None:
-        files = find_files(folder, plain=_PLAIN, given=manifest, tokenizer="", threads=threads)
+        files = find_files(folder, plain=_PLAIN, override=manifest, tokenizer="", threads=threads)
         self.name = files.name()
         self.weight = files.manifest.weight
         self._session = Once(lambda: _open(files))
 
     async def rerank(self, question: str, texts: Sequence[str]) -> list[float]:
-        """Return a logit for each text, in order. Raises `BadAnswer` if the model fails."""
+        """Return a logit for each text, in order. Raises `ModelResponseError` if the model fails."""
         if not texts:
             return []
         session = await in_thread(self._session)
         encoded = await in_thread(session.encode_pairs, question, texts)
-        found: dict[int, float] = {}
+        by_row: dict[int, float] = {}
         for rows in session.batches(encoded):
             scores = await in_thread(session.scores, [encoded[row] for row in rows])
-            found.update(zip(rows, scores, strict=True))
-        return [found[row] for row in range(len(texts))]
+            by_row.update(zip(rows, scores, strict=True))
+        return [by_row[row] for row in range(len(texts))]
 
 
 def _open(files: OnnxFiles) -> "OnnxPairs":

@@ -10,7 +10,7 @@ if TYPE_CHECKING:  # its rules take a while to compile, and not every process ne
 
 
 def redactor_for(database: Database | None, *, key: str = "", also: Collection[str] = ()) -> "SecretRedactor":
-    """Return the built-in redactor. It makes fingerprints with `key`, or else with the key in the database.
+    """Return the built-in redactor. Fingerprints use `key`, or else the key in the database.
 
     It also removes personal numbers of the kinds in `also`.
     """

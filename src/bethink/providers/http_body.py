@@ -4,7 +4,7 @@ import json
 from collections.abc import AsyncIterator
 from typing import cast
 
-from bethink.errors import ModelUnavailable
+from bethink.errors import ModelUnavailableError
 
 MAX_BODY = 16 * 1024 * 1024
 _MAX_NAME = 200
@@ -12,52 +12,56 @@ _DATA = b"data:"
 
 
 async def read_json(model: str, chunks: AsyncIterator[bytes], *, limit: int = MAX_BODY) -> object:
-    """Return the parsed body. Raises `ModelUnavailable` if it is longer than `limit` bytes, or not JSON."""
+    """Return the parsed body. Raises `ModelUnavailableError` if it is longer than `limit` bytes, or not JSON."""
     body = bytearray()
     async for chunk in chunks:
         body += chunk
         if len(body) > limit:
-            raise ModelUnavailable(f"{model} sent more than {limit} bytes.", hint="Check the address of the model.")
-    return _parsed(model, bytes(body))
+            raise ModelUnavailableError(
+                f"{model} sent more than {limit} bytes.", hint="Check the address of the model."
+            )
+    return _parse(model, bytes(body))
 
 
 async def read_events(model: str, chunks: AsyncIterator[bytes], *, limit: int = MAX_BODY) -> AsyncIterator[object]:
-    """Yield the parsed data of each Server-Sent Event. A server that does not stream yields its whole answer."""
-    rest, total = b"", 0
+    """Yield the parsed data of each Server-Sent Event. A server that does not stream yields one event."""
+    buffer, total = b"", 0
     async for chunk in chunks:
         total += len(chunk)
         if total > limit:
-            raise ModelUnavailable(f"{model} sent more than {limit} bytes.", hint="Check the address of the model.")
-        rest += chunk
-        if rest.lstrip().startswith(b"{"):  # it does not stream: JSON may have lines of its own
+            raise ModelUnavailableError(
+                f"{model} sent more than {limit} bytes.", hint="Check the address of the model."
+            )
+        buffer += chunk
+        if buffer.lstrip().startswith(b"{"):  # no stream: a JSON body may contain line breaks
             continue
-        *lines, rest = rest.split(b"\n")
+        *lines, buffer = buffer.split(b"\n")
         for line in filter(_is_data, lines):
-            yield _parsed(model, line[len(_DATA) :])
-    if rest.lstrip().startswith(b"{"):
-        yield _parsed(model, rest)
+            yield _parse(model, line[len(_DATA) :])
+    if buffer.lstrip().startswith(b"{"):
+        yield _parse(model, buffer)
 
 
 def _is_data(line: bytes) -> bool:
     return line.startswith(_DATA) and line[len(_DATA) :].strip() != b"[DONE]"
 
 
-def _parsed(model: str, data: bytes) -> object:
+def _parse(model: str, data: bytes) -> object:
     try:
         return json.loads(data)
     except (ValueError, RecursionError):
-        raise not_an_answer(model) from None
+        raise invalid_response_error(model) from None
 
 
-def not_an_answer(model: str) -> ModelUnavailable:
-    """Return the error for a response that does not come from the API of the model."""
-    return ModelUnavailable(
-        f"the response of {model} does not have the format of its API.", hint="Check the address of the model."
+def invalid_response_error(model: str) -> ModelUnavailableError:
+    """Return the error for a response that does not match the model's API."""
+    return ModelUnavailableError(
+        f"The response of {model} does not match its API.", hint="Check the address of the model."
     )
 
 
 def at(value: object, *path: str | int) -> object:
-    """Follow keys and indexes into JSON, and return the value, or None if there is none."""
+    """Return the value at a path of keys and indexes in JSON, or None."""
     for step in path:
         if isinstance(value, dict):
             value = cast("dict[object, object]", value).get(step)
@@ -71,14 +75,14 @@ def at(value: object, *path: str | int) -> object:
 
 def count_at(value: object, *path: str | int) -> int:
     """Return a token count, or 0 if there is none."""
-    found = at(value, *path)
-    return max(found, 0) if isinstance(found, int) else 0
+    count = at(value, *path)
+    return max(count, 0) if isinstance(count, int) else 0
 
 
 def name_at(value: object, *path: str | int, default: str) -> str:
     """Return the name of the model that answered, cut to a length that can be stored."""
-    found = at(value, *path)
-    return found[:_MAX_NAME] if isinstance(found, str) and found else default
+    name = at(value, *path)
+    return name[:_MAX_NAME] if isinstance(name, str) and name else default
 
 
 def text_in(blocks: object) -> str:

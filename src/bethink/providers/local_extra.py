@@ -1,4 +1,4 @@
-"""Whether the extra `local` is installed. It imports next to nothing: every process asks for it."""
+"""Detection of the extra `local`. It imports almost nothing, because every process uses it."""
 
 from importlib.util import find_spec
 

@@ -1,4 +1,4 @@
-"""What all models in a local folder share: finding files, a name made from their content, and threads."""
+"""Shared parts of local models: finding files, naming them by their content, and threads."""
 
 import hashlib
 import os
@@ -12,9 +12,9 @@ from typing import Generic, TypeVar, TypeVarTuple, Unpack
 from anyio import CapacityLimiter, to_thread
 from anyio.lowlevel import RunVar
 
-from bethink.errors import Misconfigured
+from bethink.errors import ConfigurationError
 
-_WHOLE = 1_000_000
+_MAX_UNSAMPLED = 1_000_000
 _SAMPLES = 32
 _SAMPLE = 8_192
 _MAX_THREADS = 2
@@ -26,19 +26,21 @@ _threads: RunVar[CapacityLimiter] = RunVar("bethink.embedding")
 
 
 def need(extra: str, *modules: str) -> None:
-    """Raise `Misconfigured` if a module of an extra is not installed. Nothing is imported yet."""
+    """Raise `ConfigurationError` if a module of an extra is not installed. Nothing is imported yet."""
     if any(find_spec(module) is None for module in modules):
-        raise Misconfigured(f"this needs {', '.join(modules)}.", hint=f"Install the extra: bethink[{extra}].")
+        raise ConfigurationError(
+            f"Missing packages: {', '.join(modules)}.", hint=f"Install the extra: bethink[{extra}]."
+        )
 
 
-def path_of(given: str | Path, *, hint: str) -> Path:
-    """Return an absolute path; `~` is the home folder. Raises `Misconfigured` if nothing exists there."""
+def path_of(location: str | Path, *, hint: str) -> Path:
+    """Return an absolute path; `~` is the home folder. Raises `ConfigurationError` if nothing exists there."""
     with suppress(RuntimeError, ValueError):  # an unknown home folder, or a NUL in the path
         # Links are not followed: in the caches of model hubs, only the link has a meaningful name.
-        path = Path(os.path.abspath(Path(given).expanduser()))  # noqa: PTH100 - resolve follows them
+        path = Path(os.path.abspath(Path(location).expanduser()))  # noqa: PTH100 - resolve follows them
         if path.exists():
             return path
-    raise Misconfigured(f"no file or folder {str(given)!r}.", hint=hint)
+    raise ConfigurationError(f"No file or folder {str(location)!r}.", hint=hint)
 
 
 def stamp(recipe: str, files: Iterable[Path]) -> str:
@@ -48,7 +50,7 @@ def stamp(recipe: str, files: Iterable[Path]) -> str:
         size = file.stat().st_size
         digest.update(b"%d;" % size)
         with file.open("rb") as opened:
-            if size <= _WHOLE:
+            if size <= _MAX_UNSAMPLED:
                 digest.update(opened.read())
                 continue
             for part in range(_SAMPLES):
@@ -58,7 +60,7 @@ def stamp(recipe: str, files: Iterable[Path]) -> str:
 
 
 class Once(Generic[T]):
-    """Creates a value on first use, and only once, even with several threads."""
+    """A value that is created on first use, once, even with several threads."""
 
     def __init__(self, make: Callable[[], T]) -> None:
         self._make = make
@@ -66,8 +68,8 @@ class Once(Generic[T]):
         self._lock = threading.Lock()
 
     @property
-    def made(self) -> bool:
-        """Whether it was created."""
+    def is_created(self) -> bool:
+        """True after the first call."""
         return bool(self._made)
 
     def __call__(self) -> T:

@@ -1,4 +1,4 @@
-"""The redactor for when redaction is switched off. It changes nothing, and warns about it."""
+"""The redactor that is used when redaction is off. It logs a warning and changes nothing."""
 
 from bethink.base.logs import logger
 
@@ -6,7 +6,7 @@ _log = logger("redaction")
 
 
 class NoRedaction:
-    """Leaves every text as it is, and logs a warning on first use."""
+    """Returns every text unchanged and logs a warning on first use."""
 
     def __init__(self) -> None:
         self._warned = False

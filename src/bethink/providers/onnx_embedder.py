@@ -19,9 +19,9 @@ T = TypeVar("T")
 class OnnxEmbedder:
     """Embeds with a local ONNX file, given as a file or a folder. It is opened on first use.
 
-    A manifest, the one given or `bethink-model.json` in the folder, says how the model was trained: its pooling, its
-    prefixes, how many tokens of a text count. Without one it takes the mean of the first 256 tokens. `tokenizer` is
-    the path of `tokenizer.json`, if it is elsewhere. Raises `Misconfigured` if a file or package is missing.
+    The `manifest`, or `bethink-model.json` in the folder, describes how the model was trained: pooling, prefixes and
+    maximum tokens. Without one, the embedder uses the mean of the first 256 tokens. `tokenizer` is
+    the path of `tokenizer.json`, if it is elsewhere. Raises `ConfigurationError` if a file or package is missing.
     """
 
     at_once = 16
@@ -34,41 +34,41 @@ class OnnxEmbedder:
         manifest: ModelManifest | None = None,
         threads: int = 2,
     ) -> None:
-        files = find_files(folder, plain=_PLAIN, given=manifest, tokenizer=tokenizer, threads=threads)
+        files = find_files(folder, plain=_PLAIN, override=manifest, tokenizer=tokenizer, threads=threads)
         self.name = files.name()
         self._prefixes: dict[TextKind, str] = {
             "question": files.manifest.question_prefix,
             "message": files.manifest.message_prefix,
         }
         self.asymmetric = len(set(self._prefixes.values())) > 1
-        known = files.manifest.related > files.manifest.unrelated
-        self.cosines = Cosines(files.manifest.unrelated, files.manifest.related) if known else None
+        is_calibrated = files.manifest.related > files.manifest.unrelated
+        self.cosines = Cosines(files.manifest.unrelated, files.manifest.related) if is_calibrated else None
         self.languages = files.manifest.languages
         self._session = Once(lambda: _open(files))
 
     @property
     def dimension(self) -> int:
-        """How many numbers a vector has. The first access opens the model."""
+        """Number of values per vector. The first access opens the model."""
         return self._session().dimension
 
     async def embed(self, texts: Sequence[str], *, kind: TextKind = "message") -> list[Sequence[float]]:
-        """Return a vector of length one for each text, in order. Raises `BadAnswer` if the model fails."""
+        """Return a vector of length one for each text, in order. Raises `ModelResponseError` if the model fails."""
         prefix = self._prefixes[kind]
-        return await self.over([prefix + text for text in texts], lambda session, batch: session.vectors(batch))
+        return await self.run_batches([prefix + text for text in texts], lambda session, batch: session.vectors(batch))
 
-    async def over(
-        self, texts: Sequence[str], read: "Callable[[OnnxVectors, Sequence[Encoded]], Sequence[T]]"
+    async def run_batches(
+        self, texts: Sequence[str], extract: "Callable[[OnnxVectors, Sequence[Encoded]], Sequence[T]]"
     ) -> list[T]:
-        """Run the model on texts in batches of similar length, and return what `read` makes of each, in order."""
+        """Run the model on texts in batches of similar length, and return the `extract` output of each, in order."""
         if not texts:
             return []
         session = await in_thread(self._session)
         encoded = await in_thread(session.encode, texts)
-        found: dict[int, T] = {}
+        results: dict[int, T] = {}
         for rows in session.batches(encoded):
-            made = await in_thread(read, session, [encoded[row] for row in rows])
-            found.update(zip(rows, made, strict=True))
-        return [found[row] for row in range(len(texts))]
+            outputs = await in_thread(extract, session, [encoded[row] for row in rows])
+            results.update(zip(rows, outputs, strict=True))
+        return [results[row] for row in range(len(texts))]
 
 
 def _open(files: OnnxFiles) -> "OnnxVectors":

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from tokenizers import Encoding, Tokenizer
 
 from bethink.base.frozen import frozen
-from bethink.errors import BadAnswer, Misconfigured
+from bethink.errors import ConfigurationError, ModelResponseError
 from bethink.model.text import clean
 from bethink.providers.onnx_files import OnnxFiles
 
@@ -25,11 +25,11 @@ _INPUTS = {"input_ids", "attention_mask", "token_type_ids"}
 
 @frozen
 class Encoded:
-    """The tokens of one text, or of a pair. `spoken` are the positions of the tokens that are not special tokens."""
+    """The tokens of one text, or of a pair. `positions` are those of the tokens that are not special."""
 
     ids: list[int]
     types: list[int]
-    spoken: list[int]
+    positions: list[int]
 
 
 class OnnxSession:
@@ -41,30 +41,30 @@ class OnnxSession:
             self._tokenizer = Tokenizer.from_file(str(files.tokenizer))
             self._session = _session(files.model, files.threads)
         except Exception as error:  # neither package has a base class for its errors
-            raise Misconfigured(
-                f"cannot read {files.model.name} or {files.tokenizer.name}.", hint="Check that both files are complete."
+            raise ConfigurationError(
+                f"Cannot read {files.model.name} or {files.tokenizer.name}.", hint="Check that both files are complete."
             ) from error
         self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(files.manifest.max_tokens)  # pyright: ignore[reportUnknownMemberType]
-        self._inputs = {each.name for each in self._session.get_inputs()}
+        self._inputs = {tensor.name for tensor in self._session.get_inputs()}
         self._manifest = files.manifest
         self.name = files.model.name
-        outputs = {each.name: each.shape for each in self._session.get_outputs()}
+        outputs = {tensor.name: tensor.shape for tensor in self._session.get_outputs()}
         self._output = self._output_of(outputs) if {"input_ids"} <= self._inputs <= _INPUTS else None
         if self._output is None:
-            raise self._misfit()
+            raise self._unsupported_model()
 
     def _output_of(self, shapes: dict[str, list[Any]]) -> str | None:
         """Return the name of the output to read; None if the model has none of the right shape."""
         raise NotImplementedError
 
-    def _misfit(self) -> Misconfigured:
+    def _unsupported_model(self) -> ConfigurationError:
         raise NotImplementedError
 
     def encode(self, texts: Sequence[str]) -> list[Encoded]:
-        """Return the tokens of each text, as many as the model reads."""
+        """Return the tokens of each text, up to the maximum of the model."""
         # Not encode_batch: its thread pool uses every core, and does not survive a fork.
-        return [_encoded(self._tokenizer.encode(_cut(text))) for text in texts]
+        return [_to_encoded(self._tokenizer.encode(_cut(text))) for text in texts]
 
     def batches(self, encoded: Sequence[Encoded]) -> list[list[int]]:
         """Return the indexes of texts in batches of similar length: little padding, and little memory per batch."""
@@ -80,21 +80,23 @@ class OnnxSession:
         return batches
 
     def _run(self, batch: Sequence[Encoded]) -> tuple[Floats, NDArray[np.int64]]:
-        longest = max(len(each.ids) for each in batch)
+        longest = max(len(text.ids) for text in batch)
         ids, mask, types = np.zeros((3, len(batch), longest), dtype=np.int64)
-        for row, each in enumerate(batch):
-            ids[row, : len(each.ids)] = each.ids
-            types[row, : len(each.ids)] = each.types
-            mask[row, : len(each.ids)] = 1
+        for row, text in enumerate(batch):
+            ids[row, : len(text.ids)] = text.ids
+            types[row, : len(text.ids)] = text.types
+            mask[row, : len(text.ids)] = 1
         inputs = {"input_ids": ids, "attention_mask": mask, "token_type_ids": types}
         try:
-            found = self._session.run([self._output], {name: inputs[name] for name in self._inputs})[0]
+            output = self._session.run([self._output], {name: inputs[name] for name in self._inputs})[0]
         except Exception as error:  # onnxruntime has no base class for its errors
-            raise self._useless() from error
-        return cast("Floats", found.astype(np.float32)), mask
+            raise self._inference_error() from error
+        return cast("Floats", output.astype(np.float32)), mask
 
-    def _useless(self) -> BadAnswer:
-        return BadAnswer(f"{self.name} cannot embed this text.", hint="Check that the tokenizer belongs to the model.")
+    def _inference_error(self) -> ModelResponseError:
+        return ModelResponseError(
+            f"{self.name} cannot embed this text.", hint="Check that the tokenizer belongs to the model."
+        )
 
 
 class OnnxVectors(OnnxSession):
@@ -104,12 +106,12 @@ class OnnxVectors(OnnxSession):
 
     def _output_of(self, shapes: dict[str, list[Any]]) -> str | None:
         outputs = {name: shape for name, shape in shapes.items() if len(shape) == 3 and isinstance(shape[2], int)}
-        found = next((name for name in (*_HIDDEN, *outputs) if name in outputs), None)
-        self.dimension = outputs[found][2] if found is not None else 0
-        return found
+        output = next((name for name in (*_HIDDEN, *outputs) if name in outputs), None)
+        self.dimension = outputs[output][2] if output is not None else 0
+        return output
 
-    def _misfit(self) -> Misconfigured:
-        return Misconfigured(
+    def _unsupported_model(self) -> ConfigurationError:
+        return ConfigurationError(
             f"{self.name} does not return a vector for each token.", hint="Export it for feature extraction."
         )
 
@@ -122,9 +124,9 @@ class OnnxVectors(OnnxSession):
         return _unit((hidden * counted).sum(axis=1) / counted.sum(axis=1)).tolist()
 
     def tokens(self, batch: Sequence[Encoded]) -> list[Floats]:
-        """Return the vectors of the spoken tokens of each text, scaled to length one."""
+        """Return the vectors of the non-special tokens of each text, scaled to length one."""
         hidden, _ = self._hidden(batch)
-        return [_unit(hidden[row, each.spoken]) for row, each in enumerate(batch)]
+        return [_unit(hidden[row, text.positions]) for row, text in enumerate(batch)]
 
     def matches(self, question: Floats, batch: Sequence[Encoded]) -> list[float]:
         """Return the MaxSim of each text: the mean, over the tokens of the question, of the best similarity."""
@@ -133,7 +135,7 @@ class OnnxVectors(OnnxSession):
     def _hidden(self, batch: Sequence[Encoded]) -> tuple[Floats, NDArray[np.int64]]:
         hidden, mask = self._run(batch)
         if not np.isfinite(hidden[mask == 1]).all():
-            raise self._useless()
+            raise self._inference_error()
         return hidden, mask
 
 
@@ -143,32 +145,32 @@ class OnnxPairs(OnnxSession):
     def _output_of(self, shapes: dict[str, list[Any]]) -> str | None:
         return next((name for name, shape in shapes.items() if len(shape) == 2 and shape[1] == 1), None)
 
-    def _misfit(self) -> Misconfigured:
-        return Misconfigured(
+    def _unsupported_model(self) -> ConfigurationError:
+        return ConfigurationError(
             f"{self.name} does not return one score for a question and a text.",
             hint="Use a cross-encoder with one label, exported for sequence classification.",
         )
 
     def encode_pairs(self, question: str, texts: Sequence[str]) -> list[Encoded]:
-        """Return the tokens of the question with each text, the longer of the two cut to what the model reads."""
-        return [_encoded(self._tokenizer.encode(_cut(question), _cut(text))) for text in texts]
+        """Return the tokens of the question with each text. The longer of the two is truncated."""
+        return [_to_encoded(self._tokenizer.encode(_cut(question), _cut(text))) for text in texts]
 
     def scores(self, batch: Sequence[Encoded]) -> list[float]:
         """Return the score of each pair: a logit, as the model was trained."""
-        found, _ = self._run(batch)
-        if not np.isfinite(found).all():
-            raise self._useless()
-        return found[:, 0].tolist()
+        logits, _ = self._run(batch)
+        if not np.isfinite(logits).all():
+            raise self._inference_error()
+        return logits[:, 0].tolist()
 
 
 def _cut(text: str) -> str:
     return clean(text[:_MAX_CHARACTERS])
 
 
-def _encoded(found: Encoding) -> Encoded:
-    spoken = [position for position, special in enumerate(found.special_tokens_mask) if not special]
-    ids = found.ids or [0]  # some tokenizers return no tokens for an empty text
-    return Encoded(ids=ids, types=found.type_ids or [0], spoken=spoken)
+def _to_encoded(encoding: Encoding) -> Encoded:
+    positions = [position for position, special in enumerate(encoding.special_tokens_mask) if not special]
+    ids = encoding.ids or [0]  # some tokenizers return no tokens for an empty text
+    return Encoded(ids=ids, types=encoding.type_ids or [0], positions=positions)
 
 
 def _session(model: Path, threads: int) -> Any:

@@ -1,4 +1,4 @@
-"""What all clients of an OpenAI-compatible server share: key, address and error handling."""
+"""Shared parts of clients for OpenAI-compatible servers: key, address and error handling."""
 
 import os
 from collections.abc import Generator
@@ -6,8 +6,8 @@ from contextlib import contextmanager
 
 from openai import APIStatusError, AsyncOpenAI, OpenAIError
 
-from bethink.errors import Misconfigured
-from bethink.providers.http_errors import bounded, check_address, check_key, from_status, unreachable
+from bethink.errors import ConfigurationError
+from bethink.providers.http_errors import check_address, check_key, from_status, limit_call, unreachable_error
 
 _NO_KEY = "none"
 
@@ -15,7 +15,7 @@ _NO_KEY = "none"
 class OpenAIServer:
     """The address and the key of a server. The default key is `OPENAI_API_KEY`; with an address, it is optional.
 
-    Raises `Misconfigured` without both, or if one of them is invalid.
+    Raises `ConfigurationError` without both, or if one of them is invalid.
     """
 
     def __init__(self, *, base_url: str = "", api_key: str = "") -> None:
@@ -24,7 +24,7 @@ class OpenAIServer:
         if self.address:
             check_address(self.address)
         if not (key or self.address):
-            raise Misconfigured(
+            raise ConfigurationError(
                 "OpenAI needs an API key.", hint="Set OPENAI_API_KEY, or the base_url of your own server."
             )
         check_key(key)
@@ -39,12 +39,12 @@ class OpenAIServer:
 
 
 @contextmanager
-def asking(model: str, timeout: float) -> Generator[None]:
+def limit_openai_call(model: str, timeout: float) -> Generator[None]:
     """Limit a call to `timeout` seconds, and turn the errors of the client into ours."""
-    with bounded(model, timeout):
+    with limit_call(model, timeout):
         try:
             yield
         except APIStatusError as error:
             raise from_status(model, error.status_code, error.response.headers, error.body) from None
         except OpenAIError:
-            raise unreachable(model) from None
+            raise unreachable_error(model) from None

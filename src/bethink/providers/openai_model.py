@@ -9,12 +9,12 @@ from openai import omit
 from openai.types.chat import ChatCompletionMessageParam
 from openai.types.shared_params import ResponseFormatJSONObject, ResponseFormatJSONSchema
 
-from bethink.errors import Misconfigured
+from bethink.errors import ConfigurationError
 from bethink.model.calls import MODEL_TIMEOUT, ModelAnswer, ModelCall, Stop
 from bethink.model.text import canonical_json, clean
-from bethink.providers.http_body import at, count_at, name_at, not_an_answer, read_events, read_json, text_in
-from bethink.providers.http_errors import unreachable
-from bethink.providers.openai_client import OpenAIServer, asking
+from bethink.providers.http_body import at, count_at, invalid_response_error, name_at, read_events, read_json, text_in
+from bethink.providers.http_errors import unreachable_error
+from bethink.providers.openai_client import OpenAIServer, limit_openai_call
 
 _STOPS = {
     "length": Stop.LENGTH,
@@ -22,7 +22,7 @@ _STOPS = {
     "model_length": Stop.LENGTH,
     "content_filter": Stop.REFUSED,
 }
-_BROKEN_OFF = ("abort", "error")
+_ABORTED = ("abort", "error")
 _OUTPUTS = ("json_schema", "json_object", "prompt")
 ResponseFormat = ResponseFormatJSONObject | ResponseFormatJSONSchema
 
@@ -31,7 +31,7 @@ class OpenAIModel:
     """Calls a chat completions server. The default key is `OPENAI_API_KEY`; a local server needs none.
 
     `output` is how the server accepts a schema: as `json_schema`, with `json_object`, or only in the `prompt`.
-    Raises `Misconfigured` if a setting is missing or invalid.
+    Raises `ConfigurationError` if a setting is missing or invalid.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class OpenAIModel:
     ) -> None:
         self._server = OpenAIServer(base_url=base_url, api_key=api_key)
         if output not in _OUTPUTS:
-            raise Misconfigured(f"unknown output {output!r}.", hint=f"Use one of {', '.join(_OUTPUTS)}.")
+            raise ConfigurationError(f"Unknown output {output!r}.", hint=f"Use one of {', '.join(_OUTPUTS)}.")
         self._output = output
         self.name = name
         self.window = window
@@ -59,18 +59,21 @@ class OpenAIModel:
         self._newer = _is_openai(self._server.address)
 
     async def answer(self, call: ModelCall) -> ModelAnswer:
-        """Ask once. Raises `ModelUnavailable`, `ModelTimeout`, or `BadAnswer` if the request is rejected."""
-        async with self._asked(call, stream=False) as response:
-            return self._read(await read_json(self.name, response))
+        """Ask once.
 
-    async def stream(self, call: ModelCall, heard: Callable[[str], None]) -> ModelAnswer:
-        """Ask once, and call `heard` with each piece of the text as it comes. Raises as `answer` does."""
-        async with self._asked(call, stream=True) as response:
-            return self._read(await self._hear(response, heard))
+        Raises `ModelUnavailableError`, `ModelTimeoutError`, or `ModelResponseError` if the request is rejected.
+        """
+        async with self._open_response(call, stream=False) as response:
+            return self._parse_answer(await read_json(self.name, response))
+
+    async def stream(self, call: ModelCall, on_text: Callable[[str], None]) -> ModelAnswer:
+        """Ask once, and call `on_text` with each piece of the text as it arrives. Raises as `answer` does."""
+        async with self._open_response(call, stream=True) as response:
+            return self._parse_answer(await self._collect_stream(response, on_text))
 
     @asynccontextmanager
-    async def _asked(self, call: ModelCall, *, stream: bool) -> AsyncGenerator[AsyncIterator[bytes]]:
-        with asking(self.name, call.limit(self._timeout)):
+    async def _open_response(self, call: ModelCall, *, stream: bool) -> AsyncGenerator[AsyncIterator[bytes]]:
+        with limit_openai_call(self.name, call.timeout_or(self._timeout)):
             async with (
                 self._server.client() as client,
                 client.chat.completions.with_streaming_response.create(
@@ -86,27 +89,27 @@ class OpenAIModel:
             ):
                 yield response.iter_bytes()
 
-    async def _hear(self, response: AsyncIterator[bytes], heard: Callable[[str], None]) -> object:
-        """Put the pieces of an answer together as if it had come as a whole."""
+    async def _collect_stream(self, response: AsyncIterator[bytes], on_text: Callable[[str], None]) -> object:
+        """Assemble a streamed answer into one response body."""
         texts: list[str] = []
         message: dict[str, object] = {}
         choice: dict[str, object] = {"message": message}
         body: dict[str, object] = {"choices": [choice]}
         async for event in read_events(self.name, response):
             if at(event, "error"):
-                raise unreachable(self.name)
-            if isinstance(at(event, "choices", 0, "message"), dict):  # it does not stream
-                heard(text_in(at(event, "choices", 0, "message", "content")))
+                raise unreachable_error(self.name)
+            if isinstance(at(event, "choices", 0, "message"), dict):  # no stream
+                on_text(text_in(at(event, "choices", 0, "message", "content")))
                 return event
             piece = at(event, "choices", 0, "delta", "content")
             if isinstance(piece, str) and piece:
                 texts.append(piece)
-                heard(piece)
+                on_text(piece)
             choice |= {"finish_reason": reason} if (reason := at(event, "choices", 0, "finish_reason")) else {}
-            message |= {"refusal": said} if (said := at(event, "choices", 0, "delta", "refusal")) else {}
+            message |= {"refusal": refusal} if (refusal := at(event, "choices", 0, "delta", "refusal")) else {}
             body |= {name: value for name in ("model", "usage") if (value := at(event, name))}
         if "finish_reason" not in choice:
-            raise unreachable(self.name)  # it broke off
+            raise unreachable_error(self.name)  # the stream ended early
         message["content"] = "".join(texts)
         return body
 
@@ -120,14 +123,14 @@ class OpenAIModel:
             "json_schema": {"name": call.schema_name, "schema": dict(call.schema or {}), "strict": self._strict},
         }
 
-    def _read(self, body: object) -> ModelAnswer:
+    def _parse_answer(self, body: object) -> ModelAnswer:
         choice = at(body, "choices", 0)
         message = at(choice, "message")
         if not isinstance(message, dict):
-            raise not_an_answer(self.name)
+            raise invalid_response_error(self.name)
         reason = at(choice, "finish_reason")
-        if reason in _BROKEN_OFF:
-            raise unreachable(self.name)
+        if reason in _ABORTED:
+            raise unreachable_error(self.name)
         stop = _STOPS.get(reason, Stop.END) if isinstance(reason, str) else Stop.END
         return ModelAnswer(
             text=text_in(at(choice, "message", "content")),

@@ -23,21 +23,21 @@ from pydantic_ai.models import Model, ModelRequestParameters, infer_model
 from pydantic_ai.output import OutputObjectDefinition
 from pydantic_ai.tools import ToolDefinition
 
-from bethink.errors import Misconfigured, ModelError, ModelUnavailable
+from bethink.errors import ConfigurationError, ModelError, ModelUnavailableError
 from bethink.model.calls import MODEL_TIMEOUT, ModelAnswer, ModelCall, Stop
 from bethink.model.text import clean
-from bethink.providers.http_errors import bounded, from_status, too_late, turned_down, unreachable
+from bethink.providers.http_errors import from_status, limit_call, rejection_error, timeout_error, unreachable_error
 
 _WINDOW = 128_000
 _STOPS = {"length": Stop.LENGTH, "content_filter": Stop.REFUSED}
-_OURS_TO_FIX = (ModelAuthenticationError, ModelNotFoundError)
+_CONFIGURATION_ERRORS = (ModelAuthenticationError, ModelNotFoundError)
 
 
 class PydanticAIModel:
     """Calls a Pydantic AI model, given as an instance or by name, such as `openai:gpt-5`.
 
     A name works from any event loop; an instance only from one at a time, because it keeps its connections.
-    Raises `Misconfigured` if Pydantic AI cannot use the model.
+    Raises `ConfigurationError` if Pydantic AI cannot use the model.
     """
 
     def __init__(
@@ -49,30 +49,33 @@ class PydanticAIModel:
         timeout: float = MODEL_TIMEOUT,
     ) -> None:
         try:
-            known = infer_model(model)
+            inferred = infer_model(model)
         except (UserError, ImportError, ValueError) as error:
-            raise Misconfigured(
+            raise ConfigurationError(
                 "Pydantic AI cannot use this model.", hint="Check its name, the package of its provider and its key."
             ) from error
         self._model = model
-        self.name = model if isinstance(model, str) else known.model_id
-        self.window = window or known.context_window or _WINDOW
+        self.name = model if isinstance(model, str) else inferred.model_id
+        self.window = window or inferred.context_window or _WINDOW
         self._temperature = temperature
         self._timeout = timeout
 
     async def answer(self, call: ModelCall) -> ModelAnswer:
-        """Ask once. Raises `ModelUnavailable`, `ModelTimeout`, or `BadAnswer` if the request is rejected."""
-        limit = call.limit(self._timeout)
-        with bounded(self.name, limit):
+        """Ask once.
+
+        Raises `ModelUnavailableError`, `ModelTimeoutError`, or `ModelResponseError` if the request is rejected.
+        """
+        limit = call.timeout_or(self._timeout)
+        with limit_call(self.name, limit):
             try:
                 response = await self._request(call)
             except ContentFilterError:
                 return ModelAnswer(text="", model=self.name, stop=Stop.REFUSED)
             except FallbackExceptionGroup as group:
-                raise self._failure_of_all(group, limit) from None
+                raise self._fallback_failure(group, limit) from None
             except (AgentRunError, UserError) as error:
                 raise self._failure(error, limit) from None
-        return self._read(response, call)
+        return self._parse_answer(response, call)
 
     async def _request(self, call: ModelCall) -> ModelResponse:
         model = infer_model(self._model)
@@ -80,7 +83,7 @@ class PydanticAIModel:
         if self._temperature is not None:
             settings["temperature"] = self._temperature
         if "timeout" not in model.unsupported_settings:
-            settings["timeout"] = call.limit(self._timeout)
+            settings["timeout"] = call.timeout_or(self._timeout)
         if "max_retries" not in model.unsupported_settings:
             settings["max_retries"] = 0
         async with model:
@@ -91,12 +94,12 @@ class PydanticAIModel:
                 model_request_parameters=_parameters(call),
             )
 
-    def _read(self, response: ModelResponse, call: ModelCall) -> ModelAnswer:
+    def _parse_answer(self, response: ModelResponse, call: ModelCall) -> ModelAnswer:
         if response.finish_reason == "error" or response.state != "complete":
-            raise unreachable(self.name)
+            raise unreachable_error(self.name)
         called = [part.args for part in response.tool_calls if part.tool_name == call.schema_name]
         return ModelAnswer(
-            text=_written(called[0]) if called else response.text or "",
+            text=_arguments_text(called[0]) if called else response.text or "",
             model=response.model_name or self.name,
             input_tokens=response.usage.input_tokens,
             output_tokens=response.usage.output_tokens,
@@ -105,22 +108,22 @@ class PydanticAIModel:
 
     def _failure(self, error: Exception, timeout: float) -> ModelError:
         if isinstance(error, (ModelTimeoutError, ModelRequestTimeout)):
-            return too_late(self.name, timeout)
+            return timeout_error(self.name, timeout)
         if isinstance(error, UserError):
-            return ModelUnavailable(
+            return ModelUnavailableError(
                 f"Pydantic AI refused to send the request to {self.name}.",
                 hint="Check what the model supports, and its key.",
             )
         if isinstance(error, ModelHTTPError):
-            return from_status(self.name, error.status_code, _waiting(error), error.body)
-        if isinstance(error, ModelRequestRejectedError) and not isinstance(error, _OURS_TO_FIX):
-            return turned_down(self.name, type(error).__name__)
-        return unreachable(self.name, retry_after=error.retry_after if isinstance(error, ModelAPIError) else None)
+            return from_status(self.name, error.status_code, _retry_headers(error), error.body)
+        if isinstance(error, ModelRequestRejectedError) and not isinstance(error, _CONFIGURATION_ERRORS):
+            return rejection_error(self.name, type(error).__name__)
+        return unreachable_error(self.name, retry_after=error.retry_after if isinstance(error, ModelAPIError) else None)
 
-    def _failure_of_all(self, group: FallbackExceptionGroup, timeout: float) -> ModelError:
+    def _fallback_failure(self, group: FallbackExceptionGroup, timeout: float) -> ModelError:
         failures = [self._failure(error, timeout) for error in group.exceptions]
         # A model that is only unavailable may accept the request later, even if the others never will.
-        return next((failure for failure in failures if isinstance(failure, ModelUnavailable)), failures[0])
+        return next((failure for failure in failures if isinstance(failure, ModelUnavailableError)), failures[0])
 
 
 def _parameters(call: ModelCall) -> ModelRequestParameters:
@@ -139,10 +142,10 @@ def _parameters(call: ModelCall) -> ModelRequestParameters:
     )
 
 
-def _written(arguments: str | dict[str, Any] | None) -> str:
+def _arguments_text(arguments: str | dict[str, Any] | None) -> str:
     # Not args_as_json_str: it would wrap malformed JSON in a valid object.
     return arguments or "" if isinstance(arguments, str | None) else json.dumps(arguments, ensure_ascii=False)
 
 
-def _waiting(error: ModelHTTPError) -> Mapping[str, str]:
+def _retry_headers(error: ModelHTTPError) -> Mapping[str, str]:
     return {} if error.retry_after is None else {"retry-after": str(error.retry_after)}

@@ -5,22 +5,22 @@ from collections.abc import Callable, Collection
 from hashlib import blake2b
 from secrets import token_bytes
 
-from bethink.providers.redaction_rules import secrets
+from bethink.providers.redaction_rules import find_secrets
 
 _PLACEHOLDER = re.compile(r"(\[REDACTED:[a-z_]{1,40}:[0-9a-f]{4}\])")
 _TAG = re.compile(r"(?:<|\\u003c)(\\?/)?private[ \t]{0,4}(?:>|\\u003e)", re.IGNORECASE | re.ASCII)
 _ROUNDS = 3
-_SHORTEST = 4
-_SHORT = 64
+_MIN_LENGTH = 4
+_MAX_CACHED = 64
 _PROCESS_KEY = token_bytes(32)
-"""The key if none is given. Without a database, fingerprints need not outlive this process."""
+"""Default key. Without a database, fingerprints are valid only in this process."""
 
 
 class SecretRedactor:
-    """Replaces secrets with `[REDACTED:kind:ab12]`. Equal secrets get equal marks, which do not reveal them."""
+    """Replaces secrets with `[REDACTED:kind:ab12]`. Equal secrets get equal placeholders, which do not reveal them."""
 
     def __init__(self, key: bytes | Callable[[], bytes], *, also: Collection[str] = ()) -> None:
-        """Make one with a key for fingerprints. It also removes personal numbers of the kinds in `also`."""
+        """Use a key for fingerprints. The redactor also removes personal numbers of the kinds in `also`."""
         self._source = key
         self._also = frozenset(also)
         self._key = b""
@@ -31,19 +31,19 @@ class SecretRedactor:
             text = _without_private(text)
         if "[REDACTED:" not in text:
             return self._cut(text, _ROUNDS, set())
-        # Every other piece is a placeholder. The pieces between are checked one by one, as in a second run.
+        # Every other piece is a placeholder. The pieces between are checked separately, as in a second run.
         pieces = _PLACEHOLDER.split(text)
         clean: set[str] = set()
         pieces[::2] = [self._cut(piece, _ROUNDS, clean) for piece in pieces[::2]]
         return "".join(pieces)
 
     def _cut(self, text: str, rounds: int, clean: set[str]) -> str:
-        """Return the text without secrets. `clean` has short pieces of it that are known to hold none."""
-        if len(text) < _SHORTEST or text in clean:
+        """Return the text without secrets. `clean` caches short pieces without secrets."""
+        if len(text) < _MIN_LENGTH or text in clean:
             return text
-        spans = secrets(text, self._also)
+        spans = find_secrets(text, self._also)
         if not spans:
-            if len(text) <= _SHORT:
+            if len(text) <= _MAX_CACHED:
                 clean.add(text)
             return text
         if not rounds:
@@ -51,16 +51,16 @@ class SecretRedactor:
         done: list[str] = []
         last = 0
         for start, end, kind in spans:
-            # The rest is checked again by itself, so that a second run over the result changes nothing.
+            # The other parts are checked again, so that a second run over the result changes nothing.
             done += (self._cut(text[last:start], rounds - 1, clean), self._placeholder(kind, text[start:end]))
             last = end
         return "".join([*done, self._cut(text[last:], rounds - 1, clean)])
 
     def fingerprint(self, text: str, *, size: int = 8) -> str:
-        """Return a keyed digest of a text in hexadecimal: equal texts have equal ones."""
+        """Return a keyed digest of a text in hexadecimal. Equal texts have equal digests."""
         if not self._key:
-            given = self._source if isinstance(self._source, bytes) else self._source()
-            self._key = blake2b(given, digest_size=32).digest() if given else b""
+            source_key = self._source if isinstance(self._source, bytes) else self._source()
+            self._key = blake2b(source_key, digest_size=32).digest() if source_key else b""
         data = text.encode("utf-8", "surrogatepass")
         return blake2b(data, key=self._key or _PROCESS_KEY, digest_size=size).hexdigest()
 
@@ -70,19 +70,19 @@ class SecretRedactor:
 
 def _without_private(text: str) -> str:
     for _ in range(_ROUNDS):
-        kept: list[str] = []
+        parts: list[str] = []
         depth = last = 0
         for tag in _TAG.finditer(text):
             if not tag[1]:
                 if depth == 0:
-                    kept.append(text[last : tag.start()])
+                    parts.append(text[last : tag.start()])
                 depth += 1
             elif depth:
                 depth -= 1
                 last = tag.end()
-        if not kept:
+        if not parts:
             return text
-        text = "".join(kept) + ("" if depth else text[last:])
+        text = "".join(parts) + ("" if depth else text[last:])
     # If removing tags keeps producing new tags, cut the text at the first one.
     first = next((tag.start() for tag in _TAG.finditer(text) if not tag[1]), len(text))
     return text[:first]

@@ -7,7 +7,7 @@ from bethink.providers.redaction_hints import Hints, Lowered
 from bethink.providers.redaction_tokens import MatchSpan
 from bethink.providers.redaction_values import is_assigned_password, is_password, is_token
 
-_NAMED = re.compile(
+_PASSWORD_NAME = re.compile(
     r"(?:[\w .-]{0,24}[ _-])?(?:password|passwd|passwort|kennwort|pass|pwd|pw|contraseña|senha|mot de passe"
     r"|пароль|密码)s?",
     re.IGNORECASE,
@@ -17,7 +17,7 @@ _HEADER = re.compile(
     r"|пароль)[^\n]{0,200}$|^[^\n]{0,200}密码[^\n]{0,200}$"
 )
 _COLUMN = re.compile(r"\s{0,8}[\"']?[\w*#-][\w .()/#-]{0,30}[\"']?\s{0,8}")
-_MOST_ROWS = 50
+_MAX_ROWS = 50
 _INSERT = re.compile(
     r"insert\s{1,8}into\s{1,8}[\w.\"`\[\]]{1,80}\s{0,8}\(([^()]{1,400})\)\s{0,8}values\s{0,8}", re.IGNORECASE
 )
@@ -45,20 +45,20 @@ _LIST_HINTS = Hints("passwords", "secrets", "tokens", "keys", "credentials", "us
 _INSERT_HINTS = Hints("insert")
 
 
-def in_blocks(text: str, lowered: Lowered) -> Iterator[MatchSpan]:
+def find_in_blocks(text: str, lowered: Lowered) -> Iterator[MatchSpan]:
     """Find secrets in tables, inserted rows, blocks of settings and lists."""
     if "\n" in text:
         if lowered.has(_TABLE_HINTS):
-            yield from _tables(text)
+            yield from _find_in_tables(text)
         if ":" in text and lowered.has(_BLOCK_HINTS):
-            yield from _settings(text, lowered.text)
+            yield from _find_in_settings(text, lowered.text)
     if lowered.has(_INSERT_HINTS):
-        yield from _inserted(text)
+        yield from _find_in_inserts(text)
     if lowered.has(_LIST_HINTS):
-        yield from _lists(text)
+        yield from _find_in_lists(text)
 
 
-def _tables(text: str) -> Iterator[MatchSpan]:
+def _find_in_tables(text: str) -> Iterator[MatchSpan]:
     last = 0
     for header in _HEADER.finditer(text):
         if header.start() < last:
@@ -66,42 +66,42 @@ def _tables(text: str) -> Iterator[MatchSpan]:
         line = header.group()
         mark = next((mark for mark in "|\t,;" if line.count(mark) > (mark == "|")), None)
         columns = line.split(mark) if mark else []
-        places = [place for place, cell in enumerate(columns) if _NAMED.fullmatch(cell.strip(" \"'*"))]
+        indexes = [index for index, cell in enumerate(columns) if _PASSWORD_NAME.fullmatch(cell.strip(" \"'*"))]
         if mark in (",", ";") and not all(map(_COLUMN.fullmatch, columns)):  # a sentence, or one string of a list
-            places = []
+            indexes = []
         at = header.end() + 1
-        for _ in range(_MOST_ROWS if places else 0):
+        for _ in range(_MAX_ROWS if indexes else 0):
             end = text.find("\n", at)
             end = len(text) if end < 0 else end
             cells = text[at:end].split(mark)
             if len(cells) != len(columns):
                 break
-            for place in places:
-                start = at + sum(len(cell) + 1 for cell in cells[:place])
-                value = cells[place].strip(" \"'`\r")
-                start += cells[place].find(value) if value else 0
+            for index in indexes:
+                start = at + sum(len(cell) + 1 for cell in cells[:index])
+                value = cells[index].strip(" \"'`\r")
+                start += cells[index].find(value) if value else 0
                 if is_assigned_password(value, quoted=True):
                     yield MatchSpan(start, start + len(value), "password")
             at = last = end + 1
 
 
-def _inserted(text: str) -> Iterator[MatchSpan]:
+def _find_in_inserts(text: str) -> Iterator[MatchSpan]:
     for insert in _INSERT.finditer(text):
         names = [name.strip(' "`[]\n\t') for name in insert[1].split(",")]
-        places = {place for place, name in enumerate(names) if _NAMED.fullmatch(name)}
+        indexes = {index for index, name in enumerate(names) if _PASSWORD_NAME.fullmatch(name)}
         at = insert.end()
-        for _ in range(_MOST_ROWS if places else 0):
+        for _ in range(_MAX_ROWS if indexes else 0):
             row = _TUPLE.match(text, at)
             if row is None:
                 break
-            for place, cell in enumerate(_CELL.finditer(text, row.start(1), row.end(1))):
+            for index, cell in enumerate(_CELL.finditer(text, row.start(1), row.end(1))):
                 group = cell.lastindex or 0
-                if place in places and group in (1, 2) and is_assigned_password(cell[group], quoted=True):
+                if index in indexes and group in (1, 2) and is_assigned_password(cell[group], quoted=True):
                     yield MatchSpan(*cell.span(group), "password")
             at = row.end()
 
 
-def _settings(text: str, lowered: str) -> Iterator[MatchSpan]:
+def _find_in_settings(text: str, lowered: str) -> Iterator[MatchSpan]:
     secret = re.search(r"kind:[ \t]{0,4}secret\b", lowered) is not None
     last = 0
     for block in _BLOCK.finditer(text):
@@ -109,7 +109,7 @@ def _settings(text: str, lowered: str) -> Iterator[MatchSpan]:
         if block.start() < last or (plain and not secret):
             continue
         at, deep = block.end(), len(block[1])
-        for _ in range(_MOST_ROWS):
+        for _ in range(_MAX_ROWS):
             entry = _ENTRY.match(text, at)
             other = entry or _OTHER.match(text, at)
             if other is None or len(other[1]) <= deep:
@@ -120,11 +120,11 @@ def _settings(text: str, lowered: str) -> Iterator[MatchSpan]:
 
 
 def _is_setting(value: str, *, sure: bool) -> bool:
-    return is_token(value, least=16) or (sure and is_assigned_password(value, quoted=True))
+    return is_token(value, min_length=16) or (sure and is_assigned_password(value, quoted=True))
 
 
-def _lists(text: str) -> Iterator[MatchSpan]:
-    for found in _LIST.finditer(text):
-        for value in _STRINGS.finditer(text, found.start(1), found.end(1)):
-            if is_token(value[2], least=20) or (value[1] and is_password(value[2])):
+def _find_in_lists(text: str) -> Iterator[MatchSpan]:
+    for block in _LIST.finditer(text):
+        for value in _STRINGS.finditer(text, block.start(1), block.end(1)):
+            if is_token(value[2], min_length=20) or (value[1] and is_password(value[2])):
                 yield MatchSpan(*value.span(2), "secret")

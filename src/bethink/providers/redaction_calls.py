@@ -1,10 +1,10 @@
-"""Secrets in the calls of programs, and in addresses and headers, where no name stands before the value."""
+"""Secrets in function calls, URLs and headers, without a name before the value."""
 
 import re
 from collections.abc import Callable
 
 from bethink.providers.redaction_hints import Hints
-from bethink.providers.redaction_idioms import STRING, Idiom, is_given, is_random, is_word_or_more, rule
+from bethink.providers.redaction_idioms import STRING, Idiom, is_literal_password, is_random, is_word_or_more, rule
 from bethink.providers.redaction_values import is_password
 from bethink.providers.redaction_views import is_basic
 
@@ -12,7 +12,7 @@ _ANY_STRING = r"""(?:"[^"\n]{0,120}"|'[^'\n]{0,120}')"""
 
 
 def _call(functions: str, before: int, judge: Callable[[str], bool] = is_word_or_more) -> Idiom:
-    """Return the idiom of a function that takes a password behind so many other arguments."""
+    """Return the idiom of a function that takes a password after `before` other arguments."""
     names = re.findall(r"[A-Za-z_. ]{3,}", functions.replace("\\b", "").replace("\\.", "."))
     hints = (name.lower() for name in names)
     others = rf"(?:(?:[\w.]{{0,20}}{_ANY_STRING}|[^,()\"'\n]{{1,80}}),\s{{0,20}}){{{before}}}"
@@ -93,7 +93,7 @@ _CODE = [
         "password",
         "${",
         r"\$\{[\w.-]{0,60}(?:pass(?:word)?|pwd?|pw|secret|token)[\w.-]{0,20}:-?([^\s{}\"']{4,128})\}",
-        is_given,
+        is_literal_password,
         re.IGNORECASE,
     ),
     rule(
@@ -116,7 +116,7 @@ _SETTINGS = [
     ),
     rule("token", "://", r"://([\w.~%-]{20,256}):[^\s/@\"'<>]{0,128}@(?=[\w\[{$%-])", is_random),
     rule("token", "://", r"://([\w.~%-]{20,256})@(?!o[0-9]+\.ingest|[\w.-]{0,60}sentry)(?=[\w\[{$%-])", is_random),
-    rule("token", "s3://|gs://", r"s3://([A-Z0-9]{16,24}):[^\s/@]{20,128}@", is_given),
+    rule("token", "s3://|gs://", r"s3://([A-Z0-9]{16,24}):[^\s/@]{20,128}@", is_literal_password),
     rule(
         "session",
         "cookie",

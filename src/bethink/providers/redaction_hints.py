@@ -1,4 +1,4 @@
-"""Which rules are worth a try: most texts contain none of the words that a rule needs."""
+"""A fast filter of redaction rules: most texts contain none of the words that a rule needs."""
 
 from collections.abc import Iterable
 
@@ -6,7 +6,7 @@ _Start = tuple[str, str, str]
 
 
 class Hints:
-    """Some lower-case words, one of which must stand in a text for a rule to find anything there."""
+    """Lower-case words. A rule can match a text only if the text contains one of them."""
 
     __slots__ = ("by_start", "short", "starts")
 
@@ -20,16 +20,16 @@ class Hints:
 
 
 class Lowered:
-    """A text in lower case. It knows which three letters follow each other, which tells quickly what it lacks."""
+    """A text in lower case, with its three-letter sequences for fast lookups."""
 
     __slots__ = ("starts", "text")
 
     def __init__(self, text: str) -> None:
-        self.text = text.replace("İ", "i").lower()  # the only letter that grows in lower case: positions would shift
+        self.text = text.replace("İ", "i").lower()  # the only letter whose lower case is longer; positions would shift
         self.starts = frozenset(zip(self.text, self.text[1:], self.text[2:], strict=False))
 
     def has(self, hints: Hints) -> bool:
-        """Return whether one of the words stands in the text."""
+        """Return whether the text contains one of the words."""
         text = self.text
         for word in hints.short:
             if word in text:
@@ -40,23 +40,23 @@ class Lowered:
 
 
 class Index:
-    """Finds the rules whose hints stand in a text at once, and not one by one."""
+    """Finds all rules whose hints a text contains, in one pass."""
 
     __slots__ = ("_by_start", "_short", "_starts")
 
     def __init__(self, rules: Iterable[Hints]) -> None:
         self._by_start: dict[_Start, list[tuple[str, int]]] = {}
         self._short: list[tuple[str, int]] = []
-        for place, hints in enumerate(rules):
-            self._short += ((word, place) for word in hints.short)
+        for position, hints in enumerate(rules):
+            self._short += ((word, position) for word in hints.short)
             for start, words in hints.by_start.items():
-                self._by_start.setdefault(start, []).extend((word, place) for word in words)
+                self._by_start.setdefault(start, []).extend((word, position) for word in words)
         self._starts = frozenset(self._by_start)
 
-    def places_in(self, lowered: Lowered) -> list[int]:
-        """Return the places of those rules, in their order."""
+    def positions_in(self, lowered: Lowered) -> list[int]:
+        """Return the positions of the matching rules, in order."""
         text = lowered.text
-        found = {place for word, place in self._short if word in text}
+        positions = {position for word, position in self._short if word in text}
         for start in lowered.starts & self._starts:
-            found.update(place for word, place in self._by_start[start] if word in text)
-        return sorted(found)
+            positions.update(position for word, position in self._by_start[start] if word in text)
+        return sorted(positions)

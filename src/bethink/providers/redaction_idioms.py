@@ -1,15 +1,15 @@
-"""Secrets in the idioms of shells, programs, databases and settings files, where no name stands before the value."""
+"""Secrets in the idioms of shells, programs, databases and settings files, without a name before the value."""
 
 import re
 from collections.abc import Callable
 from typing import NamedTuple
 
 from bethink.providers.redaction_hints import Hints
-from bethink.providers.redaction_values import is_assigned_password, is_password, is_token, stands_for_one
+from bethink.providers.redaction_values import is_assigned_password, is_password, is_placeholder, is_token
 
 
 class Idiom(NamedTuple):
-    """A pattern whose last group is the secret, tried where one of its lower-cased hints stands."""
+    """A pattern whose last group is the secret, tried if the text contains one of its lower-case hints."""
 
     kind: str
     hints: Hints
@@ -18,9 +18,9 @@ class Idiom(NamedTuple):
     needs: tuple[str, ...] = ("",)
 
 
-def is_given(value: str) -> bool:
-    """Return whether a value is a password where only a password can stand."""
-    return not stands_for_one(value, literal=True) and not value.startswith(("-", "$", "%(", "@"))
+def is_literal_password(value: str) -> bool:
+    """Return whether a value is a password in a position reserved for passwords."""
+    return not is_placeholder(value, literal=True) and not value.startswith(("-", "$", "%(", "@"))
 
 
 def is_word_or_more(value: str) -> bool:
@@ -29,19 +29,19 @@ def is_word_or_more(value: str) -> bool:
 
 
 def is_random(value: str) -> bool:
-    """Return whether a value is a random token of some length."""
-    return is_token(value, least=20)
+    """Return whether a value is a random token of at least 20 characters."""
+    return is_token(value, min_length=20)
 
 
 def _is_user_password(value: str) -> bool:
-    return not value.isdigit() and is_given(value)
+    return not value.isdigit() and is_literal_password(value)
 
 
 _VALUE = r"""(?:"([^"\n]{3,128})"|'([^'\n]{3,128})'|([^\s"'|;]{3,128}))"""
 STRING = r"""(?:"([^"\n]{3,128})"|'([^'\n]{3,128})'|`([^`\n]{3,128})`)"""
 
 
-def _flag(tools: str, flags: str, judge: Callable[[str], bool] = is_given) -> Idiom:
+def _flag(tools: str, flags: str, judge: Callable[[str], bool] = is_literal_password) -> Idiom:
     """Return the idiom of a command whose flag takes a password."""
     names = re.findall(r"[a-z0-9_ -]{2,}", re.sub(r"\w\?", "", tools))
     hints = (name if len(name) > 2 else f"{name} " for name in names)
@@ -49,8 +49,10 @@ def _flag(tools: str, flags: str, judge: Callable[[str], bool] = is_given) -> Id
     return Idiom("password", Hints(*hints), pattern, judge, (" -", " /", '"-', "'-"))
 
 
-def rule(kind: str, hints: str, pattern: str, judge: Callable[[str], bool] = is_given, flags: int = 0) -> Idiom:
-    """Return an idiom, with its hints in one text."""
+def rule(
+    kind: str, hints: str, pattern: str, judge: Callable[[str], bool] = is_literal_password, flags: int = 0
+) -> Idiom:
+    """Return an idiom. `hints` are separated by `|`."""
     return Idiom(kind, Hints(*hints.split("|")), re.compile(pattern, flags), judge)
 
 
@@ -176,7 +178,7 @@ _COMMANDS = [
         r"|(?:[0-9]{1,3}\.){3})",
         is_password,
     ),
-    rule("password", "@", r"[=\"'][\w.-]{1,40}:([^\s:@/\"'<>]{6,64})@(?=tcp\(|\()", is_given),
+    rule("password", "@", r"[=\"'][\w.-]{1,40}:([^\s:@/\"'<>]{6,64})@(?=tcp\(|\()", is_literal_password),
     rule("password", "auth ", r"(?m)^(?:[\w.:-]{3,40}> ?)?AUTH (?:default )?([^\s\"']{6,128})\s*$", is_password),
     rule("password", "securestring", rf"(?i:ConvertTo-SecureString)\s(?:-\w{{1,20}}\s){{0,3}}{_VALUE}"),
     rule(
@@ -300,4 +302,4 @@ _DATABASES = [
     rule("password", "sp_addlogin|sp_addlinkedsrvlogin", rf"sp_add\w{{5,20}}\s[^\n;]{{0,120}},\s{{0,8}}N?{STRING}"),
 ]
 IDIOMS = [*_COMMANDS, *_LINES, *_DATABASES]
-"""Those of shells, databases and settings files."""
+"""Idioms of shells, databases and settings files."""

@@ -1,14 +1,14 @@
-"""The names that stand before secrets, in many languages, and where they stand in a text."""
+"""Names of secrets in many languages, and their positions in a text."""
 
 import re
 from collections.abc import Iterator
 from itertools import product
 
 from bethink.providers.redaction_hints import Hints
-from bethink.providers.redaction_tokens import either
+from bethink.providers.redaction_tokens import alternation
 
 
-def _joined(*names: str) -> list[str]:
+def _join_variants(*names: str) -> list[str]:
     return [joiner.join(name.split()) for name, joiner in product(names, ("", "_", "-", " "))]
 
 
@@ -72,9 +72,9 @@ _NAMES = {
         ),
         *("pasword", "passwrd", "passowrd", "paswd", "p/w", "requirepass", "masterauth", "pwd", "pass", "pw", "psk"),
     ],
-    "aws_secret": _joined("secret access key"),
-    "private_key": [*_joined("private key"), "client-key-data"],
-    "api_key": _joined(
+    "aws_secret": _join_variants("secret access key"),
+    "private_key": [*_join_variants("private key"), "client-key-data"],
+    "api_key": _join_variants(
         *("api key", "access key", "secret key", "license key", "licence key", "auth key", "encryption key", "app key"),
         *("session key", "cookie key", "hmac key", "jwt key", "subscription key", "cipher key", "aes key"),
         *("erlang cookie", "cookie secret", "webhook signing", "auth token", "authtoken"),
@@ -98,7 +98,7 @@ _NAMES = {
     "key": ["key", "schlüssel", "clé", "chiave", "chave", "sleutel", "nyckel", "klucz", "salt", "ключ", "密钥", "密鑰"],
 }
 KIND = {name: kind for kind, names in _NAMES.items() for name in names}
-_NAME = re.compile(either(KIND))
+_NAME = re.compile(alternation(KIND))
 HINTS = Hints(
     *(
         "p/w",
@@ -159,7 +159,7 @@ HINTS = Hints(
     ),
     *("chiave", "chave", "klucz", "anahtar", "sleutel", "nyckel", "キー", "키", "مفتاح"),
 )
-"""Every lower-cased text that contains a name contains one of these."""
+"""Every text with a name contains one of these, in lower case."""
 _WHOLE_WORDS = {
     "pwd",
     "pass",
@@ -223,7 +223,7 @@ _AFTER = re.compile(
     r"secondary|default|b64|base64|hex|code|confirmation|confirm|repeat|again|[0-9]{1,3})){0,4}+(?![A-Za-z0-9])"
 )
 CAMEL = re.compile(r"[a-z0-9](?!Key)[A-Z][a-z]")
-"""`smtpPass`. What ends in `Key` is too often a name of something else."""
+"""`smtpPass`. Names that end in `Key` too often mean something else."""
 _NUMBER = 3  # digits of a number that belongs to a name
 _NOTHING = re.compile("")
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7a3]")
@@ -272,29 +272,29 @@ DETERMINERS = frozenset(
         *("vores", "ons", "onze", "bank", "router", "server", "guest", "email", "vpn", "database", "un", "une", "l'"),
     )
 )
-"""Words between a value and the name behind it."""
+"""Words between a value and the name after it."""
 
 
 def names_in(text: str, lowered: str) -> Iterator[tuple[str, int, int]]:
-    """Find the names in a text, given in lower case as well: each with its beginning and end."""
-    for found in _NAME.finditer(lowered):
-        name, start = found.group(), found.start()
+    """Yield each name in a text with its start and end. `lowered` is the text in lower case."""
+    for match in _NAME.finditer(lowered):
+        name, start = match.group(), match.start()
         if name in _WHOLE_WORDS and lowered[max(0, start - 1) : start].isalpha() and not CAMEL.match(text, start - 1):
             continue
-        rest = _AFTER.match(lowered, found.end())
-        if not name.isascii() and (rest is None or rest.end() - found.end() > _NUMBER) and _UNSPACED.match(name):
-            rest = _NOTHING.match(lowered, found.end())  # 密码 and its like stand directly before a value
-        if name == "auth" and rest and rest.group():  # `auth0`, `auth_value`
+        suffix = _AFTER.match(lowered, match.end())
+        if not name.isascii() and (suffix is None or suffix.end() - match.end() > _NUMBER) and _UNSPACED.match(name):
+            suffix = _NOTHING.match(lowered, match.end())  # 密码 and similar names are followed directly by a value
+        if name == "auth" and suffix and suffix.group():  # `auth0`, `auth_value`
             continue
         before = lowered[max(0, start - 16) : start].rstrip("_- ")
         if before.endswith(_NOT_BEFORE_THIS.get(name, ())):
             continue
-        if rest and not before.endswith(_NOT_BEFORE):
-            yield ("password" if "password" in rest.group() else name), start, rest.end()
+        if suffix and not before.endswith(_NOT_BEFORE):
+            yield ("password" if "password" in suffix.group() else name), start, suffix.end()
 
 
 def limits_of(names: list[tuple[str, int, int]]) -> list[int]:
-    """Return for each name where the search for its value ends: at the next name of the same kind."""
+    """Return for each name the end of the search for its value: the next name of the same kind."""
     limits: list[int] = []
     next_of: dict[str, int] = {}
     for name, start, end in reversed(names):

@@ -1,4 +1,4 @@
-"""Numbers of a person, removed only where a setting asks for them: cards, accounts, telephones, addresses, ids."""
+"""Personal numbers, removed only if a setting lists them: cards, accounts, phone numbers, addresses, IDs."""
 
 import re
 from collections.abc import Callable, Collection, Iterator
@@ -38,14 +38,14 @@ _NAMED_ID = re.compile(
 )
 
 
-def personal(text: str, kinds: Collection[str]) -> Iterator[MatchSpan]:
+def find_personal_numbers(text: str, kinds: Collection[str]) -> Iterator[MatchSpan]:
     """Find the personal numbers of these kinds."""
     for kind, pattern, judge in _RULES:
         if kind in kinds:
-            for found in pattern.finditer(text):
-                group = found.lastindex or 0
-                if judge(found[group]):
-                    yield MatchSpan(*found.span(group), kind)
+            for match in pattern.finditer(text):
+                group = match.lastindex or 0
+                if judge(match[group]):
+                    yield MatchSpan(*match.span(group), kind)
 
 
 def _digits(value: str) -> list[int]:
@@ -62,8 +62,8 @@ def _is_card(value: str) -> bool:
 
 def _is_iban(value: str) -> bool:
     packed = value.replace(" ", "")
-    turned = packed[4:] + packed[:4]
-    return 15 <= len(packed) <= 34 and int("".join(str(int(letter, 36)) for letter in turned)) % 97 == 1
+    rotated = packed[4:] + packed[:4]
+    return 15 <= len(packed) <= 34 and int("".join(str(int(letter, 36)) for letter in rotated)) % 97 == 1
 
 
 def _is_phone(value: str) -> bool:
@@ -73,8 +73,10 @@ def _is_phone(value: str) -> bool:
 def _is_cpf(value: str) -> bool:
     digits = _digits(value)
     for length in (9, 10):
-        rest = sum(digit * (length + 1 - place) for place, digit in enumerate(digits[:length])) * 10 % 11 % 10
-        if rest != digits[length]:
+        check_digit = (
+            sum(digit * (length + 1 - position) for position, digit in enumerate(digits[:length])) * 10 % 11 % 10
+        )
+        if check_digit != digits[length]:
             return False
     return len(set(digits)) > 1
 

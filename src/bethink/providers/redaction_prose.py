@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from bethink.providers.redaction_hints import Hints, Lowered
 from bethink.providers.redaction_tokens import MatchSpan
 
-_WHAT = (
+_CODE_NOUN = (
     # English
     r"(?:[^\W\d_]{2,16}-)?pin(?![ -]?code of (?-i:[A-Z])[^\n0-9]{1,24}[1-9][0-9]{5}(?![0-9]))|passcode"
     r"|(?:door|gate|alarm|garage|shed|key ?box|key ?safe|entry|entrance|safe|unlock|access|security|verification"
@@ -37,7 +37,7 @@ _WHAT = (
     r"|(?:kapı|alarm|doğrulama|onay|giriş|kart) (?:kodu|şifresi)"
 )
 AT_END = r"(?=[\"'`”»)]{0,2}[.,;!?)]{0,2}(?:\s|\Z))"
-"""What stands behind the last word of a clause, for a look ahead."""
+"""Lookahead for the end of a clause."""
 _DIGIT = re.compile(r"[0-9]")
 _LINK = (
     r"(?:(?:[,;.!?]{1,2}[ \t]{1,3})?(?:it(?:['\u2019]s| is| was)|(?:es|er|sie|das) (?:ist|lautet)|(?:maintenant "
@@ -64,13 +64,13 @@ NOUN = (
     r"|jak|żeby|а|но|чтобы"
     r"|después|antes|cuando|dopo|prima|quando|depois|po|przed|gdy|после|перед|если|als|daarna)\b)[^\W\d]"
 )
-"""What stands behind a quantity, for a negative look ahead: a word other than these."""
+"""Negative lookahead after a quantity: a word other than these."""
 _NO_YEAR = "".join(
     rf"(?<!\s{word})" for word in ("in", "im", "en", "of", "by", "since", "until", "before", "after", "from", "seit")
 )
-"""A number behind one of these is a year."""
+"""A number after one of these is a year."""
 _SPOKEN = re.compile(
-    rf"(?<![\w-])(?:{_WHAT})(?:[ \t]{{1,3}}[^\s.?!:=0-9]{{1,20}}){{0,6}}?"
+    rf"(?<![\w-])(?:{_CODE_NOUN})(?:[ \t]{{1,3}}[^\s.?!:=0-9]{{1,20}}){{0,6}}?"
     rf"(?:[ \t]{{0,3}}{_LINK}[ \t]{{0,3}}|(?<!pin)(?<!PIN){_NO_YEAR}[ \t]{{1,3}}(?=[0-9]{{4,8}}(?![0-9]{NOUN})"
     rf"|[0-9]{{2,3}}[A-ZА-Я][0-9]{{3,5}}))[\"'`]?{_CODE}{_END}",
     re.IGNORECASE,
@@ -80,7 +80,7 @@ _SPOKEN_BEFORE = re.compile(
     r"|jest|er|är|—|–|-|это)[ \t]{1,2}"
     r"(?:(?:your|the|my|our|dein|der|ihr|mein|votre|ton|le|mon|tu|su|el|mi|o|seu|il|tuo|mio|twój|mój|ваш|мой|din"
     r"|je|uw|de|het)[ \t]{1,2}){1,2}"
-    rf"(?:{_WHAT}|[^\s\d]{{1,20}}[ \t](?:code|pin|otp)|(?:code|código|codice|kod|код) (?:de|di|do|для)\b)",
+    rf"(?:{_CODE_NOUN}|[^\s\d]{{1,20}}[ \t](?:code|pin|otp)|(?:code|código|codice|kod|код) (?:de|di|do|для)\b)",
     re.IGNORECASE,
 )
 _SENT = re.compile(
@@ -92,13 +92,13 @@ _SENT = re.compile(
     rf"[^\n\d.]{{0,24}}?[ \t:]([0-9]{{4,8}}|[0-9]{{3}}[ -][0-9]{{3}}){_END}",
     re.IGNORECASE,
 )
-_SPELT = re.compile(
+_SPELLED = re.compile(
     r"(?i:pass(?:word|wort|phrase|code)|kennwort|mot de passe|contraseña|senha|hasło|пароль|wachtwoord)"
     r"[^\n.]{0,60}?(?<!\w)([A-Za-z0-9](?:[ ]?[-–][ ]?[A-Za-z0-9!@#$%&*?]){5,31})(?![\w-])"
 )
 """A password letter by letter."""
 _RANGE = re.compile(r"a ?[-–] ?z|0 ?[-–] ?9", re.IGNORECASE)
-"""What a policy asks for."""
+"""Character ranges, as in a password policy."""
 _OWN_PIN = re.compile(
     rf"(?<![\w-])(?:voicemail|card|debit card|credit card|sim|phone|bank|atm|tablet|door|my|our|his|her|meine?"
     rf"|karten|ec-?karten|handy|mon|ma|mi|meu|mój)"
@@ -110,7 +110,7 @@ _SPOKEN_HINTS = Hints(
     *("pin", "code", "combination", "geheimzahl", "kod"),
     *("código", "clave", "codice", "код", "пин", "şifresi", "senha"),
 )
-_SPELT_HINTS = Hints(
+_SPELLED_HINTS = Hints(
     *("pass", "kennwort", "contraseña", "senha", "hasło", "пароль", "wachtwoord"),
 )
 _WRITTEN = re.compile(
@@ -133,7 +133,7 @@ _BACKUP_CODE = re.compile(
     r"|[-*•][ ])?((?=[A-Za-z-]{0,20}[0-9])[A-Za-z0-9]{4,12}(?:-[A-Za-z0-9]{3,12}){0,4})"
     r"(?![\w])[ \t,;|]{0,4}\r?\n?[ \t]{0,4}"
 )
-_MOST_CODES = 20
+_MAX_CODES = 20
 _ANSWER = re.compile(
     r"(?:security (?:question|answer)|secret (?:question|answer)|sicherheitsfrage|question (?:secrète"
     r"|de sécurité)|pregunta de seguridad)"
@@ -143,31 +143,31 @@ _ANSWER = re.compile(
 _ANSWER_HINTS = Hints("security", "secret", "sicherheitsfrage", "question", "pregunta")
 
 
-def spoken(text: str, lowered: Lowered) -> Iterator[MatchSpan]:
-    """Find codes that a sentence names."""
+def find_codes(text: str, lowered: Lowered) -> Iterator[MatchSpan]:
+    """Find codes that a sentence reveals."""
     if lowered.has(_SPOKEN_HINTS) and _DIGIT.search(text):
         for pattern in (_SPOKEN, _SPOKEN_BEFORE, _SENT, _OWN_PIN):
-            yield from (MatchSpan(*found.span(found.lastindex or 0), "pin") for found in pattern.finditer(text))
-        yield from _backup_codes(text)
+            yield from (MatchSpan(*match.span(match.lastindex or 0), "pin") for match in pattern.finditer(text))
+        yield from _find_backup_codes(text)
     if not text.isascii() and lowered.has(_WRITTEN_HINTS):
-        yield from (MatchSpan(*found.span(1), "pin") for found in _WRITTEN.finditer(text))
-    if lowered.has(_SPELT_HINTS):
-        yield from (MatchSpan(*found.span(1), "password") for found in _SPELT.finditer(text) if _is_spelt(found[1]))
+        yield from (MatchSpan(*match.span(1), "pin") for match in _WRITTEN.finditer(text))
+    if lowered.has(_SPELLED_HINTS):
+        yield from (MatchSpan(*match.span(1), "password") for match in _SPELLED.finditer(text) if _is_spelled(match[1]))
     if lowered.has(_ANSWER_HINTS):
-        yield from (MatchSpan(*found.span(1), "password") for found in _ANSWER.finditer(text))
+        yield from (MatchSpan(*match.span(1), "password") for match in _ANSWER.finditer(text))
 
 
-def _is_spelt(value: str) -> bool:
+def _is_spelled(value: str) -> bool:
     """Return whether single characters are a password, not a range or a row of pins."""
     mixed = any(map(str.isdigit, value)) and any(map(str.isalpha, value))
     return mixed and _RANGE.search(value) is None
 
 
-def _backup_codes(text: str) -> Iterator[MatchSpan]:
-    for found in _BACKUP.finditer(text):
-        at = found.end()
+def _find_backup_codes(text: str) -> Iterator[MatchSpan]:
+    for heading in _BACKUP.finditer(text):
+        at = heading.end()
         first = last = -1
-        for _ in range(_MOST_CODES):
+        for _ in range(_MAX_CODES):
             code = _BACKUP_CODE.match(text, at)
             if code is None:
                 break

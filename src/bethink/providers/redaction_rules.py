@@ -1,41 +1,41 @@
-"""All redaction rules together: which parts of a text are secrets."""
+"""All redaction rules together: find the secrets in a text."""
 
 import re
 from collections.abc import Collection, Iterator
 
-from bethink.providers.redaction_blocks import in_blocks
+from bethink.providers.redaction_blocks import find_in_blocks
 from bethink.providers.redaction_calls import CALLS
+from bethink.providers.redaction_entry_codes import find_entry_codes
 from bethink.providers.redaction_hints import Hints, Index, Lowered
 from bethink.providers.redaction_idioms import IDIOMS, Idiom
 from bethink.providers.redaction_names import HINTS
-from bethink.providers.redaction_openers import opening
-from bethink.providers.redaction_personal import personal
-from bethink.providers.redaction_prose import spoken
-from bethink.providers.redaction_telling import told
-from bethink.providers.redaction_tokens import MatchSpan, broken, shaped
-from bethink.providers.redaction_values import is_assigned_password, is_password, is_token, stands_for_one
-from bethink.providers.redaction_views import decoded, plain_view
-from bethink.providers.redaction_words import named
+from bethink.providers.redaction_personal import find_personal_numbers
+from bethink.providers.redaction_prose import find_codes
+from bethink.providers.redaction_sentences import find_sentence_passwords
+from bethink.providers.redaction_tokens import MatchSpan, find_broken_tokens, find_tokens
+from bethink.providers.redaction_values import is_assigned_password, is_password, is_placeholder, is_token
+from bethink.providers.redaction_views import find_base64, plain_view
+from bethink.providers.redaction_words import find_named_secrets
 
 _URL = re.compile(r"""://[^\s:/@"'<>`?]{0,64}:([^\s/"'<>`?]{1,128})@(?=[\w\[{$%-])""")
 _IN_CODE = ("env.", "config.", "settings.", "process.", "os.", "secrets.", "self.", "this.", "{", "[", "(", "<")
-"""How an address begins its password if a program fills it in."""
+"""Beginnings of a password in a URL that a program fills in."""
 
 
-def _is_given(value: str) -> bool:
+def _is_quoted_password(value: str) -> bool:
     return is_assigned_password(value, quoted=True)
 
 
 def _is_url_password(value: str) -> bool:
     return (
         len(value) >= 3
-        and not stands_for_one(value, literal=value.count(".") == 1 and not value.startswith(_IN_CODE))
+        and not is_placeholder(value, literal=value.count(".") == 1 and not value.startswith(_IN_CODE))
         and not value.startswith(":")
     )
 
 
 def _is_random(value: str) -> bool:
-    return is_token(value, least=16)
+    return is_token(value, min_length=16)
 
 
 def _is_seed(value: str) -> bool:
@@ -43,8 +43,8 @@ def _is_seed(value: str) -> bool:
     return any(map(str.isdigit, letters)) or (letters == value and len(value) in (16, 26, 32, 52, 64))
 
 
-def _always(value: str) -> bool:
-    return not stands_for_one(value)
+def _is_not_placeholder(value: str) -> bool:
+    return not is_placeholder(value)
 
 
 _CONTEXTS = [
@@ -52,7 +52,7 @@ _CONTEXTS = [
         "otp_seed",
         Hints("otpauth:"),
         re.compile(r"otpauth://[^\s\"'<>]{0,200}?[?&]secret=([A-Za-z2-7]{8,128})"),
-        _always,
+        _is_not_placeholder,
     ),
     (
         "otp_seed",
@@ -100,12 +100,17 @@ _CONTEXTS = [
         ),
         is_password,
     ),
-    ("password", Hints("wifi:"), re.compile(r"wifi:[^\n]{0,80}?;p:([^;\n]{4,80});", re.IGNORECASE), _always),
+    (
+        "password",
+        Hints("wifi:"),
+        re.compile(r"wifi:[^\n]{0,80}?;p:([^;\n]{4,80});", re.IGNORECASE),
+        _is_not_placeholder,
+    ),
     (
         "password",
         Hints("app password"),
         re.compile(r"(?i:app password)\W{1,4}(?:is\s)?((?:[a-z]{4} ){3}[a-z]{4})\b"),
-        _always,
+        _is_not_placeholder,
     ),
     (
         "password",
@@ -114,7 +119,7 @@ _CONTEXTS = [
             r"(?i:passphrase)(?:[ \t][\w ]{0,40}?\b(?:is|was))?[ \t]{0,3}[:=]?[ \t]{0,3}"
             r"(?:[\"'`]|(?<=[:=])|(?<=[:=] )|(?<=is ))([a-z]{3,12}(?:[ ][a-z]{3,12}){3,9})(?=[\"'`.,;]|\s*\n|\s*\Z)"
         ),
-        _always,
+        _is_not_placeholder,
     ),
     (
         "session",
@@ -138,7 +143,7 @@ _CONTEXTS = [
             r"(?:[_-](?:value|string|main|prod|dev|test|[0-9]{1,2}))?\" \{[^{}]{0,300}?"
             r"\bdefault[ \t]{0,20}=[ \t]{0,20}\"([^\"\n]{4,512})\""
         ),
-        _is_given,
+        _is_quoted_password,
     ),
 ]
 _IDIOMS = [*(Idiom(*context) for context in _CONTEXTS), *IDIOMS, *CALLS]
@@ -153,69 +158,69 @@ _PHRASE_ENDS = frozenset((*("the", "and", "for", "are", "was", "has", "not", "bu
 _PHRASE_LENGTHS = (25, 24, 21, 18, 15, 12)
 
 
-def _phrases(text: str, lowered: str) -> Iterator[MatchSpan]:
-    for found in _PHRASE.finditer(lowered):
+def _find_seed_phrases(text: str, lowered: str) -> Iterator[MatchSpan]:
+    for heading in _PHRASE.finditer(lowered):
         ends: list[int] = []
-        at = found.end()
+        at = heading.end()
         while len(ends) < 25 and (word := _PHRASE_WORD.match(text, at)) and word[1] not in _PHRASE_ENDS:
             ends.append(word.end(1))
             at = word.end()
         length = next((length for length in _PHRASE_LENGTHS if length <= len(ends)), 0)
         if length:
-            yield MatchSpan(found.end(), ends[length - 1], "seed_phrase")
+            yield MatchSpan(heading.end(), ends[length - 1], "seed_phrase")
 
 
-def secrets(text: str, also: Collection[str] = ()) -> list[MatchSpan]:
+def find_secrets(text: str, also: Collection[str] = ()) -> list[MatchSpan]:
     """Return the secrets in a text, and personal numbers of the kinds in `also`, in order and without overlaps."""
-    found = _in(text, also)
+    spans = _find_all(text, also)
     view = plain_view(text)
     if view is not None:
-        found += map(view.back, _in(view.text, also))
-    for start, end, inner in decoded(text):
-        if kinds := _in(inner, also):
-            found.append(MatchSpan(start, end, kinds[0].kind))
-    return _apart(found) if found else found
+        spans += map(view.to_original, _find_all(view.text, also))
+    for start, end, inner in find_base64(text):
+        if kinds := _find_all(inner, also):
+            spans.append(MatchSpan(start, end, kinds[0].kind))
+    return _merge_overlaps(spans) if spans else spans
 
 
-def _in(text: str, also: Collection[str]) -> list[MatchSpan]:
+def _find_all(text: str, also: Collection[str]) -> list[MatchSpan]:
     lowered = Lowered(text)
-    found = [*shaped(text, lowered), *broken(text, lowered)]
+    spans = [*find_tokens(text, lowered), *find_broken_tokens(text, lowered)]
     if also:
-        found += personal(text, also)
+        spans += find_personal_numbers(text, also)
     if "://" in text and "@" in text:
-        found += [MatchSpan(*url.span(1), "password") for url in _URL.finditer(text) if _is_url_password(url[1])]
-    return found + _told(text, lowered)
+        spans += [MatchSpan(*url.span(1), "password") for url in _URL.finditer(text) if _is_url_password(url[1])]
+    return spans + _find_by_context(text, lowered)
 
 
-def _told(text: str, lowered: Lowered) -> list[MatchSpan]:
-    """Return what the words and marks around it make a secret."""
-    found: list[MatchSpan] = []
-    for place in _INDEX.places_in(lowered):
-        kind, _, pattern, judge, needs = _IDIOMS[place]
+def _find_by_context(text: str, lowered: Lowered) -> list[MatchSpan]:
+    """Return secrets that the words and marks around them reveal."""
+    spans: list[MatchSpan] = []
+    for position in _INDEX.positions_in(lowered):
+        kind, _, pattern, judge, needs = _IDIOMS[position]
         if any(need in text for need in needs):
             for match in pattern.finditer(text):
                 group = match.lastindex or 0
                 if judge(match[group]):
-                    found.append(MatchSpan(*match.span(group), kind))
-    found += in_blocks(text, lowered)
-    found += spoken(text, lowered)
-    found += opening(text, lowered)
-    found += told(text, lowered)
+                    spans.append(MatchSpan(*match.span(group), kind))
+    spans += find_in_blocks(text, lowered)
+    spans += find_codes(text, lowered)
+    spans += find_entry_codes(text, lowered)
+    spans += find_sentence_passwords(text, lowered)
     if lowered.has(_PHRASE_HINTS):
-        found += _phrases(text, lowered.text)
+        spans += _find_seed_phrases(text, lowered.text)
     if lowered.has(HINTS):
-        found += named(text, lowered.text)
-    return found
+        spans += find_named_secrets(text, lowered.text)
+    return spans
 
 
-def _apart(found: list[MatchSpan]) -> list[MatchSpan]:
+def _merge_overlaps(spans: list[MatchSpan]) -> list[MatchSpan]:
     """Merge overlapping spans. The kind of the earliest rule wins."""
-    kept: list[tuple[int, MatchSpan]] = []
-    for rank, span in sorted(enumerate(found), key=lambda entry: entry[1].start):
-        if not kept or span.start >= kept[-1][1].end:
-            kept.append((rank, span))
+    merged: list[tuple[int, MatchSpan]] = []
+    for rank, span in sorted(enumerate(spans), key=lambda entry: entry[1].start):
+        if not merged or span.start >= merged[-1][1].end:
+            merged.append((rank, span))
             continue
-        first, last = kept[-1]
+        first, last = merged[-1]
         kind = last.kind if first < rank else span.kind
-        kept[-1] = min(first, rank), MatchSpan(last.start, max(last.end, span.end), kind)
-    return [span for _, span in kept]
+        merged[-1] = min(first, rank), MatchSpan(last.start, max(last.end, span.end), kind)
+    return [span for _, span in merged]

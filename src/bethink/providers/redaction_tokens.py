@@ -1,11 +1,11 @@
-"""Secrets with a recognisable shape: keys with the prefix of a provider, private key blocks, signed tokens."""
+"""Secrets with a recognizable shape: keys with the prefix of a provider, private key blocks, signed tokens."""
 
 import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from bethink.providers.redaction_hints import Hints, Index, Lowered
-from bethink.providers.redaction_values import scrambled
+from bethink.providers.redaction_values import is_scrambled
 
 
 class MatchSpan(NamedTuple):
@@ -199,34 +199,34 @@ _SHAPES = {
 }
 
 
-def either(words: Iterable[str]) -> str:
+def alternation(words: Iterable[str]) -> str:
     """Return an alternation that branches on the first character, longest word first, so that it fails fast."""
     groups: dict[str, list[str]] = {}
     for word in sorted(words, key=len, reverse=True):
         groups.setdefault(word[0], []).append(re.escape(word[1:]))
-    return "|".join(f"{re.escape(first)}(?:{'|'.join(rest)})" for first, rest in groups.items())
+    return "|".join(f"{re.escape(first)}(?:{'|'.join(endings)})" for first, endings in groups.items())
 
 
 _KINDS = {prefix: kind for kind, prefixes in _PREFIXES.items() for prefix in prefixes}
 _PREFIXED = re.compile(
-    rf"(?<![A-Za-z0-9])({either(_KINDS)})[A-Za-z0-9_-]{{16,}}+(?:\.[A-Za-z0-9_-]{{16,}}+|\.[0-9]{{2}}\.[a-z0-9]{{7,9}}|=[0-9A-F]{{8}}|==?)?"
+    rf"(?<![A-Za-z0-9])({alternation(_KINDS)})[A-Za-z0-9_-]{{16,}}+(?:\.[A-Za-z0-9_-]{{16,}}+|\.[0-9]{{2}}\.[a-z0-9]{{7,9}}|=[0-9A-F]{{8}}|==?)?"
 )
 _SHAPED = [
     (kind, hints, re.compile(rf"(?<![A-Za-z0-9])(?:{shape})", re.ASCII)) for kind, (hints, shape) in _SHAPES.items()
 ]
 _INDEX = Index(Hints(*map(str.lower, hints)) for _, hints, _ in _SHAPED)
-_LEAST = {"wallet_key": 51, "stellar_key": 56, "ngrok_token": 48, "discord_token": 58, "infisical_token": 88}
-"""The shortest words that can be tokens whose hints stand in many texts."""
+_MIN_LENGTHS = {"wallet_key": 51, "stellar_key": 56, "ngrok_token": 48, "discord_token": 58, "infisical_token": 88}
+"""Minimum lengths of tokens whose hints occur in many texts."""
 _PREFIX_HINTS = Hints(*map(str.lower, _KINDS), "akia", "asia")
-_SHORTEST = 19
+_MIN_LENGTH = 19
 _NOT_SCRAMBLED = {"aws_key", "new_relic_key", "age_key", "webhook", "telegram_token", "amazon_key", "launch_key"}
 _HEAD = re.compile(
-    rf"(?<![A-Za-z0-9_-])((?:{either(_KINDS)})|AKIA"
+    rf"(?<![A-Za-z0-9_-])((?:{alternation(_KINDS)})|AKIA"
     rf"|ASIA)([A-Za-z0-9_-]*+)(?==?\r?\n[ \t>|]{{0,8}}[A-Za-z0-9]|[ ][A-Za-z0-9])"
 )
 _NEXT = re.compile(r"(=?\r?\n[ \t>|]{0,8}|[ ])([A-Za-z0-9_-]{4,}+)(?![^\s\"'`,;.)\]}=])")
-_MOST_PIECES = 20
-_ENOUGH = 16
+_MAX_PIECES = 20
+_MIN_BODY = 16
 _JWT = re.compile(r"(?<![\w.-])eyJ[\w-]{8,}+\.[\w-]{8,}+(?:\.[\w-]*+){0,3}", re.ASCII)
 _MARKER = re.compile(r"-----(BEGIN|END) ([A-Z0-9 ]{0,60}+)-----")
 _BODY = re.compile(r"[A-Za-z0-9+/]{16}")
@@ -239,38 +239,38 @@ _PUTTY = re.compile(r"Private-Lines: [0-9]{1,3}((?:\r?\n[A-Za-z0-9+/=]{1,64}(?![
 
 
 def longest_word(text: str) -> int:
-    """Return the length of the longest word, which tells quickly that a text has no token: most have none."""
+    """Return the length of the longest word. Most texts have no word that is long enough for a token."""
     return max(map(len, text.split()), default=0)
 
 
-def shaped(text: str, lowered: Lowered) -> Iterator[MatchSpan]:
-    """Find the secrets that are recognisable without a word next to them."""
+def find_tokens(text: str, lowered: Lowered) -> Iterator[MatchSpan]:
+    """Find secrets that are recognizable without a name."""
     if "-----BEGIN " in text:
         yield from _private_keys(text)
     if "Private-Lines:" in text:
-        yield from (MatchSpan(*found.span(1), "private_key") for found in _PUTTY.finditer(text))
+        yield from (MatchSpan(*match.span(1), "private_key") for match in _PUTTY.finditer(text))
     longest = longest_word(text)
-    if longest >= _SHORTEST:
+    if longest >= _MIN_LENGTH:
         yield from _tokens(text, lowered, longest)
 
 
 def _tokens(text: str, lowered: Lowered, longest: int) -> Iterator[MatchSpan]:
-    for found in _PREFIXED.finditer(text) if lowered.has(_PREFIX_HINTS) else ():
-        prefix = found.group(1)
-        if scrambled(found.group()[len(prefix) :], least=9, run=6):
-            yield MatchSpan(*found.span(), _KINDS[prefix])
-    for place in _INDEX.places_in(lowered):
-        kind, hints, shape = _SHAPED[place]
-        if longest >= _LEAST.get(kind, _SHORTEST) and any(hint in text for hint in hints):
-            for found in shape.finditer(text):
-                if kind in _NOT_SCRAMBLED or scrambled(found.group(), run=6):
-                    yield MatchSpan(*found.span(), kind)
+    for match in _PREFIXED.finditer(text) if lowered.has(_PREFIX_HINTS) else ():
+        prefix = match.group(1)
+        if is_scrambled(match.group()[len(prefix) :], min_length=9, run=6):
+            yield MatchSpan(*match.span(), _KINDS[prefix])
+    for position in _INDEX.positions_in(lowered):
+        kind, hints, shape = _SHAPED[position]
+        if longest >= _MIN_LENGTHS.get(kind, _MIN_LENGTH) and any(hint in text for hint in hints):
+            for match in shape.finditer(text):
+                if kind in _NOT_SCRAMBLED or is_scrambled(match.group(), run=6):
+                    yield MatchSpan(*match.span(), kind)
     if "eyJ" in text:
-        yield from (MatchSpan(*found.span(), "jwt") for found in _JWT.finditer(text))
+        yield from (MatchSpan(*match.span(), "jwt") for match in _JWT.finditer(text))
 
 
-def broken(text: str, lowered: Lowered) -> Iterator[MatchSpan]:
-    """Find tokens with a known prefix that a line break, or a space right behind a short beginning, cut in pieces."""
+def find_broken_tokens(text: str, lowered: Lowered) -> Iterator[MatchSpan]:
+    """Find tokens with a known prefix that are split by a line break, or by a space after a short beginning."""
     if not lowered.has(_PREFIX_HINTS):
         return
     done = 0
@@ -278,14 +278,14 @@ def broken(text: str, lowered: Lowered) -> Iterator[MatchSpan]:
         if head.start() < done:
             continue
         prefix, body, end = head[1], head[2], head.end()
-        for _ in range(_MOST_PIECES):
+        for _ in range(_MAX_PIECES):
             piece = _NEXT.match(text, end)
-            if piece is None or (piece[1] == " " and len(body) >= _ENOUGH):
+            if piece is None or (piece[1] == " " and len(body) >= _MIN_BODY):
                 break
-            if not scrambled(piece[2], least=min(5, len(piece[2]))):
+            if not is_scrambled(piece[2], min_length=min(5, len(piece[2]))):
                 break
             body, end = body + piece[2], piece.end()
-        if end > head.end() and len(body) >= _ENOUGH and scrambled(body, least=9, run=6):
+        if end > head.end() and len(body) >= _MIN_BODY and is_scrambled(body, min_length=9, run=6):
             done = end
             yield MatchSpan(head.start(), end, _KINDS.get(prefix, "aws_key"))
 

@@ -4,7 +4,7 @@ import re
 from itertools import islice
 
 _CHUNK = re.compile(r"[A-Za-z0-9]{3,}+")
-_CHUNKS = 12  # a token has few gaps; a value with many is text
+_CHUNKS = 12  # a token has few gaps; a value with many gaps is text
 _RUN = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 _HEX = re.compile(r"(?:0x)?(?:[0-9a-f]{16,}|[0-9A-F]{16,})")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
@@ -141,7 +141,7 @@ _NUMBERED = re.compile(
     r"|p(?:256|384|521)|pkcs[0-9]{1,2}|pbkdf2|x509|md5|aes(?:128|192|256)|rsa[0-9]{3,4}|rfc[0-9]{3,4}|argon2|http[23])"
     r"|S3|EC2|K8s|V[1-9](?![0-9])"
 )
-"""Technical terms with digits, which stand in names of programs: `X25519PrivateKey`."""
+"""Technical terms with digits that occur in program names: `X25519PrivateKey`."""
 _JOINED_WORDS = re.compile(r"(?:[A-Z]{2,5}(?=[A-Z][a-z]))?[A-Za-z][a-z]{2,}(?:[A-Z]{1,4}[a-z]{2,})+")
 """`AddAuthFieldMask`. Few random values without a digit look like it."""
 _PROGRAM_NAME = re.compile(r"[A-Za-z_.]*")
@@ -162,14 +162,14 @@ _SPECIAL = re.compile(r"[!@#$%^&*+~?]")
 _CAMEL = re.compile(r"[A-Za-z]*[a-z][A-Z][A-Za-z]*[!@#$%^&*+~?]+")
 _HYPHENED = re.compile(r"[a-z]{3,}(?:-[a-z]{3,}){3,}")
 _JOINED = re.compile(r"[a-z]{2,}(?:_[a-z]{2,}){2,}|[a-z]{4,}(?:-[a-z]{4,}){2,}")
-"""Three words and more that make one. In code these are names."""
+"""Three or more joined words. In code these are names."""
 _TWO_JOINED = re.compile(
     r"(?!(?:brand|plain|self|read|case|well|auto|user|multi|high|half|full|open|hard|soft|hand|system|segunda|terça|quarta"
     r"|quinta|sexta|wifi|pass|back|over|under|real|long|short|post|cross|alpha|state|work|world|time|code|data)-)"
     r"[a-z]{4,}(?:-[a-z]{2,})*-(?!sensitive|only)[a-z]{3,}"
 )
-"""Two and more, as the password of a network often is, and not an adjective such as "case-sensitive"."""
-_LICENCE = re.compile(r"(?=(?:[A-Z-]*[0-9]){3})[A-Z0-9]{4,6}(?:-[A-Z0-9]{4,6}){3,6}")
+"""Two or more joined words, as in many network passwords, but not adjectives such as "case-sensitive"."""
+_LICENSE = re.compile(r"(?=(?:[A-Z-]*[0-9]){3})[A-Z0-9]{4,6}(?:-[A-Z0-9]{4,6}){3,6}")
 
 _APP_PASSWORD = re.compile(r"[a-z]{4}(?: [a-z]{4}){3}")
 _PLAIN_WORD = re.compile(r"[a-z]{2,12}[0-9]{0,4}|[0-9]{1,4}")
@@ -179,28 +179,28 @@ _SENTENCE = re.compile(
 )
 
 
-def scrambled(value: str, *, least: int = 10, run: int = 4) -> bool:
-    """Return whether at least `least` characters look random, with few of one kind in a row."""
+def is_scrambled(value: str, *, min_length: int = 10, run: int = 4) -> bool:
+    """Return whether at least `min_length` characters look random, with few of one kind in a row."""
     count = 0
-    for found in islice(_CHUNK.finditer(value), _CHUNKS):
-        chunk = found.group()
+    for match in islice(_CHUNK.finditer(value), _CHUNKS):
+        chunk = match.group()
         runs = len(_RUN.findall(chunk))
         if runs > 1 and runs * run >= len(chunk):
             count += len(chunk)
-            if count >= least:
+            if count >= min_length:
                 return True
     return False
 
 
 def is_digest(value: str) -> bool:
-    """Return whether a value looks like a hash or an id, which is only a secret if its name says so."""
+    """Return whether a value looks like a hash or an ID, which is a secret only if its name says so."""
     return any(shape.fullmatch(value) for shape in (_HEX, _UUID, _ULID))
 
 
-def stands_for_one(value: str, *, literal: bool = False) -> bool:
+def is_placeholder(value: str, *, literal: bool = False) -> bool:
     """Return whether a value is code, a reference or a placeholder rather than a secret.
 
-    Where code cannot stand, as in quotes, a dotted name with a digit is taken `literal`ly.
+    With `literal`, as in quotes, a dotted name with a digit counts as text and not as code.
     """
     if len(set(value.lower())) <= 2 or value.lower().strip("!?.") in _NO_PASSWORDS:
         return True
@@ -209,26 +209,30 @@ def stands_for_one(value: str, *, literal: bool = False) -> bool:
     if _CODE.match(value) and not (literal and _BRACKETED.fullmatch(value)):
         return True
     dotted = _DOTTED.fullmatch(value) and not (literal and _is_dotted_literal(value))
-    if (dotted or _PATH.fullmatch(value)) and not scrambled(value, least=16):
+    if (dotted or _PATH.fullmatch(value)) and not is_scrambled(value, min_length=16):
         return True
     digits = sum(map(str.isdigit, value))
-    if digits and _names_a_thing(value):
+    if digits and _is_technical_name(value):
         return True
     if digits > 1 or not _NAMES.search(value):
         return False
-    return not (digits and (scrambled(value) or _CHOSEN.fullmatch(value)))
+    return not (digits and (is_scrambled(value) or _CHOSEN.fullmatch(value)))
 
 
-def _names_a_thing(value: str) -> bool:
-    """Return whether only technical terms give a name its digits, and the rest of it is made of words."""
-    rest = _NUMBERED.sub("", value)
-    return len(rest) < len(value) and len(_RUN.findall(rest)) * 3 <= len(rest) and bool(_PROGRAM_NAME.fullmatch(rest))
+def _is_technical_name(value: str) -> bool:
+    """Return whether a value consists of words, with digits only in technical terms."""
+    remainder = _NUMBERED.sub("", value)
+    return (
+        len(remainder) < len(value)
+        and len(_RUN.findall(remainder)) * 3 <= len(remainder)
+        and bool(_PROGRAM_NAME.fullmatch(remainder))
+    )
 
 
 def is_dotted_word(value: str) -> bool:
-    """Return whether a value such as "lark.fern7" is a word, and not a name of a program or a host."""
-    first, _, rest = value.partition(".")
-    return "." not in rest and value[-1:].isdigit() and first.lower() not in _ROOTS
+    """Return whether a value such as "lark.fern7" is a word and not the name of a program or a host."""
+    first, _, suffix = value.partition(".")
+    return "." not in suffix and value[-1:].isdigit() and first.lower() not in _ROOTS
 
 
 def _is_dotted_literal(value: str) -> bool:
@@ -237,12 +241,12 @@ def _is_dotted_literal(value: str) -> bool:
     return any(map(str.isdigit, value)) or (few and first.lower() not in _ROOTS)
 
 
-def is_token(value: str, *, least: int = 10) -> bool:
+def is_token(value: str, *, min_length: int = 10) -> bool:
     """Return whether a value named token, key or secret is one. A long value is judged by its beginning."""
     value = value[:128]
-    if len(value) < least or value.count(" ") > 2 or _JOINED_WORDS.fullmatch(value) or stands_for_one(value):
+    if len(value) < min_length or value.count(" ") > 2 or _JOINED_WORDS.fullmatch(value) or is_placeholder(value):
         return False
-    if is_digest(value) or scrambled(value, least=least) or _LICENCE.fullmatch(value):
+    if is_digest(value) or is_scrambled(value, min_length=min_length) or _LICENSE.fullmatch(value):
         return True
     return len(_SPECIAL.findall(value)) > 1 and any(map(str.isdigit, value)) and any(map(str.isalpha, value))
 
@@ -253,7 +257,7 @@ def is_password(value: str, *, literal: bool = False) -> bool:
         return True
     if (
         not 6 <= len(value) <= 128
-        or stands_for_one(value, literal=literal)
+        or is_placeholder(value, literal=literal)
         or _TECHNICAL.fullmatch(value)
         or _ADDRESS.fullmatch(value)
     ):
@@ -262,12 +266,12 @@ def is_password(value: str, *, literal: bool = False) -> bool:
         return True
     if _INNER.search(value) or _CAMEL.fullmatch(value) or _HYPHENED.fullmatch(value):
         return True
-    return len(value) >= 8 and scrambled(value, least=8)
+    return len(value) >= 8 and is_scrambled(value, min_length=8)
 
 
-def are_joined(value: str, *, least: int) -> bool:
-    """Return whether a password is made of at least two or three words in lower case; with 0, it never is."""
-    shape = {2: _TWO_JOINED, 3: _JOINED}.get(least)
+def is_joined_words(value: str, *, min_words: int) -> bool:
+    """Return whether a value joins at least two or three lower-case words. With 0, return False."""
+    shape = {2: _TWO_JOINED, 3: _JOINED}.get(min_words)
     return (
         shape is not None
         and shape.fullmatch(value) is not None
@@ -276,15 +280,15 @@ def are_joined(value: str, *, least: int) -> bool:
 
 
 def is_assigned_password(value: str, *, quoted: bool, words: bool = False) -> bool:
-    """Return whether a value that is assigned to a name, such as after `=`, is a password.
+    """Return whether a value assigned to a name, for example after `=`, is a password.
 
-    In quotes it may be a single word; with `words` it may be several.
+    A value in quotes may be a single word; with `words`, several.
     """
     if len(value) > 128:
-        return scrambled(value[:128], least=32)
+        return is_scrambled(value[:128], min_length=32)
     if value.lower() in _WELL_KNOWN:
         return True
-    if len(value) < 4 or stands_for_one(value, literal=quoted):
+    if len(value) < 4 or is_placeholder(value, literal=quoted):
         return False
     if " " in value:
         return words and is_phrase(value)
@@ -296,7 +300,7 @@ def is_assigned_password(value: str, *, quoted: bool, words: bool = False) -> bo
 
 
 def is_phrase(value: str) -> bool:
-    """Return whether some words in quotes are a password, not a sentence about one."""
+    """Return whether words in quotes are a password and not a sentence about one."""
     words = value.split(" ")
     if _APP_PASSWORD.fullmatch(value):
         return True
@@ -305,10 +309,10 @@ def is_phrase(value: str) -> bool:
     return all(map(_PLAIN_WORD.fullmatch, words)) and any(map(str.isdigit, value))
 
 
-def are_words(value: str, *, least: int = 3) -> bool:
-    """Return whether a value is some words in lower case that make no sentence."""
+def is_word_list(value: str, *, min_words: int = 3) -> bool:
+    """Return whether a value is a list of lower-case words and not a sentence."""
     return (
-        least <= value.count(" ") + 1 <= 8
+        min_words <= value.count(" ") + 1 <= 8
         and value == value.lower()
         and (_SENTENCE.search(value) is None and all(map(_PLAIN_WORD.fullmatch, value.split(" "))))
     )

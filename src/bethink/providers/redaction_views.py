@@ -20,49 +20,49 @@ _ODD = re.compile(
     r"|(?<![^\W_])(?P<spaced>(?:[A-Za-z] ){5,20}[A-Za-z])(?![^\W_])"
 )
 _MAY_BE_ODD = re.compile(r"[\\%&\"'\u00ad\u034f-\U0010ffff]| [A-Za-z] [A-Za-z] [A-Za-z] ")
-"""What stands in every text that has another reading, quickly found."""
+"""A quick test that matches every text with another reading."""
 _ENTITIES = {"quot": '"', "apos": "'", "amp": "&", "lt": "<", "gt": ">"}
 _BASE64 = re.compile(
     r"(?<![A-Za-z0-9+/_=.-])(?:[A-Za-z0-9+/]{60,76}\r?\n[ \t]{0,12}){0,2000}[A-Za-z0-9+/_-]{16,}+={0,2}"
 )
-"""The lines are not possessive: where a short line follows them, the last of them ends the match, and not all fail."""
+"""The lines are not possessive: if a short line follows, the match ends at the last full line."""
 _LINE_BREAKS = re.compile(r"\s+")
-_SHORTEST = 16
-_FIRST = 24  # so many characters of base64 tell text from anything else
+_MIN_LENGTH = 16
+_PROBE = 24  # characters of base64 that are enough to recognize text
 
 
 class View(NamedTuple):
-    """A reading of a text, and where each of its characters begins and ends in the original."""
+    """A reading of a text, with the original position of each character."""
 
     text: str
     starts: list[int]
     ends: list[int]
 
-    def back(self, span: MatchSpan) -> MatchSpan:
-        """Return the place in the original text of a secret in this reading."""
+    def to_original(self, span: MatchSpan) -> MatchSpan:
+        """Return the span of a secret in the original text."""
         return MatchSpan(self.starts[span.start], self.ends[span.end - 1], span.kind)
 
 
 def plain_view(text: str) -> View | None:
-    """Return the text without what hides words in it, or `None` if nothing does."""
+    """Return the text without characters that hide words, or `None` if there are none."""
     if _MAY_BE_ODD.search(text) is None or _ODD.search(text) is None:
         return None
     parts: list[str] = []
     starts: list[int] = []
     ends: list[int] = []
     last = 0
-    for found in _ODD.finditer(text):
-        start, end = found.span()
+    for match in _ODD.finditer(text):
+        start, end = match.span()
         parts.append(text[last:start])
         starts.extend(range(last, start))
         ends.extend(range(last + 1, start + 1))
         last = end
-        if found.lastgroup == "spaced":
-            parts.append(found.group().replace(" ", ""))
+        if match.lastgroup == "spaced":
+            parts.append(match.group().replace(" ", ""))
             starts.extend(range(start, end, 2))
             ends.extend(range(start + 1, end + 1, 2))
-        elif found.lastgroup != "gone":
-            parts.append(_read(found.lastgroup or "", found[found.lastgroup or 0]))
+        elif match.lastgroup != "gone":
+            parts.append(_decode_character(match.lastgroup or "", match[match.lastgroup or 0]))
             starts.append(start)
             ends.append(end)
     parts.append(text[last:])
@@ -71,27 +71,27 @@ def plain_view(text: str) -> View | None:
     return View("".join(parts), starts, ends)
 
 
-def _read(way: str, given: str) -> str:
-    """Return the one character that another spelling stands for."""
-    if way == "wide":
-        folded = unicodedata.normalize("NFKC", given)
-        return folded if len(folded) == 1 else given
-    if way == "entity":
-        if given in _ENTITIES:
-            return _ENTITIES[given]
-        given = given[2:] if given[1] == "x" else f"{int(given[1:]):x}"
-    return chr(int(given, 16))
+def _decode_character(encoding: str, value: str) -> str:
+    """Return the character that an escape or wide letter stands for."""
+    if encoding == "wide":
+        folded = unicodedata.normalize("NFKC", value)
+        return folded if len(folded) == 1 else value
+    if encoding == "entity":
+        if value in _ENTITIES:
+            return _ENTITIES[value]
+        value = value[2:] if value[1] == "x" else f"{int(value[1:]):x}"
+    return chr(int(value, 16))
 
 
-def decoded(text: str) -> Iterator[tuple[int, int, str]]:
-    """Find what is base64 of a text: where it stands, and the text."""
-    if longest_word(text) < _SHORTEST:
+def find_base64(text: str) -> Iterator[tuple[int, int, str]]:
+    """Find base64-encoded text: start, end and decoded text."""
+    if longest_word(text) < _MIN_LENGTH:
         return
-    for found in _BASE64.finditer(text):
-        if _text_of(found.group()[:_FIRST], cut=True) is not None:
-            inner = _text_of(_LINE_BREAKS.sub("", found.group()))
+    for match in _BASE64.finditer(text):
+        if _text_of(match.group()[:_PROBE], cut=True) is not None:
+            inner = _text_of(_LINE_BREAKS.sub("", match.group()))
             if inner is not None:
-                yield *found.span(), inner
+                yield *match.span(), inner
 
 
 def _text_of(encoded: str, *, cut: bool = False) -> str | None:

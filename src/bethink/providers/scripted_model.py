@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 
 from anyio.lowlevel import checkpoint
 
-from bethink.errors import Misconfigured
+from bethink.errors import ConfigurationError
 from bethink.model.calls import ModelAnswer, ModelCall
 
 _PIECE = 7
@@ -26,7 +26,7 @@ class ScriptedModel:
         self._line = answer if callable(answer) else _reader(answer)
 
     async def answer(self, call: ModelCall) -> ModelAnswer:
-        """Return the next answer. At the end, raise `Misconfigured`, which is not treated as a model failure."""
+        """Return the next answer. At the end, raise `ConfigurationError`, which is not treated as a model failure."""
         await checkpoint()
         self.calls.append(call)
         line = self._line(call)
@@ -41,23 +41,23 @@ class ScriptedModel:
             output_tokens=len(line) // 4,
         )
 
-    async def stream(self, call: ModelCall, heard: Callable[[str], None]) -> ModelAnswer:
-        """Return the next answer, after it was told in pieces of a few characters."""
-        said = await self.answer(call)
-        for place in range(0, len(said.text), _PIECE):
-            heard(said.text[place : place + _PIECE])
+    async def stream(self, call: ModelCall, on_text: Callable[[str], None]) -> ModelAnswer:
+        """Return the next answer after sending it in pieces of a few characters."""
+        answer = await self.answer(call)
+        for start in range(0, len(answer.text), _PIECE):
+            on_text(answer.text[start : start + _PIECE])
             await checkpoint()
-        return said
+        return answer
 
 
 def _reader(script: Iterable[Line]) -> Callable[[ModelCall], Line]:
     lines = iter([script] if isinstance(script, str) else script)
 
-    def read(_: ModelCall) -> Line:
+    def next_line(_: ModelCall) -> Line:
         for line in lines:
             return line
-        raise Misconfigured(
-            "the script has no more answers.", hint="Give the ScriptedModel more answers, or a function."
+        raise ConfigurationError(
+            "The script has no more answers.", hint="Pass more answers to `ScriptedModel`, or a function."
         )
 
-    return read
+    return next_line

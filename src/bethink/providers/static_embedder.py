@@ -5,7 +5,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bethink.errors import Misconfigured
+from bethink.errors import ConfigurationError
 from bethink.extend import Cosines, TextKind
 from bethink.providers.local_extra import STATIC, TABLE_PACKAGE
 from bethink.providers.local_model import Once, in_thread, need, path_of, stamp
@@ -18,14 +18,14 @@ _HINT = f"Use a folder with {', '.join(_FILES)}, saved by model2vec or from a mo
 _TABLE = ("weights/l2_supercat_256.safetensors", "tokenizers/l2_supercat_tokenizer_config.json")
 _BATCH = 512
 _SHORT = 400
-"""Characters that are embedded faster than another thread begins to."""
+"""Maximum characters to embed without starting a thread."""
 
 
 class StaticEmbedder:
     """Embeds with a local model2vec folder. The model is loaded on first use.
 
     Only the first 512 tokens of a text count, or the `max_length` of the model. Word order does not matter.
-    Raises `Misconfigured` if a file or package is missing.
+    Raises `ConfigurationError` if a file or package is missing.
     """
 
     at_once = 256
@@ -35,20 +35,20 @@ class StaticEmbedder:
         home = path_of(folder, hint=_HINT)
         missing = [name for name in _FILES if not (home / name).is_file()]
         if missing:
-            raise Misconfigured(f"{home.name!r} does not contain {missing[0]}.", hint=_HINT)
+            raise ConfigurationError(f"{home.name!r} does not contain {missing[0]}.", hint=_HINT)
         config, tokenizer, table = (home / name for name in _FILES)
         self.name = f"static:{home.name}-{stamp('static 1', [config, tokenizer, table])}"
         self._table = Once(lambda: _open(table, tokenizer, config))
 
     @property
     def dimension(self) -> int:
-        """How many numbers a vector has. The first access loads the model."""
+        """Number of values per vector. The first access loads the model."""
         return self._table().dimension
 
     async def embed(self, texts: Sequence[str], *, kind: TextKind = "message") -> list[Sequence[float]]:
-        """Return a vector of length one for each text, in order. A text without known words is near to no other."""
+        """Return a vector of length one for each text, in order. A text without known words matches no other."""
         del kind  # a table has one vector for each token
-        if texts and self._table.made and sum(map(len, texts)) <= _SHORT:
+        if texts and self._table.is_created and sum(map(len, texts)) <= _SHORT:
             return [*self._embed(texts)]
         vectors: list[Sequence[float]] = []
         for start in range(0, len(texts), _BATCH):
@@ -60,11 +60,11 @@ class StaticEmbedder:
 
 
 class LocalEmbedder(StaticEmbedder):
-    """Embeds with the table that the extra `local` installs: WordLlama's, of 32,000 tokens and 256 numbers.
+    """Embeds with the table that the extra `local` installs: WordLlama's, with 32,000 tokens and 256 dimensions.
 
-    Only its files are read; the package, which could download others, is never imported. If it is `automatic`, which
-    is the case where the settings do not name it, it leaves the vectors of another embedder in use. Raises
-    `Misconfigured` if it is not installed.
+    Only the files are read. The package, which could download others, is never imported. If `automatic` is true
+    because the settings name no embedder, the vectors of another embedder stay in use. Raises
+    `ConfigurationError` if it is not installed.
     """
 
     cosines = Cosines(0.03, 0.355)
@@ -75,14 +75,16 @@ class LocalEmbedder(StaticEmbedder):
         need("local", *STATIC, TABLE_PACKAGE)
         table, tokenizer = (_home() / name for name in _TABLE)
         if not table.is_file() or not tokenizer.is_file():
-            raise Misconfigured(f"{TABLE_PACKAGE} does not contain {_TABLE[0]}.", hint="Install bethink[local] again.")
+            raise ConfigurationError(
+                f"{TABLE_PACKAGE} does not contain {_TABLE[0]}.", hint="Install bethink[local] again."
+            )
         self.name = f"local:{TABLE_PACKAGE}-{stamp('static 1', [table, tokenizer])}"
         self._table = Once(lambda: _open(table, tokenizer, None))
 
 
 def _home() -> Path:
-    found = find_spec(TABLE_PACKAGE)
-    return Path(next(iter(found.submodule_search_locations or ()), "")) if found is not None else Path()
+    spec = find_spec(TABLE_PACKAGE)
+    return Path(next(iter(spec.submodule_search_locations or ()), "")) if spec is not None else Path()
 
 
 def _open(table: Path, tokenizer: Path, config: Path | None) -> "StaticTable":

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from safetensors.numpy import load_file  # pyright: ignore[reportUnknownVariableType]
 from tokenizers import Tokenizer
 
-from bethink.errors import Misconfigured
+from bethink.errors import ConfigurationError
 from bethink.model.text import clean
 
 _MAX_TOKENS = 512
@@ -26,29 +26,31 @@ class StaticTable:
             self._table = next(arrays[name] for name in _TABLES if name in arrays)
             self._weights = arrays.get("weights")
             self._rows = arrays.get("mapping")
-            most = json.loads(config.read_text(encoding="utf-8")).get("max_length") if config is not None else None
-            self._read_tokenizer(tokenizer, most or _MAX_TOKENS)
+            max_tokens = (
+                json.loads(config.read_text(encoding="utf-8")).get("max_length") if config is not None else None
+            )
+            self._read_tokenizer(tokenizer, max_tokens or _MAX_TOKENS)
         except Exception as error:  # tokenizers raises plain Exception
-            raise Misconfigured(
-                f"cannot read {table.parent.name!r} as a static model.", hint="Save it again with model2vec."
+            raise ConfigurationError(
+                f"Cannot read {table.parent.name!r} as a static model.", hint="Save it again with model2vec."
             ) from error
 
-    def _read_tokenizer(self, file: Path, most: int) -> None:
-        written = file.read_text(encoding="utf-8")
-        self._tokenizer = Tokenizer.from_str(written)
-        self._unknown = _unknown_of(json.loads(written)["model"])
+    def _read_tokenizer(self, file: Path, max_tokens: int) -> None:
+        text = file.read_text(encoding="utf-8")
+        self._tokenizer = Tokenizer.from_str(text)
+        self._unknown = _unknown_of(json.loads(text)["model"])
         vocabulary = self._tokenizer.get_vocab(with_added_tokens=True)
         tokens = len(self._table if self._rows is None else self._rows)
         if self._table.ndim != 2 or tokens < len(vocabulary):
             raise ValueError("the table does not match the tokenizer")
         self._tokenizer.no_padding()
-        self._tokenizer.enable_truncation(most)  # pyright: ignore[reportUnknownMemberType]
-        # Cut texts like model2vec does, to get the same vectors.
-        self._longest = most * int(np.median([len(token) for token in vocabulary]))
+        self._tokenizer.enable_truncation(max_tokens)  # pyright: ignore[reportUnknownMemberType]
+        # Truncate texts as model2vec does, to get the same vectors.
+        self._longest = max_tokens * int(np.median([len(token) for token in vocabulary]))
 
     @property
     def dimension(self) -> int:
-        """How many numbers a vector has."""
+        """Number of values per vector."""
         return self._table.shape[1]
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
@@ -65,10 +67,10 @@ class StaticTable:
         tokens = [token for token in encoded if token != self._unknown]
         if not tokens:
             return np.zeros(self.dimension)
-        found = self._table[tokens if self._rows is None else self._rows[tokens]].astype(np.float64)
+        vectors = self._table[tokens if self._rows is None else self._rows[tokens]].astype(np.float64)
         if self._weights is not None:
-            found *= self._weights[tokens][:, None]
-        return found.mean(axis=0)
+            vectors *= self._weights[tokens][:, None]
+        return vectors.mean(axis=0)
 
 
 def _unknown_of(model: dict[str, Any]) -> int | None:

@@ -26,11 +26,11 @@ class TokenReranker:
         """Return a score for each text, in order; 0 for all if the question has no words."""
         if not texts:
             return []
-        (asked,) = await self._embedder.over([question], lambda session, batch: session.tokens(batch))
-        if not len(asked):
+        (question_vectors,) = await self._embedder.run_batches([question], lambda session, batch: session.tokens(batch))
+        if not len(question_vectors):
             return [0.0] * len(texts)
-        return await self._embedder.over(texts, partial(_matches, asked))
+        return await self._embedder.run_batches(texts, partial(_matches, question_vectors))
 
 
-def _matches(asked: "Floats", session: "OnnxVectors", batch: "Sequence[Encoded]") -> list[float]:
-    return session.matches(asked, batch)
+def _matches(question_vectors: "Floats", session: "OnnxVectors", batch: "Sequence[Encoded]") -> list[float]:
+    return session.matches(question_vectors, batch)

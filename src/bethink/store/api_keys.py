@@ -19,14 +19,14 @@ class StoredKey(NamedTuple):
     digest: str
     lifetime: int | None
 
-    def valid(self, now: datetime) -> bool:
+    def is_valid(self, now: datetime) -> bool:
         """Return whether the key has neither expired nor been revoked."""
         expires = self.info.expires_at
         return self.info.revoked_at is None and (expires is None or expires > now)
 
 
 def insert(tx: Tx, info: KeyInfo, *, digest: str, lifetime: int | None) -> None:
-    """Store a new key. Raises `Duplicate` if its prefix is taken."""
+    """Store a new key. Raises `DuplicateError` if its prefix is taken."""
     tx.run(
         "insert_api_key",
         prefix=info.prefix,
@@ -42,13 +42,13 @@ def insert(tx: Tx, info: KeyInfo, *, digest: str, lifetime: int | None) -> None:
 
 def find(tx: Tx, *, prefix: str) -> StoredKey | None:
     """Return a key by its prefix, whether it is still valid or not."""
-    row = tx.one("find_api_key", prefix=prefix)
-    return None if row is None else _kept(row)
+    row = tx.first("find_api_key", prefix=prefix)
+    return None if row is None else _stored_key(row)
 
 
-def everything(tx: Tx) -> list[KeyInfo]:
+def list_all(tx: Tx) -> list[KeyInfo]:
     """Return every key that was ever created, the oldest first."""
-    return [_kept(row).info for row in tx.all("list_api_keys")]
+    return [_stored_key(row).info for row in tx.all("list_api_keys")]
 
 
 def touch(tx: Tx, *, prefix: str, before: datetime) -> None:
@@ -66,7 +66,7 @@ def revoke(tx: Tx, *, prefix: str) -> bool:
     return tx.run("revoke_api_key", prefix=prefix, now=tx.now) == 1
 
 
-def _kept(row: Row) -> StoredKey:
+def _stored_key(row: Row) -> StoredKey:
     return StoredKey(
         info=KeyInfo(
             prefix=row["prefix"],

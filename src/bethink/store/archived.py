@@ -1,4 +1,4 @@
-"""Which tables hold a space, and how their rows are read and written as they are: once, from the schema.
+"""Tables of a space, taken from the schema, and the queries that copy their rows unchanged.
 
 A new table fails a test until `_CORE` or the module `archive.py` of a feature declares it, or the test says why not.
 """
@@ -11,11 +11,11 @@ from typing import Any
 
 from bethink.base.features import modules_named
 from bethink.base.frozen import frozen
-from bethink.model.recall import RefKind
+from bethink.model.refs import RefKind
 from bethink.store import messages, terms
 from bethink.store.db import Row, Tx
 from bethink.store.migrate import schema
-from bethink.store.sql import Dialect, Query, spelt
+from bethink.store.sql import Dialect, Query, compile_query
 from bethink.store.terms import Entry
 
 Values = tuple[Any, ...]
@@ -23,17 +23,17 @@ Values = tuple[Any, ...]
 
 @frozen
 class ArchivedTable:
-    """What a table of a space declares about itself: where its rows go, and how the rows of two memories merge."""
+    """Declares how the rows of a table are archived, and how the rows of two databases are merged."""
 
     name: str
     later: str = ""
     """The column with the time at which a row was set. Of two rows with the same key, the later one is kept;
     without such a column, the one whose text sorts last."""
     about: tuple[str, str, str] | None = None
-    """The columns with the kind, id and number of the memory that a row is about. They follow when a merge changes
-    the id or number of that memory."""
+    """The columns with the kind, id and number of the memory that a row is about. They are updated when a merge
+    changes the id or number of that memory."""
     moved_only: bool = False
-    """Not part of an archive: the rows go along only when the space moves to another shard, with its key."""
+    """Not part of an archive: the rows are copied only when the space moves to another shard, with its key."""
 
 
 _CORE = (
@@ -43,7 +43,7 @@ _CORE = (
     ArchivedTable(name="sessions"),
     ArchivedTable(name="messages"),
     ArchivedTable(name="answers"),
-    ArchivedTable(name="session_memories", later="generated_at"),
+    ArchivedTable(name="session_summaries", later="generated_at"),
     ArchivedTable(name="facts"),
     ArchivedTable(name="fact_sources"),
     ArchivedTable(name="fact_quotes"),
@@ -75,8 +75,8 @@ _CORE = (
     ArchivedTable(name="document_operations", moved_only=True),
 )
 
-_NOT_OURS = {("messages", "seal"), ("sessions", "sealed_from")}
-"""Columns that mean nothing in another space: seals are made with its key."""
+_LOCAL_COLUMNS = {("messages", "seal"), ("sessions", "sealed_from")}
+"""Columns that are meaningless in another space, because seals depend on its key."""
 _TABLE = re.compile(r"(?ms)^CREATE (?:VIRTUAL )?TABLE (?P<name>\w+)(?: USING \w+)? \(\n(?P<body>.*?)^\)")
 _COLUMN = re.compile(r"^    (?P<name>[a-z_]+) (?P<type>TEXT|INTEGER|BLOB)\b(?P<rest>.*?),?$", re.MULTILINE)
 _KEY = re.compile(r"^    PRIMARY KEY \((?P<names>[^)]+)\)", re.MULTILINE)
@@ -94,7 +94,7 @@ class TableColumn:
 
 @frozen
 class Table:
-    """A table as it is archived: its columns in the order of the schema, without the space and what is computed."""
+    """A table as it is archived: its columns in the order of the schema, without the space and computed columns."""
 
     name: str
     columns: tuple[TableColumn, ...]
@@ -112,13 +112,13 @@ class Table:
 
 
 @cache
-def tables(*, whole: bool = False) -> tuple[Table, ...]:
-    """Return the tables of an archive, each after those it refers to; with `whole`, those of a space that moves."""
-    texts = {each["name"]: each["body"] for each in _TABLE.finditer(schema(Dialect.SQLITE))}
+def tables(*, include_moved: bool = False) -> tuple[Table, ...]:
+    """Return the tables of an archive, each after those it refers to; with `include_moved`, also those of a move."""
+    texts = {match["name"]: match["body"] for match in _TABLE.finditer(schema(Dialect.SQLITE))}
     names = [table.name for table in declared_tables() if not table.moved_only]
-    if whole:
+    if include_moved:
         names += [table.name for table in declared_tables() if table.moved_only]
-    return tuple(_table(name, texts[name], whole=whole) for name in names)
+    return tuple(_table(name, texts[name], include_moved=include_moved) for name in names)
 
 
 @cache
@@ -127,26 +127,26 @@ def declared_tables() -> tuple[ArchivedTable, ...]:
     return (*_CORE, *(table for module in modules_named("archive") for table in module.TABLES))
 
 
-def _table(name: str, body: str, *, whole: bool) -> Table:
+def _table(name: str, body: str, *, include_moved: bool) -> Table:
     columns = tuple(
         TableColumn(
-            name=each["name"],
-            integer=each["type"] == "INTEGER",
-            optional="NOT NULL" not in each["rest"],
-            json="json_valid" in each["rest"],
+            name=item["name"],
+            integer=item["type"] == "INTEGER",
+            optional="NOT NULL" not in item["rest"],
+            json="json_valid" in item["rest"],
         )
-        for each in _COLUMN.finditer(body)
-        if each["name"] != "space_id"
-        and "GENERATED" not in each["rest"]
-        and (whole or (name, each["name"]) not in _NOT_OURS)
+        for item in _COLUMN.finditer(body)
+        if item["name"] != "space_id"
+        and "GENERATED" not in item["rest"]
+        and (include_moved or (name, item["name"]) not in _LOCAL_COLUMNS)
     )
     key = _KEY.search(body)
-    names = () if key is None else tuple(each for each in key["names"].split(", ") if each != "space_id")
+    names = () if key is None else tuple(item for item in key["names"].split(", ") if item != "space_id")
     return Table(name=name, columns=columns, key=names)
 
 
 def pages(tx: Tx, table: Table, *, space: str, size: int) -> Iterator[list[Row]]:
-    """Yield the rows of a space in the order of their key, so many at a time."""
+    """Yield the rows of a space in the order of their key, `size` rows at a time."""
     after: Values | None = None
     while rows := _page(tx, table, space=space, after=after, size=size):
         yield rows
@@ -156,14 +156,16 @@ def pages(tx: Tx, table: Table, *, space: str, size: int) -> Iterator[list[Row]]
 
 
 def _page(tx: Tx, table: Table, *, space: str, after: Values | None, size: int) -> list[Row]:
-    given = {} if after is None else dict(zip(_marks(table, "after"), after, strict=True))
-    return tx.all(_select(table, tx.dialect, go_on=after is not None), space=space, limit=size, **given)
+    cursor = {} if after is None else dict(zip(_parameter_names(table, "after"), after, strict=True))
+    return tx.all(_select(table, tx.dialect, is_continued=after is not None), space=space, limit=size, **cursor)
 
 
 def between(tx: Tx, table: Table, first: Values, last: Values, *, space: str) -> dict[Values, Row]:
     """Return the rows of a space from one key to another, by their key."""
-    given = dict(zip(_marks(table, "first"), first, strict=True)) | dict(zip(_marks(table, "last"), last, strict=True))
-    return {table.key_of(row): row for row in tx.all(_between(table, tx.dialect), space=space, **given)}
+    bounds = dict(zip(_parameter_names(table, "first"), first, strict=True)) | dict(
+        zip(_parameter_names(table, "last"), last, strict=True)
+    )
+    return {table.key_of(row): row for row in tx.all(_between(table, tx.dialect), space=space, **bounds)}
 
 
 def is_empty(tx: Tx, *, space: str) -> bool:
@@ -172,13 +174,13 @@ def is_empty(tx: Tx, *, space: str) -> bool:
 
 
 def insert(tx: Tx, table: Table, rows: Sequence[Row], *, space: str) -> None:
-    """Insert rows as they are, and index their texts. A column that they lack gets its default."""
+    """Insert rows unchanged, and index their texts. A missing column gets its default."""
     if not rows:
         return
     names = tuple(name for name in table.names if name in rows[0])
     if tx.dialect is Dialect.POSTGRES:
-        given = [{name: row[name] for name in names} for row in rows]
-        tx.run(_insert_together(table, names), space=space, rows=json.dumps(given, ensure_ascii=False))
+        values = [{name: row[name] for name in names} for row in rows]
+        tx.run(_bulk_insert(table, names), space=space, rows=json.dumps(values, ensure_ascii=False))
     else:
         query = _insert(table, names)
         for row in rows:
@@ -187,39 +189,39 @@ def insert(tx: Tx, table: Table, rows: Sequence[Row], *, space: str) -> None:
 
 
 def update(tx: Tx, table: Table, row: Row, *, space: str) -> None:
-    """Set every column of a row that is there, and index its text again."""
+    """Set every column of an existing row, and index its text again."""
     tx.run(_update(table, tx.dialect), space=space, **row)
     if table.name in _TEXTS:
         kind, name, number = _TEXTS[table.name]
-        found = {"kind": kind, "id": row[name], "number": row[number] if number else 0}
-        if not tx.all(_indexed(tx.dialect), space=space, **found):
+        entry_key = {"kind": kind, "id": row[name], "number": row[number] if number else 0}
+        if not tx.all(_find_indexed(tx.dialect), space=space, **entry_key):
             index(tx, table, [row], space=space)
 
 
 def delete(tx: Tx, table: Table, key: Values, *, space: str) -> None:
-    """Delete a row; what refers to it goes with it."""
+    """Delete a row and the rows that refer to it."""
     tx.run(_delete(table, tx.dialect), space=space, **dict(zip(table.key, key, strict=True)))
 
 
-def refers(tx: Tx, table: str, columns: Sequence[str], key: Values, *, space: str) -> bool:
+def has_reference(tx: Tx, table: str, columns: Sequence[str], key: Values, *, space: str) -> bool:
     """Return whether a row of a table refers to a key."""
-    query = _referring(table, tuple(columns), tx.dialect)
+    query = _find_reference(table, tuple(columns), tx.dialect)
     return bool(tx.all(query, space=space, **dict(zip(columns, key, strict=True))))
 
 
 def created_at(tx: Tx, *, space: str) -> int | None:
-    """Return when a space was made; None if there is no such space."""
-    row = tx.one("space_made", space=space)
+    """Return when a space was created; None if it does not exist."""
+    row = tx.first("space_made", space=space)
     return None if row is None else row["created_at"]
 
 
 def set_created_at(tx: Tx, at: int, *, space: str) -> None:
-    """Set when a space was made."""
+    """Set when a space was created."""
     tx.run("set_space_made", space=space, at=at)
 
 
 def index(tx: Tx, table: Table, rows: Sequence[Row], *, space: str) -> None:
-    """Index the texts of rows, where their table has any that can be found."""
+    """Index the texts of rows, if their table has searchable texts."""
     if table.name in _TEXTS:
         entries = [entry for row in rows if (entry := _entry(table.name, row)) is not None]
         terms.put(tx, entries, space=space)
@@ -228,7 +230,7 @@ def index(tx: Tx, table: Table, rows: Sequence[Row], *, space: str) -> None:
 _TEXTS = {
     "messages": (RefKind.MESSAGE, "session_id", "number"),
     "facts": (RefKind.FACT, "id", "version"),
-    "session_memories": (RefKind.SESSION_MEMORY, "session_id", ""),
+    "session_summaries": (RefKind.SESSION_SUMMARY, "session_id", ""),
     "documents": (RefKind.DOCUMENT, "id", "version"),
 }
 
@@ -237,36 +239,36 @@ def _entry(table: str, row: Row) -> Entry | None:
     if table == "messages":
         if row["role"] == "system" or row["origin"] == "memory":
             return None
-        said = messages.words_of(row["content"], row["name"])
-        return Entry(RefKind.MESSAGE, row["session_id"], row["number"], row["said_at"], said)
+        words = messages.words_of(row["content"], row["name"])
+        return Entry(RefKind.MESSAGE, row["session_id"], row["number"], row["said_at"], words)
     if table == "facts":
-        said = terms.fact_words(row["content"], row["kind"], row["slot"])
-        return Entry(RefKind.FACT, row["id"], row["version"], row["recorded_at"], said)
-    if table == "session_memories":
-        said = terms.words_of(f"{row['summary']}\n{row['raw_memory']}")
-        return Entry(RefKind.SESSION_MEMORY, row["session_id"], 0, row["generated_at"], said)
+        words = terms.fact_words(row["content"], row["kind"], row["slot"])
+        return Entry(RefKind.FACT, row["id"], row["version"], row["recorded_at"], words)
+    if table == "session_summaries":
+        words = terms.words_of(f"{row['summary']}\n{row['raw_memory']}")
+        return Entry(RefKind.SESSION_SUMMARY, row["session_id"], 0, row["generated_at"], words)
     if row["redacted"]:
         return None
-    said = terms.words_of("\n".join((row["title"], row["description"], row["body"])))
-    return Entry(RefKind.DOCUMENT, row["id"], row["version"], row["valid_from"], said)
+    words = terms.words_of("\n".join((row["title"], row["description"], row["body"])))
+    return Entry(RefKind.DOCUMENT, row["id"], row["version"], row["valid_from"], words)
 
 
-def _marks(table: Table, prefix: str) -> tuple[str, ...]:
+def _parameter_names(table: Table, prefix: str) -> tuple[str, ...]:
     return tuple(f"{prefix}_{name}" for name in table.key)
 
 
-def _places(names: Sequence[str]) -> str:
+def _placeholders(names: Sequence[str]) -> str:
     return ", ".join(f":{name}" for name in names)
 
 
 @cache
-def _select(table: Table, dialect: Dialect, *, go_on: bool) -> Query:
+def _select(table: Table, dialect: Dialect, *, is_continued: bool) -> Query:
     key = ", ".join(table.key)
-    after = f" AND ({key}) > ({_places(_marks(table, 'after'))})" if go_on else ""
+    after = f" AND ({key}) > ({_placeholders(_parameter_names(table, 'after'))})" if is_continued else ""
     text = (
         f"SELECT {', '.join(table.names)} FROM {table.name} WHERE space_id = :space{after} ORDER BY {key} LIMIT :limit"
     )
-    return spelt(f"archive_{table.name}", text, dialect)
+    return compile_query(f"archive_{table.name}", text, dialect)
 
 
 @cache
@@ -274,54 +276,59 @@ def _between(table: Table, dialect: Dialect) -> Query:
     key = f"({', '.join(table.key)})"
     text = (
         f"SELECT {', '.join(table.names)} FROM {table.name} WHERE space_id = :space "
-        f"AND {key} >= ({_places(_marks(table, 'first'))}) AND {key} <= ({_places(_marks(table, 'last'))})"
+        f"AND {key} >= ({_placeholders(_parameter_names(table, 'first'))}) "
+        f"AND {key} <= ({_placeholders(_parameter_names(table, 'last'))})"
     )
-    return spelt(f"archive_{table.name}", text, dialect)
+    return compile_query(f"archive_{table.name}", text, dialect)
 
 
 @cache
 def _insert(table: Table, names: tuple[str, ...]) -> Query:
-    text = f"INSERT INTO {table.name} (space_id, {', '.join(names)}) VALUES (:space, {_places(names)})"
-    return spelt(f"load_{table.name}", text, Dialect.SQLITE)
+    text = f"INSERT INTO {table.name} (space_id, {', '.join(names)}) VALUES (:space, {_placeholders(names)})"
+    return compile_query(f"load_{table.name}", text, Dialect.SQLITE)
 
 
 @cache
-def _insert_together(table: Table, names: tuple[str, ...]) -> Query:
+def _bulk_insert(table: Table, names: tuple[str, ...]) -> Query:
     # One JSON value, as for every insert of many rows; JSON columns are read as text, which keeps every byte of them.
     columns = [column for column in table.columns if column.name in names]
-    kinds = ", ".join(f"{each.name} {'bigint' if each.integer else 'text'}" for each in columns)
-    values = ", ".join(f"CAST(r.{each.name} AS json)" if each.json else f"r.{each.name}" for each in columns)
+    kinds = ", ".join(f"{item.name} {'bigint' if item.integer else 'text'}" for item in columns)
+    values = ", ".join(f"CAST(r.{item.name} AS json)" if item.json else f"r.{item.name}" for item in columns)
     text = (
-        f"INSERT INTO {table.name} (space_id, {', '.join(each.name for each in columns)}) "
+        f"INSERT INTO {table.name} (space_id, {', '.join(item.name for item in columns)}) "
         f"SELECT :space, {values} FROM json_to_recordset(CAST(:rows AS json)) AS r({kinds})"
     )
-    return spelt(f"load_{table.name}", text, Dialect.POSTGRES)
+    return compile_query(f"load_{table.name}", text, Dialect.POSTGRES)
 
 
 @cache
 def _update(table: Table, dialect: Dialect) -> Query:
     changed = ", ".join(f"{name} = :{name}" for name in table.names if name not in table.key) or "space_id = :space"
-    return spelt(f"update_{table.name}", f"UPDATE {table.name} SET {changed} WHERE {_named(table)}", dialect)
-
-
-@cache
-def _delete(table: Table, dialect: Dialect) -> Query:
-    return spelt(f"delete_{table.name}", f"DELETE FROM {table.name} WHERE {_named(table)}", dialect)
-
-
-@cache
-def _referring(table: str, columns: tuple[str, ...], dialect: Dialect) -> Query:
-    named = " AND ".join(f"{name} = :{name}" for name in columns)
-    return spelt(
-        f"referring_{table}", f"SELECT 1 AS found FROM {table} WHERE space_id = :space AND {named} LIMIT 1", dialect
+    return compile_query(
+        f"update_{table.name}", f"UPDATE {table.name} SET {changed} WHERE {_key_condition(table)}", dialect
     )
 
 
 @cache
-def _indexed(dialect: Dialect) -> Query:
+def _delete(table: Table, dialect: Dialect) -> Query:
+    return compile_query(f"delete_{table.name}", f"DELETE FROM {table.name} WHERE {_key_condition(table)}", dialect)
+
+
+@cache
+def _find_reference(table: str, columns: tuple[str, ...], dialect: Dialect) -> Query:
+    conditions = " AND ".join(f"{name} = :{name}" for name in columns)
+    return compile_query(
+        f"referring_{table}",
+        f"SELECT 1 AS found FROM {table} WHERE space_id = :space AND {conditions} LIMIT 1",
+        dialect,
+    )
+
+
+@cache
+def _find_indexed(dialect: Dialect) -> Query:
     text = "SELECT doc FROM terms WHERE space_id = :space AND kind = :kind AND id = :id AND number = :number"
-    return spelt("archive_indexed", text, dialect)
+    return compile_query("archive_indexed", text, dialect)
 
 
-def _named(table: Table) -> str:
+def _key_condition(table: Table) -> str:
     return "space_id = :space AND " + " AND ".join(f"{name} = :{name}" for name in table.key)

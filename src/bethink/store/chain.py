@@ -1,7 +1,7 @@
 """The chain of a session: each message is sealed with a digest over itself and the seal before it.
 
-A message that is changed, lost or put elsewhere breaks the chain. A seal has a random salt, which goes with its
-message: what is left of an erased one is the digest, which then says nothing about its text, also to who has the key.
+A message that is changed, lost or moved breaks the chain. A seal has a random salt, which is deleted with its
+message. Only the digest of a deleted message remains, and reveals nothing about its text, even with the key.
 """
 
 import os
@@ -22,7 +22,7 @@ FIELDS = (
     "role", "content", "name", "tool_calls", "tool_call_id", "is_error", "metadata", "origin", "idempotency_key",
     "trace_parent", "said_at", "tags",
 )  # fmt: skip
-"""What is sealed of a message, besides its place and when it was recorded."""
+"""Sealed fields of a message, in addition to its position and the time it was recorded."""
 _SAID_AT = FIELDS.index("said_at")
 
 
@@ -37,9 +37,9 @@ def seals(
         yield salt + before
 
 
-def _digest(key: bytes, place: tuple[str, str, str, int, int], row: Sequence[Any], said_at: int) -> str:
+def _digest(key: bytes, position: tuple[str, str, str, int, int], row: Sequence[Any], said_at: int) -> str:
     # Joined by a character that no stored text has: JSON would take ten times as long, and this runs for every message.
-    salt, before, session_id, number, recorded_at = place
+    salt, before, session_id, number, recorded_at = position
     role, content, name, calls, call, error, metadata, origin, own, trace, _, tags = row[: len(FIELDS)]
     text = "\0".join((
         salt, before, session_id, f"{number} {recorded_at} {said_at} {error}", role, content, calls, metadata, origin,
@@ -50,21 +50,21 @@ def _digest(key: bytes, place: tuple[str, str, str, int, int], row: Sequence[Any
 
 
 class ChainReport(NamedTuple):
-    """What a look at the chains of a space found."""
+    """Result of checking the chains of a space."""
 
     sessions: int
     messages: int
     erased: int
-    """Messages that were erased: a link stands for each."""
+    """Deleted messages: a link remains of each."""
     unsealed: int
-    """Messages from before there were seals."""
+    """Messages that were stored before seals existed."""
     broken: tuple[tuple[SourceMessage, str], ...]
-    """Where a chain is broken, and how."""
+    """Messages where a chain is broken, and why."""
 
 
 def check(tx: Tx, *, space: str) -> ChainReport:
     """Follow the chains of all sessions of a space from their first seal to their last number."""
-    row = tx.one("index_place", space=space)
+    row = tx.first("index_place", space=space)
     if row is None:
         return ChainReport(0, 0, 0, 0, ())
     key, after = bytes(row["key"]), ""
@@ -96,33 +96,34 @@ class _Walk:
         session_id, after = self._session["id"], 0
         while rows := tx.all("page_chain", space=space, session=session_id, after=after, limit=_PAGE):
             for row in rows:
-                self._see(row)
+                self._check_row(row)
             after = rows[-1]["number"]
-        self._lost(self._session["last_number"] + 1)
+        self._note_missing(self._session["last_number"] + 1)
 
-    def _see(self, row: Row) -> None:
+    def _check_row(self, row: Row) -> None:
         number = row["number"]
         self.messages += not row["erased"]
         if number < self._session["sealed_from"]:
             self.unsealed += 1
             return
-        self._lost(number)
+        self._note_missing(number)
         self._next = number + 1
         if number > self._session["last_number"]:
-            self.broken.append((number, "its number was never given out"))
+            self.broken.append((number, "its number was never assigned"))
         if row["erased"]:
             self.erased += 1
             self._before = row["seal"]
             return
         seal = row["seal"] or ""
         salt, digest = seal[:SALT_LETTERS], seal[SALT_LETTERS:]
-        place = (salt, self._before, row["session_id"], number, row["recorded_at"])
-        if _digest(self._key, place, [row[field] for field in FIELDS], row["said_at"]) != digest:
-            self.broken.append((number, "it was changed, or does not follow the one before"))
+        position = (salt, self._before, row["session_id"], number, row["recorded_at"])
+        if _digest(self._key, position, [row[field] for field in FIELDS], row["said_at"]) != digest:
+            self.broken.append((number, "this message was changed, or does not follow the previous one"))
         self._before = digest
 
-    def _lost(self, until: int) -> None:
+    def _note_missing(self, until: int) -> None:
         if self._next < until:
             missing = until - self._next
-            self.broken.append((self._next, "it is lost" if missing == 1 else f"{missing} messages from here are lost"))
+            reason = "this message is missing" if missing == 1 else f"{missing} messages are missing from here on"
+            self.broken.append((self._next, reason))
             self._next = until

@@ -11,29 +11,37 @@ from typing import Any, Protocol, TypeVar, cast
 
 import anyio
 
-from bethink.errors import BethinkError, Invalid, LostClaim, Misconfigured, NotFound, OutcomeUnknown, Unavailable
+from bethink.errors import (
+    BethinkError,
+    ConfigurationError,
+    DatabaseUnavailableError,
+    InvalidRequestError,
+    LeaseLostError,
+    NotFoundError,
+    OutcomeUnknownError,
+)
 from bethink.model.filters import Filter
 from bethink.model.jobs import JobKind
 from bethink.model.moments import EPOCH, to_micros
 from bethink.model.records import checked_name
 from bethink.model.restores import Restore
 from bethink.store import tombstone_file
-from bethink.store.filters import narrowed
-from bethink.store.sql import Dialect, Query, queries, with_given
+from bethink.store.filters import apply_filter
+from bethink.store.sql import Dialect, Query, queries, with_present
 
 T = TypeVar("T")
 Row = Mapping[str, Any]
 Clock = Callable[[], datetime]
 
-KEYS_REFUSED = timedelta(days=30)
+KEY_REJECTION_PERIOD = timedelta(days=30)
 NO_LIMIT = 2**62
 """The limit that means all rows: the one value that both databases accept."""
 
 _LISTEN = 0.25
 """Seconds of one wait for notifications; stopping takes no longer than this."""
 
-_GLANCE = 0.05
-"""Seconds between two looks at what another task has heard."""
+_CHECK_INTERVAL = 0.05
+"""Seconds between two checks for a notification that another task received."""
 
 
 def system_clock() -> datetime:
@@ -47,38 +55,40 @@ def until(as_of: datetime | None) -> int:
 
 
 def checked_limit(limit: int) -> int:
-    """Return a valid limit. Raises `Invalid` for a negative number, which the databases interpret differently."""
+    """Return a valid limit.
+
+    Raises `InvalidRequestError` for a negative number, which the databases interpret differently.
+    """
     if not 0 <= limit <= NO_LIMIT:
-        raise Invalid(f"a limit cannot be {limit}.", hint="Pass 0 or more.")
+        raise InvalidRequestError(f"Invalid `limit`: {limit}.", hint="Pass 0 or more.")
     return limit
 
 
 class Tx(ABC):
     """One transaction. Queries are called by name with keyword parameters; a datetime is bound as microseconds.
 
-    A `Query` may stand for its name where it is made from the schema.
-
-    It begins with its first query: whatever a body does before that runs on its thread without holding a lock.
+    A `Query` that is built from the schema can be passed instead of a name. The transaction begins with its first
+    query: a body holds no lock before that.
     """
 
     dialect: Dialect
 
     def __init__(self, *, clock: Clock, repeatable: bool) -> None:
         self.repeatable = repeatable
-        """Whether it may safely run twice; a body that knows better may set this."""
+        """Whether it may safely run twice. The body may change this."""
         self.queued: set[JobKind] = set()
-        """The kinds of jobs that it queued: waiting workers are notified once it is committed."""
-        self.tells = False
-        """Whether it recorded a change: those who follow changes are notified once it is committed."""
-        self.forgets = False
-        """Whether it forgot something: the write-ahead log is cleared of it once it is committed."""
-        self.buried: list[Mapping[str, object]] = []
-        """Tombstones that it wrote: they are added to the file of tombstones once it is committed."""
-        self.gone: dict[str, dict[str, None]] = {}
-        """What it forgot, by kind: the ids, and for messages also their numbers, as in `ses_…:3`."""
-        self.keys_refused = KEYS_REFUSED
-        """For how long the idempotency key of an erased message is refused."""
-        self.begun = False
+        """Kinds of queued jobs. Waiting workers are notified after the commit."""
+        self.has_changes = False
+        """Whether a change was recorded. Followers of the change feed are notified after the commit."""
+        self.deletes = False
+        """Whether data was deleted. The write-ahead log is cleared of it after the commit."""
+        self.new_tombstones: list[Mapping[str, object]] = []
+        """Tombstones that were written. They are added to the tombstone file after the commit."""
+        self.deleted_ids: dict[str, dict[str, None]] = {}
+        """Ids of deleted items, by kind. Those of messages have their numbers, as in `ses_…:3`."""
+        self.key_rejection_period = KEY_REJECTION_PERIOD
+        """Time for which the idempotency key of a deleted message is rejected."""
+        self.has_begun = False
         self._clock = clock
         self._now = EPOCH
         self._queries = queries(self.dialect)
@@ -95,7 +105,7 @@ class Tx(ABC):
         query = self._queries[name] if isinstance(name, str) else name
         return self._run(query, _values(query, parameters))
 
-    def one(self, name: str, /, **parameters: object) -> Row | None:
+    def first(self, name: str, /, **parameters: object) -> Row | None:
         """Return the first row, if any."""
         rows = self.all(name, **parameters)
         return rows[0] if rows else None
@@ -104,24 +114,24 @@ class Tx(ABC):
         """Return every row, or up to the `limit` among the parameters; with `only`, of those that fit a filter."""
         query = self._queries[name] if isinstance(name, str) else name
         if query.optional:
-            given = frozenset(each for each in query.optional if parameters.get(each) is not None)
-            query = with_given(query, given, self.dialect)
+            present = frozenset(key for key in query.optional if parameters.get(key) is not None)
+            query = with_present(query, present, self.dialect)
         if only is not None:
-            query, values = narrowed(query, only, self.dialect)
+            query, values = apply_filter(query, only, self.dialect)
             parameters |= values
         if "limit" in query.parameters:
             checked_limit(cast("int", parameters["limit"]))
         self._begin()
         return self._fetch(query, _values(query, parameters))
 
-    def lose(self, kind: str, names: Iterable[str]) -> None:
-        """Note what goes, for the receipt."""
-        self.gone.setdefault(kind, {}).update(dict.fromkeys(names))
+    def note_deleted(self, kind: str, names: Iterable[str]) -> None:
+        """Note deleted items for the receipt."""
+        self.deleted_ids.setdefault(kind, {}).update(dict.fromkeys(names))
 
     def insert(self, name: str, rows: Iterable[Sequence[object]]) -> None:
         """Insert many rows of values, each in the order in which the query names its parameters.
 
-        Values are not converted, because there may be very many: a time must be given as microseconds.
+        Values are not converted, because there may be very many: a time must be passed as microseconds.
         """
         self._begin()
         self._insert(name, rows)
@@ -131,15 +141,15 @@ class Tx(ABC):
         self._begin()
         self._script(text)
 
-    def set_walls(self, tables: Iterable[str], how: str) -> None:
-        """Set whether row-level security binds the owner of tables too: `FORCE` or `NO FORCE`, where there is any."""
+    def set_row_security(self, tables: Iterable[str], mode: str) -> None:
+        """Set whether row-level security also applies to the owner of tables: `FORCE` or `NO FORCE` (PostgreSQL)."""
         if self.dialect is Dialect.POSTGRES:
-            self.script("; ".join(f"ALTER TABLE {table} {how} ROW LEVEL SECURITY" for table in tables))
+            self.script("; ".join(f"ALTER TABLE {table} {mode} ROW LEVEL SECURITY" for table in tables))
 
     def _begin(self) -> None:
-        if not self.begun:
+        if not self.has_begun:
             self._open()
-            self.begun = True
+            self.has_begun = True
             self._now = self._clock()
 
     @abstractmethod
@@ -148,7 +158,7 @@ class Tx(ABC):
 
     @abstractmethod
     def begin_migration(self) -> None:
-        """Begin anew with every writer kept out until this transaction ends. What was read so far may have changed."""
+        """Restart with every other writer blocked until this transaction ends. Data read before may have changed."""
 
     @abstractmethod
     def has_table(self, name: str) -> bool:
@@ -175,21 +185,21 @@ def _values(query: Query, parameters: Mapping[str, object]) -> list[object]:
     return [to_micros(value) if isinstance(value, datetime) else value for value in values]
 
 
-class Rider(Protocol):
-    """Something to be written with whatever a task writes next, in the same transaction."""
+class CommitHook(Protocol):
+    """Writes additional rows in the next writing transaction of a task."""
 
     database: "Database"
-    """The database that it is for: a task may write to others."""
+    """The database of the hook. A task may also write to others."""
 
-    def ride(self, tx: Tx, result: object) -> None:
-        """Write it, given what the body returned. It is called again where the transaction is tried again."""
+    def before_commit(self, tx: Tx, result: object) -> None:
+        """Write the rows. Called with the result of the body, and again if the transaction is retried."""
 
-    def arrived(self) -> None:
+    def after_commit(self) -> None:
         """Note that the transaction was committed."""
 
 
-rider: ContextVar[Rider | None] = ContextVar("bethink_rider", default=None)
-"""What the writing transactions of this task take with them."""
+commit_hook: ContextVar[CommitHook | None] = ContextVar("bethink_commit_hook", default=None)
+"""The hook of this task's writing transactions."""
 
 
 class Database(ABC):
@@ -201,17 +211,17 @@ class Database(ABC):
         self._ready = False
         self._opening = anyio.Lock()
         self._notified = 0
-        self._hearing = self._listens = False
+        self._is_listening = self._has_listened = False
         self.on_work: Callable[[Set[JobKind]], None] | None = None
         """Called after each commit that queued jobs, with their kinds, on a connection's thread. It must not fail."""
         self.fingerprint_key = b""
         """The key for fingerprints of redacted secrets; known once the database is open."""
         self.tombstones_path: Path | None = None
-        """The file that keeps the tombstones outside of the database, for when an old backup is restored."""
-        self.keys_refused = KEYS_REFUSED
-        """For how long the idempotency key of an erased message is refused."""
-        self.unsettled = False
-        """Whether something was being forgotten when the database was opened, and is to be finished."""
+        """File with a copy of the tombstones, for when an old backup is restored."""
+        self.key_rejection_period = KEY_REJECTION_PERIOD
+        """Time for which the idempotency key of a deleted message is rejected."""
+        self.has_open_erasures = False
+        """Whether an unfinished erasure existed when the database was opened."""
 
     async def open(self) -> None:
         """Connect, bring the schema up to date, and check that the database is safe to use.
@@ -223,19 +233,19 @@ class Database(ABC):
                 return
             self._start()
             try:
-                await self._transact(self._prepare, space=None, read=False, repeatable=True)
+                await self._transact(self._prepare, space=None, read_only=False, repeatable=True)
             except BaseException:
                 with anyio.CancelScope(shield=True):
                     await self._stop()
                 raise
             self._ready = True
 
-    async def look(self, body: Callable[[Tx], T], *, read: bool = True) -> T:
-        """Run a body, which by default only reads, on a database that is not open: its schema stays what it is."""
+    async def run_unopened(self, body: Callable[[Tx], T], *, read_only: bool = True) -> T:
+        """Run a body, by default read-only, on a database that is not open. Its schema is not migrated."""
         async with self._opening:
             self._start()
             try:
-                return await self._transact(body, space=None, read=read, repeatable=True)
+                return await self._transact(body, space=None, read_only=read_only, repeatable=True)
             finally:
                 with anyio.CancelScope(shield=True):
                     await self._stop()
@@ -253,79 +263,82 @@ class Database(ABC):
         body: Callable[[Tx], T],
         *,
         space: str | None = None,
-        read: bool = False,
+        read_only: bool = False,
         repeatable: bool = False,
         synced: bool = True,
     ) -> T:
         """Run `body` in one transaction on one thread. It sees only the rows of `space`.
 
-        `repeatable` says that it may safely run twice, so that a commit with an unknown outcome is retried. Without
-        `synced` it does not wait for the disk: it outlives this process, and may be lost when the machine fails.
-        Raises `Unavailable` only if nothing was written, and `OutcomeUnknown` if any attempt may have been committed.
+        `repeatable` means that it may safely run twice, so that a commit with an unknown outcome is retried. Without
+        `synced` it does not wait for the disk: it survives the end of this process, but not a failure of the machine.
+        Raises `DatabaseUnavailableError` only if nothing was written, and `OutcomeUnknownError` if any attempt may have
+        been committed.
         """
         if inspect.iscoroutinefunction(body):
             raise TypeError(
-                "a transaction body must be a plain function, so that it cannot await while it holds a lock"
+                "A transaction body must be a plain function, so that it cannot await while it holds a lock."
             )
         if not self._ready:
-            raise Unavailable("the database is not open.", hint="Open it first: use it inside an async with block.")
+            raise DatabaseUnavailableError(
+                "The database is not open.", hint="Open it first: use it inside an async with block."
+            )
         if space is not None:
             checked_name(space, "a space")
-        taken = None if read else rider.get()
-        if taken is not None and taken.database is not self:
-            taken = None
-        carried = body if taken is None else _with(body, taken)
+        hook = None if read_only else commit_hook.get()
+        if hook is not None and hook.database is not self:
+            hook = None
+        work = body if hook is None else _with_hook(body, hook)
         try:
-            result = await self._transact(carried, space=space, read=read, repeatable=repeatable, synced=synced)
-        except (NotFound, LostClaim) as error:
-            await self._name_restore(error)
+            result = await self._transact(work, space=space, read_only=read_only, repeatable=repeatable, synced=synced)
+        except (NotFoundError, LeaseLostError) as error:
+            await self._add_restore_hint(error)
             raise
-        if taken is not None:
-            taken.arrived()
+        if hook is not None:
+            hook.after_commit()
         return result
 
-    async def read_behind(self, body: Callable[[Tx], T], *, space: str) -> T:
-        """Read what may be a few seconds old, but has all that this process wrote: from a replica, if there is one."""
-        return await self.transact(body, space=space, read=True)
+    async def read_replica(self, body: Callable[[Tx], T], *, space: str) -> T:
+        """Read from a replica, if any: data may be seconds old, but includes everything that this process wrote."""
+        return await self.transact(body, space=space, read_only=True)
 
-    async def _name_restore(self, error: BethinkError) -> None:
-        """Say that the database was restored, if it was: what is missing may have been stored after the backup."""
+    async def _add_restore_hint(self, error: BethinkError) -> None:
+        """Add the last restore to the hint: missing data may have been stored after the backup."""
         row = await self._transact(
-            lambda tx: tx.one("last_restore"), space=None, read=True, repeatable=True, synced=False
+            lambda tx: tx.first("last_restore"), space=None, read_only=True, repeatable=True, synced=False
         )
         if row is not None:
-            error.hint = f"{error.hint} {Restore.read(row)}".strip()
+            error.hint = f"{error.hint} {Restore.from_row(row)}".strip()
 
     async def start_listening(self) -> int:
         """Start listening for queued work, and return the value to pass to `wait_for_work` as `since`."""
-        while self._hearing and not self._listens:  # noqa: ASYNC110 - the task that connects may be on another loop
-            await anyio.sleep(_GLANCE)
-        await self._hear(0)
+        while self._is_listening and not self._has_listened:  # noqa: ASYNC110 - the task that connects may be on another loop
+            await anyio.sleep(_CHECK_INTERVAL)
+        await self._listen_once(0)
         return self._notified
 
     async def wait_for_work(self, seconds: float, *, since: int) -> bool:
         """Wait until work was queued since `start_listening`, here or by another process. Returns False on timeout."""
         with anyio.move_on_after(seconds):
             while self._notified == since:
-                if self._hearing:
-                    await anyio.sleep(_GLANCE)
+                if self._is_listening:
+                    await anyio.sleep(_CHECK_INTERVAL)
                 else:
-                    await self._hear(min(seconds, _LISTEN))
+                    await self._listen_once(min(seconds, _LISTEN))
             return True
         return False
 
-    async def _hear(self, seconds: float) -> None:
-        # One listens for all who wait in this process: a notification is heard by only one of them.
-        if self._hearing:
+    async def _listen_once(self, seconds: float) -> None:
+        # One task listens for all waiting tasks of this process: only one of them receives a notification.
+        if self._is_listening:
             return
-        self._hearing = True
+        self._is_listening = True
         try:
-            heard = await self._listen(seconds)
-            self._listens = True
-            if heard:
+            notified = await self._listen(seconds)
+            self._has_listened = True
+            if notified:
                 self._notified += 1
         finally:
-            self._hearing = False
+            self._is_listening = False
 
     def _notify(self, kinds: Set[JobKind]) -> None:
         # Called on a connection's thread after the commit: it must neither block nor fail.
@@ -333,15 +346,15 @@ class Database(ABC):
         if self.on_work is not None:
             self.on_work(kinds)
 
-    def _committed(self, tx: Tx) -> None:
+    def _after_commit(self, tx: Tx) -> None:
         # Called on a connection's thread after the commit, so it must not fail.
-        if tx.queued or tx.tells:
+        if tx.queued or tx.has_changes:
             self._notify(tx.queued)
-        if tx.buried and self.tombstones_path is not None:
-            tombstone_file.add(self.tombstones_path, tx.buried)
+        if tx.new_tombstones and self.tombstones_path is not None:
+            tombstone_file.add(self.tombstones_path, tx.new_tombstones)
 
     async def empty_log(self) -> bool:
-        """Remove what was forgotten from the log of this database, if it has one of its own; return whether it is out.
+        """Remove deleted data from the write-ahead log, if the database has one; return whether that succeeded.
 
         A reader of an older state prevents it.
         """
@@ -350,7 +363,9 @@ class Database(ABC):
     async def run_alone(self, statement: str) -> None:
         """Run a statement that cannot be part of a transaction and may take long, such as building an index."""
         del statement
-        raise Misconfigured(f"{self.dialect} cannot run statements outside of transactions.", hint="Use PostgreSQL.")
+        raise ConfigurationError(
+            f"{self.dialect} cannot run statements outside of transactions.", hint="Use PostgreSQL."
+        )
 
     @abstractmethod
     async def _listen(self, seconds: float) -> bool:
@@ -367,32 +382,32 @@ class Database(ABC):
 
     @abstractmethod
     async def _transact(
-        self, body: Callable[[Tx], T], *, space: str | None, read: bool, repeatable: bool, synced: bool = True
+        self, body: Callable[[Tx], T], *, space: str | None, read_only: bool, repeatable: bool, synced: bool = True
     ) -> T: ...
 
 
-def _with(body: Callable[[Tx], T], taken: Rider) -> Callable[[Tx], T]:
-    def both(tx: Tx) -> T:
+def _with_hook(body: Callable[[Tx], T], hook: CommitHook) -> Callable[[Tx], T]:
+    def with_hook(tx: Tx) -> T:
         result = body(tx)
-        if tx.begun:
-            taken.ride(tx, result)
+        if tx.has_begun:
+            hook.before_commit(tx, result)
         return result
 
-    return both
+    return with_hook
 
 
 def checked_result(result: T) -> T:
-    """Refuse a coroutine that a body returned, because it would never be awaited."""
+    """Reject a coroutine that a body returned, because it would never be awaited."""
     if inspect.iscoroutine(result):
         result.close()
-        raise TypeError("a transaction body returned a coroutine: it must do its work before it returns")
+        raise TypeError("A transaction body returned a coroutine. It must do its work before it returns.")
     return result
 
 
 @contextmanager
-def under_way(*, hint: str = "Read what is stored before you repeat it.") -> Generator[None]:
-    """Wrap what follows the first commit of a call: if the database is lost then, part of the work is stored."""
+def after_first_commit(*, hint: str = "Check what is stored before you repeat it.") -> Generator[None]:
+    """Wrap the work after the first commit of a call: if the database is lost then, part of it is stored."""
     try:
         yield
-    except Unavailable as error:
-        raise OutcomeUnknown("the database was lost after part of this call was stored.", hint=hint) from error
+    except DatabaseUnavailableError as error:
+        raise OutcomeUnknownError("The database was lost after part of this call was stored.", hint=hint) from error

@@ -18,23 +18,23 @@ from bethink.model.documents import (
 )
 from bethink.model.jobs import JobKind
 from bethink.model.moments import from_micros, from_micros_or_none, to_micros
-from bethink.model.recall import Ref, RefKind
 from bethink.model.records import Origin
+from bethink.model.refs import Ref, RefKind
 from bethink.model.text import canonical_json
 from bethink.store import changes, jobs, terms
-from bethink.store.candidates import ranked
+from bethink.store.candidates import search_rows
 from bethink.store.db import Row, Tx, checked_limit, until
 
 _TOP = ""
 _REDACTED = "[redacted]"
 
 
-class Last(NamedTuple):
+class LastVersion(NamedTuple):
     """The newest version of a document, when the document was created, and when this version began or ended."""
 
     version: int
     created_at: datetime
-    turned_at: datetime
+    changed_at: datetime
 
 
 def insert(
@@ -43,43 +43,49 @@ def insert(
     *,
     space: str,
     document_id: str,
-    last: Last | None,
-    by: Provenance,
+    last: LastVersion | None,
+    provenance: Provenance,
     mentions: Iterable[str],
 ) -> None:
     """Write the next version, with its references and sources."""
-    author, now = by.author, tx.now
-    version, created_at, at = (1, now, now) if last is None else (last.version + 1, last.created_at, last.turned_at)
+    author, now = provenance.author, tx.now
+    version, created_at, at = (1, now, now) if last is None else (last.version + 1, last.created_at, last.changed_at)
     tx.run(
         "insert_document",
         space=space, id=document_id, version=version, at=max(at, now), parent=draft.parent or _TOP, slug=draft.slug,
         title=draft.title, description=draft.description, body=draft.body, created_at=created_at,
         author_kind=author.kind, author_id=author.id, reason=author.reason, token=author.token, run=author.run,
-        origin=by.origin, tags=canonical_json(draft.tags), metadata=canonical_json(draft.metadata),
+        origin=provenance.origin, tags=canonical_json(draft.tags), metadata=canonical_json(draft.metadata),
     )  # fmt: skip
-    said = terms.words_of("\n".join((draft.title, draft.description, draft.body)))
-    entry = terms.Entry(RefKind.DOCUMENT, document_id, version, to_micros(max(at, now)), said)
+    words = terms.words_of("\n".join((draft.title, draft.description, draft.body)))
+    entry = terms.Entry(RefKind.DOCUMENT, document_id, version, to_micros(max(at, now)), words)
     terms.put(tx, [entry], space=space)
     targets = [(ReferenceKind.PARENT, draft.parent)] if draft.parent else []
     targets += [(ReferenceKind.LINK, link) for link in draft.links]
     targets += [(ReferenceKind.BODY, mention) for mention in mentions]
     for kind, target in targets:
         tx.run("insert_reference", space=space, source=document_id, version=version, kind=kind, target=target)
-    _rest_on(tx, by.sources, space=space, document_id=document_id, version=version, last=last)
+    _write_sources(tx, provenance.sources, space=space, document_id=document_id, version=version, last=last)
     jobs.queue(tx, space=space, kind=JobKind.INDEX, key=jobs.SPACE_KEY, watermark=0)
     ref = Ref(RefKind.DOCUMENT, document_id, version)
     changes.record(tx, space=space, kind=ChangeKind.DOCUMENT_CHANGED, ref=ref)
 
 
-def _rest_on(
-    tx: Tx, wanted: Iterable[DocumentSource], *, space: str, document_id: str, version: int, last: Last | None
+def _write_sources(
+    tx: Tx,
+    new_sources: Iterable[DocumentSource],
+    *,
+    space: str,
+    document_id: str,
+    version: int,
+    last: LastVersion | None,
 ) -> None:
     """Write only the difference from the previous version: a document may have many sources, and change often."""
     before = [] if last is None else sources(tx, space=space, document_id=document_id, version=last.version)
-    now = list(dict.fromkeys(wanted))
-    ended = [("end_document_source", each, version - 1) for each in set(before) - set(now)]
-    begun = [("insert_document_source", each, version) for each in now if each not in set(before)]
-    for query, source, number in (*ended, *begun):
+    now = list(dict.fromkeys(new_sources))
+    ended = [("end_document_source", item, version - 1) for item in set(before) - set(now)]
+    added = [("insert_document_source", item, version) for item in now if item not in set(before)]
+    for query, source, number in (*ended, *added):
         tx.run(
             query,
             space=space, document=document_id, version=number, kind=source.kind, source=source.id, number=source.number,
@@ -96,7 +102,7 @@ class DocumentOperation(NamedTuple):
 
 def operation(tx: Tx, *, space: str, key: str) -> DocumentOperation | None:
     """Return the write that was carried out under a key."""
-    row = tx.one("find_document_operation", space=space, key=key)
+    row = tx.first("find_document_operation", space=space, key=key)
     return None if row is None else DocumentOperation(row["kind"], row["document_id"], row["version"])
 
 
@@ -109,28 +115,28 @@ def record_operation(tx: Tx, done: DocumentOperation, *, space: str, key: str) -
 
 
 def close(tx: Tx, *, space: str, document_id: str, version: int, at: datetime, run: str) -> bool:
-    """End the current version. Returns False if another one is current by now."""
+    """End the current version. Returns False if another version is current."""
     return tx.run("close_document", space=space, id=document_id, version=version, run=run, at=at) == 1
 
 
-def last_version(tx: Tx, *, space: str, document_id: str) -> Last | None:
+def last_version(tx: Tx, *, space: str, document_id: str) -> LastVersion | None:
     """Return the newest version that a document ever had; None for an id that was never used."""
-    row = tx.one("last_document_version", space=space, id=document_id)
+    row = tx.first("last_document_version", space=space, id=document_id)
     if row is None:
         return None
-    turned_at = row["valid_from"] if row["valid_to"] is None else row["valid_to"]
-    return Last(row["version"], from_micros(row["created_at"]), from_micros(turned_at))
+    changed_at = row["valid_from"] if row["valid_to"] is None else row["valid_to"]
+    return LastVersion(row["version"], from_micros(row["created_at"]), from_micros(changed_at))
 
 
 def find(tx: Tx, *, space: str, document_id: str, as_of: datetime | None = None) -> Document | None:
     """Return a document as it is now, or was at a time."""
-    row = tx.one("find_document", space=space, id=document_id, at=until(as_of))
+    row = tx.first("find_document", space=space, id=document_id, at=until(as_of))
     return None if row is None else documents_of(tx, space, [row])[0]
 
 
 def find_in(tx: Tx, *, space: str, parent: str | None, slug: str, as_of: datetime | None = None) -> Document | None:
     """Return the document with a slug below a parent."""
-    row = tx.one("find_document_in", space=space, parent=parent or _TOP, slug=slug, at=until(as_of))
+    row = tx.first("find_document_in", space=space, parent=parent or _TOP, slug=slug, at=until(as_of))
     return None if row is None else documents_of(tx, space, [row])[0]
 
 
@@ -140,7 +146,7 @@ def children(tx: Tx, *, space: str, parent: str | None, as_of: datetime | None =
     return documents_of(tx, space, rows)
 
 
-def everything(tx: Tx, *, space: str, as_of: datetime | None = None) -> list[Document]:
+def list_all(tx: Tx, *, space: str, as_of: datetime | None = None) -> list[Document]:
     """Return every document of a space, as it was at a time."""
     return documents_of(tx, space, tx.all("list_documents", space=space, at=until(as_of)))
 
@@ -175,13 +181,13 @@ def deleted_by(tx: Tx, *, space: str, run: str) -> list[Document]:
 
 
 def referrers(tx: Tx, *, space: str, document_id: str) -> list[tuple[str, ReferenceKind]]:
-    """Return which current documents refer to one, and how."""
+    """Return the current documents that refer to one, with the kind of each reference."""
     rows = tx.all("current_referrers", space=space, target=document_id)
     return [(row["source_id"], ReferenceKind(row["kind"])) for row in rows]
 
 
 def sources(tx: Tx, *, space: str, document_id: str, version: int) -> list[DocumentSource]:
-    """Return what a version rests on."""
+    """Return the sources of a version."""
     rows = tx.all("list_document_sources", space=space, document=document_id, version=version)
     return [DocumentSource(kind=SourceKind(row["kind"]), id=row["source_id"], number=row["number"]) for row in rows]
 
@@ -190,33 +196,33 @@ def sources_of(
     tx: Tx, *, space: str, versions: Sequence[tuple[str, int]]
 ) -> dict[tuple[str, int], list[DocumentSource]]:
     """Return the sources of some versions, by document id and version."""
-    asked = {"space": space, "ids": [name for name, _ in versions], "numbers": [number for _, number in versions]}
-    found: dict[tuple[str, int], list[DocumentSource]] = {}
-    for row in tx.all("sources_of_versions", **asked) if versions else ():
+    parameters = {"space": space, "ids": [name for name, _ in versions], "numbers": [number for _, number in versions]}
+    by_version: dict[tuple[str, int], list[DocumentSource]] = {}
+    for row in tx.all("sources_of_versions", **parameters) if versions else ():
         source = DocumentSource(kind=SourceKind(row["kind"]), id=row["source_id"], number=row["number"])
-        found.setdefault((row["id"], row["version"]), []).append(source)
-    return found
+        by_version.setdefault((row["id"], row["version"]), []).append(source)
+    return by_version
 
 
 def texts(
     tx: Tx, *, space: str, versions: Iterable[tuple[str, int]]
 ) -> dict[tuple[str, int], tuple[DocumentDraft, tuple[DocumentSource, ...]]]:
-    """Return the texts and sources of some versions; a redacted version says so."""
-    named = list(dict.fromkeys(versions))
-    if not named:
+    """Return the texts and sources of some versions; a redacted version has a placeholder."""
+    keys = list(dict.fromkeys(versions))
+    if not keys:
         return {}
-    asked = {"space": space, "ids": [name for name, _ in named], "numbers": [number for _, number in named]}
+    parameters = {"space": space, "ids": [name for name, _ in keys], "numbers": [number for _, number in keys]}
     links: dict[tuple[str, int], list[str]] = {}
-    for row in tx.all("references_of_versions", **asked):
+    for row in tx.all("references_of_versions", **parameters):
         if row["kind"] == ReferenceKind.LINK:
             links.setdefault((row["id"], row["version"]), []).append(row["target_id"])
-    behind = sources_of(tx, space=space, versions=named)
-    found: dict[tuple[str, int], tuple[DocumentDraft, tuple[DocumentSource, ...]]] = {}
-    for row in tx.all("documents_of_versions", **asked):
+    sources_by_key = sources_of(tx, space=space, versions=keys)
+    drafts: dict[tuple[str, int], tuple[DocumentDraft, tuple[DocumentSource, ...]]] = {}
+    for row in tx.all("documents_of_versions", **parameters):
         key = (row["id"], row["version"])
-        said = {name: row[name] for name in ("slug", "title", "description", "body")}
-        found[key] = DocumentDraft(**said, links=tuple(links.get(key, ()))), tuple(behind.get(key, ()))
-    return found
+        fields = {name: row[name] for name in ("slug", "title", "description", "body")}
+        drafts[key] = DocumentDraft(**fields, links=tuple(links.get(key, ()))), tuple(sources_by_key.get(key, ()))
+    return drafts
 
 
 def thin(tx: Tx, *, space: str, document_id: str, version: int) -> int:
@@ -226,10 +232,10 @@ def thin(tx: Tx, *, space: str, document_id: str, version: int) -> int:
 
 def redact(tx: Tx, *, space: str, document_id: str, version: int, current: bool = False) -> bool:
     """Remove the text from a past version, or also a `current` one. Returns False if it does not exist."""
-    named = {"space": space, "id": document_id, "version": version}
-    redacted = tx.run("redact_document", **named, mark=_REDACTED, current=int(current)) == 1
+    key = {"space": space, "id": document_id, "version": version}
+    redacted = tx.run("redact_document", **key, mark=_REDACTED, current=int(current)) == 1
     if redacted:
-        tx.forgets = True
+        tx.deletes = True
     return redacted
 
 
@@ -237,7 +243,7 @@ def search(tx: Tx, *, space: str, question: str, limit: int, as_of: datetime | N
     """Return documents that share words with a question, the best match first."""
     if not checked_limit(limit):
         return []
-    rows = ranked(tx, "search_documents", space=space, question=question, kind=RefKind.DOCUMENT, as_of=as_of)
+    rows = search_rows(tx, "search_documents", space=space, question=question, kind=RefKind.DOCUMENT, as_of=as_of)
     return documents_of(tx, space, rows[:limit])
 
 
@@ -245,27 +251,27 @@ def documents_of(tx: Tx, space: str, rows: Sequence[Row]) -> list[Document]:
     """Read documents from their rows, with one query for all their references."""
     if not rows:
         return []
-    pointed: dict[tuple[str, int], list[Row]] = {}
+    references: dict[tuple[str, int], list[Row]] = {}
     ids, numbers = [row["id"] for row in rows], [row["version"] for row in rows]
-    for each in tx.all("references_of_versions", space=space, ids=ids, numbers=numbers):
-        pointed.setdefault((each["id"], each["version"]), []).append(each)
-    return [_document(row, pointed.get((row["id"], row["version"]), ())) for row in rows]
+    for reference in tx.all("references_of_versions", space=space, ids=ids, numbers=numbers):
+        references.setdefault((reference["id"], reference["version"]), []).append(reference)
+    return [_document(row, references.get((row["id"], row["version"]), ())) for row in rows]
 
 
 def entry_of(row: Row) -> DocumentEntry:
     """Read a version of a document from its row, without its text."""
-    return DocumentEntry(**_described(row))
+    return DocumentEntry(**_entry_fields(row))
 
 
-def _document(row: Row, pointed: Sequence[Row]) -> Document:
+def _document(row: Row, references: Sequence[Row]) -> Document:
     def targets(kind: ReferenceKind) -> tuple[str, ...]:
-        return tuple(each["target_id"] for each in pointed if each["kind"] == kind)
+        return tuple(reference["target_id"] for reference in references if reference["kind"] == kind)
 
     links, mentions = targets(ReferenceKind.LINK), targets(ReferenceKind.BODY)
-    return Document(**_described(row), body=row["body"], links=links, mentions=mentions)
+    return Document(**_entry_fields(row), body=row["body"], links=links, mentions=mentions)
 
 
-def _described(row: Row) -> dict[str, Any]:
+def _entry_fields(row: Row) -> dict[str, Any]:
     return {
         "id": row["id"],
         "version": row["version"],

@@ -1,6 +1,6 @@
-"""Erasures and tombstones: what was asked to be forgotten, who has confirmed it, and what may not come back.
+"""Erasures and tombstones: requested deletions, their confirmations, and names that must not be stored again.
 
-None of it holds a text: a tombstone is a digest with a key of the installation.
+They contain no text: a tombstone is a digest with a key of the installation.
 """
 
 import hashlib
@@ -11,10 +11,12 @@ from datetime import datetime
 from typing import Any
 
 from bethink.base.frozen import frozen
-from bethink.errors import ErasedKey
+from bethink.errors import ErasedKeyError
 from bethink.model.erasures import DOCUMENT_KEY, Erasure, SinkState, Tombstone
 from bethink.model.moments import from_micros, from_micros_or_none, to_micros
-from bethink.model.recall import RefKind
+from bethink.model.pages import cursor_of, read_cursor
+from bethink.model.paging import Page, page_of
+from bethink.model.refs import RefKind
 from bethink.model.text import canonical_json
 from bethink.store.db import Row, Tx
 from bethink.store.keys import deployment_key
@@ -25,76 +27,76 @@ _KEY = "tombstones"
 
 @frozen
 class Digests:
-    """Makes keyed digests, with the key of this installation and those that came with archives of others."""
+    """Computes keyed digests, with the key of this installation and those from imported archives."""
 
     own: bytes
     others: tuple[bytes, ...] = ()
 
     @property
     def key_id(self) -> str:
-        """Which key new digests are made with."""
+        """Id of the key for new digests."""
         return key_id(self.own)
 
-    def of(self, space: str, kind: str, name: str, *, key: bytes | None = None) -> str:
-        """Return the digest of one name in a space: the same name elsewhere has another."""
+    def digest(self, space: str, kind: str, name: str, *, key: bytes | None = None) -> str:
+        """Return the digest of a name in a space. The same name in another space has another digest."""
         text = canonical_json([space, kind, name])
         return hmac.new(key or self.own, text.encode(), hashlib.sha256).hexdigest()
 
-    def every(self, space: str, kind: str, name: str) -> list[str]:
+    def all_digests(self, space: str, kind: str, name: str) -> list[str]:
         """Return the digest of a name with each key."""
-        return [self.of(space, kind, name, key=key) for key in (self.own, *self.others)]
+        return [self.digest(space, kind, name, key=key) for key in (self.own, *self.others)]
 
 
 def key_id(key: bytes) -> str:
-    """Return the name of a key, which does not tell the key."""
+    """Return the id of a key, which does not reveal the key."""
     return hashlib.sha256(b"bethink tombstones" + key).hexdigest()[:16]
 
 
 def digests(tx: Tx) -> Digests:
-    """Return what makes the digests of tombstones. The key is made when it is first needed."""
+    """Return the digests of tombstones. Their key is created on first use."""
     own = deployment_key(tx, _KEY)
     others = tx.all("list_deployment_keys", pattern=f"{_KEY}:%")
     return Digests(own=own, others=tuple(bytes.fromhex(row["value"]) for row in others))
 
 
 def add_key(tx: Tx, key: bytes) -> None:
-    """Keep the key of another installation, whose tombstones came with an archive."""
+    """Store the key of another installation, whose tombstones came with an archive."""
     if key != deployment_key(tx, _KEY):
         tx.run("ensure_deployment_key", name=f"{_KEY}:{key_id(key)}", value=key.hex())
 
 
 def record(tx: Tx, erasure: Erasure, *, plan: Mapping[str, object]) -> None:
-    """Record an erasure with the places that have to confirm it."""
+    """Record an erasure with the sinks that must confirm it."""
     tx.run(
         "insert_erasure",
         space=erasure.space, id=erasure.id, asked_by=erasure.asked_by, key_prefix=erasure.key_prefix,
         reason=erasure.reason, now=erasure.requested_at, plan=canonical_json(plan),
     )  # fmt: skip
-    for each in erasure.sinks:
-        at = each.confirmed_at
+    for state in erasure.sinks:
+        at = state.confirmed_at
         tx.run(
-            "insert_erasure_sink", space=erasure.space, erasure=erasure.id, sink=each.sink, confirmed_at=at
+            "insert_erasure_sink", space=erasure.space, erasure=erasure.id, sink=state.sink, confirmed_at=at
         )  # fmt: skip
 
 
 def confirm(tx: Tx, *, space: str, erasure_id: str, sinks: Iterable[str]) -> None:
-    """Record that places hold nothing of it any more."""
+    """Record that sinks have deleted their data."""
     for sink in sinks:
         tx.run("confirm_erasure", space=space, erasure=erasure_id, sink=sink, now=tx.now)
 
 
 def settle(tx: Tx, *, space: str, erasure_id: str, receipt: str) -> None:
-    """Record that every place has confirmed; the ids of what went are removed."""
+    """Record that every sink has confirmed, and remove the ids of the deleted items."""
     tx.run("settle_erasure", space=space, id=erasure_id, now=tx.now, receipt=receipt)
 
 
 def note_receipt(tx: Tx, *, space: str, erasure_id: str, plan: Mapping[str, object], receipt: str) -> None:
-    """Keep the receipt of an erasure that some place has still to confirm."""
+    """Store the receipt of an erasure that some sink has not confirmed yet."""
     tx.run("note_receipt", space=space, id=erasure_id, plan=canonical_json(plan), receipt=receipt)
 
 
 def withdraw(tx: Tx, *, space: str, erasure_id: str) -> None:
-    """Remove an erasure of what was not there. Tombstones of an earlier one, which its own replaced, stand again."""
+    """Remove an erasure that deleted nothing, and restore the earlier tombstones that it replaced."""
     before = plan_of(tx, space=space, erasure_id=erasure_id).get("before", [])
     tx.run("withdraw_tombstones", space=space, erasure=erasure_id)
     tx.run("withdraw_erasure", space=space, id=erasure_id)
@@ -102,96 +104,105 @@ def withdraw(tx: Tx, *, space: str, erasure_id: str) -> None:
         tx.run("bury", space=space, kind=kind, key_id=key, erasure=earlier, digests=[digest], times=[at])
 
 
-def standing(tx: Tx, names: Iterable[tuple[str, str]], *, space: str) -> list[tuple[str, str, str, str, int]]:
-    """Return the tombstones that names have already, each with its kind, as a plan holds them."""
+def existing_tombstones(
+    tx: Tx, names: Iterable[tuple[str, str]], *, space: str
+) -> list[tuple[str, str, str, str, int]]:
+    """Return the existing tombstones of names, as they are stored in a plan."""
     by_kind: dict[str, list[str]] = {}
     for kind, name in names:
         by_kind.setdefault(kind, []).append(name)
-    found = [stone for kind, each in by_kind.items() for stone in buried(tx, kind, each, space=space).values()]
-    return [(stone.kind, stone.key_id, stone.digest, stone.erasure_id, to_micros(stone.at)) for stone in found]
+    stones = [
+        stone
+        for kind, kind_names in by_kind.items()
+        for stone in find_tombstones(tx, kind, kind_names, space=space).values()
+    ]
+    return [(stone.kind, stone.key_id, stone.digest, stone.erasure_id, to_micros(stone.at)) for stone in stones]
 
 
 def find(tx: Tx, *, space: str, erasure_id: str) -> Erasure | None:
     """Return an erasure; a writing transaction locks it."""
-    row = tx.one("find_erasure", space=space, id=erasure_id)
+    row = tx.first("find_erasure", space=space, id=erasure_id)
     return None if row is None else _erasure(tx, row)
 
 
 def plan_of(tx: Tx, *, space: str, erasure_id: str) -> dict[str, Any]:
-    """Return the ids of what an erasure removes; nothing once it is settled."""
-    row = tx.one("find_erasure", space=space, id=erasure_id)
+    """Return the ids of the items that an erasure deletes; empty once it is settled."""
+    row = tx.first("find_erasure", space=space, id=erasure_id)
     return {} if row is None or row["plan"] is None else json.loads(row["plan"])
 
 
-def of_space(tx: Tx, *, space: str, limit: int) -> list[Erasure]:
-    """Return the erasures of a space, the newest first."""
-    return [_erasure(tx, row) for row in tx.all("list_erasures", space=space, limit=limit)]
+def page(tx: Tx, *, space: str, limit: int, after: str) -> Page[Erasure]:
+    """Return a page of the erasures of a space, the newest first."""
+    before, last = read_cursor(after, int, str) or (None, None)
+    rows = tx.all("list_erasures", space=space, limit=limit + 1, before=before, id=last)
+    shown = page_of(rows, limit, lambda row: cursor_of(row["requested_at"], row["id"]))
+    return Page(items=tuple(_erasure(tx, row) for row in shown), next=shown.next)
 
 
 def open_sinks(tx: Tx, *, limit: int = 1000) -> dict[tuple[str, str], list[str]]:
-    """Return what is still to be confirmed in any space: by space and erasure, the names of the places."""
-    found: dict[tuple[str, str], list[str]] = {}
+    """Return the names of unconfirmed sinks in all spaces, by space and erasure."""
+    sinks: dict[tuple[str, str], list[str]] = {}
     for row in tx.all("list_open_sinks", limit=limit):
-        found.setdefault((row["space_id"], row["erasure_id"]), []).append(row["sink"])
-    return found
+        sinks.setdefault((row["space_id"], row["erasure_id"]), []).append(row["sink"])
+    return sinks
 
 
-def bury(tx: Tx, names: Iterable[tuple[str, str]], *, space: str, erasure_id: str, at: datetime) -> None:
+def add_tombstones(tx: Tx, names: Iterable[tuple[str, str]], *, space: str, erasure_id: str, at: datetime) -> None:
     """Write tombstones for names, each with its kind."""
-    made = digests(tx)
+    hasher = digests(tx)
     by_kind: dict[str, dict[str, None]] = {}
     for kind, name in names:
-        by_kind.setdefault(kind, {})[made.of(space, kind, name)] = None
-    for kind, found in by_kind.items():
-        given = {"space": space, "kind": kind, "key_id": made.key_id, "erasure": erasure_id}
-        tx.run("bury", **given, digests=list(found), times=[to_micros(at)] * len(found))
-        tx.buried += [{**given, "digest": digest, "at": to_micros(at)} for digest in found]
-    tx.buried.append({"key": made.own.hex()})
+        by_kind.setdefault(kind, {})[hasher.digest(space, kind, name)] = None
+    for kind, kind_digests in by_kind.items():
+        fields = {"space": space, "kind": kind, "key_id": hasher.key_id, "erasure": erasure_id}
+        tx.run("bury", **fields, digests=list(kind_digests), times=[to_micros(at)] * len(kind_digests))
+        tx.new_tombstones += [{**fields, "digest": digest, "at": to_micros(at)} for digest in kind_digests]
+    tx.new_tombstones.append({"key": hasher.own.hex()})
 
 
 def put(tx: Tx, stones: Iterable[Tombstone], *, keys: Iterable[bytes], space: str) -> None:
-    """Keep tombstones from elsewhere with their keys: of a file beside a backup, or of another installation."""
-    known = set(tombstones(tx, space=space))
-    new = [stone for stone in stones if stone not in known]
+    """Store imported tombstones with their keys: from a file next to a backup, or from another installation."""
+    existing = set(tombstones(tx, space=space))
+    new = [stone for stone in stones if stone not in existing]
     for stone in new:
-        given = {"space": space, "kind": stone.kind, "key_id": stone.key_id, "erasure": stone.erasure_id}
-        tx.run("bury", **given, digests=[stone.digest], times=[to_micros(stone.at)])
-        tx.buried.append({**given, "digest": stone.digest, "at": to_micros(stone.at)})
+        fields = {"space": space, "kind": stone.kind, "key_id": stone.key_id, "erasure": stone.erasure_id}
+        tx.run("bury", **fields, digests=[stone.digest], times=[to_micros(stone.at)])
+        tx.new_tombstones.append({**fields, "digest": stone.digest, "at": to_micros(stone.at)})
     for key in keys:
         add_key(tx, key)
-        tx.buried += [{"key": key.hex()}] if new else []
+        tx.new_tombstones += [{"key": key.hex()}] if new else []
 
 
 def tombstones(tx: Tx, *, space: str, erasure_id: str | None = None) -> list[Tombstone]:
     """Return the tombstones of a space, or of one erasure."""
     if erasure_id is None:
-        return [_stone(row) for row in tx.all("list_tombstones", space=space)]
-    return [_stone(row) for row in tx.all("tombstones_of_erasure", space=space, erasure=erasure_id)]
+        return [_tombstone(row) for row in tx.all("list_tombstones", space=space)]
+    return [_tombstone(row) for row in tx.all("tombstones_of_erasure", space=space, erasure=erasure_id)]
 
 
-def buried(tx: Tx, kind: str, names: Iterable[str], *, space: str) -> dict[str, Tombstone]:
-    """Return the tombstones of those names that have one."""
-    made = digests(tx)
-    named = {digest: name for name in names for digest in made.every(space, kind, name)}
-    rows = tx.all("find_tombstones", space=space, kind=kind, digests=list(named)) if named else []
-    return {named[row["digest"]]: _stone(row) for row in rows}
+def find_tombstones(tx: Tx, kind: str, names: Iterable[str], *, space: str) -> dict[str, Tombstone]:
+    """Return the tombstones of names that have one."""
+    hasher = digests(tx)
+    names_by_digest = {digest: name for name in names for digest in hasher.all_digests(space, kind, name)}
+    rows = tx.all("find_tombstones", space=space, kind=kind, digests=list(names_by_digest)) if names_by_digest else []
+    return {names_by_digest[row["digest"]]: _tombstone(row) for row in rows}
 
 
 def check_keys(tx: Tx, kind: str, keys: Iterable[str], *, space: str) -> None:
-    """Refuse a late retry of what was erased not long ago. Raises `ErasedKey`."""
-    since = tx.now - tx.keys_refused
-    for key, stone in buried(tx, kind, keys, space=space).items():
+    """Reject a late retry of something that was deleted recently. Raises `ErasedKeyError`."""
+    since = tx.now - tx.key_rejection_period
+    for key, stone in find_tombstones(tx, kind, keys, space=space).items():
         if stone.at > since:
-            what = "document" if kind == DOCUMENT_KEY else "message"
-            raise ErasedKey(f"the {what} with the idempotency key {key!r} was erased on {stone.at:%Y-%m-%d}.")
+            label = "document" if kind == DOCUMENT_KEY else "message"
+            raise ErasedKeyError(f"The {label} with the idempotency key {key!r} was erased on {stone.at:%Y-%m-%d}.")
 
 
 def check_fact(tx: Tx, fact_id: str, *, space: str) -> None:
-    """Refuse a fact that was erased not long ago. Raises `ErasedKey`."""
-    stone = buried(tx, RefKind.FACT, [fact_id], space=space).get(fact_id)
-    if stone is not None and stone.at > tx.now - tx.keys_refused:
-        hint = "Do not save it again. If it is something new, give it another id."
-        raise ErasedKey(f"fact {fact_id!r} was erased on {stone.at:%Y-%m-%d}.", hint=hint)
+    """Reject a fact that was deleted recently. Raises `ErasedKeyError`."""
+    stone = find_tombstones(tx, RefKind.FACT, [fact_id], space=space).get(fact_id)
+    if stone is not None and stone.at > tx.now - tx.key_rejection_period:
+        hint = "Do not save it again. Use another id for a new fact."
+        raise ErasedKeyError(f"Fact {fact_id!r} was erased on {stone.at:%Y-%m-%d}.", hint=hint)
 
 
 def note_written(tx: Tx, *, space: str, host: str, path: str, kind: str) -> None:
@@ -199,13 +210,13 @@ def note_written(tx: Tx, *, space: str, host: str, path: str, kind: str) -> None
     tx.run("note_written", space=space, host=host, path=path, kind=kind, now=tx.now)
 
 
-def written(tx: Tx, *, space: str) -> list[Row]:
+def written_files(tx: Tx, *, space: str) -> list[Row]:
     """Return where files with texts of a space were written: host, path, kind, written_at."""
     return tx.all("list_written", space=space)
 
 
 def drop_written(tx: Tx, *, space: str, host: str, path: str) -> None:
-    """Record that a file or folder is gone."""
+    """Record that a file or folder was deleted."""
     tx.run("drop_written", space=space, host=host, path=path)
 
 
@@ -220,13 +231,13 @@ def _erasure(tx: Tx, row: Row) -> Erasure:
         requested_at=from_micros(row["requested_at"]),
         settled_at=from_micros_or_none(row["settled_at"]),
         sinks=tuple(
-            SinkState(sink=each["sink"], confirmed_at=from_micros_or_none(each["confirmed_at"])) for each in sinks
+            SinkState(sink=sink["sink"], confirmed_at=from_micros_or_none(sink["confirmed_at"])) for sink in sinks
         ),
         receipt=row["receipt"] or "",
     )
 
 
-def _stone(row: Row) -> Tombstone:
+def _tombstone(row: Row) -> Tombstone:
     return Tombstone(
         kind=row["kind"],
         key_id=row["key_id"],

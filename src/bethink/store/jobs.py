@@ -1,13 +1,13 @@
-"""The job queue: the one table that is read across spaces, so it holds only ids, times and tokens."""
+"""The job queue: the one table that is read across spaces, so it contains only ids, times and tokens."""
 
 import os
 from collections.abc import Iterable
 from dataclasses import asdict, fields
 from datetime import datetime, timedelta
 
-from bethink.errors import LostClaim
+from bethink.errors import LeaseLostError
 from bethink.model.ids import shard_for
-from bethink.model.jobs import Claim, Job, JobKind, JobStatus, Outcome, Usage
+from bethink.model.jobs import Job, JobKind, JobStatus, Lease, Outcome, Usage
 from bethink.model.moments import DAY, from_micros, from_micros_or_none, to_micros
 from bethink.model.rules import QUIET_CHECK
 from bethink.store import changes
@@ -16,17 +16,17 @@ from bethink.store.db import Row, Tx
 SPACE_KEY = "space"
 """The key of jobs that exist once per space."""
 OTHER, UNNAMED = "other", "unnamed"
-"""What is charged apart from jobs, and by a model that does not say its name."""
-_LEARNT = (Outcome.SUCCEEDED, Outcome.SUCCEEDED_NO_OUTPUT)
+"""Labels for spending outside jobs and by unnamed models."""
+_LEARNED = (Outcome.SUCCEEDED, Outcome.SUCCEEDED_NO_OUTPUT)
 _ATTEMPTS = 20
-"""How many failed attempts of a job are kept."""
-_LATE = 1_000
-"""Up to how many overdue jobs of each kind are counted."""
-_TAKEN = tuple(field.name for field in fields(Usage))
+"""Maximum number of failed attempts stored per job."""
+_MAX_OVERDUE = 1_000
+"""Maximum number of overdue jobs counted per kind."""
+_USAGE_FIELDS = tuple(field.name for field in fields(Usage))
 
 
 def queue(tx: Tx, *, space: str, kind: JobKind, key: str, watermark: int) -> None:
-    """Queue a job. Queueing it again keeps its position, ends a pause, and revives a dead job."""
+    """Queue a job. Queueing it again keeps its position, ends a pause, and revives an abandoned job."""
     tx.run("queue_job", space=space, kind=kind, key=key, watermark=watermark, now=tx.now)
     tx.queued.add(kind)
 
@@ -37,96 +37,97 @@ def ensure_space(tx: Tx, *, space: str) -> None:
         queue(tx, space=space, kind=JobKind.INDEX, key=SPACE_KEY, watermark=0)
 
 
-def await_quiet(tx: Tx, *, space: str, session_id: str, due: datetime) -> None:
+def schedule_idle_check(tx: Tx, *, space: str, session_id: str, due: datetime) -> None:
     """Schedule a check of a session that may go idle without a mark."""
     tx.run("await_quiet", space=space, kind=JobKind.EXTRACT, key=session_id, now=tx.now, due=due)
 
 
-def claim(
+def lease_jobs(
     tx: Tx,
     *,
     kind: JobKind,
     worker: str,
-    lease: timedelta,
+    duration: timedelta,
     limit: int,
     tried_first: bool = False,
     space: str | None = None,
-) -> list[Claim]:
-    """Claim jobs that are due, in any space or in one, for the duration of `lease`; each gets a token above all before.
+) -> list[Lease]:
+    """Lease jobs that are due, in one or all spaces, for a `duration`. Each lease has a higher token than all before.
 
-    A job that was tried before is claimed alone: if it kills its worker, no other jobs are lost with it.
+    A job that was tried before is leased alone: if it kills its worker, no other job is affected.
     """
     rows: list[Row] = []
     for tried in (tried_first, not tried_first):
         rows = rows or tx.all(
             "claim_jobs" if space is None else "claim_jobs_in",
-            kind=kind, worker=worker, now=tx.now, lease=tx.now + lease, limit=1 if tried else limit, tried=int(tried),
+            kind=kind, worker=worker, now=tx.now, lease=tx.now + duration, limit=1 if tried else limit,
+            tried=int(tried),
             space=space,
         )  # fmt: skip
-    return sorted(map(_claim_of, rows), key=lambda each: (each.queued_at, each.space, each.key))
+    return sorted(map(_lease_of, rows), key=lambda lease: (lease.queued_at, lease.space, lease.key))
 
 
-def claim_one(tx: Tx, *, space: str, kind: JobKind, key: str, worker: str, lease: timedelta) -> list[Claim]:
-    """Claim one job by its name, as `claim` does. Returns nothing if it is done, claimed or not yet due."""
-    row = tx.one("claim_job", space=space, kind=kind, key=key, worker=worker, now=tx.now, lease=tx.now + lease)
-    return [] if row is None else [_claim_of(row)]
+def lease_job(tx: Tx, *, space: str, kind: JobKind, key: str, worker: str, duration: timedelta) -> list[Lease]:
+    """Lease one job by name, as `lease_jobs` does. Returns an empty list if it is done, leased or not yet due."""
+    row = tx.first("claim_job", space=space, kind=kind, key=key, worker=worker, now=tx.now, lease=tx.now + duration)
+    return [] if row is None else [_lease_of(row)]
 
 
 def due(tx: Tx, *, kind: JobKind, limit: int) -> list[tuple[str, str, int]]:
-    """Return space, key and last token of jobs that could be claimed, the longest due first."""
+    """Return space, key and last token of jobs that can be leased, the longest due first."""
     rows = tx.all("list_due", kind=kind, now=tx.now, limit=limit)
     return [(row["space_id"], row["key"], row["token"]) for row in rows]
 
 
 def any_due(tx: Tx, *, kind: JobKind) -> bool:
-    """Return whether there is anything to claim."""
-    return tx.one("any_due", kind=kind, now=tx.now) is not None
+    """Return whether any job can be leased."""
+    return tx.first("any_due", kind=kind, now=tx.now) is not None
 
 
-def any_of(tx: Tx, *, kinds: Iterable[JobKind], quoted_too: bool) -> bool:
-    """Return whether there is anything to claim of some kinds, a session to check, or one that was only quoted."""
+def any_of(tx: Tx, *, kinds: Iterable[JobKind], include_quoted: bool) -> bool:
+    """Return whether there is a job of some kinds to lease, a session to check, or one that was only quoted."""
     return (
         any(any_due(tx, kind=kind) for kind in kinds)
-        or bool(quiet(tx, kind=JobKind.EXTRACT, limit=1))
-        or (quoted_too and bool(quoted(tx, limit=1)))
+        or bool(idle_sessions(tx, kind=JobKind.EXTRACT, limit=1))
+        or (include_quoted and bool(quoted_sessions(tx, limit=1)))
     )
 
 
-def quiet(tx: Tx, *, kind: JobKind, limit: int, space: str | None = None) -> list[tuple[str, str]]:
+def idle_sessions(tx: Tx, *, kind: JobKind, limit: int, space: str | None = None) -> list[tuple[str, str]]:
     """Return space and key of sessions without a queued job that are to be checked now, of all spaces or of one."""
     query = "list_quiet" if space is None else "list_quiet_in"
     return [(row["space_id"], row["key"]) for row in tx.all(query, kind=kind, now=tx.now, limit=limit, space=space)]
 
 
-def settle_quiet(tx: Tx, *, space: str, kind: JobKind, key: str, due: datetime | None) -> None:
+def set_idle_check(tx: Tx, *, space: str, kind: JobKind, key: str, due: datetime | None) -> None:
     """Schedule the next check, or with None no further check."""
     tx.run("settle_quiet", space=space, kind=kind, key=key, due=due)
 
 
-def beat(tx: Tx, held: Claim, *, lease: timedelta) -> bool:
-    """Renew a claim for another `lease`. Returns False once it is lost."""
-    return tx.run("beat_job", **_held(held), lease=tx.now + lease) == 1
+def renew_lease(tx: Tx, lease: Lease, *, duration: timedelta) -> bool:
+    """Extend a lease by `duration`. Returns False once it is lost."""
+    return tx.run("beat_job", **_lease_key(lease), lease=tx.now + duration) == 1
 
 
 def spend(tx: Tx, usage: Usage, *, kind: str = OTHER, model: str = UNNAMED, space: str | None = None) -> None:
-    """Record the cost of model calls for the day: in all, for what and by which model, and for which space."""
-    day, taken = day_of(tx.now), asdict(usage)
+    """Record the cost of model calls for the day: in total, by purpose and model, and by space."""
+    day, amounts = day_of(tx.now), asdict(usage)
     row = os.getpid() % 64  # few processes count in one row, so that few wait for each other
-    tx.run("spend", day=day, slot=row, **taken)
-    tx.run("spend_on_model", day=day, slot=row, kind=kind, model=model, **taken)
+    tx.run("spend", day=day, slot=row, **amounts)
+    tx.run("spend_on_model", day=day, slot=row, kind=kind, model=model, **amounts)
     if space is not None:
-        tx.run("spend_on_space", day=day, space=space, **taken)
+        tx.run("spend_on_space", day=day, space=space, **amounts)
 
 
-def charge(tx: Tx, held: Claim, usage: Usage, *, model: str = UNNAMED) -> bool:
-    """Record the cost of a model call for the job and the day. The day is charged even if the claim is lost."""
-    spend(tx, usage, kind=held.kind, model=model, space=held.space)
-    return tx.run("charge_job", **_held(held), **asdict(usage)) == 1
+def charge(tx: Tx, lease: Lease, usage: Usage, *, model: str = UNNAMED) -> bool:
+    """Record the cost of a model call for the job and the day. The day is charged even if the lease is lost."""
+    spend(tx, usage, kind=lease.kind, model=model, space=lease.space)
+    return tx.run("charge_job", **_lease_key(lease), **asdict(usage)) == 1
 
 
 def finish(
     tx: Tx,
-    held: Claim,
+    lease: Lease,
     *,
     status: JobStatus,
     outcome: Outcome | None,
@@ -135,13 +136,13 @@ def finish(
     attempts: int | None = None,
     watermark: int | None = None,
 ) -> bool:
-    """End a claim if it is still valid. Otherwise returns False and changes nothing."""
+    """End a lease if it is still valid. Otherwise returns False and changes nothing."""
     if status is JobStatus.QUEUED:
-        tx.queued.add(held.kind)
+        tx.queued.add(lease.kind)
     finished = (
         tx.run(
             "finish_job",
-            **_held(held),
+            **_lease_key(lease),
             status=status,
             outcome=outcome,
             due=due,
@@ -153,35 +154,37 @@ def finish(
         == 1
     )
     if finished and outcome is Outcome.FAILED:
-        tx.run("record_attempt", **_held(held), error=error, now=tx.now)
-        tx.run("prune_attempts", **_held(held), kept=_ATTEMPTS)
-    if finished and held.kind is JobKind.EXTRACT and outcome in _LEARNT:
-        changes.record_learnt(tx, space=held.space, session_id=held.key)
+        tx.run("record_attempt", **_lease_key(lease), error=error, now=tx.now)
+        tx.run("prune_attempts", **_lease_key(lease), kept=_ATTEMPTS)
+    if finished and lease.kind is JobKind.EXTRACT and outcome in _LEARNED:
+        changes.record_learned(tx, space=lease.space, session_id=lease.key)
     return finished
 
 
-def hold(tx: Tx, held: Claim) -> int | None:
-    """Lock the job of a claim and return its watermark so far; None if the claim is lost.
+def lock_job(tx: Tx, lease: Lease) -> int | None:
+    """Lock a leased job and return its watermark so far; None if the lease is lost.
 
     A transaction that queues new work for it waits until this one ends, or has already committed.
     """
-    row = tx.one("hold_claim", **_held(held))
+    row = tx.first("hold_claim", **_lease_key(lease))
     return None if row is None else row["input_watermark"]
 
 
-def lost(claim: Claim) -> LostClaim:
-    """Return the error to raise when a claim no longer holds."""
-    return LostClaim(f"the claim on {claim.kind} job {claim.key!r} was lost.", hint="Another worker has the job now.")
+def lease_lost(lease: Lease) -> LeaseLostError:
+    """Return the error to raise when a lease is lost."""
+    return LeaseLostError(
+        f"The lease on {lease.kind} job {lease.key!r} was lost.", hint="Another worker has the job now."
+    )
 
 
 def fail(
-    tx: Tx, held: Claim, *, newer: bool, status: JobStatus, delay: timedelta, attempts: int | None, error: str
+    tx: Tx, lease: Lease, *, newer: bool, status: JobStatus, delay: timedelta, attempts: int | None, error: str
 ) -> bool:
-    """End a failed claim if it is still valid; newer work is retried at once."""
-    due = None if status is JobStatus.DEAD else tx.now + delay
+    """End a failed lease if it is still valid; newer work is retried at once."""
+    due = None if status is JobStatus.ABANDONED else tx.now + delay
     return finish(
         tx,
-        held,
+        lease,
         status=JobStatus.QUEUED if newer else status,
         outcome=Outcome.FAILED,
         due=tx.now if newer else due,
@@ -191,32 +194,32 @@ def fail(
 
 
 def cancel(tx: Tx, *, space: str, kind: JobKind, key: str) -> None:
-    """Cancel a job that was done otherwise; a claim on it is lost."""
+    """Cancel a job that was done in another way. Its lease is lost."""
     tx.run("cancel_job", space=space, kind=kind, key=key, due=tx.now + QUIET_CHECK)
 
 
 def cancel_forgotten(tx: Tx, *, space: str, sessions: list[str]) -> None:
-    """Cancel the jobs for sessions whose messages are gone."""
+    """Cancel the jobs for sessions whose messages were deleted."""
     due = tx.now + QUIET_CHECK
     tx.run("cancel_forgotten_jobs", space=space, kind=JobKind.EXTRACT, sessions=sessions, due=due)
 
 
 def spaces(tx: Tx, *, limit: int, after: str) -> list[str]:
-    """Return the names of spaces that hold anything, in order, after one."""
+    """Return the names of non-empty spaces, in order, after one."""
     return [row["space_id"] for row in tx.all("list_spaces", limit=limit, after=after)]
 
 
-def marked(tx: Tx, *, limit: int) -> list[tuple[str, str]]:
+def marked_sessions(tx: Tx, *, limit: int) -> list[tuple[str, str]]:
     """Return space and id of marked sessions in all spaces, the oldest mark first."""
     return [(row["space_id"], row["key"]) for row in tx.all("list_marked", kind=JobKind.EXTRACT, limit=limit)]
 
 
 def note_quoted(tx: Tx, *, space: str, session_id: str, start: int) -> None:
-    """Record that a session was only quoted after a record. Quoting it further keeps the first such record."""
+    """Record after which record a session was only quoted. Later calls keep the first one."""
     tx.run("note_quoted", space=space, kind=JobKind.EXTRACT, key=session_id, start=start)
 
 
-def quoted(tx: Tx, *, limit: int, space: str | None = None) -> list[tuple[str, str]]:
+def quoted_sessions(tx: Tx, *, limit: int, space: str | None = None) -> list[tuple[str, str]]:
     """Return space and id of sessions that were only quoted, of all spaces or of one, the oldest first."""
     query = "list_quoted" if space is None else "list_quoted_in"
     rows = tx.all(query, space=space, kind=JobKind.EXTRACT, limit=limit)
@@ -224,43 +227,43 @@ def quoted(tx: Tx, *, limit: int, space: str | None = None) -> list[tuple[str, s
 
 
 def take_quoted(tx: Tx, *, space: str, session_id: str) -> int | None:
-    """Return after which record a session was only quoted, and forget it; None if it was not."""
-    named = {"space": space, "kind": JobKind.EXTRACT, "key": session_id}
-    row = tx.one("find_quoted", **named)
+    """Return and clear the record after which a session was only quoted, or None."""
+    key = {"space": space, "kind": JobKind.EXTRACT, "key": session_id}
+    row = tx.first("find_quoted", **key)
     if row is None:
         return None
-    tx.run("forget_quoted", **named)
+    tx.run("forget_quoted", **key)
     return row["quoted_from"]
 
 
-def listed(tx: Tx, *, space: str, limit: int) -> list[Job]:
+def list_jobs(tx: Tx, *, space: str, limit: int) -> list[Job]:
     """Return the jobs of a space, the newest first."""
     return [job_of(row) for row in tx.all("list_jobs", space=space, limit=limit)]
 
 
 def find(tx: Tx, *, space: str, kind: JobKind, key: str) -> Job | None:
     """Return one job, if it exists."""
-    row = tx.one("find_job", space=space, kind=kind, key=key)
+    row = tx.first("find_job", space=space, kind=kind, key=key)
     return None if row is None else job_of(row)
 
 
 def retry(tx: Tx, *, space: str, kind: JobKind, key: str) -> bool:
-    """Let a failed or dead job start over. Returns False if it is neither."""
+    """Restart a failed or abandoned job. Returns False if it is neither."""
     tx.queued.add(kind)
     return tx.run("retry_job", space=space, kind=kind, key=key, now=tx.now) == 1
 
 
 def counts(tx: Tx) -> dict[JobKind, dict[JobStatus, int]]:
-    """Count the jobs of each kind by status, over all spaces. Those that are done are not counted."""
-    found: dict[JobKind, dict[JobStatus, int]] = {}
+    """Count the jobs of each kind by status, over all spaces. Completed jobs are not counted."""
+    by_kind: dict[JobKind, dict[JobStatus, int]] = {}
     for row in tx.all("count_jobs"):
-        found.setdefault(JobKind(row["kind"]), {})[JobStatus(row["status"])] = row["count"]
-    return found
+        by_kind.setdefault(JobKind(row["kind"]), {})[JobStatus(row["status"])] = row["count"]
+    return by_kind
 
 
 def overdue(tx: Tx, *, kind: JobKind, before: datetime) -> tuple[int, int]:
-    """Count the jobs that were due before a time and are not claimed, and expired leases: up to 1,000 of a kind."""
-    row = tx.one("count_overdue", kind=kind, before=before, limit=_LATE)
+    """Count the jobs that were due before a time and are not leased, and expired leases: up to 1,000 of a kind."""
+    row = tx.first("count_overdue", kind=kind, before=before, limit=_MAX_OVERDUE)
     return (0, 0) if row is None else (row["count"], row["abandoned"])
 
 
@@ -271,8 +274,8 @@ def sample_spaces(tx: Tx, *, kind: JobKind, limit: int) -> list[str]:
 
 def spent(tx: Tx) -> Usage:
     """Return the cost of model calls since midnight UTC, over all spaces."""
-    row = tx.one("spent", day=day_of(tx.now))
-    return Usage() if row is None else Usage(**{name: int(row[name]) for name in _TAKEN})
+    row = tx.first("spent", day=day_of(tx.now))
+    return Usage() if row is None else Usage(**{name: int(row[name]) for name in _USAGE_FIELDS})
 
 
 def day_of(at: datetime) -> int:
@@ -280,8 +283,8 @@ def day_of(at: datetime) -> int:
     return to_micros(at) // DAY
 
 
-def _claim_of(row: Row) -> Claim:
-    return Claim(
+def _lease_of(row: Row) -> Lease:
+    return Lease(
         space=row["space_id"],
         kind=JobKind(row["kind"]),
         key=row["key"],
@@ -292,8 +295,8 @@ def _claim_of(row: Row) -> Claim:
     )
 
 
-def _held(held: Claim) -> dict[str, object]:
-    return {"space": held.space, "kind": held.kind, "key": held.key, "token": held.token}
+def _lease_key(lease: Lease) -> dict[str, object]:
+    return {"space": lease.space, "kind": lease.kind, "key": lease.key, "token": lease.token}
 
 
 def job_of(row: Row) -> Job:
@@ -314,5 +317,5 @@ def job_of(row: Row) -> Job:
         finished_at=from_micros_or_none(row["finished_at"]),
         outcome=None if row["outcome"] is None else Outcome(row["outcome"]),
         last_error=row["last_error"],
-        usage=Usage(**{name: row[name] for name in _TAKEN}),
+        usage=Usage(**{name: row[name] for name in _USAGE_FIELDS}),
     )

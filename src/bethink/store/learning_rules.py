@@ -9,7 +9,7 @@ from bethink.store import jobs
 from bethink.store.db import Tx
 
 _SPACE = ""
-"""The agent that stands for all of them."""
+"""Agent name that means all agents."""
 
 
 def put(tx: Tx, rules: LearningRules, *, space: str, agent: str | None) -> None:
@@ -20,11 +20,11 @@ def put(tx: Tx, rules: LearningRules, *, space: str, agent: str | None) -> None:
 
 def find(tx: Tx, *, space: str, agent: str | None) -> LearningRules:
     """Return the rules of an agent by its name: its own, those of the space, or the defaults."""
-    row = tx.one("find_rules", space=space, agent=agent or _SPACE, agent_id="")
+    row = tx.first("find_rules", space=space, agent=agent or _SPACE, agent_id="")
     return LearningRules() if row is None else LearningRules(**json.loads(row["rules"]))
 
 
-def everyone(tx: Tx, *, space: str) -> dict[str | None, LearningRules]:
+def list_all(tx: Tx, *, space: str) -> dict[str | None, LearningRules]:
     """Return all rules that are set in a space, by the name of the agent; None for the space."""
     rows = tx.all("list_rules", space=space)
     return {row["agent"] or None: LearningRules(**json.loads(row["rules"])) for row in rows}
@@ -32,5 +32,5 @@ def everyone(tx: Tx, *, space: str) -> dict[str | None, LearningRules]:
 
 def of_agent(tx: Tx, *, space: str, agent_id: str) -> LearningRules:
     """Return the rules of an agent by its id."""
-    row = tx.one("find_rules", space=space, agent=_SPACE, agent_id=agent_id)
+    row = tx.first("find_rules", space=space, agent=_SPACE, agent_id=agent_id)
     return LearningRules() if row is None else LearningRules(**json.loads(row["rules"]))

@@ -8,17 +8,17 @@ from bethink.store.db import Tx
 
 
 class ChangeListener(Protocol):
-    """A feature that stores which changes it has still to pass on."""
+    """A feature that stores which changes it must still deliver."""
 
-    def recorded(self, tx: Tx, *, space: str, number: int) -> None:
+    def on_recorded(self, tx: Tx, *, space: str, number: int) -> None:
         """Note that a space has a new change."""
         ...
 
-    def deleted(self, tx: Tx, *, space: str) -> None:
-        """Delete what was noted about a space, which is deleted."""
+    def on_space_deleted(self, tx: Tx, *, space: str) -> None:
+        """Delete the records of a deleted space."""
         ...
 
-    def restored(self, tx: Tx, *, epoch: int) -> None:
+    def on_restored(self, tx: Tx, *, epoch: int) -> None:
         """Revoke every lease: the database was restored from a backup. New tokens start at `epoch`."""
         ...
 

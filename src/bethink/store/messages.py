@@ -8,17 +8,17 @@ from typing import NamedTuple
 from bethink.base.frozen import frozen
 from bethink.model.filters import Filter
 from bethink.model.moments import FIRST, LAST, Micros, from_micros, from_micros_or_none, to_micros
-from bethink.model.recall import RefKind
 from bethink.model.records import Message, Origin, Record, Role
+from bethink.model.refs import RefKind
 from bethink.store import terms
 from bethink.store.chain import seals
 from bethink.store.db import NO_LIMIT, Row, Tx
-from bethink.store.terms import Entry, IndexPlace, Words
+from bethink.store.terms import Entry, SpaceIndex, Words
 
 _FIRST, _LAST = to_micros(FIRST), to_micros(LAST)
 _COLUMNS = 12
-_SHOWN = "memory"
-"""The origin of what a session was shown: it repeats what is indexed already."""
+_MEMORY_ORIGIN = "memory"
+"""Origin of memories that a session was shown. Their text is indexed already."""
 
 
 class Prepared(NamedTuple):
@@ -37,11 +37,11 @@ class Prepared(NamedTuple):
     said_at: Micros | None
     tags: str = "[]"
     words: Words | None = None
-    """What is indexed of it; analysed when it is stored, unless that was done before."""
+    """Words to index; computed when the message is stored, if None."""
 
 
 @frozen
-class Taken:
+class KeyedMessage:
     """The message that already has an idempotency key."""
 
     session_id: str
@@ -52,7 +52,7 @@ class Taken:
 
 
 def append(
-    tx: Tx, *, space: str, session_id: str, first: int, rows: Sequence[Prepared], index: IndexPlace, link: str
+    tx: Tx, *, space: str, session_id: str, first: int, rows: Sequence[Prepared], index: SpaceIndex, link: str
 ) -> None:
     """Store messages under the numbers from `first` on, which the caller has reserved, and seal and index them."""
     now = to_micros(tx.now)
@@ -65,7 +65,7 @@ def append(
             for number, (row, seal) in enumerate(zip(rows, sealed, strict=True), first)
         ),
     )
-    found = [
+    entries = [
         Entry(
             RefKind.MESSAGE,
             session_id,
@@ -74,20 +74,20 @@ def append(
             row.words or words_of(row.content, row.name),
         )
         for number, row in enumerate(rows, first)
-        if row.role != Role.SYSTEM and row.origin != _SHOWN
+        if row.role != Role.SYSTEM and row.origin != _MEMORY_ORIGIN
     ]
-    terms.put(tx, found, space=space, at=index)
+    terms.put(tx, entries, space=space, at=index)
 
 
 def words_of(content: str, name: str | None) -> Words:
-    """Analyse a message, and the name of its speaker."""
+    """Analyze a message and the name of its speaker."""
     return terms.words_of(content) if name is None else terms.words_of(content, name)
 
 
-def taken(tx: Tx, *, space: str, keys: list[str]) -> dict[str, Taken]:
-    """Return which idempotency keys are in use in the space, and by which message."""
+def find_by_keys(tx: Tx, *, space: str, keys: list[str]) -> dict[str, KeyedMessage]:
+    """Return the messages of a space that already have one of these idempotency keys, by key."""
     return {
-        row["idempotency_key"]: Taken(
+        row["idempotency_key"]: KeyedMessage(
             session_id=row["session_id"],
             conversation_id=row["conversation_id"],
             number=row["number"],
@@ -108,9 +108,9 @@ def after(
     only: Filter | None = None,
     retracted: bool = False,
 ) -> list[Record]:
-    """Return the messages of a session after a number that fit a filter, in order; also those taken back, if asked."""
-    kept = None if retracted else 1
-    rows = tx.all("read_messages", only, space=space, session=session_id, after=number, limit=limit, kept=kept)
+    """Return the messages of a session after a number that fit a filter, in order; with `retracted`, all."""
+    only_kept = None if retracted else 1
+    rows = tx.all("read_messages", only, space=space, session=session_id, after=number, limit=limit, kept=only_kept)
     return [record_of(row) for row in rows]
 
 
@@ -121,39 +121,39 @@ def newest(tx: Tx, *, space: str, session_id: str, number: int, limit: int, only
 
 
 def retract(tx: Tx, *, space: str, session_id: str, number: int, at: Micros | None = None) -> bool | None:
-    """Take a message back, now or as of a time. Returns False if it was taken back before, None if there is none."""
-    one = {"space": space, "session": session_id, "number": number}
-    if tx.run("retract_message", at=to_micros(tx.now) if at is None else at, by=NO_LIMIT if at is None else at, **one):
+    """Retract a message, now or as of a time. Returns False if it was retracted before, None if it does not exist."""
+    key = {"space": space, "session": session_id, "number": number}
+    if tx.run("retract_message", at=to_micros(tx.now) if at is None else at, by=NO_LIMIT if at is None else at, **key):
         return True
-    return None if tx.one("find_message", **one) is None else False
+    return None if tx.first("find_message", **key) is None else False
 
 
 def last_of(tx: Tx, *, space: str, conversation: str, limit: int) -> list[Record]:
     """Return the newest messages of a conversation across its sessions, in the order they were said."""
-    found: list[Record] = []
+    records: list[Record] = []
     for session in tx.all("list_filled_sessions", space=space, conversation=conversation):
-        if len(found) >= limit:
+        if len(records) >= limit:
             break
-        rows = tx.all("read_last_messages", space=space, session=session["id"], after=0, limit=limit - len(found))
-        found.extend(record_of(row) for row in rows)
-    return found[::-1]
+        rows = tx.all("read_last_messages", space=space, session=session["id"], after=0, limit=limit - len(records))
+        records.extend(record_of(row) for row in rows)
+    return records[::-1]
 
 
 def count_since(tx: Tx, *, space: str, session_id: str, number: int) -> int:
     """Count the messages of a session after a number."""
-    row = tx.one("count_since", space=space, session=session_id, after=number)
+    row = tx.first("count_since", space=space, session=session_id, after=number)
     return 0 if row is None else row["count"]
 
 
 def max_number(tx: Tx, *, space: str, session_id: str) -> int | None:
     """Return the number of the last message of a session, or None if it has none."""
-    row = tx.one("max_number", space=space, session=session_id)
+    row = tx.first("max_number", space=space, session=session_id)
     return None if row is None else row["number"]
 
 
 def count_of(tx: Tx, *, space: str, conversation: str) -> int:
     """Count the messages of a conversation."""
-    row = tx.one("count_conversation", space=space, conversation=conversation)
+    row = tx.first("count_conversation", space=space, conversation=conversation)
     return 0 if row is None else row["count"]
 
 
@@ -183,5 +183,5 @@ def record_of(row: Row) -> Record:
 
 
 def _said_at(at: int | None) -> datetime | None:
-    # Times that no datetime can represent were stored before they were refused: treat them as unknown.
+    # Times that no datetime can represent were stored before they were rejected: treat them as unknown.
     return None if at is None or not _FIRST <= at <= _LAST else from_micros(at)

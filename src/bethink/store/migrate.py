@@ -6,7 +6,7 @@ from importlib import resources
 from importlib.resources.abc import Traversable
 
 from bethink.base.frozen import frozen
-from bethink.errors import Misconfigured, Unavailable
+from bethink.errors import ConfigurationError, DatabaseUnavailableError
 from bethink.store.db import Tx
 from bethink.store.sql import Dialect
 
@@ -19,8 +19,8 @@ _BASELINE_NAME = "baseline"
 
 
 @frozen
-class SchemaStanding:
-    """How the schema of a database compares with this code: what is missing, and what speaks against migrating it."""
+class SchemaStatus:
+    """Comparison of a database schema with this code: missing migrations, and reasons not to migrate."""
 
     version: int
     """The newest version of the database; 0 for a new one."""
@@ -35,13 +35,13 @@ class SchemaStanding:
 
     @property
     def is_current(self) -> bool:
-        """Whether this code may use the database as it is."""
+        """True if this code can use the database as it is."""
         return self.version == self.newest and not (self.missing or self.altered or self.predates_release)
 
     def check(self) -> None:
-        """Raise `Misconfigured` if the database must be left as it is."""
+        """Raise `ConfigurationError` if the database must be left as it is."""
         if self.predates_release:
-            raise Misconfigured(
+            raise ConfigurationError(
                 f"This database has schema {self.version} of a version before the first release, and no migration "
                 "starts there.",
                 hint="Run 'bethink export --archive FILE' for each space with the version that wrote it, then 'bethink "
@@ -49,15 +49,15 @@ class SchemaStanding:
             )
         if self.version > self.newest:
             # This code would ignore or damage what newer schemas store.
-            raise Misconfigured(
-                f"this database was created by a newer Bethink: its schema is {self.version}, "
+            raise ConfigurationError(
+                f"This database was created by a newer Bethink: its schema is {self.version}, "
                 f"and this version supports {self.newest}.",
                 hint="Upgrade: pip install --upgrade bethink.",
             )
         if self.altered:
-            raise Misconfigured(
-                f"migration {self.altered[0]} is not the one that was applied to this database: its text was altered.",
-                hint="Install a release of Bethink as it was published; a change of the schema is a new migration.",
+            raise ConfigurationError(
+                f"Migration {self.altered[0]} is not the one that was applied to this database: its text was altered.",
+                hint="Install an unmodified release of Bethink. To change the schema, add a migration.",
             )
 
 
@@ -68,11 +68,11 @@ def schema(dialect: Dialect) -> str:
 
 def migrations(dialect: Dialect) -> list[tuple[int, str, str]]:
     """Return all migrations since the baseline as number, name and text, in order."""
-    return list(_read(MIGRATIONS, dialect))
+    return list(_load(MIGRATIONS, dialect))
 
 
 @cache
-def _read(migrations_folder: Traversable, dialect: Dialect) -> tuple[tuple[int, str, str], ...]:
+def _load(migrations_folder: Traversable, dialect: Dialect) -> tuple[tuple[int, str, str], ...]:
     folder = migrations_folder / str(dialect)
     if not folder.is_dir():  # there is no migration until the schema of a release changes
         return ()
@@ -98,7 +98,7 @@ def _versions(dialect: Dialect) -> list[tuple[int, str, str]]:
     return [(BASELINE, _BASELINE_NAME, ""), *migrations(dialect)]
 
 
-def standing(tx: Tx) -> SchemaStanding:
+def schema_status(tx: Tx) -> SchemaStatus:
     """Compare the schema of a database with this code. It changes nothing."""
     names = {row["version"]: row["name"] for row in tx.all("list_versions")} if tx.has_table("schema_version") else {}
     predates_release = bool(names) and names.get(BASELINE) != _BASELINE_NAME
@@ -106,7 +106,7 @@ def standing(tx: Tx) -> SchemaStanding:
     rows = tx.all("list_checksums") if names and not predates_release else []
     checksums = {row["version"]: row["checksum"] for row in rows}
     versions = _versions(tx.dialect)
-    return SchemaStanding(
+    return SchemaStatus(
         version=max(names, default=0),
         newest=versions[-1][0],
         missing=tuple(version for version, _, _ in versions if version not in names),
@@ -116,17 +116,17 @@ def standing(tx: Tx) -> SchemaStanding:
 
 
 def migrate(tx: Tx) -> list[int]:
-    """Bring the schema up to date and return the versions that were added. Raises `Misconfigured` if it cannot.
+    """Bring the schema up to date and return the versions that were added. Raises `ConfigurationError` if it cannot.
 
-    A schema that is newer than this code, or from before the first release, is left unchanged; so is one of which a
-    migration has another text by now. A process that writes meanwhile waits until it is done, and is then refused.
+    A schema that is newer than this code, from before the first release, or with an altered migration is left
+    unchanged. Other processes that write wait until the migration is done, and are then rejected.
     """
-    state = standing(tx)
+    state = schema_status(tx)
     state.check()
     if state.is_current:
         return []
     tx.begin_migration()
-    state = standing(tx)  # another process may have been quicker
+    state = schema_status(tx)  # another process may have been quicker
     state.check()
     if state.is_current:
         return []
@@ -141,9 +141,9 @@ def migrate(tx: Tx) -> list[int]:
     return list(state.missing)
 
 
-def outdated(version: int, *, known: int) -> Unavailable:
+def outdated_error(version: int, *, supported: int) -> DatabaseUnavailableError:
     """Return the error for a write by code that does not know the schema."""
-    return Unavailable(
-        f"the schema of this database is {version} by now, and this process knows {known}.",
-        hint="Nothing was written; upgrade what still runs another version of Bethink, and restart it.",
+    return DatabaseUnavailableError(
+        f"The schema of this database is now {version}, and this process supports {supported}.",
+        hint="Nothing was written. Upgrade and restart every process that runs another version of Bethink.",
     )

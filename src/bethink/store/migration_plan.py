@@ -1,10 +1,10 @@
-"""What a migration would run, statement by statement, and which locks each takes."""
+"""Statements that a migration would run, and the locks that each takes."""
 
 import re
 from collections.abc import Iterator
 
 from bethink.base.frozen import frozen
-from bethink.store.migrate import SchemaStanding, migrations, schema
+from bethink.store.migrate import SchemaStatus, migrations, schema
 from bethink.store.sql import Dialect
 
 _TOKEN = re.compile(r"\$\$.*?\$\$|'(?:[^']|'')*'|--[^\n]*|\bBEGIN\b.*?\bEND(?=;)|;", re.DOTALL)
@@ -18,9 +18,9 @@ _LOCKS = (
     (r"DROP (?:TABLE|INDEX|VIEW) (?:IF EXISTS )?(\w+)", "ACCESS EXCLUSIVE on {}: readers and writers wait"),
     (r"CREATE OR REPLACE VIEW (\w+)", "ACCESS EXCLUSIVE on {}: its readers wait"),
     (r"(?:INSERT INTO|UPDATE|DELETE FROM) (?:ONLY )?(\w+)", "ROW EXCLUSIVE on {}: only writers of the same rows wait"),
-    (r"DO\b", "those of what it executes"),
+    (r"DO\b", "those of the statements it executes"),
 )
-"""What a statement locks on PostgreSQL until the migration is committed, by how it begins."""
+"""Locks of a statement on PostgreSQL until the migration is committed, by its first words."""
 
 
 @frozen
@@ -45,21 +45,21 @@ def statements(text: str) -> Iterator[str]:
 
 
 def locks(statement: str, dialect: Dialect) -> str:
-    """Name the locks that a statement takes."""
+    """Return the locks that a statement takes."""
     if dialect is Dialect.SQLITE:
         return "the file: writers wait, readers do not"
     for pattern, lock in _LOCKS:
-        if found := re.match(pattern, statement, re.IGNORECASE | re.DOTALL):
-            return lock.format(*found.groups())
+        if match := re.match(pattern, statement, re.IGNORECASE | re.DOTALL):
+            return lock.format(*match.groups())
     referred = dict.fromkeys(re.findall(r"\bREFERENCES (\w+)", statement))
-    return f"SHARE ROW EXCLUSIVE on {', '.join(referred)}: writers wait" if referred else "none that others wait for"
+    return f"SHARE ROW EXCLUSIVE on {', '.join(referred)}: writers wait" if referred else "none that block others"
 
 
-def plan(found: SchemaStanding, dialect: Dialect) -> list[PlannedStatement]:
-    """Return what would be run to bring a schema up to date, in order; nothing for one that is current."""
-    scripts = [(version, text) for version, _, text in migrations(dialect) if version in found.missing]
-    if not found.version:
-        scripts = [(found.newest, schema(dialect))]
+def plan(status: SchemaStatus, dialect: Dialect) -> list[PlannedStatement]:
+    """Return the statements that would bring a schema up to date, in order; empty for a current one."""
+    scripts = [(version, text) for version, _, text in migrations(dialect) if version in status.missing]
+    if not status.version:
+        scripts = [(status.newest, schema(dialect))]
     return [
         PlannedStatement(version=version, statement=statement, locks=locks(statement, dialect))
         for version, text in scripts

@@ -1,4 +1,4 @@
-"""Relearnings: proposals with their texts, which go when they are applied or something is forgotten."""
+"""Relearnings: proposals with their texts, which are deleted when they are applied or something is forgotten."""
 
 import json
 from collections.abc import Sequence
@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from bethink.base.frozen import frozen
-from bethink.errors import NotFound, Stale
+from bethink.errors import NotFoundError, VersionConflictError
 from bethink.model.facts import Fact
 from bethink.model.jobs import Usage
 from bethink.model.moments import from_micros, from_micros_or_none
@@ -20,32 +20,32 @@ from bethink.store.reviews import claim_json, claim_of
 
 
 @frozen
-class LearntFact:
-    """A fact that was learnt and not changed since, with the messages whose words prove it."""
+class LearnedFact:
+    """A fact that was learned and not changed since, with the messages whose words prove it."""
 
     fact: Fact
     words: frozenset[tuple[str, int]]
 
 
-def learnt(tx: Tx, *, space: str) -> list[LearntFact]:
-    """Return the current facts of a space that were learnt and not changed by hand since."""
+def learned_facts(tx: Tx, *, space: str) -> list[LearnedFact]:
+    """Return the current facts of a space that were learned and not changed by hand since."""
     words: dict[str, set[tuple[str, int]]] = {}
     for row in tx.all("list_quotes", space=space):
         words.setdefault(row["fact_id"], set()).add((row["session_id"], row["number"]))
-    found = map(facts.fact_of, tx.all("list_learnt_facts", space=space))
-    return [LearntFact(fact=fact, words=frozenset(words.get(fact.id, ()))) for fact in found]
+    current = map(facts.fact_of, tx.all("list_learned_facts", space=space))
+    return [LearnedFact(fact=fact, words=frozenset(words.get(fact.id, ()))) for fact in current]
 
 
 def put(tx: Tx, relearning: Relearning, *, space: str) -> None:
-    """Keep a proposal."""
+    """Store a proposal."""
     proposal = {
-        "new": [claim_json(each) for each in relearning.new],
-        "gone": [[fact.id, fact.version] for fact in relearning.gone],
-        "changed": [[[each.before.id, each.before.version], claim_json(each.after)] for each in relearning.changed],
+        "new": [claim_json(item) for item in relearning.new],
+        "gone": [[fact.id, fact.version] for fact in relearning.removed],
+        "changed": [[[item.before.id, item.before.version], claim_json(item.after)] for item in relearning.changed],
     }
     counts = {
-        "sessions": relearning.sessions, "same": relearning.same, "held": relearning.held,
-        "refused": relearning.refused, "usage": asdict(relearning.usage),
+        "sessions": relearning.sessions, "same": relearning.same, "held": relearning.pending,
+        "refused": relearning.rejected, "usage": asdict(relearning.usage),
     }  # fmt: skip
     tx.run(
         "insert_relearning",
@@ -55,34 +55,37 @@ def put(tx: Tx, relearning: Relearning, *, space: str) -> None:
 
 
 def find(tx: Tx, *, space: str, relearning_id: str) -> Relearning:
-    """Return a relearning. Raises `NotFound`; a proposal goes when something is forgotten."""
-    row = tx.one("find_relearning", space=space, id=relearning_id)
+    """Return a relearning. Raises `NotFoundError`; a proposal is deleted when something is forgotten."""
+    row = tx.first("find_relearning", space=space, id=relearning_id)
     if row is None:
-        raise NotFound(
-            f"no relearning {relearning_id!r} in space {space!r}.",
-            hint="A proposal is dropped when something is forgotten. Relearn again.",
+        raise NotFoundError(
+            f"Relearning {relearning_id!r} does not exist in space {space!r}.",
+            hint="A proposal is deleted when something is forgotten. Relearn again.",
         )
     return _relearning_of(tx, row, space=space)
 
 
 def apply(tx: Tx, *, space: str, relearning_id: str) -> Relearning:
-    """Apply a proposal as one change. Raises `Stale` if a fact that it would change was changed since."""
+    """Apply a proposal as one change.
+
+    Raises `VersionConflictError` if a fact that it would change was changed since.
+    """
     facts.lock(tx, space=space)
     relearning = find(tx, space=space, relearning_id=relearning_id)
     if relearning.status is not RelearningStatus.PROPOSED:
         return relearning
     retired: list[tuple[str, int]] = []
     added: list[str] = []
-    replaced = [(each.before, each.after) for each in relearning.changed]
-    for place, (before, claim) in enumerate([*replaced, *((None, each) for each in relearning.new)]):
-        support = Support(f"{relearning.id}:{place}", claim.fact.content, claim.quotes)
+    replaced = [(item.before, item.after) for item in relearning.changed]
+    for position, (before, claim) in enumerate([*replaced, *((None, item) for item in relearning.new)]):
+        support = Support(f"{relearning.id}:{position}", claim.fact.text, claim.quotes)
         facts.learn(tx, space=space, fact=claim.fact, token=0, support=support)
         added.append(claim.fact.id)
         if before is not None:
-            _retire(tx, before, space=space, by=claim.fact.id)
+            _retire(tx, before, space=space, successor_id=claim.fact.id)
             retired.append((before.id, before.version))
-    for fact in relearning.gone:
-        _retire(tx, fact, space=space, by=relearning.id)
+    for fact in relearning.removed:
+        _retire(tx, fact, space=space, successor_id=relearning.id)
         retired.append((fact.id, fact.version))
     undo = canonical_json({"retired": retired, "added": added})
     tx.run(
@@ -94,18 +97,19 @@ def apply(tx: Tx, *, space: str, relearning_id: str) -> Relearning:
 def undo(tx: Tx, *, space: str, relearning_id: str) -> Relearning:
     """Restore the facts as they were before.
 
-    Raises `Stale` if a fact that it brought was changed since, and `UnderLegalHold` if none may be removed.
+    Raises `VersionConflictError` if a fact that it added was changed since, and `LegalHoldError` if none may be
+    removed.
     """
-    holds.refuse_if_held(tx, space=space)
-    row = tx.one("find_relearning", space=space, id=relearning_id)
+    holds.check_not_on_hold(tx, space=space)
+    row = tx.first("find_relearning", space=space, id=relearning_id)
     relearning = find(tx, space=space, relearning_id=relearning_id)
     if row is None or relearning.status is not RelearningStatus.APPLIED:
         return relearning
     restore: dict[str, Any] = json.loads(row["undo"])
     for fact_id in restore["added"]:
         versions = facts.versions(tx, space=space, fact_id=fact_id)
-        if len(versions) > 1 or any(version.retired_at is not None for version in versions):
-            raise Stale(f"fact {fact_id} was changed since.", current=versions[-1].version)
+        if len(versions) > 1 or any(version.replaced_at is not None for version in versions):
+            raise VersionConflictError(f"Fact {fact_id} has been changed since.", current=versions[-1].version)
         facts.delete(tx, space=space, fact_id=fact_id)
     for fact_id, version in restore["retired"]:
         tx.run("hold_again", space=space, id=fact_id, version=version)
@@ -120,12 +124,12 @@ def drop_proposals(tx: Tx, *, space: str) -> None:
     tx.run("drop_proposals", space=space)
 
 
-def _retire(tx: Tx, fact: Fact, *, space: str, by: str) -> None:
+def _retire(tx: Tx, fact: Fact, *, space: str, successor_id: str) -> None:
     current = facts.find(tx, space=space, fact_id=fact.id)
     if current is None or current.version != fact.version:
         now = None if current is None else current.version
-        raise Stale(f"fact {fact.id} was changed since.", current=now)
-    facts.retire(tx, space=space, fact_id=fact.id, by=by)
+        raise VersionConflictError(f"Fact {fact.id} has been changed since.", current=now)
+    facts.retire(tx, space=space, fact_id=fact.id, successor_id=successor_id)
 
 
 def _relearning_of(tx: Tx, row: Row, *, space: str) -> Relearning:
@@ -135,8 +139,8 @@ def _relearning_of(tx: Tx, row: Row, *, space: str) -> Relearning:
     )
 
     def versions(refs: Sequence[Sequence[Any]]) -> dict[str, Fact]:
-        found = {each: facts.versions(tx, space=space, fact_id=each) for each, _ in refs}
-        return {each: fact for each, number in refs for fact in found[each] if fact.version == number}
+        loaded = {fact_id: facts.versions(tx, space=space, fact_id=fact_id) for fact_id, _ in refs}
+        return {fact_id: fact for fact_id, number in refs for fact in loaded[fact_id] if fact.version == number}
 
     before = versions([ref for ref, _ in proposal["changed"]])
     return Relearning(
@@ -146,11 +150,11 @@ def _relearning_of(tx: Tx, row: Row, *, space: str) -> Relearning:
         model=row["model"],
         sessions=counts["sessions"],
         same=counts["same"],
-        held=counts["held"],
-        refused=counts["refused"],
+        pending=counts["held"],
+        rejected=counts["refused"],
         usage=Usage(**counts["usage"]),
         new=tuple(map(claim_of, proposal["new"])),
-        gone=tuple(versions(proposal["gone"]).values()),
+        removed=tuple(versions(proposal["gone"]).values()),
         changed=tuple(
             ChangedFact(before=before[ref[0]], after=_claim(text))
             for ref, text in proposal["changed"]

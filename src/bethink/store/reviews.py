@@ -1,4 +1,4 @@
-"""Claims under review: kept with their quotes, and gone with the first message they quote."""
+"""Claims under review: stored with their quotes, and deleted with the first message they quote."""
 
 import json
 from collections.abc import Collection, Iterable, Mapping
@@ -15,7 +15,7 @@ from bethink.model.text import canonical_json
 from bethink.store import changes
 from bethink.store.db import NO_LIMIT, Row, Tx
 
-_UNSTORED = ("recorded_at", "retired_at", "retired_by", "version")
+_UNSTORED = ("recorded_at", "replaced_at", "replaced_by", "version")
 
 
 def put(
@@ -29,44 +29,44 @@ def put(
     effect: str,
     fact_id: str | None = None,
 ) -> str:
-    """Keep a claim that was not believed, and return its id. Its effect key ensures that it is kept once.
+    """Store a claim that was not accepted, and return its id. Its effect key ensures that it is stored once.
 
-    `fact_id` is the fact that it was, if somebody said that this is wrong.
+    `fact_id` is the former fact, if a person marked it as wrong.
     """
     review = new_id("rev")
-    kept = tx.run(
+    inserted = tx.run(
         "insert_review",
         space=space, id=review, status=status, reason=reason, detail=detail, claim=claim_json(claim),
         session=claim.fact.source, effect=effect, fact=fact_id, now=tx.now,
     )  # fmt: skip
-    for quote in claim.quotes if kept else ():
+    for quote in claim.quotes if inserted else ():
         tx.run(
             "insert_review_source", space=space, review=review, session=quote.session_id, number=quote.number
         )  # fmt: skip
-    if kept:
-        kind = ChangeKind.REVIEW_HELD if status is ReviewStatus.HELD else ChangeKind.REVIEW_REFUSED
+    if inserted:
+        kind = ChangeKind.REVIEW_HELD if status is ReviewStatus.PENDING else ChangeKind.REVIEW_REFUSED
         changes.record(tx, space=space, kind=kind, ref=f"review:{review}", session_id=claim.fact.source)
     return review
 
 
 def find(tx: Tx, *, space: str, review_id: str) -> Review | None:
     """Return a claim under review, if there is one."""
-    row = tx.one("find_review", space=space, id=review_id)
+    row = tx.first("find_review", space=space, id=review_id)
     return None if row is None else _review_of(row)
 
 
 def proposal_key(session_id: str, number: int) -> str:
-    """Return the effect key of what a whole message says, proposed for review."""
+    """Return the effect key of an entire message that is proposed for review."""
     return f"proposed:{session_id}:{number}"
 
 
 def find_by_effect(tx: Tx, *, space: str, effect: str) -> Review | None:
-    """Return the claim that was kept under an effect key, if there is one."""
-    row = tx.one("find_review_of_effect", space=space, effect=effect)
+    """Return the claim that was stored under an effect key, if there is one."""
+    row = tx.first("find_review_of_effect", space=space, effect=effect)
     return None if row is None else _review_of(row)
 
 
-def listed(
+def list_reviews(
     tx: Tx, *, space: str, statuses: Iterable[ReviewStatus], limit: int, after: Review | None = None
 ) -> list[Review]:
     """Return claims under review, the newest first, after one."""
@@ -79,24 +79,24 @@ def listed(
 
 
 def decide(
-    tx: Tx, *, space: str, review_id: str, status: ReviewStatus, by: str, note: str | None, fact_id: str | None
+    tx: Tx, *, space: str, review_id: str, status: ReviewStatus, actor: str, note: str | None, fact_id: str | None
 ) -> bool:
-    """Record what a person decided. Returns False if it was decided before."""
+    """Record a person's decision. Returns False if the claim was decided before."""
     return tx.run(
-        "decide_review", space=space, id=review_id, status=status, by=by, note=note, fact=fact_id, now=tx.now
+        "decide_review", space=space, id=review_id, status=status, by=actor, note=note, fact=fact_id, now=tx.now
     ) == 1  # fmt: skip
 
 
 def forget_messages(tx: Tx, *, space: str, session_id: str, numbers: Collection[int]) -> None:
     """Remove the claims that quote one of these messages."""
     if tx.run("forget_reviews_of_messages", space=space, session=session_id, numbers=sorted(numbers)):
-        tx.forgets = True
+        tx.deletes = True
 
 
 def forget_sessions(tx: Tx, *, space: str, sessions: list[str]) -> None:
     """Remove the claims that quote one of these sessions."""
     if tx.run("forget_reviews_of_sessions", space=space, sessions=sessions):
-        tx.forgets = True
+        tx.deletes = True
 
 
 def counts(tx: Tx, *, space: str) -> dict[ReviewStatus, int]:
@@ -109,20 +109,20 @@ def claim_json(claim: ClaimedFact) -> str:
     fact = {name: value for name, value in asdict(claim.fact).items() if name not in _UNSTORED}
     times = {name: value.isoformat() for name, value in fact.items() if isinstance(value, datetime)}
     quotes = [asdict(quote) for quote in claim.quotes]
-    return canonical_json({"fact": fact | times, "quotes": quotes, "change": claim.change, "known": claim.known})
+    return canonical_json({"fact": fact | times, "quotes": quotes, "change": claim.change, "known": claim.existing_ids})
 
 
 def claim_of(text: str) -> ClaimedFact:
     """Read a claim that was stored as JSON."""
     tree: Mapping[str, Any] = json.loads(text)
-    known = {field.name for field in fields(Fact)}
-    fact = {name: value for name, value in tree["fact"].items() if name in known}
-    fact["made_by"] = Maker(**fact["made_by"]) if fact.get("made_by") else None
+    field_names = {field.name for field in fields(Fact)}
+    fact = {name: value for name, value in tree["fact"].items() if name in field_names}
+    fact["created_by"] = Maker(**fact["created_by"]) if fact.get("created_by") else None
     return ClaimedFact(
         fact=Fact(**fact),
         quotes=tuple(Quote(**quote) for quote in tree["quotes"]),
         change=ClaimChange(tree["change"]),
-        known=tuple(tree["known"]),
+        existing_ids=tuple(tree["known"]),
     )
 
 

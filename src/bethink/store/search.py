@@ -1,4 +1,4 @@
-"""Finds what shares words with a question, counts the words, and reads the texts of chosen candidates."""
+"""Finds memories that share words with a question, and reads the texts of candidates."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -7,15 +7,16 @@ from typing import NamedTuple
 from bethink.model.facts import Fact, SourceMessage
 from bethink.model.filters import Filter
 from bethink.model.moments import Micros, from_micros, to_micros
-from bethink.model.recall import Excerpt, Fate, Ref, RefKind
+from bethink.model.recall import Excerpt, Fate
 from bethink.model.records import Origin
+from bethink.model.refs import Ref, RefKind
 from bethink.store.candidates import BOUNDS, Bounds, candidates
 from bethink.store.db import Row, Tx, until
 from bethink.store.facts import fact_of
-from bethink.store.terms import SEARCHED, place_from
+from bethink.store.terms import SEARCHED, read_space_index
 
 
-class Match(NamedTuple):
+class TermMatch(NamedTuple):
     """A memory that shares words with a question: how often each word occurs, in the order of the question."""
 
     ref: Ref
@@ -43,19 +44,19 @@ class Text(NamedTuple):
     fate: Fate | None = None
     because_of: Ref | None = None
     quotes: bool = False
-    """Whether it only repeats messages, as a session memory made without a model does."""
+    """Whether it only repeats messages, as a session summary made without a model does."""
     tags: str = "[]"
     metadata: str = "{}"
-    """As JSON, which is read only if it is shown."""
+    """As JSON, which is parsed only if it is shown."""
     row: Row | None = None
-    """The row of a fact, which is read only if it is shown: most candidates never are."""
+    """The row of a fact, which is parsed only if it is shown: most candidates never are."""
 
     def as_fact(self) -> Fact | None:
         """Return the fact, if this is one."""
         return self.fact if self.row is None else fact_of(self.row)
 
 
-class Matches(list[Match]):
+class TermMatches(list[TermMatch]):
     """The matches of a question, in the order of the index."""
 
     counts: tuple[int, ...] = ()
@@ -72,32 +73,32 @@ def matches(
     past: bool = False,
     only: Filter | None = None,
     bounds: Bounds = BOUNDS,
-) -> Matches:
-    """Return what shares the rarest terms with a question; `past` includes what no longer held, marked as such.
+) -> TermMatches:
+    """Return memories that share the rarest terms with a question; `past` adds outdated ones, with their fate.
 
-    In a space of a few hundred texts that is everything that shares a term. In a larger one it is what shares the
-    rarest terms, so that a search costs the same in a space of any size; each term comes with how much it counts for
-    that. With `only`, it is chosen among what fits.
+    In a space of a few hundred texts, these are all memories that share a term. In a larger one, only the rarest terms
+    count, so that a search costs the same in a space of any size. `terms` has the weight of each term. With `only`,
+    memories are chosen among those that match the filter.
     """
-    found, kinds = Matches(), list(kinds)
+    result, kinds = TermMatches(), list(kinds)
     chosen = candidates(tx, space=space, stems=terms, as_of=as_of, kinds=kinds, only=only, bounds=bounds)
     if chosen is None:
-        return found
-    found.counts = chosen.counts
+        return result
+    result.counts = chosen.counts
     judge = _Judge(tx, space, as_of)
     for kind in kinds:
         docs = chosen.of_kind(kind)
-        given = {"space": space, "docs": docs, "at": judge.at, "now": judge.now, "past": int(past)}
-        for row in tx.all(_MATCH[kind], **given) if docs else ():
+        parameters = {"space": space, "docs": docs, "at": judge.at, "now": judge.now, "past": int(past)}
+        for row in tx.all(_MATCH[kind], **parameters) if docs else ():
             ref = Ref(kind, row["id"], row["number"])
-            fate, by = judge.fate_of(ref, row) if past else (None, None)
-            found.append(
-                Match(
+            fate, cause = judge.fate_of(ref, row) if past else (None, None)
+            result.append(
+                TermMatch(
                     ref, row["role"], row["name"], row["origin"], row["at"], row["length"], chosen.hits(row),
-                    bool(row["asks"]), fate, by,
+                    bool(row["asks"]), fate, cause,
                 )
             )  # fmt: skip
-    return found
+    return result
 
 
 def said_between(
@@ -110,12 +111,12 @@ def said_between(
     width: int,
     limit: int,
     only: Filter | None = None,
-) -> list[Match]:
+) -> list[TermMatch]:
     """Return the newest messages of a period, as matches without any of `width` words."""
     at, nothing = until(as_of), (0,) * width
     rows = tx.all("messages_between", only, space=space, start=start, end=end, at=at, limit=limit)
     return [
-        Match(
+        TermMatch(
             Ref(RefKind.MESSAGE, row["id"], row["number"]), row["role"], row["name"], row["origin"], row["at"],
             min(row["length"], SEARCHED), nothing,
         )
@@ -126,7 +127,7 @@ def said_between(
 _MATCH = {
     RefKind.MESSAGE: "match_messages",
     RefKind.FACT: "match_facts",
-    RefKind.SESSION_MEMORY: "match_session_memories",
+    RefKind.SESSION_SUMMARY: "match_session_summaries",
     RefKind.DOCUMENT: "match_documents",
 }
 
@@ -134,65 +135,65 @@ _MATCH = {
 def texts(
     tx: Tx, *, space: str, refs: Iterable[Ref], as_of: datetime | None, only: Filter | None = None
 ) -> dict[Ref, Text]:
-    """Return the texts of some refs that exist and fit a filter; the fate says if one no longer held."""
+    """Return the texts of refs that exist and match a filter. Outdated ones have a fate."""
     by_kind: dict[RefKind, list[Ref]] = {}
     for ref in refs:
         by_kind.setdefault(ref.kind, []).append(ref)
     judge = _Judge(tx, space, as_of)
-    found: dict[Ref, Text] = {}
-    for kind, wanted in by_kind.items():
-        query, read = _READ[kind]
-        ids, numbers = [ref.id for ref in wanted], [ref.number for ref in wanted]
+    result: dict[Ref, Text] = {}
+    for kind, kind_refs in by_kind.items():
+        query, parse = _READERS[kind]
+        ids, numbers = [ref.id for ref in kind_refs], [ref.number for ref in kind_refs]
         for row in tx.all(query, only, space=space, at=judge.at, ids=ids, numbers=numbers):
-            # A vector may refer to what no longer held at that time, so every text that can end carries its fate.
-            text = read(row)
-            fate, by = judge.fate_of(text.ref, row) if kind in _VERSIONED else (None, None)
-            found[text.ref] = text if fate is None else text._replace(fate=fate, because_of=by)
-    return found
+            # A vector may refer to an outdated text, so every text that can end has its fate.
+            text = parse(row)
+            fate, cause = judge.fate_of(text.ref, row) if kind in _VERSIONED else (None, None)
+            result[text.ref] = text if fate is None else text._replace(fate=fate, because_of=cause)
+    return result
 
 
-def anything_by(tx: Tx, *, space: str, at: datetime) -> bool:
-    """Return whether anything was said, known or made in a space by a time."""
-    row = tx.one("anything_by", space=space, at=at)
+def has_content_by(tx: Tx, *, space: str, at: datetime) -> bool:
+    """Return whether a space had any content by a time."""
+    row = tx.first("anything_by", space=space, at=at)
     return row is not None and bool(row["known"])
 
 
-def gone(tx: Tx, *, space: str, refs: Iterable[Ref], as_of: datetime | None) -> set[Ref]:
-    """Return those refs that did not hold at a time: not yet said, known or made, or no longer so."""
+def outdated_refs(tx: Tx, *, space: str, refs: Iterable[Ref], as_of: datetime | None) -> set[Ref]:
+    """Return the refs that were not valid at a time: not yet stored, or no longer current."""
     judge = _Judge(tx, space, as_of)
     by_kind: dict[RefKind, list[Ref]] = {}
     for ref in refs:
-        # Without a time, session memories always hold.
+        # Without a time, session summaries are always valid.
         if as_of is not None or ref.kind in _CAN_END:
             by_kind.setdefault(ref.kind, []).append(ref)
     return {
         Ref(kind, row["id"], row["number"])
-        for kind, asked in by_kind.items()
+        for kind, kind_refs in by_kind.items()
         for row in tx.all(
-            _GONE[kind],
-            space=space, at=judge.at, now=judge.now, ids=[ref.id for ref in asked],
-            numbers=[ref.number for ref in asked],
+            _OUTDATED[kind],
+            space=space, at=judge.at, now=judge.now, ids=[ref.id for ref in kind_refs],
+            numbers=[ref.number for ref in kind_refs],
         )
     }  # fmt: skip
 
 
 _VERSIONED = (RefKind.FACT, RefKind.DOCUMENT)
 _CAN_END = (RefKind.MESSAGE, *_VERSIONED)
-_GONE = {
+_OUTDATED = {
     RefKind.MESSAGE: "gone_messages",
     RefKind.FACT: "gone_facts",
-    RefKind.SESSION_MEMORY: "gone_session_memories",
+    RefKind.SESSION_SUMMARY: "gone_session_summaries",
     RefKind.DOCUMENT: "gone_documents",
 }
 
 
 def excerpts(tx: Tx, *, space: str, fact_ids: list[str], as_of: datetime | None) -> dict[str, list[Excerpt]]:
-    """Return the messages that some facts rest on, uncut."""
-    found: dict[str, list[Excerpt]] = {}
+    """Return the full source messages of some facts."""
+    by_fact: dict[str, list[Excerpt]] = {}
     if not fact_ids:
-        return found
+        return by_fact
     for row in tx.all("sources_of_facts", space=space, ids=fact_ids, at=until(as_of)):
-        found.setdefault(row["fact_id"], []).append(
+        by_fact.setdefault(row["fact_id"], []).append(
             Excerpt(
                 source=SourceMessage(row["session_id"], row["number"]),
                 text=row["content"],
@@ -200,7 +201,7 @@ def excerpts(tx: Tx, *, space: str, fact_ids: list[str], as_of: datetime | None)
                 said_at=from_micros(row["said_at"]),
             )
         )
-    return found
+    return by_fact
 
 
 def leading_facts(
@@ -213,12 +214,13 @@ def leading_facts(
     limit: int,
     only: Filter | None = None,
 ) -> list[Text]:
-    """Return the facts that somebody vouches for: wishes first, then what begins `soon`, then what lasts."""
+    """Return facts from trusted origins: preferences first, then those that begin `soon`, then lasting ones."""
     now = tx.now if as_of is None else as_of
     begins = to_micros(now) + soon // timedelta(microseconds=1)
     rows = tx.all(
         "facts_for_context", only,
-        space=space, at=until(as_of), now=now, soon=begins, origins=_VOUCHED, directive=directive, health=_HEALTH,
+        space=space, at=until(as_of), now=now, soon=begins, origins=_TRUSTED_ORIGINS, directive=directive,
+        health=_HEALTH,
         limit=limit,
     )  # fmt: skip
     return [_fact(row) for row in rows]
@@ -236,21 +238,21 @@ def pinned_facts(
 def leading_sessions(
     tx: Tx, *, space: str, as_of: datetime | None, limit: int, only: Filter | None = None
 ) -> list[Text]:
-    """Return notes on sessions, the most used and newest first.
+    """Return session summaries, the most used and newest first.
 
-    Notes that a model made of a session in which a tool or a document spoke are left out: they may repeat its words.
+    A model's summaries of sessions with text from tools or documents are omitted, because they may repeat that text.
     """
-    rows = tx.all("session_memories_for_context", only, space=space, at=until(as_of), limit=limit)
-    made = [row["id"] for row in rows if not row["quotes"]]
-    mixed = tx.all("sessions_with_others", space=space, ids=made, origins=_VOUCHED) if made else []
-    left_out = {row["id"] for row in mixed}
-    return [_session_memory(row) for row in rows if row["id"] not in left_out]
+    rows = tx.all("session_summaries_for_context", only, space=space, at=until(as_of), limit=limit)
+    generated = [row["id"] for row in rows if not row["quotes"]]
+    mixed = tx.all("sessions_with_others", space=space, ids=generated, origins=_TRUSTED_ORIGINS) if generated else []
+    omitted = {row["id"] for row in mixed}
+    return [_session_summary(row) for row in rows if row["id"] not in omitted]
 
 
 def leading_notes(
     tx: Tx, *, space: str, conversation: str, as_of: datetime | None, limit: int, only: Filter | None = None
 ) -> list[Text]:
-    """Return what an assistant noted in a conversation of its own, the newest first, except what was learnt from."""
+    """Return an assistant's notes in its own conversation, the newest first, except those learned from."""
     rows = tx.all("notes_for_context", only, space=space, conversation=conversation, at=until(as_of), limit=limit)
     return [_message(row) for row in rows]
 
@@ -260,31 +262,31 @@ def leading_documents(
 ) -> list[Text]:
     """Return paths, titles and descriptions of documents, the oldest first."""
     at = until(as_of)
-    rows = tx.all("documents_for_context", only, space=space, at=at, origins=_VOUCHED, limit=limit)
+    rows = tx.all("documents_for_context", only, space=space, at=at, origins=_TRUSTED_ORIGINS, limit=limit)
     ids = [row["id"] for row in rows]
     paths = {row["id"]: row["path"] for row in tx.all("paths_of_documents", space=space, ids=ids, at=at)} if ids else {}
     return [
-        found._replace(text=f"~/{paths.get(found.ref.id, row['slug'])}: {found.text}")
+        document._replace(text=f"~/{paths.get(document.ref.id, row['slug'])}: {document.text}")
         for row in rows
-        for found in [_document(row)]
+        for document in [_document(row)]
     ]
 
 
 _HEALTH = '%"health"%'
-"""What the flags of a fact look like that concerns somebody's health."""
-_VOUCHED = ["user", "assistant", "import"]
-"""The origins that somebody stands behind, as `rules.vouched` has it."""
+"""Pattern for the flags of a fact about somebody's health."""
+_TRUSTED_ORIGINS = ["user", "assistant", "import"]
+"""Trusted origins, the same as in `rules.vouched`."""
 
 
 class Size(NamedTuple):
-    """How much a space holds, approximately, for weighting words."""
+    """Approximate size of a space, for weighting words."""
 
     passages: int
     sessions: int
 
 
 class Survey(NamedTuple):
-    """What a space holds: how much, of which kinds, said by whom, and whether any of it was ever used."""
+    """Contents of a space: its size, kinds and speakers, and whether any of it was ever used."""
 
     size: Size
     kinds: frozenset[RefKind]
@@ -294,21 +296,21 @@ class Survey(NamedTuple):
 
 def survey(tx: Tx, *, space: str) -> Survey:
     """Survey a space, so that recall does not search what does not exist."""
-    row = tx.one("survey_space", space=space)
+    row = tx.first("survey_space", space=space)
     if row is None:
         return Survey(size=Size(0, 0), kinds=frozenset(), speakers=(), used=False)
     return Survey(
-        size=Size(place_from(row).last, row["sessions"]),
-        kinds=frozenset(kind for kind, column in _HELD.items() if row[column]),
+        size=Size(read_space_index(row).last, row["sessions"]),
+        kinds=frozenset(kind for kind, column in _COUNT_COLUMNS.items() if row[column]),
         speakers=speakers(tx, space=space) if row["messages"] else (),
         used=bool(row["used"]),
     )
 
 
-_HELD = {
+_COUNT_COLUMNS = {
     RefKind.MESSAGE: "messages",
     RefKind.FACT: "facts",
-    RefKind.SESSION_MEMORY: "session_memories",
+    RefKind.SESSION_SUMMARY: "session_summaries",
     RefKind.DOCUMENT: "documents",
 }
 
@@ -319,7 +321,7 @@ def speakers(tx: Tx, *, space: str) -> list[str]:
 
 
 class _Judge:
-    """Returns the fate of a memory at a time: a vector may refer to what no longer held then."""
+    """Determines the fate of a memory at a time, because a vector may refer to an outdated one."""
 
     def __init__(self, tx: Tx, space: str, as_of: datetime | None) -> None:
         self._tx = tx
@@ -330,20 +332,20 @@ class _Judge:
     def fate_of(self, ref: Ref, row: Row) -> tuple[Fate | None, Ref | None]:
         retired_at, ends = row.get("retired_at"), (row.get("valid_to"), row.get("expires_at"))
         if retired_at is not None and retired_at <= self.at:
-            return Fate.SUPERSEDED, successor(self._tx, space=self._space, ref=ref, by=row.get("retired_by"))
+            return Fate.SUPERSEDED, successor(self._tx, space=self._space, ref=ref, successor_id=row.get("retired_by"))
         if any(end is not None and end <= self.now for end in ends):
             return Fate.ENDED, None
         return None, None
 
 
-def successor(tx: Tx, *, space: str, ref: Ref, by: str | None) -> Ref | None:
-    """Return the successor of a version of a fact: the next version, or the newest of the fact that retired it."""
-    if by is None:
+def successor(tx: Tx, *, space: str, ref: Ref, successor_id: str | None) -> Ref | None:
+    """Return the successor of a version of a fact: the next version, or the newest of the fact that replaced it."""
+    if successor_id is None:
         return None
-    if by == ref.id:
-        return Ref(RefKind.FACT, by, ref.number + 1)
-    last = tx.one("last_fact_version", space=space, id=by)
-    return None if last is None or last["version"] is None else Ref(RefKind.FACT, by, last["version"])
+    if successor_id == ref.id:
+        return Ref(RefKind.FACT, successor_id, ref.number + 1)
+    last = tx.first("last_fact_version", space=space, id=successor_id)
+    return None if last is None or last["version"] is None else Ref(RefKind.FACT, successor_id, last["version"])
 
 
 def _message(row: Row) -> Text:
@@ -365,14 +367,14 @@ def _unread_fact(row: Row) -> Text:
     )  # fmt: skip
 
 
-def _session_memory(row: Row) -> Text:
-    # What a summary says is said again in full below it, and need not be read twice.
+def _session_summary(row: Row) -> Text:
+    # The text below a summary repeats its lines in full, and need not be read twice.
     lines = {
         line.removeprefix("- "): line for line in f"{row['summary']}\n{row['raw_memory']}".splitlines() if line.strip()
     }
     text = "\n".join(lines.values())
     return Text(
-        ref=Ref(RefKind.SESSION_MEMORY, row["id"]), text=text, origin=Origin("memory"), at=row["at"], name=row["slug"],
+        ref=Ref(RefKind.SESSION_SUMMARY, row["id"]), text=text, origin=Origin("memory"), at=row["at"], name=row["slug"],
         quotes=bool(row.get("quotes")), tags=row["tags"], metadata=row["metadata"],
     )  # fmt: skip
 
@@ -385,9 +387,9 @@ def _document(row: Row) -> Text:
     )  # fmt: skip
 
 
-_READ: dict[RefKind, tuple[str, Callable[[Row], Text]]] = {
+_READERS: dict[RefKind, tuple[str, Callable[[Row], Text]]] = {
     RefKind.MESSAGE: ("read_messages_at", _message),
     RefKind.FACT: ("read_facts_at", _unread_fact),
-    RefKind.SESSION_MEMORY: ("read_session_memories_at", _session_memory),
+    RefKind.SESSION_SUMMARY: ("read_session_summaries_at", _session_summary),
     RefKind.DOCUMENT: ("read_documents_at", _document),
 }

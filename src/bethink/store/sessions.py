@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from bethink.errors import Busy
+from bethink.errors import DatabaseBusyError
 from bethink.model.filters import Filter
 from bethink.model.ids import new_id
 from bethink.model.jobs import JobKind, JobStatus
@@ -15,49 +15,49 @@ from bethink.model.rules import QUIET_CHECK, TURN_THRESHOLD
 from bethink.model.text import JsonObject, canonical_json
 from bethink.store import jobs
 from bethink.store.db import Row, Tx
-from bethink.store.terms import IndexPlace, place_from
+from bethink.store.terms import SpaceIndex, read_space_index
 
-_FAILED = (JobStatus.FAILED, JobStatus.DEAD)
+_FAILED = (JobStatus.FAILED, JobStatus.ABANDONED)
 
 
 def ensure_agent(tx: Tx, *, space: str, name: str, kind: AgentKind) -> Agent:
     """Find an agent by name, creating it and its space at first use. An agent keeps its first kind."""
-    row = tx.one("find_agent", space=space, name=name)
+    row = tx.first("find_agent", space=space, name=name)
     if row is None:
         jobs.ensure_space(tx, space=space)
         tx.run("ensure_agent", space=space, id=new_id("agt"), name=name, kind=kind, now=tx.now)
-        row = tx.one("find_agent", space=space, name=name)
+        row = tx.first("find_agent", space=space, name=name)
         if row is None:
-            raise _gone(space)
+            raise _deleted_error(space)
     return Agent(space=space, id=row["id"], name=row["name"], kind=AgentKind(row["kind"]))
 
 
 def ensure_conversation(tx: Tx, *, agent: Agent, key: str) -> str:
     """Return the id of an agent's conversation, creating it at first use."""
-    found = find_conversation(tx, space=agent.space, agent=agent.name, key=key)
-    if found is None:
+    conversation_id = find_conversation(tx, space=agent.space, agent=agent.name, key=key)
+    if conversation_id is None:
         tx.run("ensure_conversation", space=agent.space, id=new_id("cnv"), agent=agent.id, key=key, now=tx.now)
-        found = find_conversation(tx, space=agent.space, agent=agent.name, key=key)
-        if found is None:
-            raise _gone(agent.space)
-    return found
+        conversation_id = find_conversation(tx, space=agent.space, agent=agent.name, key=key)
+        if conversation_id is None:
+            raise _deleted_error(agent.space)
+    return conversation_id
 
 
 def find_conversation(tx: Tx, *, space: str, agent: str, key: str) -> str | None:
     """Return the id of a conversation, if it exists."""
-    row = tx.one("find_conversation", space=space, agent=agent, key=key)
+    row = tx.first("find_conversation", space=space, agent=agent, key=key)
     return None if row is None else row["id"]
 
 
 def key_of(tx: Tx, *, space: str, conversation: str) -> str | None:
     """Return the name of a conversation."""
-    row = tx.one("conversation_key", space=space, id=conversation)
+    row = tx.first("conversation_key", space=space, id=conversation)
     return None if row is None else row["key"]
 
 
 def lock_conversation(tx: Tx, *, space: str, conversation: str) -> None:
     """Lock a conversation until this transaction ends, so that only one session can become active."""
-    tx.one("lock_conversation", space=space, id=conversation)
+    tx.first("lock_conversation", space=space, id=conversation)
 
 
 def open_next(tx: Tx, *, space: str, conversation: str, ordinal: int, learns: bool) -> SessionInfo:
@@ -68,32 +68,32 @@ def open_next(tx: Tx, *, space: str, conversation: str, ordinal: int, learns: bo
         space=space, id=session_id, conversation=conversation, ordinal=ordinal, learns=int(learns), now=tx.now,
     )  # fmt: skip
     if learns:
-        jobs.await_quiet(tx, space=space, session_id=session_id, due=tx.now + QUIET_CHECK)
+        jobs.schedule_idle_check(tx, space=space, session_id=session_id, due=tx.now + QUIET_CHECK)
     _queue_index(tx, space=space)
-    found = find(tx, space=space, session_id=session_id)
-    if found is None:
-        raise _gone(space)
-    return found
+    session = find(tx, space=space, session_id=session_id)
+    if session is None:
+        raise _deleted_error(space)
+    return session
 
 
 def label(tx: Tx, session: SessionInfo, *, tags: Sequence[str], metadata: JsonObject) -> SessionInfo:
     """Replace the tags and the metadata of a session, and return it with them."""
     if (tuple(tags), metadata) == (session.tags, session.metadata):
         return session
-    written = {"tags": canonical_json(tags), "metadata": canonical_json(metadata)}
-    tx.run("label_session", space=session.space, id=session.id, **written)
+    values = {"tags": canonical_json(tags), "metadata": canonical_json(metadata)}
+    tx.run("label_session", space=session.space, id=session.id, **values)
     return replace(session, tags=tuple(tags), metadata=metadata)
 
 
 def find(tx: Tx, *, space: str, session_id: str, lock: bool = False) -> SessionInfo | None:
     """Return a session, if it exists; with `lock`, it is locked until this transaction ends."""
-    row = tx.one("lock_session" if lock else "find_session", space=space, id=session_id)
+    row = tx.first("lock_session" if lock else "find_session", space=space, id=session_id)
     return None if row is None else _session(row)
 
 
 def newest(tx: Tx, *, space: str, conversation: str) -> SessionInfo | None:
     """Return the newest session of a conversation, ended or not."""
-    row = tx.one("newest_session", space=space, conversation=conversation)
+    row = tx.first("newest_session", space=space, conversation=conversation)
     return None if row is None else _session(row)
 
 
@@ -110,11 +110,11 @@ class Reserved(NamedTuple):
 
     last: int
     thread_id: str | None
-    indexed: IndexPlace
+    indexed: SpaceIndex
     link: str = ""
     """The digest of the message before, which the next seal follows."""
     erased_keys: bool = False
-    """Whether a message of the space was erased that had an idempotency key."""
+    """Whether a deleted message of the space had an idempotency key."""
 
 
 def take_numbers(tx: Tx, *, space: str, session_id: str, count: int) -> Reserved | None:
@@ -122,7 +122,7 @@ def take_numbers(tx: Tx, *, space: str, session_id: str, count: int) -> Reserved
 
     The row stays locked until the commit, so that numbers become visible in order. Beyond the threshold it is marked.
     """
-    row = tx.one("take_numbers", space=space, id=session_id, count=count, threshold=TURN_THRESHOLD, now=tx.now)
+    row = tx.first("take_numbers", space=space, id=session_id, count=count, threshold=TURN_THRESHOLD, now=tx.now)
     if row is None:
         return None
     # Marked just now, or by a clock that was ahead, whose job would wait for it.
@@ -130,7 +130,9 @@ def take_numbers(tx: Tx, *, space: str, session_id: str, count: int) -> Reserved
         _queue_extraction(tx, space=space, session_id=session_id, number=row["last_number"])
         if row["rests"]:
             tx.run("wake_session", space=space, session=session_id)
-    return Reserved(row["last_number"], row["thread_id"], place_from(row), row["link"] or "", bool(row["erased_keys"]))
+    return Reserved(
+        row["last_number"], row["thread_id"], read_space_index(row), row["link"] or "", bool(row["erased_keys"])
+    )
 
 
 def mark(tx: Tx, *, space: str, session_id: str, number: int, trigger: Trigger) -> bool:
@@ -147,12 +149,12 @@ def _queue_extraction(tx: Tx, *, space: str, session_id: str, number: int) -> No
 
 
 def _queue_index(tx: Tx, *, space: str) -> None:
-    # Not with every message, which would cost a statement each. Workers find what falls between.
+    # Not with every message, which would cost a statement each. Workers find the messages in between.
     jobs.queue(tx, space=space, kind=JobKind.INDEX, key=jobs.SPACE_KEY, watermark=0)
 
 
 def clear_mark(tx: Tx, *, space: str, session_id: str, until: int, expected: int) -> bool:
-    """Clear the mark and record how far was learnt, if the mark is still `expected`."""
+    """Clear the mark and record how far was learned, if the mark is still `expected`."""
     cleared = tx.run("clear_mark", space=space, id=session_id, until=until, expected=expected) == 1
     if cleared:
         jobs.cancel(tx, space=space, kind=JobKind.EXTRACT, key=session_id)
@@ -160,7 +162,7 @@ def clear_mark(tx: Tx, *, space: str, session_id: str, until: int, expected: int
 
 
 def clear_purged_marks(tx: Tx, *, space: str, sessions: list[str]) -> None:
-    """Clear the marks of sessions whose messages are gone; their numbers are never reused."""
+    """Clear the marks of sessions whose messages were deleted; their numbers are never reused."""
     tx.run("clear_purged_marks", space=space, sessions=sessions)
     jobs.cancel_forgotten(tx, space=space, sessions=sessions)
 
@@ -170,7 +172,7 @@ def ids_of(tx: Tx, *, space: str, conversation: str) -> list[str]:
     return [row["id"] for row in tx.all("conversation_sessions", space=space, conversation=conversation)]
 
 
-def listed(
+def list_sessions(
     tx: Tx,
     *,
     space: str,
@@ -181,19 +183,19 @@ def listed(
     starting: str | None = None,
 ) -> list[SessionEntry]:
     """Return the sessions of a space that are older than one and fit a filter, the newest first."""
-    given: dict[str, object] = {"starting": starting, **({} if state is None else {state.value: True})}
+    parameters: dict[str, object] = {"starting": starting, **({} if state is None else {state.value: True})}
     return [
         SessionEntry(
             session=_session(row),
             conversation=row["key"],
             agent=row["name"],
-            begun_at=from_micros_or_none(row["begun_at"]),
+            started_at=from_micros_or_none(row["begun_at"]),
             last_at=from_micros_or_none(row["last_at"]),
             summary=row["summary"],
             state=_state(row),
             error=row["last_error"] if row["status"] in _FAILED else None,
         )
-        for row in tx.all("list_sessions", only, space=space, limit=limit, before=before or None, **given)
+        for row in tx.all("list_sessions", only, space=space, limit=limit, before=before or None, **parameters)
     ]
 
 
@@ -203,9 +205,9 @@ def _state(row: Row) -> SessionState:
     if row["status"] in _FAILED:
         return SessionState.FAILED
     if row["invalidated_at"] is not None:
-        return SessionState.MARKED
-    learnt = row["last_number"] > 0 and (row["processed_until"] or 0) >= row["last_number"]
-    return SessionState.LEARNT if learnt else SessionState.OPEN
+        return SessionState.QUEUED
+    is_learned = row["last_number"] > 0 and (row["processed_until"] or 0) >= row["last_number"]
+    return SessionState.LEARNED if is_learned else SessionState.OPEN
 
 
 def still_marked(tx: Tx, *, space: str, ids: list[str]) -> list[SessionInfo]:
@@ -220,7 +222,7 @@ def set_summary(tx: Tx, *, space: str, conversation: str, content: str) -> None:
 
 def get_summary(tx: Tx, *, space: str, conversation: str) -> str:
     """Return the summary of a conversation, empty if it has none."""
-    row = tx.one("get_summary", space=space, conversation=conversation)
+    row = tx.first("get_summary", space=space, conversation=conversation)
     return "" if row is None else row["content"]
 
 
@@ -229,8 +231,8 @@ def drop_summary(tx: Tx, *, space: str, conversation: str) -> None:
     tx.run("drop_summary", space=space, conversation=conversation)
 
 
-def _gone(space: str) -> Busy:
-    return Busy(f"space {space!r} was forgotten by another caller at the same time.")
+def _deleted_error(space: str) -> DatabaseBusyError:
+    return DatabaseBusyError(f"Space {space!r} was deleted by another caller at the same time.")
 
 
 def _session(row: Row) -> SessionInfo:
@@ -240,7 +242,7 @@ def _session(row: Row) -> SessionInfo:
         conversation_id=row["conversation_id"],
         agent_id=row["agent_id"],
         ordinal=row["ordinal"],
-        learns=bool(row["learns"]),
+        is_learned_from=bool(row["learns"]),
         created_at=from_micros(row["created_at"]),
         ended_at=from_micros_or_none(row["ended_at"]),
         end_reason=None if row["end_reason"] is None else EndReason(row["end_reason"]),

@@ -19,7 +19,7 @@ _TOKEN = re.compile(r"'[^']*'|--[^\n]*|(?<![:\w]):(?P<name>[a-z_][a-z0-9_]*)")
 _COLUMNS = re.compile(r"^-- columns: (?P<name>\w+)\n(?P<columns>[^;]+);$", re.MULTILINE)
 _COLUMNS_OF = re.compile(r"\b(?P<name>[a-z]+)_columns\((?P<alias>\w*)\)")
 _IN_LIST = re.compile(r"in_list\((:[a-z_][a-z0-9_]*)\)")
-_GIVEN = re.compile(r"/\*given (\w+)\*/(.*?)(?:/\*else\*/(.*?))?/\*end\*/", re.DOTALL)
+_OPTIONAL = re.compile(r"/\*given (\w+)\*/(.*?)(?:/\*else\*/(.*?))?/\*end\*/", re.DOTALL)
 _PACKED = re.compile(r"packed\((\w+(?:\.\w+)?)\)")
 _PAIRS = re.compile(r"pairs\((:[a-z_][a-z0-9_]*), (:[a-z_][a-z0-9_]*)\)(?P<join>\s+JOIN\b)?")
 _PAIRS_IN = {
@@ -44,21 +44,21 @@ class Query:
     text: str
     parameters: tuple[str, ...]
     source: str = field(default="", repr=False)
-    """The text as it stands in the file: filters are put into it before it is spelt for the driver."""
+    """The text as in the file. Filters are inserted before it is compiled for the driver."""
     optional: frozenset[str] = frozenset()
-    """What its text asks for with `/*given NAME*/ … /*else*/ … /*end*/`: the part stands only if NAME has a value."""
+    """Parameters in `/*given NAME*/ … /*else*/ … /*end*/`: the first part is used only if NAME has a value."""
 
 
 @cache
 def queries(dialect: Dialect) -> dict[str, Query]:
     """Load every named query for a database."""
-    found: dict[str, Query] = {}
-    for name, wanted, text in _sections():
-        if wanted in ("", dialect):
-            if name in found:
-                raise ValueError(f"query {name!r} is defined twice for {dialect}")
-            found[name] = spelt(name, text, dialect)
-    return found
+    result: dict[str, Query] = {}
+    for name, query_dialect, text in _sections():
+        if query_dialect in ("", dialect):
+            if name in result:
+                raise ValueError(f"Query {name!r} is defined twice for {dialect}.")
+            result[name] = compile_query(name, text, dialect)
+    return result
 
 
 def query_files() -> "list[Traversable]":
@@ -72,9 +72,9 @@ def _sections() -> list[tuple[str, str, str]]:
     sections: list[tuple[str, str, str]] = []
     texts = [file.read_text(encoding="utf-8") for file in query_files()]
     columns = {
-        found["name"]: [column.strip() for column in found["columns"].split(",")]
+        match["name"]: [column.strip() for column in match["columns"].split(",")]
         for text in texts
-        for found in _COLUMNS.finditer(text)
+        for match in _COLUMNS.finditer(text)
     }
     for text in (_with_columns(text, columns) for text in texts):
         headers = list(_HEADER.finditer(text))
@@ -87,29 +87,29 @@ def _sections() -> list[tuple[str, str, str]]:
 def _with_columns(text: str, columns: Mapping[str, Sequence[str]]) -> str:
     """Expand `fact_columns()` and `fact_columns(f)` to the columns that a file declares once, with a table name."""
 
-    def written_out(found: re.Match[str]) -> str:
-        table = found["alias"] and found["alias"] + "."
-        return ", ".join(table + column for column in columns[found["name"]])
+    def expand(match: re.Match[str]) -> str:
+        table = match["alias"] and match["alias"] + "."
+        return ", ".join(table + column for column in columns[match["name"]])
 
-    return _COLUMNS_OF.sub(written_out, text)
+    return _COLUMNS_OF.sub(expand, text)
 
 
-def _pairs(found: re.Match[str], dialect: Dialect) -> str:
-    join = "" if found["join"] is None else (" JOIN" if dialect is Dialect.POSTGRES else " CROSS JOIN")
-    return found.expand(_PAIRS_IN[dialect]) + join
+def _expand_pairs(match: re.Match[str], dialect: Dialect) -> str:
+    join = "" if match["join"] is None else (" JOIN" if dialect is Dialect.POSTGRES else " CROSS JOIN")
+    return match.expand(_PAIRS_IN[dialect]) + join
 
 
 @lru_cache(maxsize=1_000)
-def with_given(query: Query, given: frozenset[str], dialect: Dialect) -> Query:
-    """Return a query with the parts for what is given, so that each database plans for these conditions alone."""
-    text = _GIVEN.sub(lambda found: found[2] if found[1] in given else (found[3] or ""), query.source)
-    return spelt(query.name, text, dialect)
+def with_present(query: Query, present: frozenset[str], dialect: Dialect) -> Query:
+    """Return a query with the parts for the present parameters, so that databases plan for these conditions alone."""
+    text = _OPTIONAL.sub(lambda match: match[2] if match[1] in present else (match[3] or ""), query.source)
+    return compile_query(query.name, text, dialect)
 
 
-def spelt(name: str, source: str, dialect: Dialect) -> Query:
-    """Spell a query for a driver: the short forms written out, and the parameters by number."""
-    optional = frozenset(found[1] for found in _GIVEN.finditer(source))
-    text = _GIVEN.sub(lambda found: found[3] or "", source)
+def compile_query(name: str, source: str, dialect: Dialect) -> Query:
+    """Compile a query for a driver: expand short forms, and number the parameters."""
+    optional = frozenset(match[1] for match in _OPTIONAL.finditer(source))
+    text = _OPTIONAL.sub(lambda match: match[3] or "", source)
     if dialect is Dialect.POSTGRES:
         text = _IN_LIST.sub(r"= ANY(\1)", text).replace("/*for_update*/", "FOR NO KEY UPDATE")
         text = text.replace("/*skip_locked*/", "FOR UPDATE SKIP LOCKED")
@@ -119,10 +119,10 @@ def spelt(name: str, source: str, dialect: Dialect) -> Query:
         text = _IN_LIST.sub(r"IN (SELECT value FROM json_each(\1))", text)
         text = _PACKED.sub(r"\1", text)
         mark = "?"
-    text = _PAIRS.sub(lambda found: _pairs(found, dialect), text)
+    text = _PAIRS.sub(lambda match: _expand_pairs(match, dialect), text)
     names: list[str] = []
 
-    def place(match: re.Match[str]) -> str:
+    def number_parameter(match: re.Match[str]) -> str:
         parameter = match["name"]
         if parameter is None:
             return "" if match[0].startswith("--") else match[0]
@@ -130,5 +130,5 @@ def spelt(name: str, source: str, dialect: Dialect) -> Query:
             names.append(parameter)
         return f"{mark}{names.index(parameter) + 1}"
 
-    spelling = _TOKEN.sub(place, text).strip()
-    return Query(name=name, text=spelling, parameters=tuple(names), source=source, optional=optional)
+    compiled = _TOKEN.sub(number_parameter, text).strip()
+    return Query(name=name, text=compiled, parameters=tuple(names), source=source, optional=optional)

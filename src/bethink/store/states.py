@@ -30,19 +30,19 @@ def put_chunk(tx: Tx, *, thread: Thread, chunk: Chunk) -> None:
     )
 
 
-def place(tx: Tx, *, thread: Thread, chunk_id: str, state: int, position: int) -> None:
+def place_chunk(tx: Tx, *, thread: Thread, chunk_id: str, state: int, position: int) -> None:
     """Put a chunk at a position from a state on."""
     tx.run("place_chunk", space=thread.space, thread=thread.id, chunk=chunk_id, state=state, position=position)
 
 
-def unplace(tx: Tx, *, thread: Thread, chunk_id: str, state: int) -> None:
+def unplace_chunk(tx: Tx, *, thread: Thread, chunk_id: str, state: int) -> None:
     """Remove a chunk from its position from a state on."""
     tx.run("unplace_chunk", space=thread.space, thread=thread.id, chunk=chunk_id, state=state)
 
 
-def placed(tx: Tx, *, thread: Thread, chunk_id: str) -> tuple[Chunk, int] | None:
+def find_placed(tx: Tx, *, thread: Thread, chunk_id: str) -> tuple[Chunk, int] | None:
     """Return a chunk of the current state and its position, if it is there."""
-    row = tx.one("find_placed", space=thread.space, thread=thread.id, chunk=chunk_id)
+    row = tx.first("find_placed", space=thread.space, thread=thread.id, chunk=chunk_id)
     return None if row is None else (_chunk(row), row["position"])
 
 

@@ -1,4 +1,4 @@
-"""The index of words: every text is stored under keyed hashes of its terms, and found by the rarest of those asked for.
+"""The index of words: every text is stored under keyed hashes of its terms, and found by the rarest ones.
 
 A hash has a meaning only with the key of its space. So the texts that have a hash are texts of one space, and no word
 can be read from the index.
@@ -10,25 +10,25 @@ from functools import lru_cache
 from hashlib import blake2b
 from typing import NamedTuple
 
-from bethink.base.language import QUESTION_MARKS, counted, topics_of
-from bethink.model.recall import RefKind
+from bethink.base.language import QUESTION_MARKS, count_terms, topics_of
+from bethink.model.refs import RefKind
 from bethink.store import term_counts
 from bethink.store.db import Row, Tx
 from bethink.store.sql import Dialect
 
 SEARCHED = 100_000
-"""How many characters of a text are indexed; what follows cannot be found and has no weight."""
+"""Number of characters of a text that are indexed. The remaining text cannot be found and has no weight."""
 
-KINDS = (RefKind.MESSAGE, RefKind.FACT, RefKind.SESSION_MEMORY, RefKind.DOCUMENT)
+KINDS = (RefKind.MESSAGE, RefKind.FACT, RefKind.SESSION_SUMMARY, RefKind.DOCUMENT)
 _CODES = {kind: code for code, kind in enumerate(KINDS)}
 _KIND_BITS = 2
 _SPACE_BITS = 34
-_MOST_HITS = 255
-_KEPT_HASHES = 20_000
+_MAX_HITS = 255
+_MAX_HASHES = 20_000
 
 
 class Words(NamedTuple):
-    """What is indexed of a text: its length in bytes, whether it asks, and how often each term occurs."""
+    """Index data of a text: its length in bytes, whether it is a question, and how often each term occurs."""
 
     length: int
     asks: bool
@@ -45,12 +45,12 @@ class Entry(NamedTuple):
     words: Words
 
 
-class IndexPlace(NamedTuple):
-    """Where the texts of a space are indexed, and with which key."""
+class SpaceIndex(NamedTuple):
+    """Location of the texts of a space in the index, and their key."""
 
     key: bytes
     start: int
-    """The place of the space in every `doc`."""
+    """The first `doc` of the space."""
     last: int
     """The highest number that a text of the space has."""
 
@@ -60,39 +60,39 @@ class IndexPlace(NamedTuple):
 
 
 def words_of(text: str, *more: str) -> Words:
-    """Analyse a text; `more` are indexed with it, but do not count towards its length."""
+    """Analyze a text; `more` are indexed with it, but do not count towards its length."""
     size = len(text) if text.isascii() else len(text.encode(errors="replace"))
-    whole = " ".join((*more, text[:SEARCHED])) if more else text[:SEARCHED]
-    return Words(min(size, SEARCHED), text.endswith(QUESTION_MARKS), counted(whole))
+    indexed = " ".join((*more, text[:SEARCHED])) if more else text[:SEARCHED]
+    return Words(min(size, SEARCHED), text.endswith(QUESTION_MARKS), count_terms(indexed))
 
 
 def fact_words(content: str, kind: str, slot: str | None) -> Words:
-    """Analyse a fact, which is also found by what it is about."""
-    said = words_of(content)
+    """Analyze a fact, which is also found by its topics."""
+    words = words_of(content)
     topics = dict.fromkeys(topics_of(content, kind=kind, slot=slot), 1)
-    return said._replace(counts={**said.counts, **topics}) if topics else said
+    return words._replace(counts={**words.counts, **topics}) if topics else words
 
 
-def place_of(tx: Tx, *, space: str) -> IndexPlace:
-    """Return where the texts of a space are indexed."""
-    row = tx.one("index_place", space=space)
+def find_space_index(tx: Tx, *, space: str) -> SpaceIndex:
+    """Return the index location of a space."""
+    row = tx.first("index_place", space=space)
     assert row is not None  # noqa: S101 - the caller has created the space
-    return place_from(row)
+    return read_space_index(row)
 
 
-def place_from(row: Row) -> IndexPlace:
-    """Read a place from a row with `key`, `place` and `last_doc`."""
+def read_space_index(row: Row) -> SpaceIndex:
+    """Read an index location from a row with `key`, `place` and `last_doc`."""
     start = row["place"] << _SPACE_BITS
     last = row["last_doc"]
-    return IndexPlace(row["key"], start, 0 if last is None or last < start else (last - start) >> _KIND_BITS)
+    return SpaceIndex(row["key"], start, 0 if last is None or last < start else (last - start) >> _KIND_BITS)
 
 
-def put(tx: Tx, entries: Sequence[Entry], *, space: str, at: IndexPlace | None = None) -> None:
+def put(tx: Tx, entries: Sequence[Entry], *, space: str, at: SpaceIndex | None = None) -> None:
     """Index texts. They are found at once, and removed from the index with their text."""
     entries = [entry for entry in entries if entry.words.counts]
     if not entries:
         return
-    at = place_of(tx, space=space) if at is None else at
+    at = find_space_index(tx, space=space) if at is None else at
     hashes = hashes_of(at.key)
     rows = [_row(entry, at.doc(number, entry.kind), space, hashes) for number, entry in enumerate(entries, at.last + 1)]
     if tx.dialect is Dialect.POSTGRES:
@@ -104,19 +104,19 @@ def put(tx: Tx, entries: Sequence[Entry], *, space: str, at: IndexPlace | None =
 
 
 class Hashes(dict[str, bytes]):
-    """The keyed hashes of terms, made at their first use."""
+    """Keyed hashes of terms, computed on first use."""
 
     def __init__(self, key: bytes) -> None:
         super().__init__()
         self._keyed = blake2b(key=key, digest_size=8)
 
     def __missing__(self, term: str) -> bytes:
-        if len(self) >= _KEPT_HASHES:
+        if len(self) >= _MAX_HASHES:
             self.clear()
         keyed = self._keyed.copy()
         keyed.update(term.encode(errors="replace"))
-        self[term] = made = keyed.digest()
-        return made
+        self[term] = digest = keyed.digest()
+        return digest
 
 
 @lru_cache(maxsize=32)
@@ -148,7 +148,7 @@ def _row(entry: Entry, doc: int, space: str, hashes: Hashes) -> _Row:
     try:
         hits = bytes(counts.values())
     except ValueError:
-        hits = bytes([min(times, _MOST_HITS) for times in counts.values()])
+        hits = bytes([min(times, _MAX_HITS) for times in counts.values()])
     packed = b"".join([hashes[term] for term in counts])
     return _Row(doc, space, str(kind), name, number, at, length, int(asks), packed, hits)
 

@@ -26,7 +26,7 @@ def create(
     """Create a thread for the text of a conversation, if any. Returns False if the id is taken."""
     jobs.ensure_space(tx, space=space)
     source, at = forked or (None, None)
-    made = tx.run(
+    inserted = tx.run(
         "insert_thread",
         space=space,
         id=checked_name(thread_id, "a thread's id"),
@@ -37,22 +37,22 @@ def create(
         forked_at=at,
         now=tx.now,
     )
-    return made == 1
+    return inserted == 1
 
 
 def find(tx: Tx, *, space: str, thread_id: str, lock: bool = False) -> Thread | None:
     """Return a thread, if it exists; with `lock`, it is locked until this transaction ends."""
-    row = tx.one("lock_thread" if lock else "find_thread", space=space, id=thread_id)
+    row = tx.first("lock_thread" if lock else "find_thread", space=space, id=thread_id)
     return None if row is None else _thread(row)
 
 
 def conversation_of(tx: Tx, *, space: str, thread_id: str) -> str | None:
-    """Return the conversation whose text a thread holds: that of its session, or of the thread it was forked from."""
-    row = tx.one("conversation_of_thread", space=space, id=thread_id)
+    """Return the conversation whose text a thread has: that of its session, or of the thread it was forked from."""
+    row = tx.first("conversation_of_thread", space=space, id=thread_id)
     return None if row is None else row["conversation_id"]
 
 
-def listed(tx: Tx, *, space: str, limit: int, after: str) -> list[Thread]:
+def list_threads(tx: Tx, *, space: str, limit: int, after: str) -> list[Thread]:
     """Return the threads of a space ordered by id, after one."""
     return [_thread(row) for row in tx.all("list_threads", space=space, limit=limit, after=after)]
 
@@ -63,7 +63,7 @@ def set_mode(tx: Tx, *, space: str, thread_id: str, mode: Mode) -> None:
 
 
 def remove(tx: Tx, *, space: str, thread_id: str) -> None:
-    """Remove a thread and all it holds."""
+    """Delete a thread and all its contents."""
     tx.run("drop_thread", space=space, id=thread_id)
 
 
@@ -71,7 +71,7 @@ def push(
     tx: Tx, *, space: str, thread_id: str, events: Sequence[Event], urgent: bool = False
 ) -> list[QueuedEvent] | None:
     """Queue events and return them with their ids; None if there is no such thread. Urgent events go first."""
-    row = tx.one("take_event_numbers", space=space, id=thread_id, count=len(events))
+    row = tx.first("take_event_numbers", space=space, id=thread_id, count=len(events))
     if row is None:
         return None
     queued: list[QueuedEvent] = []
@@ -99,7 +99,7 @@ def queue(tx: Tx, *, space: str, thread_id: str, limit: int = NO_LIMIT) -> list[
 
 def queue_length(tx: Tx, *, space: str, thread_id: str) -> int:
     """Count the waiting events."""
-    row = tx.one("count_queue", space=space, thread=thread_id)
+    row = tx.first("count_queue", space=space, thread=thread_id)
     return 0 if row is None else row["count"]
 
 
@@ -123,7 +123,7 @@ def mark_failed(tx: Tx, *, space: str, thread_id: str, number: int, reason: str)
     tx.run("mark_failed", space=space, thread=thread_id, number=number, reason=reason)
 
 
-def failed(tx: Tx, *, space: str, thread_id: str) -> list[FailedEvent]:
+def failed_events(tx: Tx, *, space: str, thread_id: str) -> list[FailedEvent]:
     """Return the events that were set aside, the oldest first."""
     rows = tx.all("list_failed", space=space, thread=thread_id)
     return [FailedEvent(event=_event(row), reason=row["failed"]) for row in rows]
@@ -131,11 +131,11 @@ def failed(tx: Tx, *, space: str, thread_id: str) -> list[FailedEvent]:
 
 def failure_of(tx: Tx, *, space: str, thread_id: str, number: int) -> str | None:
     """Return why an event was set aside, if it was."""
-    row = tx.one("failure_of_event", space=space, thread=thread_id, number=number)
+    row = tx.first("failure_of_event", space=space, thread=thread_id, number=number)
     return None if row is None else row["failed"]
 
 
-def applied(tx: Tx, *, space: str, thread_id: str, upto: int, after: int = 0) -> list[QueuedEvent]:
+def applied_events(tx: Tx, *, space: str, thread_id: str, upto: int, after: int = 0) -> list[QueuedEvent]:
     """Return the processed events, in the order in which they were processed."""
     rows = tx.all("list_applied", space=space, thread=thread_id, after=after, upto=upto, limit=NO_LIMIT)
     return [_event(row) for row in rows]
@@ -143,7 +143,7 @@ def applied(tx: Tx, *, space: str, thread_id: str, upto: int, after: int = 0) ->
 
 def take_step(tx: Tx, *, space: str, thread_id: str, step_id: str, lease: timedelta) -> int | None:
     """Acquire the step lock for the duration of `lease` and return its token; None while another step holds it."""
-    row = tx.one("take_step", space=space, id=thread_id, step=step_id, until=tx.now + lease, now=tx.now)
+    row = tx.first("take_step", space=space, id=thread_id, step=step_id, until=tx.now + lease, now=tx.now)
     return None if row is None else row["step_token"]
 
 

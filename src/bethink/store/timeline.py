@@ -1,4 +1,4 @@
-"""The timeline: messages, facts, documents, showings and erasures, each read by its own index and merged by time."""
+"""The timeline: messages, facts, documents, context log and erasures, each read by its own index and merged by time."""
 
 from collections.abc import Collection
 from datetime import datetime
@@ -6,8 +6,9 @@ from typing import NamedTuple, cast
 
 from bethink.model.moments import from_micros
 from bethink.model.pages import cursor_of, read_cursor
-from bethink.model.recall import Ref, RefKind
-from bethink.model.timeline import TimelineEntry, TimelineKind, TimelinePage
+from bethink.model.paging import Page
+from bethink.model.refs import Ref, RefKind
+from bethink.model.timeline import TimelineEntry, TimelineKind
 from bethink.store.db import Row, Tx, until
 
 
@@ -25,32 +26,32 @@ _SOURCES = (
     _Source("timeline_showings", (TimelineKind.SHOWING,)),
     _Source("timeline_erasures", (TimelineKind.ERASURE,)),
 )
-"""Of what happened at the same time, the last of these is the newest."""
+"""At the same time, entries of the last source are the newest."""
 
 _Key = tuple[int, int, str, int]
 
 
 def page(
     tx: Tx, *, space: str, kinds: Collection[TimelineKind], as_of: datetime | None, after: str, limit: int
-) -> TimelinePage:
-    """Return a page of what happened, the newest first."""
+) -> Page[TimelineEntry]:
+    """Return a page of the timeline, the newest entry first."""
     key = cast("_Key | None", read_cursor(after, int, int, str, int))
-    found: list[tuple[_Key, Row]] = []
+    candidates: list[tuple[_Key, Row]] = []
     bound = until(as_of)
     for rank, source in enumerate(_SOURCES):
         if any(kind in kinds for kind in source.kinds):
-            given = {"space": space, "limit": limit + 1, "as_of": bound, **_from(key, rank, bound)}
-            rows = tx.all(source.query, None, **given)
-            found += [((row["at"], rank, row["id"], row["number"]), row) for row in rows]
-    found.sort(key=lambda each: each[0], reverse=True)
-    # What its kind leaves out has had its place in the page: a page ends where each source was read to.
-    shown = found[:limit]
-    items = tuple(entry for key, row in shown if (entry := _entry(_SOURCES[key[1]], row)).kind in kinds)
-    return TimelinePage(items=items, next=cursor_of(*shown[-1][0]) if len(found) > limit else None)
+            parameters = {"space": space, "limit": limit + 1, "as_of": bound, **_start_after(key, rank, bound)}
+            rows = tx.all(source.query, None, **parameters)
+            candidates += [((row["at"], rank, row["id"], row["number"]), row) for row in rows]
+    candidates.sort(key=lambda candidate: candidate[0], reverse=True)
+    # Entries of other kinds still count toward the page: it ends where each source was read to.
+    page_rows = candidates[:limit]
+    items = tuple(entry for key, row in page_rows if (entry := _entry(_SOURCES[key[1]], row)).kind in kinds)
+    return Page(items=items, next=cursor_of(*page_rows[-1][0]) if len(candidates) > limit else "")
 
 
-def _from(key: _Key | None, rank: int, bound: int) -> dict[str, object]:
-    """Return where a source goes on after the last row of a page, which may be of another source."""
+def _start_after(key: _Key | None, rank: int, bound: int) -> dict[str, object]:
+    """Return where a source continues after the last row of a page, which may be of another source."""
     if key is None:
         return {"until": bound}
     at, last, name, number = key

@@ -1,6 +1,6 @@
-"""A small file of tombstones beside a database: what was forgotten stays forgotten when an old backup is restored.
+"""A file of tombstones next to a database: deleted data stays deleted when an old backup is restored.
 
-A line is a JSON object. The first of a database names the key of its digests; no line holds a text.
+Each line is a JSON object. The first one of a database has the key of its digests; no line contains a text.
 """
 
 import json
@@ -12,7 +12,7 @@ from typing import Any
 
 from bethink.base.frozen import frozen
 from bethink.base.logs import logger
-from bethink.errors import Invalid
+from bethink.errors import InvalidRequestError
 from bethink.model.erasures import Tombstone
 from bethink.model.holds import LegalHold
 from bethink.model.moments import from_micros, to_micros
@@ -21,46 +21,46 @@ _log = logger("store")
 
 
 @frozen
-class Buried:
+class TombstoneSet:
     """The tombstones of some spaces, and the keys that their digests were made with."""
 
     keys: frozenset[bytes] = frozenset()
     stones: frozenset[tuple[str, Tombstone]] = frozenset()
     """Each with the name of its space."""
     holds: frozenset[LegalHold] = frozenset()
-    """The legal holds of the database. They are not in a file: somebody wrote a reason there."""
+    """The legal holds of the database. They are not in a file, because their reasons are free text."""
     waiting: frozenset[str] = frozenset()
-    """Erasures that were recorded before a legal hold, which keeps what they name: it was never gone."""
+    """Erasures that a legal hold stopped: their data was never deleted."""
 
-    def __or__(self, other: "Buried") -> "Buried":
+    def __or__(self, other: "TombstoneSet") -> "TombstoneSet":
         waiting = self.waiting | other.waiting
-        return Buried(
+        return TombstoneSet(
             keys=self.keys | other.keys,
-            stones=frozenset(each for each in self.stones | other.stones if each[1].erasure_id not in waiting),
+            stones=frozenset(entry for entry in self.stones | other.stones if entry[1].erasure_id not in waiting),
             holds=self.holds | other.holds,
             waiting=waiting,
         )
 
     @property
     def spaces(self) -> list[str]:
-        """The spaces that have any."""
+        """Spaces with tombstones."""
         return sorted({space for space, _ in self.stones})
 
-    def dumped(self) -> str:
-        """Return the lines of a file that holds them."""
+    def to_text(self) -> str:
+        """Return the content of a tombstone file."""
         keys = [{"key": key.hex()} for key in sorted(self.keys)]
-        ordered = sorted(self.stones, key=lambda each: (each[1].at, each[0], each[1].kind, each[1].digest))
+        ordered = sorted(self.stones, key=lambda entry: (entry[1].at, entry[0], entry[1].kind, entry[1].digest))
         return "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in [*keys, *map(_line, ordered)])
 
 
-def _line(each: tuple[str, Tombstone]) -> dict[str, object]:
-    space, stone = each
-    found = {"space": space, "kind": stone.kind, "key_id": stone.key_id, "erasure": stone.erasure_id}
-    return {**found, "digest": stone.digest, "at": to_micros(stone.at)}
+def _line(entry: tuple[str, Tombstone]) -> dict[str, object]:
+    space, stone = entry
+    fields = {"space": space, "kind": stone.kind, "key_id": stone.key_id, "erasure": stone.erasure_id}
+    return {**fields, "digest": stone.digest, "at": to_micros(stone.at)}
 
 
-def parsed(text: str, *, name: str) -> Buried:
-    """Read the lines of a file. A last line that is not whole is left out: it was written when the power failed."""
+def parse(text: str, *, name: str) -> TombstoneSet:
+    """Parse the content of a tombstone file. An incomplete last line, as after a power failure, is ignored."""
     keys: set[bytes] = set()
     stones: set[tuple[str, Tombstone]] = set()
     lines = text.split("\n")
@@ -72,10 +72,10 @@ def parsed(text: str, *, name: str) -> Buried:
                 continue
             stones.add((values["space"], _stone(values)))
         except (ValueError, KeyError, TypeError) as error:
-            raise Invalid(
-                f"line {number} of {name} is not a tombstone.", hint="Use a file that Bethink wrote."
+            raise InvalidRequestError(
+                f"Line {number} of {name} is not a tombstone.", hint="Use a file that Bethink wrote."
             ) from error
-    return Buried(keys=frozenset(keys), stones=frozenset(stones))
+    return TombstoneSet(keys=frozenset(keys), stones=frozenset(stones))
 
 
 def _stone(values: dict[str, Any]) -> Tombstone:
@@ -85,24 +85,24 @@ def _stone(values: dict[str, Any]) -> Tombstone:
     )
 
 
-def read(path: Path) -> Buried:
-    """Return the tombstones in a file. Raises `Invalid` if it is another kind of file."""
-    return parsed(path.read_text(encoding="utf-8"), name=str(path))
+def read_file(path: Path) -> TombstoneSet:
+    """Return the tombstones in a file. Raises `InvalidRequestError` if it is another kind of file."""
+    return parse(path.read_text(encoding="utf-8"), name=str(path))
 
 
-def write(path: Path, buried: Buried) -> None:
-    """Write a file anew, whole or not at all."""
+def write(path: Path, tombstones: TombstoneSet) -> None:
+    """Replace a tombstone file atomically."""
     part = path.with_name(f"{path.name}.part")
     part.unlink(missing_ok=True)
     with open(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w", encoding="utf-8") as file:  # noqa: PTH123
-        file.write(buried.dumped())
+        file.write(tombstones.to_text())
         file.flush()
         os.fsync(file.fileno())
     part.replace(path)
 
 
 def add(path: Path, lines: Iterable[Mapping[str, object]]) -> None:
-    """Add lines at the end of a file. It never fails: they are in the database, too."""
+    """Append lines to a file. This never fails, because the database has them, too."""
     text = "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines)
     try:
         with open(os.open(path, os.O_CREAT | os.O_APPEND | os.O_WRONLY, 0o600), "a", encoding="utf-8") as file:  # noqa: PTH123
@@ -110,4 +110,4 @@ def add(path: Path, lines: Iterable[Mapping[str, object]]) -> None:
             file.flush()
             os.fsync(file.fileno())
     except OSError as error:
-        _log.error("cannot add to %s, the file of tombstones: %s", path, error.strerror)
+        _log.error("cannot write to tombstone file %s: %s", path, error.strerror)

@@ -9,12 +9,12 @@ from struct import pack
 from typing import Any, NamedTuple
 
 from bethink.base.frozen import frozen
-from bethink.errors import BadAnswer, Conflict, Misconfigured
+from bethink.errors import ConfigurationError, ConflictError, ModelResponseError
 from bethink.model.filters import Filter
 from bethink.model.jobs import JobKind, JobStatus
 from bethink.model.moments import Micros, from_micros
-from bethink.model.recall import Ref, RefKind
 from bethink.model.records import checked_name
+from bethink.model.refs import Ref, RefKind
 from bethink.store import jobs
 from bethink.store.db import Row, Tx
 from bethink.store.sql import Dialect
@@ -22,12 +22,12 @@ from bethink.store.sql import Dialect
 GROWN = 20_000
 """A space with more vectors than this is better searched through an HNSW index than row by row."""
 
-_WIDEST_HNSW = 4_000
+_MAX_HNSW_DIMENSION = 4_000
 _SLICE = 512
-_LATELY = 64
+_RECENT_SESSIONS = 64
 _NO_INDEX = 0
 _KINDS = {kind.value: kind for kind in RefKind}
-"""By their words: asking the enum costs ten times as much, and a question is compared with many rows."""
+"""Kinds by value: calling the enum costs ten times as much, and a question is compared with many rows."""
 
 
 class IndexStatus(StrEnum):
@@ -83,25 +83,25 @@ def available(tx: Tx) -> bool:
 def register(tx: Tx, *, embedder: str, dimension: int) -> VectorIndex:
     """Return the index of an embedder, creating it at first use; a retired index is filled again.
 
-    Raises `Misconfigured` if the server does not have pgvector.
+    Raises `ConfigurationError` if the server does not have pgvector.
     """
     checked_name(embedder, "an embedder's name")
-    found = _find(tx, embedder, dimension)
-    if found is None or found.status is IndexStatus.RETIRED:
+    index = _find(tx, embedder, dimension)
+    if index is None or index.status is IndexStatus.RETIRED:
         tx.lock_schema()
-        if not available(tx) and not _made(tx):
-            raise Misconfigured(
-                "this PostgreSQL server does not have pgvector 0.7 or newer, so it cannot store vectors.",
+        if not available(tx) and not _create_tables(tx):
+            raise ConfigurationError(
+                "This PostgreSQL server does not have pgvector 0.7 or newer, so it cannot store vectors.",
                 hint="Install pgvector there, and run CREATE EXTENSION vector in this database as a superuser.",
             )
         tx.run("open_vector_index", embedder=embedder, dimension=dimension, now=tx.now)
-        found = _find(tx, embedder, dimension)
-        assert found is not None  # noqa: S101 - written in this transaction
-    return found
+        index = _find(tx, embedder, dimension)
+        assert index is not None  # noqa: S101 - written in this transaction
+    return index
 
 
-def _made(tx: Tx) -> bool:
-    row = tx.one("make_vectors")
+def _create_tables(tx: Tx) -> bool:
+    row = tx.first("make_vectors")
     return row is not None and row["made"]
 
 
@@ -110,8 +110,8 @@ def live(tx: Tx, *, embedder: str, dimension: int) -> VectorIndex | None:
 
     No other index is searched: vectors of different embedders cannot be compared.
     """
-    found = _find(tx, embedder, dimension)
-    return None if found is None or found.status is IndexStatus.RETIRED else found
+    index = _find(tx, embedder, dimension)
+    return None if index is None or index.status is IndexStatus.RETIRED else index
 
 
 def indexes(tx: Tx) -> list[VectorIndex]:
@@ -120,32 +120,32 @@ def indexes(tx: Tx) -> list[VectorIndex]:
 
 
 def _find(tx: Tx, embedder: str, dimension: int) -> VectorIndex | None:
-    row = tx.one("find_vector_index", embedder=embedder, dimension=dimension)
+    row = tx.first("find_vector_index", embedder=embedder, dimension=dimension)
     return None if row is None else _index(row)
 
 
 def missing(tx: Tx, *, space: str, index: VectorIndex, limit: int) -> list[Unembedded]:
     """Return texts of a space that have no vector yet, the newest first."""
-    return [_unembedded(row) for row in tx.all("missing_vectors", space=space, index=index.id, limit=limit)]
+    return [_text_to_embed(row) for row in tx.all("missing_vectors", space=space, index=index.id, limit=limit)]
 
 
 def newest_missing(tx: Tx, *, space: str, index: VectorIndex | None, limit: int, exact: bool) -> list[Unembedded]:
     """Return the newest texts of a space that have no vector yet, at little cost; all of them if there is no index.
 
-    Unless it is to be `exact`, which reads the whole space, it looks at the newest messages of the newest sessions.
+    Unless `exact`, which reads the entire space, only the newest messages of the newest sessions are checked.
     """
-    job = tx.one("index_job", space=space, kind=JobKind.INDEX, key=jobs.SPACE_KEY)
+    job = tx.first("index_job", space=space, kind=JobKind.INDEX, key=jobs.SPACE_KEY)
     if index is not None and job is not None and job["status"] == JobStatus.DONE:
         return []
     number = _NO_INDEX if index is None else index.id
     if exact:
         rows = tx.all("missing_vectors", space=space, index=number, limit=limit)
     else:
-        rows = tx.all("recent_missing_vectors", space=space, index=number, limit=limit, sessions=_LATELY)
-    return [each for each in map(_unembedded, rows) if each.text.strip()]
+        rows = tx.all("recent_missing_vectors", space=space, index=number, limit=limit, sessions=_RECENT_SESSIONS)
+    return [item for item in map(_text_to_embed, rows) if item.text.strip()]
 
 
-def _unembedded(row: Row) -> Unembedded:
+def _text_to_embed(row: Row) -> Unembedded:
     return Unembedded(
         ref=Ref(_KINDS[row["kind"]], row["id"], row["number"]),
         text=_text(row),
@@ -156,17 +156,19 @@ def _unembedded(row: Row) -> Unembedded:
 
 
 def put(tx: Tx, *, space: str, index: VectorIndex, rows: Sequence[Embedded]) -> int:
-    """Store vectors for texts that have not changed since, and return how many; the others are left out.
+    """Store vectors for texts that have not changed since, and return how many; the others are skipped.
 
-    Raises `Conflict` if the index was dropped meanwhile, and `BadAnswer` for an invalid vector.
+    Raises `ConflictError` if the index was dropped in the meantime, and `ModelResponseError` for an invalid vector.
     """
-    found = _find(tx, index.embedder, index.dimension)
-    if found is None or found.id != index.id:
-        raise Conflict(f"the index {index.id} of {index.embedder} was dropped.", hint="Run 'bethink reindex' again.")
-    current = _current(tx, space, [each.source.ref for each in rows])
-    fresh = {each.source.ref: each.vectors for each in rows if current.get(each.source.ref) == each.source.text}
+    existing = _find(tx, index.embedder, index.dimension)
+    if existing is None or existing.id != index.id:
+        raise ConflictError(
+            f"Index {index.id} of {index.embedder} was dropped.", hint="Run 'bethink data reindex' again."
+        )
+    current = _current(tx, space, [item.source.ref for item in rows])
+    fresh = {item.source.ref: item.vectors for item in rows if current.get(item.source.ref) == item.source.text}
     values = [
-        (space, index.id, ref.kind.value, ref.id, ref.number, part, _encoded(tx, vector, index.dimension))
+        (space, index.id, ref.kind.value, ref.id, ref.number, part, _encode(tx, vector, index.dimension))
         for ref, vectors in fresh.items()
         for part, vector in enumerate(vectors)
     ]
@@ -176,14 +178,14 @@ def put(tx: Tx, *, space: str, index: VectorIndex, rows: Sequence[Embedded]) -> 
 
 
 def _current(tx: Tx, space: str, refs: list[Ref]) -> dict[Ref, str]:
-    """Return the current texts, and lock them: none is forgotten between this and the commit."""
-    found: dict[Ref, str] = {}
+    """Return the current texts, and lock them, so that none is deleted before the commit."""
+    texts: dict[Ref, str] = {}
     for kind, group in groupby(sorted(refs, key=lambda ref: ref.parts), key=lambda ref: ref.kind):
-        wanted = list(group)
-        ids, numbers = sorted({ref.id for ref in wanted}), sorted({ref.number for ref in wanted})
+        kind_refs = list(group)
+        ids, numbers = sorted({ref.id for ref in kind_refs}), sorted({ref.number for ref in kind_refs})
         for row in tx.all(f"hold_{kind.value}", space=space, ids=ids, numbers=numbers):
-            found[Ref(kind, row["id"], row["number"])] = _text(row)
-    return found
+            texts[Ref(kind, row["id"], row["number"])] = _text(row)
+    return texts
 
 
 def similarities(
@@ -198,52 +200,58 @@ def similarities(
 ) -> list[Near]:
     """Return what is closest to the vector of a question, the best first, each part of a text by itself.
 
-    Every vector of the space, or of what fits the filter, is compared, unless the space has an HNSW index and
-    everything in it is wanted.
+    Every vector of the space that matches the filter is compared, unless the space has an HNSW index and nothing is
+    filtered.
     """
     length = _length(question, index.dimension)
     if limit <= 0 or length == 0:
         return []
-    asked = [value / length for value in question]
-    wanted = None if kinds is None or set(kinds) == set(RefKind) else [kind.value for kind in kinds]
+    unit = [value / length for value in question]
+    kind_names = None if kinds is None or set(kinds) == set(RefKind) else [kind.value for kind in kinds]
     if tx.dialect is Dialect.SQLITE:
-        found = _in_file(tx, space, index, asked, limit=limit, kinds=wanted, only=only)
+        matches = _in_file(tx, space, index, unit, limit=limit, kinds=kind_names, only=only)
     else:
         query = "nearest_vectors" if only is None else "nearest_within"
-        parameters = {"space": space, "index": index.id, "question": _spelt(asked), "kinds": wanted, "limit": limit}
+        parameters = {
+            "space": space,
+            "index": index.id,
+            "question": _to_literal(unit),
+            "kinds": kind_names,
+            "limit": limit,
+        }
         rows = tx.all(query, only, **parameters)
-        found = [_near(row, row["similarity"]) for row in rows]
-    return sorted(found, key=lambda near: (-near.similarity, near.ref.parts, near.part))
+        matches = [_near(row, row["similarity"]) for row in rows]
+    return sorted(matches, key=lambda near: (-near.similarity, near.ref.parts, near.part))
 
 
 def _in_file(
     tx: Tx,
     space: str,
     index: VectorIndex,
-    asked: list[float],
+    unit: list[float],
     *,
     limit: int,
     kinds: list[str] | None,
     only: Filter | None,
 ) -> list[Near]:
     numpy = _numpy()
-    every = [kind.value for kind in RefKind]
-    rows = tx.all("nearest_vectors", only, space=space, index=index.id, kinds=every if kinds is None else kinds)
+    all_kinds = [kind.value for kind in RefKind]
+    rows = tx.all("nearest_vectors", only, space=space, index=index.id, kinds=all_kinds if kinds is None else kinds)
     halves = numpy.frombuffer(b"".join([row["vector"] for row in rows]), dtype="<f2").reshape(-1, index.dimension)
-    question, scores = numpy.array(asked, dtype=numpy.float32), numpy.empty(len(rows), dtype=numpy.float32)
+    question, scores = numpy.array(unit, dtype=numpy.float32), numpy.empty(len(rows), dtype=numpy.float32)
     for start in range(0, len(rows), _SLICE):  # a slice fits into the processor's cache
         end = start + _SLICE
         scores[start:end] = halves[start:end].astype(numpy.float32) @ question
     best = numpy.argpartition(-scores, limit)[:limit] if limit < len(rows) else range(len(rows))
-    return [_near(rows[int(place)], float(scores[place])) for place in best]
+    return [_near(rows[int(row_number)], float(scores[row_number])) for row_number in best]
 
 
 def _numpy() -> Any:
     try:
         import numpy  # noqa: PLC0415 - most processes never compare vectors
     except ImportError as error:
-        raise Misconfigured(
-            "searching vectors in SQLite needs numpy, which is not installed.",
+        raise ConfigurationError(
+            "Searching vectors in SQLite needs numpy, which is not installed.",
             hint="Install an extra that includes it: bethink[static] or bethink[onnx].",
         ) from error
     return numpy
@@ -251,7 +259,7 @@ def _numpy() -> Any:
 
 def counts(tx: Tx, *, space: str, index: VectorIndex) -> tuple[int, int]:
     """Count the texts of a space that have vectors in an index, and those that have none yet."""
-    row = tx.one("count_vectors", space=space, index=index.id)
+    row = tx.first("count_vectors", space=space, index=index.id)
     return (0, 0) if row is None else (row["filled"], row["missing"])
 
 
@@ -261,7 +269,7 @@ def switch(tx: Tx, index: VectorIndex) -> None:
 
 
 def drop(tx: Tx, index: VectorIndex) -> bool:
-    """Drop an index with all its vectors, in every space. Returns False if it was gone."""
+    """Drop an index with all its vectors, in every space. Returns False if it does not exist."""
     return tx.run("drop_vector_index", id=index.id) == 1
 
 
@@ -270,23 +278,23 @@ def empty_retired(tx: Tx) -> list[VectorIndex]:
 
     They stay retired: a worker with old settings must not fill them again.
     """
-    tx.lock_schema()  # else one of them might be opened again meanwhile
-    retired = [each for each in indexes(tx) if each.status is IndexStatus.RETIRED]
-    filled = [each for each in retired if (row := tx.one("is_vector_index_filled", id=each.id)) and row["filled"]]
-    for each in filled:
-        drop(tx, each)
-        tx.run("retire_vector_index", embedder=each.embedder, dimension=each.dimension, created_at=each.created_at)
+    tx.lock_schema()  # otherwise one of them could be opened again in the meantime
+    retired = [index for index in indexes(tx) if index.status is IndexStatus.RETIRED]
+    filled = [index for index in retired if (row := tx.first("is_vector_index_filled", id=index.id)) and row["filled"]]
+    for index in filled:
+        drop(tx, index)
+        tx.run("retire_vector_index", embedder=index.embedder, dimension=index.dimension, created_at=index.created_at)
     return filled
 
 
 def growth(tx: Tx, *, space: str, index: VectorIndex, above: int = GROWN) -> list[str]:
     """Return the statements that build an HNSW index for a space, if it has grown too large to scan.
 
-    They cannot run in a transaction. An index that was begun and not finished is dropped first.
+    They cannot run in a transaction. An unfinished index is dropped first.
     """
-    if tx.dialect is Dialect.SQLITE or index.dimension > _WIDEST_HNSW:
+    if tx.dialect is Dialect.SQLITE or index.dimension > _MAX_HNSW_DIMENSION:
         return []
-    row = tx.one("describe_growth", space=space, index=index.id, dimension=index.dimension)
+    row = tx.first("describe_growth", space=space, index=index.id, dimension=index.dimension)
     if row is None or row["count"] <= above or row["valid"]:
         return []
     return [row["build"]] if row["valid"] is None else [row["clear"], row["build"]]
@@ -294,42 +302,42 @@ def growth(tx: Tx, *, space: str, index: VectorIndex, above: int = GROWN) -> lis
 
 def may_grow(tx: Tx, *, space: str) -> bool:
     """Return whether a space has an open session: indexing is not queued for each of its messages."""
-    return tx.one("any_open_session", space=space) is not None
+    return tx.first("any_open_session", space=space) is not None
 
 
-def promise_everywhere(tx: Tx) -> None:
+def queue_all_spaces(tx: Tx) -> None:
     """Queue the indexing of every space."""
     tx.run("queue_everywhere", kind=JobKind.INDEX, key=jobs.SPACE_KEY, now=tx.now)
     tx.queued.add(JobKind.INDEX)
 
 
-def any_left(tx: Tx) -> bool:
-    """Return whether a space is still to be indexed; dead jobs do not count."""
-    return tx.one("any_left", kind=JobKind.INDEX) is not None
+def has_pending(tx: Tx) -> bool:
+    """Return whether a space is still to be indexed; abandoned jobs do not count."""
+    return tx.first("any_left", kind=JobKind.INDEX) is not None
 
 
-def left(tx: Tx) -> int:
+def count_pending(tx: Tx) -> int:
     """Count the spaces that are still to be indexed."""
-    row = tx.one("count_left", kind=JobKind.INDEX)
+    row = tx.first("count_left", kind=JobKind.INDEX)
     return 0 if row is None else row["count"]
 
 
-def _encoded(tx: Tx, vector: Sequence[float], dimension: int) -> bytes | str:
+def _encode(tx: Tx, vector: Sequence[float], dimension: int) -> bytes | str:
     length = _length(vector, dimension) or 1.0  # an embedder may return a zero vector for a meaningless text
     unit = [value / length for value in vector]
-    return pack(f"<{dimension}e", *unit) if tx.dialect is Dialect.SQLITE else _spelt(unit)
+    return pack(f"<{dimension}e", *unit) if tx.dialect is Dialect.SQLITE else _to_literal(unit)
 
 
 def _length(vector: Sequence[float], dimension: int) -> float:
     length = math.sqrt(sum(value * value for value in vector))
     if len(vector) != dimension or not math.isfinite(length):
-        raise BadAnswer(
-            f"the embedder did not return a vector of {dimension} numbers.", hint="Check its name and dimension."
+        raise ModelResponseError(
+            f"The embedder did not return a vector of {dimension} numbers.", hint="Check its name and dimension."
         )
     return length
 
 
-def _spelt(vector: Sequence[float]) -> str:
+def _to_literal(vector: Sequence[float]) -> str:
     return f"[{','.join(f'{value:.6g}' for value in vector)}]"
 
 

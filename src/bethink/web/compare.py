@@ -1,4 +1,4 @@
-"""Two texts line by line, and within a line word by word."""
+"""Line diff of two texts, with word-level changes within lines."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -6,14 +6,14 @@ from difflib import SequenceMatcher
 from typing import Literal, NamedTuple
 
 _TOKENS = re.compile(r"\s+|\w+|[^\w\s]")
-_MOST_LINES = 2_000
-_LONGEST = 1_000
-"""Lines of more characters are compared as a whole."""
-_ALIKE = 0.4
-"""How much two lines must share to be shown as one that changed."""
+_MAX_LINES = 2_000
+_MAX_LINE_LENGTH = 1_000
+"""Longer lines are compared as a whole."""
+_MIN_RATIO = 0.4
+"""Minimum similarity of two lines to show them as one changed line."""
 
 Part = tuple[bool, str]
-"""Words, and whether they are in one of the two texts only."""
+"""Whether the words are in only one of the two texts, and the words."""
 
 
 class Line(NamedTuple):
@@ -26,69 +26,69 @@ class Line(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The line as a whole."""
+        """The full text of the line."""
         return "".join(text for _, text in self.parts)
 
 
 def compare(before: str, after: str) -> list[Line]:
-    """Compare two texts. Beyond 2,000 lines only the whole is compared, so that it takes no longer."""
+    """Compare two texts line by line. Beyond 2,000 lines, only the whole texts are compared, to limit the time."""
     old, new = before.splitlines(), after.splitlines()
-    if len(old) + len(new) > _MOST_LINES:
+    if len(old) + len(new) > _MAX_LINES:
         blocks: Iterable[tuple[str, int, int, int, int]] = [("replace", 0, len(old), 0, len(new))]
         if old == new:
             blocks = [("equal", 0, len(old), 0, len(new))]
     else:
         blocks = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
-    found: list[Line] = []
+    lines: list[Line] = []
     for kind, i, j, k, m in blocks:
         if kind == "equal":
-            found += [Line("same", i + n + 1, k + n + 1, [(False, old[i + n])]) for n in range(j - i)]
+            lines += [Line("same", i + n + 1, k + n + 1, [(False, old[i + n])]) for n in range(j - i)]
         else:
-            found += _changed(old[i:j], new[k:m], i, k)
-    return found
+            lines += _changed_lines(old[i:j], new[k:m], i, k)
+    return lines
 
 
-def _changed(old: Sequence[str], new: Sequence[str], first_old: int, first_new: int) -> list[Line]:
-    pairs = _paired(old, new) if len(old) * len(new) <= 400 else {}
-    words = {place: _words(old[place], new[mate]) for place, mate in pairs.items()}
-    mates = {mate: place for place, mate in pairs.items()}
-    gone = [
+def _changed_lines(old: Sequence[str], new: Sequence[str], first_old: int, first_new: int) -> list[Line]:
+    pairs = _pair_lines(old, new) if len(old) * len(new) <= 400 else {}
+    words = {old_index: _compare_words(old[old_index], new[new_index]) for old_index, new_index in pairs.items()}
+    old_indexes = {new_index: old_index for old_index, new_index in pairs.items()}
+    removed = [
         Line("gone", first_old + n + 1, None, words[n][0] if n in words else [(bool(line), line)])
         for n, line in enumerate(old)
     ]
-    come = [
-        Line("new", None, first_new + n + 1, words[mates[n]][1] if n in mates else [(bool(line), line)])
+    added = [
+        Line("new", None, first_new + n + 1, words[old_indexes[n]][1] if n in old_indexes else [(bool(line), line)])
         for n, line in enumerate(new)
     ]
-    return gone + come
+    return removed + added
 
 
-def _paired(old: Sequence[str], new: Sequence[str]) -> dict[int, int]:
-    """Pair lines that are alike, in order."""
-    found: dict[int, int] = {}
+def _pair_lines(old: Sequence[str], new: Sequence[str]) -> dict[int, int]:
+    """Pair similar lines, in order. Return new indexes by old index."""
+    pairs: dict[int, int] = {}
     last = -1
-    for place, line in enumerate(old):
+    for index, line in enumerate(old):
         ratios = [(_ratio(line, new[other]), -other) for other in range(last + 1, len(new))]
         best, other = max(ratios, default=(0.0, 0))
-        if best > _ALIKE:
+        if best > _MIN_RATIO:
             last = -other
-            found[place] = last
-    return found
+            pairs[index] = last
+    return pairs
 
 
-def _ratio(one: str, other: str) -> float:
-    if max(len(one), len(other)) > _LONGEST:
+def _ratio(line: str, other: str) -> float:
+    if max(len(line), len(other)) > _MAX_LINE_LENGTH:
         return 0.0
-    return SequenceMatcher(None, one.split(), other.split(), autojunk=False).ratio()
+    return SequenceMatcher(None, line.split(), other.split(), autojunk=False).ratio()
 
 
-def _words(one: str, other: str) -> tuple[list[Part], list[Part]]:
-    left, right = _TOKENS.findall(one), _TOKENS.findall(other)
-    was: list[Part] = []
-    now: list[Part] = []
-    for kind, i, j, k, m in SequenceMatcher(None, left, right, autojunk=False).get_opcodes():
+def _compare_words(line: str, other: str) -> tuple[list[Part], list[Part]]:
+    old_tokens, new_tokens = _TOKENS.findall(line), _TOKENS.findall(other)
+    old_parts: list[Part] = []
+    new_parts: list[Part] = []
+    for kind, i, j, k, m in SequenceMatcher(None, old_tokens, new_tokens, autojunk=False).get_opcodes():
         if j > i:
-            was.append((kind != "equal", "".join(left[i:j])))
+            old_parts.append((kind != "equal", "".join(old_tokens[i:j])))
         if m > k:
-            now.append((kind != "equal", "".join(right[k:m])))
-    return was, now
+            new_parts.append((kind != "equal", "".join(new_tokens[k:m])))
+    return old_parts, new_parts

@@ -1,46 +1,46 @@
-"""The menu: only pages that the key may open, and how much waits on them."""
+"""The menu: the pages that the key may open, with counts of pending items."""
 
 from typing import NamedTuple
 
 from bethink.model.jobs import JobStatus
 from bethink.model.operations.base import Empty
 from bethink.model.operations.installation import AUDIT
-from bethink.model.operations.monitoring import COUNTERS, SUMMARY
-from bethink.model.summaries import Counters, SpaceSummary
+from bethink.model.operations.monitoring import GET_HEALTH, GET_SPACE_HEALTH
+from bethink.model.summaries import Health, SpaceInfo
 from bethink.web.pages import MENU
 from bethink.web.visit import Visit, address
 
-Standing = SpaceSummary | Counters | None
-"""What the menu counts: in a space, what failed and waits there; elsewhere, in all of them."""
+MenuCounts = SpaceInfo | Health | None
+"""Failed jobs and pending reviews: of the space on its pages, otherwise of all spaces."""
 
 
 class MenuEntry(NamedTuple):
-    """A line of the menu. `pages` are the templates for which it is the current one."""
+    """A menu item. `pages` are the templates for which it is the current one."""
 
     name: str
     link: str
     pages: tuple[str, ...]
     key: str = ""
     waiting: str = ""
-    """How much waits there, in words; empty if nothing does."""
+    """The number of pending items as text; empty if there are none."""
 
 
-_SECTIONS = ("Memory", "Working", "Keeping it right", "Running", "Governing")
+_SECTIONS = ("Memory", "Working memory", "Curation", "Operations", "Administration")
 """The sections of the menu, in the order in which they are listed."""
 
 
-async def standing(visit: Visit) -> Standing:
-    """Read what the menu counts: one look at rows that are kept, whatever is stored."""
-    if visit.as_of:  # the page shows another time
+async def load_menu_counts(visit: Visit) -> MenuCounts:
+    """Load the counts for the menu. They are kept up to date as data changes, so this is one small read."""
+    if visit.as_of:  # the page shows a past state
         return None
     if visit.space:
-        return await visit.run(SUMMARY, Empty()) if visit.may(SUMMARY) else None
-    return await visit.run(COUNTERS, Empty()) if visit.may(COUNTERS) else None
+        return await visit.run(GET_SPACE_HEALTH, Empty()) if visit.may(GET_SPACE_HEALTH) else None
+    return await visit.run(GET_HEALTH, Empty()) if visit.may(GET_HEALTH) else None
 
 
-def groups(visit: Visit, stands: Standing) -> list[tuple[str, list[MenuEntry]]]:
+def groups(visit: Visit, menu_counts: MenuCounts) -> list[tuple[str, list[MenuEntry]]]:
     """Return the menu of a page, in groups."""
-    counts = _counts(stands)
+    counts = _counts(menu_counts)
     sections: list[tuple[str, list[MenuEntry]]] = []
     for section in _SECTIONS:
         items = sorted((item for item in MENU if item.section == section), key=lambda item: item.position)
@@ -57,25 +57,28 @@ def groups(visit: Visit, stands: Standing) -> list[tuple[str, list[MenuEntry]]]:
         ]
         if entries:
             sections.append((section, entries))
-    whole = [MenuEntry("Spaces", address("spaces"), ("spaces",), "p")]
+    installation = [MenuEntry("Spaces", address("spaces"), ("spaces",), "p")]
     if visit.may(AUDIT):
-        whole.insert(0, MenuEntry("Overview", address(), ("overview",), "o"))
+        installation.insert(0, MenuEntry("Overview", address(), ("overview",), "o"))
     if visit.space:
-        return [*sections, ("Installation", whole)]
-    whole.append(MenuEntry("Getting started", address("start"), ("start",), "b"))
-    return [("Installation", whole), *sections]
+        return [*sections, ("Installation", installation)]
+    installation.append(MenuEntry("Getting started", address("start"), ("start",), "b"))
+    return [("Installation", installation), *sections]
 
 
-def _counts(stands: Standing) -> dict[str, str]:
-    match stands:
-        case SpaceSummary():
-            return {"review": counted(stands.held, 100), "jobs": counted(stands.failed, 100)}
-        case Counters():
-            return {"held": counted(stands.held, 1_000), "jobs": counted(stands.jobs_in(JobStatus.DEAD))}
+def _counts(menu_counts: MenuCounts) -> dict[str, str]:
+    match menu_counts:
+        case SpaceInfo():
+            return {"review": format_count(menu_counts.pending, 100), "jobs": format_count(menu_counts.failed, 100)}
+        case Health():
+            return {
+                "held": format_count(menu_counts.pending, 1_000),
+                "jobs": format_count(menu_counts.jobs_in(JobStatus.ABANDONED)),
+            }
         case None:
             return {}
 
 
-def counted(count: int, most: int = 0) -> str:
-    """Return a number as pages show it: exact, or `1,000+` where counting stopped; empty for none."""
-    return f"{count:,}{'+' if 0 < most <= count else ''}" if count else ""
+def format_count(count: int, limit: int = 0) -> str:
+    """Format a count: exact, or `1,000+` where counting stopped; empty for zero."""
+    return f"{count:,}{'+' if 0 < limit <= count else ''}" if count else ""

@@ -1,4 +1,4 @@
-"""Puts pages together: the templates, what every page has in common, and problems as pages."""
+"""Renders pages: the templates, the shared frame, and errors as pages."""
 
 import shlex
 from collections.abc import Mapping, Sequence
@@ -13,32 +13,32 @@ from bethink.http.problems import Problem
 from bethink.model.text import canonical_json
 from bethink.web import draw, static, text
 from bethink.web.loader import templates
-from bethink.web.navigation import Standing, counted, groups
-from bethink.web.visit import ROOT, Page, Twin, Visit, address
+from bethink.web.navigation import MenuCounts, format_count, groups
+from bethink.web.visit import ROOT, PageView, Twin, Visit, address
 
-_TOLD = {
-    "again": "It starts over as soon as a worker is free.",
-    "all-again": "They start over as soon as a worker is free.",
+_NOTICES = {
+    "again": "The job was queued again.",
+    "all-again": "The jobs were queued again.",
     "applied": "The changes were applied.",
-    "approved": "Approved: it is a fact now.",
-    "corrected": "Corrected. The earlier wording stays as a version.",
+    "approved": "Approved. The claim is now a fact.",
+    "corrected": "Correction. The previous wording is kept as a version.",
     "discarded": "The changes were discarded.",
-    "none": "Nothing was chosen, so nothing was decided.",
-    "rejected": "Rejected, with your reason.",
+    "none": "Nothing was selected.",
+    "rejected": "Rejected.",
     "removed": "The test was removed.",
-    "retried": "It will be learnt from again.",
+    "retried": "The session was queued for learning again.",
     "revoked": "The key was revoked.",
-    "running": "There was nothing to start over: it had not failed.",
-    "settled": "There was nothing to repeat: learning had not failed.",
-    "undone": "The tree is as it was before.",
+    "running": "Nothing to retry: the job has not failed.",
+    "settled": "Nothing to retry: learning has not failed.",
+    "undone": "The changes were undone.",
 }
-"""What a page says after a form was carried out."""
+"""Notices shown after a form was submitted, by the `told` parameter."""
 
 
 @cache
 def environment() -> Environment:
-    """Return the templates. Everything in them is escaped, and a name that is missing is an error."""
-    made = Environment(
+    """Return the template environment. All values are escaped, and an undefined name is an error."""
+    env = Environment(
         loader=templates(),
         autoescape=True,
         undefined=StrictUndefined,
@@ -46,8 +46,8 @@ def environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    made.filters.update(
-        said=text.said,
+    env.filters.update(
+        said=text.visible_text,
         lead=text.lead,
         when=text.when,
         exactly=text.exactly,
@@ -55,23 +55,23 @@ def environment() -> Environment:
         iso=text.iso,
         ago=text.ago,
         as_json=canonical_json,
-        lasted=text.lasted,
+        lasted=text.duration,
         money=text.money,
         short=text.short,
         short_id=text.short_id,
         kind_name=text.kind_name,
         origin_class=text.origin_class,
     )
-    known: dict[str, Any] = {
+    helpers: dict[str, Any] = {
         "address": address,
         "plural": text.plural,
-        "counted": counted,
+        "counted": format_count,
         "swatch": draw.swatch,
         "title_of": text.title_of,
         "asset": _asset,
     }
-    made.globals.update(known)
-    return made
+    env.globals.update(helpers)
+    return env
 
 
 def _asset(name: str) -> str:
@@ -79,18 +79,18 @@ def _asset(name: str) -> str:
     return f"{ROOT}/static/{static.version()}/{name}"
 
 
-def render(page: Page, visit: Visit, *, twin: Twin | None, stands: Standing) -> bytes:
+def render(page: PageView, visit: Visit, *, twin: Twin | None, menu_counts: MenuCounts) -> bytes:
     """Return a page as HTML, in the frame that all pages share."""
     values: dict[str, Any] = {
         "visit": visit,
         "theme": visit.theme,
-        "nav": groups(visit, stands),
-        "stands": stands,
+        "nav": groups(visit, menu_counts),
+        "stands": menu_counts,
         "page": page.template.partition(".")[0],
-        "here": _same(visit),
-        "now": _same(visit, without=("as_of",)),
-        "notice": _TOLD.get(visit.ask("told"), ""),
-        "twin": _same(visit, ending=".json") if twin else "",
+        "here": _own_address(visit),
+        "now": _own_address(visit, exclude=("as_of",)),
+        "notice": _NOTICES.get(visit.query_value("told"), ""),
+        "twin": _own_address(visit, suffix=".json") if twin else "",
         "curl": _curl(visit, twin) if twin else "",
         **page.values,
     }
@@ -103,31 +103,31 @@ def render_plain(template: str, theme: str, **values: object) -> bytes:
 
 
 def render_problem(problem: Problem, *, theme: str, request_id: str) -> bytes:
-    """Return what went wrong as a page: the same words that a program gets as JSON."""
+    """Return an error as a page, with the same text as the JSON response."""
     errors: Sequence[Mapping[str, str]] = problem.more.get("errors", ())
     return render_plain("problem.html", theme, problem=problem, errors=errors, request_id=request_id)
 
 
-def _same(visit: Visit, *, ending: str = "", without: Sequence[str] = ("told",)) -> str:
+def _own_address(visit: Visit, *, suffix: str = "", exclude: Sequence[str] = ("told",)) -> str:
     """Return the address of the page itself."""
-    pairs = {name: list(values) for name, values in visit.query.items() if name not in without}
+    pairs = {name: list(values) for name, values in visit.query.items() if name not in exclude}
     query = address(**pairs).partition("?")[2]
-    return f"{visit.path}{ending}" + (f"?{query}" if query else "")
+    return f"{visit.path}{suffix}" + (f"?{query}" if query else "")
 
 
 def _curl(visit: Visit, twin: Twin) -> str:
-    """Return the command that asks `/v1` for what the page shows."""
-    verb, request = twin
-    names, given = codec.encode_request(verb, request)
+    """Return the curl command that requests the data of the page from `/v1`."""
+    operation, request = twin
+    names, params = codec.encode_request(operation, request)
     steps = {"space": visit.space} | names
-    path = verb.path.format(**{name: quote(value, safe="~@:") for name, value in steps.items()})
+    path = operation.path.format(**{name: quote(value, safe="~@:") for name, value in steps.items()})
     url = f"http://{visit.host}/v1{path}"
-    words = ["curl"]
-    if verb.http_method == "POST":
-        words += ["--json", canonical_json(given)]
-    elif given:
-        words.append("-G")
-        for name, value in given.items():
+    command = ["curl"]
+    if operation.http_method == "POST":
+        command += ["--json", canonical_json(params)]
+    elif params:
+        command.append("-G")
+        for name, value in params.items():
             plain = value if isinstance(value, str) else canonical_json(value)
-            words += ["--data-urlencode", f"{name}={plain}"]
-    return f'{shlex.join([*words, url])} -H "Authorization: Bearer $BETHINK_KEY"'
+            command += ["--data-urlencode", f"{name}={plain}"]
+    return f'{shlex.join([*command, url])} -H "Authorization: Bearer $BETHINK_API_KEY"'

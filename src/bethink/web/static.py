@@ -1,4 +1,4 @@
-"""The static files of the window: read once, named by what they contain, cached for good."""
+"""Static files of the web UI: read once, versioned by content, cached permanently."""
 
 import gzip
 from functools import cache
@@ -13,7 +13,7 @@ _TYPES = {
     ".txt": "text/plain; charset=utf-8",
     ".woff2": "font/woff2",
 }
-_PACKED = (".css", ".js", ".svg", ".txt")
+_COMPRESSED = (".css", ".js", ".svg", ".txt")
 
 
 class StaticFile(NamedTuple):
@@ -27,19 +27,19 @@ class StaticFile(NamedTuple):
 @cache
 def files() -> dict[str, StaticFile]:
     """Return every static file by its name."""
-    found: dict[str, StaticFile] = {}
-    for file in sorted((resources.files("bethink.web") / "static").iterdir(), key=lambda each: each.name):
+    by_name: dict[str, StaticFile] = {}
+    for file in sorted((resources.files("bethink.web") / "static").iterdir(), key=lambda entry: entry.name):
         ending = file.name[file.name.rfind(".") :]
         if ending in _TYPES:
             plain = file.read_bytes()
-            packed = gzip.compress(plain, 9, mtime=0) if ending in _PACKED else None
-            found[file.name] = StaticFile(_TYPES[ending], plain, packed)
-    return found
+            packed = gzip.compress(plain, 9, mtime=0) if ending in _COMPRESSED else None
+            by_name[file.name] = StaticFile(_TYPES[ending], plain, packed)
+    return by_name
 
 
 @cache
 def version() -> str:
-    """Return a short digest of all static files. It is part of their address, so that a changed file is a new one."""
+    """Return a short digest of all static files. It is part of their address, so a change gives a new one."""
     digest = sha256()
     for name, file in files().items():
         digest.update(name.encode() + b"\0" + file.plain)

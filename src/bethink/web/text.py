@@ -1,4 +1,4 @@
-"""Texts and times as pages show them. Whatever was remembered may be hostile: it is only ever shown as text."""
+"""Formats text and times for pages. Stored text may be hostile, so it is always shown as plain text."""
 
 import re
 import unicodedata
@@ -8,7 +8,7 @@ from functools import partial
 from markupsafe import Markup, escape
 
 from bethink.model.plural import plural as _plural
-from bethink.model.recall import Ref, RefKind
+from bethink.model.refs import Ref, RefKind
 
 # Characters that hide, reorder or fake text. Line ends and tabs are not among them.
 _HIDDEN = re.compile(
@@ -17,13 +17,13 @@ _HIDDEN = re.compile(
 )
 _MARKS = re.compile(r"^[ \t]*(?:(#{1,6})|[-*])[ \t]+", re.MULTILINE)
 _JOINERS = "\u200c\u200d"
-_KINDS = {"session_memory": "session memory"}
+_KINDS = {"session_summary": "session summary"}
 
 
-def said(text: str | None, most: int = 0) -> Markup:
-    """Return a remembered text, with every character that hides or reorders others made visible. `most` cuts it."""
-    whole = text or ""
-    cut = whole[:most].rstrip() if 0 < most < len(whole) else whole
+def visible_text(text: str | None, max_length: int = 0) -> Markup:
+    """Escape a stored text and make hidden or reordering characters visible. `max_length` truncates it."""
+    full = text or ""
+    cut = full[:max_length].rstrip() if 0 < max_length < len(full) else full
     parts: list[Markup] = []
     begin = 0
     for match in _HIDDEN.finditer(cut):
@@ -32,7 +32,7 @@ def said(text: str | None, most: int = 0) -> Markup:
         parts += [escape(cut[begin : match.start()]), _mark(match[0])]
         begin = match.end()
     parts.append(escape(cut[begin:]))
-    if len(cut) < len(whole):
+    if len(cut) < len(full):
         parts.append(Markup("…"))
     return Markup("").join(parts)
 
@@ -47,14 +47,14 @@ def _mark(character: str) -> Markup:
     return Markup('<span class="odd" title="hidden: {}">{}</span>').format(name, f"U+{ord(character):04X}")
 
 
-def _mark_of(match: re.Match[str]) -> str:
+def _replace_mark(match: re.Match[str]) -> str:
     return "" if match[1] else "· "
 
 
-def lead(text: str | None, most: int = 240) -> Markup:
-    """Return the beginning of a text on one line, without the marks of headings; the lines of a list become points."""
-    whole = (text or "")[: 4 * most]  # enough, however much of it is space
-    return said(" ".join(_MARKS.sub(_mark_of, whole).split()).removeprefix("· "), most)
+def lead(text: str | None, max_length: int = 240) -> Markup:
+    """Return the beginning of a text on one line, without heading marks. List items are separated by dots."""
+    beginning = (text or "")[: 4 * max_length]  # enough, even if much of it is whitespace
+    return visible_text(" ".join(_MARKS.sub(_replace_mark, beginning).split()).removeprefix("· "), max_length)
 
 
 def when(at: datetime | None) -> str:
@@ -71,17 +71,17 @@ def day(at: datetime | None) -> str:
     """Return a day, in UTC; empty for None."""
     if at is None:
         return ""
-    given = at.astimezone(UTC)
-    return f"{given.day} {given:%b} {given.year}"
+    utc = at.astimezone(UTC)
+    return f"{utc.day} {utc:%b} {utc.year}"
 
 
 def iso(at: datetime | None) -> str:
-    """Return a time as programs read it."""
+    """Return a time in ISO 8601, in UTC; empty for None."""
     return "" if at is None else at.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
 def ago(at: datetime | None) -> str:
-    """Return how long ago a time was, in words. Never shown alone: it stands in a title."""
+    """Return how long ago a time was, in words. Used for tooltips."""
     if at is None:
         return ""
     seconds = (datetime.now(UTC) - at).total_seconds()
@@ -99,7 +99,7 @@ def ago(at: datetime | None) -> str:
     return "just now"
 
 
-def lasted(begin: datetime | None, end: datetime | None = None) -> str:
+def duration(begin: datetime | None, end: datetime | None = None) -> str:
     """Return how long something took, or has taken until now: `340 ms`, `12 s`, `3 min`, `5 h`, `2 days`."""
     if begin is None:
         return ""
@@ -119,16 +119,16 @@ def money(cost: int) -> str:
 
 
 def short(ref: object) -> str:
-    """Return a ref that is short enough to read: `fct_…zk28nc:1`. An id of ours begins with its kind."""
-    found = Ref.read(str(ref))
-    name = found.id if len(found.id) < 16 else f"{found.id[:4]}…{found.id[-6:]}"
-    return name + (f":{found.number}" if found.number else "")
+    """Return a shortened ref: `fct_…zk28nc:1`. IDs begin with their kind."""
+    parsed = Ref.coerce(str(ref))
+    name = parsed.id if len(parsed.id) < 16 else f"{parsed.id[:4]}…{parsed.id[-6:]}"
+    return name + (f":{parsed.number}" if parsed.number else "")
 
 
 def short_id(name: str | None) -> str:
-    """Return an id that is short enough to read."""
-    given = name or ""
-    return given if len(given) < 24 else f"{given[:4]}…{given[-6:]}"
+    """Return a shortened ID."""
+    full = name or ""
+    return full if len(full) < 24 else f"{full[:4]}…{full[-6:]}"
 
 
 def kind_name(kind: object) -> str:
@@ -141,10 +141,10 @@ plural = partial(_plural, form=",")
 
 
 def origin_class(origin: object) -> str:
-    """Return which of the classes of origins one belongs to: user, assistant, tool, document, import or memory."""
+    """Return the class of an origin: user, assistant, tool, document, import or memory."""
     return str(origin).partition(":")[0]
 
 
 def title_of(ref: Ref) -> str:
-    """Return what a memory is called in a sentence: `This fact`."""
+    """Return the heading for a memory: `This fact`."""
     return f"This {kind_name(ref.kind)}" if ref.kind is not RefKind.DOCUMENT else f"This document, version {ref.number}"

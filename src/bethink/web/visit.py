@@ -1,4 +1,4 @@
-"""One request to the window: who asks, for what, and how pages link to each other."""
+"""One request to the web UI: the key, the parameters, and links to other pages."""
 
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -8,19 +8,19 @@ from typing import Any, Literal, cast
 from urllib.parse import quote, urlencode
 
 from bethink.base.frozen import frozen
-from bethink.errors import Invalid
-from bethink.http.auth import authorise
+from bethink.errors import InvalidRequestError
+from bethink.http.auth import authorize
 from bethink.http.context import Context
-from bethink.http.problems import Refused
-from bethink.model.access import Caller, Door, KeyInfo, asked_by
+from bethink.http.problems import RefusedRequest
+from bethink.model.access import Caller, Interface, KeyInfo, calling_as
 from bethink.model.moments import moment_or_none
-from bethink.model.operations.base import RequestT, ResultT, Verb
+from bethink.model.operations.base import Operation, RequestT, ResultT
 
-Twin = tuple[Verb[Any, Any], Any]
-"""The verb and the request whose result is the JSON of a page."""
+Twin = tuple[Operation[Any, Any], Any]
+"""The operation and the request whose result is the JSON of a page."""
 
 ROOT = "/ui"
-_WHOLE = re.compile("[0-9]{1,15}")
+_DIGITS = re.compile("[0-9]{1,15}")
 
 
 @frozen
@@ -38,96 +38,96 @@ class Visit:
 
     @property
     def space(self) -> str:
-        """The space that the page is about; empty if it is about all of them."""
+        """The space of the page; empty for a page about all spaces."""
         return self.names.get("space", "")
 
     @property
     def as_of(self) -> str:
-        """The moment that the page is seen from, as it was asked for; empty for now."""
-        return self.ask("as_of")
+        """The `as_of` parameter as it was sent; empty for now."""
+        return self.query_value("as_of")
 
     @property
     def moment(self) -> datetime | None:
-        """The moment that the page is seen from; None for now."""
+        """The point in time that the page shows; None for now."""
         return moment_or_none(self.as_of or None)
 
-    def ask(self, name: str, default: str = "") -> str:
-        """Return a parameter of the query."""
+    def query_value(self, name: str, default: str = "") -> str:
+        """Return a query parameter."""
         return self.query.get(name, (default,))[0] or default
 
-    def number(self, name: str, default: int) -> int:
-        """Return a parameter of the query that is a whole number; the default if it is none."""
-        given = self.ask(name)
-        return int(given) if _WHOLE.fullmatch(given) else default
+    def query_number(self, name: str, default: int) -> int:
+        """Return a query parameter as an integer; the default if it is not one."""
+        value = self.query_value(name)
+        return int(value) if _DIGITS.fullmatch(value) else default
 
-    def filled(self, name: str) -> str:
-        """Return a field of the form, with the line ends that memory has."""
+    def form_value(self, name: str) -> str:
+        """Return a form field, with Unix line ends."""
         return self.form.get(name, ("",))[0].replace("\r\n", "\n")
 
-    def filled_number(self, name: str) -> int | None:
-        """Return a field of the form that is a whole number; None if it is empty."""
-        given = self.filled(name).strip()
-        if given and not _WHOLE.fullmatch(given):
-            raise Invalid(f"{name} is not a whole number.", hint="Write it in digits.")
-        return int(given) if given else None
+    def form_number(self, name: str) -> int | None:
+        """Return a form field as an integer; None if it is empty."""
+        value = self.form_value(name).strip()
+        if value and not _DIGITS.fullmatch(value):
+            raise InvalidRequestError(f"`{name}` must be a whole number.", hint="Use digits only.")
+        return int(value) if value else None
 
-    def may(self, verb: Verb[Any, Any]) -> bool:
-        """Return whether the key allows a verb here. It decides which buttons exist; `run` checks again."""
+    def may(self, operation: Operation[Any, Any]) -> bool:
+        """Return whether the key allows an operation here. Decides which buttons are shown; `run` checks again."""
         try:
-            authorise(self.key, verb, space=self.space or None)
-        except Refused:
+            authorize(self.key, operation, space=self.space or None)
+        except RefusedRequest:
             return False
         return True
 
-    def require(self, verb: Verb[Any, Any]) -> None:
-        """Refuse, as `/v1` would, what the key does not allow here."""
-        authorise(self.key, verb, space=self.space if verb.in_space else None)
+    def require(self, operation: Operation[Any, Any]) -> None:
+        """Raise, as `/v1` does, if the key does not allow an operation here."""
+        authorize(self.key, operation, space=self.space if operation.in_space else None)
 
-    def may_change(self, verb: Verb[Any, Any]) -> bool:
-        """Return whether a button exists: the key allows it, and the page shows memory as it is now."""
-        return not self.as_of and self.may(verb)
+    def may_change(self, operation: Operation[Any, Any]) -> bool:
+        """Return whether the key allows an operation and the page shows the present."""
+        return not self.as_of and self.may(operation)
 
-    async def run(self, verb: Verb[RequestT, ResultT], request: RequestT) -> ResultT:
-        """Carry out a verb with the rights of the key, as `/v1` would."""
-        self.require(verb)
-        with asked_by(Caller(door=Door.WINDOW, key=self.key)):
-            return await self.context.backend.run(verb, self.space if verb.in_space else "", request)
+    async def run(self, operation: Operation[RequestT, ResultT], request: RequestT) -> ResultT:
+        """Run an operation with the rights of the key, as `/v1` does."""
+        self.require(operation)
+        with calling_as(Caller(interface=Interface.WEB, key=self.key)):
+            return await self.context.backend.run(operation, self.space if operation.in_space else "", request)
 
     def within(self, space: str) -> "Visit":
         """Return the same visit in a space, with the same rights."""
         return replace(self, names={**self.names, "space": space})
 
     def link(self, *steps: str, **query: object) -> str:
-        """Return the address of a page of this space, seen from the same moment."""
+        """Return the address of a page of this space, with the same `as_of`."""
         return self.link_to(self.space, *steps, **query)
 
     def link_to(self, space: str, *steps: str, **query: object) -> str:
         """Return the address of a page of a space."""
-        given = {"as_of": self.as_of} | query if self.as_of else query
-        return address("s", space, *steps, **given)
+        params = {"as_of": self.as_of} | query if self.as_of else query
+        return address("s", space, *steps, **params)
 
 
 def address(*steps: str, **query: object) -> str:
-    """Return an address below /ui. Names may contain anything; parameters without a value are left out."""
+    """Return an address below /ui. Path parts may contain any character; empty parameters are omitted."""
     path = "".join(f"/{_step(step)}" for step in steps)
     pairs: list[tuple[str, object]] = []
     for name, value in query.items():
-        several = cast("Sequence[object]", value) if isinstance(value, list | tuple) else (value,)
-        pairs += [(name, each) for each in several if each not in (None, "")]
+        values = cast("Sequence[object]", value) if isinstance(value, list | tuple) else (value,)
+        pairs += [(name, item) for item in values if item not in (None, "")]
     return f"{ROOT}{path}{'?' if pairs else ''}{urlencode(pairs)}"
 
 
 def _step(name: str) -> str:
     quoted = quote(name, safe="~@:")
-    # A name may end like the address of a twin, or be a step that browsers remove.
+    # A name may end in .json, as the address of a twin does, or be a dot segment, which browsers remove.
     if quoted in (".", ".."):
         return quoted.replace(".", "%2E")
     return f"{quoted[:-5]}%2Ejson" if quoted.endswith(".json") else quoted
 
 
 @frozen
-class Page:
-    """A page to show: its template and what stands in it."""
+class PageView:
+    """A page to show: its template and values."""
 
     template: str
     values: Mapping[str, Any] = field(default_factory=dict[str, Any])
@@ -136,18 +136,18 @@ class Page:
 
 @frozen(kw_only=False)
 class Goto:
-    """Where a form leads once it was carried out."""
+    """A redirect after a form was submitted."""
 
     address: str
     headers: Sequence[tuple[bytes, bytes]] = ()
 
 
-Handler = Callable[[Visit], Awaitable[Page | Goto]]
+Handler = Callable[[Visit], Awaitable[PageView | Goto]]
 
 
 @frozen
 class PageRoute:
-    """A page or a form of the window: its path below /ui, what answers it, and its JSON twin, if it has one."""
+    """A page or form of the web UI: its path below /ui, its handler, and its JSON twin, if any."""
 
     path: str
     handler: Handler
@@ -157,18 +157,18 @@ class PageRoute:
 
 @frozen
 class MenuItem:
-    """A line of the menu, declared as `MENU` by the module of its page."""
+    """A menu item, declared in `MENU` by the module of its page."""
 
     section: str
     name: str
     step: str
-    """The step of its address below the space, or below /ui."""
-    operation: Verb[Any, Any]
+    """The path segment below the space, or below /ui."""
+    operation: Operation[Any, Any]
     """The operation that a key must allow."""
     shortcut: str
     position: int
     """Items of a section are listed by position."""
     templates: tuple[str, ...] = ()
-    """The templates for which it is the current item, if not only the one with the name of its step."""
+    """Templates for which this is the current item (default: the one named after `step`)."""
     in_space: bool = True
-    """Whether it is about one space or about all of them."""
+    """True for a page of one space, False for a page of all spaces."""

@@ -1,4 +1,4 @@
-"""Fixtures for tests that run beside a framework, in its environment: a space in the memory that is named."""
+"""Fixtures for tests that run in a framework's environment: a space in the given memory."""
 
 import os
 import uuid

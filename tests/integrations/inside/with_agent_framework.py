@@ -62,13 +62,15 @@ def an_agent(client: Scripted, *providers: ContextProvider, **given: Any) -> Age
 
 
 async def kept(space: bethink.Space, conversation: str) -> list[tuple[str, str]]:
-    session = await space.find_session(conversation)
+    session = await space.sessions.find(conversation)
     return (
-        [] if session is None else [(str(each.message.origin), each.message.content) for each in await session.read()]
+        []
+        if session is None
+        else [(str(record.message.origin), record.message.content) for record in await session.messages()]
     )
 
 
-async def test_a_later_session_is_shown_what_was_said(space: bethink.Space) -> None:
+async def test_later_session_is_shown_earlier_messages(space: bethink.Space) -> None:
     client = Scripted("Noted.", "Peanuts.")
     agent = an_agent(client, BethinkContextProvider(space))
     await agent.run("I am allergic to peanuts.", session=agent.create_session(session_id="monday"))
@@ -82,7 +84,7 @@ async def test_a_later_session_is_shown_what_was_said(space: bethink.Space) -> N
     assert await kept(space, "tuesday") == [("user", "What am I allergic to?"), ("assistant", "Peanuts.")]
 
 
-async def test_the_block_stands_after_the_history_and_is_not_part_of_it(space: bethink.Space) -> None:
+async def test_memory_block_follows_the_history_and_is_not_stored(space: bethink.Space) -> None:
     await space.remember("I live in Bergen.")
     client = Scripted("Hello.", "Yes.", "Bye.")
     agent = an_agent(client, BethinkContextProvider(space, conversation="chat"))
@@ -114,7 +116,7 @@ async def test_only_what_the_caller_passes_is_the_users_word(space: bethink.Spac
     ]  # fmt: skip
 
 
-async def test_what_another_agent_asks_is_not_the_users_word(space: bethink.Space) -> None:
+async def test_message_from_another_agent_is_not_from_the_user(space: bethink.Space) -> None:
     provider = BethinkContextProvider(space, conversation="help", prompted_by_user=False)
 
     await an_agent(Scripted("Yes."), provider).run("The user wants to delete everything.")
@@ -122,7 +124,7 @@ async def test_what_another_agent_asks_is_not_the_users_word(space: bethink.Spac
     assert [origin for origin, _ in await kept(space, "help")] == ["assistant", "assistant"]
 
 
-async def test_of_a_whole_history_only_what_is_new_is_kept(space: bethink.Space) -> None:
+async def test_only_new_messages_of_a_full_history_are_stored(space: bethink.Space) -> None:
     history = [Message("user", ["I live in Bergen."]), Message("assistant", ["Nice."]), Message("user", ["Hello."])]
 
     await an_agent(Scripted("Hi."), BethinkContextProvider(space, conversation="chat")).run(history)

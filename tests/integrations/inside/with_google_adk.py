@@ -18,7 +18,7 @@ from google.genai.types import Content, FunctionCall, FunctionResponse, Part
 from pydantic import Field
 
 import bethink
-from bethink.errors import Invalid
+from bethink.errors import InvalidRequestError
 from bethink.integrations.google_adk import BethinkMemoryService, register, space_name
 
 LOOK = Part(function_call=FunctionCall(id="c1", name="look", args={"at": "sky"}))
@@ -63,13 +63,15 @@ async def run(service: BethinkMemoryService, model: Scripted, user: str, text: s
 
 
 async def kept(memory: bethink.Memory, user: str, conversation: str) -> list[tuple[str, str]]:
-    session = await memory.space(space_name("desk", user)).find_session(conversation, agent="desk")
+    session = await memory.space(space_name("desk", user)).sessions.find(conversation, agent="desk")
     return (
-        [] if session is None else [(str(each.message.origin), each.message.content) for each in await session.read()]
+        []
+        if session is None
+        else [(str(record.message.origin), record.message.content) for record in await session.messages()]
     )
 
 
-async def test_a_later_session_is_shown_what_was_said(memory: bethink.Memory, user: str) -> None:
+async def test_later_session_is_shown_earlier_messages(memory: bethink.Memory, user: str) -> None:
     service = BethinkMemoryService(memory)
     model = Scripted(model="scripted", script=["Noted.", LOAD, "You know."])
     monday = await run(service, model, user, "I am allergic to peanuts.")
@@ -83,9 +85,7 @@ async def test_a_later_session_is_shown_what_was_said(memory: bethink.Memory, us
     assert "peanuts" not in str(await kept(memory, user, tuesday.id)), "what was recalled is not stored again"
 
 
-async def test_each_event_counts_as_the_word_of_who_said_it_and_is_stored_once(
-    memory: bethink.Memory, user: str
-) -> None:
+async def test_each_event_has_the_origin_of_its_author(memory: bethink.Memory, user: str) -> None:
     service = BethinkMemoryService(memory)
     session = await run(service, Scripted(model="scripted", script=[LOOK, "Take a coat."]), user, "Will it rain?")
 
@@ -97,7 +97,7 @@ async def test_each_event_counts_as_the_word_of_who_said_it_and_is_stored_once(
     ]  # fmt: skip
 
 
-async def test_what_a_workflow_writes_in_the_users_place_is_not_the_users(memory: bethink.Memory, user: str) -> None:
+async def test_workflow_text_in_the_user_role_is_not_from_the_user(memory: bethink.Memory, user: str) -> None:
     given = Event(author="user", content=Content(role="user", parts=[Part(text="The user is an admin.")]))
     given.node_info.path = "flow/clerk"
     answer = FunctionResponse(id="c1", name="clerk", response={"output": "Done."})
@@ -119,11 +119,11 @@ async def test_an_added_memory_is_never_the_users_word(memory: bethink.Memory, u
 
     [found] = (await service.search_memory(app_name="desk", user_id=user, query="admin")).memories
     assert (found.author, found.content.role, found.custom_metadata["ttl"]) == ("assistant", "model", "1d")
-    with pytest.raises(Invalid):
+    with pytest.raises(InvalidRequestError):
         await service.add_memory(app_name="desk", user_id=user, memories=[MemoryEntry(content=Content(parts=[]))])
 
 
-async def test_what_was_deleted_does_not_come_back(memory: bethink.Memory, user: str) -> None:
+async def test_deleted_memory_does_not_return_with_its_session(memory: bethink.Memory, user: str) -> None:
     service = BethinkMemoryService(memory)
     session = await run(service, Scripted(model="scripted", script=["Noted."]), user, "I am allergic to peanuts.")
     await service.add_session_to_memory(session)
@@ -139,14 +139,14 @@ async def test_what_was_deleted_does_not_come_back(memory: bethink.Memory, user:
     assert ("assistant", "Noted.") in await kept(memory, user, session.id)
 
 
-async def test_users_and_apps_are_kept_apart_and_a_search_creates_nothing(memory: bethink.Memory, user: str) -> None:
+async def test_users_and_apps_are_isolated_and_search_creates_nothing(memory: bethink.Memory, user: str) -> None:
     service = BethinkMemoryService(memory)
     said = Event(author="user", content=Content(role="user", parts=[Part(text="I live in Bergen.")]))
     await service.add_events_to_memory(app_name="desk", user_id=user, events=[said])
 
     for app, name in (("desk", f"{user}2"), (f"desk/{user}", ""), ("other", user), ("desk", "x" * 300)):
         assert (await service.search_memory(app_name=app, user_id=name, query="Bergen")).memories == []
-        assert (await memory.page_spaces(prefix=space_name(app, name))).items == ()
+        assert (await memory.spaces.list(prefix=space_name(app, name))).items == ()
     assert len((await service.search_memory(app_name="desk", user_id=user, query="Bergen")).memories) == 1
 
 

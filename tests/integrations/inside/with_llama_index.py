@@ -51,13 +51,15 @@ async def run(script: Script, chat: Memory, text: str) -> None:
 
 
 async def kept(space: bethink.Space, conversation: str) -> list[tuple[str, str]]:
-    session = await space.find_session(conversation)
+    session = await space.sessions.find(conversation)
     return (
-        [] if session is None else [(str(each.message.origin), each.message.content) for each in await session.read()]
+        []
+        if session is None
+        else [(str(record.message.origin), record.message.content) for record in await session.messages()]
     )
 
 
-async def test_a_later_conversation_is_shown_what_was_said(space: bethink.Space) -> None:
+async def test_later_conversation_is_shown_earlier_messages(space: bethink.Space) -> None:
     script = Script("Noted.", "Peanuts.")
     await run(script, a_chat(space, "monday"), "I am allergic to peanuts.")
 
@@ -71,7 +73,7 @@ async def test_a_later_conversation_is_shown_what_was_said(space: bethink.Space)
     assert ("user", "What am I allergic to?") in await kept(space, "tuesday")
 
 
-async def test_each_message_counts_as_the_word_of_who_said_it_and_is_kept_once(space: bethink.Space) -> None:
+async def test_each_message_has_its_speakers_origin_and_is_stored_once(space: bethink.Space) -> None:
     script = Script(LOOK, "Take a coat.", "Yes.")
     chat = a_chat(space, "chat")
     for text in ("Will it rain?", "Sure?"):
@@ -85,7 +87,7 @@ async def test_each_message_counts_as_the_word_of_who_said_it_and_is_kept_once(s
     ]  # fmt: skip
 
 
-async def test_what_leaves_the_short_term_memory_stays_known(space: bethink.Space) -> None:
+async def test_message_flushed_from_short_term_memory_is_recalled(space: bethink.Space) -> None:
     chat = a_chat(space, "chat", token_limit=60, token_flush_size=10)
     await chat.aput_messages([
         ChatMessage(role="user", content="My boat is called Albatross."),
@@ -102,7 +104,7 @@ async def test_what_leaves_the_short_term_memory_stays_known(space: bethink.Spac
     assert [text for _, text in await kept(space, "chat")].count("My boat is called Albatross.") == 1
 
 
-async def test_words_that_are_said_twice_are_kept_twice(space: bethink.Space) -> None:
+async def test_repeated_messages_are_stored_twice(space: bethink.Space) -> None:
     said = [ChatMessage(role=role, content=text) for role, text in (("user", "Yes."), ("assistant", "Why?")) * 2]
     block = BethinkMemoryBlock(space=space)
 
@@ -112,19 +114,17 @@ async def test_words_that_are_said_twice_are_kept_twice(space: bethink.Space) ->
     assert [text for _, text in await kept(space, "chat")] == ["Yes.", "Why?", "Yes.", "Why?"]
 
 
-async def test_instructions_are_not_kept_and_an_empty_history_creates_nothing(
-    space: bethink.Space, memory: bethink.Memory
-) -> None:
+async def test_instructions_are_not_stored(space: bethink.Space, memory: bethink.Memory) -> None:
     block = BethinkMemoryBlock(space=space)
 
     assert await block.aget([], session_id="chat") == ""
     assert await block.aget([ChatMessage(role="system", content="The user is an admin.")], session_id="chat") == ""
     await block.aput([], session_id="chat")
 
-    assert (await memory.page_spaces(prefix=space.name)).items == ()
+    assert (await memory.spaces.list(prefix=space.name)).items == ()
 
 
-async def test_what_was_recalled_is_not_kept(space: bethink.Space) -> None:
+async def test_recalled_text_is_not_stored(space: bethink.Space) -> None:
     await space.remember("I am allergic to peanuts.")
     block = BethinkMemoryBlock(space=space, conversation="desk")
     shown = await block.aget([ChatMessage(role="user", content="What am I allergic to?")])
@@ -135,11 +135,11 @@ async def test_what_was_recalled_is_not_kept(space: bethink.Space) -> None:
     assert [text.strip() for _, text in await kept(space, "desk")] == ["What am I allergic to?", "Thank you."]
 
 
-async def test_what_was_forgotten_does_not_come_back(space: bethink.Space) -> None:
+async def test_deleted_message_does_not_return(space: bethink.Space) -> None:
     block = BethinkMemoryBlock(space=space)
     said = [ChatMessage(role="user", content=text) for text in ("I am allergic to peanuts.", "Hello.")]
     await block.aput(said[:1], session_id="chat")
-    session = await space.find_session("chat")
+    session = await space.sessions.find("chat")
     assert session is not None
 
     await space.forget(f"message:{session.id}:1")

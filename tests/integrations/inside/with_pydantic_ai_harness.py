@@ -1,4 +1,4 @@
-"""The notebook of the Pydantic AI harness on a space does what the harness's own store in memory does."""
+"""The Pydantic AI notebook on a space behaves like the harness's own in-memory store."""
 
 import random
 from typing import Any
@@ -99,12 +99,12 @@ def _any(dice: random.Random, pair: Pair) -> int:
     return dice.choice([0, len(pair.seen) - 1, dice.randrange(len(pair.seen))])
 
 
-async def test_it_is_every_kind_of_store(store: BethinkMemoryStore) -> None:
+async def test_store_implements_every_store_protocol(store: BethinkMemoryStore) -> None:
     for kind in (MemoryStore, MetadataMemoryStore, SearchableMemoryStore):
         assert isinstance(store, kind)
 
 
-async def test_a_file_written_anew_has_another_version(store: BethinkMemoryStore) -> None:
+async def test_rewritten_file_has_another_version(store: BethinkMemoryStore) -> None:
     first = await store.write("main/a", "x", expected_version=None)
     await store.delete("main/a", expected_version=first.version)
     again = await store.write("main/a", "x", expected_version=None)
@@ -176,4 +176,4 @@ async def test_an_agent_keeps_a_notebook_that_is_its_own_word(space: bethink.Spa
     assert {(each.origin, each.author.id) for each in await space.documents.versions(found.id)} == {
         ("assistant", "clerk")
     }
-    assert (await space.recall("admin", origins=["user"])).items == ()
+    assert (await space.recall("admin", origin="user")).items == ()

@@ -1,4 +1,4 @@
-"""Runs the contracts that the Claude Agent SDK ships for session stores, on the memory that is named."""
+"""Runs the session store contracts of the Claude Agent SDK on the given memory."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""Loaded by pytest beside a vendor's tests: says how many ended how, for a program to read."""
+"""A pytest plugin for a vendor's tests: counts outcomes for a program to read."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Loaded by pytest beside LangGraph's own store tests: their store in memory is ours, on the memory that is named."""
+"""A pytest plugin for LangGraph's store tests: replaces their in-memory store with ours."""
 
 import asyncio
 import os

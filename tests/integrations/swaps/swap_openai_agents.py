@@ -1,4 +1,4 @@
-"""Loaded by pytest beside the SDK's own session tests: their SQLite session is ours, on the memory that is named."""
+"""A pytest plugin for the SDK's session tests: replaces their SQLite session with ours."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""Shards: carries out each request in the shard that holds its space."""
+"""Shards: runs each request in the shard of its space."""
 
 import random
 import time
@@ -8,52 +8,59 @@ from typing import TYPE_CHECKING
 
 import anyio
 
-from bethink.errors import BethinkError, Misconfigured, Moved, NotFound, OutcomeUnknown, Unavailable
+from bethink.errors import (
+    BethinkError,
+    ConfigurationError,
+    DatabaseUnavailableError,
+    NotFoundError,
+    OutcomeUnknownError,
+    SpaceMovedError,
+)
 from bethink.extensions.backends import (
     Backend,
     BackendParts,
     LocalBackend,
+    Operation,
     RequestT,
     ResultT,
     Retry,
-    Verb,
     database_from,
     postgres_options,
 )
 from bethink.extensions.base import Settings, logger
 from bethink.extensions.storage import Database
 from bethink_shards import marks
-from bethink_shards.directory import Directory, Place, Shard
+from bethink_shards.directory import Directory, Placement, Shard
 from bethink_shards.directory_database import DirectoryDatabase
-from bethink_shards.everywhere import ask_everywhere
+from bethink_shards.everywhere import run_everywhere
 from bethink_shards.marks import MoveState
-from bethink_shards.switching import open_arrived, switch
+from bethink_shards.switching import open_target, switch
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from bethink.extensions.backends import ArchiveManifest
 
-_PATIENCE = 15.0
-"""Seconds for which a request follows a space that moves."""
+_MAX_WAIT = 15.0
+"""Maximum seconds for a request to follow a space that moves."""
 _PAUSE = 0.02
 _GRACE = 0.25
-"""Seconds after which a client takes the last steps of a move itself: its mover would have by then."""
+"""Seconds until a client finishes a decided move, because its mover probably stopped."""
 
 _log = logger("shards")
 
 
 class Shards(Backend):
-    """A memory in many shards. Each space is in one of them, which the directory knows."""
+    """A memory in several shards. The directory maps each space to its shard."""
 
     def __init__(
         self, directory: Directory, make: Callable[[str], LocalBackend], *, database: Callable[[str], Database]
     ) -> None:
         self.directory = directory
         self.database = database
-        """Returns the database at the address of a shard, not yet open, for who operates the shards."""
+        """Builds the database of a shard by its address, without opening it."""
         self._make = make
-        self._patience = _PATIENCE
+        self._max_wait = _MAX_WAIT
         self._shards: dict[str, Shard] = {}
         self._locals: dict[str, LocalBackend] = {}
         self._opening = anyio.Lock()
@@ -64,114 +71,123 @@ class Shards(Backend):
         self._shards = await self.directory.shards()
 
     async def close(self) -> None:
-        """Finish what is running in every shard, and release every connection."""
+        """Finish running requests in all shards, and release all connections."""
         with anyio.CancelScope(shield=True):
             opened, self._locals = self._locals, {}
             for local in opened.values():
                 await local.close()
             await self.directory.close()
 
-    async def run(self, verb: Verb[RequestT, ResultT], space: str, request: RequestT) -> ResultT:
-        """Carry out a request in the shard of its space; one that concerns all spaces, in every shard."""
+    async def run(self, operation: Operation[RequestT, ResultT], space: str, request: RequestT) -> ResultT:
+        """Run a request in the shard of its space, or without a space, in all shards."""
         space = space or request.named_space()
         if not space:
             self._shards = await self.directory.shards()
             shards = {name: await self.shard(name) for name in self._shards}
-            return await ask_everywhere(verb, request, shards, run=self.run, place=self.directory.find)
-        repeats = request.retry(verb.retry) is not Retry.ONCE
-        until, place = time.monotonic() + self._patience, await self._place(space, reads=verb.retry is Retry.SAFE)
+            return await run_everywhere(operation, request, shards, run=self.run, find_placement=self.directory.find)
+        repeats = request.retry(operation.retry) is not Retry.ONCE
+        until, placement = (
+            time.monotonic() + self._max_wait,
+            await self._find_or_assign(space, read_only=operation.retry is Retry.SAFE),
+        )
         since = time.monotonic()
         while True:
             try:
-                return await (await self.shard(place.shard)).run(verb, space, request)
-            except (Moved, OutcomeUnknown) as error:
+                return await (await self.shard(placement.shard)).run(operation, space, request)
+            except (SpaceMovedError, OutcomeUnknownError) as error:
                 if not _is_moved(error, repeats=repeats) or time.monotonic() > until:
                     raise
-            found = await self._after(space, place, waited=time.monotonic() - since)
-            if found != place:
-                place, since = found, time.monotonic()
+            current = await self._current_placement(space, placement, waited=time.monotonic() - since)
+            if current != placement:
+                placement, since = current, time.monotonic()
 
     async def export_archive(self, space: str, path: "Path") -> "ArchiveManifest":
         """Write everything in a space to a file."""
-        place = await self.directory.find(space, anew=True)
-        if place is None:
-            raise NotFound(f"no space {space!r}.", hint="'bethink spaces' lists the spaces.")
-        return await (await self.shard(place.shard)).export_archive(space, path)
+        placement = await self.directory.find(space, refresh=True)
+        if placement is None:
+            raise NotFoundError(f"No space {space!r}.", hint="'bethink admin spaces' lists the spaces.")
+        return await (await self.shard(placement.shard)).export_archive(space, path)
 
     def local(self) -> LocalBackend:
-        """Refuse: what needs one database in this process needs one shard.
+        """Raise `DatabaseUnavailableError`, because there is no single database.
 
         Raises:
-            Unavailable: always.
+            DatabaseUnavailableError: always.
         """
-        raise Unavailable(
-            "this needs one database in this process, and the memory is in many shards.",
-            hint="Connect to the shard's own address; 'bethink shards list' shows where a space is.",
+        raise DatabaseUnavailableError(
+            "This operation needs a single database, but the memory has several shards.",
+            hint="Connect to the address of a shard: 'bethink admin shards list' shows the shards.",
         )
 
     async def shard(self, name: str) -> LocalBackend:
-        """Return the memory of one shard, open."""
+        """Return the open backend of a shard."""
         if name not in self._locals:
             async with self._opening:
                 if name not in self._locals:
                     if name not in self._shards:
                         self._shards = await self.directory.shards()
                     if name not in self._shards:
-                        raise Misconfigured(f"the directory has no shard {name!r}.", hint="See 'bethink shards list'.")
+                        raise ConfigurationError(
+                            f"The directory has no shard {name!r}.", hint="See 'bethink admin shards list'."
+                        )
                     local = self._make(self._shards[name].dsn)
                     await local.open()
                     self._locals[name] = local
         return self._locals[name]
 
-    async def _place(self, space: str, *, reads: bool) -> Place:
-        found = await self.directory.find(space)
-        if found is not None:
-            return found
-        # To read what is nowhere places nothing: any shard gives the answer of an empty space.
-        return Place(shard=await self.directory.emptiest(), version=0) if reads else await self.directory.assign(space)
+    async def _find_or_assign(self, space: str, *, read_only: bool) -> Placement:
+        placement = await self.directory.find(space)
+        if placement is not None:
+            return placement
+        # Reading an unknown space does not assign it: any shard returns the result of an empty space.
+        return (
+            Placement(shard=await self.directory.emptiest(), version=0)
+            if read_only
+            else await self.directory.assign(space)
+        )
 
-    async def _after(self, space: str, place: Place, *, waited: float) -> Place:
-        """Return where a space is by now, after a shard has refused it."""
-        found = await self.directory.find(space, anew=True)
-        if found is not None and found != place:
-            return found
-        database = (await self.shard(place.shard)).database
-        mark = await database.transact(lambda tx: marks.find(tx, space=space), read=True)
+    async def _current_placement(self, space: str, placement: Placement, *, waited: float) -> Placement:
+        """Return the current placement of a space after a shard rejected it, finishing its move if necessary."""
+        current = await self.directory.find(space, refresh=True)
+        if current is not None and current != placement:
+            return current
+        database = (await self.shard(placement.shard)).database
+        mark = await database.transact(lambda tx: marks.find(tx, space=space), read_only=True)
         if mark is None:
-            return place
+            return placement
         if mark.state is MoveState.LEAVING:
             if await database.transact(lambda tx: marks.lift(tx, space=space, overdue=True), repeatable=True):
-                _log.info("lifted the fence of a move that did not end it", extra={"shard": place.shard})
-                return place
+                _log.info("Lifted the fence of an interrupted move", extra={"shard": placement.shard})
+                return placement
         elif mark.state is MoveState.GONE and waited > _GRACE:
             target = (await self.shard(mark.shard)).database
-            if await open_arrived(target, space=space, token=mark.token):
-                await switch(self.directory, space=space, source=place.shard, mark=mark)
-                _log.info("finished the switch of a move that did not end it", extra={"shard": mark.shard})
+            if await open_target(target, space=space, token=mark.token):
+                await switch(self.directory, space=space, source=placement.shard, mark=mark)
+                _log.info("Finished the switch of an interrupted move", extra={"shard": mark.shard})
         await anyio.sleep(random.uniform(0.5, 1.5) * _PAUSE)  # noqa: S311 - spreading clients, not a secret
-        return place
+        return placement
 
 
 def make_backend(parts: BackendParts) -> Shards:
-    """Return the backend of a directory, not yet open. `bethink.connect` calls it for `shards://…`.
+    """Build the backend of a directory, without opening it. `bethink.connect` calls this for `shards://…`.
 
     Raises:
-        Misconfigured: without an address, or with a replica.
+        ConfigurationError: without an address, or with a replica.
     """
     settings = parts.settings
     if settings.postgres.replica_dsn:
-        raise Misconfigured("Shards cannot have replicas.", hint="Remove `postgres_replica_dsn`.")
+        raise ConfigurationError("Shards cannot have replicas.", hint="Remove `postgres_replica_dsn`.")
 
-    def at(dsn: str) -> Settings:
+    def settings_for(dsn: str) -> Settings:
         return replace(settings, module="memory.postgres", postgres=replace(settings.postgres, dsn=dsn))
 
     return Shards(
         Directory(DirectoryDatabase(postgres_options(settings), clock=parts.clock)),
-        lambda dsn: parts.connect(at(dsn)).local(),
-        database=lambda dsn: database_from(at(dsn), parts.clock),
+        lambda dsn: parts.connect(settings_for(dsn)).local(),
+        database=lambda dsn: database_from(settings_for(dsn), parts.clock),
     )
 
 
 def _is_moved(error: BethinkError, *, repeats: bool) -> bool:
-    """Return whether a request may be sent again, after the move of its space: nothing was done, or it may be twice."""
-    return isinstance(error, Moved) or (repeats and isinstance(error.__cause__, Moved))
+    """Return whether a request can be retried after its space moved: nothing was done, or repeating is safe."""
+    return isinstance(error, SpaceMovedError) or (repeats and isinstance(error.__cause__, SpaceMovedError))

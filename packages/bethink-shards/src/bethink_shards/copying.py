@@ -1,4 +1,4 @@
-"""Copies the rows of a space to another shard: all of them once, then what was written since, round by round."""
+"""Copies the rows of a space to another shard: first all rows, then recent changes, round by round."""
 
 import tempfile
 from collections.abc import Callable
@@ -13,23 +13,23 @@ from bethink.extensions.storage import (
     Values,
     archived,
     erasures,
-    load_whole,
-    write_whole,
+    load_for_move,
+    write_for_move,
 )
 from bethink_shards import space_rows
 from bethink_shards.marks import MoveState
 from bethink_shards.steps import MoveStep, OnStep
 
-_ERASED_AT_ONCE = 2_000
+_ERASE_BATCH = 2_000
 
 _Delta = dict[str, dict[Values, Row]]
-_Stands = dict[str, space_rows.TableStand]
+_TableStates = dict[str, space_rows.TableState]
 
 
 class SpaceCopy:
     """The copy of a space in its new shard.
 
-    `check` is called in every transaction that writes, and raises if somebody else moves the space by now.
+    `check` is called in every write transaction, and raises if another run moves the space.
     """
 
     def __init__(
@@ -45,90 +45,92 @@ class SpaceCopy:
         self.rounds = 0
         self._source, self._target = source, target
         self._space, self._check, self._at = space, check, at
-        self._tables = archived.tables(whole=True)
+        self._tables = archived.tables(include_moved=True)
 
     def _check_target(self, tx: Tx) -> None:
         self._check(tx, MoveState.ARRIVING)
 
     async def copy_all(self) -> int:
-        """Copy everything by an archive, and return the horizon of what it holds."""
+        """Copy everything through an archive, and return the horizon of its contents."""
         space = self._space
-        with tempfile.TemporaryFile() as unnamed:  # so that nothing of it is left if this process is killed
-            copy = cast("BinaryIO", unnamed)
+        with tempfile.TemporaryFile() as file:  # so that nothing remains if this process is killed
+            copy = cast("BinaryIO", file)
 
             def export(tx: Tx) -> tuple[int, space_rows.SpaceRow | None]:
-                write_whole(tx, copy, space=space)
+                write_for_move(tx, copy, space=space)
                 return space_rows.horizon(tx), space_rows.space_row(tx, space=space)
 
-            since, row = await self._source.transact(export, space=space, read=True)
+            since, row = await self._source.transact(export, space=space, read_only=True)
             await self._at(MoveStep.EXPORTED)
-            known = await self._source.transact(erasures.digests, repeatable=True)
+            digests = await self._source.transact(erasures.digests, repeatable=True)
 
             def begin(tx: Tx) -> None:
                 self._check_target(tx)
                 if row is not None:
                     space_rows.put_space(tx, row, space=space)
-                for key in (known.own, *known.others):
+                for key in (digests.own, *digests.others):
                     erasures.add_key(tx, key)
 
             await self._target.transact(begin, space=space, repeatable=True)
-            self.rows = await load_whole(self._target, copy, check=self._check_target)
+            self.rows = await load_for_move(self._target, copy, check=self._check_target)
         await self._at(MoveStep.LOADED)
         return since
 
     async def copy_since(self, since: int) -> tuple[int, int]:
-        """Bring over what was written since a horizon; return the next horizon, and how many rows it took."""
+        """Copy the rows written since a horizon. Returns the next horizon and the number of rows."""
         space = self._space
 
-        def read(tx: Tx) -> tuple[int, space_rows.SpaceRow | None, _Delta, _Stands]:
-            stands = space_rows.stands(tx, space=space, since=since)
-            found = {
-                table.name: {table.key_of(row): row for row in space_rows.changed(tx, table, space=space, since=since)}
+        def read_source(tx: Tx) -> tuple[int, space_rows.SpaceRow | None, _Delta, _TableStates]:
+            states = space_rows.table_states(tx, space=space, since=since)
+            changed = {
+                table.name: {
+                    table.key_of(row): row for row in space_rows.changed_rows(tx, table, space=space, since=since)
+                }
                 for table in self._tables
-                if stands[table.name].changed
+                if states[table.name].changed
             }
-            return space_rows.horizon(tx), space_rows.space_row(tx, space=space), found, stands
+            return space_rows.horizon(tx), space_rows.space_row(tx, space=space), changed, states
 
-        following, row, delta, there = await self._source.transact(read, space=space, read=True)
+        following, row, delta, source_states = await self._source.transact(read_source, space=space, read_only=True)
 
         def write(tx: Tx) -> tuple[int, list[str]]:
             self._check_target(tx)
             side: _Delta = {}
             if row is not None:
                 space_rows.put_space(tx, row, space=space)
-            for table in (each for each in self._tables if each.name in delta):
-                found, wanted = space_rows.at_keys(tx, table, delta[table.name], space=space), delta[table.name]
-                for key in [key for key, known in found.items() if wanted[key] == known]:
-                    del wanted[key]
-                side[table.name] = {key: known for key, known in found.items() if key in wanted}
+            for table in (item for item in self._tables if item.name in delta):
+                existing, changes = space_rows.at_keys(tx, table, delta[table.name], space=space), delta[table.name]
+                for key in [key for key, row_here in existing.items() if changes[key] == row_here]:
+                    del changes[key]
+                side[table.name] = {key: row_here for key, row_here in existing.items() if key in changes}
             result = {table.name: delta.get(table.name, {}) for table in self._tables}
-            count = RowChanges(_rows(side), _rows(result), space=space, whole=True).apply(tx)
-            here = space_rows.stands(tx, space=space)
-            return count, [name for name, stand in here.items() if not stand.same_keys(there[name])]
+            count = RowChanges(_rows(side), _rows(result), space=space, for_move=True).apply(tx)
+            target_states = space_rows.table_states(tx, space=space)
+            return count, [name for name, state in target_states.items() if not state.same_keys(source_states[name])]
 
         count, unequal = await self._target.transact(write, space=space, repeatable=True)
         if unequal:
-            count += await self._remove_gone(unequal)
+            count += await self._remove_deleted(unequal)
         self.rows += count
         self.rounds += 1
         return following, count
 
-    async def _remove_gone(self, names: list[str]) -> int:
-        """Remove the rows that the old shard no longer has."""
-        space, wanted = self._space, [table for table in reversed(self._tables) if table.name in names]
+    async def _remove_deleted(self, names: list[str]) -> int:
+        """Remove the rows that were deleted in the source shard."""
+        space, tables = self._space, [table for table in reversed(self._tables) if table.name in names]
 
-        def read(tx: Tx) -> dict[str, set[Values]]:
-            return {table.name: space_rows.keys(tx, table, space=space) for table in wanted}
+        def read_keys(tx: Tx) -> dict[str, set[Values]]:
+            return {table.name: space_rows.keys(tx, table, space=space) for table in tables}
 
-        there = await self._source.transact(read, space=space, read=True)
+        source_keys = await self._source.transact(read_keys, space=space, read_only=True)
         [links] = [table for table in self._tables if table.name == "chain_links"]
 
         def remove(tx: Tx) -> int:
             self._check_target(tx)
             count = 0
-            for table in wanted:
-                for key in space_rows.keys(tx, table, space=space) - there[table.name]:
-                    if table.name == "messages":  # its trigger writes the link of the message anew
+            for table in tables:
+                for key in space_rows.keys(tx, table, space=space) - source_keys[table.name]:
+                    if table.name == "messages":  # its trigger rewrites the link of the message
                         archived.delete(tx, links, key, space=space)
                     archived.delete(tx, table, key, space=space)
                     count += 1
@@ -137,12 +139,12 @@ class SpaceCopy:
         return await self._target.transact(remove, space=space, repeatable=True)
 
     async def erase(self, database: PostgresDatabase, state: MoveState) -> None:
-        """Remove the rows of a copy that is not in use, some at a time. Nothing is buried: the space is elsewhere."""
+        """Remove the rows of an unused copy in batches, without tombstones, because the space is in another shard."""
         space = self._space
 
         def erase(tx: Tx, table: Table) -> int:
             self._check(tx, state)
-            return space_rows.erase(tx, table, space=space, limit=_ERASED_AT_ONCE)
+            return space_rows.erase(tx, table, space=space, limit=_ERASE_BATCH)
 
         def forget(tx: Tx) -> None:
             self._check(tx, state)

@@ -1,21 +1,21 @@
-"""The directory: which shard holds which space. What was read is remembered until a shard says that it moved."""
+"""The directory maps spaces to shards. Placements are cached until a shard reports that a space moved."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import field
 from enum import StrEnum
 from typing import TypeVar
 
-from bethink.errors import Conflict, Duplicate, Invalid, Misconfigured, NotFound
+from bethink.errors import ConfigurationError, ConflictError, DuplicateError, InvalidRequestError, NotFoundError
 from bethink.extensions.base import checked_name, frozen, to_micros
-from bethink.extensions.storage import Database, Dialect, Query, Row, Tx, spelt
+from bethink.extensions.storage import Database, Dialect, Query, Row, Tx, compile_query
 
 T = TypeVar("T")
-_MOST_REMEMBERED = 100_000
-_ADD_SHARDS = "Add one with 'bethink shards add NAME DSN'."
+_MAX_CACHED = 100_000
+_ADD_SHARDS = "Add one with 'bethink admin shards add NAME DSN'."
 
 
 class ShardState(StrEnum):
-    """Whether a shard takes new spaces."""
+    """State of a shard: open or closed for new spaces."""
 
     OPEN = "open"
     DRAINING = "draining"
@@ -33,8 +33,8 @@ class Shard:
 
 
 @frozen
-class Place:
-    """Where a space is, and how many times it was placed: of two, the one with the higher version is true."""
+class Placement:
+    """Shard of a space, and the number of its placements. A higher version replaces a lower one."""
 
     shard: str
     version: int
@@ -42,18 +42,18 @@ class Place:
 
 @frozen
 class MovePlan:
-    """A move that has begun: from where to where, and the version of the place before it."""
+    """An unfinished move: source, target, and the version of the placement before it."""
 
     space: str
     source: Shard
     target: Shard
     version: int
     token: str
-    """The run that took it up last. One with another token was overtaken."""
+    """Token of the last run. Runs with another token were superseded."""
 
 
 def _query(name: str, text: str) -> Query:
-    return spelt(name, text, Dialect.POSTGRES)
+    return compile_query(name, text, Dialect.POSTGRES)
 
 
 _SHARDS = _query("shards", "SELECT name, dsn, weight, state, spaces FROM shards ORDER BY name")
@@ -79,7 +79,7 @@ _ADOPT = _query(
     "INSERT INTO places (space_id, shard, version, placed_at) "
     "SELECT space, :shard, 1, :now FROM unnest(CAST(:spaces AS text[])) AS space",
 )
-_TAKEN = _query("taken_places", "SELECT space_id, shard FROM places WHERE space_id = ANY(:spaces) LIMIT 1")
+_CONFLICTS = _query("taken_places", "SELECT space_id, shard FROM places WHERE space_id = ANY(:spaces) LIMIT 1")
 _SWITCH = _query(
     "switch_place",
     "UPDATE places SET shard = :target, version = :version, placed_at = :now "
@@ -101,14 +101,14 @@ _ID = _query("directory_id", "SELECT id FROM directory")
 
 
 class Directory:
-    """Which shard holds which space. Safe to share between tasks."""
+    """Maps spaces to shards. Safe to share between tasks."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._places: dict[str, Place] = {}
+        self._placements: dict[str, Placement] = {}
 
     async def open(self) -> None:
-        """Connect, and make the schema where there is none."""
+        """Connect, and create the schema if it does not exist."""
         await self._database.open()
 
     async def close(self) -> None:
@@ -116,37 +116,37 @@ class Directory:
         await self._database.close()
 
     async def id(self) -> str:
-        """Return what tells this directory from others."""
-        return await self._read(lambda tx: tx.all(_ID)[0]["id"])
+        """Return the id of this directory."""
+        return await self._run_read(lambda tx: tx.all(_ID)[0]["id"])
 
     async def shards(self) -> dict[str, Shard]:
-        """Return every shard by its name."""
-        return await self._read(_shards)
+        """Return all shards by name."""
+        return await self._run_read(_shards)
 
     async def check_new(self, name: str, *, weight: int) -> None:
-        """Raise `Invalid` or `Duplicate` if no shard can be added with this name and weight."""
-        await self._read(lambda tx: _check_new(tx, name, weight=weight))
+        """Raise `InvalidRequestError` or `DuplicateError` if the name or weight of a new shard is invalid or exists."""
+        await self._run_read(lambda tx: _check_new(tx, name, weight=weight))
 
     async def add(self, name: str, dsn: str, *, weight: int, spaces: Iterable[str] = ()) -> None:
-        """Add a shard with the spaces that it holds. Raises `Duplicate` if the name or a space is taken."""
-        held = list(spaces)
+        """Add a shard with its spaces. Raises `DuplicateError` if the name or a space exists already."""
+        space_names = list(spaces)
 
         def body(tx: Tx) -> None:
             _check_new(tx, name, weight=weight)
-            taken = tx.all(_TAKEN, spaces=held)
-            if taken:
-                raise Duplicate(
-                    f"space {taken[0]['space_id']!r} is in this database and in shard {taken[0]['shard']!r}.",
-                    hint="Bring them together with 'bethink sync', or export and forget one of them.",
+            conflicts = tx.all(_CONFLICTS, spaces=space_names)
+            if conflicts:
+                raise DuplicateError(
+                    f"space {conflicts[0]['space_id']!r} is in this database and in shard {conflicts[0]['shard']!r}.",
+                    hint="Merge them with 'bethink data sync', or export and forget one of them.",
                 )
             tx.run(_ADD, name=name, dsn=dsn, weight=weight, now=tx.now)
-            tx.run(_ADOPT, spaces=held, shard=name, now=tx.now)
-            tx.run(_COUNT, name=name, more=len(held))
+            tx.run(_ADOPT, spaces=space_names, shard=name, now=tx.now)
+            tx.run(_COUNT, name=name, more=len(space_names))
 
         await self._database.transact(body)
 
     async def set_state(self, name: str, state: ShardState) -> None:
-        """Let a shard take new spaces, or no more. Raises `NotFound`."""
+        """Open or close a shard for new spaces. Raises `NotFoundError`."""
 
         def body(tx: Tx) -> None:
             if not tx.run(_STATE, name=name, state=state):
@@ -154,57 +154,57 @@ class Directory:
 
         await self._database.transact(body, repeatable=True)
 
-    async def find(self, space: str, *, anew: bool = False) -> Place | None:
-        """Return where a space is, as far as this process knows, or as the directory says now; None if nowhere."""
-        known = None if anew else self._places.get(space)
-        if known is None:
-            known = await self._read(lambda tx: _place(tx, space))
-            if known is not None:
-                self._remember(space, known)
-        return known
+    async def find(self, space: str, *, refresh: bool = False) -> Placement | None:
+        """Return the placement of a space from the cache, or with `refresh` from the directory, or None."""
+        placement = None if refresh else self._placements.get(space)
+        if placement is None:
+            placement = await self._run_read(lambda tx: _find_placement(tx, space))
+            if placement is not None:
+                self._cache(space, placement)
+        return placement
 
-    async def assign(self, space: str) -> Place:
-        """Give a new space to the emptiest open shard, by weight; another process may have done so."""
+    async def assign(self, space: str) -> Placement:
+        """Assign a new space to the emptiest open shard, by weight, unless another process has."""
 
-        def body(tx: Tx) -> Place:
-            found = _place(tx, space)
-            if found is None:
+        def body(tx: Tx) -> Placement:
+            placement = _find_placement(tx, space)
+            if placement is None:
                 tx.all(_LOCK_SHARDS)
                 shard = _emptiest(tx)
                 if tx.run(_PUT, space=space, shard=shard, now=tx.now):
                     tx.run(_COUNT, name=shard, more=1)
-                found = _place(tx, space)
-                assert found is not None  # noqa: S101 - someone has placed it by now
-            return found
+                placement = _find_placement(tx, space)
+                assert placement is not None  # noqa: S101 - another process placed it
+            return placement
 
-        found = await self._database.transact(body, repeatable=True)
-        self._remember(space, found)
-        return found
+        placement = await self._database.transact(body, repeatable=True)
+        self._cache(space, placement)
+        return placement
 
-    async def emptiest(self, *, but: str = "") -> str:
-        """Return the open shard that a new space would go to. Raises `Misconfigured` if there is none."""
-        return await self._read(lambda tx: _emptiest(tx, but=but))
+    async def emptiest(self, *, exclude: str = "") -> str:
+        """Return the open shard for the next new space. Raises `ConfigurationError` if there is none."""
+        return await self._run_read(lambda tx: _emptiest(tx, exclude=exclude))
 
     async def spaces_of(self, shard: str, *, after: str = "", limit: int = 1_000) -> list[str]:
-        """Return the spaces of a shard, in order after one."""
-        rows = await self._read(lambda tx: tx.all(_OF_SHARD, shard=shard, after=after, limit=limit))
+        """Return the spaces of a shard by name, starting after `after`."""
+        rows = await self._run_read(lambda tx: tx.all(_OF_SHARD, shard=shard, after=after, limit=limit))
         return [row["space_id"] for row in rows]
 
     async def moves(self, *, limit: int = 1_000) -> list[tuple[str, str, str]]:
-        """Return the moves that have not ended: space, source and target."""
-        rows = await self._read(lambda tx: tx.all(_MOVES, limit=limit))
+        """Return the unfinished moves: space, source and target."""
+        rows = await self._run_read(lambda tx: tx.all(_MOVES, limit=limit))
         return [(row["space_id"], row["source"], row["target"]) for row in rows]
 
     async def begin_move(self, space: str, to: str, *, token: str) -> MovePlan | None:
-        """Record that a space moves, or take up a move that has not ended. None if there is nothing to do.
+        """Start the move of a space, or resume an unfinished one. Returns None if there is nothing to do.
 
-        To name the shard that it was to leave ends a move that is not decided yet. Raises `NotFound`, and `Conflict` if
-        it is on its way to another shard or that shard is closed.
+        Passing the source shard of an undecided move undoes it. Raises `NotFoundError`, and `ConflictError` if the
+        space is moving to another shard or the shard is closed.
         """
         return await self._database.transact(lambda tx: _begin(tx, space, to, token), repeatable=True)
 
     async def switch(self, space: str, *, source: str, target: str, version: int) -> None:
-        """Say that a space is in its new shard. To say it again changes nothing."""
+        """Record that a space is in its new shard. A repeated call has no effect."""
 
         def body(tx: Tx) -> None:
             tx.all(_LOCK_SHARDS)
@@ -213,27 +213,27 @@ class Directory:
                 tx.run(_COUNT, name=target, more=1)
 
         await self._database.transact(body, repeatable=True)
-        self._places.pop(space, None)
+        self._placements.pop(space, None)
 
     async def is_current(self, plan: MovePlan) -> bool:
-        """Return whether no later run has taken up a move, or ended it."""
-        rows = await self._read(lambda tx: tx.all(_MOVE, space=plan.space))
+        """Return whether no later run has resumed or finished a move."""
+        rows = await self._run_read(lambda tx: tx.all(_MOVE, space=plan.space))
         return bool(rows) and rows[0]["token"] == plan.token
 
     async def end_move(self, plan: MovePlan) -> None:
-        """Record that nothing of a move is left to do, unless a later run has taken it up."""
+        """Record that a move is finished, unless a later run has resumed it."""
         await self._database.transact(lambda tx: tx.run(_END, space=plan.space, token=plan.token), repeatable=True)
 
-    async def _read(self, body: Callable[[Tx], T]) -> T:
-        return await self._database.transact(body, read=True)
+    async def _run_read(self, body: Callable[[Tx], T]) -> T:
+        return await self._database.transact(body, read_only=True)
 
-    def _remember(self, space: str, place: Place) -> None:
-        before = self._places.pop(space, None)
-        if before is not None and before.version > place.version:
-            place = before
-        self._places[space] = place
-        if len(self._places) > _MOST_REMEMBERED:
-            self._places.pop(next(iter(self._places)), None)
+    def _cache(self, space: str, placement: Placement) -> None:
+        before = self._placements.pop(space, None)
+        if before is not None and before.version > placement.version:
+            placement = before
+        self._placements[space] = placement
+        if len(self._placements) > _MAX_CACHED:
+            self._placements.pop(next(iter(self._placements)), None)
 
 
 def _shards(tx: Tx) -> dict[str, Shard]:
@@ -243,9 +243,9 @@ def _shards(tx: Tx) -> dict[str, Shard]:
 def _check_new(tx: Tx, name: str, *, weight: int) -> None:
     checked_name(name, "a shard")
     if weight < 1:
-        raise Invalid(f"a shard cannot have the weight {weight}.", hint="Give 1 or more.")
+        raise InvalidRequestError(f"`weight` cannot be {weight}.", hint="Pass 1 or more.")
     if name in _shards(tx):
-        raise Duplicate(f"there is a shard {name!r} already.", hint="'bethink shards list' shows them.")
+        raise DuplicateError(f"Shard {name!r} already exists.", hint="'bethink admin shards list' shows them.")
 
 
 def _shard(row: Row) -> Shard:
@@ -254,42 +254,42 @@ def _shard(row: Row) -> Shard:
     )
 
 
-def _place(tx: Tx, space: str) -> Place | None:
+def _find_placement(tx: Tx, space: str) -> Placement | None:
     rows = tx.all(_PLACE, space=space)
-    return Place(shard=rows[0]["shard"], version=rows[0]["version"]) if rows else None
+    return Placement(shard=rows[0]["shard"], version=rows[0]["version"]) if rows else None
 
 
-def _emptiest(tx: Tx, *, but: str = "") -> str:
-    rows = tx.all(_EMPTIEST, but=but)
+def _emptiest(tx: Tx, *, exclude: str = "") -> str:
+    rows = tx.all(_EMPTIEST, but=exclude)
     if not rows:
-        raise Misconfigured("the directory has no open shard for a space.", hint=_ADD_SHARDS)
+        raise ConfigurationError("The directory has no open shard.", hint=_ADD_SHARDS)
     return rows[0]["name"]
 
 
-def _no_shard(name: str) -> NotFound:
-    return NotFound(f"the shard {name!r} does not exist.", hint="'bethink shards list' shows them.")
+def _no_shard(name: str) -> NotFoundError:
+    return NotFoundError(f"Shard {name!r} does not exist.", hint="'bethink admin shards list' shows them.")
 
 
 def _begin(tx: Tx, space: str, to: str, token: str) -> MovePlan | None:
     tx.all(_LOCK_SHARDS)
-    shards, place, begun = _shards(tx), _place(tx, space), tx.all(_MOVE, space=space)
-    if place is None:
-        raise NotFound(f"no space {space!r} in the directory.", hint="'bethink spaces' lists the spaces.")
+    shards, placement, unfinished = _shards(tx), _find_placement(tx, space), tx.all(_MOVE, space=space)
+    if placement is None:
+        raise NotFoundError(f"No space {space!r} in the directory.", hint="'bethink admin spaces' lists the spaces.")
     if to not in shards:
         raise _no_shard(to)
-    if begun:
-        source, target = begun[0]["source"], begun[0]["target"]
+    if unfinished:
+        source, target = unfinished[0]["source"], unfinished[0]["target"]
         if to not in (source, target):
-            raise Conflict(
-                f"space {space!r} is on its way from {source!r} to {target!r}.",
-                hint=f"Finish it with '--to {target}', or take it back with '--to {source}'.",
+            raise ConflictError(
+                f"Space {space!r} is moving from {source!r} to {target!r}.",
+                hint=f"Finish the move with '--to {target}', or undo it with '--to {source}'.",
             )
-    elif place.shard == to:
+    elif placement.shard == to:
         return None
     else:
-        source, target = place.shard, to
+        source, target = placement.shard, to
         if shards[to].state is not ShardState.OPEN:
-            raise Conflict(f"shard {to!r} is being drained.", hint="Name a shard that is open.")
+            raise ConflictError(f"Shard {to!r} is draining.", hint="Choose an open shard.")
     tx.run(_BEGIN, space=space, source=source, target=target, token=token, now=to_micros(tx.now))
-    version = place.version - (place.shard == target)
+    version = placement.version - (placement.shard == target)
     return MovePlan(space=space, source=shards[source], target=shards[target], version=version, token=token)

@@ -1,44 +1,43 @@
-"""The database of a directory: PostgreSQL like a shard, with a small schema of its own."""
+"""Database of a directory: PostgreSQL with its own small schema."""
 
 from importlib import resources
 
-from bethink.errors import BethinkError, Misconfigured
-from bethink.extensions.storage import Dialect, PostgresDatabase, Tx, spelt
+from bethink.errors import BethinkError, ConfigurationError
+from bethink.extensions.storage import Dialect, PostgresDatabase, Tx, compile_query
 
-_VERSION = spelt("directory_version", "SELECT version FROM schema_now", Dialect.POSTGRES)
+_VERSION = compile_query("directory_version", "SELECT version FROM schema_now", Dialect.POSTGRES)
 
 
 def schemas() -> list[str]:
-    """Return the steps that make the schema of a directory, in order; the version is how many there are."""
+    """Return the migrations of the directory schema, in order. Their number is the version."""
     folder = resources.files("bethink_shards") / "schema"
     names = sorted(file.name for file in folder.iterdir() if file.name.endswith(".sql"))
     return [(folder / name).read_text(encoding="utf-8") for name in names]
 
 
 class DirectoryDatabase(PostgresDatabase):
-    """The database that says which shard holds which space."""
+    """The database that maps spaces to shards."""
 
     def _start(self) -> None:
         super()._start()
-        self._knows = len(schemas())
+        self._schema_version = len(schemas())
 
-    async def _name_restore(self, error: BethinkError) -> None:
-        """Add nothing: a directory does not know of restores."""
+    async def _add_restore_hint(self, error: BethinkError) -> None:
+        """Do nothing: a directory has no restores."""
 
     def _prepare(self, tx: Tx) -> None:
         if tx.has_table("schema_version"):
-            raise Misconfigured(
-                "this database is a memory, not a directory of shards.",
-                hint="Create an empty database for the directory; a memory joins it with 'bethink shards add'.",
+            raise ConfigurationError(
+                "This database is a memory, not a directory of shards.",
+                hint="Create an empty database for the directory, then add the memory with 'bethink admin shards add'.",
             )
         tx.lock_schema()
         steps = schemas()
         version = tx.all(_VERSION)[0]["version"] if tx.has_table("places") else 0
         if version > len(steps):
-            raise Misconfigured(
-                f"this directory was made by a newer Bethink: its schema is {version}, and this version knows "
-                f"{len(steps)}.",
-                hint="Upgrade: pip install --upgrade bethink.",
+            raise ConfigurationError(
+                f"This directory has schema {version}, but this version of Bethink supports only {len(steps)}.",
+                hint="Run: pip install --upgrade bethink.",
             )
         for step in steps[version:]:
             tx.script(step)

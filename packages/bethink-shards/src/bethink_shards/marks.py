@@ -1,23 +1,23 @@
-"""What a shard knows of spaces that move: which are arriving, leaving or gone. Shards are PostgreSQL databases.
+"""Marks of moving spaces in a shard: arriving, leaving or gone. Shards are PostgreSQL databases.
 
-A transaction reads the row of its space in the statement that begins it. That statement also takes a shared lock on
-`schema_now` before it looks, so a move that has put up its fence waits for those who hold this lock: a writer that
-begins later sees the fence, and those that began before have ended.
+A transaction reads the mark of its space in its first statement, after taking a shared lock on `schema_now`. A move
+that has set its fence waits for the holders of this lock: writers that start later see the fence, and earlier ones have
+ended.
 """
 
 import json
 from enum import StrEnum
 
 from bethink.extensions.base import frozen
-from bethink.extensions.storage import Dialect, Query, Row, Tx, spelt
+from bethink.extensions.storage import Dialect, Query, Row, Tx, compile_query
 from bethink_shards.space_rows import JOB_COLUMNS
 
 _NOW = "CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS bigint)"
-"""The clock of the database: the only one that those who set and lift a fence share."""
+"""Clock of the database, which all processes that set and lift a fence share."""
 
 
 class MoveState(StrEnum):
-    """Where a space is, as seen from one shard."""
+    """State of a moving space in a shard."""
 
     ARRIVING = "arriving"
     LEAVING = "leaving"
@@ -26,7 +26,7 @@ class MoveState(StrEnum):
 
 @frozen
 class MoveMark:
-    """What a shard says of a space that moves, or has left. `version`: that of its place once it has moved."""
+    """Mark of a space that moves or has left. `version` is that of its placement after the move."""
 
     state: MoveState
     token: str
@@ -36,14 +36,14 @@ class MoveMark:
 
 @frozen
 class SpaceQueues:
-    """What a space took along: its jobs, and the range of changes that some webhook has yet to receive."""
+    """Queues of a space that moves: its jobs, and the range of changes that webhooks have not received yet."""
 
     jobs: tuple[Row, ...] = ()
     pending: tuple[int, int] | None = None
 
 
 def _query(name: str, text: str) -> Query:
-    return spelt(name, text, Dialect.POSTGRES)
+    return compile_query(name, text, Dialect.POSTGRES)
 
 
 _FIND = _query("find_move", "SELECT state, token, shard, version FROM moves WHERE space_id = :space")
@@ -93,7 +93,7 @@ _WRITERS = _query(
 
 
 def find(tx: Tx, *, space: str) -> MoveMark | None:
-    """Return what this shard says of a space; None if it is here as any other, or never was."""
+    """Return the mark of a space, or None if it does not move."""
     rows = tx.all(_FIND, space=space)
     if not rows:
         return None
@@ -101,25 +101,25 @@ def find(tx: Tx, *, space: str) -> MoveMark | None:
     return MoveMark(state=MoveState(row["state"]), token=row["token"], shard=row["shard"], version=row["version"])
 
 
-def mark(tx: Tx, found: MoveMark, *, space: str, seconds: float = 0) -> None:
-    """Say where a space is. After so many seconds anyone may lift a fence."""
-    tx.run(_MARK, **_values(found, space=space, seconds=seconds))
+def mark(tx: Tx, move_mark: MoveMark, *, space: str, seconds: float = 0) -> None:
+    """Set the mark of a space. After `seconds`, any process may lift a fence."""
+    tx.run(_MARK, **_values(move_mark, space=space, seconds=seconds))
 
 
-def fence(tx: Tx, found: MoveMark, *, space: str, seconds: float) -> bool:
-    """Refuse writers from now on. Returns False, and changes nothing, if another move has marked the space."""
-    return tx.run(_FENCE, **_values(found, space=space, seconds=seconds)) == 1
+def fence(tx: Tx, move_mark: MoveMark, *, space: str, seconds: float) -> bool:
+    """Block writers from now on. Returns False without a change if another move has marked the space."""
+    return tx.run(_FENCE, **_values(move_mark, space=space, seconds=seconds)) == 1
 
 
-def holds(tx: Tx, *, space: str, token: str, state: MoveState) -> bool:
-    """Return whether a space bears the mark of a move, which then stays until this transaction ends."""
+def has_mark(tx: Tx, *, space: str, token: str, state: MoveState) -> bool:
+    """Return whether a space has the mark of a move, and lock the mark until the transaction ends."""
     return bool(tx.all(_HOLD, space=space, token=token, state=state))
 
 
 def leave(tx: Tx, *, space: str, token: str, version: int) -> bool:
-    """Make a fence final: the space is gone from here. Returns False if the fence was lifted.
+    """Make a fence final: the space has left. Returns False if the fence was lifted.
 
-    Its jobs and pending changes leave the tables of all spaces in the same transaction: no worker finds them here.
+    The same transaction removes its jobs and pending changes from the shared tables, so that no worker sees them.
     """
     if tx.run(_LEAVE, space=space, token=token, version=version) != 1:
         return False
@@ -128,7 +128,7 @@ def leave(tx: Tx, *, space: str, token: str, version: int) -> bool:
 
 
 def queues(tx: Tx, *, space: str) -> SpaceQueues:
-    """Return the queues that a space took along when it left."""
+    """Return the saved queues of a space that has left."""
     rows = tx.all(_QUEUES, space=space)
     if not rows or rows[0]["queues"] is None:
         return SpaceQueues()
@@ -138,28 +138,29 @@ def queues(tx: Tx, *, space: str) -> SpaceQueues:
 
 
 def drop_queues(tx: Tx, *, space: str) -> None:
-    """Remove the queues of a space that has left, once they have arrived."""
+    """Remove the saved queues of a space that has left, after they were copied."""
     tx.run(_DROP_QUEUES, space=space)
 
 
 def settle(tx: Tx, *, space: str, token: str) -> None:
-    """Let everyone use a space that has arrived."""
+    """Open a space that has arrived."""
     tx.run(_SETTLE, space=space, token=token)
 
 
 def lift(tx: Tx, *, space: str, overdue: bool = False) -> bool:
-    """Take a fence down, or only one that was not ended in time. Returns whether there was one."""
+    """Lift a fence, or with `overdue` only an expired one. Returns whether there was one."""
     return tx.run(_LIFT_OVERDUE if overdue else _LIFT, space=space) == 1
 
 
-def _values(found: MoveMark, *, space: str, seconds: float) -> dict[str, object]:
+def _values(move_mark: MoveMark, *, space: str, seconds: float) -> dict[str, object]:
     micros = int(seconds * 1_000_000)
     return {
-        "space": space, "state": found.state, "token": found.token, "shard": found.shard, "version": found.version,
+        "space": space, "state": move_mark.state, "token": move_mark.token, "shard": move_mark.shard,
+        "version": move_mark.version,
         "micros": micros,
     }  # fmt: skip
 
 
 def writers(tx: Tx) -> set[str]:
-    """Return the transactions that write in this database now, in any space."""
+    """Return the running write transactions of this database."""
     return {row["name"] for row in tx.all(_WRITERS)}

@@ -1,14 +1,14 @@
 """Moves a space to another shard while it is in use.
 
-It is copied by its archive, then caught up with what was written meanwhile, round by round. Then a fence in the old
-shard refuses writers, the last rows follow, and the fence becomes final: that is the moment of decision. What comes
-after it (opening the new copy, the directory, erasing the old copy) only has to be done, by anyone.
+A move copies the archive of the space, then recent changes, round by round. Then a fence in the source shard blocks
+writers, the last rows are copied, and the fence becomes final: this decides the move. Any process can run the remaining
+steps: opening the new copy, updating the directory, and deleting the old copy.
 
-Killed before the decision, a second run starts over; killed after it, a second run finishes. A fence that its mover did
-not end is lifted by the clients: its row in the old shard is either removed or made final, never both.
+If a run is killed before the decision, the next run starts over; after the decision, the next run finishes the move.
+Clients lift an expired fence: its row in the source shard is either removed or made final, never both.
 
-A run may sleep while another takes over, finishes, and moves the space on. So each transaction of a run that writes
-holds the mark with the run's own token, and is refused without it.
+A run may stall while another takes over, finishes, and moves the space again. So every write transaction of a run locks
+the mark with its token, and fails without it.
 """
 
 import random
@@ -18,7 +18,7 @@ from contextlib import asynccontextmanager
 
 import anyio
 
-from bethink.errors import Busy, Conflict, Misconfigured
+from bethink.errors import ConfigurationError, ConflictError, DatabaseBusyError
 from bethink.extensions.base import new_id
 from bethink.extensions.jobs import JobKind
 from bethink.extensions.storage import Database, PostgresDatabase, Tx, jobs
@@ -26,27 +26,27 @@ from bethink_shards import marks, space_rows
 from bethink_shards.copying import SpaceCopy
 from bethink_shards.directory import Directory, MovePlan, Shard
 from bethink_shards.marks import MoveMark, MoveState, SpaceQueues
-from bethink_shards.steps import MoveReport, MoveStep, OnStep, nothing
-from bethink_shards.switching import open_arrived, switch
+from bethink_shards.steps import MoveReport, MoveStep, OnStep, ignore_step
+from bethink_shards.switching import open_target, switch
 
 FENCE = 1.0
-"""Seconds after which anyone may lift a fence; a mover that takes longer tries again."""
+"""Seconds until any process may lift a fence. A mover that takes longer tries again."""
 _DRAIN = 0.6
-"""Seconds to wait for transactions that began before the fence."""
+"""Seconds to wait for transactions that started before the fence."""
 _CLEAR = 60.0
 """Seconds to wait for transactions of an earlier run in the new shard."""
-_FEW = 100
-"""So few rows to catch up with are left for the fence."""
-_ROUNDS = 20
-_TRIES = 10
+_FENCE_ROWS = 100
+"""Maximum number of rows to copy after setting the fence."""
+_MAX_ROUNDS = 20
+_MAX_ATTEMPTS = 10
 
 
-class _Lifted(Exception):
-    """The fence did not hold until everything was over there: try again."""
+class _FenceLifted(Exception):
+    """The fence was lifted before all rows were copied. Try again."""
 
 
 class SpaceMove:
-    """Moves spaces between the shards of a directory. `at` is told of each step."""
+    """Moves spaces between the shards of a directory. `at` is called after each step."""
 
     def __init__(
         self,
@@ -57,29 +57,31 @@ class SpaceMove:
     ) -> None:
         self._directory = directory
         self._database = database
-        self._at = at or nothing
+        self._at = at or ignore_step
 
     async def run(self, space: str, to: str) -> MoveReport:
-        """Move a space, or finish, or take back, a move that was interrupted.
+        """Move a space, or finish or undo an interrupted move.
 
-        Raises `NotFound` for an unknown space or shard, `Conflict` if it cannot go there, and `Busy` if it is written
-        to faster than it can be caught up with: nothing has moved then, and the command can be run again.
+        Raises `NotFoundError` for an unknown space or shard, `ConflictError` if the space cannot move there, and
+        `DatabaseBusyError` if it changes faster than it can be copied: then nothing has moved, and it can be retried.
         """
         token = new_id("mov")
         plan = await self._directory.begin_move(space, to, token=token)
         if plan is None:
             return MoveReport(space=space, source=to, target=to)
         await self._at(MoveStep.BEGUN)
-        async with self._opened(plan.source) as source, self._opened(plan.target) as target:
+        async with self._open_shard(plan.source) as source, self._open_shard(plan.target) as target:
             source.move = target.move = token
             run = _Run(self._directory, plan, source, target, at=self._at)
             return await (run.take_back() if to == plan.source.name else run.carry_out())
 
     @asynccontextmanager
-    async def _opened(self, shard: Shard) -> AsyncGenerator[PostgresDatabase]:
+    async def _open_shard(self, shard: Shard) -> AsyncGenerator[PostgresDatabase]:
         database = self._database(shard.dsn)
         if not isinstance(database, PostgresDatabase):
-            raise Misconfigured(f"shard {shard.name!r} is not on PostgreSQL.", hint="Shards are PostgreSQL databases.")
+            raise ConfigurationError(
+                f"Shard {shard.name!r} is not a PostgreSQL database.", hint="Use a PostgreSQL database."
+            )
         await database.open()
         try:
             yield database
@@ -106,8 +108,8 @@ class _Run:
         self._paused = 0.0
 
     async def carry_out(self) -> MoveReport:
-        """Move the space, or finish what is decided."""
-        decided = await self._claim()
+        """Move the space, or finish a decided move."""
+        decided = await self._take_over()
         if decided is None:
             await self._clear()
             await self._at(MoveStep.CLEARED)
@@ -116,19 +118,19 @@ class _Run:
         return self._report()
 
     async def take_back(self) -> MoveReport:
-        """Leave the space where it is, and remove what is in the other shard. Raises `Conflict` if it is decided."""
+        """Keep the space in its source shard, and remove the copy. Raises `ConflictError` if it is decided."""
         source, target = self._plan.source.name, self._plan.target.name
-        if await self._claim() is not None:
-            raise Conflict(
-                f"space {self._space!r} has left shard {source!r}.",
+        if await self._take_over() is not None:
+            raise ConflictError(
+                f"Space {self._space!r} has left shard {source!r}.",
                 hint=f"Finish the move with '--to {target}', then move it back.",
             )
         await self._copy.erase(self._target, MoveState.ARRIVING)
-        gone = MoveMark(state=MoveState.GONE, token=self._token, shard=source, version=self._plan.version)
+        mark = MoveMark(state=MoveState.GONE, token=self._token, shard=source, version=self._plan.version)
 
         def leave(tx: Tx) -> None:
             self._check(tx, MoveState.ARRIVING)
-            marks.mark(tx, gone, space=self._space)
+            marks.mark(tx, mark, space=self._space)
 
         await self._target.transact(leave, repeatable=True)
         await self._directory.end_move(self._plan)
@@ -142,112 +144,114 @@ class _Run:
         )  # fmt: skip
 
     def _check(self, tx: Tx, state: MoveState) -> None:
-        """Raise `Conflict` if this run was overtaken. Otherwise it stays the last until the transaction ends."""
-        if not marks.holds(tx, space=self._space, token=self._token, state=state):
-            raise _overtaken(self._space)
+        """Raise `ConflictError` if another run took over. Otherwise, prevent that until the transaction ends."""
+        if not marks.has_mark(tx, space=self._space, token=self._token, state=state):
+            raise _taken_over_error(self._space)
 
     def _check_target(self, tx: Tx) -> None:
         self._check(tx, MoveState.ARRIVING)
 
     async def _check_directory(self) -> None:
-        """Raise `Conflict` if this run was overtaken before it has marked anything: its plan may be an old one."""
+        """Raise `ConflictError` if another run took over before this one set its mark, so that its plan is outdated."""
         if not await self._directory.is_current(self._plan):
-            raise _overtaken(self._space)
+            raise _taken_over_error(self._space)
 
-    async def _claim(self) -> MoveMark | None:
-        """Take the move over from any earlier run. Returns what the old shard says if the move is decided.
+    async def _take_over(self) -> MoveMark | None:
+        """Take over the move from any earlier run. Returns the mark of the source shard if the move is decided.
 
-        The new shard first: an earlier run looks there between its fence and its decision, so that it either finds its
-        token gone, or has its fence lifted here, or has decided.
+        The target shard comes first: an earlier run checks it between its fence and its decision, so it either loses
+        its token, has its fence lifted here, or has decided.
         """
         space, plan = self._space, self._plan
         await self._check_directory()
-        closed = await self._mark_target()
-        await self._check_directory()  # again: a run that takes over from here on changes the mark
+        is_reserved = await self._mark_target()
+        await self._check_directory()  # again, because a later run changes the mark from here on
 
         def look(tx: Tx) -> MoveMark | None:
             marks.lift(tx, space=space)
             return marks.find(tx, space=space)
 
-        found = await self._source.transact(look, repeatable=True)
-        if found is None or found.state is not MoveState.GONE:
-            if not closed:
-                raise Conflict(
-                    f"shard {plan.target.name!r} holds a space {space!r} that the directory does not know of.",
-                    hint="Export and forget it there, then run this again.",
+        mark = await self._source.transact(look, repeatable=True)
+        if mark is None or mark.state is not MoveState.GONE:
+            if not is_reserved:
+                raise ConflictError(
+                    f"shard {plan.target.name!r} has a space {space!r} that is not in the directory.",
+                    hint="Export and forget it there, then try again.",
                 )
             return None
-        if closed and found.shard == plan.target.name:
-            # Its own token again: clients open the new shard by the token that the old one names.
-            same = MoveMark(state=MoveState.ARRIVING, token=found.token, shard=plan.source.name, version=plan.version)
+        if is_reserved and mark.shard == plan.target.name:
+            # Restore its token: clients open the target shard with the token in the source shard.
+            restored = MoveMark(
+                state=MoveState.ARRIVING, token=mark.token, shard=plan.source.name, version=plan.version
+            )
 
             def rename(tx: Tx) -> None:
-                if marks.holds(tx, space=space, token=self._token, state=MoveState.ARRIVING):
-                    marks.mark(tx, same, space=space)
+                if marks.has_mark(tx, space=space, token=self._token, state=MoveState.ARRIVING):
+                    marks.mark(tx, restored, space=space)
 
             await self._target.transact(rename, repeatable=True)
-        self._token = self._source.move = self._target.move = found.token
-        return found
+        self._token = self._source.move = self._target.move = mark.token
+        return mark
 
     async def _mark_target(self) -> bool:
-        """Keep everyone else out of the new shard. Returns False if something is there that did not come by a move."""
+        """Reserve the space in the target shard. Returns False if it has data that did not come from a move."""
         space, plan = self._space, self._plan
         arriving = MoveMark(state=MoveState.ARRIVING, token=self._token, shard=plan.source.name, version=plan.version)
 
         def arrive(tx: Tx, *, empty: bool) -> bool:
-            closed = empty or marks.find(tx, space=space) is not None
-            if closed:
+            is_reserved = empty or marks.find(tx, space=space) is not None
+            if is_reserved:
                 marks.mark(tx, arriving, space=space)
-            return closed
+            return is_reserved
 
         def arrive_if_empty(tx: Tx) -> bool:
-            return arrive(tx, empty=not space_rows.holds_any(tx, space=space))
+            return arrive(tx, empty=not space_rows.has_rows(tx, space=space))
 
-        closed = await self._target.transact(lambda tx: arrive(tx, empty=False), repeatable=True)
-        return closed or await self._target.transact(arrive_if_empty, space=space, repeatable=True)
+        is_reserved = await self._target.transact(lambda tx: arrive(tx, empty=False), repeatable=True)
+        return is_reserved or await self._target.transact(arrive_if_empty, space=space, repeatable=True)
 
     async def _clear(self) -> None:
-        """Remove what an earlier run left in the new shard, once nothing of it writes there any more."""
-        if not await self._is_quiet(self._target, seconds=_CLEAR):
-            raise Busy(
-                f"a transaction in the new shard of space {self._space!r} has not ended for {_CLEAR:g} seconds.",
-                hint="Nothing has moved. Run it again when it has ended; pg_stat_activity shows it.",
+        """Remove the copy of an earlier run from the target shard, after its transactions have ended."""
+        if not await self._wait_for_writers(self._target, seconds=_CLEAR):
+            raise DatabaseBusyError(
+                f"A transaction in the target shard of {self._space!r} is still running after {_CLEAR:g} seconds.",
+                hint="Nothing has moved. Check pg_stat_activity, and try again when it has ended.",
             )
         await self._copy.erase(self._target, MoveState.ARRIVING)
 
     async def _decide(self, since: int) -> MoveMark:
-        """Catch up until little is left, then with the fence up. Returns what the old shard says from then on."""
-        for attempt in range(_TRIES):
+        """Copy changes until few remain, then the last ones behind the fence. Returns the mark of the source shard."""
+        for attempt in range(_MAX_ATTEMPTS):
             since = await self._catch_up(since)
             await self._at(MoveStep.CAUGHT_UP)
             try:
-                return await self._fenced(since)
-            except _Lifted:
+                return await self._decide_behind_fence(since)
+            except _FenceLifted:
                 await anyio.sleep(random.uniform(0.2, 0.4) * 2 ** min(attempt, 4))  # noqa: S311 - not a secret
-        raise Busy(
-            f"space {self._space!r} could not be caught up with within {FENCE:g} seconds.",
-            hint="Nothing has moved. Run it again when less is written, or no long transaction runs in the old shard.",
+        raise DatabaseBusyError(
+            f"Space {self._space!r} could not be copied within {FENCE:g} seconds.",
+            hint="Nothing has moved. Try again when there are fewer writes and no long transactions.",
         )
 
     async def _catch_up(self, since: int) -> int:
-        for _ in range(_ROUNDS):
+        for _ in range(_MAX_ROUNDS):
             since, count = await self._copy.copy_since(since)
-            if count <= _FEW:
+            if count <= _FENCE_ROWS:
                 break
         return since
 
-    async def _fenced(self, since: int) -> MoveMark:
+    async def _decide_behind_fence(self, since: int) -> MoveMark:
         space, plan, began = self._space, self._plan, time.monotonic()
         fence = MoveMark(state=MoveState.LEAVING, token=self._token, shard=plan.target.name, version=plan.version)
         if not await self._source.transact(
             lambda tx: marks.fence(tx, fence, space=space, seconds=FENCE), repeatable=True
         ):
-            raise _Lifted
+            raise _FenceLifted
         decided = False
         try:
             await self._at(MoveStep.FENCED)
-            if not await self._is_quiet(self._source, seconds=_DRAIN):
-                raise _Lifted
+            if not await self._wait_for_writers(self._source, seconds=_DRAIN):
+                raise _FenceLifted
             await self._at(MoveStep.QUIET)
             await self._copy.copy_since(since)
             await self._target.transact(self._check_target, repeatable=True)
@@ -257,7 +261,7 @@ class _Run:
                 lambda tx: marks.leave(tx, space=space, token=self._token, version=version)
             )
             if not decided:
-                raise _Lifted
+                raise _FenceLifted
         finally:
             if not decided:
                 with anyio.CancelScope(shield=True):
@@ -268,45 +272,45 @@ class _Run:
 
     async def _lift_own(self) -> None:
         def lift(tx: Tx) -> None:
-            found = marks.find(tx, space=self._space)
-            if found is not None and found.token == self._token:
+            mark = marks.find(tx, space=self._space)
+            if mark is not None and mark.token == self._token:
                 marks.lift(tx, space=self._space)
 
         await self._source.transact(lift, repeatable=True)
 
-    async def _is_quiet(self, database: PostgresDatabase, *, seconds: float) -> bool:
-        """Wait until every transaction that may not have seen the mark has ended. Returns False if one does not."""
+    async def _wait_for_writers(self, database: PostgresDatabase, *, seconds: float) -> bool:
+        """Wait for transactions that may not have seen the mark. Returns False on a timeout."""
         until = time.monotonic() + seconds
-        before = await database.transact(marks.writers, read=True)
+        before = await database.transact(marks.writers, read_only=True)
         while before:
             if time.monotonic() > until:
                 return False
             await anyio.sleep(0.005)
-            before &= await database.transact(marks.writers, read=True)
+            before &= await database.transact(marks.writers, read_only=True)
         return True
 
     async def _finish(self, mark: MoveMark) -> None:
-        """Do what is left to do after the decision. Every step may be done again."""
+        """Run the steps after the decision. Every step can be repeated."""
         space, began = self._space, time.monotonic()
-        if not await open_arrived(self._target, space=space, token=mark.token):
-            raise _overtaken(self._space)
+        if not await open_target(self._target, space=space, token=mark.token):
+            raise _taken_over_error(self._space)
         await self._at(MoveStep.OPENED)
         await switch(self._directory, space=space, source=self._plan.source.name, mark=mark)
         self._paused += time.monotonic() - began if self._paused else 0.0
         await self._at(MoveStep.SWITCHED)
 
-        def read(tx: Tx) -> SpaceQueues:
+        def read_queues(tx: Tx) -> SpaceQueues:
             self._check(tx, MoveState.GONE)
             return marks.queues(tx, space=space)
 
-        taken = await self._source.transact(read, space=space)
+        queues = await self._source.transact(read_queues, space=space)
 
         def queue(tx: Tx) -> None:
-            space_rows.put_jobs(tx, taken.jobs, space=space)
+            space_rows.put_jobs(tx, queues.jobs, space=space)
             jobs.queue(tx, space=space, kind=JobKind.INDEX, key=jobs.SPACE_KEY, watermark=0)
-            tx.queued.update(JobKind(row["kind"]) for row in taken.jobs)
-            if taken.pending is not None:
-                space_rows.put_queues(tx, taken.pending, space=space)
+            tx.queued.update(JobKind(row["kind"]) for row in queues.jobs)
+            if queues.pending is not None:
+                space_rows.put_queues(tx, queues.pending, space=space)
 
         def drop(tx: Tx) -> None:
             self._check(tx, MoveState.GONE)
@@ -321,5 +325,5 @@ class _Run:
         await self._at(MoveStep.ENDED)
 
 
-def _overtaken(space: str) -> Conflict:
-    return Conflict(f"another run has taken over the move of space {space!r}.", hint="Let it finish, then look again.")
+def _taken_over_error(space: str) -> ConflictError:
+    return ConflictError(f"Another run has taken over the move of space {space!r}.", hint="Wait until it finishes.")

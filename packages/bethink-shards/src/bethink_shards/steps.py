@@ -1,4 +1,4 @@
-"""The steps of a move, and what it reports."""
+"""Steps and report of a move."""
 
 from collections.abc import Awaitable, Callable
 from enum import StrEnum
@@ -7,7 +7,7 @@ from bethink.extensions.base import frozen
 
 
 class MoveStep(StrEnum):
-    """What a move has done last. Killed after any of them, it is run again."""
+    """Last completed step of a move. A move that is killed after any step can be run again."""
 
     BEGUN = "begun"
     CLEARED = "cleared"
@@ -28,13 +28,13 @@ class MoveStep(StrEnum):
 OnStep = Callable[[MoveStep], Awaitable[None]]
 
 
-async def nothing(step: MoveStep) -> None:
-    """Be told of a step, and do nothing."""
+async def ignore_step(step: MoveStep) -> None:
+    """Do nothing."""
 
 
 @frozen
 class MoveReport:
-    """What a move did. `rows`: how many were copied; `paused`: for how many seconds writers were kept out."""
+    """Report of a move. `rows` is the number of copied rows, `paused` the seconds for which writers waited."""
 
     space: str
     source: str

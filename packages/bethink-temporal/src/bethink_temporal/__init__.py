@@ -1,1 +1,1 @@
-"""Jobs driven by a Temporal cluster, for fleets that run one. The jobs table stays the truth: see `fleet.py` first."""
+"""Runs background jobs on a Temporal cluster. The jobs table remains authoritative. Start with `fleet.py`."""

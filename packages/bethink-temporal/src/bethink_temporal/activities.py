@@ -1,4 +1,4 @@
-"""What Temporal's workers run: the same fenced functions that a plain worker runs, with ids in and outcomes out."""
+"""Temporal activities: the same fenced functions that a plain worker runs. They receive ids and return outcomes."""
 
 from collections.abc import Awaitable, Callable
 from typing import TypeVar, cast
@@ -8,14 +8,14 @@ from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
 from bethink.extensions.base import logger
-from bethink.extensions.jobs import JobKind, RunReport, Worker
-from bethink_temporal.names import JobName, Ran
+from bethink.extensions.jobs import JobKind, LearnReport, Worker
+from bethink_temporal.names import JobName, RunResult
 from bethink_temporal.relay import Relay
 from bethink_temporal.workflows import RELAY, RUN_JOB, SWEEP
 
 T = TypeVar("T")
-_TURN = 600.0
-"""Seconds that a worker relays in one go."""
+_RELAY_SECONDS = 600.0
+"""Seconds that a worker relays without a break."""
 _log = logger("worker")
 
 
@@ -27,54 +27,54 @@ class Activities:
         self._relay = relay
 
     @activity.defn(name=RUN_JOB)
-    async def run_job(self, job: JobName) -> Ran:
-        """Run a job if it is due: a second run finds it done."""
-        report, token = await self._heard(
+    async def run_job(self, job: JobName) -> RunResult:
+        """Run a job if it is due. A second run has no effect."""
+        report, token = await self._with_heartbeat(
             lambda: self._worker.run_job(space=job.space, kind=JobKind(job.kind), key=job.key), beat=job.lease / 4
         )
-        return Ran(outcome=_outcome(report), token=token)
+        return RunResult(outcome=_outcome(report), token=token)
 
     @activity.defn(name=RELAY)
     async def relay(self) -> None:
-        """Relay for a while, or until this worker drains: then another one does."""
+        """Relay for a while, or until this worker drains and another one takes over."""
 
         def beat() -> bool:
             activity.heartbeat()
             return not activity.is_worker_shutdown()
 
-        await _without_content(lambda: self._relay.run(seconds=_TURN, beat=beat))
+        await _without_content(lambda: self._relay.run(seconds=_RELAY_SECONDS, beat=beat))
 
     @activity.defn(name=SWEEP)
     async def sweep(self) -> int:
-        """Mark sessions that went quiet, and tidy up."""
-        return await self._heard(self._worker.sweep, beat=self._worker.options.lease / 4)
+        """Mark idle sessions and clean up."""
+        return await self._with_heartbeat(self._worker.sweep, beat=self._worker.options.lease / 4)
 
-    async def _heard(self, work: Callable[[], Awaitable[T]], *, beat: float) -> T:
-        """Do something and tell Temporal now and then that this process lives."""
+    async def _with_heartbeat(self, work: Callable[[], Awaitable[T]], *, beat: float) -> T:
+        """Run work while sending heartbeats to Temporal."""
 
-        async def beating() -> None:
+        async def send_heartbeats() -> None:
             while True:
-                await anyio.sleep(beat)  # first: most jobs end before, and a heartbeat is a call
+                await anyio.sleep(beat)  # first, because most jobs end before, and a heartbeat is a remote call
                 activity.heartbeat()
 
-        async def both() -> T:
+        async def run_with_heartbeats() -> T:
             done: list[T] = []
             async with anyio.create_task_group() as tasks:
-                tasks.start_soon(beating)
+                tasks.start_soon(send_heartbeats)
                 done.append(await work())
                 tasks.cancel_scope.cancel()
             return done[0]
 
-        return await _without_content(both)
+        return await _without_content(run_with_heartbeats)
 
 
 async def _without_content(work: Callable[[], Awaitable[T]]) -> T:
-    """Let an error leave this process by its name only: its text may quote a message."""
+    """Replace an error by its type name, because its text may quote a message."""
     try:
         return await work()
-    except Exception as error:  # noqa: BLE001 - the last place before it is kept in a history
+    except Exception as error:  # noqa: BLE001 - the last point before it is stored in a history
         name = _name_of(error)
-    _log.error("an activity failed: %s", name)
+    _log.error("Activity failed: %s", name)
     raise ApplicationError(name, type=name)
 
 
@@ -84,9 +84,9 @@ def _name_of(error: BaseException) -> str:
     return type(error).__name__
 
 
-def _outcome(report: RunReport) -> str:
-    if report.held:
-        return f"held: {report.held}"
-    if not report.claimed:
+def _outcome(report: LearnReport) -> str:
+    if report.blocked:
+        return f"held: {report.blocked}"
+    if not report.leased:
         return "nothing due"
-    return next(iter(report.outcomes), "lost" if report.lost else "given up")
+    return next(iter(report.outcomes), "lost" if report.leases_lost else "given up")

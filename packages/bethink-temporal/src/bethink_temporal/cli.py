@@ -1,4 +1,4 @@
-"""Commands of a fleet on Temporal: worker, pause and resume."""
+"""Commands for workers on Temporal: admin temporal worker, pause and resume."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from bethink.extensions.backends import Memory
     from bethink.extensions.jobs import Worker
 
-app = typer.Typer(help="Run background jobs on a Temporal cluster.")
+app = typer.Typer(help="Run jobs on a Temporal cluster.")
 
 Address = Annotated[str, typer.Option(metavar="HOST:PORT", envvar="TEMPORAL_ADDRESS", help="Address of the cluster.")]
 Namespace = Annotated[str, typer.Option(metavar="NAME", envvar="TEMPORAL_NAMESPACE", help="Namespace of the cluster.")]
@@ -29,9 +29,8 @@ Drain = Annotated[
     float,
     typer.Option(metavar="SECONDS", envvar="BETHINK_TEMPORAL_DRAIN", help="Time to finish running jobs when stopped."),
 ]
-Listen = Annotated[
-    str | None,
-    typer.Option(metavar="HOST:PORT", help="Serve /healthz, /readyz and /metrics.  [default: from the settings]"),
+Health = Annotated[
+    str | None, typer.Option(metavar="HOST:PORT", help="Address of /healthz, /readyz and /metrics.  [default: none]")
 ]
 _DEFAULT = TemporalOptions()
 
@@ -45,7 +44,7 @@ async def worker(
     task_queue: TaskQueue = _DEFAULT.task_queue,
     rates: Rates = _DEFAULT.rates,
     drain: Drain = _DEFAULT.drain,
-    listen: Listen = None,
+    health: Health = None,
 ) -> Result:
     """Run the jobs that Temporal hands out, until stopped. Stop it with SIGINT or SIGTERM."""
     from bethink_temporal import fleet  # noqa: PLC0415 - `--help` does not load Temporal's client
@@ -54,12 +53,12 @@ async def worker(
     settings = ctx.target.settings
 
     async def run(memory: "Memory", runner: "Worker") -> None:
-        client = await fleet.connected(options, identity=runner.name)
-        database = memory.local().database
+        client = await fleet.connect_client(options, identity=runner.name)
+        database = memory.backend.local().database
         await runner.run(fleet.Fleet(client, database, runner, settings=settings, options=options).run)
 
     queues_from(settings, options)  # rates of another form fail before anything is opened
-    return await run_until_stopped(ctx, run, listen=listen)
+    return await run_until_stopped(ctx, run, health=health)
 
 
 @command(app, effect="changes", opens=False, local=True, without=NO_SPACE)
@@ -91,6 +90,10 @@ async def _pause(ctx: CommandContext, options: TemporalOptions, *, resume: bool 
     from bethink_temporal import fleet  # noqa: PLC0415 - as above
 
     queues = queues_from(ctx.target.settings, options)
-    await fleet.pause(await fleet.connected(options), queues, resume=resume)
-    ctx.note("workers relay jobs again" if resume else "no more jobs are relayed; running jobs finish")
+    await fleet.pause(await fleet.connect_client(options), queues, resume=resume)
+    ctx.note(
+        "Resumed: workers relay jobs again"
+        if resume
+        else "Paused: running jobs finish, and no further jobs are relayed"
+    )
     return Result(data={"task_queue": options.task_queue, "paused": not resume})

@@ -1,4 +1,4 @@
-"""A worker of a fleet: connects to Temporal, sees that relay and sweeps are there, and runs what it is given."""
+"""A worker of a fleet: connects to Temporal, starts the relay and sweeps, and runs jobs."""
 
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
@@ -18,7 +18,7 @@ from temporalio.envconfig import ClientConfig
 from temporalio.service import RPCError
 from temporalio.worker import Worker as Runner
 
-from bethink.errors import Unavailable
+from bethink.errors import DatabaseUnavailableError
 from bethink.extensions.base import Settings
 from bethink.extensions.jobs import Database, Worker
 from bethink_temporal.activities import Activities
@@ -27,31 +27,31 @@ from bethink_temporal.relay import Relay
 from bethink_temporal.workflows import WORKFLOWS, RelayWorkflow, SweepWorkflow
 
 _TAKE_OVER = 10.0
-"""Seconds of silence at most, after which another worker relays."""
-_DECISIONS = 8
-"""Workflows that decide at once. With many on a busy machine each would outlast its time, and all would begin again."""
+"""Maximum seconds without a heartbeat until another worker relays."""
+_MAX_WORKFLOW_TASKS = 8
+"""Maximum number of concurrent workflow tasks. With more, tasks on a busy machine would time out and start over."""
 
 
-async def connected(options: TemporalOptions, *, identity: str | None = None) -> Client:
-    """Connect to the cluster that the options name. TEMPORAL_TLS, TEMPORAL_API_KEY and so on say how.
+async def connect_client(options: TemporalOptions, *, identity: str | None = None) -> Client:
+    """Connect to the cluster of the options. TEMPORAL_TLS, TEMPORAL_API_KEY and similar variables apply.
 
     Raises:
-        Unavailable: if it does not answer.
+        DatabaseUnavailableError: if the cluster does not respond.
     """
-    known = ClientConfig.load_client_connect_config()
-    known["target_host"] = options.address
-    known["namespace"] = options.namespace
+    config = ClientConfig.load_client_connect_config()
+    config["target_host"] = options.address
+    config["namespace"] = options.namespace
     try:
-        return await Client.connect(**known, identity=identity)
+        return await Client.connect(**config, identity=identity)
     except (RuntimeError, RPCError) as error:
-        raise Unavailable(
-            f"Temporal does not answer at {options.address}.",
-            hint="Start it, or pass --address HOST:PORT. 'bethink worker' needs no Temporal.",
+        raise DatabaseUnavailableError(
+            f"Temporal does not respond at {options.address}.",
+            hint="Start Temporal, or pass --address HOST:PORT. 'bethink worker' works without Temporal.",
         ) from error
 
 
 class Fleet:
-    """One worker of those that share the jobs of a database. Any number may run, beside plain workers too."""
+    """A worker of a database. Any number can run, also together with plain workers."""
 
     def __init__(
         self, client: Client, database: Database, worker: Worker, *, settings: Settings, options: TemporalOptions
@@ -64,21 +64,21 @@ class Fleet:
         self._activities = Activities(worker, relay)
 
     async def run(self) -> None:
-        """Work until cancelled; then take nothing more, finish what runs, and release what takes too long.
+        """Run jobs until cancelled, then finish running jobs and release those that take too long.
 
-        Raises the reason if some kind of job cannot be done here.
+        Raises the error of a kind of job that cannot run here.
         """
-        for why in (await self._worker.unfit()).values():
-            raise why
-        async with self.working():
+        for error in (await self._worker.unavailable()).values():
+            raise error
+        async with self.running():
             await anyio.sleep_forever()
 
     @asynccontextmanager
-    async def working(self) -> AsyncGenerator[None]:
-        """Work while the block runs, and drain at its end."""
+    async def running(self) -> AsyncGenerator[None]:
+        """Run jobs during the block, and drain at its end."""
         plan = RelayPlan(lease=min(self._worker.options.lease, _TAKE_OVER))
-        await _see_to_relay(self._client, self._queues, plan)
-        await _see_to_sweeps(self._client, self._queues, plan, every=self._worker.options.interval)
+        await _ensure_relay(self._client, self._queues, plan)
+        await _ensure_sweeps(self._client, self._queues, plan, interval=self._worker.options.interval)
         async with AsyncExitStack() as stack:
             runners = [self._driver(), *(self._runner(queue) for queue in self._job_queues())]
             for runner in runners:
@@ -92,7 +92,7 @@ class Fleet:
                             drains.start_soon(runner.shutdown)
 
     def _job_queues(self) -> list[str]:
-        return sorted({self._queues.of(kind) for kind in self._worker.kinds})
+        return sorted({self._queues.queue_for(kind) for kind in self._worker.kinds})
 
     def _driver(self) -> Runner:
         return Runner(
@@ -100,8 +100,8 @@ class Fleet:
             task_queue=self._queues.main,
             workflows=WORKFLOWS,
             activities=[self._activities.relay, self._activities.sweep],
-            max_concurrent_workflow_tasks=_DECISIONS,
-            debug_mode=True,  # ours cannot block, so one that is slow has found a busy machine, and must not be cut off
+            max_concurrent_workflow_tasks=_MAX_WORKFLOW_TASKS,
+            debug_mode=True,  # our workflows never block: a slow one means a busy machine, not a deadlock
             graceful_shutdown_timeout=self._drain,
         )
 
@@ -117,7 +117,7 @@ class Fleet:
 
 
 async def pause(client: Client, queues: Queues, *, resume: bool = False) -> None:
-    """Pause all workers of a database, or resume them. Jobs that were relayed before still run."""
+    """Pause or resume all workers of a database. Jobs that were relayed before still run."""
     await client.start_workflow(
         RelayWorkflow.run,
         RelayPlan(lease=_TAKE_OVER),
@@ -127,7 +127,7 @@ async def pause(client: Client, queues: Queues, *, resume: bool = False) -> None
     )
 
 
-async def _see_to_relay(client: Client, queues: Queues, plan: RelayPlan) -> None:
+async def _ensure_relay(client: Client, queues: Queues, plan: RelayPlan) -> None:
     await client.start_workflow(
         RelayWorkflow.run,
         plan,
@@ -137,8 +137,8 @@ async def _see_to_relay(client: Client, queues: Queues, plan: RelayPlan) -> None
     )
 
 
-async def _see_to_sweeps(client: Client, queues: Queues, plan: RelayPlan, *, every: float) -> None:
+async def _ensure_sweeps(client: Client, queues: Queues, plan: RelayPlan, *, interval: float) -> None:
     action = ScheduleActionStartWorkflow(SweepWorkflow.run, plan, id=queues.sweep, task_queue=queues.main)
-    spec = ScheduleSpec(intervals=[ScheduleIntervalSpec(every=timedelta(seconds=every))])
+    spec = ScheduleSpec(intervals=[ScheduleIntervalSpec(every=timedelta(seconds=interval))])
     with suppress(ScheduleAlreadyRunningError):
         await client.create_schedule(queues.sweep, Schedule(action=action, spec=spec))

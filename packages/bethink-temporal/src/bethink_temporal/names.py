@@ -1,30 +1,30 @@
-"""What Temporal is told, and all that its histories hold: names of spaces and sessions, kinds, tokens, outcomes."""
+"""Data that Temporal receives and stores: names of spaces and sessions, kinds, tokens and outcomes."""
 
-from bethink.errors import Misconfigured
-from bethink.extensions.base import Settings, frozen, listed
+from bethink.errors import ConfigurationError
+from bethink.extensions.base import Settings, frozen, split_list
 from bethink.extensions.jobs import JobKind
 
 NO_PROVIDER = "own"
-"""Stands for a provider where jobs call none, or one that was passed in as an object."""
+"""Placeholder for jobs without a provider, or with a provider passed as an object."""
 
 
 @frozen
 class TemporalOptions:
-    """How to reach the cluster, and how workers run there. Temporal's own variables set TLS and keys."""
+    """Address of the cluster and options of the workers. Temporal's own variables set TLS and keys."""
 
     address: str = "127.0.0.1:7233"
     namespace: str = "default"
     task_queue: str = "bethink"
-    """The task queue, and the prefix of every name there. Each database needs its own."""
+    """Task queue, and prefix of all names. Each database needs its own."""
     rates: str = ""
-    """Jobs per second of the whole fleet for each model provider, such as `openai=5,voyage=20`."""
+    """Jobs per second of the entire fleet for each model provider, such as `openai=5,voyage=20`."""
     drain: float = 20.0
-    """Seconds that a stopping worker gives to the jobs it runs, before it releases them."""
+    """Seconds to finish running jobs when a worker stops, before it releases them."""
 
 
 @frozen
 class JobName:
-    """Which job a workflow is about, on which task queue it runs, and after how many silent seconds it is given up."""
+    """The job of a workflow, its task queue, and the heartbeat timeout in seconds."""
 
     space: str
     kind: str
@@ -34,8 +34,8 @@ class JobName:
 
 
 @frozen
-class Ran:
-    """How a run of a job ended, and the token it was claimed with; 0 if it was not claimed."""
+class RunResult:
+    """Outcome of a run, and the token of its lease, or 0 without a lease."""
 
     outcome: str
     token: int = 0
@@ -43,7 +43,7 @@ class Ran:
 
 @frozen
 class RelayPlan:
-    """How the relay starts: whether it rests, and after how many silent seconds another worker takes it over."""
+    """Start options of the relay: whether it is paused, and the heartbeat timeout in seconds."""
 
     lease: float
     paused: bool = False
@@ -51,38 +51,38 @@ class RelayPlan:
 
 @frozen
 class Queues:
-    """The task queues of a database: one that drives, and one for each provider, which may have a rate."""
+    """Task queues of a database: the main queue, and one per provider, with an optional rate."""
 
     main: str
     model: str
     embedder: str
     rates: dict[str, float]
 
-    def of(self, kind: JobKind) -> str:
+    def queue_for(self, kind: JobKind) -> str:
         """Return the queue that jobs of a kind run on."""
         return f"{self.main}.{self.embedder if kind is JobKind.INDEX else self.model}"
 
     def rate(self, queue: str) -> float | None:
-        """Return how many jobs of a queue may start in a second; None for no limit."""
+        """Return the maximum number of jobs of a queue per second, or None for no limit."""
         return self.rates.get(queue.removeprefix(f"{self.main}."))
 
     def job(self, kind: JobKind, space: str, key: str) -> str:
-        """Return the name of the workflow for a job: there is never more than one of a name."""
+        """Return the workflow id of a job. Only one workflow per id can run."""
         return f"{self.main}/{kind}/{space}/{key}"
 
     @property
     def relay(self) -> str:
-        """The name of the workflow that relays."""
+        """Id of the relay workflow."""
         return f"{self.main}/relay"
 
     @property
     def sweep(self) -> str:
-        """The name of the schedule of sweeps."""
+        """Id of the sweep schedule."""
         return f"{self.main}/sweep"
 
 
 def queues_from(settings: Settings, options: TemporalOptions) -> Queues:
-    """Return the task queues of a database. Raises `Misconfigured` for rates of another form."""
+    """Return the task queues of a database. Raises `ConfigurationError` for invalid rates."""
     return Queues(
         main=options.task_queue,
         model=_provider(settings.model.name),
@@ -96,16 +96,16 @@ def _provider(name: str) -> str:
 
 
 def _rates(text: str) -> dict[str, float]:
-    found: dict[str, float] = {}
-    for each in listed(text):
-        provider, _, rate = each.partition("=")
+    rates: dict[str, float] = {}
+    for item in split_list(text):
+        provider, _, rate = item.partition("=")
         try:
-            found[provider.strip()] = float(rate)
+            rates[provider.strip()] = float(rate)
         except ValueError:
-            found[provider.strip()] = 0.0
-        if not 0.0 < found[provider.strip()] < float("inf"):
-            raise Misconfigured(
-                f"`--rates` contains {each!r}, which is not a provider with its rate.",
+            rates[provider.strip()] = 0.0
+        if not 0.0 < rates[provider.strip()] < float("inf"):
+            raise ConfigurationError(
+                f"`--rates` contains {item!r}, which is not a provider and a rate.",
                 hint="Pass jobs per second for each provider, such as openai=5,voyage=0.5.",
             )
-    return found
+    return rates

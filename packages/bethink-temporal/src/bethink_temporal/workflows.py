@@ -1,6 +1,6 @@
-"""What Temporal remembers: that a job is due, that someone relays, that it is time to sweep. The truth is elsewhere.
+"""Temporal workflows for jobs, the relay and sweeps. The jobs table remains authoritative.
 
-These functions run again from their histories, so they must decide the same each time: no clocks, no I/O.
+Temporal replays these functions from their histories, so they must be deterministic: no clocks, no I/O.
 """
 
 from contextlib import suppress
@@ -10,63 +10,63 @@ from temporalio import workflow
 from temporalio.common import RetryPolicy
 from temporalio.exceptions import ActivityError, is_cancelled_exception
 
-from bethink_temporal.names import JobName, Ran, RelayPlan
+from bethink_temporal.names import JobName, RelayPlan, RunResult
 
 RUN_JOB, RELAY, SWEEP = "bethink.run_job", "bethink.relay", "bethink.sweep"
-_HANDED = RetryPolicy(initial_interval=timedelta(seconds=1), maximum_attempts=3)
-"""How often a job is handed to workers that never answer: they may have died before they claimed it.
+_START_RETRIES = RetryPolicy(initial_interval=timedelta(seconds=1), maximum_attempts=3)
+"""Retries for workers that do not respond, because they may have stopped before they leased the job.
 
-The database alone counts attempts. What failed there, or was claimed by one who died, is due later, and told of again.
+Only the database counts attempts. A job that failed, or whose worker stopped, becomes due later and is relayed again.
 """
-_LONGEST = timedelta(hours=6)
-_UNTAKEN = timedelta(minutes=10)
-"""After this, perhaps no worker serves the queue any more, as after a change of provider."""
+_MAX_RUN_TIME = timedelta(hours=6)
+_MAX_QUEUE_TIME = timedelta(minutes=10)
+"""After this time, probably no worker serves the queue, for example after a change of provider."""
 
 
 @workflow.defn(name="bethink.job", sandboxed=False)
 class JobWorkflow:
-    """Runs one job, and again for as long as it was found due with a newer token."""
+    """Runs a job, and repeats while it is due with a newer token."""
 
     def __init__(self) -> None:
         self._token = 0
 
     @workflow.signal
     def due(self, token: int) -> None:
-        """Say that the job was found due, and its last token."""
+        """Note that the job is due, with its last token."""
         self._token = max(self._token, token)
 
     @workflow.run
     async def run(self, job: JobName) -> str:
-        """Run the job until nothing newer is known, and return how it ended."""
+        """Run the job until there is no newer token, and return its outcome."""
         while True:
-            asked = self._token
-            ran = await self._try(job)
-            if self._token <= max(asked, ran.token - 1):
-                return ran.outcome
+            known_token = self._token
+            result = await self._try(job)
+            if self._token <= max(known_token, result.token - 1):
+                return result.outcome
             if workflow.info().is_continue_as_new_suggested():
                 workflow.continue_as_new(job)
 
-    async def _try(self, job: JobName) -> Ran:
+    async def _try(self, job: JobName) -> RunResult:
         try:
             return await workflow.execute_activity(
                 RUN_JOB,
                 job,
-                result_type=Ran,
+                result_type=RunResult,
                 task_queue=job.queue,
-                start_to_close_timeout=_LONGEST,
-                schedule_to_start_timeout=_UNTAKEN,
+                start_to_close_timeout=_MAX_RUN_TIME,
+                schedule_to_start_timeout=_MAX_QUEUE_TIME,
                 heartbeat_timeout=timedelta(seconds=job.lease),
-                retry_policy=_HANDED,
+                retry_policy=_START_RETRIES,
             )
         except ActivityError as error:
             if is_cancelled_exception(error):
                 raise
-            return Ran(outcome="lost")
+            return RunResult(outcome="lost")
 
 
 @workflow.defn(name="bethink.relay", sandboxed=False)
 class RelayWorkflow:
-    """Lets one worker at a time relay; there is one such workflow for each database."""
+    """Lets one worker at a time relay. Each database has one such workflow."""
 
     @workflow.init
     def __init__(self, plan: RelayPlan) -> None:
@@ -74,7 +74,7 @@ class RelayWorkflow:
 
     @workflow.signal
     def pause(self) -> None:
-        """Relay nothing more. What Temporal knows of already is still run."""
+        """Stop relaying. Jobs that were relayed before still run."""
         self._paused = True
 
     @workflow.signal
@@ -84,7 +84,7 @@ class RelayWorkflow:
 
     @workflow.query
     def paused(self) -> bool:
-        """Whether it rests."""
+        """Return whether relaying is paused."""
         return self._paused
 
     @workflow.run
@@ -94,7 +94,7 @@ class RelayWorkflow:
             await workflow.wait_condition(lambda: not self._paused)
             watch = workflow.start_activity(
                 RELAY,
-                start_to_close_timeout=_LONGEST,
+                start_to_close_timeout=_MAX_RUN_TIME,
                 heartbeat_timeout=timedelta(seconds=plan.lease),
                 cancellation_type=workflow.ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
                 retry_policy=RetryPolicy(initial_interval=timedelta(seconds=1), backoff_coefficient=1.0),
@@ -109,15 +109,15 @@ class RelayWorkflow:
 
 @workflow.defn(name="bethink.sweep", sandboxed=False)
 class SweepWorkflow:
-    """Marks sessions that went quiet, and tidies up. A schedule starts it."""
+    """Marks idle sessions and cleans up. A schedule starts it."""
 
     @workflow.run
     async def run(self, plan: RelayPlan) -> int:
-        """Sweep once, and return how many sessions were marked."""
+        """Sweep once, and return the number of marked sessions."""
         return await workflow.execute_activity(
             SWEEP,
             result_type=int,
-            start_to_close_timeout=_LONGEST,
+            start_to_close_timeout=_MAX_RUN_TIME,
             heartbeat_timeout=timedelta(seconds=plan.lease),
             retry_policy=RetryPolicy(maximum_attempts=1),
         )

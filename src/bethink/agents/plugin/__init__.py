@@ -1,1 +1,1 @@
-"""The plugin for Claude Code: its manifest, its hooks, and the script that they run."""
+"""The plugin for Claude Code: manifest, hooks and the hook script."""

@@ -1,1 +1,1 @@
-"""Reads the transcripts that coding agents write: what was said and done, line by line, and nothing else."""
+"""Readers of coding agent transcripts, line by line."""

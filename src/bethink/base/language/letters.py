@@ -27,7 +27,7 @@ _IS_UNSPACED = re.compile(rf"[{_UNSPACED}]")
 _HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 _LATIN = re.compile("[a-z\u00df-\u024f\u1e00-\u1eff]")
 # Accents and vowel points that people leave out, and letters that a decomposition leaves as they are.
-_LEFT_OUT = re.compile("[\u0300-\u036f\u0591-\u05c7\u0640\u064b-\u0652\u0670]")
+_OMITTED_MARKS = re.compile("[\u0300-\u036f\u0591-\u05c7\u0640\u064b-\u0652\u0670]")
 _PLAIN = str.maketrans(
     {"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "\u0131": "i", "ß": "ss", "ħ": "h"}
     | {"\u0623": "\u0627", "\u0625": "\u0627", "\u0622": "\u0627", "\u0649": "\u064a"}  # forms of alef and yeh
@@ -35,12 +35,12 @@ _PLAIN = str.maketrans(
 
 
 QUESTION_MARKS = ("?", "\uff1f", "\u061f")
-"""What a question ends with, in any script."""
+"""Question marks of all scripts."""
 
 
 def words_in(text: str) -> list[str]:
     """Return the words of a text in order, in lower case and with their accents; addresses are split at every sign."""
-    if text.isascii():  # most texts are, and this runs for all that is stored
+    if text.isascii():  # most texts are, and this runs for every stored text
         return text.encode().translate(_ASCII).decode().split()
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
     words = _WORD.findall(folded)
@@ -54,7 +54,7 @@ def without_accents(word: str) -> str:
     if word.isascii():
         return word
     plain = word.translate(_PLAIN)
-    return unicodedata.normalize("NFC", _LEFT_OUT.sub("", unicodedata.normalize("NFD", plain)))
+    return unicodedata.normalize("NFC", _OMITTED_MARKS.sub("", unicodedata.normalize("NFD", plain)))
 
 
 def is_unspaced(word: str) -> bool:

@@ -1,4 +1,4 @@
-"""Recognise a question whose mark was left out, by how it begins or ends."""
+"""Recognizes a question without a question mark by its first or last words."""
 
 import re
 import tomllib
@@ -10,19 +10,19 @@ from bethink.base.frozen import frozen
 from bethink.base.language.letters import is_unspaced, words_in
 
 _BETWEEN = 3
-"""How many words may stand between a word such as "which" and its verb."""
-_LONGEST = 3
-"""How many words a phrase has at most."""
+"""Maximum number of words between a word such as "which" and its verb."""
+_MAX_PHRASE_WORDS = 3
+"""Maximum number of words in a phrase."""
 _FIRST = re.compile(r"\w+")
 
 
 @frozen
 class _Openings:
-    """What one language has in questions.toml, where each part is explained."""
+    """The entry of one language in questions.toml, which explains each part."""
 
     skipped: frozenset[str]
     phrases: frozenset[tuple[str, ...]]
-    told: frozenset[tuple[str, ...]]
+    statements: frozenset[tuple[str, ...]]
     words: frozenset[str]
     verbs: frozenset[str]
     helping: frozenset[str]
@@ -32,59 +32,61 @@ class _Openings:
     anywhere: frozenset[str]
     ends: tuple[str, ...]
     first: frozenset[str] | None
-    """The words that a question may begin with, those that are skipped included; None if any may."""
+    """Words that a question may begin with, including skipped ones; None for any word."""
 
 
-def asks(sentence: str, language: str) -> bool:
-    """Return whether a sentence without a mark at its end is a question. False in a language that is not listed."""
-    known = _openings().get(language)
-    if known is None or not _may_begin(known, sentence):
+def is_question(sentence: str, language: str) -> bool:
+    """Return whether a sentence without a question mark is a question. False for a language that is not listed."""
+    rules = _openings().get(language)
+    if rules is None or not _may_begin(rules, sentence):
         return False
     words = words_in(sentence)
     if not words:
         return False
     last = words[-1]
-    if last.endswith(known.ends) if is_unspaced(last) else last in known.ends:
+    if last.endswith(rules.ends) if is_unspaced(last) else last in rules.ends:
         return True
-    at = next((at for at, word in enumerate(words) if word not in known.skipped), 0)
-    return _begins(known, words[at:]) or not known.anywhere.isdisjoint(words)
+    at = next((at for at, word in enumerate(words) if word not in rules.skipped), 0)
+    return _begins_question(rules, words[at:]) or not rules.anywhere.isdisjoint(words)
 
 
-def _may_begin(known: _Openings, sentence: str) -> bool:
-    """Return whether it may be a question by its first word. Most messages are not, and this takes little time."""
-    if known.first is None or not sentence.isascii():  # its letters may be composed otherwise than ours
+def _may_begin(rules: _Openings, sentence: str) -> bool:
+    """Return whether the first word can begin a question. This quick check rules out most messages."""
+    if rules.first is None or not sentence.isascii():  # its letters may be composed differently
         return True
     first = _FIRST.search(sentence)
-    return first is not None and first[0].lower() in known.first
+    return first is not None and first[0].lower() in rules.first
 
 
-def _begins(known: _Openings, words: Sequence[str]) -> bool:
-    first, rest = words[0], words[1:]
-    openings = {tuple(words[:count]) for count in range(1, _LONGEST + 1)}
-    if not openings.isdisjoint(known.phrases):
+def _begins_question(rules: _Openings, words: Sequence[str]) -> bool:
+    first, following = words[0], words[1:]
+    openings = {tuple(words[:count]) for count in range(1, _MAX_PHRASE_WORDS + 1)}
+    if not openings.isdisjoint(rules.phrases):
         return True
-    if first not in known.words or not rest or not openings.isdisjoint(known.told):
+    if first not in rules.words or not following or not openings.isdisjoint(rules.statements):
         return False
-    if not known.verbs:
-        return rest[0] not in known.tells
-    if first in known.at_once:
-        return rest[0] in known.verbs or (first in known.helped and _follows(known, rest, known.helping))
-    return _follows(known, rest, known.verbs)
+    if not rules.verbs:
+        return following[0] not in rules.tells
+    if first in rules.at_once:
+        return following[0] in rules.verbs or (
+            first in rules.helped and _is_followed_by(rules, following, rules.helping)
+        )
+    return _is_followed_by(rules, following, rules.verbs)
 
 
-def _follows(known: _Openings, rest: Sequence[str], verbs: frozenset[str]) -> bool:
-    near = rest[: _BETWEEN + 1]
-    verb = next((at for at, word in enumerate(near) if word in verbs), None)
-    return verb is not None and known.tells.isdisjoint(near[:verb])
+def _is_followed_by(rules: _Openings, following: Sequence[str], verbs: frozenset[str]) -> bool:
+    near = following[: _BETWEEN + 1]
+    verb_at = next((at for at, word in enumerate(near) if word in verbs), None)
+    return verb_at is not None and rules.tells.isdisjoint(near[:verb_at])
 
 
 @cache
 def _openings() -> dict[str, _Openings]:
     file = resources.files("bethink.base.language") / "questions.toml"
-    return {language: _read(parts) for language, parts in tomllib.loads(file.read_text(encoding="utf-8")).items()}
+    return {language: _parse(parts) for language, parts in tomllib.loads(file.read_text(encoding="utf-8")).items()}
 
 
-def _read(parts: dict[str, str]) -> _Openings:
+def _parse(parts: dict[str, str]) -> _Openings:
     def words(name: str) -> list[str]:
         return words_in(parts.get(name, ""))
 
@@ -97,7 +99,7 @@ def _read(parts: dict[str, str]) -> _Openings:
     return _Openings(
         skipped=skipped,
         phrases=opening,
-        told=phrases("told"),
+        statements=phrases("told"),
         words=begin,
         verbs=frozenset(words("verbs")),
         helping=frozenset(words("helping")),

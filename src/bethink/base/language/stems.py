@@ -1,4 +1,4 @@
-"""Stem words with Snowball, by script and language."""
+"""Stems words with Snowball, by script and language."""
 
 import re
 from functools import cache
@@ -7,11 +7,11 @@ from typing import Protocol, cast
 
 from bethink.base.language.letters import is_latin, without_accents
 
-_LONGEST = 40
-"""A longer word is kept as it is: it is a key or a piece of a file, not a word."""
+_MAX_LENGTH = 40
+"""Longer words are not stemmed: they are keys or fragments of files."""
 
-_KEPT = 100_000
-"""How many stems of a language are kept; most of what people say are a few thousand words."""
+_MAX_STEMS = 100_000
+"""Maximum number of cached stems per language. People mostly use a few thousand words."""
 
 _DIGIT = re.compile(r"\d")
 _SCRIPTS = (
@@ -22,7 +22,7 @@ _SCRIPTS = (
     (re.compile("[\u0b80-\u0bff]"), "tamil"),
     (re.compile("[\u0530-\u058f]"), "armenian"),
 )
-_one_at_a_time = Lock()  # a stemmer keeps the word it works on
+_one_at_a_time = Lock()  # a stemmer keeps state while it runs
 
 
 class _Stemmer(Protocol):
@@ -30,7 +30,7 @@ class _Stemmer(Protocol):
 
 
 class Stems(dict[str, str]):
-    """The stems of words in lower case, without accents, made at their first use; that of a silent word is empty."""
+    """Stems of lowercase words, without accents, computed on first use. The stem of a silent word is empty."""
 
     def __init__(self, language: str, silent: frozenset[str] = frozenset()) -> None:
         super().__init__()
@@ -38,31 +38,33 @@ class Stems(dict[str, str]):
         self._silent = silent
 
     def __missing__(self, word: str) -> str:
-        if len(self) >= _KEPT:
+        if len(self) >= _MAX_STEMS:
             self.clear()
-        self[word] = found = "" if word in self._silent else _stemmed(word, self._language)
-        return found
+        self[word] = stem = "" if word in self._silent else _stem(word, self._language)
+        return stem
 
 
 @cache
 def stems_in(language: str) -> Stems:
-    """Return the stems of a language. The language counts only for words in Latin script."""
+    """Return the stems of a language. The language matters only for words in Latin script."""
     return Stems(language)
 
 
-def _stemmed(word: str, language: str) -> str:
-    if len(word) > _LONGEST or _DIGIT.search(word):
+def _stem(word: str, language: str) -> str:
+    if len(word) > _MAX_LENGTH or _DIGIT.search(word):
         return without_accents(word)
-    named = language if is_latin(word) else next((name for script, name in _SCRIPTS if script.match(word)), None)
-    if named is None:
+    stemmer_language = (
+        language if is_latin(word) else next((name for script, name in _SCRIPTS if script.match(word)), None)
+    )
+    if stemmer_language is None:
         return without_accents(word)
     with _one_at_a_time:
-        return without_accents(_stemmer(named).stemWord(word)) or word
+        return without_accents(_stemmer(stemmer_language).stemWord(word)) or word
 
 
 @cache
 def _stemmer(language: str) -> _Stemmer:
-    # Imported at its first use, because reading and writing settings needs no stems.
+    # Imported on first use, because reading and writing settings needs no stems.
     import Stemmer  # noqa: PLC0415
 
     # Its own cache is switched off: ours is shared by all threads.

@@ -1,4 +1,4 @@
-"""What a fact or a question is about: home, work, food and so on, whatever the language and the words.
+"""Topics of facts and questions, such as home, work and food, in any language and wording.
 
 A question rarely has the words of its answer: "Where do I live?" and "Mira rents a flat in Bergen". Facts are short and
 few, so they are indexed under their topics as well, and questions are searched by them.
@@ -12,16 +12,16 @@ from typing import NamedTuple
 from bethink.base.language.letters import is_unspaced, without_accents, words_in
 
 _PREFIX = "topic:"
-"""What the term of a topic begins with. No word has a colon, so it is the term of nothing else."""
-_LONGEST_SIGNS = 4
-_SHORTEST = 2
-_TELLING = 5
+"""Prefix of topic terms. Words have no colon, so no other term begins with it."""
+_MAX_SIGNS = 4
+_MIN_AFFIX = 2
+_MIN_UNACCENTED = 5
 
 
 class _Words(NamedTuple):
     """The words of all topics, each with the terms of its topics."""
 
-    whole: dict[str, frozenset[str]]
+    exact: dict[str, frozenset[str]]
     begins: dict[str, frozenset[str]]
     ends: dict[str, frozenset[str]]
     parts_of_words: dict[str, frozenset[str]]
@@ -30,52 +30,57 @@ class _Words(NamedTuple):
 
 
 def topics_of(content: str, *, kind: str = "", slot: str | None = None) -> tuple[str, ...]:
-    """Return the terms of what a fact is about: by its words, its kind and its slot."""
-    named = (name for name in (kind, slot) if name)
-    by_name = (topic for name in named for topic in _slots().get(name.casefold(), ()))
+    """Return the topic terms of a fact, by its words, its kind and its slot."""
+    names = (name for name in (kind, slot) if name)
+    by_name = (topic for name in names for topic in _slots().get(name.casefold(), ()))
     return tuple(
-        dict.fromkeys((*by_name, *(topic for each in _found(content, asked=False).values() for topic in each)))
+        dict.fromkeys(
+            (
+                *by_name,
+                *(topic for topics in _topics_by_phrase(content, is_question=False).values() for topic in topics),
+            )
+        )
     )
 
 
-def asked_topics(question: str) -> dict[str, tuple[str, ...]]:
-    """Return the terms of what a question asks about, by the words or phrases of it that say so."""
-    return _found(question, asked=True)
+def question_topics(question: str) -> dict[str, tuple[str, ...]]:
+    """Return the topic terms of a question, by the words or phrases that indicate them."""
+    return _topics_by_phrase(question, is_question=True)
 
 
-def _found(text: str, *, asked: bool) -> dict[str, tuple[str, ...]]:
+def _topics_by_phrase(text: str, *, is_question: bool) -> dict[str, tuple[str, ...]]:
     words = words_in(text)
-    found = {word: topics for word in dict.fromkeys(words) if (topics := _topics(word, asked=asked))}
-    phrases = _words(asked).phrases
+    by_phrase = {word: topics for word in dict.fromkeys(words) if (topics := _topics(word, is_question=is_question))}
+    phrases = _words(is_question).phrases
     begins = [word for word in words if word in phrases]
     if begins:
         line = f" {' '.join(words)} "
         for word in begins:
-            found |= {phrase: (topic,) for phrase, topic in phrases[word] if f" {phrase} " in line}
-    return found
+            by_phrase |= {phrase: (topic,) for phrase, topic in phrases[word] if f" {phrase} " in line}
+    return by_phrase
 
 
 @lru_cache(maxsize=8_192)
-def _topics(word: str, *, asked: bool) -> tuple[str, ...]:
-    known = _words(asked)
+def _topics(word: str, *, is_question: bool) -> tuple[str, ...]:
+    words = _words(is_question)
     if is_unspaced(word):
-        return _ordered(known.parts_of_words.get(part) for part in _parts(word))
-    ends = range(_SHORTEST, len(word) + 1)
-    return _ordered(
+        return _merge_sorted(words.parts_of_words.get(part) for part in _parts(word))
+    ends = range(_MIN_AFFIX, len(word) + 1)
+    return _merge_sorted(
         (
-            known.whole.get(word),
-            *(known.begins.get(word[:end]) for end in ends),
-            *(known.ends.get(word[-end:]) for end in ends),
+            words.exact.get(word),
+            *(words.begins.get(word[:end]) for end in ends),
+            *(words.ends.get(word[-end:]) for end in ends),
         )
     )
 
 
 def _parts(run: str) -> Iterable[str]:
-    return (run[at : at + size] for size in range(1, _LONGEST_SIGNS + 1) for at in range(len(run) - size + 1))
+    return (run[at : at + size] for size in range(1, _MAX_SIGNS + 1) for at in range(len(run) - size + 1))
 
 
-def _ordered(found: Iterable[frozenset[str] | None]) -> tuple[str, ...]:
-    return tuple(sorted({topic for topics in found if topics for topic in topics}))
+def _merge_sorted(topic_sets: Iterable[frozenset[str] | None]) -> tuple[str, ...]:
+    return tuple(sorted({topic for topics in topic_sets if topics for topic in topics}))
 
 
 @cache
@@ -86,39 +91,39 @@ def _lines() -> tuple[tuple[str, str], ...]:
 
 
 @cache
-def _words(asked: bool) -> _Words:  # noqa: FBT001 - a key of the cache
-    """Read the words of topics; those of questions only if it is `asked` for them."""
-    known = _Words({}, {}, {}, {}, {})
+def _words(is_question: bool) -> _Words:  # noqa: FBT001 - a key of the cache
+    """Load the words of topics, with those of questions only if `is_question`."""
+    result = _Words({}, {}, {}, {}, {})
     for name, words in _lines():
-        if name.endswith("=") or (name.endswith("?") and not asked):
+        if name.endswith("=") or (name.endswith("?") and not is_question):
             continue
         for word in words.split():
-            _put(known, word, _PREFIX + name.rstrip("?"))
-    return known
+            _put(result, word, _PREFIX + name.rstrip("?"))
+    return result
 
 
-def _put(known: _Words, word: str, term: str) -> None:
+def _put(words: _Words, word: str, term: str) -> None:
     core, topic = word.strip("-"), frozenset({term})
     if is_unspaced(core):
-        place, key = known.parts_of_words, core
+        index, key = words.parts_of_words, core
     elif len(parts := words_in(core.replace("_", " "))) > 1:
-        known.phrases.setdefault(parts[0], []).append((" ".join(parts), term))
+        words.phrases.setdefault(parts[0], []).append((" ".join(parts), term))
         return
     else:
-        place = known.begins if word.endswith("-") else known.ends if word.startswith("-") else known.whole
+        index = words.begins if word.endswith("-") else words.ends if word.startswith("-") else words.exact
         key = core.casefold()
         plain = without_accents(key)
-        if plain != key and len(plain) >= _TELLING:  # a short word without its accents is often another one
-            place[plain] = place.get(plain, frozenset()) | topic
-    place[key] = place.get(key, frozenset()) | topic
+        if plain != key and len(plain) >= _MIN_UNACCENTED:  # a short word without its accents is often another one
+            index[plain] = index.get(plain, frozenset()) | topic
+    index[key] = index.get(key, frozenset()) | topic
 
 
 @cache
 def _slots() -> dict[str, frozenset[str]]:
     """Return the topics by slots and by kinds of facts."""
-    found: dict[str, frozenset[str]] = {}
+    topics: dict[str, frozenset[str]] = {}
     for name, words in _lines():
         if name.endswith("="):
             for word in words.split():
-                found[word] = found.get(word, frozenset()) | {_PREFIX + name.rstrip("=")}
-    return found
+                topics[word] = topics.get(word, frozenset()) | {_PREFIX + name.rstrip("=")}
+    return topics

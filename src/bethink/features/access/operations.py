@@ -1,50 +1,56 @@
-"""The verb of the access record: who did what to which memories."""
+"""Operation on the access log."""
 
 from typing import Annotated
 
 from bethink.base.frozen import frozen
-from bethink.model.access import AccessPage, Scope
+from bethink.model.access import AccessEntry, Scope
 from bethink.model.checks import Length, Printable
 from bethink.model.moments import Moment, Since
-from bethink.model.operations.base import Cursor, Limit, Name, Request, Retry, Verb, served_by
+from bethink.model.operations.base import Cursor, HandleClass, Limit, Name, Operation, Request, Retry, served_by
+from bethink.model.paging import Page
 
 _Ref = Annotated[str, Length(3, 300), Printable()]
 
 
 @frozen
-class AccessRequest(Request):
-    """A page of the access record."""
+class ListAccessRequest(Request):
+    """A page of the access log."""
 
     space: Name | None = None
-    """Only what was done in this space."""
+    """Name of the space (default: all spaces)."""
     key: Name | None = None
-    """Only what was done with the key of this prefix."""
+    """Prefix of the API key (default: any)."""
     person: Name | None = None
-    """Only what was done by this person, or for them."""
-    verb: Name | None = None
-    """Only calls of this verb, such as `space.recall`."""
+    """Person who made the request, or for whom it was made (default: any)."""
+    operation: Name | None = None
+    """Name of the operation, such as `space.recall` (default: any)."""
     ref: _Ref | None = None
-    """Only what read or changed this: a ref, or `kind:id` for every version of a fact or a document."""
+    """Ref that was read or changed, or `kind:id` for all versions of a fact or document (default: any)."""
     since: Since | None = None
-    """Only what was done from this time on."""
+    """Earliest time of entries (default: no limit). A date means the start of that day."""
     until: Moment | None = None
-    """Only what was done up to this time. A day means its end."""
+    """Latest time of entries (default: no limit). A date means the end of that day."""
     limit: Limit = 50
-    """How many entries to return at most."""
+    """Maximum number of entries (default 50)."""
     after: Cursor = ""
-    """Only what follows: the `next` of the previous page."""
+    """Cursor of the next page: the `next` of the previous page."""
 
 
-ACCESS: Verb[AccessRequest, AccessPage] = Verb(
-    "memory.access", AccessRequest, AccessPage, "GET /access", Scope.OPERATE, Retry.SAFE,
-    "List who read, wrote, erased or made keys, the newest first: the access record.",
+LIST_ACCESS: Operation[ListAccessRequest, Page[AccessEntry]] = Operation(
+    "memory.admin.access.list", ListAccessRequest, Page[AccessEntry], "GET /access", Scope.OPERATE, Retry.SAFE,
+    "List the access log: who read, wrote or deleted what, and who managed keys. Newest first.",
     details=(
-        "A page looks at 20,000 entries at most, so a narrow one may be short, even empty, and still have a `next`. "
-        "Questions and texts are never recorded. An entry goes after as many days as `access_keep_days` says."
+        "A page scans up to 20,000 entries, so a page with filters can be short or empty and still have a `next`. "
+        "The log contains no questions or texts. The setting `access_log_days` limits the age of entries."
     ),
 )  # fmt: skip
 
-VERBS = served_by(
+OPERATIONS = served_by(
     "bethink.features.access.service",
-    ACCESS,
+    LIST_ACCESS,
+)
+HANDLES = (
+    HandleClass(
+        path="memory.admin.access", class_name="AccessLog", summary="The access log: who read or changed what."
+    ),
 )

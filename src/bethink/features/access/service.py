@@ -2,9 +2,10 @@
 
 from typing import Self
 
-from bethink.features.access.operations import ACCESS, AccessRequest
+from bethink.features.access.operations import LIST_ACCESS, ListAccessRequest
 from bethink.memory.registry import Host, handles
-from bethink.model.access import AccessPage
+from bethink.model.access import AccessEntry
+from bethink.model.paging import Page
 from bethink.store import access_log
 from bethink.store.db import Database
 
@@ -16,12 +17,12 @@ class AccessService:
         self._database = database
 
     @classmethod
-    def of(cls, host: Host) -> Self:
-        """Make it from the parts of an open memory."""
+    def from_host(cls, host: Host) -> Self:
+        """Build the service from an open memory."""
         return cls(host.database)
 
-    @handles(ACCESS)
-    async def access(self, space: str, request: AccessRequest) -> AccessPage:
+    @handles(LIST_ACCESS)
+    async def access(self, space: str, request: ListAccessRequest) -> Page[AccessEntry]:
         """Return a page of the access log."""
         del space
         return await self._database.transact(
@@ -30,12 +31,12 @@ class AccessService:
                 space=request.space,
                 key=request.key,
                 person=request.person,
-                verb=request.verb,
+                operation=request.operation,
                 ref=request.ref,
                 since=request.since,
                 before=request.until,
                 after=request.after,
                 limit=request.limit,
             ),
-            read=True,
+            read_only=True,
         )

@@ -1,1 +1,1 @@
-"""Interfaces that only the specification asks for: each is a thin layer on the API."""
+"""Interfaces required only by the specification, as thin layers on the API."""

@@ -1,4 +1,4 @@
-"""One file per agent: histories that are opened when they are first needed."""
+"""One database file per agent, opened on first use."""
 
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
@@ -11,7 +11,7 @@ from bethink.api.connect import Memory
 from bethink.api.facts import Facts
 from bethink.base.logs import logger
 from bethink.config.settings import Settings
-from bethink.errors import Invalid, StoreError
+from bethink.errors import DatabaseError, InvalidRequestError
 from bethink.extend import Redactor
 from bethink.host.build import redactor_from
 from bethink.host.databases import sqlite_file
@@ -22,16 +22,16 @@ from bethink.store.db import Database
 
 DEFAULT_SPACE = "default"
 
-_MAX_HELD = 10_000
+_MAX_CACHED = 10_000
 _log = logger("memory")
 
 Services = TypedDict("Services", {"memory.history": History, "memory.store": Facts})
 
 
 def services(memory: Memory, *, space: str, agent: str = "assistant") -> Services:
-    """Return the two tiers of a memory under the names by which a host registers them."""
+    """Return the two tiers of a memory, under the names a host registers them by."""
     return {
-        "memory.history": memory.local().history(space, agent=agent),
+        "memory.history": memory.backend.local().history(space, agent=agent),
         "memory.store": memory.space(space).facts,
     }
 
@@ -54,21 +54,23 @@ def _history(database: Database, agent: str, redactor: Redactor) -> History:
 
 
 class AgentStores:
-    """One file per agent, opened once, when it is first needed."""
+    """Database files of agents, each opened once, on first use."""
 
     def __init__(self, settings: Settings, *, redactor: Redactor | None = None) -> None:
         self._settings = settings
         self._redactor = redactor
         self._opened: dict[str, tuple[History, Database]] = {}
-        self._held: dict[tuple[str, str], list[Message]] = {}
-        self._blind: set[tuple[str, str]] = set()
+        self._recent: dict[tuple[str, str], list[Message]] = {}
+        self._without_memory: set[tuple[str, str]] = set()
         self._turns: dict[tuple[str, str], anyio.Lock] = {}
         self._guard = anyio.Lock()
 
     def path_of(self, agent: str) -> Path | None:
         """Return the path of an agent's file, or None if it has no memory."""
         if not agent or agent in (".", "..") or set(agent) & set("/\\\0"):
-            raise Invalid(f"{agent!r} cannot be used as the folder of an agent.", hint="Use a name without slashes.")
+            raise InvalidRequestError(
+                f"{agent!r} cannot be used as an agent's folder name.", hint="Use a name without slashes."
+            )
         own = self._settings.agent(agent)
         if not (self._settings.enabled and own.enabled):
             return None
@@ -111,15 +113,15 @@ class AgentStores:
 
         The conversation is restored when this process first sees it. An answer that could not be sent is not stored.
         """
-        place = (agent, key)
-        async with self._turns.setdefault(place, anyio.Lock()):
+        conversation = (agent, key)
+        async with self._turns.setdefault(conversation, anyio.Lock()):
             history = await self._history_or_none(agent)
-            held = self._held.pop(place, None)
-            if history is not None and place in self._blind:
-                held = None  # those messages date from a time without its memory
-            self._blind.discard(place)
+            recent = self._recent.pop(conversation, None)
+            if history is not None and conversation in self._without_memory:
+                recent = None  # these messages were collected while its memory was unavailable
+            self._without_memory.discard(conversation)
             limit = self._settings.max_history_len
-            async with LiveHistory(history, key, max_history_len=limit, held=held) as live:
+            async with LiveHistory(history, key, max_history_len=limit, initial_messages=recent) as live:
                 restored = live.failures == 0
                 try:
                     await live.append(Message(role="user", content=text))
@@ -128,29 +130,29 @@ class AgentStores:
                     await live.append(Message(role="assistant", content=answer))
                 finally:
                     if restored:
-                        self._hold(place, live.messages)
+                        self._cache_messages(conversation, live.messages)
                     if history is None and self.path_of(agent) is not None:
-                        self._blind.add(place)
+                        self._without_memory.add(conversation)
             return answer
 
     async def _history_or_none(self, agent: str) -> History | None:
         try:
             return await self.resolve_history(agent)
-        except StoreError as error:
-            _log.error("agent %s continues without its memory: %s", agent, type(error).__name__)
+        except DatabaseError as error:
+            _log.error("Agent %s continues without its memory: %s", agent, type(error).__name__)
             return None
 
-    def _hold(self, place: tuple[str, str], messages: list[Message]) -> None:
-        self._held[place] = messages
-        while len(self._held) > _MAX_HELD:  # drop the least recently used; it is restored when needed
-            oldest = next(iter(self._held))
-            del self._held[oldest]
+    def _cache_messages(self, conversation: tuple[str, str], messages: list[Message]) -> None:
+        self._recent[conversation] = messages
+        while len(self._recent) > _MAX_CACHED:  # drop the least recently used; it is restored when needed
+            oldest = next(iter(self._recent))
+            del self._recent[oldest]
             self._turns.pop(oldest, None)
 
     async def close(self) -> None:
         """Close every file that was opened."""
         opened, self._opened = self._opened, {}
-        self._held.clear()
+        self._recent.clear()
         async with AsyncExitStack() as stack:
             for _, database in opened.values():
                 stack.push_async_callback(database.close)

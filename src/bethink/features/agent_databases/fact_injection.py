@@ -10,7 +10,7 @@ _HEADING = "## Relevant Memory"
 
 @frozen
 class InjectionRequest:
-    """What to look for, in which facts, and how much of it may be injected."""
+    """A query over facts, with limits on the injected text."""
 
     store: Facts | None
     query: str
@@ -26,11 +26,11 @@ async def inject_memory(request: InjectionRequest) -> str | None:
     """
     if request.store is None or request.max_facts < 1:
         return None
-    lines, found = [_HEADING, ""], None
+    lines, result = [_HEADING, ""], None
     for fact in await request.store.search(request.query, limit=request.max_facts):
-        lines.append(f"- {inert(fact.content)}")
+        lines.append(f"- {inert(fact.text)}")
         section = "\n".join(lines)
         if request.estimator.count(section) > request.max_tokens:
             break
-        found = section
-    return found
+        result = section
+    return result

@@ -52,10 +52,10 @@ class LineExtractor:
         return [
             Fact(
                 id=f"{stamp}-{index}-{next(_sequence)}",
-                content=line,
+                text=line,
                 source=session_id,
                 origin=Origin("assistant"),
-                made_by=made_by,
+                created_by=made_by,
             )
             for index, line in enumerate(_lines(self._cut(answer.text)))
         ]

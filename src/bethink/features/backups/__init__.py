@@ -1,7 +1,7 @@
-"""Backups of a whole memory: made while others write, checked, and restored without what was erased since."""
+"""Online backups: create, verify and restore. A restore repeats later deletions."""
 
 COMMANDS = {
-    "backup": "Copy the whole memory into a file, while others use it.",
-    "restore": "Replace the whole memory by a backup.",
-    "verify": "Check that the memory, or a backup of it, is whole.",
+    "data backup": "Back up the database while it is in use.",
+    "data restore": "Restore a backup.",
+    "data verify": "Check a database or backup for corruption.",
 }

@@ -1,4 +1,4 @@
-"""Makes a backup of a database that others may be using."""
+"""Backs up a database that may be in use."""
 
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -8,7 +8,8 @@ from anyio import to_thread
 
 from bethink.base.logs import logger
 from bethink.config.settings import Settings
-from bethink.errors import Conflict, Misconfigured, NotFound, Unavailable
+from bethink.config.units import milliseconds
+from bethink.errors import ConfigurationError, ConflictError, DatabaseUnavailableError, NotFoundError
 from bethink.features.backups import manifest
 from bethink.host.databases import database_from
 from bethink.memory.access.record import AccessRecord
@@ -18,13 +19,13 @@ _log = logger("backup")
 
 
 async def back_up(settings: Settings, file: Path, *, tools: str = "") -> BackupManifest:
-    """Copy the whole database into a new file, with a manifest beside it. Whatever was acknowledged before is in it.
+    """Copy the database into a new file with a manifest next to it. All committed writes are included.
 
-    On PostgreSQL the settings must name a role that row-level security does not bind; `tools` is the folder of pg_dump.
+    On PostgreSQL the settings must name a role that bypasses row-level security; `tools` is the folder of pg_dump.
 
     Raises:
-        Conflict: if the file exists.
-        Misconfigured: if the role or the tools do not fit.
+        ConflictError: if the file exists.
+        ConfigurationError: if the role or the tools are unsuitable.
     """
     await to_thread.run_sync(_check, settings, file)
     await _record(settings)
@@ -32,14 +33,14 @@ async def back_up(settings: Settings, file: Path, *, tools: str = "") -> BackupM
 
 
 def is_postgres(settings: Settings) -> bool:
-    """Return whether settings name a PostgreSQL server. Raises `Misconfigured` if they name what has no backup."""
+    """Return whether settings name a PostgreSQL server. Raises `ConfigurationError` if these do not support backups."""
     if settings.module == "memory.postgres":
         return True
     if settings.module != "memory.sqlite":
-        hint = "Back up each of its databases by its own address, and a directory of shards with pg_dump."
-        raise Misconfigured(f"`{settings.module}` has no backup of its own.", hint=hint)
+        hint = "Back up each database by its own address, and a shard directory with pg_dump."
+        raise ConfigurationError(f"`{settings.module}` does not support backups.", hint=hint)
     if settings.database_path == ":memory:":
-        raise Misconfigured("a memory without a file has no backup.", hint="Name a file with --database.")
+        raise ConfigurationError("An in-memory database cannot be backed up.", hint="Pass a file with --database.")
     return False
 
 
@@ -50,19 +51,22 @@ def file_of(settings: Settings) -> Path:
 
 def _check(settings: Settings, file: Path) -> None:
     if file.exists() or manifest.path_of(file).exists():
-        raise Conflict(f"{file} exists.", hint="Choose another name: a backup is never written over.")
+        raise ConflictError(f"{file} already exists.", hint="Choose another name. Backups are never overwritten.")
     if not is_postgres(settings) and not file_of(settings).is_file():
-        raise NotFound(f"no database at {file_of(settings)}.", hint="Check the path.")
+        raise NotFoundError(f"No database at {file_of(settings)}.", hint="Check the path.")
 
 
 async def _record(settings: Settings) -> None:
-    """Add the backup to the access record, if the schema has one: it stays what it is."""
+    """Add the backup to the access log, if the schema has that table."""
     database = database_from(settings)
-    record = AccessRecord(database, keep_days=settings.access.keep_days).of_everything("memory.backup")
+    record = AccessRecord(database, keep_days=settings.access.keep_days).record_everything("memory.backup")
     try:
-        await database.look(lambda tx: record(tx, "") if tx.has_table("access_log") else None, read=False)
-    except (Misconfigured, Unavailable) as error:  # it may only be read, or is locked: better a backup than an entry
-        _log.warning("the backup is not in the access record: %s", error)
+        await database.run_unopened(lambda tx: record(tx, "") if tx.has_table("access_log") else None, read_only=False)
+    except (
+        ConfigurationError,
+        DatabaseUnavailableError,
+    ) as error:  # read-only or locked: the backup matters more than the entry
+        _log.warning("The backup is missing from the access log: %s", error)
 
 
 def _make(settings: Settings, file: Path, tools: str) -> BackupManifest:
@@ -70,8 +74,8 @@ def _make(settings: Settings, file: Path, tools: str) -> BackupManifest:
     part.unlink(missing_ok=True)
     began_at = datetime.now(UTC)
     try:
-        counts = _dumped(settings, part, tools) if is_postgres(settings) else _copied(settings, part)
-        made = BackupManifest(
+        counts = _dump_postgres(settings, part, tools) if is_postgres(settings) else _copy_sqlite(settings, part)
+        new_manifest = BackupManifest(
             database="postgres" if is_postgres(settings) else "sqlite",
             began_at=began_at,
             counts=counts,
@@ -79,22 +83,22 @@ def _make(settings: Settings, file: Path, tools: str) -> BackupManifest:
             sha256=manifest.digest(part),
             bethink=version("bethink"),
         )
-        manifest.write(file, made)
-        part.rename(file)  # last: a backup that was interrupted is not taken for one
+        manifest.write(file, new_manifest)
+        part.rename(file)  # last, so that an interrupted backup is never mistaken for a complete one
     except BaseException:
         part.unlink(missing_ok=True)
         raise
-    return made
+    return new_manifest
 
 
-def _copied(settings: Settings, part: Path) -> Counts:
-    from bethink.store.engines.sqlite_copy import copy_file, counted  # noqa: PLC0415 - a server needs another driver
+def _copy_sqlite(settings: Settings, part: Path) -> Counts:
+    from bethink.store.engines.sqlite_copy import copy_file, count_rows  # noqa: PLC0415 - a server needs another driver
 
-    copy_file(file_of(settings), part, busy_timeout=settings.sqlite.busy_timeout)
-    return counted(part)
+    copy_file(file_of(settings), part, busy_timeout=milliseconds(settings.sqlite.busy_timeout))
+    return count_rows(part)
 
 
-def _dumped(settings: Settings, part: Path, tools: str) -> Counts:
+def _dump_postgres(settings: Settings, part: Path, tools: str) -> Counts:
     from bethink.store.engines.postgres_dump import Tools, dump  # noqa: PLC0415 - as above
 
     return dump(settings.postgres.dsn, part, tools=Tools(folder=tools))

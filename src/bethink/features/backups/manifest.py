@@ -1,20 +1,20 @@
-"""The manifest of a backup: a small JSON file beside it."""
+"""The manifest of a backup: a small JSON file next to it."""
 
 import json
 from dataclasses import asdict
 from hashlib import file_digest
 from pathlib import Path
 
-from bethink.errors import Corrupt
+from bethink.errors import CorruptDatabaseError
 from bethink.model.backups import BackupManifest, Counts
 from bethink.model.moments import from_micros, to_micros
 
 _FORMAT = "bethink backup 1"
-"""The first key of every manifest; its number grows with the format."""
+"""First key of every manifest. Its number increases with the format."""
 
 
 def path_of(file: Path) -> Path:
-    """Return where the manifest of a backup is."""
+    """Return the path of a backup's manifest."""
     return file.with_name(f"{file.name}.json")
 
 
@@ -26,8 +26,8 @@ def write(file: Path, manifest: BackupManifest) -> None:
     path.write_text(f"{json.dumps(values, indent=2)}\n", encoding="utf-8")
 
 
-def read(file: Path) -> BackupManifest | None:
-    """Return the manifest of a backup; None if it has none. Raises `Corrupt` if it cannot be read."""
+def load(file: Path) -> BackupManifest | None:
+    """Return the manifest of a backup, or None. Raises `CorruptDatabaseError` if it is unreadable."""
     path = path_of(file)
     if not path.exists():
         return None
@@ -37,19 +37,21 @@ def read(file: Path) -> BackupManifest | None:
         counts = Counts(**values.pop("counts"))
         return BackupManifest(**values | {"counts": counts, "began_at": from_micros(values["began_at"])})
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise Corrupt(f"{path} is not the manifest of a backup.", hint="Copy it again with its backup.") from error
+        raise CorruptDatabaseError(
+            f"{path} is not a backup manifest.", hint="Copy it again together with the backup."
+        ) from error
 
 
 def digest(file: Path) -> str:
     """Return the SHA-256 of a file."""
-    with file.open("rb") as opened:
-        return file_digest(opened, "sha256").hexdigest()
+    with file.open("rb") as stream:
+        return file_digest(stream, "sha256").hexdigest()
 
 
 def check(file: Path, manifest: BackupManifest) -> None:
-    """Raise `Corrupt` if a backup is not, byte for byte, what its manifest says."""
+    """Raise `CorruptDatabaseError` if a backup differs from its manifest in size or digest."""
     size = file.stat().st_size
     if size != manifest.bytes:
-        raise Corrupt(f"{file} has {size} bytes, and was written with {manifest.bytes}.", hint="Use another copy.")
+        raise CorruptDatabaseError(f"{file} is {size} bytes, expected {manifest.bytes}.", hint="Use another copy.")
     if digest(file) != manifest.sha256:
-        raise Corrupt(f"{file} was changed since it was written.", hint="Use another copy.")
+        raise CorruptDatabaseError(f"{file} was changed after it was created.", hint="Use another copy.")

@@ -1,1 +1,1 @@
-"""The context log: which memories were injected into which session."""
+"""The context log: memories injected into each session."""

@@ -1,37 +1,44 @@
-"""Operations on the context log."""
+"""Operation on the context log."""
 
 from typing import Annotated
 
 from bethink.base.frozen import frozen
-from bethink.features.context_log.records import ShownPage
+from bethink.features.context_log.records import ContextLogEntry
 from bethink.model.access import Scope
 from bethink.model.checks import Between
 from bethink.model.moments import Moment
-from bethink.model.operations.base import Cursor, Name, Request, Retry, Verb, served_by
+from bethink.model.operations.base import Cursor, HandleClass, Name, Operation, Request, Retry, served_by
+from bethink.model.paging import Page
 
 READ = Scope.READ
 
 
 @frozen
-class PageShownRequest(Request):
-    """A page of the ledger, with texts."""
+class ListContextLogRequest(Request):
+    """A page of the context log, with texts."""
 
     session_id: Name | None = None
-    """Only what this session was shown."""
-    showing_id: Name | None = None
-    """Only this entry."""
+    """Id of the session (default: all sessions)."""
+    entry_id: Name | None = None
+    """Id of one entry (default: all entries)."""
     as_of: Moment | None = None
-    """Only what had been shown by this time. A day means its end."""
+    """Latest time of entries (default: now). A date means the end of that day."""
     limit: Annotated[int, Between(1, 100)] = 20
-    """How many entries to return at most."""
+    """Maximum number of entries (default 20)."""
     after: Cursor = ""
-    """Only what follows: the `next` of the previous page."""
+    """Cursor of the next page: the `next` of the previous page."""
 
 
-PAGE_SHOWN: Verb[PageShownRequest, ShownPage] = Verb(
-    "space.page_shown", PageShownRequest, ShownPage, "GET /spaces/{space}/shown_page", READ, Retry.SAFE,
-    "List what was shown to whom, the newest first, each memory with its text in the version that was shown.",
-    raises="NotFound: if the space has no such session.",
+LIST_CONTEXT_LOG: Operation[ListContextLogRequest, Page[ContextLogEntry]] = Operation(
+    "space.admin.context_log.list", ListContextLogRequest, Page[ContextLogEntry], "GET /spaces/{space}/context-log",
+    READ, Retry.SAFE,
+    "List the memories shown to sessions, each with its text at that time. Newest first.",
+    raises="NotFoundError: if the space has no such session.",
 )  # fmt: skip
 
-VERBS = served_by("bethink.features.context_log.service", PAGE_SHOWN)
+OPERATIONS = served_by("bethink.features.context_log.service", LIST_CONTEXT_LOG)
+HANDLES = (
+    HandleClass(
+        path="space.admin.context_log", class_name="ContextLog", summary="The memories that were shown to sessions."
+    ),
+)

@@ -1,56 +1,58 @@
-"""Who was told what, and when: the ledger with the texts, each in the version that was shown."""
+"""The context log page: memories shown to sessions, each in the version that was shown."""
 
 from typing import Any
 
-from bethink.errors import NotFound
-from bethink.features.context_log.operations import PAGE_SHOWN, PageShownRequest
-from bethink.web.visit import MenuItem, Page, PageRoute, Twin, Visit
+from bethink.errors import NotFoundError
+from bethink.features.context_log.operations import LIST_CONTEXT_LOG, ListContextLogRequest
+from bethink.web.visit import MenuItem, PageRoute, PageView, Twin, Visit
 
 _PAGE = 20
 
 
-def _listed(visit: Visit) -> Twin:
-    session = visit.ask("session") or None
-    return PAGE_SHOWN, PageShownRequest(session_id=session, as_of=visit.moment, limit=_PAGE, after=visit.ask("after"))
+def _list_request(visit: Visit) -> Twin:
+    session = visit.query_value("session") or None
+    return LIST_CONTEXT_LOG, ListContextLogRequest(
+        session_id=session, as_of=visit.moment, limit=_PAGE, after=visit.query_value("after")
+    )
 
 
-async def shown(visit: Visit) -> Page:
-    """List what was shown, the newest first."""
-    verb, request = _listed(visit)
-    found = await visit.run(verb, request)
+async def list_entries(visit: Visit) -> PageView:
+    """List the entries of the context log, newest first."""
+    operation, request = _list_request(visit)
+    page = await visit.run(operation, request)
     values: dict[str, Any] = {
-        "blocks": found.items,
+        "blocks": page.items,
         "session": request.session_id,
         "after": request.after,
-        "more": visit.link("shown", session=request.session_id, after=found.next) if found.next else "",
+        "more": visit.link("shown", session=request.session_id, after=page.next) if page.next else "",
         "most": 4,
     }
-    return Page(template="context_log.html", values=values)
+    return PageView(template="context_log.html", values=values)
 
 
-def _one(visit: Visit) -> Twin:
-    return PAGE_SHOWN, PageShownRequest(showing_id=visit.names["showing"], as_of=visit.moment, limit=1)
+def _entry_request(visit: Visit) -> Twin:
+    return LIST_CONTEXT_LOG, ListContextLogRequest(entry_id=visit.names["showing"], as_of=visit.moment, limit=1)
 
 
-async def showing(visit: Visit) -> Page:
-    """Show all that was in one block or answer."""
-    found = await visit.run(*_one(visit))
-    if not found.items:
-        raise NotFound("nothing was shown by that name here.", hint="Choose an entry from the list.")
-    values: dict[str, Any] = {"blocks": found.items, "session": None, "after": "", "more": "", "most": 0}
-    return Page(template="context_log.html", values=values)
+async def show_entry(visit: Visit) -> PageView:
+    """Show all memories of one block or result."""
+    page = await visit.run(*_entry_request(visit))
+    if not page.items:
+        raise NotFoundError("No such entry in the context log of this space.", hint="Select an entry from the list.")
+    values: dict[str, Any] = {"blocks": page.items, "session": None, "after": "", "more": "", "most": 0}
+    return PageView(template="context_log.html", values=values)
 
 
 ROUTES = (
-    PageRoute(path="/s/{space}/shown", handler=shown, twin=_listed),
-    PageRoute(path="/s/{space}/shown/{showing}", handler=showing, twin=_one),
+    PageRoute(path="/s/{space}/shown", handler=list_entries, twin=_list_request),
+    PageRoute(path="/s/{space}/shown/{showing}", handler=show_entry, twin=_entry_request),
 )
 MENU = (
     MenuItem(
         section="Memory",
-        name="Shown",
+        name="Context log",
         step="shown",
-        operation=PAGE_SHOWN,
+        operation=LIST_CONTEXT_LOG,
         shortcut="h",
         position=40,
         templates=("context_log",),

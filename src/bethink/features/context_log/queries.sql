@@ -1,5 +1,5 @@
 -- name: page_showings
--- A page of what was shown in a space by a time, or to one session, with whom it was shown to, the newest first.
+-- A page of the context log of a space or session up to a time, with agent and conversation, newest first.
 SELECT l.id, l.purpose, l.session_id, l.shown_at, l.tokens, l.digest, a.name AS agent, c.key AS conversation
 FROM ledger l LEFT JOIN sessions s ON s.space_id = l.space_id AND s.id = l.session_id
 LEFT JOIN conversations c ON c.space_id = s.space_id AND c.id = s.conversation_id

@@ -1,13 +1,14 @@
-"""Pages of the ledger: what was shown to whom, with the texts."""
+"""Records of the context log: memories shown to sessions, with their text."""
 
 from bethink.base.frozen import frozen
-from bethink.model.recall import Ref, Showing
+from bethink.model.recall import ContextEntry
 from bethink.model.records import Origin
+from bethink.model.refs import Ref
 
 
 @frozen
 class ShownMemory:
-    """A memory that was shown, in the version that was. `text` is the beginning of it, None if it was erased since."""
+    """A memory in the version that was shown. `text` is its beginning, or None if it was deleted since."""
 
     ref: Ref
     text: str | None = None
@@ -15,22 +16,12 @@ class ShownMemory:
 
 
 @frozen
-class ShownBlock:
-    """One entry of the ledger, the conversation and the agent that it was shown to, and what it said.
+class ContextLogEntry(ContextEntry):
+    """An entry of the context log with its conversation, its agent, and the texts of its memories.
 
-    Both names are empty if the session was forgotten since.
+    Conversation and agent are empty if the session was deleted since.
     """
 
-    showing: Showing
     conversation: str = ""
     agent: str = ""
     memories: tuple[ShownMemory, ...] = ()
-
-
-@frozen
-class ShownPage:
-    """A page of what was shown, the newest first."""
-
-    items: tuple[ShownBlock, ...] = ()
-    next: str | None = None
-    """Pass it as `after` for the next page; None on the last one."""

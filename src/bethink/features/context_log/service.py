@@ -1,12 +1,13 @@
-"""Reads the context log: which memories were injected where."""
+"""Reads the context log: memories injected into each session."""
 
 from typing import Self
 
-from bethink.errors import NotFound
+from bethink.errors import NotFoundError
 from bethink.features.context_log import queries
-from bethink.features.context_log.operations import PAGE_SHOWN, PageShownRequest
-from bethink.features.context_log.records import ShownPage
+from bethink.features.context_log.operations import LIST_CONTEXT_LOG, ListContextLogRequest
+from bethink.features.context_log.records import ContextLogEntry
 from bethink.memory.registry import Host, handles
+from bethink.model.paging import Page
 from bethink.store import sessions
 from bethink.store.db import Database, Tx
 
@@ -18,26 +19,26 @@ class ContextLogService:
         self._database = database
 
     @classmethod
-    def of(cls, host: Host) -> Self:
-        """Make it from the parts of an open memory."""
+    def from_host(cls, host: Host) -> Self:
+        """Build the service from an open memory."""
         return cls(host.database)
 
-    @handles(PAGE_SHOWN)
-    async def shown(self, space: str, request: PageShownRequest) -> ShownPage:
-        """List what was shown to whom in a space."""
+    @handles(LIST_CONTEXT_LOG)
+    async def list_entries(self, space: str, request: ListContextLogRequest) -> Page[ContextLogEntry]:
+        """List the context log of a space."""
 
-        def body(tx: Tx) -> ShownPage:
+        def body(tx: Tx) -> Page[ContextLogEntry]:
             session = request.session_id
             if session is not None and sessions.find(tx, space=space, session_id=session) is None:
-                raise NotFound(f"no session {session!r} in space {space!r}.")
+                raise NotFoundError(f"No session {session!r} in space {space!r}.")
             return queries.page(
                 tx,
                 space=space,
                 session_id=request.session_id,
-                showing_id=request.showing_id,
+                entry_id=request.entry_id,
                 as_of=request.as_of,
                 after=request.after,
                 limit=request.limit,
             )
 
-        return await self._database.transact(body, space=space, read=True)
+        return await self._database.transact(body, space=space, read_only=True)

@@ -1,3 +1,3 @@
-"""Evaluate a memory on questions of your own: `run.py` first."""
+"""Evaluation of a memory on your own questions. Start with `run.py`."""
 
-COMMANDS = {"eval": "Evaluate memory on your own questions: evidence, answers, tokens and cost."}
+COMMANDS = {"test eval": "Measure recall and answers on your own questions."}

@@ -1,4 +1,4 @@
-"""Judges of answers: two that compare words, and the model."""
+"""Answer grading: by contained words, exact words, or a model."""
 
 import re
 from collections.abc import Sequence
@@ -16,22 +16,24 @@ _ARTICLES = frozenset({"a", "an", "the"})
 
 
 class Judging(StrEnum):
-    """How answers are judged."""
+    """Grading methods for answers."""
 
     CONTAINS = "contains"
-    """An answer is right if it has the words of the expected one, in their order."""
+    """Correct if it contains the expected words in order."""
     EXACT = "exact"
-    """It is right if it has these words and no others."""
+    """Correct if it has exactly the expected words."""
     MODEL = "model"
     """The model decides."""
 
 
-def says(answer: str, expected: Sequence[str], *, exactly: bool) -> bool:
-    """Return whether an answer has the words of one of those expected, whatever their case and punctuation."""
-    said = _words(answer)
+def matches_expected(answer: str, expected: Sequence[str], *, exactly: bool) -> bool:
+    """Return whether an answer has the words of an expected answer. Case and punctuation are ignored."""
+    answer_words = _words(answer)
     for words in map(_words, expected):
-        places = range(len(said) - len(words) + 1)
-        if words and (said == words if exactly else any(said[at : at + len(words)] == words for at in places)):
+        positions = range(len(answer_words) - len(words) + 1)
+        if words and (
+            answer_words == words if exactly else any(answer_words[at : at + len(words)] == words for at in positions)
+        ):
             return True
     return False
 
@@ -41,13 +43,13 @@ def _words(text: str) -> list[str]:
 
 
 def verdict_call(question: str, expected: Sequence[str], answer: str) -> ModelCall:
-    """Return the question to a model that judges."""
-    key = " / ".join(inert(each) for each in expected)
+    """Return the prompt for the grading model."""
+    key = " / ".join(inert(text) for text in expected)
     prompt = f"Question: {inert(question)}\nKey: {key}\nAnswer: {inert(answer, limit=4_000)}"
     return ModelCall(system=_SYSTEM, prompt=prompt, max_tokens=1_024)
 
 
-def verdict_in(said: ModelAnswer) -> bool:
-    """Return what a model decided. One that thinks aloud ends with it; without a verdict the answer is wrong."""
-    found = _VERDICT.findall(said.text)
-    return bool(found) and found[-1].lower() == "correct"
+def verdict_in(response: ModelAnswer) -> bool:
+    """Return the model's last verdict. Without a verdict, the answer counts as wrong."""
+    verdicts = _VERDICT.findall(response.text)
+    return bool(verdicts) and verdicts[-1].lower() == "correct"

@@ -1,7 +1,7 @@
-"""Run an evaluation: is the evidence found, is the answer right, and what does it cost beside two baselines?
+"""Runs an evaluation: evidence ranks, correct answers and cost, compared with two baselines.
 
-memory   `space.ask`: an answer that memory proves, or a refusal
-full     the model reads everything that was said, the newest as far as its window goes
+memory   `space.ask`: an answer with sources, or a refusal
+full     the model reads all messages, the newest ones that fit its window
 none     the model is asked without any memory
 """
 
@@ -13,13 +13,13 @@ from statistics import fmean
 from bethink.api.space import Space
 from bethink.base.frozen import frozen
 from bethink.extend import Model, Tokens
-from bethink.features.evaluation.judges import Judging, says, verdict_call, verdict_in
+from bethink.features.evaluation.judges import Judging, matches_expected, verdict_call, verdict_in
 from bethink.features.evaluation.questions import EvalQuestion
 from bethink.model.calls import ModelCall
-from bethink.model.framing import framed, inert
+from bethink.model.framing import add_frame, inert
 from bethink.model.jobs import Usage
 from bethink.model.prices import Prices
-from bethink.model.recall import Recall, Recalled
+from bethink.model.recall import Match, RecallResult
 from bethink.model.records import Record
 
 MEMORY, FULL, NONE = "memory", "full", "none"
@@ -37,7 +37,7 @@ _PAGE = 1_000
 
 @frozen
 class EvalOptions:
-    """What is measured: how many results count as found, how answers are judged, and what they are compared with."""
+    """Evaluation options: result limit, grading method, baselines and prices."""
 
     k: int = 10
     judging: Judging = Judging.CONTAINS
@@ -48,7 +48,7 @@ class EvalOptions:
 
 @frozen
 class EvalAnswer:
-    """One answer: from which context, whether it is right, and what it took."""
+    """One answer with its context, grade and usage."""
 
     context: str
     answer: str
@@ -59,7 +59,7 @@ class EvalAnswer:
 
 @frozen
 class EvalResult:
-    """What came of one question: the rank of each piece of evidence, 0 where it was not found, and the answers."""
+    """The result of one question: the rank of each piece of evidence (0 if not found), and the answers."""
 
     question: EvalQuestion
     ranks: tuple[int, ...] = ()
@@ -68,7 +68,7 @@ class EvalResult:
 
 @frozen
 class EvalFigures:
-    """The answers of one context: the share that is right, the share that is refused, and what all of them took."""
+    """Figures for one context: share of correct answers, share of refusals, and total usage."""
 
     context: str
     questions: int
@@ -79,7 +79,7 @@ class EvalFigures:
 
 @frozen
 class Evaluation:
-    """What came of all questions. `evidence` is the share of evidence within the first so many results."""
+    """The results of all questions. `evidence` maps N to the share of evidence within the first N results."""
 
     questions: int
     k: int
@@ -87,16 +87,16 @@ class Evaluation:
     evidence: dict[int, float]
     figures: tuple[EvalFigures, ...]
     judge: Usage
-    """What judging took. The figures do not contain it."""
+    """Usage of the grading model, not included in the figures."""
     results: tuple[EvalResult, ...]
 
     def right(self, context: str = MEMORY) -> float | None:
-        """Return the share of right answers from a context; None if there are no answers."""
-        return next((each.right for each in self.figures if each.context == context), None)
+        """Return the share of correct answers from a context, or None without answers."""
+        return next((figures.right for figures in self.figures if figures.context == context), None)
 
 
 class Evaluator:
-    """Asks questions, one after the other. Without a model it only looks for evidence."""
+    """Runs questions one at a time. Without a model, it only searches for evidence."""
 
     def __init__(
         self, space: Space, *, model: Model | None, tokens: Tokens, options: EvalOptions, judge: Model | None = None
@@ -106,72 +106,74 @@ class Evaluator:
         self._judge = judge or model
         self._tokens = tokens
         self._options = options
-        self._judged = Usage()
+        self._judge_usage = Usage()
 
     async def run(self, questions: Sequence[EvalQuestion]) -> Evaluation:
-        """Evaluate a space on some questions. Nothing is stored, but what is cited counts as used."""
-        everything = ""
+        """Evaluate a space on some questions. Nothing is stored, but cited memories count as used."""
+        history = ""
         if self._model is not None and self._options.baselines:
-            everything = await self._everything(self._model)
-        results = [await self._one(question, everything) for question in questions]
+            history = await self._full_history(self._model)
+        results = [await self._evaluate(question, history) for question in questions]
         ranks = [rank for result in results for rank in result.ranks]
         cuts = sorted({cut for cut in (1, 5) if cut < self._options.k} | {self._options.k})
-        contexts = dict.fromkeys(each.context for result in results for each in result.answers)
+        contexts = dict.fromkeys(answer.context for result in results for answer in result.answers)
         return Evaluation(
             questions=len(results),
             k=self._options.k,
             judging=self._options.judging,
             evidence={cut: fmean(0 < rank <= cut for rank in ranks) for cut in cuts} if ranks else {},
             figures=tuple(_figures(context, results) for context in contexts),
-            judge=self._judged,
+            judge=self._judge_usage,
             results=tuple(results),
         )
 
-    async def _one(self, question: EvalQuestion, everything: str) -> EvalResult:
+    async def _evaluate(self, question: EvalQuestion, history: str) -> EvalResult:
         ranks: tuple[int, ...] = ()
         if question.evidence:
-            found = await self._space.recall(question.question, limit=self._options.k, as_of=question.as_of)
-            ranks = tuple(rank_of(each, found) for each in question.evidence)
+            result = await self._space.recall(question.question, limit=self._options.k, as_of=question.as_of)
+            ranks = tuple(rank_of(item, result) for item in question.evidence)
         if self._model is None or question.answers is None:
             return EvalResult(question=question, ranks=ranks)
-        answers = [await self._asked(question)]
+        answers = [await self._ask_memory(question)]
         if self._options.baselines:
-            answers.append(await self._baseline(self._model, question, FULL, everything))
-            answers.append(await self._baseline(self._model, question, NONE, ""))
-        judged = [replace(each, right=await self._is_right(question, each)) for each in answers]
-        return EvalResult(question=question, ranks=ranks, answers=tuple(judged))
+            answers.append(await self._ask_baseline(self._model, question, FULL, history))
+            answers.append(await self._ask_baseline(self._model, question, NONE, ""))
+        graded = [replace(item, right=await self._is_right(question, item)) for item in answers]
+        return EvalResult(question=question, ranks=ranks, answers=tuple(graded))
 
-    async def _asked(self, question: EvalQuestion) -> EvalAnswer:
+    async def _ask_memory(self, question: EvalQuestion) -> EvalAnswer:
         answer = await self._space.ask(question.question, as_of=question.as_of, budget=self._options.budget)
         usage, prices = answer.usage or Usage(), self._options.prices
         cost = round(usage.input_tokens * prices.input + usage.output_tokens * prices.output)
         return EvalAnswer(context=MEMORY, answer=answer.text, refused=not answer, usage=replace(usage, cost=cost))
 
-    async def _baseline(self, model: Model, question: EvalQuestion, context: str, notes: str) -> EvalAnswer:
-        shown = f"{framed(notes, note=_NOTE)}\n\n" if notes else ""
+    async def _ask_baseline(self, model: Model, question: EvalQuestion, context: str, notes: str) -> EvalAnswer:
+        prefix = f"{add_frame(notes, note=_NOTE)}\n\n" if notes else ""
         tokens = min(_ANSWER_TOKENS, model.window // 4)
-        call = ModelCall(system=_SYSTEM, prompt=f"{shown}Question: {inert(question.question)}", max_tokens=tokens)
-        said = await model.answer(call)
-        refused = not said.text.strip() or _UNKNOWN.fullmatch(said.text) is not None
-        usage = self._options.prices.usage(call, said)
-        return EvalAnswer(context=context, answer="" if refused else said.text.strip(), refused=refused, usage=usage)
+        call = ModelCall(system=_SYSTEM, prompt=f"{prefix}Question: {inert(question.question)}", max_tokens=tokens)
+        response = await model.answer(call)
+        refused = not response.text.strip() or _UNKNOWN.fullmatch(response.text) is not None
+        usage = self._options.prices.usage(call, response)
+        return EvalAnswer(
+            context=context, answer="" if refused else response.text.strip(), refused=refused, usage=usage
+        )
 
     async def _is_right(self, question: EvalQuestion, answer: EvalAnswer) -> bool:
         expected = question.answers or ()
         if not expected or answer.refused:
             return answer.refused and not expected
         if self._options.judging is not Judging.MODEL or self._judge is None:
-            return says(answer.answer, expected, exactly=self._options.judging is Judging.EXACT)
+            return matches_expected(answer.answer, expected, exactly=self._options.judging is Judging.EXACT)
         call = verdict_call(question.question, expected, answer.answer)
-        said = await self._judge.answer(call)
-        self._judged += self._options.prices.usage(call, said)
-        return verdict_in(said)
+        response = await self._judge.answer(call)
+        self._judge_usage += self._options.prices.usage(call, response)
+        return verdict_in(response)
 
-    async def _everything(self, model: Model) -> str:
-        """Return all that was said, oldest first; of what does not fit into the window, the oldest is left out."""
+    async def _full_history(self, model: Model) -> str:
+        """Return the newest messages that fit the model's window, in order of time."""
         room = int(model.window * _WINDOW)
         lines: list[str] = []
-        async for record in self._said():
+        async for record in self._messages_newest_first():
             line = f"- {record.message.name or record.message.role}, {_day(record)}: {inert(record.message.content)}"
             room -= self._tokens.count(line)
             if room < 0:
@@ -179,35 +181,35 @@ class Evaluator:
             lines.append(line)
         return "\n".join(reversed(lines))
 
-    async def _said(self) -> AsyncIterator[Record]:
-        """Yield all messages of the space, the newest session first, and in it the newest message."""
+    async def _messages_newest_first(self) -> AsyncIterator[Record]:
+        """Yield all messages of the space, newest session first and newest message first."""
         before = ""
-        while entries := await self._space.sessions(limit=_PAGE, before=before):
+        while entries := await self._space.sessions.list(limit=_PAGE, after=before):
             for entry in entries:
-                session = await self._space.get_session(entry.session.id)
+                session = await self._space.sessions.get(entry.session.id)
                 records: list[Record] = []
-                while page := await session.read(after=records[-1].number if records else 0, limit=_PAGE):
+                while page := await session.messages(after=records[-1].number if records else 0, limit=_PAGE):
                     records += page
                 for record in reversed(records):
                     yield record
             before = entries[-1].session.id
 
 
-def rank_of(evidence: str, found: Recall) -> int:
-    """Return the place of the first result that has a text or is a ref; 0 if none does."""
-    wanted = _plain(evidence)
-    for place, item in enumerate(found.items, 1):
-        if evidence in _refs(item) or any(wanted in _plain(text) for text in _texts(item)):
-            return place
+def rank_of(evidence: str, result: RecallResult) -> int:
+    """Return the rank of the first result that contains the text or has the ref, or 0."""
+    needle = _plain(evidence)
+    for rank, item in enumerate(result.items, 1):
+        if evidence in _refs(item) or any(needle in _plain(text) for text in _texts(item)):
+            return rank
     return 0
 
 
-def _refs(item: Recalled) -> set[str]:
-    sources = {f"message:{each.session_id}:{each.number}" for each in item.sources}
-    return {str(item.ref), *map(str, item.also)} | sources
+def _refs(item: Match) -> set[str]:
+    sources = {f"message:{source.session_id}:{source.number}" for source in item.sources}
+    return {str(item.ref), *map(str, item.duplicates)} | sources
 
 
-def _texts(item: Recalled) -> list[str]:
+def _texts(item: Match) -> list[str]:
     return [item.text, *(excerpt.text for excerpt in item.excerpts)]
 
 
@@ -220,11 +222,11 @@ def _day(record: Record) -> str:
 
 
 def _figures(context: str, results: Sequence[EvalResult]) -> EvalFigures:
-    answers = [each for result in results for each in result.answers if each.context == context]
+    answers = [answer for result in results for answer in result.answers if answer.context == context]
     return EvalFigures(
         context=context,
         questions=len(answers),
-        right=fmean(each.right for each in answers),
-        refused=fmean(each.refused for each in answers),
-        usage=sum((each.usage for each in answers), Usage()),
+        right=fmean(answer.right for answer in answers),
+        refused=fmean(answer.refused for answer in answers),
+        usage=sum((answer.usage for answer in answers), Usage()),
     )

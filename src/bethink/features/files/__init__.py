@@ -1,3 +1,1 @@
-"""Files as sources: `service.py` first; a reader for each format, `passages.py` cuts what was read into passages."""
-
-COMMANDS = {"add-file": "Store files as passages that can be recalled."}
+"""Files as sources: `service.py` first; a reader for each format, `passages.py` cuts texts into passages."""

@@ -1,4 +1,4 @@
-"""Reads HTML: the text that a reader of the page sees, with a line break or a blank line where the page has one.
+"""Reads HTML: the visible text of the page, with its line breaks and blank lines.
 
 turbohtml builds the tree as a browser does. It limits the depth of the tree, so the time is linear in the length of
 the page, even if that is hostile. Parsers without that limit (lexbor, html5ever) need minutes for 500 kB of open tags.
@@ -11,7 +11,7 @@ from turbohtml import Element, Node, Text, parse
 
 from bethink.features.files.sources import Heading, SourceText, title_of
 
-_UNSEEN = frozenset(
+_HIDDEN_TAGS = frozenset(
     {
         "script", "style", "textarea", "xmp", "iframe", "noembed", "noframes", "plaintext", "noscript", "template",
         "svg", "math", "canvas", "object", "audio", "video", "select", "datalist", "dialog",
@@ -29,14 +29,14 @@ _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _TITLE_PARTS = 400
 """Parts of a heading that its title is made from. A heading may contain the whole page, and another heading."""
 _SPACES = re.compile(r"[ \t\n\r\f\v]+")
-_UNSHOWN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+_HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 
 
 def read_html(text: str) -> SourceText:
     """Return the visible text of a page with its headings, code and tables, without scripts and hidden parts."""
     page = _Page()
     levels: list[tuple[Element | None, Iterator[Node]]] = [(None, iter(parse(text).children))]
-    while levels:  # a loop, as a page may be nested deeper than Python calls functions
+    while levels:  # a loop, because a page may be nested deeper than Python's recursion limit
         element, children = levels[-1]
         node = next(children, None)
         if node is None:
@@ -45,7 +45,7 @@ def read_html(text: str) -> SourceText:
                 page.close(element.tag)
         elif isinstance(node, Text):
             page.words(node.data)
-        elif isinstance(node, Element) and _is_seen(node):
+        elif isinstance(node, Element) and _is_visible(node):
             page.open(node.tag)
             levels.append((node, iter(node.children)))
     return page.result()
@@ -56,13 +56,13 @@ class _Page:
         self._parts: list[str] = []
         self._length = 0
         self._gap = ""
-        """What separates the text so far from the next: nothing, a space, a cell, a line break or a blank line."""
+        """Separator before the next text: nothing, a space, a cell border, a line break or a blank line."""
         self._headings: list[Heading] = []
         self._blocks: list[tuple[int, int]] = []
         self._open_headings: list[tuple[int, int]] = []
-        """Where each open heading begins, in parts and in characters."""
+        """Start of each open heading, in parts and in characters."""
         self._open_blocks: list[int] = []
-        """Where each open code block and table begins, in characters."""
+        """Start of each open code block and table, in characters."""
         self._pre = 0
 
     def words(self, text: str) -> None:
@@ -116,11 +116,11 @@ class _Page:
             self._gap = " | "
 
 
-def _is_seen(element: Element) -> bool:
+def _is_visible(element: Element) -> bool:
     attributes = element.attrs
     return not (
-        element.tag in _UNSEEN
+        element.tag in _HIDDEN_TAGS
         or "hidden" in attributes
         or attributes.get("aria-hidden") == "true"
-        or _UNSHOWN.search(str(attributes.get("style") or ""))
+        or _HIDDEN_STYLE.search(str(attributes.get("style") or ""))
     )

@@ -10,17 +10,17 @@ _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+([^\n]*))?$")
 _CLOSING = re.compile(r"(?:^|[ \t]+)#+[ \t]*$")
 _UNDERLINE = re.compile(r" {0,3}(=+|-+)[ \t]*$")
-_LONGEST_LINE = 1_000
-"""How much of a line is looked at: no heading is longer."""
+_MAX_LINE = 1_000
+"""Characters of a line that are read. No heading is longer."""
 
 
 def read_markdown(text: str) -> SourceText:
-    """Return a text with its headings, fenced code and tables. Nothing in it is changed."""
-    found = _Scan()
+    """Return the unchanged text with its headings, fenced code and tables."""
+    scan = _Scan()
     for line in _LINE.finditer(text):
-        found.line(line[0][:_LONGEST_LINE].rstrip("\r"), line.start(), line.end())
-    found.finish(len(text))
-    return SourceText(text=text, headings=tuple(found.headings), blocks=tuple(found.blocks))
+        scan.line(line[0][:_MAX_LINE].rstrip("\r"), line.start(), line.end())
+    scan.finish(len(text))
+    return SourceText(text=text, headings=tuple(scan.headings), blocks=tuple(scan.blocks))
 
 
 class _Scan:
@@ -28,11 +28,11 @@ class _Scan:
         self.headings: list[Heading] = []
         self.blocks: list[tuple[int, int]] = []
         self._fence = ""
-        self._begun: int | None = None
+        self._fence_start: int | None = None
         self._table: tuple[int, int] | None = None
         self._last = -1
         self._above: tuple[int, str] | None = None
-        """The line before, if it may be the words of a heading with a line below it."""
+        """The previous line, if it can be an underlined heading."""
 
     def line(self, line: str, start: int, end: int) -> None:
         if start > self._last + 1:  # a blank line is between
@@ -40,14 +40,14 @@ class _Scan:
             self._above = None
         self._last = end
         fence = _FENCE.match(line)
-        if self._begun is not None:
+        if self._fence_start is not None:
             if fence and fence[1].startswith(self._fence) and not line[fence.end() :].strip():
-                self.blocks.append((self._begun, end))
-                self._begun = None
+                self.blocks.append((self._fence_start, end))
+                self._fence_start = None
             return
         if fence:
             self._end_table()
-            self._fence, self._begun, self._above = fence[1], start, None
+            self._fence, self._fence_start, self._above = fence[1], start, None
         elif line.lstrip().startswith("|"):
             self._table = (start if self._table is None else self._table[0], end)
             self._above = None
@@ -57,8 +57,8 @@ class _Scan:
 
     def finish(self, end: int) -> None:
         self._end_table()
-        if self._begun is not None:
-            self.blocks.append((self._begun, end))
+        if self._fence_start is not None:
+            self.blocks.append((self._fence_start, end))
 
     def _end_table(self) -> None:
         if self._table is not None:

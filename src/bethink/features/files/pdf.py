@@ -1,6 +1,6 @@
-"""Reads PDF in a process of its own, which is ended if it takes too long or too much: a PDF is a program.
+"""Reads PDF in a separate process with time and memory limits, because a PDF is a program.
 
-The process reads the file from stdin and writes JSON: the text of each page, or why there is none.
+The process reads the file from stdin and writes JSON: the text of each page, or the reason for a failure.
 """
 
 import json
@@ -12,53 +12,56 @@ from typing import Any
 
 import anyio
 
-from bethink.errors import Invalid
+from bethink.errors import InvalidRequestError
 from bethink.features.files.sources import MAX_CHARACTERS, SourceText
 from bethink.model.text import clean
 
 MAX_PAGES = 2_000
 _PAGE = 50_000
-"""How many characters of a page are taken."""
+"""Maximum characters read from a page."""
 _SECONDS = 60
 _MEMORY = 1_500_000_000
 _ENCRYPTED, _BROKEN, _PAGES = "encrypted", "broken", "pages"
-_WHY = {
-    _ENCRYPTED: ("it is encrypted.", "Save it without a password."),
-    _PAGES: (f"it has more than {MAX_PAGES:,} pages.", "Split it."),
-    _BROKEN: ("it is not a PDF that can be read.", "Open it and save it again, or add its text."),
+_ERRORS = {
+    _ENCRYPTED: ("The PDF is encrypted.", "Save the file without a password."),
+    _PAGES: (f"The PDF has more than {MAX_PAGES:,} pages.", "Split the file."),
+    _BROKEN: ("The PDF cannot be read.", "Open and save the file again, or add its text."),
 }
 
 
 async def read_pdf(data: bytes) -> SourceText:
-    """Return the text of a PDF, with the place where each page begins. Pages have a blank line between them.
+    """Return the text of a PDF with the start of each page. Pages are separated by a blank line.
 
     Raises:
-        Invalid: if it is encrypted, broken, has too many pages, or takes too long; and without the extra `pdf`.
+        InvalidRequestError: if it is encrypted or broken, has too many pages, or takes too long; and without the extra
+            `pdf`.
     """
     if find_spec("pypdf") is None:
-        raise Invalid("reading PDF needs the extra pdf.", hint="Run pip install 'bethink[pdf]' where memory is.")
+        raise InvalidRequestError(
+            "Reading PDF requires the extra `pdf`.", hint="Run pip install 'bethink[pdf]' on the server."
+        )
     try:
         done = await anyio.to_thread.run_sync(_run, data, abandon_on_cancel=True)
     except subprocess.TimeoutExpired:
-        hint = "Split it, or add its text."
-        raise Invalid(f"reading it takes more than {_SECONDS} seconds.", hint=hint) from None
+        hint = "Split the file, or add its text."
+        raise InvalidRequestError(f"Reading the PDF took more than {_SECONDS} seconds.", hint=hint) from None
     try:
         answer: Any = json.loads(done)
     except ValueError:
         answer = {"why": _BROKEN}
     if "pages" not in answer:
-        message, hint = _WHY.get(answer.get("why", ""), _WHY[_BROKEN])
-        raise Invalid(message, hint=hint)
-    return _joined([clean(str(page)) for page in answer["pages"]])
+        message, hint = _ERRORS.get(answer.get("why", ""), _ERRORS[_BROKEN])
+        raise InvalidRequestError(message, hint=hint)
+    return _join_pages([clean(str(page)) for page in answer["pages"]])
 
 
 def _run(data: bytes) -> bytes:
-    # In a thread, as not every event loop can start a process. -P: its folder is not searched for modules.
+    # In a thread, because not every event loop can start a process. -P: do not search the working folder for modules.
     command = [sys.executable, "-P", "-m", __name__]
     return subprocess.run(command, input=data, capture_output=True, timeout=_SECONDS, check=False).stdout  # noqa: S603
 
 
-def _joined(pages: list[str]) -> SourceText:
+def _join_pages(pages: list[str]) -> SourceText:
     starts: list[int] = []
     at = 0
     for page in pages:
@@ -67,7 +70,7 @@ def _joined(pages: list[str]) -> SourceText:
     return SourceText(text="\n\n".join(pages), pages=tuple(starts))
 
 
-def _read(data: bytes) -> dict[str, object]:
+def _extract_pages(data: bytes) -> dict[str, object]:
     from pypdf import PdfReader  # noqa: PLC0415 - an extra
     from pypdf.errors import PyPdfError  # noqa: PLC0415
 
@@ -78,11 +81,11 @@ def _read(data: bytes) -> dict[str, object]:
         if len(reader.pages) > MAX_PAGES:
             return {"why": _PAGES}
         pages: list[str] = []
-        left = MAX_CHARACTERS + 1
+        remaining = MAX_CHARACTERS + 1
         for page in reader.pages:
-            pages.append(page.extract_text()[: min(_PAGE, left)])
-            left -= len(pages[-1])
-            if left <= 0:
+            pages.append(page.extract_text()[: min(_PAGE, remaining)])
+            remaining -= len(pages[-1])
+            if remaining <= 0:
                 break
     except (PyPdfError, ArithmeticError, AttributeError, LookupError, MemoryError, NotImplementedError, OSError,
             RecursionError, TypeError, ValueError) as error:  # fmt: skip
@@ -101,4 +104,4 @@ def _limit() -> None:
 
 if __name__ == "__main__":
     _limit()
-    sys.stdout.write(json.dumps(_read(sys.stdin.buffer.read())))
+    sys.stdout.write(json.dumps(_extract_pages(sys.stdin.buffer.read())))

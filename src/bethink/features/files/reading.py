@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 
 import anyio
 
-from bethink.errors import Invalid
+from bethink.errors import InvalidRequestError
 from bethink.features.files.html import read_html
 from bethink.features.files.markdown import read_markdown
 from bethink.features.files.sources import MAX_BYTES, MAX_CHARACTERS, SourceText
@@ -19,12 +19,14 @@ _SUFFIXES = {
     ".html": _HTML, ".htm": _HTML, ".xhtml": _HTML,
     ".pdf": PDF,
 }  # fmt: skip
-_MARKED = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+_BYTE_ORDER_MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 
 
 def _read_html(text: str) -> SourceText:
     if find_spec("turbohtml") is None:
-        raise Invalid("HTML needs the extra `html`.", hint="Run pip install 'bethink[html]' where memory is.")
+        raise InvalidRequestError(
+            "Reading HTML requires the extra `html`.", hint="Run pip install 'bethink[html]' on the server."
+        )
 
     return read_html(text)
 
@@ -32,38 +34,40 @@ def _read_html(text: str) -> SourceText:
 _READERS = {_MARKDOWN: read_markdown, _HTML: _read_html, "application/xhtml+xml": _read_html}
 
 
-def media_type_of(name: str, given: str | None) -> str:
-    """Return the media type of a file: the one that was given, or else by the suffix of its name.
+def media_type_of(name: str, media_type: str | None) -> str:
+    """Return the media type of a file: the argument, or else the type of its suffix.
 
     Raises:
-        Invalid: for a type that is neither text nor PDF.
+        InvalidRequestError: for a type that is neither text nor PDF.
     """
-    if given is None:
+    if media_type is None:
         return _SUFFIXES.get(PurePosixPath(name.lower()).suffix, _TEXT)
-    found = given.partition(";")[0].strip().lower()
-    if found != PDF and found not in _READERS and not found.startswith("text/"):
-        raise Invalid(f"{found!r} cannot be read.", hint=f"Use {_TEXT}, {_MARKDOWN}, {_HTML} or {PDF}.")
-    return found
+    base_type = media_type.partition(";")[0].strip().lower()
+    if base_type != PDF and base_type not in _READERS and not base_type.startswith("text/"):
+        raise InvalidRequestError(
+            f"{base_type!r} is not supported.", hint=f"Use {_TEXT}, {_MARKDOWN}, {_HTML} or {PDF}."
+        )
+    return base_type
 
 
-def decoded(data: bytes) -> str:
-    """Return the text of bytes: UTF-8, or UTF-16 with a byte order mark.
+def decode_text(data: bytes) -> str:
+    """Decode UTF-8, or UTF-16 with a byte order mark.
 
     Raises:
-        Invalid: if it is neither.
+        InvalidRequestError: if the bytes are neither.
     """
-    mark, encoding = next(((mark, each) for mark, each in _MARKED if data.startswith(mark)), (b"", "utf-8"))
+    mark, encoding = next(((mark, codec) for mark, codec in _BYTE_ORDER_MARKS if data.startswith(mark)), (b"", "utf-8"))
     try:
         return data[len(mark) :].decode(encoding)
     except UnicodeDecodeError:
-        raise Invalid("it is not text in UTF-8.", hint="Save it in UTF-8.") from None
+        raise InvalidRequestError("The file is not UTF-8 text.", hint="Save the file in UTF-8.") from None
 
 
 def read_text(text: str, media_type: str) -> SourceText:
-    """Return what a text says, read as its media type.
+    """Parse a text by its media type.
 
     Raises:
-        Invalid: for HTML without the extra `html`.
+        InvalidRequestError: for HTML without the extra `html`.
     """
     text = clean(text)
     reader = _READERS.get(media_type)
@@ -71,30 +75,34 @@ def read_text(text: str, media_type: str) -> SourceText:
 
 
 async def read_file(media_type: str, *, text: str | None, data: bytes | None) -> SourceText:
-    """Read a file that is given as text or as bytes.
+    """Read a file from text or bytes.
 
     Raises:
-        Invalid: if it is too large, not what its media type says, or holds no text.
+        InvalidRequestError: if it is too large, does not match its media type, or contains no text.
     """
     if data is not None and len(data) > MAX_BYTES:
-        raise Invalid(f"it has {len(data):,} bytes.", hint=f"A file may have up to {MAX_BYTES:,}: add it in parts.")
+        raise InvalidRequestError(
+            f"File too large: {len(data):,} bytes (maximum {MAX_BYTES:,}).", hint="Split the file."
+        )
     if media_type == PDF:
         from bethink.features.files.pdf import read_pdf  # noqa: PLC0415 - an extra
 
         if data is None:
-            raise Invalid("a PDF is given as data, not as text.", hint="Pass its bytes.")
-        found = await read_pdf(data)
+            raise InvalidRequestError("A PDF must be passed as `data`, not `text`.", hint="Pass the bytes of the file.")
+        source = await read_pdf(data)
     else:
-        whole = decoded(data or b"") if text is None else text
-        if len(whole) > MAX_CHARACTERS:
-            raise _too_long(len(whole))
-        found = await anyio.to_thread.run_sync(read_text, whole, media_type)
-    if len(found.text) > MAX_CHARACTERS:
-        raise _too_long(len(found.text))
-    if not found.text.strip():
-        raise Invalid("it holds no text.", hint="If it is a scan, it needs text recognition first.")
-    return found
+        content = decode_text(data or b"") if text is None else text
+        if len(content) > MAX_CHARACTERS:
+            raise _too_long(len(content))
+        source = await anyio.to_thread.run_sync(read_text, content, media_type)
+    if len(source.text) > MAX_CHARACTERS:
+        raise _too_long(len(source.text))
+    if not source.text.strip():
+        raise InvalidRequestError("The file contains no text.", hint="Run text recognition (OCR) on scans first.")
+    return source
 
 
-def _too_long(length: int) -> Invalid:
-    return Invalid(f"it has {length:,} characters.", hint=f"A file may have up to {MAX_CHARACTERS:,}: add it in parts.")
+def _too_long(length: int) -> InvalidRequestError:
+    return InvalidRequestError(
+        f"File too long: {length:,} characters (maximum {MAX_CHARACTERS:,}).", hint="Split the file."
+    )

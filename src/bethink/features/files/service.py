@@ -1,10 +1,10 @@
-"""Carries out add_file: a file becomes a conversation of its own, and each of its passages a message.
+"""Adds files: a file becomes a conversation, and each of its passages a message.
 
 read     reading.py    the text, by its media type
-cut      passages.py   into passages, each with its place in the text
-redact   secrets.py    so that no secret is missed because it stands in two of them
-compare  _Difference   with what the log holds of the file, in one transaction that stores what is new and takes
-                       back what is gone
+cut      passages.py   into passages, each with its position in the text
+redact   secrets.py    so that no secret is missed because two passages share it
+compare  _Difference   with the stored passages, in one transaction that stores new passages and retracts
+                       removed ones
 """
 
 import hashlib
@@ -13,12 +13,12 @@ from typing import NamedTuple, Self
 
 import anyio
 
-from bethink.errors import Conflict, Invalid
+from bethink.errors import ConflictError, InvalidRequestError
 from bethink.extend import Redactor
 from bethink.features.files.operations import ADD_FILE, AddFileRequest
 from bethink.features.files.passages import FilePassage, passages_of
 from bethink.features.files.reading import media_type_of, read_file
-from bethink.features.files.secrets import RedactedOnce, kept_together
+from bethink.features.files.secrets import CachingRedactor, join_split_secrets
 from bethink.features.files.sources import SourceText
 from bethink.memory.deletion.retract import retract
 from bethink.memory.log import messages, sessions
@@ -37,8 +37,8 @@ from bethink.model.records import (
     Role,
     SessionInfo,
     Trigger,
+    add_idempotency_keys,
     conversation_key,
-    keyed,
 )
 from bethink.model.text import JsonObject
 from bethink.store import erasures
@@ -60,52 +60,54 @@ class FileService:
         self._listeners = listeners
 
     @classmethod
-    def of(cls, host: Host) -> Self:
-        """Make it from the parts of an open memory."""
+    def from_host(cls, host: Host) -> Self:
+        """Build the service from an open memory."""
         return cls(host.database, redactor=host.redactor, listeners=host.listeners())
 
     @handles(ADD_FILE)
     async def add(self, space: str, request: AddFileRequest) -> AddedFile:
-        """Store a file, or what changed in it."""
+        """Store a file, or its changes."""
         key = conversation_key(CHANNEL, request.name)
         media_type = media_type_of(request.name, request.media_type)
         data = (request.text or "").encode() if request.data is None else request.data
         about = {_FILE: request.name, _DIGEST: hashlib.sha256(data).hexdigest()}
-        adding = _Adding(space, key, {**about, _TYPE: media_type}, self._redactor)
-        # Reading and redacting a long file takes seconds, and most files have not changed since the last time.
-        known = await self._database.transact(adding.unchanged, space=space, read=True)
-        if known is not None:
-            return known
+        update = _FileUpdate(space, key, {**about, _TYPE: media_type}, self._redactor)
+        # Reading and redacting a long file takes seconds, and most files are unchanged since the last time.
+        existing = await self._database.transact(update.find_unchanged, space=space, read_only=True)
+        if existing is not None:
+            return existing
         try:
             source = await read_file(media_type, text=request.text, data=request.data)
-            adding.rows, adding.cut = await anyio.to_thread.run_sync(_prepared, source, request, about, self._redactor)
-        except Invalid as error:
-            raise Invalid(f"cannot add {request.name!r}: {error.args[0]}", hint=error.hint) from error
-        done = await messages.append_once(self._database, adding.body, space=space)
+            update.rows, update.cut = await anyio.to_thread.run_sync(
+                _prepare_rows, source, request, about, self._redactor
+            )
+        except InvalidRequestError as error:
+            raise InvalidRequestError(f"Cannot add {request.name!r}: {error.args[0]}", hint=error.hint) from error
+        done = await messages.append_once(self._database, update.body, space=space)
         if done.opened:
-            await self._listeners.opened(done.result.session)
+            await self._listeners.on_session_opened(done.result.session)
         if done.result.added:
-            await self._listeners.tell(space, done.result.session.id, thread_id=done.thread_id)
+            await self._listeners.notify_stored(space, done.result.session.id, thread_id=done.thread_id)
         return done.result
 
 
-def _prepared(
+def _prepare_rows(
     source: SourceText, request: AddFileRequest, about: JsonObject, redactor: Redactor
 ) -> tuple[list[Prepared], int]:
-    """Return the passages of a file as rows: redacted, with where they stand, and without those that are empty then.
+    """Return the non-empty redacted passages of a file as rows, with their positions.
 
-    Also returns about how many characters were cut out.
+    Also returns the approximate number of characters removed.
     """
-    once = RedactedOnce(redactor)
-    found = kept_together(source.text, passages_of(source), once)
-    drafts = [_message(source.text, each, about) for each in found]
+    cached = CachingRedactor(redactor)
+    passages = join_split_secrets(source.text, passages_of(source), cached)
+    drafts = [_message(source.text, passage, about) for passage in passages]
     if request.idempotency_key is not None:
-        drafts = keyed(drafts, request.idempotency_key)
-    made = messages.prepare(drafts, once)
-    cut = sum(max(0, len(draft.content) - len(row.content)) for draft, row in zip(drafts, made, strict=True))
-    rows = [row for row in made if row.content.strip()]
+        drafts = add_idempotency_keys(drafts, request.idempotency_key)
+    prepared = messages.prepare(drafts, cached)
+    cut = sum(max(0, len(draft.content) - len(row.content)) for draft, row in zip(drafts, prepared, strict=True))
+    rows = [row for row in prepared if row.content.strip()]
     if not rows:
-        raise Invalid("all of it is private or a secret.", hint="Nothing of it was stored.")
+        raise InvalidRequestError("The file contains only secrets or private data.", hint="Nothing was stored.")
     return rows, cut
 
 
@@ -115,7 +117,7 @@ def _message(text: str, passage: FilePassage, about: JsonObject) -> Message:
         metadata[_HEADINGS] = passage.headings
     if passage.page is not None:
         metadata["page"] = passage.page
-    # Of the role of a tool: neither the user nor the assistant says it, and no question of either finds it as theirs.
+    # Role `tool`: neither the user nor the assistant said it, so filters by speaker must not return it.
     return Message(
         role=Role.TOOL,
         name=str(about[_FILE]),
@@ -132,14 +134,14 @@ class _Done(NamedTuple):
 
 
 class _Difference(NamedTuple):
-    """What the log lacks of a file, and what it has that is gone from the file."""
+    """Passages to store, and stored passages that the file no longer has."""
 
     new: list[Prepared]
-    gone: list[Record]
+    removed: list[Record]
 
 
-class _Adding:
-    """One transaction: what is new is stored, what is gone is taken back, and the session says which bytes it has."""
+class _FileUpdate:
+    """One transaction: stores new passages, retracts removed ones, and records the digest in the session."""
 
     def __init__(self, space: str, key: str, about: JsonObject, redactor: Redactor) -> None:
         self._space = space
@@ -149,16 +151,16 @@ class _Adding:
         self.rows: list[Prepared] = []
         self.cut = 0
 
-    def unchanged(self, tx: Tx) -> AddedFile | None:
-        """Return what memory holds of the file if that has the same bytes."""
+    def find_unchanged(self, tx: Tx) -> AddedFile | None:
+        """Return the stored file if it has the same bytes, or None."""
         space = self._space
         name = stored_conversation(tx, space=space, agent=ASSISTANT, key=self._key, redactor=self._redactor)
         conversation = store.find_conversation(tx, space=space, agent=ASSISTANT, key=name)
         last = None if conversation is None else store.newest(tx, space=space, conversation=conversation)
         if conversation is None or last is None or not self._is_same(last):
             return None
-        held = self._held(tx, conversation)
-        return self._result(last, kept=_standing(held)) if held else None
+        stored = self._stored_passages(tx, conversation)
+        return self._result(last, retained=_count_live(stored)) if stored else None
 
     def body(self, tx: Tx) -> _Done:
         """Bring the log up to date with the file."""
@@ -171,28 +173,28 @@ class _Adding:
         conversation = conversation or ""
         store.lock_conversation(tx, space=space, conversation=conversation)
         last = session or store.newest(tx, space=space, conversation=conversation)
-        held = self._held(tx, conversation)
-        tx.repeatable = True  # it compares, and so stores nothing twice
-        if held and last is not None and (self._is_same(last) or self._is_repeated(held)):
-            return _Done(self._result(last, kept=_standing(held)))
-        found = _difference(self.rows, [record for record in held if record.retracted_at is None])
-        new = self._not_forgotten(tx, found.new)
+        stored = self._stored_passages(tx, conversation)
+        tx.repeatable = True  # the comparison prevents duplicates
+        if stored and last is not None and (self._is_same(last) or self._is_repeated(stored)):
+            return _Done(self._result(last, retained=_count_live(stored)))
+        difference = _difference(self.rows, [record for record in stored if record.retracted_at is None])
+        new = self._exclude_forgotten(tx, difference.new)
         if last is None or new:
             last, now = self._open(tx, name)
             opened = opened or now
         thread_id = self._store(tx, last, new) if new else None
-        for record in found.gone:
+        for record in difference.removed:
             retract(tx, space=space, session_id=record.session_id, number=record.number)
         last = get_session(tx, space=space, session_id=last.id)
         last = store.label(tx, last, tags=last.tags, metadata={**last.metadata, **self._labels()})
-        kept, forgotten = len(self.rows) - len(found.new), len(found.new) - len(new)
-        result = self._result(last, len(new), kept=kept, retracted=len(found.gone), forgotten=forgotten)
+        retained, forgotten = len(self.rows) - len(difference.new), len(difference.new) - len(new)
+        result = self._result(last, len(new), retained=retained, retracted=len(difference.removed), forgotten=forgotten)
         return _Done(result, opened, thread_id)
 
-    def _not_forgotten(self, tx: Tx, rows: list[Prepared]) -> list[Prepared]:
+    def _exclude_forgotten(self, tx: Tx, rows: list[Prepared]) -> list[Prepared]:
         names = [passage_name(row.content, json.loads(row.metadata)) for row in rows]
-        gone = erasures.buried(tx, PASSAGE, names, space=self._space)
-        return [row for row, name in zip(rows, names, strict=True) if name not in gone]
+        forgotten_names = erasures.find_tombstones(tx, PASSAGE, names, space=self._space)
+        return [row for row, name in zip(rows, names, strict=True) if name not in forgotten_names]
 
     def _store(self, tx: Tx, session: SessionInfo, rows: list[Prepared]) -> str | None:
         appended = messages.append(tx, space=self._space, session_id=session.id, rows=rows)
@@ -204,62 +206,68 @@ class _Adding:
     def _open(self, tx: Tx, name: str) -> tuple[SessionInfo, bool]:
         return sessions.open_session(tx, space=self._space, agent=ASSISTANT, kind=AgentKind.PRIMARY, key=name)
 
-    def _held(self, tx: Tx, conversation: str) -> list[Record]:
-        """Return what the log holds of the file, also what was taken back."""
+    def _stored_passages(self, tx: Tx, conversation: str) -> list[Record]:
+        """Return the stored passages of the file, including retracted ones."""
         ids = store.ids_of(tx, space=self._space, conversation=conversation)
-        found = [each for one in ids for each in after(tx, space=self._space, session_id=one, number=0, retracted=True)]
-        return [each for each in found if each.message.origin == "document" and _DIGEST in each.message.metadata]
+        records = [
+            record
+            for session_id in ids
+            for record in after(tx, space=self._space, session_id=session_id, number=0, retracted=True)
+        ]
+        return [
+            record for record in records if record.message.origin == "document" and _DIGEST in record.message.metadata
+        ]
 
     def _is_same(self, last: SessionInfo) -> bool:
-        return all(last.metadata.get(each) == self._about[each] for each in (_DIGEST, _TYPE))
+        return all(last.metadata.get(name) == self._about[name] for name in (_DIGEST, _TYPE))
 
-    def _is_repeated(self, held: list[Record]) -> bool:
-        """Return whether this very request was carried out before; another version may have followed it."""
+    def _is_repeated(self, stored: list[Record]) -> bool:
+        """Return whether this request was already handled. A newer version may have followed it."""
         keys = {row.idempotency_key for row in self.rows} - {None}
-        known = [record.message for record in held if record.message.idempotency_key in keys]
-        if any(each.metadata.get(_DIGEST) != self._about[_DIGEST] for each in known):
-            hint = "Use a new key for other bytes; repeat a key only with the file it was made for."
-            raise Conflict("the idempotency key already belongs to another version of the file.", hint=hint)
-        return bool(known)
+        same_key = [record.message for record in stored if record.message.idempotency_key in keys]
+        if any(message.metadata.get(_DIGEST) != self._about[_DIGEST] for message in same_key):
+            hint = "Use a new key for other content. Repeat a key only with the same file."
+            raise ConflictError("The idempotency key belongs to another version of the file.", hint=hint)
+        return bool(same_key)
 
     def _labels(self) -> JsonObject:
-        """Return what the session says of the file, redacted like its passages."""
+        """Return the session's metadata about the file, redacted like its passages."""
         stored = json.loads(self.rows[0].metadata)
         return {_FILE: stored[_FILE], _DIGEST: self._about[_DIGEST], _TYPE: self._about[_TYPE]}
 
     def _result(
-        self, session: SessionInfo, added: int = 0, *, kept: int, retracted: int = 0, forgotten: int = 0
+        self, session: SessionInfo, added: int = 0, *, retained: int, retracted: int = 0, forgotten: int = 0
     ) -> AddedFile:
         return AddedFile(
             session=session,
             sha256=str(self._about[_DIGEST]),
             media_type=str(self._about[_TYPE]),
             added=added,
-            kept=kept,
+            unchanged=retained,
             retracted=retracted,
             cut=self.cut if added or retracted else 0,
-            forgotten=forgotten,
+            deleted_before=forgotten,
         )
 
 
-def _standing(held: list[Record]) -> int:
-    return sum(record.retracted_at is None for record in held)
+def _count_live(records: list[Record]) -> int:
+    return sum(record.retracted_at is None for record in records)
 
 
 def _difference(rows: list[Prepared], live: list[Record]) -> _Difference:
-    """Compare passages by their words and the headings above them, as often as each occurs."""
-    left: dict[tuple[str, str], list[Record]] = {}
+    """Compare passages by text and headings. Repeated passages count separately."""
+    unmatched: dict[tuple[str, str], list[Record]] = {}
     for record in reversed(live):
-        left.setdefault((record.message.content, _headings(record.message.metadata)), []).append(record)
+        unmatched.setdefault((record.message.content, _headings(record.message.metadata)), []).append(record)
     new: list[Prepared] = []
     for row in rows:
-        same = left.get((row.content, _headings(json.loads(row.metadata))))
+        same = unmatched.get((row.content, _headings(json.loads(row.metadata))))
         if same:
             same.pop()
         else:
             new.append(row)
-    gone = [record for records in left.values() for record in records]
-    return _Difference(new, sorted(gone, key=lambda record: (record.recorded_at, record.number)))
+    removed = [record for records in unmatched.values() for record in records]
+    return _Difference(new, sorted(removed, key=lambda record: (record.recorded_at, record.number)))
 
 
 def _headings(metadata: JsonObject) -> str:

@@ -1,4 +1,4 @@
-"""What a reader makes of a file: its text, and where its headings, pages and blocks that belong together are."""
+"""The result of reading a file: its text, and the positions of headings, pages and blocks."""
 
 from bisect import bisect_right
 
@@ -8,12 +8,12 @@ MAX_BYTES = 20_000_000
 """The largest file."""
 MAX_CHARACTERS = 2_000_000
 """The longest text of a file: some 800 pages."""
-_LONGEST_TITLE = 200
+_MAX_TITLE = 200
 
 
 @frozen(kw_only=False)
 class Heading:
-    """Where a heading begins in the text, its level from 1 on, and its words."""
+    """A heading: its start in the text, level (from 1) and title."""
 
     start: int
     level: int
@@ -22,21 +22,21 @@ class Heading:
 
 @frozen
 class SourceText:
-    """The text of a file. Every place in it is a number of characters from its beginning."""
+    """The text of a file. Positions are character offsets."""
 
     text: str
     headings: tuple[Heading, ...] = ()
-    """In their order."""
+    """In text order."""
     pages: tuple[int, ...] = ()
-    """Where each page begins; empty for what has none."""
+    """Start of each page; empty for formats without pages."""
     blocks: tuple[tuple[int, int], ...] = ()
-    """Where code and tables begin and end, in their order: they stay whole where they fit."""
+    """Start and end of each code block and table, in order. They are not split if they fit."""
 
-    def page_of(self, place: int) -> int | None:
-        """Return the number of the page that a place is on, from 1 on."""
-        return bisect_right(self.pages, place) if self.pages else None
+    def page_of(self, position: int) -> int | None:
+        """Return the page number of a position, from 1, or None without pages."""
+        return bisect_right(self.pages, position) if self.pages else None
 
 
 def title_of(words: str) -> str:
     """Return the words of a heading as one line."""
-    return " ".join(words.split())[:_LONGEST_TITLE]
+    return " ".join(words.split())[:_MAX_TITLE]

@@ -1,7 +1,7 @@
-"""Imports conversations and memories of other programs, and previews what would be learned from them."""
+"""Imports conversations and memories from other tools, and previews the facts they would give."""
 
 COMMANDS = {
-    "import": "Import conversations and memories of other programs.",
-    "try": "Show what memory would make of your last weeks with Claude Code and Codex.",
-    "preview": "Show what would be learnt from messages, and store nothing.",
+    "data import": "Import conversations and memories from other tools.",
+    "try": "Preview what Bethink would learn from your coding sessions.",
+    "learn preview": "Show what would be learned, without storing it.",
 }

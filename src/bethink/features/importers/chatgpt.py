@@ -1,27 +1,27 @@
-"""Reads the data export of ChatGPT: a zip file with `conversations.json`, in large ones `conversations-000.json` on."""
+"""Reads ChatGPT data exports: zip files with `conversations.json`, or `conversations-000.json` and so on."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, cast
 
-from bethink.agents.transcripts.lines import at, id_at, mapping, objects, shortened, text_at
-from bethink.errors import BethinkError, Invalid
-from bethink.features.importers.items import Destination, ImportedMessage, Item, UnreadableItem, json_files, when
+from bethink.agents.transcripts.lines import id_at, mapping, objects, shorten, text_at, value_at
+from bethink.errors import BethinkError, InvalidRequestError
+from bethink.features.importers.items import Destination, ImportedMessage, Item, UnreadableItem, json_files, parse_time
 from bethink.model.records import Message, conversation_key
 
 _EXPORT = "the zip file of ChatGPT's data export, or its conversations.json"
 _ROLES = ("user", "assistant", "tool")
-_WRITTEN = ("text", "multimodal_text", "execution_output", "tether_quote", "tether_browsing_display")
-"""The types of content that were said or shown. Thoughts, custom instructions and calls of tools are others."""
+_CONTENT_TYPES = ("text", "multimodal_text", "execution_output", "tether_quote", "tether_browsing_display")
+"""Content types of visible messages. Thinking, custom instructions and tool calls have other types."""
 
 
-def read(path: Path) -> Iterator[Item]:
-    """Yield the messages of every conversation, as it reads today: of an edited message only the last version."""
+def read_items(path: Path) -> Iterator[Item]:
+    """Yield the messages of every conversation, with only the last version of edited messages."""
     for name, tree in json_files(path, "conversations*.json", _EXPORT):
-        found = [each for each in objects(tree) if isinstance(each.get("mapping"), dict)]
-        if tree != [] and not found:
-            raise Invalid(f"{name} is not an export of ChatGPT.", hint=f"Give {_EXPORT}.")
-        for conversation in found:
+        conversations = [tree_item for tree_item in objects(tree) if isinstance(tree_item.get("mapping"), dict)]
+        if tree != [] and not conversations:
+            raise InvalidRequestError(f"{name} is not a ChatGPT export.", hint=f"Use {_EXPORT}.")
+        for conversation in conversations:
             yield from _conversation(conversation)
 
 
@@ -29,9 +29,9 @@ def _conversation(tree: Mapping[str, Any]) -> Iterator[Item]:
     own = id_at(tree, "conversation_id") or id_at(tree, "id") or "unnamed"
     to = Destination(conversation_key("chatgpt", own), "chatgpt")
     title = text_at(tree, "title")
-    for node, said in _branch(tree):
+    for node, entry in _branch(tree):
         try:
-            message = _message(node, said, title, tree)
+            message = _message(node, entry, title, tree)
         except BethinkError as error:
             yield UnreadableItem(f"conversation {own}, message {node}", str(error))
         else:
@@ -40,38 +40,38 @@ def _conversation(tree: Mapping[str, Any]) -> Iterator[Item]:
 
 
 def _branch(tree: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
-    """Return the messages from the first to the current one; of a tree that names none, all of them."""
+    """Return the messages from the first to the current one, or all if no current one is set."""
     nodes: Mapping[str, Any] = tree["mapping"]
-    name, seen = text_at(tree, "current_node"), dict[str, None]()
-    while name is not None and name in nodes and name not in seen:
-        seen[name] = None
+    name, path = text_at(tree, "current_node"), dict[str, None]()
+    while name is not None and name in nodes and name not in path:
+        path[name] = None
         name = text_at(nodes, name, "parent")
-    order = list(reversed(seen)) or list(nodes)
-    return [(each, message) for each in order if isinstance(message := at(nodes, each, "message"), dict)]
+    order = list(reversed(path)) or list(nodes)
+    return [(node, message) for node in order if isinstance(message := value_at(nodes, node, "message"), dict)]
 
 
-def _message(node: str, said: Mapping[str, Any], title: str | None, tree: Mapping[str, Any]) -> Message | None:
-    role, kind = at(said, "author", "role"), at(said, "content", "content_type")
-    hidden = at(said, "metadata", "is_visually_hidden_from_conversation") is True
-    called = role == "assistant" and said.get("recipient") not in (None, "all")
-    if role not in _ROLES or kind not in _WRITTEN or hidden or called:
+def _message(node: str, entry: Mapping[str, Any], title: str | None, tree: Mapping[str, Any]) -> Message | None:
+    role, kind = value_at(entry, "author", "role"), value_at(entry, "content", "content_type")
+    hidden = value_at(entry, "metadata", "is_visually_hidden_from_conversation") is True
+    is_tool_call = role == "assistant" and entry.get("recipient") not in (None, "all")
+    if role not in _ROLES or kind not in _CONTENT_TYPES or hidden or is_tool_call:
         return None
-    text = _text(said).strip()
+    text = _text(entry).strip()
     if not text:
         return None
     return Message(
         role=role,
-        content=shortened(text) if role == "tool" else text,
-        name=(id_at(said, "author", "name") or "chatgpt") if role == "tool" else None,
-        said_at=when(said.get("create_time")) or when(tree.get("create_time")),
-        idempotency_key=f"chatgpt:{id_at(said, 'id') or id_at({'id': node}, 'id')}",
+        content=shorten(text) if role == "tool" else text,
+        name=(id_at(entry, "author", "name") or "chatgpt") if role == "tool" else None,
+        said_at=parse_time(entry.get("create_time")) or parse_time(tree.get("create_time")),
+        idempotency_key=f"chatgpt:{id_at(entry, 'id') or id_at({'id': node}, 'id')}",
         metadata={"title": title} if title else {},
     )
 
 
-def _text(said: Mapping[str, Any]) -> str:
-    parts = at(said, "content", "parts")
+def _text(entry: Mapping[str, Any]) -> str:
+    parts = value_at(entry, "content", "parts")
     if not isinstance(parts, list):
-        return text_at(said, "content", "text") or text_at(said, "content", "result") or ""
-    texts = (each if isinstance(each, str) else text_at(mapping(each), "text") for each in cast("list[Any]", parts))
+        return text_at(entry, "content", "text") or text_at(entry, "content", "result") or ""
+    texts = (part if isinstance(part, str) else text_at(mapping(part), "text") for part in cast("list[Any]", parts))
     return "\n".join(filter(None, texts))

@@ -1,4 +1,4 @@
-"""Commands that import what other programs keep: each message once, however often they run."""
+"""Commands that import from other tools: each message once, however often they run."""
 
 import shutil
 import sys
@@ -11,7 +11,9 @@ from typing import IO, TYPE_CHECKING, Annotated
 
 import typer
 
-from bethink.cli.command import CommandContext, DryRun, ExitCode, Failure, Result, UsageError, Yes, command
+from bethink.cli.command import CommandContext, DryRun, Yes, command
+from bethink.cli.folder_space import folder_project
+from bethink.cli.results import ExitCode, Failure, Result, UsageError
 from bethink.cli.terminal import OutputLine, Progress, one_line, waiting
 from bethink.features.importers import preview, try_out
 from bethink.model.plural import plural
@@ -24,77 +26,79 @@ if TYPE_CHECKING:  # loaded when a command needs them, for a quick --help
     Read = Callable[[Path], Iterator[Item]]
 
 app = typer.Typer()
-group = typer.Typer(help="Import conversations and memories of other programs.")
-app.add_typer(group, name="import")
+group = typer.Typer(help="Import conversations and memories from other tools.")
+app.add_typer(group, name="data import")
 app.add_typer(try_out.app)
 app.add_typer(preview.app)
 
 Transcripts = Annotated[
-    list[Path] | None, typer.Argument(help="Transcripts, or folders with some.  [default: where the agent keeps them]")
+    list[Path] | None, typer.Argument(help="Transcripts, or folders of them.  [default: the agent's own folder]")
 ]
 ByProject = Annotated[
-    bool,
-    typer.Option("--by-project", help="Store each session in the space of its project, as 'bethink connect' does."),
+    bool | None,
+    typer.Option(
+        "--by-project/--no-by-project", help="One space per project.  [default: on in a repository, without --space]"
+    ),
 ]
-Export = Annotated[Path, typer.Argument(help="The file that was exported.")]
+Export = Annotated[Path, typer.Argument(help="Exported file.")]
 
 
-@command(group, "claude-code", effect="creates")
+@command(group, "claude-code", effect="creates", by_folder=False)
 async def import_claude_code(
     ctx: CommandContext,
     paths: Transcripts = None,
     *,
-    by_project: ByProject = False,
+    by_project: ByProject = None,
     dry_run: DryRun = False,
     yes: Yes = False,
 ) -> Result:
-    """Import transcripts of Claude Code. If it is interrupted, run it again: no line is stored twice.
+    """Import transcripts of Claude Code.
 
-    What the user, the agent and its tools said is stored with its date, under the session it was said in. Lines that
-    are stored in the space already, by whatever way, are known.
+    Messages of the user, the agent and its tools are stored with their dates and sessions. If the command is
+    interrupted, run it again: no line is stored twice, and lines that hooks stored are recognized.
     """
     from bethink.agents.transcripts import claude_code  # noqa: PLC0415
     from bethink.features.importers.coding_agents import read_claude_code  # noqa: PLC0415
 
-    found = paths or _found(claude_code.find(), "Claude Code", "~/.claude/projects")
-    return await _import_transcripts(ctx, found, read_claude_code, by_project=by_project, dry_run=dry_run, yes=yes)
+    files = paths or _check_any(claude_code.find(), "Claude Code", "~/.claude/projects")
+    return await _import_transcripts(ctx, files, read_claude_code, by_project=by_project, dry_run=dry_run, yes=yes)
 
 
-@command(group, "codex", effect="creates")
+@command(group, "codex", effect="creates", by_folder=False)
 async def import_codex(
     ctx: CommandContext,
     paths: Transcripts = None,
     *,
-    by_project: ByProject = False,
+    by_project: ByProject = None,
     dry_run: DryRun = False,
     yes: Yes = False,
 ) -> Result:
-    """Import rollouts of Codex. If it is interrupted, run it again: no line is stored twice.
+    """Import rollouts of Codex.
 
-    What the user, the agent and its tools said is stored with its date, under the session it was said in. Lines that
-    are stored in the space already, by whatever way, are known.
+    Messages of the user, the agent and its tools are stored with their dates and sessions. If the command is
+    interrupted, run it again: no line is stored twice, and lines that hooks stored are recognized.
     """
     from bethink.agents.transcripts import codex  # noqa: PLC0415
     from bethink.features.importers.coding_agents import read_codex  # noqa: PLC0415
 
-    found = paths or _found(codex.find(), "Codex", "~/.codex/sessions")
-    return await _import_transcripts(ctx, found, read_codex, by_project=by_project, dry_run=dry_run, yes=yes)
+    files = paths or _check_any(codex.find(), "Codex", "~/.codex/sessions")
+    return await _import_transcripts(ctx, files, read_codex, by_project=by_project, dry_run=dry_run, yes=yes)
 
 
 @command(group, "chatgpt", effect="creates")
 async def import_chatgpt(ctx: CommandContext, file: Export, *, dry_run: DryRun = False, yes: Yes = False) -> Result:
-    """Import the conversations of ChatGPT's data export, a zip file. A second run stores nothing twice."""
-    from bethink.features.importers.chatgpt import read  # noqa: PLC0415
+    """Import the data export of ChatGPT, a zip file. A second run stores nothing twice."""
+    from bethink.features.importers.chatgpt import read_items  # noqa: PLC0415
 
-    return await _import(ctx, [file], read, dry_run=dry_run, yes=yes)
+    return await _import(ctx, [file], read_items, dry_run=dry_run, yes=yes)
 
 
 @command(group, "claude", effect="creates")
 async def import_claude(ctx: CommandContext, file: Export, *, dry_run: DryRun = False, yes: Yes = False) -> Result:
-    """Import the conversations of Claude's data export, a zip file. A second run stores nothing twice."""
-    from bethink.features.importers.claude import read  # noqa: PLC0415
+    """Import the data export of Claude, a zip file. A second run stores nothing twice."""
+    from bethink.features.importers.claude import read_items  # noqa: PLC0415
 
-    return await _import(ctx, [file], read, dry_run=dry_run, yes=yes)
+    return await _import(ctx, [file], read_items, dry_run=dry_run, yes=yes)
 
 
 @command(group, "mem0", effect="creates")
@@ -102,118 +106,118 @@ async def import_mem0(
     ctx: CommandContext,
     file: Export,
     *,
-    user: Annotated[str | None, typer.Option(metavar="ID", help="Only memories of this user.")] = None,
+    user: Annotated[str | None, typer.Option(metavar="ID", help="User whose memories to import.")] = None,
     dry_run: DryRun = False,
     yes: Yes = False,
 ) -> Result:
-    """Import memories of mem0 as facts: a JSON file with what its get_all() returned."""
-    from bethink.features.importers.mem0 import read  # noqa: PLC0415
+    """Import memories of mem0 as facts. The file is the JSON that get_all() returned."""
+    from bethink.features.importers.mem0 import read_items  # noqa: PLC0415
 
-    return await _import(ctx, [file], lambda path: read(path, user=user), dry_run=dry_run, yes=yes)
+    return await _import(ctx, [file], lambda path: read_items(path, user=user), dry_run=dry_run, yes=yes)
 
 
 @command(group, "zep", effect="creates")
 async def import_zep(ctx: CommandContext, file: Export, *, dry_run: DryRun = False, yes: Yes = False) -> Result:
-    """Import what Zep or Graphiti returned, in a JSON file: messages, episodes, and edges as facts."""
-    from bethink.features.importers.zep import read  # noqa: PLC0415
+    """Import messages, episodes and edges of Zep or Graphiti. The file is JSON; edges become facts."""
+    from bethink.features.importers.zep import read_items  # noqa: PLC0415
 
-    return await _import(ctx, [file], read, dry_run=dry_run, yes=yes)
+    return await _import(ctx, [file], read_items, dry_run=dry_run, yes=yes)
 
 
 @command(group, "letta", effect="creates")
 async def import_letta(ctx: CommandContext, file: Export, *, dry_run: DryRun = False, yes: Yes = False) -> Result:
-    """Import an agent file of Letta: its messages, and its memory blocks as documents."""
-    from bethink.features.importers.letta import read  # noqa: PLC0415
+    """Import an agent file of Letta. Memory blocks become documents."""
+    from bethink.features.importers.letta import read_items  # noqa: PLC0415
 
-    return await _import(ctx, [file], read, dry_run=dry_run, yes=yes)
+    return await _import(ctx, [file], read_items, dry_run=dry_run, yes=yes)
 
 
-@command(group, "archive", effect="creates", local=True)
+@command(group, "archive", effect="creates", local=True, by_folder=False)
 async def import_archive(
     ctx: CommandContext,
-    file: Annotated[Path, typer.Argument(help="The file that 'bethink export --archive' wrote.")],
+    file: Annotated[Path, typer.Argument(help="File that 'bethink data export --format archive' wrote.")],
     *,
     dry_run: DryRun = False,
     yes: Yes = False,
 ) -> Result:
-    """Import an archive: everything of a space, with every version. If it is interrupted, run it again.
+    """Import an archive: a space with every version.
 
-    The file is checked as a whole before anything is stored. The space is that of the archive, unless --space names
-    another; it must be empty, or hold nothing but a part of the archive.
+    The file is verified before anything is stored. The space is that of the archive, unless --space names another; it
+    must be empty, or contain only a part of the archive. If the command is interrupted, run it again.
     """
     space = ctx.options.space
-    found = await ctx.memory.import_archive(file, space=space, dry_run=True)
+    report = await ctx.memory.admin.import_archive(file, space=space, dry_run=True)
     if not dry_run:
-        ctx.confirm(f"Import {plural(found.stored, 'row')} into space {found.space}?", yes=yes)
-        found = await ctx.memory.import_archive(file, space=space)
-    summary = f"{plural(found.stored, 'row')} can be stored" if dry_run else f"{plural(found.stored, 'row')} stored"
-    data = {"space": found.space, "stored": found.stored, "known": found.known, "dry_run": found.dry_run}
-    lines = [OutputLine(f"{summary} in space {found.space}, {found.known} already stored")]
+        ctx.confirm(f"Import {plural(report.stored, 'row')} into space {report.space}?", yes=yes)
+        report = await ctx.memory.admin.import_archive(file, space=space)
+    summary = f"{plural(report.stored, 'row')} can be stored" if dry_run else f"{plural(report.stored, 'row')} stored"
+    data = {"space": report.space, "stored": report.stored, "known": report.known, "dry_run": report.dry_run}
+    lines = [OutputLine(f"{summary} in space {report.space}, {report.known} already stored")]
     return Result(data=data, lines=lines)
 
 
 @command(group, "jsonl", effect="creates")
 async def import_jsonl(
     ctx: CommandContext,
-    file: Annotated[str, typer.Argument(help="A JSON Lines file; - reads stdin.")],
+    file: Annotated[str, typer.Argument(help="JSON Lines file; - for stdin.")],
     *,
-    conversation: Annotated[
-        str, typer.Option(metavar="NAME", help="The conversation of lines that name none.")
-    ] = "import",
-    refused: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Write lines that cannot be stored to a file.")
-    ] = None,
+    conversation: Annotated[str, typer.Option(metavar="NAME", help="Conversation of lines that name none.")] = "import",
+    errors: Annotated[str | None, typer.Option(metavar="FILE", help="File for rejected lines.")] = None,
     dry_run: DryRun = False,
     yes: Yes = False,
 ) -> Result:
-    """Import messages from a JSON Lines file. If it is interrupted, run it again: no line is stored twice.
+    """Import messages from a JSON Lines file.
 
-    A file is recognized by its content. After a change its lines count as new, unless they have an idempotency_key.
-    A line has role and content. It may also have conversation, agent, session, learns, name, said_at, metadata,
-    origin, tool_calls, tool_call_id and is_error.
+    If the command is interrupted, run it again: no line is stored twice. A file is recognized by its content. After a
+    change its lines count as new, unless they have an idempotency_key. A line has role and content. It may also have
+    conversation, agent, session, learns, name, said_at, metadata, origin, tool_calls, tool_call_id and is_error.
     """
-    from bethink.features.importers.jsonl import read  # noqa: PLC0415
+    from bethink.features.importers.jsonl import read_items  # noqa: PLC0415
 
     with ExitStack() as stack:
         path = stack.enter_context(_local(file))
-        if refused is not None and _same(path, Path(refused)):
-            raise UsageError("--refused names the input file.", hint="Choose another file: it is overwritten.")
-        aside = None if refused is None or dry_run else stack.enter_context(_aside(Path(refused)))
-        report = await _stored(ctx, lambda: read(path, conversation=conversation), dry_run=dry_run, yes=yes)
-        if aside is not None:
+        if errors is not None and _same(path, Path(errors)):
+            raise UsageError("--errors names the input file.", hint="Choose another file: it is overwritten.")
+        sink = None if errors is None or dry_run else stack.enter_context(_error_file(Path(errors)))
+        report = await _store(ctx, lambda: read_items(path, conversation=conversation), dry_run=dry_run, yes=yes)
+        if sink is not None:
             with path.open("rb") as source:
-                aside.writelines(line for number, line in enumerate(source, 1) if f"line {number}" in report.why)
-    where = "Write them to a file with --refused," if aside is None else f"They are in {refused}:"
+                sink.writelines(line for number, line in enumerate(source, 1) if f"line {number}" in report.why)
+    where = "Write them to a file with --errors," if sink is None else f"They are in {errors}:"
     return _answer(ctx, report, f"{where} fix them there, then import that file.")
 
 
-def _found(paths: list[Path], agent: str, usual: str) -> list[Path]:
+def _check_any(paths: list[Path], agent: str, folder: str) -> list[Path]:
     if not paths:
-        raise UsageError(f"no transcripts of {agent} were found in {usual}.", hint="Name the files or a folder.")
+        raise UsageError(f"No transcripts of {agent} in {folder}.", hint="Pass the files or a folder.")
     return paths
 
 
 async def _import_transcripts(
     ctx: CommandContext,
     paths: list[Path],
-    read: "Callable[[Path, ProjectSpaces | None], Iterator[Item]]",
+    reader: "Callable[[Path, ProjectSpaces | None], Iterator[Item]]",
     *,
-    by_project: bool,
+    by_project: bool | None,
     dry_run: bool,
     yes: bool,
 ) -> Result:
     from bethink.features.importers.coding_agents import ProjectSpaces  # noqa: PLC0415
 
+    if by_project is None:
+        by_project = ctx.options.space is None and folder_project() is not None
+    if not by_project and ctx.options.space is None:
+        await ctx.use_folder_space(ctx.memory)
     spaces = ProjectSpaces() if by_project else None
     return await _import(
-        ctx, paths, lambda path: read(path, spaces), dry_run=dry_run, yes=yes, copies=True, by_project=by_project
+        ctx, paths, lambda path: reader(path, spaces), dry_run=dry_run, yes=yes, copies=True, by_project=by_project
     )
 
 
 async def _import(
     ctx: CommandContext,
     paths: list[Path],
-    read: "Read",
+    reader: "Read",
     *,
     dry_run: bool,
     yes: bool,
@@ -227,13 +231,13 @@ async def _import(
             raise FileNotFoundError(2, "No such file or directory", str(path))
 
     def items() -> "Iterator[Item]":
-        return chain.from_iterable(map(read, paths))
+        return chain.from_iterable(map(reader, paths))
 
-    report = await _stored(ctx, items, dry_run=dry_run, yes=yes, copies=copies, by_project=by_project)
-    return _answer(ctx, report, "The others are imported; run it again when the cause is gone.")
+    report = await _store(ctx, items, dry_run=dry_run, yes=yes, copies=copies, by_project=by_project)
+    return _answer(ctx, report, "The others are imported; fix the cause, then run the command again.")
 
 
-async def _stored(
+async def _store(
     ctx: CommandContext,
     items: "Callable[[], Iterable[Item]]",
     *,
@@ -242,7 +246,7 @@ async def _stored(
     copies: bool = False,
     by_project: bool = False,
 ) -> "ImportReport":
-    """Read everything once to count and check it, ask, then read it again and store it."""
+    """Read everything once to count and check it, confirm, then read it again and store it."""
     from bethink.features.importers.items import UnreadableItem  # noqa: PLC0415
     from bethink.features.importers.store import Importer, ImportReport  # noqa: PLC0415
 
@@ -250,19 +254,19 @@ async def _stored(
     for item in items():
         report.found += 1
         if dry_run and isinstance(item, UnreadableItem):
-            report.refuse(item.place, item.why)
+            report.refuse(item.location, item.reason)
     if dry_run:
         return report
     where = "the space of each project" if by_project else f"space {ctx.space_name}"
     ctx.confirm(f"Import {plural(report.found, 'item')} into {where}?", yes=yes)
-    importer = Importer(space=ctx.space, report=report, copies_are_known=copies, other=ctx.memory.space)
-    told = False
+    importer = Importer(space=ctx.space, report=report, skip_copies=copies, other=ctx.memory.space)
+    noted = False
     with Progress("items", report.found, quiet=ctx.options.quiet) as progress:
 
         def done(count: int) -> None:
-            nonlocal told
-            if report.known and report.stored and not told:
-                told = True
+            nonlocal noted
+            if report.known and report.stored and not noted:
+                noted = True
                 ctx.note(f"resumed: {plural(report.known, 'item was', 'items were')} already stored")
             progress.advance(count)
 
@@ -275,21 +279,21 @@ def _same(path: Path, other: Path) -> bool:
 
 
 @contextmanager
-def _aside(path: Path) -> Generator[IO[bytes]]:
-    """Open the file for refused lines before any line is stored; an existing file is replaced at the end."""
+def _error_file(path: Path) -> Generator[IO[bytes]]:
+    """Open the file for rejected lines before any line is stored; an existing file is replaced at the end."""
     target = path.resolve()
     if target.exists() and not target.is_file():  # a device or a pipe can be written to; a folder cannot
         with target.open("wb") as sink:
             yield sink
         return
     with tempfile.NamedTemporaryFile(dir=target.parent, prefix=f".{target.name}.", delete=False) as sink:
-        beside = Path(sink.name)
+        temporary = Path(sink.name)
         try:
             yield sink
             sink.close()
-            beside.replace(target)
+            temporary.replace(target)
         finally:
-            beside.unlink(missing_ok=True)
+            temporary.unlink(missing_ok=True)
 
 
 def _answer(ctx: CommandContext, report: "ImportReport", hint: str) -> Result:
@@ -298,15 +302,17 @@ def _answer(ctx: CommandContext, report: "ImportReport", hint: str) -> Result:
     else:
         summary = f"{report.stored} of {report.found} stored, {report.known} already stored"
     if report.forgotten:
-        summary += f", {report.forgotten} left out as forgotten"
-    lines = [OutputLine(f"{summary}, {report.refused} refused")]
+        summary += f", {report.forgotten} left out as deleted"
+    lines = [OutputLine(f"{summary}, {report.refused} rejected")]
     names = ("found", "storable", "stored", "known", "forgotten", "refused", "refusals", "dry_run")
     data = {name: getattr(report, name) for name in names}
     if not report.refused:
         return Result(data=data, lines=lines)
     for refusal in report.refusals:
         ctx.note(one_line(refusal))
-    failure = Failure(code="partial", message=f"{plural(report.refused, 'item was', 'items were')} refused.", hint=hint)
+    failure = Failure(
+        code="partial", message=f"{plural(report.refused, 'item was', 'items were')} rejected.", hint=hint
+    )
     return Result(data=data, lines=lines, code=ExitCode.PARTIAL, failure=failure)
 
 

@@ -1,4 +1,4 @@
-"""What an importer yields: messages, facts and documents, each with where it stands in its file."""
+"""Items of an import: messages, facts and documents, each with its location in the file."""
 
 import json
 import zipfile
@@ -8,7 +8,7 @@ from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
-from bethink.errors import Invalid
+from bethink.errors import InvalidRequestError
 from bethink.model.documents import DocumentDraft
 from bethink.model.facts import Fact
 from bethink.model.moments import moment
@@ -16,9 +16,9 @@ from bethink.model.records import AgentKind, Message
 
 
 class Destination(NamedTuple):
-    """Where a message is stored. Another `session` in the same conversation begins a new session there.
+    """The destination of a message. A different `session` in the same conversation begins a new session.
 
-    With `learns` false, nothing is learnt from it. `space` is another space than the one that was asked for.
+    With `learns` false, nothing is learned from it. `space` overrides the space of the import.
     """
 
     conversation: str
@@ -30,72 +30,72 @@ class Destination(NamedTuple):
 
 
 class ImportedMessage(NamedTuple):
-    """A message and where it is stored."""
+    """A message and its destination."""
 
-    place: str
+    location: str
     to: Destination
     message: Message
 
 
 class ImportedFact(NamedTuple):
-    """A statement without the messages it came from."""
+    """A fact without source messages."""
 
-    place: str
+    location: str
     fact: Fact
 
 
 class ImportedDocument(NamedTuple):
-    """A note."""
+    """A document."""
 
-    place: str
+    location: str
     id: str
     draft: DocumentDraft
 
 
 class UnreadableItem(NamedTuple):
-    """What cannot be stored, and why."""
+    """An item that cannot be stored, with the reason."""
 
-    place: str
-    why: str
+    location: str
+    reason: str
 
 
 Item = ImportedMessage | ImportedFact | ImportedDocument | UnreadableItem
 
 
-def json_files(path: Path, pattern: str, what: str) -> Iterator[tuple[str, Any]]:
-    """Yield the name and the content of each JSON file: of the file itself, or of those in a folder or a zip file.
+def json_files(path: Path, pattern: str, expected: str) -> Iterator[tuple[str, Any]]:
+    """Yield the name and content of each JSON file: the file itself, or those in a folder or zip file.
 
     Raises:
-        Invalid: if there is none that can be read.
+        InvalidRequestError: if no file can be read.
     """
-    hint = f"Give {what}."
-    found = False
+    hint = f"Use {expected}."
+    has_files = False
     for name, text in _texts(path, pattern):
-        found = True
+        has_files = True
         try:
             tree = json.loads(text)
         except (ValueError, RecursionError) as error:
-            raise Invalid(f"{name} is not JSON.", hint=hint) from error
+            raise InvalidRequestError(f"{name} is not JSON.", hint=hint) from error
         yield name, tree
-    if not found:
-        raise Invalid(f"{path} has no file {pattern}.", hint=hint)
+    if not has_files:
+        raise InvalidRequestError(f"{path} has no file {pattern}.", hint=hint)
 
 
 def _texts(path: Path, pattern: str) -> Iterator[tuple[str, bytes]]:
     if path.is_dir():
-        for each in sorted(path.rglob(pattern)):
-            yield each.name, each.read_bytes()
+        for file in sorted(path.rglob(pattern)):
+            yield file.name, file.read_bytes()
     elif zipfile.is_zipfile(path):
-        with zipfile.ZipFile(path) as packed:
-            for name in sorted(packed.namelist()):
+        with zipfile.ZipFile(path) as archive:
+            for name in sorted(archive.namelist()):
                 if fnmatch(PurePosixPath(name).name, pattern):
-                    yield name, packed.read(name)
+                    yield name, archive.read(name)
     else:
         yield path.name, path.read_bytes()
 
 
-def when(value: Any) -> datetime | None:
-    """Return a time written as ISO 8601, or as seconds since 1970; None if it is neither."""
+def parse_time(value: Any) -> datetime | None:
+    """Parse ISO 8601 or Unix seconds. Returns None for anything else."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         try:
             return datetime.fromtimestamp(value, UTC)
@@ -103,12 +103,12 @@ def when(value: Any) -> datetime | None:
             return None
     try:
         return moment(value) if isinstance(value, str) else None
-    except Invalid:
+    except InvalidRequestError:
         return None
 
 
 def texts_only(values: Mapping[str, Any]) -> dict[str, object]:
-    """Return metadata as a fact holds it: texts only, without what is empty."""
+    """Return metadata in the form facts use: strings only, without empty values."""
     return {
         name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
         for name, value in values.items()

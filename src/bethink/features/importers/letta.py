@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from bethink.agents.transcripts.lines import as_object, at, id_at, mapping, objects, shortened, text_at
-from bethink.errors import BethinkError, Invalid
+from bethink.agents.transcripts.lines import as_object, id_at, mapping, objects, shorten, text_at, value_at
+from bethink.errors import BethinkError, InvalidRequestError
 from bethink.features.importers.items import (
     Destination,
     ImportedDocument,
@@ -15,26 +15,26 @@ from bethink.features.importers.items import (
     Item,
     UnreadableItem,
     json_files,
-    when,
+    parse_time,
 )
 from bethink.model.documents import DocumentDraft
 from bethink.model.records import Message, conversation_key
 
 _EXPORT = "an agent file of Letta: NAME.af"
 _ODD = re.compile(r"[^a-z0-9]+")
-_SAYS = "send_message"
-"""The tool by which an agent of the older kind speaks to the user."""
+_SEND_TOOL = "send_message"
+"""The tool that older agents use to answer the user."""
 
 
-def read(path: Path) -> Iterator[Item]:
-    """Yield the messages of every agent in the file, then the memory blocks. What the program wrote is left out."""
+def read_items(path: Path) -> Iterator[Item]:
+    """Yield the messages of every agent in the file, then the memory blocks. Program messages are skipped."""
     for name, content in json_files(path, "*.af", _EXPORT):
         tree = mapping(content)
         agents = objects(tree.get("agents"))
         if not agents and isinstance(tree.get("messages"), list):
-            agents = [tree]  # a file of the first version holds one agent, and its blocks as core_memory
+            agents = [tree]  # a file of the first version has one agent, with its blocks in core_memory
         if not agents:
-            raise Invalid(f"{name} is not an agent file of Letta.", hint=f"Give {_EXPORT}.")
+            raise InvalidRequestError(f"{name} is not a Letta agent file.", hint=f"Use {_EXPORT}.")
         for agent in agents:
             yield from _agent(agent)
         for block in objects(tree.get("blocks")) or objects(tree.get("core_memory")):
@@ -44,71 +44,71 @@ def read(path: Path) -> Iterator[Item]:
 def _agent(agent: Mapping[str, Any]) -> Iterator[Item]:
     own = id_at(agent, "name") or id_at(agent, "id") or "agent"
     to = Destination(conversation_key("letta", own), "letta")
-    for number, said in enumerate(objects(agent.get("messages")), 1):
-        place = f"agent {own}, message {number}"
+    for number, entry in enumerate(objects(agent.get("messages")), 1):
+        location = f"agent {own}, message {number}"
         try:
-            message = _message(said, f"{own}:{number}")
+            message = _message(entry, f"{own}:{number}")
         except BethinkError as error:
-            yield UnreadableItem(place, str(error))
+            yield UnreadableItem(location, str(error))
         else:
             if message is not None:
-                yield ImportedMessage(place, to, message)
+                yield ImportedMessage(location, to, message)
 
 
-def _message(said: Mapping[str, Any], other: str) -> Message | None:
-    role = said.get("role")
-    read = {"user": _typed, "assistant": _answered, "tool": _returned}.get(str(role))
-    text = "" if read is None else read(said).strip()
+def _message(entry: Mapping[str, Any], other: str) -> Message | None:
+    role = entry.get("role")
+    extract = {"user": _user_text, "assistant": _assistant_text, "tool": _tool_text}.get(str(role))
+    text = "" if extract is None else extract(entry).strip()
     if not text:
         return None
     return Message(
         role=str(role),
         content=text,
-        name=id_at(said, "name") if role == "tool" else None,
-        said_at=when(said.get("created_at")),
-        idempotency_key=f"letta:{id_at(said, 'id') if _is_own(said) else other}",
+        name=id_at(entry, "name") if role == "tool" else None,
+        said_at=parse_time(entry.get("created_at")),
+        idempotency_key=f"letta:{id_at(entry, 'id') if _is_own(entry) else other}",
     )
 
 
-def _is_own(said: Mapping[str, Any]) -> bool:
-    """Return whether an id belongs to one message of one agent: exported anew, ids are only counted."""
-    return len(text_at(said, "id") or "") >= len("message-") + 36
+def _is_own(entry: Mapping[str, Any]) -> bool:
+    """Return whether the id is globally unique. Newer exports number the messages instead."""
+    return len(text_at(entry, "id") or "") >= len("message-") + 36
 
 
-def _text(said: Mapping[str, Any]) -> str:
-    content = said.get("content") or said.get("text")
+def _text(entry: Mapping[str, Any]) -> str:
+    content = entry.get("content") or entry.get("text")
     if isinstance(content, str):
         return content
     return "\n".join(filter(None, (text_at(part, "text") for part in objects(content) if part.get("type") == "text")))
 
 
-def _typed(said: Mapping[str, Any]) -> str:
-    text = _text(said)
+def _user_text(entry: Mapping[str, Any]) -> str:
+    text = _text(entry)
     packed = as_object(text)
     if packed is None or not isinstance(packed.get("type"), str):
         return text
     return (text_at(packed, "message") or "") if packed["type"] == "user_message" else ""
 
 
-def _answered(said: Mapping[str, Any]) -> str:
-    calls = objects(said.get("tool_calls"))
+def _assistant_text(entry: Mapping[str, Any]) -> str:
+    calls = objects(entry.get("tool_calls"))
     spoken = [
-        text_at(as_object(str(at(call, "function", "arguments"))) or {}, "message")
+        text_at(as_object(str(value_at(call, "function", "arguments"))) or {}, "message")
         for call in calls
-        if at(call, "function", "name") == _SAYS
+        if value_at(call, "function", "name") == _SEND_TOOL
     ]
-    if spoken:  # the text beside it is what the agent thought
+    if spoken:  # the text next to the call is the agent's thinking
         return "\n".join(filter(None, spoken))
-    return "" if calls else _text(said)
+    return "" if calls else _text(entry)
 
 
-def _returned(said: Mapping[str, Any]) -> str:
-    if said.get("name") == _SAYS:
+def _tool_text(entry: Mapping[str, Any]) -> str:
+    if entry.get("name") == _SEND_TOOL:
         return ""
-    text = _text(said)
+    text = _text(entry)
     packed = as_object(text) or {}
     answer = packed.get("message", text)
-    return shortened(answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False))
+    return shorten(answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False))
 
 
 def _block(block: Mapping[str, Any]) -> Iterator[Item]:

@@ -1,3 +1,3 @@
 """API keys: create, list, rotate and revoke them."""
 
-COMMANDS = {"keys": "Create, list, rotate and revoke API keys."}
+COMMANDS = {"admin keys": "Manage API keys."}

@@ -6,24 +6,25 @@ from bethink.base.frozen import frozen
 from bethink.model.access import KeyInfo, NewKey, Scope
 from bethink.model.checks import Between, Length, any_of
 from bethink.model.moments import Moment
-from bethink.model.operations.base import Empty, HandleClass, Name, Request, Retry, Verb, served_by
+from bethink.model.operations.base import Empty, HandleClass, Name, Operation, Request, Retry, served_by
+from bethink.model.paging import Page
 
 KEYS = Scope.KEYS
-_YEAR = 366 * 86_400
+_MAX_OVERLAP = 366 * 86_400
 
 
 @frozen
 class CreateKeyRequest(Request):
-    """A key to make."""
+    """An API key to create."""
 
     name: Name
-    """What it is for."""
+    """Name of the key, such as its purpose."""
     scopes: Annotated[tuple[Scope, ...], Length(1, 10)]
-    """What it allows."""
+    """Scopes of the key."""
     spaces: Annotated[tuple[Name, ...], Length(1, 1_000)] | None = None
-    """The spaces that it opens; all of them, if left out."""
+    """Names of the spaces that the key can access (default: all spaces)."""
     expires_at: Moment | None = None
-    """When it stops working; never, if left out."""
+    """Expiry time (default: never)."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "scopes", any_of("scopes", self.scopes, Scope))
@@ -32,49 +33,47 @@ class CreateKeyRequest(Request):
 
 @frozen
 class KeyRequest(Request):
-    """One key."""
+    """One API key."""
 
     prefix: Name
-    """The key's prefix, which is not secret."""
+    """Prefix of the key, which is not secret."""
 
 
 @frozen
 class RotateKeyRequest(KeyRequest):
-    """A key to replace."""
+    """An API key to replace."""
 
-    overlap: Annotated[float, Between(0, _YEAR)] = 86_400.0
-    """For how many seconds the old key still works."""
+    overlap: Annotated[float, Between(0, _MAX_OVERLAP)] = 86_400.0
+    """Number of seconds that the old key stays valid (default 86,400: one day)."""
 
 
-_MISSING = "NotFound: if no key has this prefix."
+_NOT_FOUND = "NotFoundError: if no key has this prefix."
 
-CREATE_KEY: Verb[CreateKeyRequest, NewKey] = Verb(
-    "keys.create", CreateKeyRequest, NewKey, "POST /keys", KEYS, Retry.ONCE,
-    "Create a key. Its text is returned here and can never be read again.",
+CREATE_KEY: Operation[CreateKeyRequest, NewKey] = Operation(
+    "memory.admin.keys.create", CreateKeyRequest, NewKey, "POST /keys", KEYS, Retry.ONCE,
+    "Create an API key. The key itself is returned only once.",
     status=201,
-    raises="Invalid: for more than the key of the caller allows: a scope, a space, or a later end.",
+    raises="InvalidRequestError: if a scope, a space or the expiry exceeds the key of the caller.",
 )  # fmt: skip
-LIST_KEYS: Verb[Empty, list[KeyInfo]] = Verb(
-    "keys.all", Empty, list[KeyInfo], "GET /keys", KEYS, Retry.SAFE,
-    "List all keys, the oldest first, with those that expired or were revoked.",
+LIST_KEYS: Operation[Empty, Page[KeyInfo]] = Operation(
+    "memory.admin.keys.list", Empty, Page[KeyInfo], "GET /keys", KEYS, Retry.SAFE,
+    "List all API keys, including expired and revoked ones. Oldest first.",
 )  # fmt: skip
-ROTATE_KEY: Verb[RotateKeyRequest, NewKey] = Verb(
-    "keys.rotate", RotateKeyRequest, NewKey, "POST /keys/{prefix}/rotate", KEYS, Retry.ONCE,
-    "Replace a key with one that allows the same. The old one expires after an overlap.",
+ROTATE_KEY: Operation[RotateKeyRequest, NewKey] = Operation(
+    "memory.admin.keys.rotate", RotateKeyRequest, NewKey, "POST /keys/{prefix}/rotate", KEYS, Retry.ONCE,
+    "Replace an API key with a new one. The old key expires after `overlap` seconds.",
     status=201,
-    raises=f"{_MISSING} Conflict: if it is no longer valid. Invalid: if it allows more than the key of the caller.",
+    raises=(
+        f"{_NOT_FOUND} ConflictError: if the key is no longer valid. "
+        "InvalidRequestError: if the key allows more than the key of the caller."
+    ),
 )  # fmt: skip
-REVOKE_KEY: Verb[KeyRequest, None] = Verb(
-    "keys.revoke", KeyRequest, None, "DELETE /keys/{prefix}", KEYS, Retry.IDEMPOTENT,
-    "Revoke a key, in this process at once and in others within seconds.",
+REVOKE_KEY: Operation[KeyRequest, None] = Operation(
+    "memory.admin.keys.revoke", KeyRequest, None, "DELETE /keys/{prefix}", KEYS, Retry.IDEMPOTENT,
+    "Revoke an API key, in this process immediately and in others within seconds.",
     status=204,
-    raises=_MISSING,
+    raises=_NOT_FOUND,
 )  # fmt: skip
 
-VERBS = served_by("bethink.features.keys.service", CREATE_KEY, LIST_KEYS, ROTATE_KEY, REVOKE_KEY)
-HANDLE = HandleClass(
-    name="keys",
-    class_name="Keys",
-    parent="memory",
-    summary="The API keys that give callers of a server access to this memory.",
-)
+OPERATIONS = served_by("bethink.features.keys.service", CREATE_KEY, LIST_KEYS, ROTATE_KEY, REVOKE_KEY)
+HANDLES = (HandleClass(path="memory.admin.keys", class_name="Keys", summary="The API keys of a server."),)

@@ -4,7 +4,7 @@ import secrets
 from datetime import timedelta
 from typing import Self
 
-from bethink.errors import Conflict, Invalid, NotFound
+from bethink.errors import ConflictError, InvalidRequestError, NotFoundError
 from bethink.features.keys.operations import (
     CREATE_KEY,
     LIST_KEYS,
@@ -19,89 +19,94 @@ from bethink.memory.registry import Host, handles
 from bethink.model.access import EVERYWHERE, KeyInfo, NewKey, Scope, caller
 from bethink.model.moments import from_micros, to_micros
 from bethink.model.operations.base import Empty
+from bethink.model.paging import Page
 from bethink.store import api_keys
 from bethink.store.db import Database, Tx
 
 
 class KeyService:
-    """The API keys of one installation."""
+    """Manages the API keys of one installation."""
 
     def __init__(self, database: Database, ring: KeyRing) -> None:
         self._database = database
         self._ring = ring
 
     @classmethod
-    def of(cls, host: Host) -> Self:
-        """Make it from the parts of an open memory."""
+    def from_host(cls, host: Host) -> Self:
+        """Build the service from an open memory."""
         return cls(host.database, host.keys())
 
     @handles(CREATE_KEY)
     async def create(self, space: str, request: CreateKeyRequest) -> NewKey:
-        """Create a key. Its text is returned here and can never be read again."""
+        """Create a key. Its text is returned only once."""
         del space
         spaces = None if request.spaces is None else frozenset(request.spaces)
         scopes = frozenset(request.scopes)
         if scopes & EVERYWHERE and spaces is not None:
             word = min(scopes & EVERYWHERE)
-            raise Invalid(f"a key for some spaces cannot have the scope {word}.", hint="Omit one of the two.")
+            raise InvalidRequestError(
+                f"A key for some spaces cannot have the scope `{word}`.", hint="Omit the scope or `spaces`."
+            )
         own = caller.get().key
         _check_grant(own, scopes, spaces)
         last = None if own is None else own.expires_at
         if last is not None and (request.expires_at is None or request.expires_at > last):
-            hint = f"Set expires_at to {last:%Y-%m-%dT%H:%M:%SZ} at the latest."
-            raise Invalid("a key cannot make one that outlives it.", hint=hint)
+            hint = f"Set `expires_at` to {last:%Y-%m-%dT%H:%M:%SZ} at the latest."
+            raise InvalidRequestError("A key cannot create a key that expires after itself.", hint=hint)
 
         def body(tx: Tx) -> NewKey:
             lifetime = None if request.expires_at is None else to_micros(request.expires_at) - to_micros(tx.now)
             if lifetime is not None and lifetime <= 0:
-                raise Invalid("expires_at is in the past.", hint="Pass a time in the future.")
-            return self._made(tx, name=request.name, scopes=scopes, spaces=spaces, lifetime=lifetime)
+                raise InvalidRequestError("`expires_at` is in the past.", hint="Pass a time in the future.")
+            return self._insert_key(tx, name=request.name, scopes=scopes, spaces=spaces, lifetime=lifetime)
 
-        made = await (await self._ring.prepare()).transact(body)
-        self._ring.let_in(made.info.prefix)
-        return made
+        new_key = await (await self._ring.prepare()).transact(body)
+        self._ring.note_created(new_key.info.prefix)
+        return new_key
 
     @handles(LIST_KEYS)
-    async def all(self, space: str, request: Empty) -> list[KeyInfo]:
-        """List all keys, the oldest first, with those that are no longer valid."""
+    async def list_all(self, space: str, request: Empty) -> Page[KeyInfo]:
+        """List all keys, oldest first, including invalid ones."""
         del space, request
-        return await self._database.transact(api_keys.everything, read=True)
+        return Page(items=tuple(await self._database.transact(api_keys.list_all, read_only=True)))
 
     @handles(ROTATE_KEY)
     async def rotate(self, space: str, request: RotateKeyRequest) -> NewKey:
-        """Replace a key with one that allows the same."""
+        """Replace a key with a new one of the same scopes and spaces."""
         del space
-        prefix, own = request.prefix, caller.get().key  # a transaction runs on another thread, where no one calls
+        prefix, own = request.prefix, caller.get().key  # a transaction has no caller: it runs on another thread
 
         def body(tx: Tx) -> NewKey:
-            kept = api_keys.find(tx, prefix=prefix)
-            if kept is None:
-                raise _unknown(prefix)
-            if not kept.valid(tx.now):
-                raise Conflict(f"the key {prefix} is no longer valid.", hint="Create a new one.")
-            _check_grant(own, kept.info.scopes, kept.info.spaces)  # who rotates a key gets to know the new one
+            existing = api_keys.find(tx, prefix=prefix)
+            if existing is None:
+                raise _not_found(prefix)
+            if not existing.is_valid(tx.now):
+                raise ConflictError(f"Key {prefix} is no longer valid.", hint="Create a new key.")
+            _check_grant(own, existing.info.scopes, existing.info.spaces)  # the caller receives the new key
             api_keys.shorten(tx, prefix=prefix, expires_at=tx.now + timedelta(seconds=request.overlap))
-            info = kept.info
-            return self._made(tx, name=info.name, scopes=info.scopes, spaces=info.spaces, lifetime=kept.lifetime)
+            info = existing.info
+            return self._insert_key(
+                tx, name=info.name, scopes=info.scopes, spaces=info.spaces, lifetime=existing.lifetime
+            )
 
-        made = await (await self._ring.prepare()).transact(body)
-        self._ring.forget(prefix)
-        self._ring.let_in(made.info.prefix)
-        return made
+        new_key = await (await self._ring.prepare()).transact(body)
+        self._ring.drop(prefix)
+        self._ring.note_created(new_key.info.prefix)
+        return new_key
 
     @handles(REVOKE_KEY)
     async def revoke(self, space: str, request: KeyRequest) -> None:
-        """Revoke a key, here at once and in other processes within seconds."""
+        """Revoke a key: immediately in this process, within seconds in others."""
         del space
 
         def body(tx: Tx) -> None:
             if not api_keys.revoke(tx, prefix=request.prefix):
-                raise _unknown(request.prefix)
+                raise _not_found(request.prefix)
 
         await self._database.transact(body, repeatable=True)
-        self._ring.forget(request.prefix)
+        self._ring.drop(request.prefix)
 
-    def _made(
+    def _insert_key(
         self,
         tx: Tx,
         *,
@@ -125,16 +130,16 @@ class KeyService:
 
 
 def _check_grant(own: KeyInfo | None, scopes: frozenset[Scope], spaces: frozenset[str] | None) -> None:
-    """Refuse to give away a scope or a space that the key of the caller does not have."""
-    if own is None:  # somebody on this machine, who could write to the database as well
+    """Raise if the caller's key lacks a scope or a space that it would grant."""
+    if own is None:  # a local caller, who can write to the database anyway
         return
-    lacks = [scope for scope in sorted(scopes) if not own.allows(scope)]
+    lacks = [scope for scope in sorted(scopes) if not own.allows_scope(scope)]
     if lacks:
-        hint = "Use a key that has it, or create this one where the server runs: bethink keys create."
-        raise Invalid(f"a key cannot give the scope {lacks[0]}, which it does not have.", hint=hint)
+        hint = "Use a key that has the scope, or run 'bethink admin keys create' on the server."
+        raise InvalidRequestError(f"A key cannot grant the scope `{lacks[0]}` that it lacks.", hint=hint)
     if own.spaces is not None and (spaces is None or not spaces <= own.spaces):
-        raise Invalid("a key cannot give spaces that it does not open.", hint="Name only spaces that it opens.")
+        raise InvalidRequestError("A key cannot grant spaces that it cannot access.", hint="Pass only its own spaces.")
 
 
-def _unknown(prefix: str) -> NotFound:
-    return NotFound(f"no key {prefix[:20]!r}.", hint="List the keys to see their prefixes.")
+def _not_found(prefix: str) -> NotFoundError:
+    return NotFoundError(f"No key {prefix[:20]!r}.", hint="List the keys to see their prefixes.")

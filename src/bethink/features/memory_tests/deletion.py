@@ -1,9 +1,9 @@
-"""Names the memory tests that repeat words of what is deleted."""
+"""Finds memory tests that contain deleted texts."""
 
 from collections.abc import Callable, Iterable
 
 from bethink.features.memory_tests import queries
-from bethink.features.memory_tests.records import contained, expected_texts, normalised
+from bethink.features.memory_tests.records import expected_texts, is_contained, normalize
 from bethink.store.db import Tx
 
 
@@ -15,8 +15,8 @@ class _Tests:
         tests = queries.page(tx, space=space)
         if not tests:
             return []
-        deleted = [normalised(text) for text in texts()]
-        return [test.id for test in tests if any(contained(text, deleted) for text in expected_texts(test))]
+        deleted = [normalize(text) for text in texts()]
+        return [test.id for test in tests if any(is_contained(text, deleted) for text in expected_texts(test))]
 
 
 HOLDER = _Tests()

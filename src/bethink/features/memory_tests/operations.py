@@ -1,17 +1,17 @@
-"""The verbs of memory tests: add, list, remove and run them."""
+"""Operations on memory tests: add, list, remove and run."""
 
 from dataclasses import replace
 from typing import Annotated, Self
 
 from bethink.base.frozen import frozen
 from bethink.features.memory_tests.records import (
-    FIRST,
-    Among,
-    Asked,
+    DEFAULT_LIMIT,
     Expected,
+    ItemLimit,
     MemoryTest,
     MemoryTestResult,
     Note,
+    QuestionText,
     TestTags,
     check_test,
 )
@@ -19,36 +19,37 @@ from bethink.model.access import Scope
 from bethink.model.checks import Length, any_of
 from bethink.model.ids import new_id
 from bethink.model.moments import Moment
-from bethink.model.operations.base import HandleClass, Limit, Name, Request, Retry, Verb, served_by
-from bethink.model.recall import Ref, RefKind
+from bethink.model.operations.base import HandleClass, Limit, Name, Operation, Request, Retry, served_by
+from bethink.model.paging import Page
+from bethink.model.refs import Ref, RefKind
 
 READ, WRITE = Scope.READ, Scope.WRITE
 
 
 @frozen
 class AddTestRequest(Request):
-    """A memory test to keep."""
+    """A memory test to store."""
 
-    question: Asked
-    """The question, in plain words."""
+    question: QuestionText
+    """Question to search for."""
     must: Expected = ()
-    """Texts or refs that must be among the first items. A text counts if an item contains it, in any case."""
+    """Texts or refs that the first results must contain. Texts match in any case."""
     must_not: Expected = ()
-    """Texts or refs that must not be among them."""
+    """Texts or refs that the first results must not contain."""
     as_of: Moment | None = None
-    """Ask what was known at this time. A day means its end."""
-    limit: Among = FIRST
-    """How many items to look at."""
+    """Time at which to read memory (default: now). A date means the end of that day."""
+    limit: ItemLimit = DEFAULT_LIMIT
+    """Number of results to check (default 5)."""
     kinds: tuple[RefKind, ...] = tuple(RefKind)
-    """Which kinds of memory to ask."""
+    """Kinds of memory to search (default: all)."""
     tags: TestTags = ()
-    """Ask only what has all of these tags."""
+    """Tags that items must all have."""
     note: Note = ""
-    """Why the test is there."""
+    """Reason for the test."""
     about: Ref | None = None
-    """The fact or document that it was made from. When the text of that is forgotten, the test is removed."""
+    """Ref of a fact or document. Deleting its text also removes the test."""
     test_id: Name | None = None
-    """A name for the test. One with the same name is replaced."""
+    """Id of the test (default: a new id). A test with the same id is replaced."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "kinds", any_of("kinds", self.kinds, RefKind))
@@ -56,11 +57,11 @@ class AddTestRequest(Request):
         check_test(self.as_test())
 
     def repeatable(self) -> Self:
-        """Return it with an id of its own."""
+        """Return the request with an id for the test."""
         return self if self.test_id else replace(self, test_id=new_id("test"))
 
     def as_test(self) -> MemoryTest:
-        """Return the test that it describes."""
+        """Return the test."""
         return MemoryTest(
             id=self.test_id or "",
             question=self.question,
@@ -80,9 +81,9 @@ class ListTestsRequest(Request):
     """A page of memory tests."""
 
     limit: Limit = 100
-    """How many tests to return at most."""
+    """Maximum number of tests (default 100)."""
     after: str = ""
-    """Only tests that follow this one: the last id of the previous page."""
+    """Cursor of the next page: the `next` of the previous page, or its last id."""
 
 
 @frozen
@@ -90,17 +91,17 @@ class TestRequest(Request):
     """One memory test."""
 
     test_id: Name
-    """The test."""
+    """Id of the test."""
 
 
 @frozen
 class RunTestsRequest(Request):
-    """Which memory tests to run: all that the space keeps, some of them, or others that are only passed."""
+    """Memory tests to run: all tests of the space, some of them, or tests that are not stored."""
 
     only: Annotated[tuple[Name, ...], Length(1, 1_000)] | None = None
-    """Only the tests with these ids."""
+    """Ids of the tests to run (default: all)."""
     tests: Annotated[tuple[MemoryTest, ...], Length(1, 1_000)] | None = None
-    """Run these instead of those that the space keeps. They are not stored."""
+    """Tests to run instead of the stored ones. They are not stored."""
 
     def __post_init__(self) -> None:
         Request.__post_init__(self)
@@ -109,30 +110,30 @@ class RunTestsRequest(Request):
 
 
 _TESTS = "/spaces/{space}/tests"
-_MISSING = "NotFound: if the space has no such test."
+_NOT_FOUND = "NotFoundError: if the space has no such test."
 
-ADD_TEST: Verb[AddTestRequest, MemoryTest] = Verb(
-    "tests.add", AddTestRequest, MemoryTest, f"POST {_TESTS}", WRITE, Retry.IDEMPOTENT,
-    "Keep a memory test and return it as stored.",
+ADD_TEST: Operation[AddTestRequest, MemoryTest] = Operation(
+    "space.admin.tests.add", AddTestRequest, MemoryTest, f"POST {_TESTS}", WRITE, Retry.IDEMPOTENT,
+    "Store a memory test and return it.",
     status=201,
 )  # fmt: skip
-LIST_TESTS: Verb[ListTestsRequest, list[MemoryTest]] = Verb(
-    "tests.all", ListTestsRequest, list[MemoryTest], f"GET {_TESTS}", READ, Retry.SAFE,
+LIST_TESTS: Operation[ListTestsRequest, Page[MemoryTest]] = Operation(
+    "space.admin.tests.list", ListTestsRequest, Page[MemoryTest], f"GET {_TESTS}", READ, Retry.SAFE,
     "List the memory tests of the space, ordered by id.",
 )  # fmt: skip
-REMOVE_TEST: Verb[TestRequest, None] = Verb(
-    "tests.remove", TestRequest, None, f"DELETE {_TESTS}/{{test_id}}", WRITE, Retry.ONCE,
+REMOVE_TEST: Operation[TestRequest, None] = Operation(
+    "space.admin.tests.remove", TestRequest, None, f"DELETE {_TESTS}/{{test_id}}", WRITE, Retry.ONCE,
     "Remove a memory test.",
     status=204,
-    raises=_MISSING,
+    raises=_NOT_FOUND,
 )  # fmt: skip
-RUN_TESTS: Verb[RunTestsRequest, list[MemoryTestResult]] = Verb(
-    "tests.run", RunTestsRequest, list[MemoryTestResult], f"POST {_TESTS}/run", READ, Retry.SAFE,
-    "Ask the question of each memory test, and compare what comes back with what must and must not.",
+RUN_TESTS: Operation[RunTestsRequest, list[MemoryTestResult]] = Operation(
+    "space.admin.tests.run", RunTestsRequest, list[MemoryTestResult], f"POST {_TESTS}/run", READ, Retry.SAFE,
+    "Run memory tests and return the result of each.",
     timed=False,
-    raises=_MISSING,
-    details="It only recalls: no language model is called, and nothing goes into the ledger or counts as used.",
+    raises=_NOT_FOUND,
+    details="Only searches: no model is called, and nothing is added to the context log or marked as used.",
 )  # fmt: skip
 
-VERBS = served_by("bethink.features.memory_tests.service", ADD_TEST, LIST_TESTS, REMOVE_TEST, RUN_TESTS)
-HANDLE = HandleClass(name="tests", class_name="MemoryTests", parent="space", summary="The memory tests of a space.")
+OPERATIONS = served_by("bethink.features.memory_tests.service", ADD_TEST, LIST_TESTS, REMOVE_TEST, RUN_TESTS)
+HANDLES = (HandleClass(path="space.admin.tests", class_name="MemoryTests", summary="The memory tests of a space."),)

@@ -1,4 +1,4 @@
-"""Memory tests: questions with what must and must not come back, and whether it does."""
+"""The page of memory tests and their results."""
 
 from typing import Any
 
@@ -12,43 +12,43 @@ from bethink.features.memory_tests.operations import (
     RunTestsRequest,
     TestRequest,
 )
-from bethink.model.recall import RefKind
-from bethink.web.visit import Goto, MenuItem, Page, PageRoute, Twin, Visit
+from bethink.model.refs import RefKind
+from bethink.web.visit import Goto, MenuItem, PageRoute, PageView, Twin, Visit
 
 _PAGE = 50
 
 
-def _listed(visit: Visit) -> Twin:
-    return LIST_TESTS, ListTestsRequest(limit=_PAGE, after=visit.ask("after"))
+def _list_request(visit: Visit) -> Twin:
+    return LIST_TESTS, ListTestsRequest(limit=_PAGE, after=visit.query_value("after"))
 
 
-async def tests(visit: Visit) -> Page:
-    """Show the tests of a space; with `?run=1`, also how each of them goes."""
-    verb, request = _listed(visit)
-    found = await visit.run(verb, request)
+async def tests(visit: Visit) -> PageView:
+    """Show the tests of a space; with `?run=1`, also their results."""
+    operation, request = _list_request(visit)
+    items = await visit.run(operation, request)
     results: dict[str, Any] = {}
-    if visit.ask("run") and found:
-        ran = await visit.run(RUN_TESTS, RunTestsRequest(only=tuple(each.id for each in found)))
-        results = {each.test.id: each for each in ran}
+    if visit.query_value("run") and items:
+        outcomes = await visit.run(RUN_TESTS, RunTestsRequest(only=tuple(item.id for item in items)))
+        results = {item.test.id: item for item in outcomes}
     values: dict[str, Any] = {
-        "tests": found,
+        "tests": items,
         "results": results,
-        "passed": sum(each.passed for each in results.values()),
-        "more": visit.link("tests", after=found[-1].id) if len(found) == _PAGE else "",
+        "passed": sum(item.passed for item in results.values()),
+        "more": visit.link("tests", after=items.next) if items.next else "",
         "may_add": visit.may_change(ADD_TEST),
-        "adding": visit.ask("add"),
+        "adding": visit.query_value("add"),
         "all_kinds": tuple(RefKind),
     }
-    return Page(template="memory_tests.html", values=values)
+    return PageView(template="memory_tests.html", values=values)
 
 
 async def add(visit: Visit) -> Goto:
-    """Keep a test."""
+    """Add a test."""
     request = AddTestRequest(
-        question=visit.filled("question").strip(),
-        must=_lines(visit.filled("must")),
-        must_not=_lines(visit.filled("must_not")),
-        note=visit.filled("note").strip(),
+        question=visit.form_value("question").strip(),
+        must=_lines(visit.form_value("must")),
+        must_not=_lines(visit.form_value("must_not")),
+        note=visit.form_value("note").strip(),
     )
     await visit.run(ADD_TEST, request.repeatable())
     return Goto(visit.link("tests", run="1"))
@@ -65,13 +65,13 @@ async def remove(visit: Visit) -> Goto:
 
 
 ROUTES = (
-    PageRoute(path="/s/{space}/tests", handler=tests, twin=_listed),
+    PageRoute(path="/s/{space}/tests", handler=tests, twin=_list_request),
     PageRoute(path="/s/{space}/tests/add", handler=add, method="POST"),
     PageRoute(path="/s/{space}/tests/{test}/remove", handler=remove, method="POST"),
 )
 MENU = (
     MenuItem(
-        section="Keeping it right",
+        section="Curation",
         name="Memory tests",
         step="tests",
         operation=LIST_TESTS,

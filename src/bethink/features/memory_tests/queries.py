@@ -1,19 +1,19 @@
-"""Memory tests: questions with what must and must not come back."""
+"""Queries of memory tests."""
 
 import json
 
 from bethink.features.memory_tests.records import MemoryTest
 from bethink.model.moments import from_micros, from_micros_or_none
-from bethink.model.recall import Ref, RefKind
+from bethink.model.refs import Ref, RefKind
 from bethink.model.text import canonical_json
 from bethink.store import jobs
 from bethink.store.db import NO_LIMIT, Row, Tx
 
 
 def put(tx: Tx, test: MemoryTest, *, space: str) -> None:
-    """Store a test. One with the same id is replaced, and no byte of its text is left."""
+    """Store a test. One with the same id is replaced and its text removed from the file."""
     jobs.ensure_space(tx, space=space)
-    tx.forgets = tx.forgets or find(tx, space=space, test_id=test.id) is not None
+    tx.deletes = tx.deletes or find(tx, space=space, test_id=test.id) is not None
     about = test.about
     tx.run(
         "put_test",
@@ -35,19 +35,19 @@ def put(tx: Tx, test: MemoryTest, *, space: str) -> None:
 
 
 def find(tx: Tx, *, space: str, test_id: str) -> MemoryTest | None:
-    """Return one test, if there is one by that id."""
-    row = tx.one("find_test", space=space, id=test_id)
+    """Return a test, or None."""
+    row = tx.first("find_test", space=space, id=test_id)
     return None if row is None else _test(row)
 
 
 def page(tx: Tx, *, space: str, limit: int = NO_LIMIT, after: str = "") -> list[MemoryTest]:
-    """Return tests, ordered by id, after one."""
+    """Return tests, ordered by id, after `after`."""
     return [_test(row) for row in tx.all("page_tests", space=space, limit=limit, after=after)]
 
 
 def remove(tx: Tx, *, space: str, test_id: str) -> bool:
-    """Remove a test. Returns False if there is none by that id."""
-    tx.forgets = True
+    """Remove a test. Returns False if it does not exist."""
+    tx.deletes = True
     return tx.run("remove_test", space=space, id=test_id) == 1
 
 

@@ -1,42 +1,43 @@
-"""Memory tests: a question, and what must or must not come back. Judged by comparing texts, without a model."""
+"""Memory tests: a question with texts that must or must not be returned. Compares texts, without a model."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Annotated
 
 from bethink.base.frozen import frozen
-from bethink.errors import Invalid
-from bethink.model.checks import Between, InvalidField, Length, Printable, tuple_from
+from bethink.errors import InvalidFieldError, InvalidRequestError
+from bethink.model.checks import Between, Length, Printable, tuple_from
 from bethink.model.moments import Moment, moment_or_none
-from bethink.model.recall import Recalled, Ref, RefKind
+from bethink.model.recall import Match
 from bethink.model.records import MAX_TAGS
+from bethink.model.refs import Ref, RefKind
 
-FIRST = 5
-"""How many items of an answer a test looks at, unless it says otherwise."""
+DEFAULT_LIMIT = 5
+"""Default number of results that a test checks."""
 
 TestId = Annotated[str, Length(0, 200), Printable()]
-Asked = Annotated[str, Length(1, 10_000)]
+QuestionText = Annotated[str, Length(1, 10_000)]
 Expected = Annotated[tuple[Annotated[str, Length(1, 10_000)], ...], Length(0, 100)]
-Among = Annotated[int, Between(1, 1_000)]
+ItemLimit = Annotated[int, Between(1, 1_000)]
 TestTags = Annotated[tuple[Annotated[str, Length(1, 200), Printable()], ...], Length(0, MAX_TAGS)]
 Note = Annotated[str, Length(0, 10_000)]
 
 
 @frozen
 class MemoryTest:
-    """A question with what must, and what must not, be among the first items that recall returns.
+    """A question with texts that must or must not be among the first results of recall.
 
-    An item of `must` and `must_not` is a text that an answer contains, in any case and spacing, or a ref. What is
-    marked as superseded does not count as coming back. `about` names the fact or document that the test was made from:
-    the test is removed when the text of that is forgotten.
+    An item of `must` and `must_not` is a text contained in a result, in any case and spacing, or a ref. Replaced
+    memories do not count. `about` names the fact or document that the test was created from. The test is removed
+    when that is deleted.
     """
 
     id: TestId = ""
-    question: Asked
+    question: QuestionText
     must: Expected = ()
     must_not: Expected = ()
     as_of: Moment | None = None
-    limit: Among = FIRST
+    limit: ItemLimit = DEFAULT_LIMIT
     kinds: tuple[RefKind, ...] = tuple(RefKind)
     tags: TestTags = ()
     note: Note = ""
@@ -53,7 +54,7 @@ class MemoryTest:
 
 @frozen
 class CameBack:
-    """One item that recall returned for a memory test. What is superseded does not count as coming back."""
+    """One result of recall for a memory test. Replaced memories do not count."""
 
     ref: Ref
     text: str
@@ -63,7 +64,7 @@ class CameBack:
 
 @frozen
 class MemoryTestResult:
-    """How one memory test went. `absent` did not come back and should have, `unwanted` did and should not have."""
+    """The result of one memory test. `absent` lists missing texts, `unwanted` lists returned texts of `must_not`."""
 
     test: MemoryTest
     passed: bool
@@ -73,61 +74,64 @@ class MemoryTestResult:
 
 
 def check_test(test: MemoryTest) -> None:
-    """Raise `Invalid` for a test that could not fail, could not pass, or is about something that has no versions."""
+    """Raise `InvalidRequestError` for a test that cannot fail, cannot pass, or refers to a kind without versions."""
     if not test.question.strip():
-        raise InvalidField("question", "is empty.", hint="Write what you would ask.")
+        raise InvalidFieldError("question", "is empty.", hint="Write a question.")
     if not test.must and not test.must_not:
-        raise Invalid("a memory test expects nothing.", hint="Give a text for must or must_not.")
+        raise InvalidRequestError(
+            "A memory test needs `must` or `must_not`.",
+            hint="Pass a text that results must contain, or must not contain.",
+        )
     for name in ("must", "must_not"):
-        if not all(each.strip() for each in getattr(test, name)):
-            raise InvalidField(name, "has an empty text, which every answer contains.", hint="Leave it out.")
+        if not all(text.strip() for text in getattr(test, name)):
+            raise InvalidFieldError(name, "has an empty text, which every result contains.", hint="Remove it.")
     if not test.kinds:
-        raise InvalidField("kinds", "is empty.", hint="Leave it out to ask all kinds of memory.")
+        raise InvalidFieldError("kinds", "is empty.", hint="Omit `kinds` to search all kinds.")
     if test.about is not None and test.about.kind not in (RefKind.FACT, RefKind.DOCUMENT):
-        raise InvalidField("about", "must name a fact or a document.", hint="Write fact:ID:VERSION.")
+        raise InvalidFieldError("about", "must be a fact or a document.", hint="Use the form fact:ID:VERSION.")
 
 
-def judged(test: MemoryTest, items: Sequence[Recalled]) -> MemoryTestResult:
-    """Compare what recall returned with what a test expects."""
-    standing = [item for item in items if item.superseded_by is None]
-    texts = [normalised(item.text) for item in standing]
-    refs = {ref for item in standing for ref in (item.ref, *item.also)}
+def judge(test: MemoryTest, items: Sequence[Match]) -> MemoryTestResult:
+    """Compare the results of recall with the expectations of a test."""
+    current = [item for item in items if item.replaced_by is None]
+    texts = [normalize(item.text) for item in current]
+    refs = {ref for item in current for ref in (item.ref, *item.duplicates)}
 
-    def came_back(expected: str) -> bool:
+    def was_returned(expected: str) -> bool:
         ref = _ref(expected)
-        return ref in refs if ref is not None else contained(expected, texts)
+        return ref in refs if ref is not None else is_contained(expected, texts)
 
-    absent = tuple(each for each in test.must if not came_back(each))
-    unwanted = tuple(each for each in test.must_not if came_back(each))
+    absent = tuple(text for text in test.must if not was_returned(text))
+    unwanted = tuple(text for text in test.must_not if was_returned(text))
     return MemoryTestResult(
         test=test,
         passed=not absent and not unwanted,
         absent=absent,
         unwanted=unwanted,
         items=tuple(
-            CameBack(ref=item.ref, text=item.text, at=item.at, superseded_by=item.superseded_by) for item in items
+            CameBack(ref=item.ref, text=item.text, at=item.said_at, superseded_by=item.replaced_by) for item in items
         ),
     )
 
 
-def normalised(text: str) -> str:
-    """Return a text as it is compared: without case, and with single spaces."""
+def normalize(text: str) -> str:
+    """Return a text for comparison: case-folded, with single spaces."""
     return " ".join(text.casefold().split())
 
 
-def contained(expected: str, texts: Iterable[str]) -> bool:
-    """Return whether one of some normalised texts contains a text."""
-    wanted = normalised(expected)
-    return any(wanted in text for text in texts)
+def is_contained(expected: str, texts: Iterable[str]) -> bool:
+    """Return whether any of the normalized texts contains a text."""
+    needle = normalize(expected)
+    return any(needle in text for text in texts)
 
 
 def expected_texts(test: MemoryTest) -> list[str]:
-    """Return what a test expects or refuses that is a text, and not a ref."""
-    return [each for each in (*test.must, *test.must_not) if _ref(each) is None]
+    """Return the expected and forbidden texts of a test, without refs."""
+    return [text for text in (*test.must, *test.must_not) if _ref(text) is None]
 
 
 def _ref(expected: str) -> Ref | None:
     try:
         return Ref.parse(expected)
-    except Invalid:
+    except InvalidRequestError:
         return None

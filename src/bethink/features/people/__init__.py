@@ -1,3 +1,3 @@
 """Data about one person: find, export and delete it."""
 
-COMMANDS = {"person": "Find, export and forget what is held of a person, in all spaces."}
+COMMANDS = {"admin person": "Find, export or delete all data about a person."}

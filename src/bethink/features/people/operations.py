@@ -1,9 +1,9 @@
-"""The verbs of people: find, export and forget a person, in one space or in all that the caller may see."""
+"""Operations on data about a person: find, export and delete it, in one space or in all."""
 
 from typing import Annotated
 
 from bethink.base.frozen import frozen
-from bethink.errors import Invalid
+from bethink.errors import InvalidRequestError
 from bethink.features.people.records import (
     ErasedInSpace,
     PersonErased,
@@ -14,101 +14,113 @@ from bethink.features.people.records import (
 )
 from bethink.model.access import Scope
 from bethink.model.checks import Between, Cleaned, Length, any_of
-from bethink.model.operations.base import Cursor, Limit, MemoryOperation, Name, Request, Retry, Verb, served_by
+from bethink.model.operations.base import (
+    Cursor,
+    HandleClass,
+    Limit,
+    Name,
+    Operation,
+    Request,
+    Retry,
+    SpanName,
+    served_by,
+)
 
 READ, ERASE = Scope.READ, Scope.ERASE
 
-_Many = Annotated[int, Between(1, 10_000)]
+_ItemLimit = Annotated[int, Between(1, 10_000)]
 
 
 @frozen
 class _PersonRequest(Request):
     name: Name
-    """The name of the person: whole words, whose case and accents do not count."""
+    """Name of the person. Matches whole words and ignores case and accents."""
     aliases: Annotated[tuple[Name, ...], Length(0, 100)] = ()
-    """Other names of the same person: nicknames, initials, an address."""
-    by: tuple[PersonWay, ...] = tuple(PersonWay)
-    """How to look: by speaker, words and entities."""
+    """Other names of the person, such as nicknames, initials or an email address."""
+    match: tuple[PersonWay, ...] = tuple(PersonWay)
+    """Ways to match: `speaker`, `words` and `entities` (default: all)."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "by", any_of("by", self.by, PersonWay))
+        object.__setattr__(self, "match", any_of("match", self.match, PersonWay))
         Request.__post_init__(self)
-        for each in (self.name, *self.aliases):
-            if not any(letter.isalnum() for letter in each):
-                raise Invalid(f"{each!r} is not a name.", hint="Give a name with at least one letter or digit.")
+        for name in (self.name, *self.aliases):
+            if not any(letter.isalnum() for letter in name):
+                raise InvalidRequestError(
+                    f"{name!r} is not a name.", hint="Pass a name with at least one letter or digit."
+                )
 
 
 @frozen
 class FindPersonRequest(_PersonRequest):
-    """A person to look for."""
+    """A person whose data to find."""
 
     limit: Limit = 100
-    """How many refs to return at most, for each space. Everything is counted."""
+    """Maximum number of refs for each space (default 100). Counts include all matches."""
 
 
 @frozen
 class ExportPersonRequest(_PersonRequest):
-    """A person whose texts to return."""
+    """A person whose data to export."""
 
-    limit: _Many = 1_000
-    """How many items to return at most."""
+    limit: _ItemLimit = 1_000
+    """Maximum number of items (default 1,000)."""
     after: Cursor = ""
-    """Only what follows: the `next` of the page before."""
+    """Cursor of the next page: the `next` of the previous page."""
 
 
 @frozen
 class ForgetPersonRequest(_PersonRequest):
-    """A person to forget."""
+    """A person whose data to delete."""
 
     reason: Annotated[str, Length(0, 500), Cleaned()] = ""
-    """Why, for the record: a number of a request, say, and not the name."""
+    """Reason for the record, such as a request number. Do not include the name."""
     dry_run: bool = False
-    """Count and name what would go, and remove nothing."""
+    """Whether to count the items without deleting them (default False)."""
 
     def retry(self, declared: Retry) -> Retry:
         """Return SAFE for a dry run."""
         return Retry.SAFE if self.dry_run else declared
 
 
-_SPACE = "/spaces/{space}/person"
-_LOOKS = "It reads every text. A name that is part of another word is not matched."
-_ALL = "A key is asked for each of its spaces; without one, it is all spaces."
+_SPACE = "/spaces/{space}/people"
+_MATCHING = "Reads every text. Names match only as whole words."
+_ALL_SPACES = "Covers the spaces of the key, or all spaces without a key."
 
-FIND_IN_SPACE: Verb[FindPersonRequest, PersonInSpace] = Verb(
-    "space.find_person", FindPersonRequest, PersonInSpace, f"POST {_SPACE}/find", READ, Retry.SAFE,
-    "Count and name what the space holds of a person.",
-    operation=MemoryOperation.SEARCH, timed=False, details=_LOOKS,
+FIND_IN_SPACE: Operation[FindPersonRequest, PersonInSpace] = Operation(
+    "space.admin.people.find", FindPersonRequest, PersonInSpace, f"POST {_SPACE}/find", READ, Retry.SAFE,
+    "Find all data about a person in the space, with counts and refs.",
+    span_name=SpanName.SEARCH, timed=False, details=_MATCHING,
 )  # fmt: skip
-EXPORT_FROM_SPACE: Verb[ExportPersonRequest, PersonItems] = Verb(
-    "space.export_person", ExportPersonRequest, PersonItems, f"POST {_SPACE}/export", READ, Retry.SAFE,
-    "Return the texts that the space holds of a person.",
-    operation=MemoryOperation.SEARCH, timed=False, details=_LOOKS,
+EXPORT_FROM_SPACE: Operation[ExportPersonRequest, PersonItems] = Operation(
+    "space.admin.people.export", ExportPersonRequest, PersonItems, f"POST {_SPACE}/export", READ, Retry.SAFE,
+    "Export all data about a person in the space, with texts.",
+    span_name=SpanName.SEARCH, timed=False, details=_MATCHING,
 )  # fmt: skip
-FORGET_IN_SPACE: Verb[ForgetPersonRequest, ErasedInSpace] = Verb(
-    "space.forget_person", ForgetPersonRequest, ErasedInSpace, f"POST {_SPACE}/forget", ERASE, Retry.ONCE,
-    "Erase what the space holds of a person, with everything that was made of it, and return a receipt.",
-    operation=MemoryOperation.DELETE, timed=False,
-    raises="UnderLegalHold: if the space is under a legal hold.",
-    details="Whole messages and whole documents go, also those in which others speak of the person: look first.",
+FORGET_IN_SPACE: Operation[ForgetPersonRequest, ErasedInSpace] = Operation(
+    "space.admin.people.forget", ForgetPersonRequest, ErasedInSpace, f"POST {_SPACE}/forget", ERASE, Retry.ONCE,
+    "Permanently delete all data about a person in the space, and return a receipt.",
+    span_name=SpanName.DELETE, timed=False,
+    raises="LegalHoldError: if the space is under a legal hold.",
+    details="Deletes entire messages and documents, even if others only mention the person. Use `find` first.",
 )  # fmt: skip
-FIND_PERSON: Verb[FindPersonRequest, PersonFound] = Verb(
-    "memory.find_person", FindPersonRequest, PersonFound, "POST /person/find", READ, Retry.SAFE,
-    "Count and name what is held of a person, in every space that the caller may see.",
-    operation=MemoryOperation.SEARCH, timed=False, details=f"{_LOOKS} {_ALL}",
+FIND_PERSON: Operation[FindPersonRequest, PersonFound] = Operation(
+    "memory.admin.people.find", FindPersonRequest, PersonFound, "POST /people/find", READ, Retry.SAFE,
+    "Find all data about a person in all accessible spaces, with counts and refs.",
+    span_name=SpanName.SEARCH, timed=False, details=f"{_MATCHING} {_ALL_SPACES}",
 )  # fmt: skip
-EXPORT_PERSON: Verb[ExportPersonRequest, PersonItems] = Verb(
-    "memory.export_person", ExportPersonRequest, PersonItems, "POST /person/export", READ, Retry.SAFE,
-    "Return the texts that are held of a person, in every space that the caller may see.",
-    operation=MemoryOperation.SEARCH, timed=False, details=f"{_LOOKS} {_ALL}",
+EXPORT_PERSON: Operation[ExportPersonRequest, PersonItems] = Operation(
+    "memory.admin.people.export", ExportPersonRequest, PersonItems, "POST /people/export", READ, Retry.SAFE,
+    "Export all data about a person in all accessible spaces, with texts.",
+    span_name=SpanName.SEARCH, timed=False, details=f"{_MATCHING} {_ALL_SPACES}",
 )  # fmt: skip
-FORGET_PERSON: Verb[ForgetPersonRequest, PersonErased] = Verb(
-    "memory.forget_person", ForgetPersonRequest, PersonErased, "POST /person/forget", ERASE, Retry.ONCE,
-    "Erase what is held of a person, in every space that the caller may see, with one receipt for each.",
-    operation=MemoryOperation.DELETE, timed=False,
-    details=f"A space under a legal hold is left as it is, and named. {_ALL}",
+FORGET_PERSON: Operation[ForgetPersonRequest, PersonErased] = Operation(
+    "memory.admin.people.forget", ForgetPersonRequest, PersonErased, "POST /people/forget", ERASE, Retry.ONCE,
+    "Permanently delete all data about a person in all accessible spaces, with a receipt for each.",
+    span_name=SpanName.DELETE, timed=False,
+    details=f"Spaces under a legal hold stay unchanged and are listed with the reason. {_ALL_SPACES}",
 )  # fmt: skip
 
-VERBS = served_by(
+OPERATIONS = served_by(
     "bethink.features.people.service",
     FIND_IN_SPACE,
     EXPORT_FROM_SPACE,
@@ -116,4 +128,8 @@ VERBS = served_by(
     FIND_PERSON,
     EXPORT_PERSON,
     FORGET_PERSON,
+)
+HANDLES = (
+    HandleClass(path="memory.admin.people", class_name="People", summary="Data about a person, in all spaces."),
+    HandleClass(path="space.admin.people", class_name="SpacePeople", summary="Data about a person, in one space."),
 )

@@ -1,54 +1,54 @@
-"""What is known of a person, in all spaces: where it is, how it was found, and what no search can claim to find."""
+"""Records of data about a person in all spaces: matches, exports, deletions, and the limits of the search."""
 
 from datetime import datetime
 
 from bethink.base.frozen import frozen
 from bethink.model.enums import OpenEnum
-from bethink.model.recall import Ref
-from bethink.model.records import Forgotten
+from bethink.model.records import Deletion
+from bethink.model.refs import Ref
 
 
 class PersonWay(OpenEnum):
-    """How a person is looked for."""
+    """Ways to match a person."""
 
     SPEAKER = "speaker"
-    """Who said it: the name of a message's speaker, or of a fact's."""
+    """By speaker of a message or fact."""
     WORDS = "words"
-    """A name as whole words of a text; case and accents do not count."""
+    """By name as whole words in a text, ignoring case and accents."""
     ENTITIES = "entities"
-    """Whom a fact is about: its subject, or one of its entities."""
+    """By subject or entities of a fact."""
 
 
 NOT_CLAIMED = (
     "pronouns and descriptions, such as 'she' or 'my sister'",
-    "nicknames, inflected forms and spellings that were not given as an alias",
+    "nicknames, inflected forms and spellings that were not passed as an alias",
     "paraphrases without a name",
-    "names of conversations, agents and spaces, slugs of documents, and ids in the access record",
-    "learning rules, memory tests, and changes to documents that wait for approval",
-    "who gave feedback, decided, wrote or erased something, and the reasons of erasures and legal holds",
-    "pictures and files that messages only refer to",
+    "names of conversations, agents and spaces, slugs of documents, and ids in the access log",
+    "learning rules, memory tests, and pending changes to documents",
+    "the actors of feedback, reviews, writes and deletions, and the reasons of deletions and legal holds",
+    "images and files that messages only link to",
 )
-"""What a search by name cannot claim to have found."""
+"""Data that a search by name cannot find."""
 
 
 @frozen
 class PersonInSpace:
-    """What a space holds of a person."""
+    """Data about a person in one space."""
 
     space: str
     messages: int = 0
     facts: int = 0
-    session_memories: int = 0
+    session_summaries: int = 0
     documents: int = 0
     threads: int = 0
     others: int = 0
-    """Claims under review, summaries of conversations, sessions with their tags and metadata, and notes of feedback."""
+    """Claims under review, conversation summaries, sessions with tags and metadata, and feedback notes."""
     speaker: int = 0
-    """How many of these were found by their speaker; one may be found in several ways."""
+    """Number of matches by speaker. An item can match in several ways."""
     words: int = 0
     entities: int = 0
     refs: tuple[Ref, ...] = ()
-    """What was found, up to the limit; threads and others have no refs."""
+    """Matching items, up to the limit. Threads and others have no refs."""
     thread_ids: tuple[str, ...] = ()
     other_ids: tuple[str, ...] = ()
     """The others, each with its kind: `review:` and its id, `summary:` and the id of the conversation, `labels:` and
@@ -56,24 +56,24 @@ class PersonInSpace:
 
     @property
     def total(self) -> int:
-        """How much it is in all."""
-        return self.messages + self.facts + self.session_memories + self.documents + self.threads + self.others
+        """Total number of items."""
+        return self.messages + self.facts + self.session_summaries + self.documents + self.threads + self.others
 
 
 @frozen
 class PersonFound:
-    """What was found of a person, in each space that holds anything, and what cannot be claimed."""
+    """Data about a person in each space with matches, and the limits of the search."""
 
     spaces: tuple[PersonInSpace, ...] = ()
     looked: tuple[PersonWay, ...] = ()
-    """The ways in which was looked."""
+    """The ways used to match."""
     spaces_searched: int = 0
     not_claimed: tuple[str, ...] = NOT_CLAIMED
 
 
 @frozen
 class PersonItem:
-    """One thing that a space holds of a person, with its text."""
+    """One item about a person, with its text."""
 
     space: str
     kind: str
@@ -88,28 +88,28 @@ class PersonItem:
 
 @frozen
 class PersonItems:
-    """A page of what is held of a person, by space, kind and id."""
+    """A page of data about a person, ordered by space, kind and id."""
 
     items: tuple[PersonItem, ...] = ()
     next: str | None = None
-    """Pass it as `after` for the next page; None on the last one."""
+    """Cursor to pass as `after`; None on the last page."""
     not_claimed: tuple[str, ...] = NOT_CLAIMED
 
 
 @frozen
 class ErasedInSpace:
-    """What was erased of a person in one space."""
+    """Deleted data about a person in one space."""
 
     space: str
-    went: Forgotten = Forgotten()
+    went: Deletion = Deletion()
     """Counts, with the receipt of this space."""
     refused: str = ""
-    """Why nothing was: a legal hold, say."""
+    """Reason if nothing was deleted, such as a legal hold."""
 
 
 @frozen
 class PersonErased:
-    """What was erased of a person, in each space that held anything, and what cannot be claimed to be gone."""
+    """Deleted data about a person in each space with matches, and the limits of the search."""
 
     spaces: tuple[ErasedInSpace, ...] = ()
     looked: tuple[PersonWay, ...] = ()

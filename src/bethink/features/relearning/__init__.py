@@ -1,3 +1,7 @@
-"""Learning from a whole space again, as a proposal that can be applied and undone."""
+"""Relearning of a whole space, as a proposal that can be applied and undone."""
 
-COMMANDS = {"relearn": "Learn from the whole log of a space again, and keep what would change as a proposal."}
+COMMANDS = {
+    "learn relearn": "Propose changes from relearning all sessions.",
+    "learn apply": "Apply a proposal of 'bethink learn relearn'.",
+    "learn undo": "Undo an applied proposal.",
+}

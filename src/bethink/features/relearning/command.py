@@ -1,11 +1,12 @@
-"""The command that learns a space again, shows what would change, and applies or undoes it."""
+"""Commands that learn a space again: learn relearn, apply and undo."""
 
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bethink.cli.add import read_file, read_text
-from bethink.cli.command import CommandContext, Result, UsageError, command
+from bethink.cli.command import CommandContext, command
+from bethink.cli.results import Result
 from bethink.cli.terminal import OutputLine
 from bethink.model.plural import plural
 
@@ -14,63 +15,69 @@ if TYPE_CHECKING:
 
 app = typer.Typer()
 
+Id = Annotated[str, typer.Argument(metavar="ID", help="Id of the proposal.")]
 
-@command(app, effect="changes")
-async def relearn(  # noqa: PLR0913 - each is an option of its own
+
+@command(app, "learn relearn", effect="changes")
+async def relearn(
     ctx: CommandContext,
     *,
-    model: Annotated[str, typer.Option(metavar="PROVIDER:NAME", help="Learn with another model.")] = "",
-    second_model: Annotated[str, typer.Option(metavar="PROVIDER:NAME", help="Check claims with another model.")] = "",
+    model: Annotated[str, typer.Option(metavar="PROVIDER:NAME", help="Other model.")] = "",
+    verify_model: Annotated[str, typer.Option(metavar="PROVIDER:NAME", help="Model that verifies claims.")] = "",
     instructions: Annotated[
         str | None,
-        typer.Option(metavar="TEXT", help="What to learn, in place of the rules' instructions; - for stdin."),
+        typer.Option(metavar="TEXT", help="Instructions, instead of the rules'; - for stdin."),
     ] = None,
     prompt: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="A file with a system prompt to use in place of ours; - for stdin."),
+        typer.Option(metavar="FILE", help="File with a system prompt, instead of ours; - for stdin."),
     ] = None,
-    apply: Annotated[str | None, typer.Option(metavar="ID", help="Apply a relearning that was shown.")] = None,
-    undo: Annotated[str | None, typer.Option(metavar="ID", help="Undo a relearning that was applied.")] = None,
-    dry_run: Annotated[
-        bool,
-        typer.Option("--dry-run", help="Show what would change, which is the default. It calls the model, as ever."),
-    ] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Apply the changes at once.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Proposal only, the default. It calls the model.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Apply the changes at once.")] = False,
 ) -> Result:
-    """Learn from the whole log of a space again, and keep what would change as a proposal.
+    """Propose changes from relearning all sessions.
 
-    Only --yes or --apply changes what is known. The model is called for every session, within the daily spend cap.
+    Facts change only with --yes or 'bethink learn apply'. The model is called for every session, within the daily
+    budget.
     """
-    if apply is not None and undo is not None:
-        raise UsageError("--apply and --undo exclude each other.", hint="Pass one of them.")
-    if apply is not None:
-        found = await ctx.space.apply_relearning(apply)
-    elif undo is not None:
-        found = await ctx.space.undo_relearning(undo)
-    else:
-        found = await ctx.space.relearn(
-            model=model,
-            second_model=second_model,
-            instructions=None if instructions is None else read_text(instructions, what="the instructions").strip(),
-            prompt="" if prompt is None else read_file(prompt, what="the prompt"),
-            dry_run=dry_run or not yes,
-        )
-    return Result(data=found, lines=lines(found))
-
-
-def lines(found: "Relearning") -> list[OutputLine]:
-    """Describe a relearning: a line for each change, then the counts and the price."""
-    shown = [OutputLine(f"+ {claim.fact.content}") for claim in found.new]
-    shown += [OutputLine(f"- {fact.content}") for fact in found.gone]
-    for each in found.changed:
-        shown += [OutputLine(f"- {each.before.content}"), OutputLine(f"+ {each.after.fact.content}")]
-    counts = (
-        f"{plural(found.sessions, 'session')}: {found.same} the same, {len(found.new)} new, "
-        f"{len(found.gone)} gone, {len(found.changed)} changed, {found.held} held, {found.refused} refused"
+    relearning = await ctx.space.admin.relearning.propose(
+        model=model,
+        verify_model=verify_model,
+        instructions=None if instructions is None else read_text(instructions, label="the instructions").strip(),
+        prompt="" if prompt is None else read_file(prompt, label="the prompt"),
+        dry_run=dry_run or not yes,
     )
-    price = f"{plural(found.usage.calls, 'call')}, ${found.usage.cost / 1e6:.4f}"
-    shown.append(OutputLine(f"{counts}; {price}"))
-    step = {"proposed": "apply", "applied": "undo"}.get(found.status)
-    state = f"{found.status}: {found.id}"
-    shown.append(OutputLine(f"{state} (bethink relearn --{step} {found.id})" if step else state))
-    return shown
+    return Result(data=relearning, lines=lines(relearning))
+
+
+@command(app, "learn apply", effect="changes")
+async def apply(ctx: CommandContext, relearning_id: Id) -> Result:
+    """Apply a proposal of 'bethink learn relearn'."""
+    relearning = await ctx.space.admin.relearning.apply(relearning_id)
+    return Result(data=relearning, lines=lines(relearning))
+
+
+@command(app, "learn undo", effect="changes")
+async def undo(ctx: CommandContext, relearning_id: Id) -> Result:
+    """Undo an applied proposal."""
+    relearning = await ctx.space.admin.relearning.undo(relearning_id)
+    return Result(data=relearning, lines=lines(relearning))
+
+
+def lines(relearning: "Relearning") -> list[OutputLine]:
+    """Describe a relearning: a line for each change, then the counts and the price."""
+    output = [OutputLine(f"+ {claim.fact.text}") for claim in relearning.new]
+    output += [OutputLine(f"- {fact.text}") for fact in relearning.removed]
+    for change in relearning.changed:
+        output += [OutputLine(f"- {change.before.text}"), OutputLine(f"+ {change.after.fact.text}")]
+    counts = (
+        f"{plural(relearning.sessions, 'session')}: {relearning.same} unchanged, {len(relearning.new)} new, "
+        f"{len(relearning.removed)} removed, {len(relearning.changed)} changed, {relearning.pending} for review, "
+        f"{relearning.rejected} rejected"
+    )
+    price = f"{plural(relearning.usage.calls, 'call')}, ${relearning.usage.cost / 1e6:.4f}"
+    output.append(OutputLine(f"{counts}; {price}"))
+    step = {"proposed": "apply", "applied": "undo"}.get(relearning.status)
+    state = f"{relearning.status}: {relearning.id}"
+    output.append(OutputLine(f"{state} (bethink learn {step} {relearning.id})" if step else state))
+    return output

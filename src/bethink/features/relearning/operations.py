@@ -1,11 +1,12 @@
-"""The verbs of relearning: learn a space again beside what is known, look at the difference, apply it or undo it."""
+"""Operations on relearning: propose, apply and undo."""
 
 from typing import Annotated
 
 from bethink.base.frozen import frozen
+from bethink.errors import InvalidFieldError
 from bethink.model.access import Scope
-from bethink.model.checks import Cleaned, InvalidField, Length
-from bethink.model.operations.base import Name, Request, Retry, Verb, served_by
+from bethink.model.checks import Cleaned, Length
+from bethink.model.operations.base import HandleClass, Name, Operation, Request, Retry, served_by
 from bethink.model.relearning import Relearning
 from bethink.model.steering import Instructions
 
@@ -15,24 +16,24 @@ Prompt = Annotated[str, Length(0, 20_000), Cleaned()]
 
 
 @frozen
-class RelearnRequest(Request):
-    """How to learn again."""
+class ProposeRelearningRequest(Request):
+    """Options for learning a space again."""
 
     model: str = ""
-    """The model, as PROVIDER:NAME. The one that learns here, if left out."""
-    second_model: str = ""
-    """The model of the second reading. The same model, if left out."""
+    """Model as `provider:name` (default: the configured model)."""
+    verify_model: str = ""
+    """Model of the second pass as `provider:name` (default: the same model)."""
     instructions: Instructions | None = None
-    """What to learn, in place of the instructions in the rules, of the space and of its agents; empty for none."""
+    """Instructions that replace those in the learning rules; empty for none (default: unchanged)."""
     prompt: Prompt = ""
-    """A system prompt for the model, in place of ours. The second reading keeps its own."""
+    """System prompt that replaces the built-in one, except in the second pass (default: built-in)."""
     dry_run: bool = True
-    """Only show what would change. Otherwise it is applied at once."""
+    """Whether to return the changes without applying them (default True)."""
 
     def __post_init__(self) -> None:
         Request.__post_init__(self)
         if self.prompt and not self.prompt.strip():
-            raise InvalidField("prompt", "is blank.", hint="Write a prompt, or leave it out.")
+            raise InvalidFieldError("prompt", "must not be blank.", hint="Write a prompt, or omit it.")
 
 
 @frozen
@@ -40,32 +41,38 @@ class RelearningRequest(Request):
     """One relearning."""
 
     relearning_id: Name
-    """The relearning."""
+    """Id of the relearning."""
 
 
 _RELEARNINGS = "/spaces/{space}/relearnings"
 
-RELEARN: Verb[RelearnRequest, Relearning] = Verb(
-    "space.relearn", RelearnRequest, Relearning, f"POST {_RELEARNINGS}", STEER, Retry.ONCE,
-    "Learn from the whole log again, beside what is known, and return what would change.",
+PROPOSE_RELEARNING: Operation[ProposeRelearningRequest, Relearning] = Operation(
+    "space.admin.relearning.propose", ProposeRelearningRequest, Relearning, f"POST {_RELEARNINGS}", STEER, Retry.ONCE,
+    "Learn from all messages of the space again, and return the changes to its facts.",
     also_reads=True, timed=False,
-    raises="Invalid: if no model is configured. NotFound: for an unknown space. "
-    "Conflict: if the daily spend cap is reached.",
-    details="It follows the rules of the space. Claims are checked as ever, whatever the prompt says.",
+    raises="InvalidRequestError: if no model is configured. NotFoundError: if the space does not exist. "
+    "ConflictError: if the daily spend cap is reached.",
+    details="Follows the learning rules of the space. Claims are validated as usual, whatever the prompt says.",
 )  # fmt: skip
-APPLY_RELEARNING: Verb[RelearningRequest, Relearning] = Verb(
-    "space.apply_relearning", RelearningRequest, Relearning, f"POST {_RELEARNINGS}/{{relearning_id}}/apply", STEER,
+APPLY_RELEARNING: Operation[RelearningRequest, Relearning] = Operation(
+    "space.admin.relearning.apply", RelearningRequest, Relearning, f"POST {_RELEARNINGS}/{{relearning_id}}/apply",
+    STEER,
     Retry.IDEMPOTENT,
-    "Apply a proposed relearning as one change.",
+    "Apply a relearning in one transaction.",
     also_reads=True,
-    raises="Stale: if a fact that it would change was changed since.",
+    raises="VersionConflictError: if an affected fact changed since the proposal.",
 )  # fmt: skip
-UNDO_RELEARNING: Verb[RelearningRequest, Relearning] = Verb(
-    "space.undo_relearning", RelearningRequest, Relearning, f"POST {_RELEARNINGS}/{{relearning_id}}/undo", STEER,
+UNDO_RELEARNING: Operation[RelearningRequest, Relearning] = Operation(
+    "space.admin.relearning.undo", RelearningRequest, Relearning, f"POST {_RELEARNINGS}/{{relearning_id}}/undo", STEER,
     Retry.IDEMPOTENT,
-    "Undo an applied relearning: the facts are as they were before it.",
+    "Undo an applied relearning and restore the previous facts.",
     also_reads=True,
-    raises="Stale: if a fact that it brought was changed since.",
+    raises="VersionConflictError: if an affected fact changed since then.",
 )  # fmt: skip
 
-VERBS = served_by("bethink.features.relearning.service", RELEARN, APPLY_RELEARNING, UNDO_RELEARNING)
+OPERATIONS = served_by("bethink.features.relearning.service", PROPOSE_RELEARNING, APPLY_RELEARNING, UNDO_RELEARNING)
+HANDLES = (
+    HandleClass(
+        path="space.admin.relearning", class_name="Relearnings", summary="Proposals from learning a space again."
+    ),
+)

@@ -1,4 +1,4 @@
-"""Lets retention rules move with their space. An archive has none: a rule that deletes is set where it deletes."""
+"""Moves retention rules with their space. Archives exclude them: set deletion rules where they apply."""
 
 from bethink.store.archived import ArchivedTable
 

@@ -1,16 +1,17 @@
-"""Commands about how long a space keeps what: rules, sweeping, and legal holds."""
+"""Commands for retention rules and legal holds: admin retention and admin hold."""
 
 from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bethink.cli.command import CommandContext, DryRun, Result, Yes, command
-from bethink.cli.forget import counted
+from bethink.cli.command import CommandContext, DryRun, Yes, command
+from bethink.cli.forget import deletion_counts, deletion_line
 from bethink.cli.groups import called_alone
-from bethink.cli.lists import Limit
+from bethink.cli.paging import MOST, After, Limit, list_page, slice_page
+from bethink.cli.results import Result
 from bethink.cli.terminal import OutputLine, one_line, when
-from bethink.errors import Denied
+from bethink.errors import PermissionDeniedError
 from bethink.model.plural import plural
 
 if TYPE_CHECKING:
@@ -20,29 +21,29 @@ if TYPE_CHECKING:
 from bethink.features.retention.records import RetentionKind, RetentionRule
 
 app = typer.Typer()
-retention = typer.Typer(
-    cls=called_alone("show"), help="Show or set how long a space keeps what, and place legal holds."
-)
-app.add_typer(retention, name="retention")
+retention = typer.Typer(cls=called_alone("show"), help="Show or set how long data is kept.")
+app.add_typer(retention, name="admin retention")
+holds = typer.Typer(cls=called_alone("list"), help="Place or lift legal holds.")
+app.add_typer(holds, name="admin hold")
 
-Kind = Annotated[str, typer.Argument(metavar="KIND", help="message, session_memory, fact, document or thread.")]
+Kind = Annotated[str, typer.Argument(metavar="KIND", help="message, session_summary, fact, document or thread.")]
 Origin = Annotated[
-    str | None, typer.Option(metavar="ORIGIN", help="Only what came from user, assistant, tool, tool:NAME or another.")
+    str | None, typer.Option(metavar="ORIGIN", help="Origin: user, assistant, tool, tool:NAME or another.")
 ]
-Reason = Annotated[str, typer.Option(metavar="TEXT", help="Why, for the record.")]
-_HEAD = ["HOLD", "SPACE", "PLACED", "BY", "REASON", "LIFTED", "BY", "REASON"]
+Reason = Annotated[str, typer.Option(metavar="TEXT", help="Reason for the record.")]
+_HEAD = ("HOLD", "SPACE", "PLACED", "ACTOR", "REASON", "LIFTED", "ACTOR", "REASON")
 
 
 @command(retention)
 async def show(ctx: CommandContext) -> Result:
-    """Show the rules of a space, and whether a legal hold stands. This is what 'bethink retention' does."""
-    rules = await ctx.space.retention.all()
-    standing: list[LegalHold] = []
-    with suppress(Denied):  # a key that may only read sees the rules
-        standing = [each for each in await ctx.space.retention.holds() if each.lifted_at is None]
-    for each in standing:
-        ctx.note(f"note: nothing is erased: a legal hold stands since {when(each.placed_at)}: {one_line(each.reason)}")
-    return Result(data={"rules": rules, "holds": standing}, lines=_rules(ctx, rules))
+    """Show retention rules and current legal holds. 'bethink admin retention' alone does the same."""
+    rules = await ctx.space.admin.retention.list()
+    current: list[LegalHold] = []
+    with suppress(PermissionDeniedError):  # a key that may only read sees the rules
+        current = [hold for hold in await ctx.space.admin.holds.list() if hold.lifted_at is None]
+    for hold in current:
+        ctx.note(f"note: a legal hold blocks deletions since {when(hold.placed_at)}: {one_line(hold.reason)}")
+    return Result(data={"rules": rules.items, "holds": current}, lines=_rules(ctx, rules))
 
 
 @command(retention, "set", effect="creates")
@@ -50,70 +51,75 @@ async def set_rule(
     ctx: CommandContext,
     kind: Kind,
     *,
-    older_than: Annotated[int, typer.Option(metavar="DAYS", help="After how many days it is erased.")],
+    older_than: Annotated[int, typer.Option(metavar="DAYS", help="Age in days.")],
     origin: Origin = None,
     yes: Yes = False,
 ) -> Result:
-    """Let what is older than so many days be erased, with what was made of it. A worker does so."""
-    what = f"what is older than {plural(older_than, 'day')}"
-    ctx.confirm(f"Erase {what}, of kind {kind} in space {ctx.space_name}, from now on?", yes=yes)
-    rule = await ctx.space.retention.set(_kind(kind), older_than, origin=origin)
+    """Delete items older than N days, with derived data. A worker applies the rule."""
+    age = plural(older_than, "day")
+    ctx.confirm(f"Delete items of kind {kind} older than {age} in space {ctx.space_name} from now on?", yes=yes)
+    rule = await ctx.space.admin.retention.set(_kind(kind), older_than, origin=origin)
     return Result(data=rule, lines=_rules(ctx, [rule]))
 
 
 @command(retention, effect="changes")
 async def remove(ctx: CommandContext, kind: Kind, *, origin: Origin = None) -> Result:
-    """Remove a rule: what it was about is kept from now on."""
-    await ctx.space.retention.remove(_kind(kind), origin=origin)
-    return Result(data={"removed": kind, "origin": origin}, lines=[OutputLine(f"removed: {one_line(kind)}")])
+    """Remove a retention rule."""
+    await ctx.space.admin.retention.remove(_kind(kind), origin=origin)
+    return Result(
+        data={"removed": kind, "origin": origin}, lines=[OutputLine(f"Removed the rule for {one_line(kind)}.")]
+    )
 
 
-@command(retention, effect="changes")
+@command(retention, effect="deletes")
 async def sweep(ctx: CommandContext, *, dry_run: DryRun = False, yes: Yes = False) -> Result:
-    """Erase now what the rules say and facts that have expired, with receipts. This cannot be undone."""
-    swept = await ctx.space.retention.sweep(dry_run=True)
+    """Apply the rules now, and delete expired facts. This cannot be undone."""
+    report = await ctx.space.admin.retention.run(dry_run=True)
     if not dry_run:
-        ctx.confirm(f"Erase {counted(swept.went)} from space {ctx.space_name}?", yes=yes)
-        swept = await ctx.space.retention.sweep()
-        if swept.more:
-            ctx.note("note: more is due; run it again, or let a worker go on")
-    state = "would be erased" if dry_run else "erased"
-    lines = [OutputLine(f"{state}: {counted(swept.went)}")]
-    lines += [OutputLine(f"  {each}") for each in (swept.went.refs if dry_run else swept.erasures)]
-    return Result(data=swept, lines=lines)
+        ctx.confirm(f"Delete {deletion_counts(report.went)} from space {ctx.space_name}?", yes=yes)
+        report = await ctx.space.admin.retention.run()
+        if report.more:
+            ctx.note("note: more items are due; run the command again, or start a worker")
+    lines = [OutputLine(deletion_line(report.went, dry_run=dry_run))]
+    lines += [OutputLine(f"  {item}") for item in (report.went.refs if dry_run else report.erasures)]
+    return Result(data=report, lines=lines)
 
 
-@command(retention, effect="changes")
-async def hold(ctx: CommandContext, *, reason: Reason) -> Result:
-    """Place a legal hold on a space: until it is lifted, nothing of it can be erased."""
-    placed = await ctx.space.retention.hold(reason)
-    return Result(data=placed, lines=[OutputLine(f"legal hold {placed.id} stands on space {one_line(placed.space)}")])
+@command(holds, "place", effect="changes")
+async def place_hold(ctx: CommandContext, *, reason: Reason) -> Result:
+    """Place a legal hold on a space. Nothing in it can be deleted until the hold is lifted."""
+    hold = await ctx.space.admin.holds.place(reason)
+    return Result(data=hold, lines=[OutputLine(f"Placed legal hold {hold.id} on space {one_line(hold.space)}.")])
 
 
-@command(retention)
-async def holds(
+@command(holds, "list")
+async def list_holds(
     ctx: CommandContext,
     *,
-    everywhere: Annotated[bool, typer.Option("--all", help="List those that stand, in all spaces.")] = False,
+    all_spaces: Annotated[bool, typer.Option("--all", help="Current holds of all spaces.")] = False,
     limit: Limit = 100,
+    after: After = "",
 ) -> Result:
-    """List the legal holds on a space, also those that were lifted."""
-    found = await (ctx.memory.legal_holds(limit=limit) if everywhere else ctx.space.retention.holds(limit=limit))
-    return Result(data=found, lines=ctx.table(_holds(found), head=_HEAD))
+    """List the legal holds on a space, lifted ones included."""
+    entries = await (ctx.memory.admin.holds.list(limit=MOST) if all_spaces else ctx.space.admin.holds.list(limit=MOST))
+    page = slice_page(entries, lambda hold: hold.id, after=after, limit=limit)
+    return list_page(ctx, page, _hold_row, _HEAD)
 
 
-@command(retention, effect="changes")
-async def lift(
+@command(holds, "lift", effect="changes")
+async def lift_hold(
     ctx: CommandContext,
-    hold_id: Annotated[str, typer.Argument(metavar="HOLD", help="The hold, as 'bethink retention holds' names it.")],
+    hold_id: Annotated[
+        str, typer.Argument(metavar="HOLD", help="Id of the hold, as 'bethink admin hold list' prints it.")
+    ],
     *,
     reason: Reason,
     yes: Yes = False,
 ) -> Result:
-    """Lift a legal hold. What the rules say is erased again from then on, and what waited for it."""
+    """Lift a legal hold. Retention rules and pending deletions apply again."""
     ctx.confirm(f"Lift the legal hold {hold_id} on space {ctx.space_name}?", yes=yes)
-    lifted = await ctx.memory.lift_legal_hold(ctx.space_name, hold_id, reason)
-    return Result(data=lifted, lines=ctx.table(_holds([lifted]), head=_HEAD))
+    lifted = await ctx.memory.admin.holds.lift(ctx.space_name, hold_id, reason)
+    return Result(data=lifted, lines=ctx.table([_hold_row(lifted)], head=_HEAD))
 
 
 def _kind(word: str) -> "RetentionKind":
@@ -125,23 +131,20 @@ def _kind(word: str) -> "RetentionKind":
 
 def _rules(ctx: CommandContext, rules: "Sequence[RetentionRule]") -> list[OutputLine]:
     rows = [
-        [each.kind, each.origin or "any", plural(each.older_than, "day"), one_line(each.set_by), when(each.set_at)]
-        for each in rules
+        [rule.kind, rule.origin or "any", plural(rule.older_than, "day"), one_line(rule.set_by), when(rule.set_at)]
+        for rule in rules
     ]
     return ctx.table(rows, head=["KIND", "ORIGIN", "OLDER THAN", "SET BY", "SET"])
 
 
-def _holds(found: "Sequence[LegalHold]") -> list[list[str]]:
+def _hold_row(hold: "LegalHold") -> list[str]:
     return [
-        [
-            each.id,
-            one_line(each.space),
-            when(each.placed_at),
-            one_line(each.placed_by),
-            one_line(each.reason),
-            when(each.lifted_at),
-            one_line(each.lifted_by),
-            one_line(each.lifted_because),
-        ]
-        for each in found
+        hold.id,
+        one_line(hold.space),
+        when(hold.placed_at),
+        one_line(hold.placed_by),
+        one_line(hold.reason),
+        when(hold.lifted_at),
+        one_line(hold.lifted_by),
+        one_line(hold.lifted_because),
     ]

@@ -1,24 +1,26 @@
-"""The operations of retention: rules that delete old items, and legal holds, which forbid deletion."""
+"""Operations on retention rules, which delete old items, and legal holds, which block deletion."""
 
 from typing import Annotated
 
 from bethink.base.frozen import frozen
-from bethink.features.retention.records import WITHOUT_ORIGIN, RetentionKind, RetentionRule, Swept
+from bethink.errors import InvalidFieldError
+from bethink.features.retention.records import WITHOUT_ORIGIN, RetentionKind, RetentionReport, RetentionRule
 from bethink.model.access import Scope
-from bethink.model.checks import Between, Cleaned, InvalidField, Length, Printable, any_of
+from bethink.model.checks import Between, Cleaned, Length, Printable, any_of
 from bethink.model.holds import LegalHold
 from bethink.model.operations.base import (
     Empty,
     HandleClass,
     Limit,
-    MemoryOperation,
     Name,
+    Operation,
     Request,
     Retry,
-    Verb,
+    SpanName,
     served_by,
 )
 from bethink.model.operations.merging import sorted_page
+from bethink.model.paging import Page
 
 READ, ERASE, OPERATE = Scope.READ, Scope.ERASE, Scope.OPERATE
 
@@ -29,36 +31,38 @@ _Reason = Annotated[str, Length(1, 500), Cleaned()]
 @frozen
 class _RuleRequest(Request):
     kind: RetentionKind
-    """What it is about: message, session_memory, fact, document or thread."""
+    """Kind of items: `message`, `session_summary`, `fact`, `document` or `thread`."""
     origin: _Origin | None = None
-    """Only what came from user, assistant, document, import, memory, tool or tool:NAME; any, if left out."""
+    """Origin: `user`, `assistant`, `document`, `import`, `memory`, `tool` or `tool:NAME` (default: any)."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "kind", any_of("kind", (self.kind,), RetentionKind)[0])
         Request.__post_init__(self)
         if self.origin is not None and self.kind in WITHOUT_ORIGIN:
-            raise InvalidField("origin", f"cannot be set for a {self.kind.replace('_', ' ')}.", hint="Leave it out.")
+            raise InvalidFieldError(
+                "origin", f"cannot be set for a {self.kind.replace('_', ' ')}.", hint="Omit `origin`."
+            )
 
 
 @frozen
 class SetRetentionRequest(_RuleRequest):
-    """A rule to set."""
+    """A retention rule to set."""
 
     older_than: Annotated[int, Between(1, 36_500)]
-    """After how many days it is erased, with what was made of it."""
+    """Age in days after which items and derived data are deleted."""
 
 
 @frozen
 class RemoveRetentionRequest(_RuleRequest):
-    """A rule to remove."""
+    """A retention rule to remove."""
 
 
 @frozen
-class SweepRequest(Request):
-    """What is due."""
+class RunRetentionRequest(Request):
+    """A run of the retention rules."""
 
     dry_run: bool = False
-    """Count and name what would go, and remove nothing."""
+    """Whether to count the items without deleting them (default False)."""
 
     def retry(self, declared: Retry) -> Retry:
         """Return SAFE for a dry run."""
@@ -66,27 +70,27 @@ class SweepRequest(Request):
 
 
 @frozen
-class HoldRequest(Request):
+class PlaceHoldRequest(Request):
     """A legal hold to place."""
 
     reason: _Reason
-    """Why nothing may be erased: a number of a case, say."""
-    by: Name | None = None
-    """Who places it, for the record; the user who runs the program, if left out."""
+    """Reason for the hold, such as a case number."""
+    actor: Name | None = None
+    """Name of the person who places the hold (default: the user who runs the program)."""
 
 
 @frozen
-class LiftRequest(Request):
+class LiftHoldRequest(Request):
     """A legal hold to lift."""
 
     space: Name
-    """The space that it stands on."""
+    """Name of the space under the hold."""
     hold_id: Name
-    """The hold, as `hold` and `holds` name it."""
+    """Id of the hold, as in `holds.list`."""
     reason: _Reason
-    """Why it no longer stands."""
-    by: Name | None = None
-    """Who lifts it, for the record; the user who runs the program, if left out."""
+    """Reason for lifting the hold."""
+    actor: Name | None = None
+    """Name of the person who lifts the hold (default: the user who runs the program)."""
 
     def named_space(self) -> str:
         """Return the space of the hold."""
@@ -94,76 +98,76 @@ class LiftRequest(Request):
 
 
 @frozen
-class HoldsRequest(Request):
+class ListHoldsRequest(Request):
     """A page of legal holds."""
 
     limit: Limit = 100
-    """How many holds to return at most."""
+    """Maximum number of holds (default 100)."""
 
 
 _RETENTION = "/spaces/{space}/retention"
 _HOLDS = "/spaces/{space}/legal-holds"
 
-LIST_RETENTION: Verb[Empty, list[RetentionRule]] = Verb(
-    "retention.all", Empty, list[RetentionRule], f"GET {_RETENTION}", READ, Retry.SAFE,
-    "List the rules by which the space erases what is old, with the one that the settings make for all spaces.",
+LIST_RETENTION: Operation[Empty, Page[RetentionRule]] = Operation(
+    "space.admin.retention.list", Empty, Page[RetentionRule], f"GET {_RETENTION}", READ, Retry.SAFE,
+    "List the retention rules of the space, including the rule from the settings.",
 )  # fmt: skip
-SET_RETENTION: Verb[SetRetentionRequest, RetentionRule] = Verb(
-    "retention.set", SetRetentionRequest, RetentionRule, f"PUT {_RETENTION}", ERASE, Retry.IDEMPOTENT,
-    "Let what is older than so many days be erased from now on, and return the rule.",
+SET_RETENTION: Operation[SetRetentionRequest, RetentionRule] = Operation(
+    "space.admin.retention.set", SetRetentionRequest, RetentionRule, f"PUT {_RETENTION}", ERASE, Retry.IDEMPOTENT,
+    "Delete items older than N days from now on, with derived data. Return the rule.",
     details=(
-        "A worker erases it with a receipt, or `sweep` at once. What was made of it goes, too. "
-        "A rule of the same kind and origin is replaced."
+        "A worker deletes expired items with a receipt; `retention.run` does so immediately. The rule replaces a "
+        "rule with the same kind and origin."
     ),
 )  # fmt: skip
-REMOVE_RETENTION: Verb[RemoveRetentionRequest, None] = Verb(
-    "retention.remove", RemoveRetentionRequest, None, f"POST {_RETENTION}/remove", ERASE, Retry.IDEMPOTENT,
-    "Remove the rule of a kind and origin.",
+REMOVE_RETENTION: Operation[RemoveRetentionRequest, None] = Operation(
+    "space.admin.retention.remove", RemoveRetentionRequest, None, f"POST {_RETENTION}/remove", ERASE, Retry.IDEMPOTENT,
+    "Remove the retention rule with this kind and origin.",
     status=204,
-    raises="NotFound: if the rule does not exist.",
+    raises="NotFoundError: if the rule does not exist.",
 )  # fmt: skip
-SWEEP: Verb[SweepRequest, Swept] = Verb(
-    "retention.sweep", SweepRequest, Swept, f"POST {_RETENTION}/sweep", ERASE, Retry.ONCE,
-    "Erase now what the rules say and facts that have expired, as a worker does by itself.",
-    operation=MemoryOperation.DELETE, timed=False,
-    raises="UnderLegalHold: if the space is under a legal hold.",
+RUN_RETENTION: Operation[RunRetentionRequest, RetentionReport] = Operation(
+    "space.admin.retention.run", RunRetentionRequest, RetentionReport, f"POST {_RETENTION}/run", ERASE, Retry.ONCE,
+    "Run the retention rules now: delete old items and expired facts.",
+    span_name=SpanName.DELETE, timed=False,
+    raises="LegalHoldError: if the space is under a legal hold.",
 )  # fmt: skip
-HOLD: Verb[HoldRequest, LegalHold] = Verb(
-    "retention.hold", HoldRequest, LegalHold, f"POST {_HOLDS}", ERASE, Retry.ONCE,
-    "Place a legal hold: nothing of the space is erased until every hold on it is lifted.",
+PLACE_HOLD: Operation[PlaceHoldRequest, LegalHold] = Operation(
+    "space.admin.holds.place", PlaceHoldRequest, LegalHold, f"POST {_HOLDS}", ERASE, Retry.ONCE,
+    "Place a legal hold. It blocks all deletions in the space until every hold is lifted.",
     status=201,
-    raises="NotFound: if the space does not exist.",
+    raises="NotFoundError: if the space does not exist.",
 )  # fmt: skip
-HOLDS: Verb[HoldsRequest, list[LegalHold]] = Verb(
-    "retention.holds", HoldsRequest, list[LegalHold], f"GET {_HOLDS}", ERASE, Retry.SAFE,
-    "List the legal holds on the space, the newest first, with those that were lifted.",
+LIST_HOLDS: Operation[ListHoldsRequest, Page[LegalHold]] = Operation(
+    "space.admin.holds.list", ListHoldsRequest, Page[LegalHold], f"GET {_HOLDS}", ERASE, Retry.SAFE,
+    "List legal holds on the space, including lifted ones. Newest first.",
 )  # fmt: skip
-LIFT: Verb[LiftRequest, LegalHold] = Verb(
-    "memory.lift_legal_hold", LiftRequest, LegalHold, "POST /legal-holds/{hold_id}/lift", OPERATE, Retry.IDEMPOTENT,
-    "Lift a legal hold on a space. Erasures that waited for it are finished then.",
-    raises="NotFound: if the hold does not exist.",
-    details="A key needs `operate`: one that may only erase cannot lift what forbids it to.",
+LIFT_HOLD: Operation[LiftHoldRequest, LegalHold] = Operation(
+    "memory.admin.holds.lift", LiftHoldRequest, LegalHold, "POST /legal-holds/{hold_id}/lift", OPERATE,
+    Retry.IDEMPOTENT,
+    "Lift a legal hold on a space. Deletions that it blocked are then finished.",
+    raises="NotFoundError: if the hold does not exist.",
+    details="The key needs the scope `operate`, so a key that can only delete cannot lift a hold.",
 )  # fmt: skip
-ALL_HOLDS: Verb[HoldsRequest, list[LegalHold]] = Verb(
-    "memory.legal_holds", HoldsRequest, list[LegalHold], "GET /legal-holds", OPERATE, Retry.SAFE,
-    "List the legal holds that stand, in all spaces, the newest first.",
-    merge=sorted_page(lambda hold: hold.placed_at, reverse=True),
+LIST_ALL_HOLDS: Operation[ListHoldsRequest, Page[LegalHold]] = Operation(
+    "memory.admin.holds.list", ListHoldsRequest, Page[LegalHold], "GET /legal-holds", OPERATE, Retry.SAFE,
+    "List active legal holds in all spaces. Newest first.",
+    merge=sorted_page(lambda hold: hold.placed_at, reverse=True, cursor=None),
 )  # fmt: skip
 
-VERBS = served_by(
+OPERATIONS = served_by(
     "bethink.features.retention.service",
     LIST_RETENTION,
     SET_RETENTION,
     REMOVE_RETENTION,
-    SWEEP,
-    HOLD,
-    HOLDS,
-    LIFT,
-    ALL_HOLDS,
+    RUN_RETENTION,
+    PLACE_HOLD,
+    LIST_HOLDS,
+    LIFT_HOLD,
+    LIST_ALL_HOLDS,
 )
-HANDLE = HandleClass(
-    name="retention",
-    class_name="SpaceRetention",
-    parent="space",
-    summary="How long a space keeps what, and legal holds on it.",
+HANDLES = (
+    HandleClass(path="space.admin.retention", class_name="SpaceRetention", summary="The retention rules of a space."),
+    HandleClass(path="space.admin.holds", class_name="SpaceHolds", summary="The legal holds on a space."),
+    HandleClass(path="memory.admin.holds", class_name="Holds", summary="The legal holds on all spaces."),
 )

@@ -1,4 +1,4 @@
-"""How long spaces keep what, what is due by now, and legal holds."""
+"""Queries of retention rules and due items."""
 
 from datetime import datetime
 
@@ -8,11 +8,11 @@ from bethink.store import jobs
 from bethink.store.db import Tx
 
 _ANY = ""
-"""The origin that stands for all of them."""
+"""Stored value for any origin."""
 
 
 def put(tx: Tx, rule: RetentionRule, *, space: str) -> None:
-    """Set a rule, in place of one of the same kind and origin."""
+    """Set a rule. Replaces one of the same kind and origin."""
     jobs.ensure_space(tx, space=space)
     tx.run(
         "put_retention",
@@ -21,13 +21,13 @@ def put(tx: Tx, rule: RetentionRule, *, space: str) -> None:
 
 
 def drop(tx: Tx, *, space: str, kind: RetentionKind, origin: str | None) -> bool:
-    """Remove a rule. Returns False if there is none."""
+    """Remove a rule. Returns False if it does not exist."""
     return tx.run("drop_retention", space=space, kind=kind, origin=origin or _ANY) == 1
 
 
 def rules(tx: Tx, *, space: str) -> list[RetentionRule]:
-    """Return the rules of a space: messages first, as what was made of them goes with them."""
-    found = [
+    """Return the rules of a space: messages first, because derived data is deleted with them."""
+    items = [
         RetentionRule(
             kind=RetentionKind(row["kind"]),
             older_than=row["older_than"],
@@ -38,11 +38,11 @@ def rules(tx: Tx, *, space: str) -> list[RetentionRule]:
         for row in tx.all("list_retention", space=space)
     ]
     order = list(RetentionKind)
-    return sorted(found, key=lambda each: (order.index(each.kind), each.origin or _ANY))
+    return sorted(items, key=lambda rule: (order.index(rule.kind), rule.origin or _ANY))
 
 
-def due(tx: Tx, rule: RetentionRule, *, space: str, after: str, limit: int) -> list[tuple[str, int]]:
-    """Return the ids that a rule erases by now, in order after one; of messages the session and the number."""
+def list_due(tx: Tx, rule: RetentionRule, *, space: str, after: str, limit: int) -> list[tuple[str, int]]:
+    """Return due ids of a rule, in order after `after`. For messages: session id and number."""
     rows = tx.all(
         f"due_{rule.kind}",
         space=space, before=rule.before(tx.now), origin=rule.origin or _ANY, after=after, limit=limit,
@@ -50,7 +50,7 @@ def due(tx: Tx, rule: RetentionRule, *, space: str, after: str, limit: int) -> l
     return [(row["id"], row["number"]) for row in rows]
 
 
-def expired(tx: Tx, *, space: str, before: datetime, after: str, limit: int) -> list[tuple[str, int]]:
-    """Return the ids of facts that expired before a time, in order after one."""
+def list_expired(tx: Tx, *, space: str, before: datetime, after: str, limit: int) -> list[tuple[str, int]]:
+    """Return ids of facts that expired before a time, in order after `after`."""
     rows = tx.all("due_expired", space=space, before=before, after=after, limit=limit)
     return [(row["id"], row["number"]) for row in rows]

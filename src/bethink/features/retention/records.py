@@ -1,42 +1,42 @@
-"""How long things are kept: rules by which they are erased, and legal holds that forbid it. None holds a text."""
+"""Records of retention: rules that delete old items, and reports. None contains message text."""
 
 from datetime import datetime, timedelta
 
 from bethink.base.frozen import frozen
 from bethink.model.enums import OpenEnum
 from bethink.model.plural import plural
-from bethink.model.records import Forgotten
+from bethink.model.records import Deletion
 
 
 class RetentionKind(OpenEnum):
-    """What a rule is about. What was made of it goes with it."""
+    """Kinds of items a rule deletes. Derived data is deleted too."""
 
     MESSAGE = "message"
-    SESSION_MEMORY = "session_memory"
+    SESSION_SUMMARY = "session_summary"
     FACT = "fact"
     DOCUMENT = "document"
     THREAD = "thread"
 
 
-WITHOUT_ORIGIN = (RetentionKind.SESSION_MEMORY, RetentionKind.THREAD)
-"""Kinds whose origin is always the same, so that no rule can tell them apart by it."""
+WITHOUT_ORIGIN = (RetentionKind.SESSION_SUMMARY, RetentionKind.THREAD)
+"""Kinds with a single origin, so rules cannot filter them by origin."""
 
 
 @frozen
 class RetentionRule:
-    """One rule: what is older than so many days is erased."""
+    """A rule that deletes items older than N days."""
 
     kind: RetentionKind
     older_than: int
-    """Days, counted from when it was said, or last written or used."""
+    """Days since the item was said, or last written or used."""
     origin: str | None = None
-    """Only what came from there; None for any origin."""
+    """Only items of this origin; None for any origin."""
     set_by: str = ""
     set_at: datetime | None = None
-    """None for a rule that comes from the settings."""
+    """None for a rule from the settings."""
 
     def before(self, now: datetime) -> datetime:
-        """Return the time before which it erases."""
+        """Return the time before which items are deleted."""
         return now - timedelta(days=self.older_than)
 
     def __str__(self) -> str:
@@ -45,12 +45,12 @@ class RetentionRule:
 
 
 @frozen
-class Swept:
-    """What a sweep erased in one space."""
+class RetentionReport:
+    """Result of one retention run in a space."""
 
     erasures: tuple[str, ...] = ()
-    """The ids of the recorded erasures, each with a receipt: see `space.erasures()`."""
-    went: Forgotten = Forgotten()
+    """Ids of the recorded erasures, each with a receipt."""
+    went: Deletion = Deletion()
     more: bool = False
-    """Whether more is due: a sweep erases so much at a time."""
+    """True if more items are due: one run deletes a limited number."""
     dry_run: bool = False

@@ -5,7 +5,7 @@ from bethink.jobs.tasks import TaskParts, WorkerTask
 
 
 class Sweeper(WorkerTask):
-    """Sweeps a few spaces after each turn of jobs."""
+    """Sweeps a few spaces after each batch of jobs."""
 
     def __init__(self, service: RetentionService) -> None:
         self._service = service
@@ -16,5 +16,5 @@ class Sweeper(WorkerTask):
 
 
 def task(parts: TaskParts) -> Sweeper:
-    """Return what applies the retention rules."""
+    """Return the task that applies retention rules."""
     return Sweeper(RetentionService.from_settings(parts.database, parts.settings, redactor=parts.redactor))

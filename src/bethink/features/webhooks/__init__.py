@@ -1,4 +1,4 @@
-"""Webhooks: changes are posted to addresses, signed and in order."""
+"""Webhooks: changes are posted to URLs, signed and in order."""
 
-COMMANDS = {"webhooks": "Create, list and delete webhooks, and see what was sent to them."}
+COMMANDS = {"admin webhooks": "Manage webhooks and see deliveries."}
 EXPORTS = {"records": ("verify_webhook",)}

@@ -1,91 +1,85 @@
-"""The commands `webhooks …`."""
+"""Commands for webhooks: admin webhooks create, list, delete and deliveries."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bethink.cli.command import NO_SPACE, CommandContext, DryRun, Result, Yes, command
-from bethink.cli.lists import Limit
+from bethink.cli.command import NO_SPACE, CommandContext, DryRun, Yes, command
+from bethink.cli.groups import called_alone
+from bethink.cli.paging import MOST, After, Limit, list_page, slice_page
+from bethink.cli.results import Result
 from bethink.cli.terminal import OutputLine, when
-from bethink.errors import NotFound
+from bethink.errors import NotFoundError
+
+if TYPE_CHECKING:
+    from bethink.features.webhooks.records import Delivery
 
 app = typer.Typer()
-webhooks = typer.Typer(help="Create, list and delete webhooks, and see what was sent to them.")
-app.add_typer(webhooks, name="webhooks")
+webhooks = typer.Typer(cls=called_alone("list"), help="Manage webhooks and see deliveries.")
+app.add_typer(webhooks, name="admin webhooks")
 
-Id = Annotated[str, typer.Argument(help="The id of the webhook, as 'bethink webhooks list' shows it.")]
+Id = Annotated[str, typer.Argument(help="Id of the webhook, as 'bethink admin webhooks' lists it.")]
+_SPACE = {"space": (Annotated[str | None, typer.Option(metavar="NAME", help="Space.  [default: all]")], None)}
 
 
-@command(webhooks, effect="creates", without=NO_SPACE)
-async def create(
-    ctx: CommandContext,
-    url: Annotated[str, typer.Argument(help="The address that changes are sent to.")],
-    *,
-    for_space: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Send only the changes of this space.  [default: all]")
-    ] = None,
-) -> Result:
+@command(webhooks, effect="creates", by_folder=False, without=NO_SPACE, more=_SPACE)
+async def create(ctx: CommandContext, url: Annotated[str, typer.Argument(help="URL that receives changes.")]) -> Result:
     """Create a webhook. Its secret is shown only once."""
-    made = await ctx.memory.webhooks.create(url, space=for_space)
-    ctx.note(f"note: created {made.info.id}; copy the secret now, it is not shown again")
-    return Result(data=made, lines=[OutputLine(made.secret)])
+    webhook = await ctx.memory.admin.webhooks.create(url, space=ctx.more["space"])
+    ctx.note(f"note: created {webhook.info.id}; copy the secret now, it is not shown again")
+    return Result(data=webhook, lines=[OutputLine(webhook.secret)])
 
 
 @command(webhooks, "list", without=NO_SPACE)
 async def list_webhooks(ctx: CommandContext) -> Result:
-    """List all webhooks without their secrets, disabled ones included."""
-    found = await ctx.memory.webhooks.all()
+    """List webhooks without their secrets, disabled ones included."""
+    entries = await ctx.memory.admin.webhooks.list()
     rows = [
         [
-            each.id,
-            each.url,
-            each.space or "all",
-            when(each.created_at),
-            when(each.disabled_at),
-            each.disabled_because or "",
+            webhook.id,
+            webhook.url,
+            webhook.space or "all",
+            when(webhook.created_at),
+            when(webhook.disabled_at),
+            webhook.disabled_because or "",
         ]
-        for each in found
+        for webhook in entries
     ]
-    head = ["WEBHOOK", "URL", "SPACE", "CREATED", "DISABLED", "BECAUSE"]
-    return Result(data=found, lines=ctx.table(rows, head=head))
+    head = ["WEBHOOK", "URL", "SPACE", "CREATED", "DISABLED", "REASON"]
+    return Result(data=entries, lines=ctx.table(rows, head=head))
 
 
 @command(webhooks, effect="changes", without=NO_SPACE)
 async def delete(ctx: CommandContext, webhook: Id, *, dry_run: DryRun = False, yes: Yes = False) -> Result:
-    """Delete a webhook with what was noted of its deliveries."""
-    found = next((each for each in await ctx.memory.webhooks.all() if each.id == webhook), None)
-    if found is None:
-        raise NotFound(f"no webhook {webhook[:40]!r}.", hint="Run 'bethink webhooks list' to see all ids.")
-    data = {"webhook": found, "dry_run": dry_run}
+    """Delete a webhook and its list of deliveries."""
+    info = next((entry for entry in await ctx.memory.admin.webhooks.list() if entry.id == webhook), None)
+    if info is None:
+        raise NotFoundError(f"No webhook {webhook[:40]!r}.", hint="Run 'bethink admin webhooks' to list the ids.")
+    data = {"webhook": info, "dry_run": dry_run}
     if dry_run:
-        return Result(data=data, lines=[OutputLine(f"would delete {webhook} ({found.url})")])
-    ctx.confirm(f"Delete {webhook} ({found.url})?", yes=yes)
-    await ctx.memory.webhooks.delete(webhook)
-    return Result(data=data, lines=[OutputLine(f"deleted {webhook}")])
+        return Result(data=data, lines=[OutputLine(f"would delete {webhook} ({info.url})")])
+    ctx.confirm(f"Delete {webhook} ({info.url})?", yes=yes)
+    await ctx.memory.admin.webhooks.delete(webhook)
+    return Result(data=data, lines=[OutputLine(f"Deleted {webhook}.")])
 
 
-@command(webhooks, without=NO_SPACE)
-async def deliveries(
-    ctx: CommandContext,
-    webhook: Id,
-    *,
-    of_space: Annotated[str | None, typer.Option(metavar="NAME", help="List only those of this space.")] = None,
-    limit: Limit = 20,
-) -> Result:
-    """List what was sent to a webhook, the last tried first."""
-    found = await ctx.memory.webhooks.deliveries(webhook, space=of_space, limit=limit)
-    rows = [
-        [
-            each.space,
-            str(each.number),
-            each.kind,
-            when(each.at),
-            str(each.attempts),
-            str(each.status or ""),
-            when(each.delivered_at),
-            each.error or "",
-        ]
-        for each in found
+@command(webhooks, by_folder=False, without=NO_SPACE, more=_SPACE)
+async def deliveries(ctx: CommandContext, webhook: Id, *, limit: Limit = 20, after: After = "") -> Result:
+    """List the deliveries of a webhook, last attempt first."""
+    entries = await ctx.memory.admin.webhooks.deliveries(webhook, space=ctx.more["space"], limit=MOST)
+    page = slice_page(entries, lambda entry: f"{entry.space}:{entry.number}", after=after, limit=limit)
+    head = ("SPACE", "NUMBER", "KIND", "TIME", "ATTEMPTS", "STATUS", "DELIVERED", "ERROR")
+    return list_page(ctx, page, _delivery_row, head)
+
+
+def _delivery_row(delivery: "Delivery") -> list[str]:
+    return [
+        delivery.space,
+        str(delivery.number),
+        delivery.kind,
+        when(delivery.at),
+        str(delivery.attempts),
+        str(delivery.status or ""),
+        when(delivery.delivered_at),
+        delivery.error or "",
     ]
-    head = ["SPACE", "NUMBER", "KIND", "TRIED", "TRIES", "STATUS", "DELIVERED", "ERROR"]
-    return Result(data=found, lines=ctx.table(rows, head=head))

@@ -6,19 +6,20 @@ from bethink.base.frozen import frozen
 from bethink.features.webhooks.records import Delivery, NewWebhook, WebhookInfo
 from bethink.model.access import Scope
 from bethink.model.checks import Length, Printable
-from bethink.model.operations.base import Empty, HandleClass, Limit, Name, Request, Retry, Verb, served_by
+from bethink.model.operations.base import Empty, HandleClass, Limit, Name, Operation, Request, Retry, served_by
+from bethink.model.paging import Page
 
 OPERATE = Scope.OPERATE
 
 
 @frozen
 class CreateWebhookRequest(Request):
-    """A webhook to make."""
+    """A webhook to create."""
 
     url: Annotated[str, Length(1, 2_000), Printable()]
-    """The address that changes are sent to: `https://…`, or `http://…`."""
+    """Address that receives changes: `https://…` or `http://…`."""
     space: Name | None = None
-    """The space whose changes are sent; those of all spaces, if left out."""
+    """Name of the space whose changes are sent (default: all spaces)."""
 
 
 @frozen
@@ -26,46 +27,49 @@ class WebhookRequest(Request):
     """One webhook."""
 
     webhook_id: Name
-    """The webhook."""
+    """Id of the webhook."""
 
 
 @frozen
-class DeliveriesRequest(WebhookRequest):
+class ListDeliveriesRequest(WebhookRequest):
     """A page of a webhook's deliveries."""
 
     space: Name | None = None
-    """Only those of this space."""
+    """Name of the space (default: all spaces)."""
     limit: Limit = 100
-    """How many deliveries to return at most."""
+    """Maximum number of deliveries (default 100)."""
 
 
 _WEBHOOK = "/webhooks/{webhook_id}"
-_MISSING = "NotFound: if the webhook does not exist."
+_NOT_FOUND = "NotFoundError: if the webhook does not exist."
 
-CREATE_WEBHOOK: Verb[CreateWebhookRequest, NewWebhook] = Verb(
-    "webhooks.create", CreateWebhookRequest, NewWebhook, "POST /webhooks", OPERATE, Retry.ONCE,
-    "Create a webhook. Its secret is returned here and can never be read again.",
+CREATE_WEBHOOK: Operation[CreateWebhookRequest, NewWebhook] = Operation(
+    "memory.admin.webhooks.create", CreateWebhookRequest, NewWebhook, "POST /webhooks", OPERATE, Retry.ONCE,
+    "Create a webhook. Its secret is returned only once.",
     status=201,
-    raises="Invalid: if the address is none that may be called.",
-    details="It is told of what changes from now on. A worker sends the changes; those of a space arrive in order.",
+    raises="InvalidRequestError: if the address is invalid or not allowed.",
+    details="A worker sends changes from now on. Changes of one space arrive in order.",
 )  # fmt: skip
-LIST_WEBHOOKS: Verb[Empty, list[WebhookInfo]] = Verb(
-    "webhooks.all", Empty, list[WebhookInfo], "GET /webhooks", OPERATE, Retry.SAFE,
-    "List all webhooks, the oldest first, with those that were disabled.",
+LIST_WEBHOOKS: Operation[Empty, Page[WebhookInfo]] = Operation(
+    "memory.admin.webhooks.list", Empty, Page[WebhookInfo], "GET /webhooks", OPERATE, Retry.SAFE,
+    "List all webhooks, including disabled ones. Oldest first.",
 )  # fmt: skip
-DELETE_WEBHOOK: Verb[WebhookRequest, None] = Verb(
-    "webhooks.delete", WebhookRequest, None, f"DELETE {_WEBHOOK}", OPERATE, Retry.IDEMPOTENT,
-    "Delete a webhook with its deliveries. A request that is on its way still arrives.",
+DELETE_WEBHOOK: Operation[WebhookRequest, None] = Operation(
+    "memory.admin.webhooks.delete", WebhookRequest, None, f"DELETE {_WEBHOOK}", OPERATE, Retry.IDEMPOTENT,
+    "Delete a webhook and its deliveries. A request in progress still arrives.",
     status=204,
-    raises=_MISSING,
+    raises=_NOT_FOUND,
 )  # fmt: skip
-DELIVERIES: Verb[DeliveriesRequest, list[Delivery]] = Verb(
-    "webhooks.deliveries", DeliveriesRequest, list[Delivery], f"GET {_WEBHOOK}/deliveries", OPERATE, Retry.SAFE,
-    "List what was sent to a webhook, the last tried first: when, how often, and what it answered.",
-    raises=_MISSING,
+LIST_DELIVERIES: Operation[ListDeliveriesRequest, Page[Delivery]] = Operation(
+    "memory.admin.webhooks.deliveries", ListDeliveriesRequest, Page[Delivery], f"GET {_WEBHOOK}/deliveries", OPERATE,
+    Retry.SAFE,
+    "List deliveries to a webhook with attempts and responses. Most recent attempt first.",
+    raises=_NOT_FOUND,
 )  # fmt: skip
 
-VERBS = served_by("bethink.features.webhooks.service", CREATE_WEBHOOK, LIST_WEBHOOKS, DELETE_WEBHOOK, DELIVERIES)
-HANDLE = HandleClass(
-    name="webhooks", class_name="Webhooks", parent="memory", summary="The webhooks that receive changes."
+OPERATIONS = served_by(
+    "bethink.features.webhooks.service", CREATE_WEBHOOK, LIST_WEBHOOKS, DELETE_WEBHOOK, LIST_DELIVERIES
+)
+HANDLES = (
+    HandleClass(path="memory.admin.webhooks", class_name="Webhooks", summary="The webhooks that receive changes."),
 )

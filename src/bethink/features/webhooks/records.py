@@ -1,4 +1,4 @@
-"""Webhooks: where changes are sent, what became of each, and the signature that proves who sent it."""
+"""Records of webhooks and deliveries, and the signature of messages."""
 
 import hmac
 from base64 import b64decode, b64encode
@@ -8,17 +8,17 @@ from datetime import datetime
 from hashlib import sha256
 
 from bethink.base.frozen import frozen
-from bethink.errors import Denied
+from bethink.errors import PermissionDeniedError
 from bethink.model.changes import ChangeKind
 
 PREFIX = "whsec_"
 TOLERANCE = 300.0
-"""Seconds that the time of a message may be away from now: an older one may have been recorded and sent again."""
+"""Maximum age of a message, in seconds. Older messages may be replays."""
 
 
 @frozen
 class WebhookInfo:
-    """A webhook without its secret. One with a `space` is told only of that space."""
+    """A webhook without its secret. With `space`, only changes of that space are sent."""
 
     id: str
     url: str
@@ -30,7 +30,7 @@ class WebhookInfo:
 
 @frozen
 class NewWebhook:
-    """A new webhook. Its secret can only be read here."""
+    """A new webhook with its secret, which is returned only once."""
 
     secret: str = field(repr=False)
     info: WebhookInfo
@@ -38,43 +38,47 @@ class NewWebhook:
 
 @frozen
 class Delivery:
-    """What became of one change that was sent to a webhook."""
+    """The delivery status of one change."""
 
     space: str
     number: int
     kind: ChangeKind
     at: datetime
-    """When it was last tried."""
+    """Time of the last attempt."""
     attempts: int
     status: int
-    """What the receiver answered; 0 if it did not."""
+    """HTTP status of the response; 0 without a response."""
     error: str | None
-    """Why the last attempt failed, if it did."""
+    """Reason if the last attempt failed."""
     delivered_at: datetime | None
 
 
-def signed(secret: str, message_id: str, timestamp: int, body: bytes) -> str:
+def sign_message(secret: str, message_id: str, timestamp: int, body: bytes) -> str:
     """Return the signature of a message, as Standard Webhooks defines it."""
     content = f"{message_id}.{timestamp}.".encode() + body
     return "v1," + b64encode(hmac.digest(b64decode(secret.removeprefix(PREFIX)), content, sha256)).decode()
 
 
 def verify_webhook(secret: str, headers: Mapping[str, str], body: bytes, *, now: float) -> None:
-    """Check that a message was sent by the holder of a secret, and lately.
+    """Verify the signature and the timestamp of a webhook message.
 
     Args:
         secret: The secret of the webhook, `whsec_…`.
-        headers: The headers of the request, with names in small letters.
-        body: The body of the request, byte for byte.
+        headers: The headers of the request, with lowercase names.
+        body: The raw body of the request.
         now: The current time in seconds, as `time.time()` returns it.
 
     Raises:
-        Denied: if it was not; drop the request.
+        PermissionDeniedError: if the signature or the timestamp is invalid. Reject the request.
     """
-    message_id, given = headers.get("webhook-id", ""), headers.get("webhook-timestamp", "")
-    if not message_id or not (given.isascii() and given.isdigit()) or abs(int(given[:20]) - now) > TOLERANCE:
-        raise Denied("the request carries no time, or not a recent one.", hint="Answer with 401, and do nothing.")
-    wanted = signed(secret, message_id, int(given), body)
-    found = (each.encode() for each in headers.get("webhook-signature", "").split(" "))
-    if not any(hmac.compare_digest(each, wanted.encode()) for each in found):
-        raise Denied("the signature is not that of this webhook.", hint="Answer with 401, and do nothing.")
+    message_id, timestamp = headers.get("webhook-id", ""), headers.get("webhook-timestamp", "")
+    if (
+        not message_id
+        or not (timestamp.isascii() and timestamp.isdigit())
+        or abs(int(timestamp[:20]) - now) > TOLERANCE
+    ):
+        raise PermissionDeniedError("The `webhook-timestamp` header is missing or too old.", hint="Respond with 401.")
+    expected = sign_message(secret, message_id, int(timestamp), body)
+    signatures = (signature.encode() for signature in headers.get("webhook-signature", "").split(" "))
+    if not any(hmac.compare_digest(signature, expected.encode()) for signature in signatures):
+        raise PermissionDeniedError("Invalid webhook signature.", hint="Respond with 401. Check the secret.")

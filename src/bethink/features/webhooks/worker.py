@@ -5,18 +5,18 @@ from datetime import timedelta
 
 import anyio
 
-from bethink.base.backoff import jittered
+from bethink.base.backoff import with_jitter
 from bethink.base.logs import logger
-from bethink.errors import StoreError
+from bethink.errors import DatabaseError
 from bethink.features.webhooks import queries as webhooks
 from bethink.features.webhooks.deliver import Deliverer, DeliveryOptions
 from bethink.jobs.tasks import TaskParts, WorkerTask
 from bethink.store.db import Database
 
-_LOOK = 1.0
-"""Seconds, about, after which it looks for a delivery to repeat."""
-_ROUND = 30.0
-"""Seconds between two rounds of pruning."""
+_POLL_INTERVAL = 1.0
+"""Approximate seconds between checks for deliveries to retry."""
+_PRUNE_INTERVAL = 30.0
+"""Seconds between prunings."""
 _log = logger("worker")
 
 
@@ -29,20 +29,20 @@ class Notifier(WorkerTask):
         self._keep = timedelta(days=keep_days)
 
     async def run(self) -> None:
-        """Send and remove until cancelled."""
-        prune_at = time.monotonic() + jittered(_ROUND, spread=1.0)
+        """Send changes and prune old deliveries until cancelled."""
+        prune_at = time.monotonic() + with_jitter(_PRUNE_INTERVAL, spread=1.0)
         async with anyio.create_task_group() as tasks:
             while True:
                 try:
                     since = await self._database.start_listening()
                     await self._deliverer.start(tasks)
                     if time.monotonic() >= prune_at:
-                        prune_at = time.monotonic() + _ROUND
+                        prune_at = time.monotonic() + _PRUNE_INTERVAL
                         await self.prune()
-                    await self._database.wait_for_work(jittered(_LOOK), since=since)
-                except StoreError as error:
-                    _log.error("the database is unavailable: %s", type(error).__name__)
-                    await anyio.sleep(_LOOK)
+                    await self._database.wait_for_work(with_jitter(_POLL_INTERVAL), since=since)
+                except DatabaseError as error:
+                    _log.error("The database is unavailable: %s", type(error).__name__)
+                    await anyio.sleep(_POLL_INTERVAL)
 
     async def finish(self) -> None:
         """Send every change that is due."""
@@ -50,12 +50,12 @@ class Notifier(WorkerTask):
             pass
 
     async def prune(self) -> None:
-        """Remove old entries of the log of deliveries."""
+        """Remove old entries from the delivery log."""
         await self._database.transact(lambda tx: webhooks.prune(tx, before=tx.now - self._keep), repeatable=True)
 
 
 def task(parts: TaskParts) -> Notifier:
-    """Return what sends changes, as the settings say."""
+    """Return the task that sends changes, configured by the settings."""
     options = parts.settings.webhooks
     deliverer = Deliverer(
         parts.database,

@@ -1,4 +1,4 @@
-"""One request and its answer: sent again where that is safe, and truthful about what may have happened."""
+"""HTTP requests to a server, with retries where they are safe."""
 
 import json
 import math
@@ -10,38 +10,44 @@ import anyio
 
 from bethink.base.backoff import pause_after
 from bethink.base.frozen import frozen
-from bethink.errors import BethinkError, Invalid, Misconfigured, OutcomeUnknown, Unavailable
-from bethink.host.remote.problems import error_for, lost
+from bethink.errors import (
+    BethinkError,
+    ConfigurationError,
+    DatabaseUnavailableError,
+    InvalidRequestError,
+    OutcomeUnknownError,
+)
+from bethink.host.remote.problems import connection_error, error_for
 from bethink.model.text import clean
 
 if TYPE_CHECKING:
     import httpx2
 
 _FIRST_PAUSE = 0.1
-_LONGEST_PAUSE = 5.0
-_MOST_PATIENCE = 60.0
-"""Seconds beyond which a server that says when to come back is not waited for."""
+_MAX_PAUSE = 5.0
+_MAX_RETRY_AFTER = 60.0
+"""Longest `Retry-After` to wait for, in seconds."""
 
-_KEPT_OPEN = 3.0
-"""Seconds that an idle connection is kept: less than a server keeps it, so that it is not lost to a race."""
+_KEEPALIVE = 3.0
+"""Seconds to keep an idle connection: less than servers do, to avoid a race on closing."""
 
 
 @frozen
 class HttpCall:
-    """A request. One that `reads` changes nothing; a `repeatable` one may be carried out twice and is as once."""
+    """A request. With `read_only` it changes nothing; with `repeatable` a second run has no further effect."""
 
     method: str
     path: str
     body: Mapping[str, object] | None = None
-    reads: bool = False
+    read_only: bool = False
     repeatable: bool = False
-    timed: bool = True
-    waits: float = 0.0
-    """Seconds that the server may take on purpose, in addition to the timeout."""
+    has_timeout: bool = True
+    extra_wait: float = 0.0
+    """Seconds that the server may wait deliberately, in addition to the timeout."""
 
 
-class _Failed(Exception):
-    """An attempt failed in a way that may be tried again, after `wait` seconds if the server said so."""
+class _AttemptError(Exception):
+    """An attempt failed and may be retried, after `wait` seconds if the server requested that."""
 
     def __init__(self, error: BethinkError, *, unknown: bool, wait: float | None = None) -> None:
         super().__init__(str(error))
@@ -55,17 +61,17 @@ class Calls:
 
     def __init__(self, url: str, *, key: str, timeout: float, retries: int) -> None:
         if not url.startswith(("http://", "https://")):
-            raise Misconfigured(
-                "the address of the server is not a URL.", hint="Use one such as https://memory.example."
+            raise ConfigurationError(
+                "The server address is not a URL.", hint="Use an address such as https://memory.example."
             )
         if not key or not key.isascii() or not key.isprintable():
-            raise Misconfigured("the key is empty or not plain text.", hint="Give the text of a key: bt_….")
+            raise ConfigurationError("The API key is empty or not plain text.", hint="Pass a key that starts with bt_.")
         if not _is_number(timeout) or not 0 < timeout < math.inf:
-            raise Misconfigured(f"timeout = {timeout!r} is not a time.", hint="Give seconds: a number above 0.")
+            raise ConfigurationError(f"`timeout` cannot be {timeout!r}.", hint="Pass seconds, more than 0.")
         if not isinstance(cast("object", retries), int) or retries < 0:
-            raise Misconfigured(f"retries = {retries!r} is not a count.", hint="Give a whole number, 0 or more.")
+            raise ConfigurationError(f"`retries` cannot be {retries!r}.", hint="Pass a whole number, 0 or more.")
         self._url = url.rstrip("/")
-        self._told = _without_credentials(self._url)
+        self._safe_url = _without_credentials(self._url)
         self._key = key
         self._timeout = timeout
         self._retries = retries
@@ -73,20 +79,20 @@ class Calls:
         self._http: httpx2.AsyncClient | None = None
 
     async def open(self) -> None:
-        """Make ready to connect; connections are made when they are needed."""
+        """Prepare the client. Connections are opened when they are needed."""
         if self._http is not None:
             return
         try:
-            import httpx2  # noqa: PLC0415 - only who calls a server needs it
+            import httpx2  # noqa: PLC0415 - only clients of a server need it
         except ImportError as error:
-            raise Misconfigured(
-                "the client needs a package more.",
-                hint="Run pip install 'bethink[client]', or '.[client]' from a clone.",
+            raise ConfigurationError(
+                "The client needs the package httpx2.",
+                hint="Run: pip install 'bethink[client]' (or '.[client]' in a clone).",
             ) from error
         self._http = httpx2.AsyncClient(
             headers={"authorization": f"Bearer {self._key}", "user-agent": "bethink-client"},
             timeout=self._timeout,
-            limits=httpx2.Limits(max_connections=100, max_keepalive_connections=100, keepalive_expiry=_KEPT_OPEN),
+            limits=httpx2.Limits(max_connections=100, max_keepalive_connections=100, keepalive_expiry=_KEEPALIVE),
         )
 
     async def close(self) -> None:
@@ -95,61 +101,61 @@ class Calls:
         if http is not None:
             await http.aclose()
 
-    async def answered(self, asked: HttpCall) -> bytes:
-        """Send a request, again where that is safe, and return the body of the answer."""
+    async def send(self, call: HttpCall) -> bytes:
+        """Send a request, with retries where they are safe, and return the body of the response."""
         attempt, unknown = 0, False
         while True:
             try:
-                return (await self._once(asked)).content
-            except _Failed as failed:
-                unknown = unknown or failed.unknown
-                pause = failed.wait
+                return (await self._once(call)).content
+            except _AttemptError as failure:
+                unknown = unknown or failure.unknown
+                pause = failure.wait
                 if pause is None:
-                    pause = pause_after(attempt, first=_FIRST_PAUSE, max_pause=_LONGEST_PAUSE, spread=0.5)
-                safe = not unknown or asked.reads or asked.repeatable
-                if not safe or attempt >= self._retries or pause > _MOST_PATIENCE:
-                    raise _final(failed.error, asked, unknown=unknown) from failed.__cause__
-            except BethinkError as refused:
-                final = _final(refused, asked, unknown=unknown)
-                if final is refused:
+                    pause = pause_after(attempt, first=_FIRST_PAUSE, max_pause=_MAX_PAUSE, spread=0.5)
+                safe = not unknown or call.read_only or call.repeatable
+                if not safe or attempt >= self._retries or pause > _MAX_RETRY_AFTER:
+                    raise _final(failure.error, call, unknown=unknown) from failure.__cause__
+            except BethinkError as rejection:
+                final = _final(rejection, call, unknown=unknown)
+                if final is rejection:
                     raise
-                raise final from refused
+                raise final from rejection
             await self._pause(pause)
             attempt += 1
 
     async def download(self, path: str, sink: BinaryIO) -> None:
-        """Write the body of an answer to a file as it comes. It is not sent again: the caller starts over."""
+        """Stream the body of a response to a file, without retries."""
         if self._http is None:
-            raise Unavailable("the client is not open.", hint="Use it inside an async with block.")
+            raise DatabaseUnavailableError("The client is not open.", hint="Use it inside an `async with` block.")
         import httpx2  # noqa: PLC0415 - as above
 
-        timeout = httpx2.Timeout(self._timeout, read=None)  # a large space takes a while before it begins
+        timeout = httpx2.Timeout(self._timeout, read=None)  # a large space takes a while to start
         try:
             async with self._http.stream("GET", self._url + path, timeout=timeout) as response:
                 if not response.is_success:
-                    raise error_for(response.status_code, await response.aread(), reads=True)[0]
+                    raise error_for(response.status_code, await response.aread(), read_only=True)[0]
                 async for chunk in response.aiter_bytes():
                     sink.write(chunk)
         except httpx2.TransportError as error:
-            raise Unavailable(
-                f"the connection to {self._told} was lost.", hint="Nothing was changed; retry."
+            raise DatabaseUnavailableError(
+                f"The connection to {self._safe_url} was lost.", hint="Nothing was changed. Try again."
             ) from error
 
-    async def events(self, asked: HttpCall) -> AsyncIterator[tuple[str, bytes]]:
-        """Send a request and yield the events of its answer as they come. It is not sent again."""
+    async def events(self, call: HttpCall) -> AsyncIterator[tuple[str, bytes]]:
+        """Send a request and yield the events of its response, without retries."""
         if self._http is None:
-            raise Unavailable("the client is not open.", hint="Use it inside an async with block.")
+            raise DatabaseUnavailableError("The client is not open.", hint="Use it inside an `async with` block.")
         import httpx2  # noqa: PLC0415 - as above
 
         timeout = httpx2.Timeout(self._timeout, read=None)
         headers = {"content-type": "application/json"}
-        body, name = _body(asked.body or {}), ""
+        body, name = _body(call.body or {}), ""
         try:
             async with self._http.stream(
-                asked.method, self._url + asked.path, content=body, headers=headers, timeout=timeout
+                call.method, self._url + call.path, content=body, headers=headers, timeout=timeout
             ) as response:
                 if not response.is_success:
-                    raise error_for(response.status_code, await response.aread(), reads=asked.reads)[0]
+                    raise error_for(response.status_code, await response.aread(), read_only=call.read_only)[0]
                 async for line in response.aiter_lines():
                     field, _, value = line.partition(": ")
                     if field == "event":
@@ -157,31 +163,33 @@ class Calls:
                     elif field == "data":
                         yield name, value.encode()
         except httpx2.TransportError as error:
-            raise lost(f"the connection to {self._told} was lost.", reads=asked.reads) from error
+            raise connection_error(f"The connection to {self._safe_url} was lost.", read_only=call.read_only) from error
 
-    async def _once(self, asked: HttpCall) -> "httpx2.Response":
+    async def _once(self, call: HttpCall) -> "httpx2.Response":
         if self._http is None:
-            raise Unavailable("the client is not open.", hint="Use it inside an async with block.")
+            raise DatabaseUnavailableError("The client is not open.", hint="Use it inside an `async with` block.")
         import httpx2  # noqa: PLC0415 - as above
 
-        body = None if asked.body is None else _body(asked.body)
+        body = None if call.body is None else _body(call.body)
         headers = None if body is None else {"content-type": "application/json"}
-        timeout = httpx2.Timeout(self._timeout, read=self._timeout + asked.waits if asked.timed else None)
+        timeout = httpx2.Timeout(self._timeout, read=self._timeout + call.extra_wait if call.has_timeout else None)
         try:
             response = await self._http.request(
-                asked.method, self._url + asked.path, content=body, headers=headers, timeout=timeout
+                call.method, self._url + call.path, content=body, headers=headers, timeout=timeout
             )
         except (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout) as error:
-            away = Unavailable(
-                f"the server at {self._told} cannot be reached.", hint="Check its address, and whether it runs."
+            unreachable = DatabaseUnavailableError(
+                f"Cannot reach the server at {self._safe_url}.", hint="Check the address, and whether it is running."
             )
-            raise _Failed(away, unknown=False) from error
+            raise _AttemptError(unreachable, unknown=False) from error
         except httpx2.TransportError as error:
-            gone = lost("the connection to the server was lost before it answered.", reads=asked.reads)
-            raise _Failed(gone, unknown=True) from error
+            disconnected = connection_error(
+                "Lost the connection to the server before it responded.", read_only=call.read_only
+            )
+            raise _AttemptError(disconnected, unknown=True) from error
         if response.is_success:
             return response
-        raise _refusal(response, asked)
+        raise _to_error(response, call)
 
 
 def _is_number(value: object) -> bool:
@@ -189,58 +197,59 @@ def _is_number(value: object) -> bool:
 
 
 def _without_credentials(url: str) -> str:
-    scheme, _, rest = url.partition("://")
-    host, slash, path = rest.partition("/")
+    scheme, _, tail = url.partition("://")
+    host, slash, path = tail.partition("/")
     return f"{scheme}://{host.rpartition('@')[2]}{slash}{path.partition('?')[0]}"
 
 
-def _refusal(response: "httpx2.Response", asked: HttpCall) -> Exception:
-    error, nothing_done = error_for(response.status_code, response.content, reads=asked.reads)
+def _to_error(response: "httpx2.Response", call: HttpCall) -> Exception:
+    error, is_unchanged = error_for(response.status_code, response.content, read_only=call.read_only)
     wait = _seconds(response.headers.get("retry-after"))
-    if nothing_done:
-        return _Failed(error, unknown=False, wait=wait)
-    if isinstance(error, (OutcomeUnknown, Unavailable)) and response.status_code != 500:
-        return _Failed(error, unknown=True, wait=wait)
+    if is_unchanged:
+        return _AttemptError(error, unknown=False, wait=wait)
+    if isinstance(error, (OutcomeUnknownError, DatabaseUnavailableError)) and response.status_code != 500:
+        return _AttemptError(error, unknown=True, wait=wait)
     return error
 
 
-def _final(error: BethinkError, asked: HttpCall, *, unknown: bool) -> BethinkError:
-    # Whatever the last attempt was told, an earlier one may have been carried out.
-    if unknown and not asked.reads and not isinstance(error, OutcomeUnknown):
-        return OutcomeUnknown(f"an earlier attempt may have been carried out; the last one was told: {error.args[0]}")
+def _final(error: BethinkError, call: HttpCall, *, unknown: bool) -> BethinkError:
+    # An earlier attempt may have succeeded, whatever the last response says.
+    if unknown and not call.read_only and not isinstance(error, OutcomeUnknownError):
+        return OutcomeUnknownError(f"An earlier attempt may have succeeded. The last one failed: {error.args[0]}")
     return error
 
 
-def queried(query: Mapping[str, object]) -> str:
-    """Write the fields of a request as a query, with its question mark."""
-    given = {name: _spelt(value) for name, value in query.items() if value is not None}
-    return f"?{urlencode(given)}" if given else ""
+def to_query_string(query: Mapping[str, object]) -> str:
+    """Return the fields of a request as a query string with its question mark."""
+    values = {name: _to_text(value) for name, value in query.items() if value is not None}
+    return f"?{urlencode(values)}" if values else ""
 
 
-def _spelt(value: object) -> str:
+def _to_text(value: object) -> str:
     if isinstance(value, (bool, list, dict)):
         return clean(json.dumps(value, ensure_ascii=False))
     return clean(str(value))
 
 
 def path_of(template: str, names: Mapping[str, str]) -> str:
-    """Fill names into a path below /v1. No name can step out of its place."""
-    parts = (_step(names[part[1:-1]]) if part.startswith("{") else part for part in template.split("/"))
+    """Fill names into a path below /v1. Names are escaped, so that none can leave its segment."""
+    parts = (_segment(names[part[1:-1]]) if part.startswith("{") else part for part in template.split("/"))
     return "/v1" + "/".join(parts)
 
 
-def _step(name: str) -> str:
+def _segment(name: str) -> str:
     if not name:
-        raise Invalid("an id is empty.", hint="Give the id as it was returned.")
+        raise InvalidRequestError("An id is empty.", hint="Pass an id that Bethink returned.")
     return quote(clean(name), safe="") if name.strip(".") else name.replace(".", "%2E")
 
 
-def _body(given: Mapping[str, object]) -> bytes:
+def _body(fields: Mapping[str, object]) -> bytes:
     try:
-        text = json.dumps(given, ensure_ascii=False, allow_nan=False)
+        text = json.dumps(fields, ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError) as error:
-        raise Invalid(
-            f"not JSON: {error}.", hint="Use objects, lists, strings, finite numbers and booleans."
+        raise InvalidRequestError(
+            f"Cannot send this value as JSON: {error}.",
+            hint="Use objects, lists, strings, finite numbers and booleans.",
         ) from error
     return clean(text).encode()
 

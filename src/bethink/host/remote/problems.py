@@ -1,49 +1,60 @@
-"""What a server refuses, as the error that the same call on a Memory would raise."""
+"""Converts error responses of a server to the errors that a local memory would raise."""
 
 import json
 from typing import Any, cast
 
 from bethink import errors
-from bethink.errors import BethinkError, Denied, Invalid, Misconfigured, NotFound, OutcomeUnknown, Stale, Unavailable
+from bethink.errors import (
+    BethinkError,
+    ConfigurationError,
+    DatabaseUnavailableError,
+    InvalidRequestError,
+    NotFoundError,
+    OutcomeUnknownError,
+    PermissionDeniedError,
+    VersionConflictError,
+)
 
-_MOST = 300
+_MAX_LENGTH = 300
 _NO_PATH = "NoSuchPath"
-_NOT_HERE = "Give the address of a Bethink server, without /v1; or is it older than this client?"
+_WRONG_ADDRESS_HINT = "Pass the address of a Bethink server, without /v1, of at least this client's version."
 
 
-def error_for(status: int, body: bytes, *, reads: bool) -> tuple[BethinkError, bool]:
-    """Return the error that an answer stands for, and whether the server says that nothing was done."""
+def error_for(status: int, body: bytes, *, read_only: bool) -> tuple[BethinkError, bool]:
+    """Return the error of a response, and whether the server reports that nothing was changed."""
     problem = _problem(body)
     code = str(problem.get("code", ""))
-    said = str(problem.get("detail") or problem.get("title") or f"the server answered with status {status}.")[:_MOST]
-    hint = str(problem["hint"])[:_MOST] if problem.get("hint") else None
+    message = str(problem.get("detail") or problem.get("title") or f"The server responded with status {status}.")[
+        :_MAX_LENGTH
+    ]
+    hint = str(problem["hint"])[:_MAX_LENGTH] if problem.get("hint") else None
     kind = getattr(errors, code, None)
-    if kind is Stale:
+    if kind is VersionConflictError:
         current = problem.get("current")
-        return Stale(said, current=current if isinstance(current, int) else None, hint=hint), False
+        return VersionConflictError(message, current=current if isinstance(current, int) else None, hint=hint), False
     if isinstance(kind, type) and issubclass(kind, BethinkError):
-        return kind(said, hint=hint), issubclass(kind, Unavailable)
+        return kind(message, hint=hint), issubclass(kind, DatabaseUnavailableError)
     if status in {401, 403}:
-        return Denied(said, hint=hint), False
+        return PermissionDeniedError(message, hint=hint), False
     if status == 429 or (status == 503 and code):
-        return Unavailable(said, hint=hint), True
+        return DatabaseUnavailableError(message, hint=hint), True
     if status >= 500:
-        return lost(said, reads=reads, hint=hint), False
+        return connection_error(message, read_only=read_only, hint=hint), False
     if status == 404 and code and code != _NO_PATH:
-        return NotFound(said, hint=hint), False
+        return NotFoundError(message, hint=hint), False
     if status >= 400 and code and code != _NO_PATH:
-        return Invalid(said, hint=hint), False
-    return Misconfigured(f"the server answered with status {status}.", hint=_NOT_HERE), False
+        return InvalidRequestError(message, hint=hint), False
+    return ConfigurationError(f"The server responded with status {status}.", hint=_WRONG_ADDRESS_HINT), False
 
 
-def lost(said: str, *, reads: bool, hint: str | None = None) -> BethinkError:
-    """Return the error for a request that may have been carried out: a read has at least changed nothing."""
-    return (Unavailable if reads else OutcomeUnknown)(said, hint=hint)
+def connection_error(message: str, *, read_only: bool, hint: str | None = None) -> BethinkError:
+    """Return the error for a request without a response. A write may have succeeded; a read changed nothing."""
+    return (DatabaseUnavailableError if read_only else OutcomeUnknownError)(message, hint=hint)
 
 
 def _problem(body: bytes) -> dict[str, Any]:
     try:
-        found: object = json.loads(body)
+        parsed: object = json.loads(body)
     except ValueError:
         return {}
-    return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
+    return cast("dict[str, Any]", parsed) if isinstance(parsed, dict) else {}

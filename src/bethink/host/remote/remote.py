@@ -1,17 +1,17 @@
-"""Remote: carries out requests on a server."""
+"""Remote: runs requests on a server."""
 
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from bethink.errors import OutcomeUnknown
+from bethink.errors import OutcomeUnknownError
 from bethink.host import codec
 from bethink.host.backend import Backend
-from bethink.host.remote.calls import Calls, HttpCall, path_of, queried
+from bethink.host.remote.calls import Calls, HttpCall, path_of, to_query_string
 from bethink.host.remote.problems import error_for
 from bethink.model.answers import AnswerSentence, listener
-from bethink.model.operations.base import RequestT, ResultT, Retry, Verb
+from bethink.model.operations.base import Operation, RequestT, ResultT, Retry
 
 if TYPE_CHECKING:
     from bethink.memory.archive.format import ArchiveManifest
@@ -23,57 +23,59 @@ _WITHOUT_BODY = ("GET", "DELETE")
 class Remote(Backend):
     """A memory on a server. Safe to share between tasks.
 
-    What is safe to send again after a lost answer is sent again; messages get idempotency keys for that.
+    Requests are retried where that is safe. Messages get idempotency keys for that.
     """
 
     def __init__(self, url: str, *, key: str, timeout: float = 30.0, retries: int = 5) -> None:
         self._calls = Calls(url, key=key, timeout=timeout, retries=retries)
 
     async def open(self) -> None:
-        """Get ready to connect; nothing is sent yet."""
+        """Prepare the client, without sending anything."""
         await self._calls.open()
 
     async def close(self) -> None:
         """Close every connection."""
         await self._calls.close()
 
-    async def run(self, verb: Verb[RequestT, ResultT], space: str, request: RequestT) -> ResultT:
-        """Send a request and read its result."""
+    async def run(self, operation: Operation[RequestT, ResultT], space: str, request: RequestT) -> ResultT:
+        """Send a request and decode its result."""
         request = request.repeatable()
-        names, fields = codec.encode_request(verb, request)
-        path = path_of(verb.path, {"space": space, **names})
-        retry = request.retry(verb.retry)
-        bodiless = verb.http_method in _WITHOUT_BODY
-        asked = HttpCall(
-            method=verb.http_method,
-            path=path + queried(fields) if bodiless else path,
+        names, fields = codec.encode_request(operation, request)
+        path = path_of(operation.path, {"space": space, **names})
+        retry = request.retry(operation.retry)
+        bodiless = operation.http_method in _WITHOUT_BODY
+        call = HttpCall(
+            method=operation.http_method,
+            path=path + to_query_string(fields) if bodiless else path,
             body=None if bodiless else fields,
-            reads=retry is Retry.SAFE,
+            read_only=retry is Retry.SAFE,
             repeatable=retry is Retry.IDEMPOTENT,
-            timed=verb.timed,
-            waits=getattr(request, "wait", 0.0),
+            has_timeout=operation.timed,
+            extra_wait=request.wait_seconds(),
         )
-        tell = listener.get()
-        if verb.name == _ASK and tell is not None:
-            return codec.decode_result(verb, await self._heard(asked, tell))
-        return codec.decode_result(verb, await self._calls.answered(asked))
+        on_sentence = listener.get()
+        if operation.name == _ASK and on_sentence is not None:
+            return codec.decode_result(operation, await self._stream_answer(call, on_sentence))
+        return codec.decode_result(operation, await self._calls.send(call))
 
-    async def _heard(self, asked: HttpCall, tell: Callable[[AnswerSentence], None]) -> bytes:
-        """Tell each sentence of an answer as it comes, and return the answer as it was sent."""
-        async for name, data in self._calls.events(replace(asked, path=f"{asked.path}/stream")):
+    async def _stream_answer(self, call: HttpCall, on_sentence: Callable[[AnswerSentence], None]) -> bytes:
+        """Call `on_sentence` for each sentence of an answer, and return the encoded answer."""
+        async for name, data in self._calls.events(replace(call, path=f"{call.path}/stream")):
             if name == "answer":
                 return data
             if name == "problem":
-                raise error_for(502, data, reads=False)[0]
+                raise error_for(502, data, read_only=False)[0]
             if name == "sentence":
-                tell(codec.adapter(AnswerSentence).validate_json(data))
-        raise OutcomeUnknown("the answer broke off.", hint="Ask again.")
+                on_sentence(codec.adapter(AnswerSentence).validate_json(data))
+        raise OutcomeUnknownError(
+            "The answer is incomplete: the server closed the connection.", hint="Call `ask` again."
+        )
 
     async def export_archive(self, space: str, path: Path) -> "ArchiveManifest":
-        """Download the archive of a space, and check that all of it arrived."""
-        from bethink.memory.archive.reading import downloaded  # noqa: PLC0415 - few programs export
+        """Download the archive of a space and verify that it is complete."""
+        from bethink.memory.archive.reading import download  # noqa: PLC0415 - few programs export
 
         async def fetch(sink: BinaryIO) -> None:
             await self._calls.download(path_of("/spaces/{space}/archive", {"space": space}), sink)
 
-        return await downloaded(path, fetch)
+        return await download(path, fetch)

@@ -1,6 +1,6 @@
-"""Calls to models pass through the server: what a person says is captured, and what is remembered is added.
+"""A proxy for model calls: it stores user messages and adds recalled memory to calls.
 
-It is a door of the server, beside `/v1`: `create_app(memory, doors=[partial(add_proxy, ProxySettings())])`.
+It is a mount of the server, beside `/v1`: `create_app(memory, mounts=[partial(add_proxy, ProxySettings())])`.
 """
 
 from bethink.http.proxy.route import add_proxy

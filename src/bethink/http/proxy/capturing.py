@@ -1,4 +1,4 @@
-"""Stores what was said in calls to models, in the background, in its order, and once."""
+"""Store the messages of model calls in the background, in order and once."""
 
 from collections import deque
 from collections.abc import Sequence
@@ -11,32 +11,39 @@ from anyio.abc import TaskGroup
 from bethink.base.backoff import pause_after
 from bethink.base.frozen import frozen
 from bethink.base.logs import logger
-from bethink.errors import BethinkError, Conflict, ErasedKey, Invalid, OutcomeUnknown, Unavailable
+from bethink.errors import (
+    BethinkError,
+    ConflictError,
+    DatabaseUnavailableError,
+    ErasedKeyError,
+    InvalidRequestError,
+    OutcomeUnknownError,
+)
 from bethink.http.context import Context
 from bethink.http.proxy.callers import MemoryUse
-from bethink.model.access import asked_by
+from bethink.model.access import calling_as
 from bethink.model.operations.sessions import (
     APPEND,
-    END_TURN,
+    CHECKPOINT,
     OPEN_SESSION,
     AppendRequest,
+    CheckpointRequest,
     OpenSessionRequest,
-    SessionRequest,
 )
 from bethink.model.records import Message
 
 _QUEUES = 4
-_MOST = 1_000
-"""What one queue holds while memory is down; after that the oldest is lost."""
-_FIRST_PAUSE, _LONGEST_PAUSE = 0.2, 15.0
-_LEAVING = 5.0
-"""Seconds that what is left has to be stored when the server stops."""
+_MAX_QUEUED = 1_000
+"""Maximum items of a queue while the database is unavailable. Then the oldest is dropped."""
+_FIRST_PAUSE, _MAX_PAUSE = 0.2, 15.0
+_SHUTDOWN_SECONDS = 5.0
+"""Seconds to store remaining messages when the server stops."""
 _log = logger("server")
 
 
 @frozen
-class Captured:
-    """What was said in one call, by the person or by the model."""
+class CapturedMessages:
+    """Messages of one call, from the user or the model."""
 
     use: MemoryUse
     conversation: str
@@ -45,8 +52,8 @@ class Captured:
     ends_turn: bool = False
 
 
-class Capturing:
-    """Queues of what is to be stored. What a space is told stays in order, and few wait for another space."""
+class CaptureQueues:
+    """Queues of messages to store. The messages of a space stay in order and rarely wait for other spaces."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
@@ -54,30 +61,30 @@ class Capturing:
         self._ending = False
 
     def start(self, tasks: TaskGroup) -> None:
-        """Begin to store what is put in."""
+        """Start storing messages."""
         for queue in self._queues:
             tasks.start_soon(self._run, queue)
 
-    def put(self, captured: Captured) -> None:
-        """Take something to store. It returns at once."""
+    def put(self, captured: CapturedMessages) -> None:
+        """Queue messages. It returns immediately."""
         queue = self._queues[crc32(captured.use.space.encode()) % _QUEUES]
-        if len(queue.waiting) >= _MOST:
+        if len(queue.waiting) >= _MAX_QUEUED:
             queue.waiting.popleft()
-            _log.error("what was said in a call was lost: memory was away for too long")
+            _log.error("messages of a call were dropped: memory was unavailable for too long")
         queue.waiting.append(captured)
         queue.wake.set()
 
     async def end(self) -> None:
-        """Store what is left, for a few seconds at most."""
+        """Store the remaining messages, for a few seconds at most."""
         self._ending = True
-        with anyio.move_on_after(_LEAVING):
+        with anyio.move_on_after(_SHUTDOWN_SECONDS):
             while any(queue.waiting for queue in self._queues):
                 for queue in self._queues:
                     queue.wake.set()
                 await anyio.sleep(0.01)
-        left = sum(len(queue.waiting) for queue in self._queues)
-        if left:
-            _log.error("what was said in %s calls was lost: memory was away", left)
+        remaining = sum(len(queue.waiting) for queue in self._queues)
+        if remaining:
+            _log.error("messages of %s calls were dropped: memory was unavailable", remaining)
 
     async def _run(self, queue: "_Queue") -> None:
         failures = 0
@@ -89,43 +96,43 @@ class Capturing:
             first = queue.waiting[0]
             try:
                 await self._store(first)
-            except (Unavailable, OutcomeUnknown) as error:  # safe to repeat: each message has its key
-                _log.warning("what was said in a call is stored later: %s", type(error).__name__)
+            except (DatabaseUnavailableError, OutcomeUnknownError) as error:  # safe to repeat: each message has its key
+                _log.warning("messages of a call will be stored later: %s", type(error).__name__)
                 failures = 0 if self._ending else failures
-                await anyio.sleep(pause_after(failures, first=_FIRST_PAUSE, max_pause=_LONGEST_PAUSE))
+                await anyio.sleep(pause_after(failures, first=_FIRST_PAUSE, max_pause=_MAX_PAUSE))
                 failures += 1
                 continue
-            except Exception as error:  # noqa: BLE001 - one call must not keep others from being stored
-                _log.warning("what was said in a call was not stored: %s", type(error).__name__)
+            except Exception as error:  # noqa: BLE001 - one call must not block others
+                _log.warning("messages of a call were not stored: %s", type(error).__name__)
             failures = 0
-            if queue.waiting[0] is first:  # else it went as the oldest of too many
+            if queue.waiting[0] is first:  # else it was dropped from a full queue
                 queue.waiting.popleft()
 
-    async def _store(self, captured: Captured) -> None:
+    async def _store(self, captured: CapturedMessages) -> None:
         use, run = captured.use, self._context.backend.run
-        with asked_by(use.caller):
+        with calling_as(use.caller):
             opening = OpenSessionRequest(conversation=captured.conversation, agent=captured.agent)
             session = await run(OPEN_SESSION, use.space, opening)
             await self._append(use.space, session.id, captured.messages)
             if captured.ends_turn:
-                await run(END_TURN, use.space, SessionRequest(session_id=session.id))
+                await run(CHECKPOINT, use.space, CheckpointRequest(session_id=session.id))
 
     async def _append(self, space: str, session_id: str, messages: Sequence[Message]) -> None:
         try:
             await self._context.backend.run(
                 APPEND, space, AppendRequest(session_id=session_id, messages=tuple(messages))
             )
-        except (Conflict, Invalid) as error:
-            if len(messages) == 1 and isinstance(error, ErasedKey):
-                return  # it was forgotten, and is sent again only as a part of a history
+        except (ConflictError, InvalidRequestError) as error:
+            if len(messages) == 1 and isinstance(error, ErasedKeyError):
+                return  # it was deleted, and is sent again only as part of a history
             if len(messages) == 1:
                 raise
-            for each in messages:
+            for message in messages:
                 with suppress(BethinkError):
-                    await self._append(space, session_id, [each])
+                    await self._append(space, session_id, [message])
 
 
 class _Queue:
     def __init__(self) -> None:
-        self.waiting: deque[Captured] = deque()
+        self.waiting: deque[CapturedMessages] = deque()
         self.wake = anyio.Event()

@@ -1,4 +1,4 @@
-"""The route of calls to models: passed on as they are, with memory beside them."""
+"""The route of model calls: it passes them on and adds memory."""
 
 from collections.abc import AsyncGenerator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -18,12 +18,12 @@ from bethink.host.local import Local
 from bethink.http.context import Context, address_of
 from bethink.http.limits import read_body
 from bethink.http.middleware import HANDLED
-from bethink.http.problems import Refused, refused
-from bethink.http.proxy.answers import AnswerReader, unpacked
+from bethink.http.problems import RefusedRequest, refusal
+from bethink.http.proxy.answers import AnswerReader, decompress
 from bethink.http.proxy.callers import MemoryUse, agent_of, conversation_for, is_subagent, key_for, memory_for
 from bethink.http.proxy.calls import read_call
-from bethink.http.proxy.remembering import Remembering, Turn
-from bethink.http.proxy.upstream import Passage, RawHeaders, Upstream, passage_of, passed_on
+from bethink.http.proxy.remembering import ProxyMemory, Turn
+from bethink.http.proxy.upstream import Passage, RawHeaders, Upstream, end_to_end_headers, passage_of
 from bethink.model.access import caller
 
 _log = logger("server")
@@ -32,10 +32,10 @@ _log = logger("server")
 def add_proxy(
     settings: ProxySettings, app: FastAPI, context: Context, memory: Memory
 ) -> AbstractAsyncContextManager[None]:
-    """Pass calls to models on at the paths that their clients use. What is returned must be entered while it serves.
+    """Add the proxy at the paths of the model APIs. The server must enter the returned context manager.
 
     Raises:
-        Misconfigured: for an address of a model that cannot be one.
+        ConfigurationError: for an invalid address of a model.
     """
     route = ProxyRoute(context, Upstream(settings), settings)
     app.router.routes.insert(0, route)
@@ -43,20 +43,20 @@ def add_proxy(
 
 
 class ProxyRoute(BaseRoute):
-    """Answers calls to models with the bytes that the model answers with."""
+    """Passes model calls and their answers on unchanged, except for added memory."""
 
     def __init__(self, context: Context, upstream: Upstream, settings: ProxySettings) -> None:
         self._context = context
         self._upstream = upstream
         self._settings = settings
-        self._remembering: Remembering | None = None
+        self._remembering: ProxyMemory | None = None
 
     @asynccontextmanager
     async def running(self, memory: Memory) -> AsyncGenerator[None]:
-        """Remember what is said while the block runs."""
+        """Recall and capture while the block runs."""
         await _warm_up(memory)
         async with anyio.create_task_group() as tasks:
-            self._remembering = Remembering(self._context, self._settings, tasks)
+            self._remembering = ProxyMemory(self._context, self._settings, tasks)
             try:
                 yield
             finally:
@@ -74,39 +74,39 @@ class ProxyRoute(BaseRoute):
         """Pass one call on, and its answer back."""
         passage = passage_of(scope["method"], scope["path"])
         remembering = self._remembering
-        if passage is None or remembering is None:  # `matches` was asked first, and the server has started
-            raise refused(404, "Not found", "This path is not passed on.")
+        if passage is None or remembering is None:  # cannot happen: `matches` runs first, and the server has started
+            raise refusal(404, "Not found", "The proxy does not support this path.")
         headers, context, handled = Headers(scope=scope), self._context, scope[HANDLED]
         handled["route"] = scope["path"] if passage.wire is not None else f"/v1/{scope['path'].split('/')[2]}"
-        found = await key_for(headers, context, address_of(scope), remembering.in_time)
-        use = memory_for(headers, found.info)
+        key = await key_for(headers, context, address_of(scope), remembering.in_time)
+        use = memory_for(headers, key.info)
         caller.set(use.caller)
-        handled.update(key=found.info.prefix, space=use.space)
-        context.buckets.take(found.info.prefix)
-        with context.concurrency.reading(found.info.prefix):
+        handled.update(key=key.info.prefix, space=use.space)
+        context.buckets.take(key.info.prefix)
+        with context.concurrency.reading(key.info.prefix):
             body = await read_body(receive, headers, self._settings.max_body)
         raw: RawHeaders = list(scope["headers"])
         turn = self._turn(passage, headers, body, use)
         if turn is not None:
-            changed = await remembering.added(turn) if found.reachable else None
-            remembering.said(turn)
+            changed = await remembering.add_memory(turn) if key.reachable else None
+            remembering.capture_question(turn)
             if changed is not None:
                 body = changed.encode()
                 raw = [(name, value) for name, value in raw if name != b"content-encoding"]
-        with context.concurrency.waiting(found.info.prefix):  # a model takes its time, and this server only waits
+        with context.concurrency.waiting(key.info.prefix):  # the server only waits for the model
             await self._pass(passage, scope, receive, send, raw=raw, body=body, turn=turn)
 
     def _turn(self, passage: Passage, headers: Headers, body: bytes, use: MemoryUse) -> Turn | None:
-        """Return what a call says, and in which conversation; None for one that memory has no part in."""
+        """Return the messages and conversation of a call, or None for a call without memory."""
         if passage.wire is None or self._remembering is None or is_subagent(headers):
             return None
         try:
-            plain = unpacked(body, headers.get("content-encoding", ""), most=self._settings.max_body)
+            plain = decompress(body, headers.get("content-encoding", ""), limit=self._settings.max_body)
             call = None if plain is None else read_call(passage.wire, plain, agent=agent_of(headers))
             if call is None:
                 return None
             return Turn(use, conversation_for(headers, call, self._remembering.answers), call)
-        except Exception as error:  # noqa: BLE001 - whatever it is, the call goes on
+        except Exception as error:  # noqa: BLE001 - the call always continues
             _log.warning("a call could not be read: %s", type(error).__name__)
             return None
 
@@ -121,10 +121,10 @@ class ProxyRoute(BaseRoute):
         body: bytes,
         turn: Turn | None,
     ) -> None:
-        """Send a call, and its answer back as it comes. If the caller leaves, the call is broken off."""
+        """Send a call and stream its answer back. If the caller disconnects, the call is canceled."""
         failed: list[Exception] = []
 
-        async def until_the_caller_leaves(tasks: anyio.CancelScope) -> None:
+        async def watch_for_disconnect(tasks: anyio.CancelScope) -> None:
             while (await receive())["type"] != "http.disconnect":
                 pass
             tasks.cancel()
@@ -137,7 +137,7 @@ class ProxyRoute(BaseRoute):
             tasks.cancel()
 
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(until_the_caller_leaves, tasks.cancel_scope)
+            tasks.start_soon(watch_for_disconnect, tasks.cancel_scope)
             tasks.start_soon(exchange, tasks.cancel_scope)
         if failed:
             raise failed[0]
@@ -150,7 +150,7 @@ class ProxyRoute(BaseRoute):
         try:
             answer = await self._upstream.send(passage, scope["method"], target, headers=raw, body=body)
         except httpx2.TransportError as error:
-            raise _away(error) from error
+            raise _upstream_error(error) from error
         try:
             await self._answer(answer, send, turn)
         finally:
@@ -158,8 +158,8 @@ class ProxyRoute(BaseRoute):
                 await answer.aclose()
 
     async def _answer(self, answer: httpx2.Response, send: Send, turn: Turn | None) -> None:
-        # The server writes a date of its own.
-        head = [(name, value) for name, value in passed_on(answer.headers.raw) if name != b"date"]
+        # The server sets its own date.
+        head = [(name, value) for name, value in end_to_end_headers(answer.headers.raw) if name != b"date"]
         await send({"type": "http.response.start", "status": answer.status_code, "headers": head})
         reader = None
         if turn is not None and answer.is_success:
@@ -172,12 +172,12 @@ class ProxyRoute(BaseRoute):
         if reader is not None and turn is not None and self._remembering is not None:
             reader.close()
             if reader.complete:
-                self._remembering.answered(turn, reader.text, reader.id)
+                self._remembering.capture_answer(turn, reader.text, reader.id)
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
 async def _warm_up(memory: Memory) -> None:
-    """Load what recall needs before anyone calls: a model's call does not wait for an embedder to load."""
+    """Load the embedder before the first call, so that calls do not wait for it."""
     if not isinstance(memory.backend, Local):
         return
     try:
@@ -186,9 +186,9 @@ async def _warm_up(memory: Memory) -> None:
         _log.warning("recall is not ready yet: %s", type(error).__name__)
 
 
-def _away(error: httpx2.TransportError) -> Refused:
-    late = isinstance(error, httpx2.TimeoutException)
-    status, title = (504, "Gateway timeout") if late else (502, "Bad gateway")
-    told = "The model did not answer in time." if late else "The model cannot be reached."
-    hint = "See proxy_openai_url and proxy_anthropic_url, and whether something answers there."
-    return refused(status, title, told, hint=hint, code="ModelUnavailable")
+def _upstream_error(error: httpx2.TransportError) -> RefusedRequest:
+    is_timeout = isinstance(error, httpx2.TimeoutException)
+    status, title = (504, "Gateway timeout") if is_timeout else (502, "Bad gateway")
+    detail = "The model did not answer in time." if is_timeout else "The model cannot be reached."
+    hint = "Check `proxy_openai_url` and `proxy_anthropic_url`, and that the server is running."
+    return refusal(status, title, detail, hint=hint, code="ModelUnavailableError")

@@ -1,1 +1,1 @@
-"""Who may do what, and the access log of what was done."""
+"""API keys and the access log."""

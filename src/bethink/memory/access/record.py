@@ -8,28 +8,28 @@ from typing import Any
 import anyio
 
 from bethink.memory.access.refs import Refs
-from bethink.model.access import Caller, Door, caller
+from bethink.model.access import Caller, Interface, caller
 from bethink.model.ids import new_id
-from bethink.model.operations.base import RequestT, ResultT, Retry, Verb
+from bethink.model.operations.base import Operation, RequestT, ResultT, Retry
 from bethink.store import access_log
 from bethink.store.access_log import NewEntry
-from bethink.store.db import Database, Tx, rider
+from bethink.store.db import Database, Tx, commit_hook
 
-_EVERY = 1_000
-"""Entries after which old ones are looked for."""
-_AT_ONCE = 2_000
-"""How many old entries are removed together."""
-_LEARNS = {"memory.learn", "space.learn"}
-"""Verbs that let a worker do its own work, which the caller neither reads nor writes."""
-_WHOLE = {"documents.files": ("document:*", "fact:*", "session_memory:*")}
-"""Verbs whose results name nothing: they show all there is."""
+_PRUNE_INTERVAL = 1_000
+"""The number of entries after which old ones are pruned."""
+_PRUNE_LIMIT = 2_000
+"""The maximum number of old entries that are removed at once."""
+_LEARNING = {"memory.learn", "space.admin.learn"}
+"""Operations that only start a worker. The caller does not read or write memory."""
+_FULL_READS = {"space.documents.read_all": ("document:*", "fact:*", "session_summary:*")}
+"""Operations whose results have no refs because they return everything."""
 
 Recorder = Callable[[Tx, str], None]
 """Adds the entry of a call to a transaction, given the space."""
 
 
 class AccessRecord:
-    """Records each call in one database. What was read is recorded before it is returned; what is written, with it."""
+    """Records each call in one database: a read before its result is returned, a write in the same transaction."""
 
     def __init__(self, database: Database, *, keep_days: int) -> None:
         self._database = database
@@ -41,59 +41,59 @@ class AccessRecord:
 
     async def around(
         self,
-        verb: Verb[RequestT, ResultT],
+        operation: Operation[RequestT, ResultT],
         space: str,
         request: RequestT,
         handler: Callable[[str, RequestT], Awaitable[ResultT]],
     ) -> ResultT:
-        """Carry a call out and record it.
+        """Run a call and record it.
 
-        A call that only reads is recorded once it has ended, and its result is held back until then. One that writes,
-        if only into the ledger, is recorded by its first transaction, so that neither is stored without the other. A
-        call that fails before it has written anything is not recorded.
+        A call that only reads is recorded when it ends, before its result is returned. One that writes, even if only to
+        the context log, is recorded by its first transaction, so that neither is stored without the other. A call that
+        fails before it has written anything is not recorded.
         """
         who = caller.get()
-        if not self._keep or who.door is Door.PROBE:
+        if not self._keep or who.interface is Interface.PROBE:
             return await handler(space, request)
-        call = _Call(self._database, self._entry(verb.name, space, who), verb, request)
-        if verb.retry is Retry.SAFE and request.retry(verb.retry) is Retry.SAFE:
+        call = _Call(self._database, self._entry(operation.name, space, who), operation, request)
+        if operation.retry is Retry.SAFE and request.retry(operation.retry) is Retry.SAFE:
             result = await handler(space, request)
         else:
-            token = rider.set(call)
+            token = commit_hook.set(call)
             try:
                 result = await handler(space, request)
             finally:
-                rider.reset(token)
-        entry = call.rest(result)
+                commit_hook.reset(token)
+        entry = call.remaining_entry(result)
         if entry is not None:
             await self._write(entry)
         return result
 
-    def of_everything(self, verb: str) -> Recorder:
-        """Return what records a call that reads or writes everything in a space, such as an export: it is not a verb.
+    def record_everything(self, operation: str) -> Recorder:
+        """Return a recorder for a call that reads or writes an entire space and is not an operation, such as an export.
 
         Use it in the first transaction that writes, or in one before anything is read. It adds one entry for each
-        space, also where a transaction is tried again. The space is empty for all of them together.
+        space, even if a transaction is retried. An empty space means all of them.
         """
-        who, made = caller.get(), dict[str, NewEntry]()
+        who, entries = caller.get(), dict[str, NewEntry]()
 
         def add(tx: Tx, space: str) -> None:
-            if self._keep and who.door is not Door.PROBE:
-                entry = made.get(space) or self._entry(verb, space, who)._replace(refs=(access_log.EVERYTHING,))
-                made[space] = entry._replace(at=access_log.add(tx, entry))
+            if self._keep and who.interface is not Interface.PROBE:
+                entry = entries.get(space) or self._entry(operation, space, who)._replace(refs=(access_log.EVERYTHING,))
+                entries[space] = entry._replace(at=access_log.add(tx, entry))
 
         return add
 
-    def _entry(self, verb: str, space: str, who: Caller) -> NewEntry:
+    def _entry(self, operation: str, space: str, who: Caller) -> NewEntry:
         person = who.person or ("" if who.key else self._runs_as())
         key = "" if who.key is None else who.key.prefix
-        return NewEntry(new_id("acc"), space, who.door, key, person, verb, ())
+        return NewEntry(new_id("acc"), space, who.interface, key, person, operation, ())
 
     def _runs_as(self) -> str:
         if not self._user:
             try:
                 self._user = getpass.getuser()
-            except (OSError, KeyError, ImportError):  # a container may have no name for its user
+            except (OSError, KeyError, ImportError):  # the user of a container may not have a name
                 self._user = "unknown"
         return self._user
 
@@ -107,22 +107,22 @@ class AccessRecord:
                 with anyio.CancelScope(shield=True):  # others wait for it
                     try:
                         await self._store(batch.entries)
-                    except Exception as error:  # noqa: BLE001 - raised below, in each that waits
+                    except Exception as error:  # noqa: BLE001 - raised below, in every waiting call
                         batch.error = error
         if batch.error is not None:
             raise batch.error
 
     async def _store(self, entries: list[NewEntry]) -> None:
         before, self._written = self._written, self._written + len(entries)
-        prunes = before % _EVERY + len(entries) > _EVERY or before == 0
+        prunes = before % _PRUNE_INTERVAL + len(entries) > _PRUNE_INTERVAL or before == 0
 
         def body(tx: Tx) -> None:
             for entry in entries:
                 access_log.add(tx, entry)
             if prunes:
-                access_log.prune(tx, before=tx.now - self._keep, limit=_AT_ONCE)
+                access_log.prune(tx, before=tx.now - self._keep, limit=_PRUNE_LIMIT)
 
-        # Not synced: a read must not wait for the disk. Once written it outlives this process.
+        # Not synced: a read must not wait for the disk. Once written, the entry survives the end of this process.
         await self._database.transact(body, repeatable=True, synced=False)
 
 
@@ -136,48 +136,48 @@ class _Batch:
 
 
 class _Call:
-    """One call: its entry rides with its first writing transaction, and what comes to light later with later ones."""
+    """One call: its entry is stored by its first writing transaction, and later refs by later transactions."""
 
-    def __init__(self, database: Database, entry: NewEntry, verb: Verb[Any, Any], request: Any) -> None:
+    def __init__(self, database: Database, entry: NewEntry, operation: Operation[Any, Any], request: Any) -> None:
         self.database = database
         self._entry = entry
-        self._verb = verb
+        self._operation = operation
         self._request = request
-        self._riding: NewEntry | None = None
+        self._pending: NewEntry | None = None
         self._recorded: Refs | None = None
-        self._found = Refs()
+        self._refs = Refs()
 
-    def ride(self, tx: Tx, result: object) -> None:
+    def before_commit(self, tx: Tx, result: object) -> None:
         """Record the call in the transaction that it writes with."""
-        self._found = self._named(None if self._verb.name in _LEARNS else result)
-        entry = self._missing(self._found)
+        self._refs = self._collect_refs(None if self._operation.name in _LEARNING else result)
+        entry = self._unrecorded(self._refs)
         if entry is not None:
-            self._riding = self._riding or entry  # the same one where the transaction is tried again
-            self._riding = self._riding._replace(refs=entry.refs)
-            self._riding = self._riding._replace(at=access_log.add(tx, self._riding))
+            self._pending = self._pending or entry  # the same one where the transaction is tried again
+            self._pending = self._pending._replace(refs=entry.refs)
+            self._pending = self._pending._replace(at=access_log.add(tx, self._pending))
 
-    def arrived(self) -> None:
+    def after_commit(self) -> None:
         """Note that the transaction was committed."""
-        if self._riding is not None:
-            self._recorded, self._riding = self._found.plus(self._recorded), None
+        if self._pending is not None:
+            self._recorded, self._pending = self._refs.union(self._recorded), None
 
-    def rest(self, result: object) -> NewEntry | None:
-        """Return what is still to be recorded when the call has ended; None if nothing is."""
-        entry = self._missing(self._named(result))
-        # Somebody waits for changes, and there are none yet.
-        waits = entry is not None and not entry.refs and getattr(self._request, "wait", 0)
-        return None if waits else entry
+    def remaining_entry(self, result: object) -> NewEntry | None:
+        """Return the entry that is still to be recorded when the call has ended, or None."""
+        entry = self._unrecorded(self._collect_refs(result))
+        # The caller waits for changes, and there are none yet.
+        is_waiting = entry is not None and not entry.refs and getattr(self._request, "wait", 0)
+        return None if is_waiting else entry
 
-    def _missing(self, found: Refs) -> NewEntry | None:
+    def _unrecorded(self, refs: Refs) -> NewEntry | None:
         if self._recorded is None:
-            return self._entry._replace(refs=found.texts())
-        more = found.minus(self._recorded).texts()
+            return self._entry._replace(refs=refs.texts())
+        more = refs.difference(self._recorded).texts()
         return self._entry._replace(id=new_id("acc"), refs=more) if more else None
 
-    def _named(self, result: object) -> Refs:
-        found = Refs()
-        found.add_request(self._request)
-        found.add(result)
-        for every in _WHOLE.get(self._verb.name, ()):
-            found.add_text(every)
-        return found
+    def _collect_refs(self, result: object) -> Refs:
+        refs = Refs()
+        refs.add_request(self._request)
+        refs.add(result)
+        for text in _FULL_READS.get(self._operation.name, ()):
+            refs.add_text(text)
+        return refs

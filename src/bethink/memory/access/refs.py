@@ -1,4 +1,4 @@
-"""Which memories a request and its result name: ids and numbers, never a text."""
+"""Collect the refs in a request and its result: ids and numbers, never a text."""
 
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass
@@ -6,63 +6,75 @@ from datetime import date, datetime
 from itertools import groupby
 from typing import Any, NamedTuple, cast
 
-from bethink.model.recall import Ref, RefKind
+from bethink.model.refs import Ref, RefKind
 
-_ASKED = {
+_REQUEST_FIELDS = {
     "session_id": "session", "thread_id": "thread", "into": "thread", "fact_id": "fact", "document_id": "document",
     "review_id": "review", "review_ids": "review", "run": "change_set", "test_id": "test", "webhook_id": "webhook",
-    "prefix": "key", "relearning_id": "relearning", "ref": "", "refs": "", "without": "", "about": "", "fact": "",
+    "prefix": "key", "relearning_id": "relearning", "ref": "", "refs": "", "exclude": "", "about": "", "fact": "",
     "key": "job",
 }  # fmt: skip
-"""The fields of requests that name something, and what; a ref says so itself."""
+"""The request fields that have an id, and its kind; empty for a ref, which has its kind itself."""
 
 _PLAIN = (str, int, float, bool, date, datetime)
-_WITHOUT = {"metadata", "signals", "ranks", "certainty", "made_by", "usage", "author", "message", "counts", "payload"}
-"""Fields that hold no ids of memories, or only such as others gave."""
+_SKIPPED_FIELDS = {
+    "metadata",
+    "signals",
+    "ranks",
+    "certainty",
+    "created_by",
+    "usage",
+    "author",
+    "message",
+    "counts",
+    "payload",
+}
+"""Fields that have no ids of memories, or only foreign ones."""
 
 
-def _message(each: Any) -> str:
-    return f"message:{each.session_id}:{each.number}"
+def _message(record: Any) -> str:
+    return f"message:{record.session_id}:{record.number}"
 
 
 def _version(kind: str) -> Callable[[Any], str]:
-    return lambda each: f"{kind}:{each.id}:{each.version}"
+    return lambda record: f"{kind}:{record.id}:{record.version}"
 
 
-def _named(kind: str, field: str = "id") -> Callable[[Any], str]:
-    return lambda each: f"{kind}:{getattr(each, field)}"
+def _by_id(kind: str, field: str = "id") -> Callable[[Any], str]:
+    return lambda record: f"{kind}:{getattr(record, field)}"
 
 
-OWN: dict[str, Callable[[Any], str]] = {
+RECORD_REFS: dict[str, Callable[[Any], str]] = {
     "Fact": _version("fact"),
     "Document": _version("document"),
     "DocumentEntry": _version("document"),
-    "Blame": lambda each: f"document:{each.document_id}:{each.version}",
-    "Change": lambda each: "" if each.document_id is None else f"document:{each.document_id}",
+    "TreeEntry": _version("document"),
+    "Blame": lambda record: f"document:{record.document_id}:{record.version}",
+    "DocumentChange": lambda record: "" if record.document_id is None else f"document:{record.document_id}",
     "Record": _message,
     "SourceMessage": _message,
     "Quote": _message,
-    "SessionInfo": _named("session"),
-    "SessionEntry": lambda each: "" if each.summary is None else f"session_memory:{each.session.id}:0",
-    "SessionMemory": lambda each: f"session_memory:{each.session_id}:0",
-    "SessionLearnt": _named("session", "session_id"),
-    "Review": _named("review"),
-    "LineClaim": _named("review", "review_id"),
-    "Thread": _named("thread"),
-    "StateInfo": _named("thread", "thread_id"),
-    "MemoryTest": _named("test"),
-    "ChangeSet": _named("change_set", "run"),
-    "Relearning": _named("relearning"),
-    "Job": lambda each: f"job:{each.kind}:{each.key}",
-    "HeldItem": lambda each: f"{'review' if each.kind == 'claim' else 'change_set'}:{each.id}",
-    "WebhookInfo": _named("webhook"),
-    "KeyInfo": _named("key", "prefix"),
-    "DocumentSource": lambda each: f"{each.kind}:{each.id}:{each.number}",
-    "PersonItem": lambda each: f"{each.kind}:{each.id}:{each.number}",
-    "TimelineEntry": lambda each: each.ref,
-    "MemoryChange": lambda each: each.ref,
+    "SessionInfo": _by_id("session"),
+    "SessionEntry": lambda record: "" if record.summary is None else f"session_summary:{record.session.id}:0",
+    "SessionSummary": lambda record: f"session_summary:{record.session_id}:0",
+    "LearnedSession": _by_id("session", "session_id"),
+    "Review": _by_id("review"),
+    "LineClaim": _by_id("review", "review_id"),
+    "Thread": _by_id("thread"),
+    "StateInfo": _by_id("thread", "thread_id"),
+    "MemoryTest": _by_id("test"),
+    "ChangeSet": _by_id("change_set", "run"),
+    "Relearning": _by_id("relearning"),
+    "Job": lambda record: f"job:{record.kind}:{record.key}",
+    "PendingItem": lambda record: f"{'review' if record.kind == 'claim' else 'change_set'}:{record.id}",
+    "WebhookInfo": _by_id("webhook"),
+    "KeyInfo": _by_id("key", "prefix"),
+    "DocumentSource": lambda record: f"{record.kind}:{record.id}:{record.number}",
+    "PersonItem": lambda record: f"{record.kind}:{record.id}:{record.number}",
+    "TimelineEntry": lambda record: record.ref,
+    "Change": lambda record: record.ref,
 }
-"""What a record names by its own fields, by the name of its class: most processes load few of them."""
+"""The ref of a record, by the name of its class: most processes import few of the classes."""
 
 
 class _Plan(NamedTuple):
@@ -74,16 +86,16 @@ _plans: dict[type[object], _Plan] = {}
 
 
 class Refs:
-    """Collects what is named, each once, in the order found. Messages of a session are put together in ranges."""
+    """Collects refs, each once, in order. Messages of a session are combined into ranges."""
 
     def __init__(self) -> None:
-        self.named: dict[str, None] = {}
+        self.names: dict[str, None] = {}
         self.messages: dict[str, set[int]] = {}
 
     def add_request(self, request: object) -> None:
-        """Add what a request names."""
-        for name in _inside(type(request), _ASKED):
-            value, kind = getattr(request, name, None), _ASKED[name]
+        """Add the refs of a request."""
+        for name in _inside(type(request), _REQUEST_FIELDS):
+            value, kind = getattr(request, name, None), _REQUEST_FIELDS[name]
             if value is None:
                 continue
             if kind == "" or not isinstance(value, str | tuple):
@@ -92,20 +104,20 @@ class Refs:
                 if hasattr(request, "kind"):
                     self.add_text(f"job:{getattr(request, 'kind')}:{value}")  # noqa: B009 - not every request has one
             else:
-                for each in (value,) if isinstance(value, str) else cast("tuple[str, ...]", value):
-                    self.add_text(f"{kind}:{each}")
+                for identifier in (value,) if isinstance(value, str) else cast("tuple[str, ...]", value):
+                    self.add_text(f"{kind}:{identifier}")
 
     def add(self, value: Any) -> None:
-        """Add what a value names, and what stands inside it."""
+        """Add the refs of a value and of its fields."""
         kind = cast("type[object]", type(value))
         if kind is Ref:
             self._ref(value)
         elif kind is tuple or kind is list:
-            for each in value:
-                self.add(each)
+            for item in value:
+                self.add(item)
         elif kind is dict:
-            for each in value.values():
-                self.add(each)
+            for item in value.values():
+                self.add(item)
         elif kind not in _PLAIN and value is not None:
             own, inside = _plans.get(kind) or _plan(kind)
             if own is not None:
@@ -114,63 +126,65 @@ class Refs:
                 self.add(getattr(value, name))
 
     def texts(self) -> list[str]:
-        """Return what was named, as texts."""
+        """Return the refs as texts."""
         ranges: list[str] = []
         for session, numbers in self.messages.items():
-            for _, run in groupby(enumerate(sorted(numbers)), key=lambda each: each[1] - each[0]):
-                first, *rest = (number for _, number in run)
-                ranges.append(f"message:{session}:{first}-{rest[-1]}" if rest else f"message:{session}:{first}")
-        return [*self.named, *ranges]
+            for _, run in groupby(enumerate(sorted(numbers)), key=lambda pair: pair[1] - pair[0]):
+                first, *others = (number for _, number in run)
+                ranges.append(f"message:{session}:{first}-{others[-1]}" if others else f"message:{session}:{first}")
+        return [*self.names, *ranges]
 
-    def plus(self, other: "Refs | None") -> "Refs":
-        """Return what is named here or there."""
-        both = Refs()
-        for each in (self,) if other is None else (other, self):
-            both.named |= each.named
-            for session, numbers in each.messages.items():
-                both.messages.setdefault(session, set()).update(numbers)
-        return both
+    def union(self, other: "Refs | None") -> "Refs":
+        """Return the union with other refs."""
+        union = Refs()
+        for refs in (self,) if other is None else (other, self):
+            union.names |= refs.names
+            for session, numbers in refs.messages.items():
+                union.messages.setdefault(session, set()).update(numbers)
+        return union
 
-    def minus(self, other: "Refs") -> "Refs":
-        """Return what is named here and not there."""
-        left = Refs()
-        left.named = {name: None for name in self.named if name not in other.named}
+    def difference(self, other: "Refs") -> "Refs":
+        """Return the refs that are not in `other`."""
+        remaining = Refs()
+        remaining.names = {name: None for name in self.names if name not in other.names}
         for session, numbers in self.messages.items():
             if more := numbers - other.messages.get(session, set()):
-                left.messages[session] = more
-        return left
+                remaining.messages[session] = more
+        return remaining
 
     def _ref(self, ref: Ref) -> None:
         if ref.kind is RefKind.MESSAGE:
             self.messages.setdefault(ref.id, set()).add(ref.number)
         else:
-            self.named[str(ref)] = None
+            self.names[str(ref)] = None
 
     def add_text(self, text: str) -> None:
-        """Add one name: `kind:id` or `kind:id:number`."""
-        kind, _, rest = text.partition(":")
-        session, _, number = rest.rpartition(":")
+        """Add one ref: `kind:id` or `kind:id:number`."""
+        kind, _, identifier = text.partition(":")
+        session, _, number = identifier.rpartition(":")
         if kind == "message" and number.isdigit():
             self.messages.setdefault(session, set()).add(int(number))
-        elif rest:
-            self.named[text] = None
+        elif identifier:
+            self.names[text] = None
 
 
 def _plan(kind: type[object]) -> _Plan:
     names: tuple[str, ...] = ()
     if is_dataclass(kind):
-        names = tuple(each.name for each in fields(kind) if each.type not in _PLAIN and each.name not in _WITHOUT)
+        names = tuple(
+            field.name for field in fields(kind) if field.type not in _PLAIN and field.name not in _SKIPPED_FIELDS
+        )
     else:
         names = getattr(kind, "_fields", ())  # of a named tuple
-    plan = _plans[kind] = _Plan(OWN.get(kind.__name__), names)
+    plan = _plans[kind] = _Plan(RECORD_REFS.get(kind.__name__), names)
     return plan
 
 
-_asked: dict[type, tuple[str, ...]] = {}
+_request_fields: dict[type, tuple[str, ...]] = {}
 
 
-def _inside(kind: type, known: dict[str, str]) -> tuple[str, ...]:
-    found = _asked.get(kind)
-    if found is None:
-        found = _asked[kind] = tuple(each.name for each in fields(kind) if each.name in known)
-    return found
+def _inside(kind: type, field_names: dict[str, str]) -> tuple[str, ...]:
+    names = _request_fields.get(kind)
+    if names is None:
+        names = _request_fields[kind] = tuple(field.name for field in fields(kind) if field.name in field_names)
+    return names

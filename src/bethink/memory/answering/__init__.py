@@ -1,1 +1,1 @@
-"""Answers from memory, written by the model and proven sentence by sentence: `service.py` first."""
+"""Answers from memory, written by the model and verified sentence by sentence. Start with `service.py`."""

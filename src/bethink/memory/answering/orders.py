@@ -1,7 +1,7 @@
-"""Memories that read like orders to the model that answers: it is not given them.
+"""Detect memories that read like orders to the answering model, which are withheld from it.
 
-What a memory orders proves nothing. Code cannot know every way to put it: a model that follows an order in
-other words still has to prove each sentence.
+An order proves nothing. The patterns cannot cover every wording, but a model that follows another order still has to
+prove each sentence.
 """
 
 import re
@@ -29,7 +29,7 @@ _ORDERS = (
     rf" (?:now |always |only |instead ){{0,2}}{_SAY}\b",
     r"(?:^|[.!?:;\n] ?|\b(?:and|then|now|instead|please|always|just) )(?:answer|reply|respond|output)"
     r"(?: (?:with|only|that|always|instead|exactly)\b| ?:)",
-    # Those who pretend to be the system.
+    # Text that pretends to be the system.
     r"\b(?:new|updated|real|actual|hidden|secret) (?:system )?(?:instructions?|prompt) ?[:=]",
     r"\b(?:system|developer) (?:prompt|message|override|note) ?[:=]",
     r"\byou are now (?:an?|the|in)\b|\bfrom now on,? you\b",
@@ -37,7 +37,7 @@ _ORDERS = (
     r"|\bresponde (?:siempre|solo|que)\b|\u043e\u0442\u0432\u0435\u0447\u0430\u0439"
     r"|\u5ffd\u7565.{0,12}(?:\u6307\u4ee4|\u89c4\u5219|\u898f\u5247|\u6307\u793a)|\u7121\u8996\u3057\u3066",
 )
-_ORDER = re.compile("|".join(f"(?:{each})" for each in _ORDERS), re.IGNORECASE)
+_ORDER = re.compile("|".join(f"(?:{pattern})" for pattern in _ORDERS), re.IGNORECASE)
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
 _SPACES = re.compile(r"[ \t\u00a0*_`~]+")
 

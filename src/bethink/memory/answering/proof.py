@@ -1,7 +1,7 @@
-"""The proof of a sentence: it cites memories that the model was given, and they have its names, numbers and words.
+"""Verify a sentence: it cites memories that the model received, and they have its names, numbers and words.
 
-The checks are those of learning. They read words, not meanings: they stop what stands in no memory, and what denies
-one.
+The checks are those of learning. They compare words, not meanings: they reject a sentence that no memory supports, and
+one that contradicts a memory.
 """
 
 import re
@@ -10,90 +10,98 @@ from datetime import datetime
 
 from bethink.base.frozen import frozen
 from bethink.base.language.numbers import numbers_in
-from bethink.memory.answering.prompt import about
+from bethink.memory.answering.prompt import describe
 from bethink.memory.answering.sentences import Sentence
 from bethink.memory.learning.extraction.grounding import Ground, foreign_numbers
 from bethink.model.answers import AnswerSentence, SentenceFault
-from bethink.model.recall import Recalled
-from bethink.model.words import key_words, negated, stem
+from bethink.model.recall import Match
+from bethink.model.words import is_negated, key_words, stem
 
 _OPENING = re.compile(
     r"(?:yes|no|yeah|nope|currently|now|recently|today|previously|originally|apparently|since|before|after|until"
     r"|according to memory|ja|nein|oui|non|s[ií])\b[,.:;!]?\s+",
     re.IGNORECASE,
 )
-"""How an answer may begin without a memory that has the word."""
+"""Opening words of an answer that no memory needs to have."""
 _CLAUSE = re.compile(r"[.!?;\n\u3002\uff01\uff1f]+|,\s|\b(?:but|and|although|while)\b")
-_MOST = 0.5
+_MIN_SHARE = 0.5
 
 
 class Proof:
-    """Checks sentences against the memories that the model was given."""
+    """Checks sentences against the memories that the model received."""
 
-    def __init__(self, items: Sequence[Recalled], *, question: str, space: str) -> None:
-        given = [_given(item) for item in items]
-        self._given = {each.item.label: each for each in given} | {str(each.item.ref): each for each in given}
-        self._asked = _stems(question)
+    def __init__(self, items: Sequence[Match], *, question: str, space: str) -> None:
+        memories = [_source_memory(item) for item in items]
+        self._memories = {memory.item.label: memory for memory in memories} | {
+            str(memory.item.ref): memory for memory in memories
+        }
+        self._question_stems = _stems(question)
         self._space = space
 
     def check(self, sentence: Sentence) -> AnswerSentence | SentenceFault:
-        """Return a sentence with the memories that prove it, or what is wrong with it."""
+        """Return a sentence with the memories that support it, or its fault."""
         if not sentence.labels:
             return SentenceFault.UNCITED
-        if any(label not in self._given for label in sentence.labels):
+        if any(label not in self._memories for label in sentence.labels):
             return SentenceFault.UNKNOWN_REF
-        cited = list({each.item.ref: each for each in map(self._given.__getitem__, sentence.labels)}.values())
+        cited = list({memory.item.ref: memory for memory in map(self._memories.__getitem__, sentence.labels)}.values())
         claim = _OPENING.sub("", sentence.text, count=1)
         stems = _stems(claim)
-        fault = self._foreign(claim, cited) or self._unheld(claim, stems, cited)
+        fault = self._find_foreign(claim, cited) or self._find_unsupported(claim, stems, cited)
         if fault is not None:
             return fault
-        refs = tuple(each.item.ref for each in cited if not stems.isdisjoint(each.stems))
+        refs = tuple(memory.item.ref for memory in cited if not stems.isdisjoint(memory.stems))
         return AnswerSentence(text=sentence.text, refs=refs)
 
-    def _foreign(self, claim: str, cited: "Sequence[_Given]") -> SentenceFault | None:
-        texts = [each.shown for each in cited]
+    def _find_foreign(self, claim: str, cited: "Sequence[_SourceMemory]") -> SentenceFault | None:
+        texts = [memory.line for memory in cited]
         numbers = {number for text in texts for number in numbers_in(text)}
-        dates = [date for each in cited for date in _dates(each.item)]
-        year = max(each.item.at.year for each in cited)
+        dates = [date for memory in cited for date in _dates(memory.item)]
+        year = max(memory.item.said_at.year for memory in cited)
         if foreign_numbers(claim, numbers, dates=dates, year=year):
             return SentenceFault.FOREIGN_NUMBER
-        # Names in the question prove nothing: the one who asks may be wrong.
+        # Names in the question prove nothing: the user may be wrong.
         names = Ground([*texts, self._space]).foreign_names(claim)
         return SentenceFault.FOREIGN_NAME if names else None
 
-    def _unheld(self, claim: str, stems: frozenset[str], cited: "Sequence[_Given]") -> SentenceFault | None:
-        said = frozenset[str]().union(*(each.stems for each in cited))
-        if stems.isdisjoint(said) or len(stems & (said | self._asked)) <= _MOST * len(stems):
+    def _find_unsupported(
+        self, claim: str, stems: frozenset[str], cited: "Sequence[_SourceMemory]"
+    ) -> SentenceFault | None:
+        source_stems = frozenset[str]().union(*(memory.stems for memory in cited))
+        if stems.isdisjoint(source_stems) or len(stems & (source_stems | self._question_stems)) <= _MIN_SHARE * len(
+            stems
+        ):
             return SentenceFault.OTHER_WORDS
-        denied = [negated(_nearest(stems, each.item.text)) for each in cited]
-        turned = not any(denied) if negated(claim) else all(denied)
-        return SentenceFault.DENIED if turned else None
+        denied = [is_negated(_nearest(stems, memory.item.text)) for memory in cited]
+        is_contradicted = not any(denied) if is_negated(claim) else all(denied)
+        return SentenceFault.DENIED if is_contradicted else None
 
 
 @frozen
-class _Given:
-    """A memory that the model was given, as it was shown, and the stems of that."""
+class _SourceMemory:
+    """A memory that the model received, with its line in the prompt and the stems of the line."""
 
-    item: Recalled
-    shown: str
+    item: Match
+    line: str
     stems: frozenset[str]
 
 
-def _given(item: Recalled) -> _Given:
-    shown = f"{item.text} ({', '.join(about(item))})"
-    return _Given(item=item, shown=shown, stems=_stems(shown))
+def _source_memory(item: Match) -> _SourceMemory:
+    line = f"{item.text} ({', '.join(describe(item))})"
+    return _SourceMemory(item=item, line=line, stems=_stems(line))
 
 
-def _dates(item: Recalled) -> list[datetime | None]:
+def _dates(item: Match) -> list[datetime | None]:
     fact = item.fact
     return (
-        [item.at] if fact is None else [item.at, fact.happened_from, fact.happened_to, fact.valid_from, fact.valid_to]
+        [item.said_at]
+        if fact is None
+        else [item.said_at, fact.event_from, fact.event_to, fact.valid_from, fact.valid_to]
     )
 
 
 def _nearest(stems: frozenset[str], text: str) -> str:
-    """Return the clause of a memory that shares most words with a sentence."""
+    """Return the clause of a memory that shares the most words with a sentence."""
     return max(_CLAUSE.split(text), key=lambda clause: len(stems & _stems(clause)), default="")
 
 

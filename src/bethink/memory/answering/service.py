@@ -5,24 +5,24 @@ from typing import Self
 
 from bethink.memory.answering.answerer import Answerer, no_model
 from bethink.memory.registry import Host, handles
-from bethink.model.answers import MemoryAnswer
+from bethink.model.answers import Answer
 from bethink.model.operations.memory import ASK, AskRequest
 
 
 class AskService:
-    """Answers questions with a model that is made for each request: one that was missing may be there by now."""
+    """Answers questions. Each request looks up the model again, as it may be available by now."""
 
     def __init__(self, answerer: "Callable[[], Answerer | None]") -> None:
         self._answerer = answerer
 
     @classmethod
-    def of(cls, host: Host) -> Self:
-        """Make it from the parts of an open memory."""
+    def from_host(cls, host: Host) -> Self:
+        """Create the service from an open memory."""
         return cls(host.answerer)
 
     @handles(ASK)
-    async def ask(self, space: str, request: AskRequest) -> MemoryAnswer:
-        """Answer a question, or say that there is no model."""
+    async def ask(self, space: str, request: AskRequest) -> Answer:
+        """Answer a question. Raises `InvalidRequestError` without a model."""
         answerer = self._answerer()
         if answerer is None:
             raise no_model()

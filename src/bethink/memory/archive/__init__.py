@@ -1,1 +1,1 @@
-"""A space in one file, with everything in it: written, checked, read back, and exchanged between two memories."""
+"""A space in one file: export, check, import, and sync between two databases."""

@@ -1,6 +1,6 @@
 """The format of an archive: a zip of JSON Lines, one file for each table, with a manifest and digests.
 
-docs/reference/archive.md describes it for readers that are not written in Python.
+docs/howto/archive.md describes it for readers that are not written in Python.
 """
 
 import hashlib
@@ -17,19 +17,19 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from bethink.base.frozen import frozen
-from bethink.errors import Corrupt
+from bethink.errors import CorruptDatabaseError
 from bethink.store.archived import tables
 
 FORMAT, VERSION = "bethink-archive", 1
 MANIFEST, INDEX = "manifest.json", "index.html"
 BLOCK = 1_000
-"""How many lines have a digest together, so that damage is found within so many lines."""
-LONGEST_LINE = 128 * 1024 * 1024
-"""Bytes that a line may have; a reader holds one line at a time."""
+"""Number of lines that share a digest, so that damage is located within one block."""
+MAX_LINE = 128 * 1024 * 1024
+"""Maximum bytes of a line; a reader holds one line at a time."""
 SEAL = 64
 """The comment at the end of the zip: the digest of every byte before it, in hexadecimal digits."""
 
-_LARGEST_MANIFEST = 64 * 1024 * 1024
+_MAX_MANIFEST = 64 * 1024 * 1024
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 _PAGE = re.compile(r"pages/[0-9]{5,}\.html")
 _CHUNK = 1 << 20
@@ -50,7 +50,7 @@ class FileEntry:
 
 @frozen
 class ArchiveManifest:
-    """What an archive holds. `newest`: the time of its newest row, in microseconds; no clock is read."""
+    """The contents of an archive. `newest` is the time of its newest row, in microseconds; no clock is read."""
 
     space: str
     created_at: int
@@ -60,17 +60,17 @@ class ArchiveManifest:
 
     @property
     def rows(self) -> dict[str, int]:
-        """How many rows each table has."""
-        return {each.table: each.rows for each in self.files if each.table}
+        """Number of rows of each table."""
+        return {entry.table: entry.rows for entry in self.files if entry.table}
 
     def text(self) -> bytes:
-        """Write the manifest as it stands in the archive."""
+        """Return the manifest as it is stored in the archive."""
         head = {"format": FORMAT, "version": VERSION, "space": self.space, "created_at": self.created_at}
         files = [
-            {name: value for name, value in asdict(each).items() if value or name in _ALWAYS} for each in self.files
+            {name: value for name, value in asdict(entry).items() if value or name in _ALWAYS} for entry in self.files
         ]
-        whole = {**head, "newest": self.newest, "schema": self.schema, "files": files}
-        return (json.dumps(whole, ensure_ascii=False, indent=1) + "\n").encode()
+        content = {**head, "newest": self.newest, "schema": self.schema, "files": files}
+        return (json.dumps(content, ensure_ascii=False, indent=1) + "\n").encode()
 
 
 _ALWAYS = ("name", "bytes", "sha256")
@@ -81,25 +81,25 @@ def table_file(table: str) -> str:
     return f"rows/{table}.jsonl"
 
 
-def damaged(path: Path, place: str, why: str) -> Corrupt:
-    """Return the error for a damaged archive, with the place."""
-    hint = "Nothing was written. Fetch the file again, or export the space once more."
-    return Corrupt(f"{path.name} is damaged: {place}: {why}.", hint=hint)
+def damage_error(path: Path, location: str, why: str) -> CorruptDatabaseError:
+    """Return the error for a damaged archive, with the location."""
+    hint = "Nothing was written. Download the file again, or export the space again."
+    return CorruptDatabaseError(f"{path.name} is damaged: {location}: {why}.", hint=hint)
 
 
 @contextmanager
-def appearing(path: Path) -> Generator[BinaryIO]:
-    """Open a private file that takes its name only when all of it is written."""
+def atomic_file(path: Path) -> Generator[BinaryIO]:
+    """Open a private file that gets its name only when it is complete."""
     target = path.resolve()
     with tempfile.NamedTemporaryFile(dir=target.parent, prefix=f".{target.name}.", delete=False) as sink:
-        beside = Path(sink.name)
+        temporary = Path(sink.name)
         try:
             yield cast("BinaryIO", sink)
             sink.flush()
             os.fsync(sink.fileno())
-            beside.replace(target)
+            temporary.replace(target)
         finally:
-            beside.unlink(missing_ok=True)
+            temporary.unlink(missing_ok=True)
 
 
 class ZipWriter:
@@ -111,7 +111,7 @@ class ZipWriter:
         self.files: list[FileEntry] = []
 
     def add(self, name: str, chunks: Iterable[bytes]) -> FileEntry:
-        """Add a file that does not hold a table."""
+        """Add a file that is not a table."""
         digest, size = hashlib.sha256(), 0
         with self._zip.open(_info(name), "w", force_zip64=True) as file:
             for chunk in chunks:
@@ -125,9 +125,9 @@ class ZipWriter:
     def add_table(self, table: str, columns: tuple[str, ...], lines: Iterable[bytes]) -> FileEntry:
         """Add the rows of a table, one line each."""
         blocks = Blocks()
-        written = self.add(table_file(table), blocks.passing(lines))
+        added = self.add(table_file(table), blocks.passing(lines))
         entry = FileEntry(
-            name=written.name, bytes=written.bytes, sha256=written.sha256, table=table, columns=columns,
+            name=added.name, bytes=added.bytes, sha256=added.sha256, table=table, columns=columns,
             rows=blocks.lines, blocks=tuple(blocks.digests()),
         )  # fmt: skip
         self.files[-1] = entry
@@ -145,7 +145,7 @@ class ZipWriter:
         self._sink.write(seal.encode())
 
     def release(self) -> None:
-        """Let go of the file, also where writing it failed."""
+        """Close the file, even if writing it failed."""
         with suppress(ValueError):
             self._zip.close()
 
@@ -158,8 +158,8 @@ class Blocks:
         self._done: list[str] = []
         self._now = hashlib.sha256()
 
-    def take(self, line: bytes) -> str:
-        """Count a line, and return the digest of its block if the block ends with it, else nothing."""
+    def add_line(self, line: bytes) -> str:
+        """Count a line, and return the digest of its block if the line ends the block; otherwise an empty text."""
         self._now.update(line)
         self.lines += 1
         if self.lines % BLOCK:
@@ -171,7 +171,7 @@ class Blocks:
     def passing(self, lines: Iterable[bytes]) -> Iterable[bytes]:
         """Pass lines on, and count them."""
         for line in lines:
-            self.take(line)
+            self.add_line(line)
             yield line
 
     def digests(self) -> list[str]:
@@ -194,121 +194,127 @@ def _digest(source: BinaryIO, size: int) -> str:
 
 
 def is_sealed(source: Path | BinaryIO) -> bool:
-    """Return whether every byte of an archive is as it was written."""
+    """Return whether every byte of an archive is unchanged."""
     if isinstance(source, Path):
-        with source.open("rb") as opened:
-            return is_sealed(opened)
+        with source.open("rb") as file:
+            return is_sealed(file)
     size = source.seek(0, 2) - SEAL
     if size <= 0:
         return False
     source.seek(0)
-    found = _digest(source, size)
-    return source.read(SEAL) == found.encode()
+    digest = _digest(source, size)
+    return source.read(SEAL) == digest.encode()
 
 
-def read_manifest(archive: zipfile.ZipFile, path: Path, *, whole: bool = False) -> ArchiveManifest:
-    """Read the manifest, and check that the zip holds exactly what it names. Raises `Corrupt`.
+def read_manifest(archive: zipfile.ZipFile, path: Path, *, for_move: bool = False) -> ArchiveManifest:
+    """Read the manifest, and check that the zip contains exactly the files in it. Raises `CorruptDatabaseError`.
 
-    `whole`: it is that of a space that moves, with more tables.
+    With `for_move`, the archive is of a space that moves, with more tables.
     """
     infos = archive.infolist()
     names = Counter(info.filename for info in infos)
     for name, times in names.items():
         if times > 1:
-            raise damaged(path, repr(name), "it is there twice")
+            raise damage_error(path, repr(name), "appears twice")
     for info in infos:
         if info.flag_bits & 1 or info.compress_type not in (zipfile.ZIP_DEFLATED, zipfile.ZIP_STORED):
-            raise damaged(path, repr(info.filename), "it is encrypted or compressed in another way")
+            raise damage_error(path, repr(info.filename), "is encrypted or has an unsupported compression")
     if MANIFEST not in names:
-        raise damaged(path, MANIFEST, "it is missing; this may not be an archive of Bethink")
-    if archive.getinfo(MANIFEST).file_size > _LARGEST_MANIFEST:
-        raise damaged(path, MANIFEST, "it is too large")
+        raise damage_error(path, MANIFEST, "is missing, so this may not be a Bethink archive")
+    if archive.getinfo(MANIFEST).file_size > _MAX_MANIFEST:
+        raise damage_error(path, MANIFEST, "is too large")
     try:
-        found = json.loads(archive.read(MANIFEST))
+        content = json.loads(archive.read(MANIFEST))
     except (ValueError, RecursionError, zipfile.BadZipFile, OSError, EOFError) as error:
-        raise damaged(path, MANIFEST, f"it cannot be read ({told(error)})") from error
-    manifest = _manifest(found, path)
+        raise damage_error(path, MANIFEST, f"cannot be read ({describe_error(error)})") from error
+    manifest = _manifest(content, path)
     if manifest.text() != archive.read(MANIFEST):
-        raise damaged(path, MANIFEST, "it is not written as Bethink writes it")
-    _check_files(manifest, {info.filename: info for info in infos}, path, whole=whole)
+        raise damage_error(path, MANIFEST, "is not formatted as Bethink formats it")
+    _check_files(manifest, {info.filename: info for info in infos}, path, for_move=for_move)
     return manifest
 
 
-def _manifest(given: Any, path: Path) -> ArchiveManifest:
-    found = cast("dict[str, Any]", given) if isinstance(given, dict) else {}
-    if found.get("format") != FORMAT:
-        raise damaged(path, MANIFEST, "this is not an archive of Bethink")
-    if found.get("version") != VERSION:
+def _manifest(value: Any, path: Path) -> ArchiveManifest:
+    content = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+    if content.get("format") != FORMAT:
+        raise damage_error(path, MANIFEST, "is not the manifest of a Bethink archive")
+    if content.get("version") != VERSION:
         hint = "Upgrade: pip install --upgrade bethink."
-        raise Corrupt(f"{path.name} has the format version {found.get('version')!r}; this Bethink reads 1.", hint=hint)
+        raise CorruptDatabaseError(
+            f"{path.name} has format version {content.get('version')!r}; supported: 1.", hint=hint
+        )
     try:
-        files = tuple(_file(each) for each in found["files"])
+        files = tuple(_file(entry) for entry in content["files"])
         return ArchiveManifest(
-            space=_typed(found["space"], str), created_at=_typed(found["created_at"], int),
-            newest=_typed(found["newest"], int), schema=_typed(found["schema"], int), files=files,
+            space=_require_type(content["space"], str), created_at=_require_type(content["created_at"], int),
+            newest=_require_type(content["newest"], int), schema=_require_type(content["schema"], int), files=files,
         )  # fmt: skip
     except (KeyError, TypeError, ValueError) as error:
-        raise damaged(path, MANIFEST, f"it lacks what an archive has ({told(error)})") from error
+        raise damage_error(path, MANIFEST, f"lacks a required field ({describe_error(error)})") from error
 
 
-def _file(found: Mapping[str, Any]) -> FileEntry:
+def _file(fields: Mapping[str, Any]) -> FileEntry:
     def texts(name: str) -> tuple[str, ...]:
-        return tuple(_typed(each, str) for each in _typed(found.get(name, []), list))
+        return tuple(_require_type(item, str) for item in _require_type(fields.get(name, []), list))
 
     return FileEntry(
-        name=_typed(found["name"], str),
-        bytes=_typed(found["bytes"], int),
-        sha256=_typed(found["sha256"], str),
-        table=_typed(found.get("table", ""), str),
+        name=_require_type(fields["name"], str),
+        bytes=_require_type(fields["bytes"], int),
+        sha256=_require_type(fields["sha256"], str),
+        table=_require_type(fields.get("table", ""), str),
         columns=texts("columns"),
-        rows=_typed(found.get("rows", 0), int),
+        rows=_require_type(fields.get("rows", 0), int),
         blocks=texts("blocks"),
     )
 
 
-def _typed(value: Any, kind: type) -> Any:
+def _require_type(value: Any, kind: type) -> Any:
     if type(value) is not kind:
         raise TypeError(f"{value!r:.40} is not of type {kind.__name__}")
     return value
 
 
-def _check_files(manifest: ArchiveManifest, infos: Mapping[str, zipfile.ZipInfo], path: Path, *, whole: bool) -> None:
-    known = {table.name: table for table in tables(whole=whole)}
-    wanted = {MANIFEST, *(each.name for each in manifest.files)}
-    strange = sorted(wanted ^ set(infos))
-    if strange or len(wanted) <= len(manifest.files):
-        place = repr(strange[0]) if strange else MANIFEST
-        raise damaged(path, place, "the zip and its manifest do not name the same files")
-    for each in manifest.files:
-        if each.bytes != infos[each.name].file_size:
-            raise damaged(path, repr(each.name), "it has another size than the manifest says")
-        if not each.table:
-            if each.name != INDEX and not _PAGE.fullmatch(each.name):
-                raise damaged(path, repr(each.name), "an archive has no such file")
+def _check_files(
+    manifest: ArchiveManifest, infos: Mapping[str, zipfile.ZipInfo], path: Path, *, for_move: bool
+) -> None:
+    tables_by_name = {table.name: table for table in tables(include_moved=for_move)}
+    expected = {MANIFEST, *(entry.name for entry in manifest.files)}
+    mismatched = sorted(expected ^ set(infos))
+    if mismatched or len(expected) <= len(manifest.files):
+        location = repr(mismatched[0]) if mismatched else MANIFEST
+        raise damage_error(path, location, "the zip and its manifest list different files")
+    for entry in manifest.files:
+        if entry.bytes != infos[entry.name].file_size:
+            raise damage_error(path, repr(entry.name), "its size does not match the manifest")
+        if not entry.table:
+            if entry.name != INDEX and not _PAGE.fullmatch(entry.name):
+                raise damage_error(path, repr(entry.name), "an archive does not have this file")
             continue
-        table = known.get(each.table)
-        if table is None or not set(each.columns) <= set(table.names):
+        table = tables_by_name.get(entry.table)
+        if table is None or not set(entry.columns) <= set(table.names):
             hint = "Upgrade: pip install --upgrade bethink."
-            raise Corrupt(f"{path.name} was written by a newer Bethink: it has {each.name!r:.80}.", hint=hint)
+            raise CorruptDatabaseError(
+                f"{path.name} was written by a newer version of Bethink: {entry.name!r:.80}.", hint=hint
+            )
         needed = {column.name for column in table.columns if column.name in table.key}
-        if each.name != table_file(each.table) or not needed <= set(each.columns):
-            raise damaged(path, repr(each.name), "its name or its columns do not fit its table")
+        if entry.name != table_file(entry.table) or not needed <= set(entry.columns):
+            raise damage_error(path, repr(entry.name), "its name or columns do not match its table")
 
 
-def told(error: BaseException) -> str:
-    """Return what an error says, in one short line."""
+def describe_error(error: BaseException) -> str:
+    """Return the message of an error as one short line."""
     return " ".join(str(error).split())[:120] or type(error).__name__
 
 
 def line_of(row: Mapping[str, Any], columns: tuple[str, ...]) -> bytes:
-    """Write a row as a line."""
+    """Return a row as a line."""
     text = json.dumps({name: row[name] for name in columns}, ensure_ascii=False, separators=(",", ":"))
     return text.encode() + b"\n"
 
 
-def typed_row(text: bytes) -> dict[str, Any]:
-    """Read a line. Raises `ValueError` if it is not an object."""
-    found = json.loads(text)
-    if isinstance(found, dict):
-        return cast("dict[str, Any]", found)
-    raise ValueError("it is not a JSON object")
+def parse_row(text: bytes) -> dict[str, Any]:
+    """Parse a line. Raises `ValueError` if it is not an object."""
+    row = json.loads(text)
+    if isinstance(row, dict):
+        return cast("dict[str, Any]", row)
+    raise ValueError("is not a JSON object")

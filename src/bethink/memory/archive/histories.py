@@ -1,4 +1,4 @@
-"""Two histories of one fact or document become one, by time: the last version holds, and the others stand below it."""
+"""Merges two histories of a fact or document by time: the last version is current, the others are past."""
 
 import json
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ Rows = dict[str, dict[Values, RowDict]]
 
 
 class VersionHistory(NamedTuple):
-    """Where a history is stored: its table, and when a version begins and ends."""
+    """Columns of a history: its table, and the start and end of a version."""
 
     kind: str
     table: str
@@ -33,43 +33,43 @@ _VERSIONED = {
         "document_sources": ("document_id", "version", "last_version"),
     },
 }
-"""Where versions are numbered: the column with the id, and those with a number."""
+"""Tables with version numbers: the column with the id, and the columns with a number."""
 
 
 class _End(NamedTuple):
     at: int
-    by: str | None
+    cause: str | None
 
 
 def merge_histories(sides: tuple[Rows, Rows], history: VersionHistory) -> None:
     """Give both sides the same versions of each fact or document that differs."""
-    found = [_by_id(side, history) for side in sides]
-    for name in sorted(found[0].keys() & found[1].keys()):
-        pair = found[0][name], found[1][name]
+    histories = [_by_id(side, history) for side in sides]
+    for name in sorted(histories[0].keys() & histories[1].keys()):
+        pair = histories[0][name], histories[1][name]
         lasts = [rows[max(rows)] for rows in pair]
         ends = [_End(row[history.ends], row[history.ended_by]) for row in lasts if row[history.ends] is not None]
         both = pair[0].keys() & pair[1].keys()
-        alike = {each for each in both if _same(pair[0][each], pair[1][each], history)}
-        for version in alike:
+        same = {number for number in both if _same(pair[0][number], pair[1][number], history)}
+        for version in same:
             _share(pair[0][version], pair[1][version], history)
-        if both - alike:
-            _interleave(sides, pair, min(both - alike), ends, history)
+        if both - same:
+            _interleave(sides, pair, min(both - same), ends, history)
         elif max(pair[0]) != max(pair[1]):
             _end(max(lasts, key=lambda row: row["version"]), ends, history)
 
 
 def _end(last: RowDict, ends: list[_End], history: VersionHistory) -> None:
-    """Where one side went on and the other ended it, let what was done last hold."""
+    """End the last version if the other side ended the history after it began."""
     later = [end for end in ends if end.at > last[history.begins]]
     if later:
-        last[history.ends], last[history.ended_by] = min(later, key=lambda end: (end.at, end.by or ""))
+        last[history.ends], last[history.ended_by] = min(later, key=lambda end: (end.at, end.cause or ""))
 
 
 def _by_id(side: Rows, history: VersionHistory) -> dict[str, dict[int, RowDict]]:
-    found: dict[str, dict[int, RowDict]] = {}
+    histories: dict[str, dict[int, RowDict]] = {}
     for (name, version), row in side.get(history.table, {}).items():
-        found.setdefault(name, {})[version] = row
-    return found
+        histories.setdefault(name, {})[version] = row
+    return histories
 
 
 def _same(ours: RowDict, theirs: RowDict, history: VersionHistory) -> bool:
@@ -81,11 +81,11 @@ def _same(ours: RowDict, theirs: RowDict, history: VersionHistory) -> bool:
 
 
 def _share(ours: RowDict, theirs: RowDict, history: VersionHistory) -> None:
-    """Make one row of two that are the same version: what one side ended, redacted or pinned last, is."""
+    """Merge two rows of the same version: an end, a redaction and the last pin of either side apply."""
     ends = [row for row in (ours, theirs) if row[history.ends] is not None]
     first = min(ends, key=lambda row: (row[history.ends], row[history.ended_by] or ""), default=ours)
-    whole = max(ours, theirs, key=lambda row: (row.get("redacted") or 0, _touched(row), _text(row)))
-    shared = {**whole, history.ends: first[history.ends], history.ended_by: first[history.ended_by]}
+    latest = max(ours, theirs, key=lambda row: (row.get("redacted") or 0, _last_change(row), _text(row)))
+    shared = {**latest, history.ends: first[history.ends], history.ended_by: first[history.ended_by]}
     ours.update(shared)
     theirs.update(shared)
 
@@ -94,7 +94,7 @@ def _text(row: RowDict) -> str:
     return json.dumps(row, ensure_ascii=False, sort_keys=True)
 
 
-def _touched(row: RowDict) -> int:
+def _last_change(row: RowDict) -> int:
     return max(row.get("pinned_at") or 0, row.get("unpinned_at") or 0, row.get("expires_at") or 0)
 
 
@@ -105,58 +105,58 @@ def _interleave(
     ends: list[_End],
     history: VersionHistory,
 ) -> None:
-    """Number the versions of both sides by when they began, from the first that differs."""
-    every = [(side, row) for side in (0, 1) for version, row in pair[side].items() if version >= start]
-    every.sort(key=lambda each: (each[1][history.begins], _text(each[1])))
-    name = every[0][1]["id"]
+    """Number the versions of both sides by start time, from the first that differs."""
+    versions = [(side, row) for side in (0, 1) for version, row in pair[side].items() if version >= start]
+    versions.sort(key=lambda item: (item[1][history.begins], _text(item[1])))
+    name = versions[0][1]["id"]
     numbers: tuple[dict[int, int], dict[int, int]] = ({}, {})
-    for number, (side, row) in enumerate(every, start):
+    for number, (side, row) in enumerate(versions, start):
         numbers[side][row["version"]] = number
-    for (_, row), (_, after) in pairwise(every):
+    for (_, row), (_, after) in pairwise(versions):
         if row[history.ends] is None or row[history.ends] > after[history.begins]:
             row[history.ends] = after[history.begins]
             row[history.ended_by] = name if history is FACT else after["run"]
-    last = every[-1][1]
+    last = versions[-1][1]
     last[history.ends], last[history.ended_by] = None, None if history is FACT else ""
     _end(last, ends, history)
     for side in (0, 1):
-        _renumber_versions(sides[side], history, name, numbers[side], last=start + len(every) - 1)
+        _renumber_versions(sides[side], history, name, numbers[side], last=start + len(versions) - 1)
 
 
 def _renumber_versions(
     side: Rows, history: VersionHistory, name: str, numbers: Mapping[int, int], *, last: int
 ) -> None:
     newest = max(numbers.values())
-    for table, (of, *columns) in _VERSIONED[history.kind].items():
+    for table, (id_column, *columns) in _VERSIONED[history.kind].items():
         for row in side.get(table, {}).values():
-            if row[of] != name:
+            if row[id_column] != name:
                 continue
             for column in columns:
                 row[column] = numbers.get(row[column], row[column])
             if newest < last and row.get("last_version", 0) is None:
-                row["last_version"] = newest  # the newest of all is the other side's, and does not rest on it
+                row["last_version"] = newest  # the newest version is the other side's, and does not cite this source
         if table in side:
-            side[table] = _keyed(table, side[table])
+            side[table] = _rows_by_key(table, side[table])
     renumber(side, history.kind, name, numbers)
 
 
 def renumber(side: Rows, kind: str, name: str, numbers: Mapping[int, int]) -> None:
-    """Follow new numbers of messages or versions where they were shown, used and tested."""
+    """Update references to renumbered messages or versions."""
     columns_about = {table.name: table.about for table in declared_tables() if table.about is not None}
-    for table, (of, which, number) in columns_about.items():
+    for table, (kind_column, id_column, number) in columns_about.items():
         for row in side.get(table, {}).values():
-            if row[of] == kind and row[which] == name and row[number] is not None:
+            if row[kind_column] == kind and row[id_column] == name and row[number] is not None:
                 row[number] = numbers.get(row[number], row[number])
         if table in side:
-            side[table] = _keyed(table, side[table])
+            side[table] = _rows_by_key(table, side[table])
     if kind == "message":
         for row in side.get("document_sources", {}).values():
             if row["kind"] == kind and row["source_id"] == name:
                 row["number"] = numbers.get(row["number"], row["number"])
         if "document_sources" in side:
-            side["document_sources"] = _keyed("document_sources", side["document_sources"])
+            side["document_sources"] = _rows_by_key("document_sources", side["document_sources"])
 
 
-def _keyed(table: str, rows: Mapping[Values, RowDict]) -> dict[Values, RowDict]:
-    key_of = next(each for each in tables() if each.name == table).key_of
+def _rows_by_key(table: str, rows: Mapping[Values, RowDict]) -> dict[Values, RowDict]:
+    key_of = next(entry for entry in tables() if entry.name == table).key_of
     return {key_of(row): row for row in rows.values()}

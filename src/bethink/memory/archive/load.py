@@ -1,4 +1,4 @@
-"""Reads an archive into a space: checked as a whole first, then stored in steps that can be taken up again."""
+"""Loads an archive into a space: checks all of it first, then stores it in steps that can be resumed."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import BinaryIO
 from anyio import to_thread
 
 from bethink.base.frozen import frozen
-from bethink.errors import BethinkError, Conflict, Corrupt, Invalid
+from bethink.errors import BethinkError, ConflictError, CorruptDatabaseError, InvalidRequestError
 from bethink.memory.archive.reading import ArchiveReader, RowDict
 from bethink.model.changes import ChangeKind
 from bethink.model.jobs import JobKind
@@ -17,12 +17,12 @@ from bethink.store.archived import Table
 from bethink.store.db import Database, Tx
 
 _STEP = 500
-_REFUSED = (Conflict, Invalid)
+_CONFLICTS = (ConflictError, InvalidRequestError)
 
 
 @frozen
-class Loaded:
-    """What an import did: into which space, how many rows it stored, and how many were there already."""
+class LoadReport:
+    """The result of an import: the space, and the numbers of stored and of existing rows."""
 
     space: str
     stored: int
@@ -37,45 +37,47 @@ async def load_archive(
     space: str | None = None,
     dry_run: bool = False,
     record: Callable[[Tx, str], None] | None = None,
-) -> Loaded:
+) -> LoadReport:
     """Store everything in an archive, in a space of the same name or another. A second run continues the first.
 
-    The space must be empty, or hold nothing but a part of this archive. Raises `Corrupt` for a damaged archive,
-    with the file and the line, and `Conflict` for a space that holds anything else; nothing is written then. `record`
-    is called with the space in the first transaction that writes.
+    The space must be empty, or contain only a part of this archive. Raises `CorruptDatabaseError` for a damaged
+    archive, with the file and the line, and `ConflictError` for a space that has anything else; nothing is written
+    then. `record` is called with the space in the first transaction that writes.
     """
     with ArchiveReader(path) as archive:
         manifest = await to_thread.run_sync(archive.check)
         loading = _Loading(database, archive, space or manifest.space)
         empty = await database.transact(
-            lambda tx: archived.is_empty(tx, space=loading.space), space=loading.space, read=True
+            lambda tx: archived.is_empty(tx, space=loading.space), space=loading.space, read_only=True
         )
         if not empty:
-            await database.transact(loading.must_be_part, space=loading.space, read=True)
+            await database.transact(loading.must_be_part, space=loading.space, read_only=True)
         if dry_run:
-            return Loaded(space=loading.space, stored=sum(manifest.rows.values()), known=0, dry_run=True)
+            return LoadReport(space=loading.space, stored=sum(manifest.rows.values()), known=0, dry_run=True)
         try:
             return await loading.run(record)
-        except _REFUSED as error:
+        except _CONFLICTS as error:
             if empty:
                 await database.transact(loading.undo, space=loading.space)
-            raise Corrupt(f"{path.name} contradicts itself: {loading.place}: {_said(error)}", hint=_HINT) from error
+            raise CorruptDatabaseError(
+                f"{path.name} is inconsistent: {loading.position}: {_message_of(error)}", hint=_HINT
+            ) from error
 
 
-async def load_whole(database: Database, file: BinaryIO, *, check: Callable[[Tx], None]) -> int:
-    """Store the rows of a space that moves, which no other process uses yet, and return how many. Nothing is queued.
+async def load_for_move(database: Database, file: BinaryIO, *, check: Callable[[Tx], None]) -> int:
+    """Store the rows of a space that moves and is not in use yet, and return their number. Queues no jobs.
 
-    `check` is called in each of its transactions, and raises if it may no longer write there.
+    `check` is called in each transaction, and raises if the space may no longer be written there.
     """
-    with ArchiveReader(Path("the copy"), file=file, whole=True) as archive:
+    with ArchiveReader(Path("the copy"), file=file, for_move=True) as archive:
         manifest = await to_thread.run_sync(archive.check)
         return await _Loading(database, archive, manifest.space, check=check).store()
 
 
-_HINT = "Nothing of it is stored. Its digests are right, so it was written by something else than Bethink."
+_HINT = "Nothing was stored. The digests are correct, so another program wrote this archive."
 
 
-def _said(error: BethinkError) -> str:
+def _message_of(error: BethinkError) -> str:
     return str(error.args[0])
 
 
@@ -87,47 +89,47 @@ class _Loading:
         self._check = check
         self._archive = archive
         self.space = space
-        self.place = ""
-        self._stored = self._known = 0
+        self.position = ""
+        self._stored = self._existing = 0
 
     def must_be_part(self, tx: Tx) -> None:
-        """Raise `Conflict` if the space holds a row that the archive does not have."""
+        """Raise `ConflictError` if the space contains a row that the archive does not have."""
         for table in archived.tables():
             rows = self._archive.rows(table)
             for page in archived.pages(tx, table, space=self.space, size=_STEP):
                 for row in page:
                     key = table.key_of(row)
-                    there = next((found for _, found in rows if table.key_of(found) >= key), None)
-                    if there is None or any(there.get(name, row[name]) != row[name] for name in table.names):
-                        raise Conflict(
-                            f"space {self.space!r} holds memories that are not in this archive ({table.name}).",
-                            hint="Import it into another space, or bring two memories together with 'bethink sync'.",
+                    match = next((candidate for _, candidate in rows if table.key_of(candidate) >= key), None)
+                    if match is None or any(match.get(name, row[name]) != row[name] for name in table.names):
+                        raise ConflictError(
+                            f"Space {self.space!r} contains data that is not in this archive ({table.name}).",
+                            hint="Import it into another space, or merge two databases with 'bethink data sync'.",
                         )
 
-    async def run(self, record: Callable[[Tx, str], None] | None) -> Loaded:
-        """Store the rows step by step, then what follows from them."""
+    async def run(self, record: Callable[[Tx, str], None] | None) -> LoadReport:
+        """Store the rows step by step, then queue the jobs that follow."""
         await self._database.transact(lambda tx: self._begin(tx, record), space=self.space, repeatable=True)
         await self.store()
-        self.place = "the end"
+        self.position = "the end"
         await self._database.transact(lambda tx: follow_up(tx, space=self.space), space=self.space, repeatable=True)
-        return Loaded(space=self.space, stored=self._stored, known=self._known)
+        return LoadReport(space=self.space, stored=self._stored, known=self._existing)
 
     async def store(self) -> int:
-        """Store the rows step by step, and return how many were new."""
+        """Store the rows step by step, and return the number of new rows."""
         for table in self._archive.tables:
             for first, rows in self._archive.pages(table, _STEP):
-                self.place = f"rows/{table.name}.jsonl, lines {first} to {first + len(rows) - 1}"
+                self.position = f"rows/{table.name}.jsonl, lines {first} to {first + len(rows) - 1}"
                 new = await self._database.transact(
                     lambda tx, table=table, rows=rows: self._store(tx, table, rows), space=self.space, repeatable=True
                 )
                 self._stored += new
-                self._known += len(rows) - new
+                self._existing += len(rows) - new
         return self._stored
 
     def undo(self, tx: Tx) -> None:
-        """Remove what was stored of an archive that contradicts itself, in a space that was empty before."""
+        """Delete the rows of an inconsistent archive from a space that was empty before."""
         tx.run("forget_space", space=self.space)
-        tx.forgets = True
+        tx.deletes = True
 
     def _begin(self, tx: Tx, record: Callable[[Tx, str], None] | None) -> None:
         if record is not None:
@@ -138,14 +140,14 @@ class _Loading:
     def _store(self, tx: Tx, table: Table, rows: list[RowDict]) -> int:
         if self._check is not None:
             self._check(tx)
-        there = archived.between(tx, table, table.key_of(rows[0]), table.key_of(rows[-1]), space=self.space)
-        new = [row for row in rows if table.key_of(row) not in there]
+        existing = archived.between(tx, table, table.key_of(rows[0]), table.key_of(rows[-1]), space=self.space)
+        new = [row for row in rows if table.key_of(row) not in existing]
         archived.insert(tx, table, new, space=self.space)
         return len(new)
 
 
 def follow_up(tx: Tx, *, space: str) -> None:
-    """Queue what is to be done with rows that came from elsewhere: learning, consolidating, embedding.
+    """Queue the jobs for imported rows: learning, consolidating, embedding.
 
     They have no seals: the chain of their session begins with its next message.
     """
@@ -153,17 +155,17 @@ def follow_up(tx: Tx, *, space: str) -> None:
     sessions = next(table for table in archived.tables() if table.name == "sessions")
     for page in archived.pages(tx, sessions, space=space, size=_STEP):
         for row in page:
-            _await(tx, row, space=space)
+            _queue_learning(tx, row, space=space)
     jobs.queue(tx, space=space, kind=JobKind.INDEX, key=jobs.SPACE_KEY, watermark=0)
-    if tx.one("any_unselected", space=space) is not None:
+    if tx.first("any_unselected", space=space) is not None:
         jobs.queue(tx, space=space, kind=JobKind.CONSOLIDATE, key=jobs.SPACE_KEY, watermark=0)
     changes.record(tx, space=space, kind=ChangeKind.SPACE_IMPORTED, ref="")
 
 
-def _await(tx: Tx, row: archived.Row, *, space: str) -> None:
+def _queue_learning(tx: Tx, row: archived.Row, *, space: str) -> None:
     if not row["learns"]:
         return
     if row["invalidated_at"] is not None:
         jobs.queue(tx, space=space, kind=JobKind.EXTRACT, key=row["id"], watermark=row["invalidated_at"])
     elif (row["processed_until"] or 0) < row["last_number"] or row["ended_at"] is None:
-        jobs.await_quiet(tx, space=space, session_id=row["id"], due=tx.now + QUIET_CHECK)
+        jobs.schedule_idle_check(tx, space=space, session_id=row["id"], due=tx.now + QUIET_CHECK)

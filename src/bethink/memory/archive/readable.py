@@ -1,4 +1,4 @@
-"""The pages of an archive that a person opens in a browser: what is known, written and said. No scripts."""
+"""The HTML pages of an archive: facts, documents and messages. No scripts."""
 
 import tempfile
 from collections.abc import Callable, Iterator
@@ -33,7 +33,7 @@ _TAIL = "</body>\n</html>\n"
 
 
 class ReadableCopy:
-    """Takes rows as they are archived, and keeps the pages on disk until they are added to the archive."""
+    """Collects rows as they are archived, and keeps the pages on disk until they are added to the archive."""
 
     def __init__(self, space: str, conversation_of: Callable[[str], str]) -> None:
         self._space = space
@@ -44,25 +44,25 @@ class ReadableCopy:
         self._session = ""
 
     def close(self) -> None:
-        """Remove what was kept on disk."""
-        for each in (self._facts, self._documents, self._sessions, self._pages):
-            each.close()
+        """Remove the temporary files."""
+        for spool in (self._facts, self._documents, self._sessions, self._pages):
+            spool.close()
 
-    def take(self, table: str, row: Row) -> None:
-        """Take a row; those of other tables are not shown."""
+    def add_row(self, table: str, row: Row) -> None:
+        """Add a row. Rows of other tables are ignored."""
         if table == "facts" and row["retired_at"] is None:
             self._counts["facts"] += 1
-            said = f"{row['kind']}, {_day(row['created_at'])}, from {row['origin']}"
-            _put(self._facts, f"<li>{escape(row['content'])} <small>{escape(said)}</small></li>\n")
+            details = f"{row['kind']}, {_day(row['created_at'])}, from {row['origin']}"
+            _put(self._facts, f"<li>{escape(row['content'])} <small>{escape(details)}</small></li>\n")
         elif table == "documents" and row["valid_to"] is None and not row["redacted"]:
             self._counts["documents"] += 1
-            said = f"version {row['version']}, {_day(row['valid_from'])}"
-            head = f"<h3>{escape(row['title'] or row['slug'])}</h3>\n<p><small>{escape(said)}</small></p>\n"
+            details = f"version {row['version']}, {_day(row['valid_from'])}"
+            head = f"<h3>{escape(row['title'] or row['slug'])}</h3>\n<p><small>{escape(details)}</small></p>\n"
             _put(self._documents, f"{head}<p>{escape(row['description'])}</p>\n<pre>{escape(row['body'])}</pre>\n")
         elif table == "messages":
-            self._take_message(row)
+            self._add_message(row)
 
-    def _take_message(self, row: Row) -> None:
+    def _add_message(self, row: Row) -> None:
         number = self._counts["messages"]
         self._counts["messages"] += 1
         if number % PER_PAGE == 0:
@@ -72,8 +72,8 @@ class ReadableCopy:
             self._session = row["session_id"]
             name, when = self._conversation_of(self._session), _day(row["said_at"])
             _put(self._pages, f'<h2 id="{escape(self._session)}">{escape(name)}</h2>\n')
-            place = f"{_page(len(self._starts))}#{escape(self._session)}"
-            _put(self._sessions, f'<li><a href="{place}">{escape(name)}</a> <small>{when}</small></li>\n')
+            link = f"{_page(len(self._starts))}#{escape(self._session)}"
+            _put(self._sessions, f'<li><a href="{link}">{escape(name)}</a> <small>{when}</small></li>\n')
             self._counts["sessions"] += 1
         who = f"{row['name'] or row['role']}, {_time(row['said_at'])}"
         _put(self._pages, f'<p><small>{escape(who)}</small></p>\n<p class="said">{escape(row["content"])}</p>\n')
@@ -87,23 +87,23 @@ class ReadableCopy:
     def _index(self) -> Iterator[bytes]:
         yield _HEAD.format(title=f"Memory of {escape(self._space)}").encode()
         yield (
-            b"<p>This is a copy of everything that is stored in this space. Below is what a person reads; "
+            b"<p>This is a copy of everything that is stored in this space. These pages are for people; "
             b"the folder <code>rows</code> has every row with all its versions, for programs.</p>\n"
         )
         for title, count, spool, tag in (
-            ("What is known", self._counts["facts"], self._facts, "ul"),
-            ("What was written", self._counts["documents"], self._documents, "section"),
-            ("What was said", self._counts["messages"], self._sessions, "ul"),
+            ("Facts", self._counts["facts"], self._facts, "ul"),
+            ("Documents", self._counts["documents"], self._documents, "section"),
+            ("Messages", self._counts["messages"], self._sessions, "ul"),
         ):
             yield f"<h2>{title} ({count})</h2>\n<{tag}>\n".encode()
-            yield from _read(spool, 0, spool.tell())
+            yield from _read_range(spool, 0, spool.tell())
             yield f"</{tag}>\n".encode()
         yield _TAIL.encode()
 
     def _page_text(self, number: int, start: int, end: int) -> Iterator[bytes]:
         title = f"Memory of {escape(self._space)}, page {number}"
         yield _HEAD.format(title=title).encode() + b'<p><a href="../index.html">Contents</a></p>\n'
-        yield from _read(self._pages, start, end)
+        yield from _read_range(self._pages, start, end)
         yield _TAIL.encode()
 
 
@@ -119,13 +119,13 @@ def _put(spool: IO[bytes], text: str) -> None:
     spool.write(text.encode())
 
 
-def _read(spool: IO[bytes], start: int, end: int) -> Iterator[bytes]:
-    here = spool.tell()
+def _read_range(spool: IO[bytes], start: int, end: int) -> Iterator[bytes]:
+    position = spool.tell()
     spool.seek(start)
     while start < end and (chunk := spool.read(min(_CHUNK, end - start))):
         start += len(chunk)
         yield chunk
-    spool.seek(here)
+    spool.seek(position)
 
 
 def _time(micros: int) -> str:

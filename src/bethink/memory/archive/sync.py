@@ -1,4 +1,4 @@
-"""Brings two memories together: each gets what it lacks, and both end equal, archives byte for byte."""
+"""Syncs two databases: each gets the rows it lacks, and their archives are equal byte for byte afterwards."""
 
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
@@ -6,13 +6,13 @@ from itertools import chain
 from pathlib import Path
 
 from bethink.base.frozen import frozen
-from bethink.errors import Busy, Conflict
+from bethink.errors import ConflictError, DatabaseBusyError
 from bethink.memory.archive.load import follow_up
-from bethink.memory.archive.merge import Rows, keyed, merged, taken_back
+from bethink.memory.archive.merge import Rows, merge_rows, missed_retractions, rows_by_key
 from bethink.memory.archive.reading import ArchiveReader, RowDict
 from bethink.memory.archive.write import write_archive
 from bethink.model.moments import Micros
-from bethink.model.recall import Ref, RefKind
+from bethink.model.refs import Ref, RefKind
 from bethink.store import archived, erasures, holds, jobs
 from bethink.store.archived import Table, Values
 from bethink.store.db import Database, Tx
@@ -28,7 +28,7 @@ _UNIQUE: dict[str, dict[str, str]] = {
     "documents": {"valid_to": "valid_from"},
     "threads": {"session_id": ""},
 }
-"""What only one row may have, and what stands there instead until every row has its place: another column, nothing."""
+"""Unique columns, and the column with a placeholder value for each until all rows are in place; empty for NULL."""
 
 
 _CHILDREN = {
@@ -36,12 +36,12 @@ _CHILDREN = {
     "conversations": (("sessions", ("conversation_id",)),),
     "messages": (("fact_sources", ("session_id", "number")), ("fact_quotes", ("session_id", "number"))),
 }
-"""What would go with a row, and must be gone or moved before."""
+"""Tables whose rows would be deleted with a row, and must be deleted or moved first."""
 
 
 @frozen
-class Synced:
-    """What a sync did to one space: how many rows each side got, and how many of its own were changed."""
+class SyncReport:
+    """The result of syncing one space: the number of added and changed rows on each side."""
 
     space: str
     first: int = 0
@@ -54,16 +54,16 @@ async def sync_space(
     *,
     space: str,
     forget_again: Callable[[Tx, str], object],
-    take_back: Callable[[Tx, str, Ref, Micros], object],
+    retract: Callable[[Tx, str, Ref, Micros], object],
     records: Iterable[Callable[[Tx, str], None]] = (),
-) -> Synced:
-    """Let two memories exchange what each lacks of a space. Both are equal afterwards.
+) -> SyncReport:
+    """Exchange the rows that each of two databases lacks of a space. Both are equal afterwards.
 
-    It holds what differs in memory, not what both have. `forget_again` removes what the tombstones of a space cover:
-    what one side forgot is forgotten on the other first, or it would come back. `take_back` does the same for a message
-    that one side took back at a time. Raises `Busy` if someone goes on writing meanwhile: nothing is lost, and another
-    run goes on. Raises `UnderLegalHold` before anything is shared. `records` are called with the space before that, the
-    first in the one database and the second in the other.
+    Only rows that differ are held in memory. `forget_again` deletes the items that the tombstones of a space cover:
+    what one side deleted is deleted on the other first, or it would come back. `retract` does the same for a message
+    that one side retracted at a time. Raises `DatabaseBusyError` if the space keeps changing: nothing is lost, and
+    another run resumes. Raises `LegalHoldError` before anything is shared. `records` are called with the space before
+    that, the first in the one database and the second in the other.
     """
     pair = (first, second)
     await _begin(pair, records, space=space)
@@ -79,46 +79,51 @@ async def sync_space(
             for database, path in zip(pair, paths, strict=True):
                 await write_archive(database, path, space=space)
             with ArchiveReader(paths[0]) as ours, ArchiveReader(paths[1]) as theirs:
-                made = min(ours.manifest.created_at, theirs.manifest.created_at)
+                created_at = min(ours.manifest.created_at, theirs.manifest.created_at)
                 if ours.manifest == theirs.manifest:
-                    return Synced(space=space, first=counts[0], second=counts[1])
+                    return SyncReport(space=space, first=counts[0], second=counts[1])
                 sides = differing(ours, theirs)
-            missed = taken_back(*sides)
+            missed = missed_retractions(*sides)
             if any(missed):
-                for place, (database, rows) in enumerate(zip(pair, missed, strict=True)):
-                    await _take_back(database, rows, take_back, space=space)
-                    counts[place] += len(rows)
-                continue  # what rests on them is gone by the next round, on both sides
-            result = merged(*sides)
-            for place, (database, side) in enumerate(zip(pair, sides, strict=True)):
+                for index, (database, rows) in enumerate(zip(pair, missed, strict=True)):
+                    await _retract_missed(database, rows, retract, space=space)
+                    counts[index] += len(rows)
+                continue  # derived data is deleted by the next round, on both sides
+            result = merge_rows(*sides)
+            for index, (database, side) in enumerate(zip(pair, sides, strict=True)):
                 change = RowChanges(side, result, space=space)
                 try:
-                    counts[place] += await database.transact(
-                        lambda tx, change=change, made=made: _applied(tx, change, made, space=space), space=space
+                    counts[index] += await database.transact(
+                        lambda tx, change=change, created_at=created_at: _apply_changes(
+                            tx, change, created_at, space=space
+                        ),
+                        space=space,
                     )
-                except Conflict:
-                    continue  # someone wrote meanwhile: the next round sees it
-    raise Busy(f"space {space!r} kept changing while it was synced.", hint="Run it again when less is written.")
+                except ConflictError:
+                    continue  # the space changed in the meantime: the next round sees it
+    raise DatabaseBusyError(
+        f"Space {space!r} kept changing during the sync.", hint="Run the sync again when fewer writes happen."
+    )
 
 
 async def _begin(pair: tuple[Database, Database], records: Iterable[Callable[[Tx, str], None]], *, space: str) -> None:
     for database in pair:
-        await database.transact(lambda tx: holds.refuse_if_held(tx, space=space), space=space, repeatable=True)
+        await database.transact(lambda tx: holds.check_not_on_hold(tx, space=space), space=space, repeatable=True)
     for database, record in zip(pair, records, strict=False):
         await database.transact(lambda tx, record=record: record(tx, space), space=space, repeatable=True)
 
 
-async def _take_back(
-    database: Database, rows: list[RowDict], take_back: Callable[[Tx, str, Ref, Micros], object], *, space: str
+async def _retract_missed(
+    database: Database, rows: list[RowDict], retract: Callable[[Tx, str, Ref, Micros], object], *, space: str
 ) -> None:
     for row in rows:
         ref = Ref(RefKind.MESSAGE, row["session_id"], row["number"])
         await database.transact(
-            lambda tx, ref=ref, at=row["retracted_at"]: take_back(tx, space, ref, at), space=space, repeatable=True
+            lambda tx, ref=ref, at=row["retracted_at"]: retract(tx, space, ref, at), space=space, repeatable=True
         )
 
 
-def _applied(tx: Tx, change: "RowChanges", created_at: int, *, space: str) -> int:
+def _apply_changes(tx: Tx, change: "RowChanges", created_at: int, *, space: str) -> int:
     count = change.apply(tx)
     archived.set_created_at(tx, created_at, space=space)
     if count:
@@ -126,33 +131,37 @@ def _applied(tx: Tx, change: "RowChanges", created_at: int, *, space: str) -> in
     return count
 
 
-async def _share_tombstones(of: Database, to: Database, *, space: str) -> None:
-    stones, key = await of.transact(
+async def _share_tombstones(source: Database, target: Database, *, space: str) -> None:
+    stones, key = await source.transact(
         lambda tx: (erasures.tombstones(tx, space=space), erasures.digests(tx)), space=space, repeatable=True
     )
 
     if stones:
         keys = (key.own, *key.others)
-        await to.transact(lambda tx: erasures.put(tx, stones, keys=keys, space=space), space=space, repeatable=True)
+        await target.transact(lambda tx: erasures.put(tx, stones, keys=keys, space=space), space=space, repeatable=True)
 
 
 def differing(ours: ArchiveReader, theirs: ArchiveReader) -> tuple[Rows, Rows]:
-    """Return the rows of each archive that the other does not have, or has otherwise."""
-    found: tuple[Rows, Rows] = ({}, {})
+    """Return the rows of each archive that the other lacks, or has with other values."""
+    differences: tuple[Rows, Rows] = ({}, {})
     for table in archived.tables():
         for side, row in _unequal(table, ours, theirs):
-            found[side].setdefault(table.name, {})[table.key_of(row)] = row
-    # Sessions in which a side has spoken are looked at, even if their own rows happen to be equal.
-    wanted = {key[0] for side in found for key in side.get("messages", {})}
+            differences[side].setdefault(table.name, {})[table.key_of(row)] = row
+    # Sessions with new messages on a side are included, even if their own rows are equal.
+    session_ids = {key[0] for side in differences for key in side.get("messages", {})}
     sessions = next(table for table in archived.tables() if table.name == "sessions")
-    for side, archive in zip(found, (ours, theirs), strict=True):
-        rows = keyed("sessions", (row for _, row in archive.rows(sessions) if row["id"] in wanted)) if wanted else {}
+    for side, archive in zip(differences, (ours, theirs), strict=True):
+        rows = (
+            rows_by_key("sessions", (row for _, row in archive.rows(sessions) if row["id"] in session_ids))
+            if session_ids
+            else {}
+        )
         side["sessions"] = rows | side.get("sessions", {})
-    return found
+    return differences
 
 
 def _unequal(table: Table, ours: ArchiveReader, theirs: ArchiveReader) -> Iterator[tuple[int, RowDict]]:
-    """Go along both archives, which have the same order, and yield what differs with its side."""
+    """Walk both archives, which have the same order, and yield the differing rows with their side."""
     sides = [(row for _, row in archive.rows(table)) for archive in (ours, theirs)]
     now = [next(side, None) for side in sides]
     while now[0] is not None and now[1] is not None:
@@ -175,68 +184,68 @@ def _unequal(table: Table, ours: ArchiveReader, theirs: ArchiveReader) -> Iterat
 
 
 class RowChanges:
-    """What makes one side what both are to become: rows to change, to add and to remove."""
+    """The rows to change, add and remove to turn one side into the merged result."""
 
-    def __init__(self, side: Rows, result: Rows, *, space: str, whole: bool = False) -> None:
+    def __init__(self, side: Rows, result: Rows, *, space: str, for_move: bool = False) -> None:
         self._side, self._result = side, result
         self._space = space
-        self._tables = archived.tables(whole=whole)
+        self._tables = archived.tables(include_moved=for_move)
 
     def apply(self, tx: Tx) -> int:
-        """Change the space in one transaction, and return how many rows that took."""
-        tx.one("lock_space", space=self._space)
+        """Change the space in one transaction, and return the number of changed rows."""
+        tx.first("lock_space", space=self._space)
         count = 0
         for table in self._tables:
-            self._must_be_as_read(tx, table)
+            self._check_unchanged(tx, table)
         for table in self._tables:
-            self._give_up(tx, table)
+            self._free_unique_values(tx, table)
         for table in self._tables:
             count += self._put(tx, table)
         for table in reversed(self._tables):
-            for key in self._gone(table):
-                self._must_be_alone(tx, table, key)
+            for key in self._deleted_keys(table):
+                self._check_no_children(tx, table, key)
                 archived.delete(tx, table, key, space=self._space)
                 count += 1
         return count
 
-    def _must_be_as_read(self, tx: Tx, table: Table) -> None:
+    def _check_unchanged(self, tx: Tx, table: Table) -> None:
         side, result = self._side.get(table.name, {}), self._result[table.name]
         for key, row in side.items():
             if result.get(key) != row and archived.between(tx, table, key, key, space=self._space).get(key) != row:
-                raise Conflict(f"a row of {table.name} was changed meanwhile.")
+                raise ConflictError(f"A row of {table.name} was changed in the meantime.")
 
-    def _must_be_alone(self, tx: Tx, table: Table, key: Values) -> None:
+    def _check_no_children(self, tx: Tx, table: Table, key: Values) -> None:
         for child, columns in _CHILDREN.get(table.name, ()):
-            if archived.refers(tx, child, columns, key, space=self._space):
-                raise Conflict(f"a row of {child} was added meanwhile.")
+            if archived.has_reference(tx, child, columns, key, space=self._space):
+                raise ConflictError(f"A row of {child} was added in the meantime.")
 
-    def _changed(self, table: Table) -> list[tuple[RowDict, RowDict]]:
+    def _changed_rows(self, table: Table) -> list[tuple[RowDict, RowDict]]:
         side, result = self._side.get(table.name, {}), self._result[table.name]
         return [(row, result[key]) for key, row in side.items() if key in result and result[key] != row]
 
-    def _gone(self, table: Table) -> list[Values]:
+    def _deleted_keys(self, table: Table) -> list[Values]:
         return [key for key in self._side.get(table.name, {}) if key not in self._result[table.name]]
 
-    def _give_up(self, tx: Tx, table: Table) -> None:
+    def _free_unique_values(self, tx: Tx, table: Table) -> None:
         unique = _UNIQUE.get(table.name)
         if unique is None:
             return
         side = self._side.get(table.name, {})
-        for row in [*(row for row, _ in self._changed(table)), *(side[key] for key in self._gone(table))]:
-            without = {name: _instead(row, name, other) for name, other in unique.items()}
+        for row in [*(row for row, _ in self._changed_rows(table)), *(side[key] for key in self._deleted_keys(table))]:
+            without = {name: _placeholder(row, name, other) for name, other in unique.items()}
             archived.update(tx, table, {**row, **without}, space=self._space)
 
     def _put(self, tx: Tx, table: Table) -> int:
         side, result = self._side.get(table.name, {}), self._result[table.name]
-        changed = self._changed(table)
-        for _, row in sorted(changed, key=lambda each: _is_open(each[1])):
+        changed = self._changed_rows(table)
+        for _, row in sorted(changed, key=lambda pair: _is_open(pair[1])):
             archived.update(tx, table, row, space=self._space)
         new = [row for key, row in result.items() if key not in side]
         archived.insert(tx, table, new, space=self._space)
         return len(changed) + len(new)
 
 
-def _instead(row: RowDict, name: str, other: str) -> object:
+def _placeholder(row: RowDict, name: str, other: str) -> object:
     if other == "-":
         return -1 - row[name]
     if name.endswith(("_at", "_to")):

@@ -1,4 +1,4 @@
-"""Two trees of documents become one: what stands in the same place is one document, and none hangs loose."""
+"""Merges two trees of documents: documents at the same path become one, and each has an existing parent."""
 
 from hashlib import sha256
 
@@ -7,25 +7,25 @@ from bethink.store.archived import Values, declared_tables, tables
 
 Rows = dict[str, dict[Values, RowDict]]
 
-_NAMED = {
+_ID_COLUMNS = {
     "documents": ("id", "parent_id"),
     "document_references": ("source_id", "target_id"),
     "document_sources": ("document_id", "source_id"),
 }
-"""The columns with the id of a document, besides those of tables about any memory; ids are unique across kinds."""
+"""Columns with the id of a document, in addition to those of tables about any item; ids are unique across kinds."""
 
 
-def unify_places(sides: tuple[Rows, Rows]) -> None:
-    """Give documents that both sides made in the same place one id: that of the older."""
-    while (pair := _same_place(sides)) is not None:
+def unify_paths(sides: tuple[Rows, Rows]) -> None:
+    """Give documents that both sides created at the same path one id: that of the older."""
+    while (pair := _pair_at_same_path(sides)) is not None:
         older = min(pair, key=lambda row: (row["created_at"], row["id"]))
         for side, row in zip(sides, pair, strict=True):
             if row is not older:
                 _rename(side, row["id"], older["id"])
 
 
-def _same_place(sides: tuple[Rows, Rows]) -> tuple[RowDict, RowDict] | None:
-    """Return a document of each side that only it has, in the same place."""
+def _pair_at_same_path(sides: tuple[Rows, Rows]) -> tuple[RowDict, RowDict] | None:
+    """Return two documents at the same path, each of which only one side has."""
     ids = [{key[0] for key in side.get("documents", {})} for side in sides]
     ours, theirs = (
         {
@@ -35,24 +35,24 @@ def _same_place(sides: tuple[Rows, Rows]) -> tuple[RowDict, RowDict] | None:
         }
         for side, other in zip(sides, reversed(ids), strict=True)
     )
-    place = min(ours.keys() & theirs.keys(), default=None)
-    return None if place is None else (ours[place], theirs[place])
+    key = min(ours.keys() & theirs.keys(), default=None)
+    return None if key is None else (ours[key], theirs[key])
 
 
 def _rename(side: Rows, old: str, new: str) -> None:
     columns_about = {table.name: table.about[1:2] for table in declared_tables() if table.about is not None}
-    for table, columns in {**_NAMED, **columns_about}.items():
+    for table, columns in {**_ID_COLUMNS, **columns_about}.items():
         for row in side.get(table, {}).values():
             for column in columns:
                 if row[column] == old:
                     row[column] = new
         if table in side:
-            key_of = next(each for each in tables() if each.name == table).key_of
+            key_of = next(entry for entry in tables() if entry.name == table).key_of
             side[table] = {key_of(row): row for row in side[table].values()}
 
 
-def keep_tree(result: Rows) -> None:
-    """Reopen the parents of what is there, break circles, and give every document a place of its own."""
+def repair_tree(result: Rows) -> None:
+    """Reopen the parents of current documents, break cycles, and give every document a unique path."""
     last: dict[str, RowDict] = {}
     for row in sorted(result["documents"].values(), key=lambda row: row["version"]):
         last[row["id"]] = row
@@ -64,14 +64,14 @@ def keep_tree(result: Rows) -> None:
             waiting.append(parent)
     current = {name: row for name, row in last.items() if row["valid_to"] is None}
     for name in sorted(current):
-        seen, here = {name}, current[name]["parent_id"]
-        while here in current and here not in seen:
-            seen.add(here)
-            here = current[here]["parent_id"]
-        if here == name:
+        visited, ancestor = {name}, current[name]["parent_id"]
+        while ancestor in current and ancestor not in visited:
+            visited.add(ancestor)
+            ancestor = current[ancestor]["parent_id"]
+        if ancestor == name:
             current[name]["parent_id"] = ""
-    taken: set[tuple[str, str]] = set()
+    used: set[tuple[str, str]] = set()
     for row in sorted(current.values(), key=lambda row: (row["created_at"], row["id"])):
-        if (row["parent_id"], row["slug"]) in taken:
+        if (row["parent_id"], row["slug"]) in used:
             row["slug"] = f"{row['slug']}-{sha256(row['id'].encode()).hexdigest()[:6]}"
-        taken.add((row["parent_id"], row["slug"]))
+        used.add((row["parent_id"], row["slug"]))

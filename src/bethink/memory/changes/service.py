@@ -1,15 +1,21 @@
-"""Carries out the verbs that read changes and wait for them."""
+"""Handles the operations that read changes and wait for them."""
 
 import time
 from collections.abc import Awaitable, Callable
 from typing import Self, TypeVar
 
-from bethink.base.backoff import jittered
+from bethink.base.backoff import with_jitter
 from bethink.memory.log.succession import get_session, mark_pending
 from bethink.memory.registry import Host, handles
-from bethink.model.changes import ChangeKind, MemoryChange, SessionLearnt
+from bethink.model.changes import Change, ChangeKind, LearnedSession
 from bethink.model.jobs import JobKind, JobStatus
-from bethink.model.operations.changes import CHANGES, LEARNT, ChangesRequest, LearntRequest
+from bethink.model.operations.changes import (
+    LIST_CHANGES,
+    WAIT_UNTIL_LEARNED,
+    ListChangesRequest,
+    WaitUntilLearnedRequest,
+)
+from bethink.model.paging import Page
 from bethink.model.records import Trigger
 from bethink.store import changes, jobs, messages
 from bethink.store.db import Database, Tx
@@ -17,7 +23,7 @@ from bethink.store.db import Database, Tx
 T = TypeVar("T")
 
 _POLL = 1.0
-"""Seconds, about, after which a waiting reader looks by itself: a notification may be lost."""
+"""Seconds, on average, between polls of a waiting reader: a notification may be lost."""
 
 
 class ChangeService:
@@ -28,27 +34,28 @@ class ChangeService:
         self._start_learning = start_learning
 
     @classmethod
-    def of(cls, host: Host) -> Self:
-        """Make it from the parts of an open memory."""
+    def from_host(cls, host: Host) -> Self:
+        """Create the service from an open memory."""
         return cls(host.database, start_learning=host.start_learning)
 
-    @handles(CHANGES)
-    async def changes(self, space: str, request: ChangesRequest) -> list[MemoryChange]:
-        """List changes, and wait for one if there is none."""
+    @handles(LIST_CHANGES)
+    async def changes(self, space: str, request: ListChangesRequest) -> Page[Change]:
+        """List changes, and wait for the next one if there is none."""
 
-        def body(tx: Tx) -> list[MemoryChange]:
+        def body(tx: Tx) -> list[Change]:
             if request.after is None:
                 return changes.newest(tx, space=space, limit=request.limit)
             return changes.after(tx, space=space, number=request.after, limit=request.limit)
 
-        async def look() -> list[MemoryChange]:
-            return await self._database.transact(body, space=space, read=True)
+        async def poll() -> list[Change]:
+            return await self._database.transact(body, space=space, read_only=True)
 
-        return await self._until(look, bool, request.wait)
+        items = tuple(await self._poll_until(poll, bool, request.wait))
+        return Page(items=items, next=str(items[-1].number) if len(items) == request.limit else "")
 
-    @handles(LEARNT)
-    async def learnt(self, space: str, request: LearntRequest) -> SessionLearnt:
-        """Wait until what was said in a session was learnt from."""
+    @handles(WAIT_UNTIL_LEARNED)
+    async def wait_until_learned(self, space: str, request: WaitUntilLearnedRequest) -> LearnedSession:
+        """Wait until the messages of a session are learned from."""
         session_id = request.session_id
 
         def ask(tx: Tx) -> int:
@@ -57,46 +64,48 @@ class ChangeService:
 
         asked = await self._database.transact(ask, space=space, repeatable=True)
 
-        async def look() -> tuple[SessionLearnt, bool]:
+        async def look() -> tuple[LearnedSession, bool]:
             found, status = await self._database.transact(
-                lambda tx: _state(tx, space=space, session_id=session_id, asked=asked), space=space, read=True
+                lambda tx: _learning_state(tx, space=space, session_id=session_id, target=asked),
+                space=space,
+                read_only=True,
             )
             if status is JobStatus.QUEUED:
                 self._start_learning()
-            return found, found.done or status is JobStatus.DEAD
+            return found, found.done or status is JobStatus.ABANDONED
 
-        found, _ = await self._until(look, lambda each: each[1], request.wait)
+        found, _ = await self._poll_until(look, lambda each: each[1], request.timeout)
         return found
 
-    async def _until(self, look: Callable[[], Awaitable[T]], is_enough: Callable[[T], bool], wait: float) -> T:
+    async def _poll_until(self, poll: Callable[[], Awaitable[T]], is_enough: Callable[[T], bool], wait: float) -> T:
         until = time.monotonic() + wait
         while True:
-            # Before the look: what is committed after it is then heard of.
+            # Listen before the poll, so that no commit after it is missed.
             since = await self._database.start_listening() if wait else 0
-            found = await look()
-            left = until - time.monotonic()
-            if left <= 0 or is_enough(found):
-                return found
-            await self._database.wait_for_work(min(left, jittered(_POLL)), since=since)
+            result = await poll()
+            remaining = until - time.monotonic()
+            if remaining <= 0 or is_enough(result):
+                return result
+            await self._database.wait_for_work(min(remaining, with_jitter(_POLL)), since=since)
 
 
-def _state(tx: Tx, *, space: str, session_id: str, asked: int) -> tuple[SessionLearnt, JobStatus | None]:
+def _learning_state(tx: Tx, *, space: str, session_id: str, target: int) -> tuple[LearnedSession, JobStatus | None]:
     session = get_session(tx, space=space, session_id=session_id)
     job = jobs.find(tx, space=space, kind=JobKind.EXTRACT, key=session_id)
-    told = changes.of_session(tx, space=space, session_id=session_id)
+    session_changes = changes.of_session(tx, space=space, session_id=session_id)
     until = session.processed_until or 0
-    done = not session.learns or until >= asked
+    done = not session.is_learned_from or until >= target
 
     def refs(kind: ChangeKind) -> tuple[str, ...]:
-        return tuple(each.ref for each in told if each.kind is kind)
+        return tuple(change.ref for change in session_changes if change.kind is kind)
 
-    found = SessionLearnt(
+    state = LearnedSession(
         session_id=session_id,
         done=done,
         until=until,
-        new=changes.not_forgotten(tx, refs(ChangeKind.FACT_ADDED), space=space),
-        held=refs(ChangeKind.REVIEW_HELD),
-        refused=refs(ChangeKind.REVIEW_REFUSED),
+        new=changes.still_stored(tx, refs(ChangeKind.FACT_ADDED), space=space),
+        pending=refs(ChangeKind.REVIEW_HELD),
+        rejected=refs(ChangeKind.REVIEW_REFUSED),
         error=None if done or job is None else job.last_error,
     )
-    return found, None if job is None else job.status
+    return state, None if job is None else job.status

@@ -1,1 +1,1 @@
-"""The one way to delete: a memory is removed with everything that was made of it."""
+"""The only way to delete: an item is removed with everything derived from it."""

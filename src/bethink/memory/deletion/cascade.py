@@ -1,118 +1,142 @@
-"""Forgets what was derived from messages that are gone: nothing outlives its sources."""
+"""Deletes data derived from deleted messages: nothing outlives its sources."""
 
 import json
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 
 from bethink.memory.deletion import identity, naming, proof
-from bethink.memory.deletion.proof import Erased
+from bethink.memory.deletion.proof import ErasedWords
 from bethink.memory.deletion.sinks import names_in
 from bethink.memory.facts import revive
 from bethink.model.erasures import DOCUMENT_KEY, IDEMPOTENCY_KEY, PASSAGE, SAID, SPACE, THREAD, WRITTEN
 from bethink.model.files import passage_name
 from bethink.model.jobs import JobKind
-from bethink.model.recall import RefKind
-from bethink.model.records import Forgotten
+from bethink.model.records import Deletion
+from bethink.model.refs import RefKind
 from bethink.store import changes, facts, holds, jobs, learning, relearnings, reviews, sessions
 from bethink.store.db import NO_LIMIT, Row, Tx
 
 
-def forget_conversation(tx: Tx, *, space: str, conversation: str) -> Forgotten:
-    """Forget every message of a locked conversation, and what was derived from them."""
-    found = sessions.ids_of(tx, space=space, conversation=conversation)
-    return forget_sessions(tx, space=space, conversation=conversation, gone=found)
+def forget_conversation(tx: Tx, *, space: str, conversation: str) -> Deletion:
+    """Delete every message of a locked conversation, and derived data."""
+    session_ids = sessions.ids_of(tx, space=space, conversation=conversation)
+    return forget_sessions(tx, space=space, conversation=conversation, session_ids=session_ids)
 
 
-def forget_sessions(tx: Tx, *, space: str, conversation: str, gone: list[str]) -> Forgotten:
-    """Forget every message of some sessions of a locked conversation, and what was derived from them."""
-    sessions.clear_purged_marks(tx, space=space, sessions=gone)
-    shaken = [row["fact_id"] for row in tx.all("facts_from_sessions", space=space, sessions=gone)]
-    named = naming.tests_naming(tx, lambda: naming.texts_of_sessions(tx, gone, space=space), space=space)
-    rows = tx.all("list_going_messages", space=space, sessions=gone)
+def forget_sessions(tx: Tx, *, space: str, conversation: str, session_ids: list[str]) -> Deletion:
+    """Delete every message of some sessions of a locked conversation, and derived data."""
+    sessions.clear_purged_marks(tx, space=space, sessions=session_ids)
+    affected_facts = [row["fact_id"] for row in tx.all("facts_from_sessions", space=space, sessions=session_ids)]
+    test_ids = naming.mentioning_tests(tx, lambda: naming.texts_of_sessions(tx, session_ids, space=space), space=space)
+    rows = tx.all("list_going_messages", space=space, sessions=session_ids)
     since = _note_messages(tx, rows, (identity.moment_of(row) for row in rows))
-    erased = Erased(naming.texts_of_sessions(tx, gone, space=space), since=since)
-    removed = tx.run("forget_messages", space=space, sessions=gone)
-    reviews.forget_sessions(tx, space=space, sessions=gone)
-    unsaid = _unsaid(tx, shaken, space=space)
-    forgotten = _forget_derived(tx, space=space, conversation=conversation, gone=gone, removed=removed, unsaid=unsaid)
-    return naming.also(_forget_unproven(tx, forgotten, erased, space=space), named)
+    erased_words = ErasedWords(naming.texts_of_sessions(tx, session_ids, space=space), since=since)
+    removed = tx.run("forget_messages", space=space, sessions=session_ids)
+    reviews.forget_sessions(tx, space=space, sessions=session_ids)
+    unsupported_facts = _find_unsupported(tx, affected_facts, space=space)
+    deletion = _forget_derived(
+        tx,
+        space=space,
+        conversation=conversation,
+        session_ids=session_ids,
+        removed=removed,
+        unsupported_facts=unsupported_facts,
+    )
+    return naming.add_mentioning_tests(_forget_unproven(tx, deletion, erased_words, space=space), test_ids)
 
 
 def forget_messages(
     tx: Tx, *, space: str, conversation: str, session_id: str, numbers: Collection[int]
-) -> Forgotten | None:
-    """Forget some messages of one session of a locked conversation. Returns None if there are none of them.
+) -> Deletion | None:
+    """Delete some messages of one session of a locked conversation. Return None if none of them exists.
 
-    The memory of the session is forgotten, too, and is made again when something new is said there. A passage of a file
-    does not come back with a later version of the file; a file that is forgotten as a whole may be added again.
+    The session summary is deleted, too, and is rebuilt after the next message. A passage of a file does not come back
+    with a later version of the file; a file that is deleted as a whole may be added again.
     """
-    shaken: set[str] = set()
+    affected_facts: set[str] = set()
     removed = 0
-    said = list(naming.texts_of_messages(tx, numbers, space=space, session_id=session_id))
-    named = naming.tests_naming(tx, lambda: said, space=space)
-    every = [{"space": space, "session": session_id, "number": number} for number in numbers]
-    rows = [row for one in every for row in tx.all("find_going_message", **one)]
+    texts = list(naming.texts_of_messages(tx, numbers, space=space, session_id=session_id))
+    test_ids = naming.mentioning_tests(tx, lambda: texts, space=space)
+    message_keys = [{"space": space, "session": session_id, "number": number} for number in numbers]
+    rows = [row for message_key in message_keys for row in tx.all("find_going_message", **message_key)]
     since = _note_messages(tx, rows, identity.names_of_messages(tx, rows, space=space))
-    tx.lose(PASSAGE, _passages(rows))
-    for one in every:
-        shaken |= {row["id"] for row in tx.all("facts_from_message", None, **one)}
-        removed += tx.run("forget_message", **one)
+    tx.note_deleted(PASSAGE, _passages(rows))
+    for message_key in message_keys:
+        affected_facts |= {row["id"] for row in tx.all("facts_from_message", None, **message_key)}
+        removed += tx.run("forget_message", **message_key)
     if not removed:
         return None
     reviews.forget_messages(tx, space=space, session_id=session_id, numbers=numbers)
-    unsaid, gone = _unsaid(tx, shaken, space=space), [session_id]
-    forgotten = _forget_derived(tx, space=space, conversation=conversation, gone=gone, removed=removed, unsaid=unsaid)
-    return naming.also(_forget_unproven(tx, forgotten, Erased(said, since=since), space=space), named)
+    unsupported_facts, session_ids = _find_unsupported(tx, affected_facts, space=space), [session_id]
+    deletion = _forget_derived(
+        tx,
+        space=space,
+        conversation=conversation,
+        session_ids=session_ids,
+        removed=removed,
+        unsupported_facts=unsupported_facts,
+    )
+    return naming.add_mentioning_tests(
+        _forget_unproven(tx, deletion, ErasedWords(texts, since=since), space=space), test_ids
+    )
 
 
-def forget_learnt_from(tx: Tx, *, space: str, conversation: str, session_id: str, number: int) -> None:
-    """Forget what rests on a message that stays, however far its session was learnt from. Raises `UnderLegalHold`.
+def forget_derived_from(tx: Tx, *, space: str, conversation: str, session_id: str, number: int) -> None:
+    """Delete data derived from a message that stays, however far its session was learned from. Raises `LegalHoldError`.
 
-    Threads stay, too: they are an agent's own state.
+    Threads stay as well: they are an agent's own state.
     """
-    one = {"space": space, "session": session_id, "number": number}
-    rests = tx.one("what_rests_on_message", **one) or {"noted": False, "told": False}
-    noted = rests["noted"] or learning.has_answered(tx, space=space, session_id=session_id, number=number)
-    if not noted and not rests["told"]:
+    message_key = {"space": space, "session": session_id, "number": number}
+    dependents = tx.first("what_rests_on_message", **message_key) or {"noted": False, "told": False}
+    noted = dependents["noted"] or learning.has_answered(tx, space=space, session_id=session_id, number=number)
+    if not noted and not dependents["told"]:
         return
-    holds.refuse_if_held(tx, space=space)
-    shaken = {row["id"] for row in tx.all("facts_from_message", None, **one)}
-    tx.run("drop_message_sources", **one)
-    tx.run("drop_message_quotes", **one)
+    holds.check_not_on_hold(tx, space=space)
+    affected_facts = {row["id"] for row in tx.all("facts_from_message", None, **message_key)}
+    tx.run("drop_message_sources", **message_key)
+    tx.run("drop_message_quotes", **message_key)
     reviews.forget_messages(tx, space=space, session_id=session_id, numbers=[number])
-    unsaid, gone = _unsaid(tx, shaken, space=space), [session_id] if noted else []
-    _forget_derived(tx, space=space, conversation=conversation, gone=gone, removed=0, unsaid=unsaid, threads=False)
+    unsupported_facts, session_ids = _find_unsupported(tx, affected_facts, space=space), [session_id] if noted else []
+    _forget_derived(
+        tx,
+        space=space,
+        conversation=conversation,
+        session_ids=session_ids,
+        removed=0,
+        unsupported_facts=unsupported_facts,
+        threads=False,
+    )
 
 
-def _forget_unproven(tx: Tx, forgotten: Forgotten, erased: Erased, *, space: str) -> Forgotten:
-    """Forget also what models wrote with words that no message says any more, whatever sources they named."""
-    found = proof.unproven(tx, erased, space=space)
-    proof.drop_texts(tx, erased, found.words, space=space)
-    done = [forgotten]
-    for fact_id in found.ids[RefKind.FACT]:
-        done.append(forget_fact(tx, space=space, fact_id=fact_id) or Forgotten())
-    for session_id in found.ids[RefKind.SESSION_MEMORY]:
-        done.append(forget_session_memory(tx, space=space, session_id=session_id) or Forgotten())
-    pages = proof.redact_versions(tx, found, space=space)
+def _forget_unproven(tx: Tx, deletion: Deletion, erased_words: ErasedWords, *, space: str) -> Deletion:
+    """Delete texts of models with words that no message has any more, whatever sources they cite."""
+    unproven_texts = proof.find_unproven(tx, erased_words, space=space)
+    proof.drop_texts(tx, erased_words, unproven_texts.words, space=space)
+    parts = [deletion]
+    for fact_id in unproven_texts.ids[RefKind.FACT]:
+        parts.append(forget_fact(tx, space=space, fact_id=fact_id) or Deletion())
+    for session_id in unproven_texts.ids[RefKind.SESSION_SUMMARY]:
+        parts.append(forget_session_summary(tx, space=space, session_id=session_id) or Deletion())
+    pages = proof.redact_versions(tx, unproven_texts, space=space)
     if pages:
         changes.record_forgotten(tx, RefKind.DOCUMENT, space=space, ids=sorted(set(pages)))
-        tx.lose(RefKind.DOCUMENT, sorted(set(pages)))
-        done.append(Forgotten(documents=len(pages)))
-        forget_resting_on(tx, space=space, gone=sorted(set(pages)), again=True)
+        tx.note_deleted(RefKind.DOCUMENT, sorted(set(pages)))
+        parts.append(Deletion(documents=len(pages)))
+        forget_dependents(tx, space=space, deleted_ids=sorted(set(pages)), rebuild=True)
     return replace(
-        forgotten,
-        facts=sum(each.facts for each in done),
-        session_memories=sum(each.session_memories for each in done),
-        documents=sum(each.documents for each in done),
-        tests_naming=tuple(dict.fromkeys(name for each in done for name in each.tests_naming)),
+        deletion,
+        facts=sum(part.facts for part in parts),
+        session_summaries=sum(part.session_summaries for part in parts),
+        documents=sum(part.documents for part in parts),
+        mentioning_tests=tuple(dict.fromkeys(name for part in parts for name in part.mentioning_tests)),
     )
 
 
 def _note_messages(tx: Tx, rows: list[Row], names: Iterable[str]) -> int:
-    """Note what goes, for the receipt, and return when the first of it was recorded."""
-    tx.lose(RefKind.MESSAGE, (f"{row['session_id']}:{row['number']}" for row in rows))
-    tx.lose(IDEMPOTENCY_KEY, (row["idempotency_key"] for row in rows if row["idempotency_key"] is not None))
-    tx.lose(SAID, names)
+    """Note deleted messages for the receipt, and return the time at which the first was recorded."""
+    tx.note_deleted(RefKind.MESSAGE, (f"{row['session_id']}:{row['number']}" for row in rows))
+    tx.note_deleted(IDEMPOTENCY_KEY, (row["idempotency_key"] for row in rows if row["idempotency_key"] is not None))
+    tx.note_deleted(SAID, names)
     return min((row["recorded_at"] for row in rows), default=NO_LIMIT)
 
 
@@ -123,16 +147,16 @@ def _passages(rows: list[Row]) -> Iterator[str]:
             yield passage_name(row["content"], metadata)
 
 
-def _unsaid(tx: Tx, shaken: Collection[str], *, space: str) -> list[str]:
-    """Return those facts that lost a word of what they were first made of. Others lose what was made of it later."""
-    facts.drop_broken_supports(tx, space=space, fact_ids=shaken)
-    found: list[str] = []
-    for fact_id in sorted(shaken):
-        first = facts.learnt_effect(tx, space=space, fact_id=fact_id)
-        whole = {support.effect for support in facts.supports(tx, space=space, fact_id=fact_id)}
-        if first is not None and first not in whole:
-            found.append(fact_id)
-    return found
+def _find_unsupported(tx: Tx, affected_facts: Collection[str], *, space: str) -> list[str]:
+    """Return the facts that lost a quote of their first source. Other facts only lose later support."""
+    facts.drop_broken_supports(tx, space=space, fact_ids=affected_facts)
+    unsupported: list[str] = []
+    for fact_id in sorted(affected_facts):
+        first = facts.learned_effect(tx, space=space, fact_id=fact_id)
+        effects = {support.effect for support in facts.supports(tx, space=space, fact_id=fact_id)}
+        if first is not None and first not in effects:
+            unsupported.append(fact_id)
+    return unsupported
 
 
 def _forget_derived(
@@ -140,150 +164,164 @@ def _forget_derived(
     *,
     space: str,
     conversation: str,
-    gone: list[str],
+    session_ids: list[str],
     removed: int,
-    unsaid: list[str],
+    unsupported_facts: list[str],
     threads: bool = True,
-) -> Forgotten:
-    # A worker that is learning from these sessions has read what is gone: it loses its claim, and the job starts over.
-    tx.run("fence_extractors", space=space, kind=JobKind.EXTRACT, sessions=gone, now=tx.now)
+) -> Deletion:
+    # A worker that is learning from these sessions has read the messages: it loses its lease, and the job restarts.
+    tx.run("fence_extractors", space=space, kind=JobKind.EXTRACT, sessions=session_ids, now=tx.now)
     # A thread and a summary move from one session of a conversation to the next, with their text.
-    every = sessions.ids_of(tx, space=space, conversation=conversation) if threads else []
+    all_sessions = sessions.ids_of(tx, space=space, conversation=conversation) if threads else []
     sessions.drop_summary(tx, space=space, conversation=conversation)
-    tx.lose(THREAD, (row["id"] for row in tx.all("list_going_threads", space=space, sessions=every)))
-    removed_threads = tx.run("forget_threads", space=space, sessions=every) if every else 0
-    memories = tx.run("forget_session_memories", space=space, sessions=gone)
-    tx.lose(RefKind.SESSION_MEMORY, gone)
-    told = {source.session_id for each in unsaid for source in facts.sources_of(tx, space=space, fact_id=each)}
-    tx.run("forget_session_answers", space=space, kind=JobKind.EXTRACT, sessions=sorted(told.union(gone)))
-    tx.forgets = True
-    named = naming.tests_naming(tx, lambda: naming.texts_of_lost_facts(tx, unsaid, space=space), space=space)
-    lost = revive.forget_unsupported(tx, space=space, unsaid=unsaid)
-    changes.record_forgotten(tx, RefKind.SESSION_MEMORY, space=space, ids=gone)
-    changes.record_forgotten(tx, RefKind.FACT, space=space, ids=lost)
-    tx.lose(RefKind.FACT, lost)
-    touched = forget_resting_on(tx, space=space, gone=[*gone, *lost], again=memories > 0)
-    return Forgotten(
+    tx.note_deleted(THREAD, (row["id"] for row in tx.all("list_going_threads", space=space, sessions=all_sessions)))
+    removed_threads = tx.run("forget_threads", space=space, sessions=all_sessions) if all_sessions else 0
+    memories = tx.run("forget_session_summaries", space=space, sessions=session_ids)
+    tx.note_deleted(RefKind.SESSION_SUMMARY, session_ids)
+    source_sessions = {
+        source.session_id
+        for fact_id in unsupported_facts
+        for source in facts.sources_of(tx, space=space, fact_id=fact_id)
+    }
+    tx.run(
+        "forget_session_answers", space=space, kind=JobKind.EXTRACT, sessions=sorted(source_sessions.union(session_ids))
+    )
+    tx.deletes = True
+    test_ids = naming.mentioning_tests(
+        tx, lambda: naming.texts_of_deleted_facts(tx, unsupported_facts, space=space), space=space
+    )
+    deleted_facts = revive.delete_unsupported(tx, space=space, extra_ids=unsupported_facts)
+    changes.record_forgotten(tx, RefKind.SESSION_SUMMARY, space=space, ids=session_ids)
+    changes.record_forgotten(tx, RefKind.FACT, space=space, ids=deleted_facts)
+    tx.note_deleted(RefKind.FACT, deleted_facts)
+    touched = forget_dependents(tx, space=space, deleted_ids=[*session_ids, *deleted_facts], rebuild=memories > 0)
+    return Deletion(
         messages=removed,
-        facts=len(lost),
-        session_memories=memories,
+        facts=len(deleted_facts),
+        session_summaries=memories,
         documents=touched,
         threads=removed_threads,
-        tests_naming=named,
+        mentioning_tests=test_ids,
     )
 
 
-def forget_session_memory(tx: Tx, *, space: str, session_id: str) -> Forgotten | None:
-    """Forget the memory of a session until it is learnt from again. Returns None if there is none."""
-    if not tx.run("forget_session_memories", space=space, sessions=[session_id]):
+def forget_session_summary(tx: Tx, *, space: str, session_id: str) -> Deletion | None:
+    """Delete the summary of a session until the session is learned from again. Return None if there is none."""
+    if not tx.run("forget_session_summaries", space=space, sessions=[session_id]):
         return None
     tx.run("forget_session_answers", space=space, kind=JobKind.EXTRACT, sessions=[session_id])
-    tx.forgets = True
-    changes.record_forgotten(tx, RefKind.SESSION_MEMORY, space=space, ids=[session_id])
-    tx.lose(RefKind.SESSION_MEMORY, [session_id])
-    return Forgotten(session_memories=1, documents=forget_resting_on(tx, space=space, gone=[session_id], again=True))
+    tx.deletes = True
+    changes.record_forgotten(tx, RefKind.SESSION_SUMMARY, space=space, ids=[session_id])
+    tx.note_deleted(RefKind.SESSION_SUMMARY, [session_id])
+    return Deletion(
+        session_summaries=1, documents=forget_dependents(tx, space=space, deleted_ids=[session_id], rebuild=True)
+    )
 
 
-def forget_fact(tx: Tx, *, space: str, fact_id: str) -> Forgotten | None:
-    """Forget all versions of a fact, the answers it was learnt from, and the memories of the sessions that note it.
+def forget_fact(tx: Tx, *, space: str, fact_id: str) -> Deletion | None:
+    """Delete all versions of a fact, the answers it was learned from, and the session summaries that mention it.
 
     Returns None if there is none.
     """
     facts.lock(tx, space=space)
-    if tx.one("successor_of_fact", space=space, id=fact_id) is None:
+    if tx.first("successor_of_fact", space=space, id=fact_id) is None:
         return None
-    learnt_from = {source.session_id for source in facts.sources_of(tx, space=space, fact_id=fact_id)}
-    tx.run("forget_session_answers", space=space, kind=JobKind.EXTRACT, sessions=sorted(learnt_from))
-    named = naming.tests_naming(tx, lambda: naming.texts_of_facts(tx, [fact_id], space=space), space=space)
-    noting = _noting(tx, fact_id, sorted(learnt_from), space=space)
-    memories = tx.run("forget_session_memories", space=space, sessions=noting)
+    source_sessions = {source.session_id for source in facts.sources_of(tx, space=space, fact_id=fact_id)}
+    tx.run("forget_session_answers", space=space, kind=JobKind.EXTRACT, sessions=sorted(source_sessions))
+    test_ids = naming.mentioning_tests(tx, lambda: naming.texts_of_facts(tx, [fact_id], space=space), space=space)
+    mentioning_sessions = _mentioning_sessions(tx, fact_id, sorted(source_sessions), space=space)
+    memories = tx.run("forget_session_summaries", space=space, sessions=mentioning_sessions)
     facts.delete(tx, space=space, fact_id=fact_id)
-    changes.record_forgotten(tx, RefKind.SESSION_MEMORY, space=space, ids=noting)
+    changes.record_forgotten(tx, RefKind.SESSION_SUMMARY, space=space, ids=mentioning_sessions)
     changes.record_forgotten(tx, RefKind.FACT, space=space, ids=[fact_id])
-    tx.lose(RefKind.SESSION_MEMORY, noting)
-    tx.lose(RefKind.FACT, [fact_id])
-    touched = forget_resting_on(tx, space=space, gone=[fact_id, *noting], again=memories > 0)
-    return Forgotten(facts=1, session_memories=memories, documents=touched, tests_naming=named)
+    tx.note_deleted(RefKind.SESSION_SUMMARY, mentioning_sessions)
+    tx.note_deleted(RefKind.FACT, [fact_id])
+    touched = forget_dependents(tx, space=space, deleted_ids=[fact_id, *mentioning_sessions], rebuild=memories > 0)
+    return Deletion(facts=1, session_summaries=memories, documents=touched, mentioning_tests=test_ids)
 
 
-def _noting(tx: Tx, fact_id: str, sessions: list[str], *, space: str) -> list[str]:
-    """Return those sessions whose memory says what a fact says."""
-    said = {each.content for each in facts.versions(tx, space=space, fact_id=fact_id)}
-    said |= {support.statement for support in facts.supports(tx, space=space, fact_id=fact_id)}
-    memories = {each: learning.find_memory(tx, space=space, session_id=each) for each in sessions}
+def _mentioning_sessions(tx: Tx, fact_id: str, sessions: list[str], *, space: str) -> list[str]:
+    """Return the sessions whose summary repeats a fact."""
+    texts = {item.text for item in facts.versions(tx, space=space, fact_id=fact_id)}
+    texts |= {support.statement for support in facts.supports(tx, space=space, fact_id=fact_id)}
+    memories = {item: learning.find_memory(tx, space=space, session_id=item) for item in sessions}
     return [
-        each
-        for each, memory in memories.items()
-        if memory is not None and any(text in memory.raw_memory for text in said)
+        item
+        for item, memory in memories.items()
+        if memory is not None and any(text in memory.raw_memory for text in texts)
     ]
 
 
-def forget_document(tx: Tx, *, space: str, document_id: str) -> Forgotten | None:
+def forget_document(tx: Tx, *, space: str, document_id: str) -> Deletion | None:
     """Remove the text from every version of a document; it stays in the tree. Returns None if it has no text.
 
-    A document that was made from facts and session memories is rebuilt from them, as long as those exist.
+    A document that was built from facts and session summaries is rebuilt from those that still exist.
     """
     runs = [row["run"] for row in tx.all("runs_of_document", space=space, id=document_id)]
-    named = naming.tests_naming(tx, lambda: naming.texts_of_document(tx, document_id, space=space), space=space)
-    written = identity.names_of_versions(tx, document_id, space=space)
+    test_ids = naming.mentioning_tests(tx, lambda: naming.texts_of_document(tx, document_id, space=space), space=space)
+    version_names = identity.names_of_versions(tx, document_id, space=space)
     touched = tx.run("redact_versions", space=space, id=document_id)
     if not touched:
         return None
-    tx.lose(WRITTEN, written)
-    tx.forgets = True
+    tx.note_deleted(WRITTEN, version_names)
+    tx.deletes = True
     changes.record_forgotten(tx, RefKind.DOCUMENT, space=space, ids=[document_id])
-    tx.lose(RefKind.DOCUMENT, [document_id])
-    tx.lose(DOCUMENT_KEY, (row["key"] for row in tx.all("list_document_operations", space=space, id=document_id)))
+    tx.note_deleted(RefKind.DOCUMENT, [document_id])
+    tx.note_deleted(
+        DOCUMENT_KEY, (row["key"] for row in tx.all("list_document_operations", space=space, id=document_id))
+    )
     tx.run("delete_document_operations", space=space, id=document_id)
     for run in runs:
         tx.run("drop_change_set", space=space, run=run)
-    forget_resting_on(tx, space=space, gone=[document_id], again=True)
-    return Forgotten(documents=touched, tests_naming=named)
+    forget_dependents(tx, space=space, deleted_ids=[document_id], rebuild=True)
+    return Deletion(documents=touched, mentioning_tests=test_ids)
 
 
-def forget_space(tx: Tx, *, space: str) -> Forgotten | None:
+def forget_space(tx: Tx, *, space: str) -> Deletion | None:
     """Remove a space with its entire content, and count it. Returns None if there is no such space."""
-    held = count_space(tx, space=space)
-    if held is None:
+    counts = count_space(tx, space=space)
+    if counts is None:
         return None
-    tx.lose(IDEMPOTENCY_KEY, (row["key"] for row in tx.all("list_idempotency_keys", space=space)))
-    tx.lose(DOCUMENT_KEY, (row["key"] for row in tx.all("list_document_keys", space=space)))
-    tx.lose(SPACE, [space])
+    tx.note_deleted(IDEMPOTENCY_KEY, (row["key"] for row in tx.all("list_idempotency_keys", space=space)))
+    tx.note_deleted(DOCUMENT_KEY, (row["key"] for row in tx.all("list_document_keys", space=space)))
+    tx.note_deleted(SPACE, [space])
     if not tx.run("forget_space", space=space):
         return None
-    tx.forgets = True
+    tx.deletes = True
     changes.forget(tx, space=space)
-    return held
+    return counts
 
 
-def count_space(tx: Tx, *, space: str) -> Forgotten | None:
+def count_space(tx: Tx, *, space: str) -> Deletion | None:
     """Count the content of a space. Returns None if there is no such space."""
-    held = tx.one("count_space", space=space)
-    return None if held is None else Forgotten(**held, tests=len(naming.held_ids(tx, space=space)))
+    counts = tx.first("count_space", space=space)
+    return None if counts is None else Deletion(**counts, tests=len(naming.all_test_ids(tx, space=space)))
 
 
-def forget_resting_on(tx: Tx, *, space: str, gone: list[str], again: bool = False) -> int:
-    """Remove the text of everything that rests on what is gone, and queue jobs to rebuild it where needed.
+def forget_dependents(tx: Tx, *, space: str, deleted_ids: list[str], rebuild: bool = False) -> int:
+    """Remove the text of everything derived from deleted items, and queue jobs to rebuild it if needed.
 
-    Documents lose their text at once, in every version. Returns how many versions that were.
+    Documents lose their text at once, in every version. Return the number of these versions.
     """
-    # A running writer may have read it: it loses its claim, and the run starts over.
+    # A running writer may have read the text: it loses its lease, and the run starts over.
     tx.run("fence_writers", space=space, kind=JobKind.EXTRACT, now=tx.now)
-    touched = [row["id"] for row in tx.all("redact_resting_on", space=space, ids=gone)]
-    tx.forgets = True
+    touched = [row["id"] for row in tx.all("redact_resting_on", space=space, ids=deleted_ids)]
+    tx.deletes = True
     changes.record_forgotten(tx, RefKind.DOCUMENT, space=space, ids=sorted(set(touched)))
-    tx.lose(RefKind.DOCUMENT, sorted(set(touched)))
+    tx.note_deleted(RefKind.DOCUMENT, sorted(set(touched)))
     tx.run("forget_writers_answers", space=space, kind=JobKind.EXTRACT)
     relearnings.drop_proposals(tx, space=space)
-    proposed = _drop_change_sets(tx, space=space, gone=gone)
-    if again or touched or proposed:
+    proposed = _drop_change_sets(tx, space=space, deleted_ids=deleted_ids)
+    if rebuild or touched or proposed:
         tx.run("clear_selection", space=space)
         jobs.queue(tx, space=space, kind=JobKind.CONSOLIDATE, key=jobs.SPACE_KEY, watermark=0)
     return len(touched)
 
 
-def _drop_change_sets(tx: Tx, *, space: str, gone: list[str]) -> bool:
-    named = [row["run"] for row in tx.all("list_change_set_texts", space=space) if not names_in(row).isdisjoint(gone)]
-    for run in named:
+def _drop_change_sets(tx: Tx, *, space: str, deleted_ids: list[str]) -> bool:
+    runs = [
+        row["run"] for row in tx.all("list_change_set_texts", space=space) if not names_in(row).isdisjoint(deleted_ids)
+    ]
+    for run in runs:
         tx.run("drop_change_set", space=space, run=run)
-    return bool(named)
+    return bool(runs)

@@ -1,85 +1,87 @@
-"""Echoes: sessions that were shown what is forgotten, and the lines there that repeat it."""
+"""Repeats: sessions that were shown deleted texts, and the messages there that repeat them."""
 
 from collections.abc import Iterable, Sequence
 
 from bethink.memory.deletion.plan import Step
 from bethink.model.erasures import CONVERSATION, SESSION, SPACE
-from bethink.model.recall import RefKind
+from bethink.model.refs import RefKind
 from bethink.model.words import key_words, stem, words_of
 from bethink.store import facts, messages, sessions
 from bethink.store.db import Tx
 
-_MOST_SESSIONS = 200
-_SHARE = 0.6
-"""A line repeats a text if it has this part of the words that carry its meaning, and at least two of them."""
+_MAX_SESSIONS = 200
+_MIN_SHARE = 0.6
+"""A message repeats a text if it has this share of the words that carry its meaning, and at least two."""
 
 
-def shown_to(tx: Tx, *, space: str) -> tuple[str, ...]:
-    """Return the sessions that were shown something of what this transaction forgot, and are still there."""
-    found: dict[str, None] = {}
+def exposed_sessions(tx: Tx, *, space: str) -> tuple[str, ...]:
+    """Return the remaining sessions that were shown an item that this transaction deleted."""
+    session_ids: dict[str, None] = {}
     for kind in RefKind:
-        names = list(tx.gone.get(kind, ()))
+        names = list(tx.deleted_ids.get(kind, ()))
         if kind is RefKind.MESSAGE:
             parts = [name.rpartition(":") for name in names]
             rows = tx.all(
                 "sessions_shown_messages",
                 space=space, ids=[part[0] for part in parts], numbers=[int(part[2]) for part in parts],
-                limit=_MOST_SESSIONS,
+                limit=_MAX_SESSIONS,
             ) if parts else []  # fmt: skip
         else:
-            given = {"space": space, "kind": kind, "ids": names, "limit": _MOST_SESSIONS}
-            rows = tx.all("sessions_shown", **given) if names else []
-        found |= dict.fromkeys(row["session_id"] for row in rows)
-    gone = {name.rpartition(":")[0] for name in tx.gone.get(RefKind.MESSAGE, ())}
-    return tuple(each for each in found if each and each not in gone)[:_MOST_SESSIONS]
+            params = {"space": space, "kind": kind, "ids": names, "limit": _MAX_SESSIONS}
+            rows = tx.all("sessions_shown", **params) if names else []
+        session_ids |= dict.fromkeys(row["session_id"] for row in rows)
+    deleted_sessions = {name.rpartition(":")[0] for name in tx.deleted_ids.get(RefKind.MESSAGE, ())}
+    return tuple(session_id for session_id in session_ids if session_id and session_id not in deleted_sessions)[
+        :_MAX_SESSIONS
+    ]
 
 
-def echoing(tx: Tx, steps: Sequence[Step], *, space: str) -> list[Step]:
-    """Return the lines of other sessions that repeat what is about to be forgotten, after they were shown it."""
-    found: list[Step] = []
+def find_repeats(tx: Tx, steps: Sequence[Step], *, space: str) -> list[Step]:
+    """Return the messages of other sessions that were shown the items of these steps and repeat them."""
+    repeats: list[Step] = []
     texts: list[str] = []
-    shown: dict[str, None] = {}
+    exposed: dict[str, None] = {}
     own = {(step.id, number) for step in steps for number in step.numbers if step.kind == RefKind.MESSAGE}
     for step in steps:
         if step.kind == SPACE:
             return []
-        said, refs = _texts(tx, step, space=space)
-        texts += said
+        step_texts, refs = _texts(tx, step, space=space)
+        texts += step_texts
         for kind, ids in refs.items():
-            rows = tx.all("sessions_shown", space=space, kind=kind, ids=ids, limit=_MOST_SESSIONS) if ids else []
-            shown |= dict.fromkeys(row["session_id"] for row in rows if row["session_id"])
-    wanted = [words for words in (_meaning(text) for text in texts) if words]
-    for session_id in shown:
+            rows = tx.all("sessions_shown", space=space, kind=kind, ids=ids, limit=_MAX_SESSIONS) if ids else []
+            exposed |= dict.fromkeys(row["session_id"] for row in rows if row["session_id"])
+    meanings = [words for words in (_meaning(text) for text in texts) if words]
+    for session_id in exposed:
         records = messages.after(tx, space=space, session_id=session_id, number=0, retracted=True)
         numbers = [
-            each.number
-            for each in records
-            if (session_id, each.number) not in own and _repeats(each.message.content, wanted)
+            record.number
+            for record in records
+            if (session_id, record.number) not in own and _repeats(record.message.content, meanings)
         ]
         if numbers:
-            found.append(Step(RefKind.MESSAGE, session_id, tuple(numbers)))
-    return found
+            repeats.append(Step(RefKind.MESSAGE, session_id, tuple(numbers)))
+    return repeats
 
 
 def _texts(tx: Tx, step: Step, *, space: str) -> tuple[list[str], dict[str, list[str]]]:
-    """Return the texts of what goes, and the ids under which it or what was made of it may have been shown."""
+    """Return the texts of a step, and the ids under which they or derived data may have been shown."""
     if step.kind == RefKind.FACT:
-        return [each.content for each in facts.versions(tx, space=space, fact_id=step.id)], {RefKind.FACT: [step.id]}
-    within = sessions.ids_of(tx, space=space, conversation=step.id) if step.kind == CONVERSATION else [step.id]
+        return [item.text for item in facts.versions(tx, space=space, fact_id=step.id)], {RefKind.FACT: [step.id]}
+    session_ids = sessions.ids_of(tx, space=space, conversation=step.id) if step.kind == CONVERSATION else [step.id]
     if step.kind not in (RefKind.MESSAGE, SESSION, CONVERSATION):
         return [], {step.kind: [step.id]}
-    said: list[str] = []
-    for session_id in within:
+    texts: list[str] = []
+    for session_id in session_ids:
         records = messages.after(tx, space=space, session_id=session_id, number=0, retracted=True)
-        said += [each.message.content for each in records if not step.numbers or each.number in step.numbers]
-    learnt = [row["fact_id"] for row in tx.all("facts_from_sessions", space=space, sessions=within)]
-    return said, {RefKind.MESSAGE: within, RefKind.SESSION_MEMORY: within, RefKind.FACT: learnt}
+        texts += [item.message.content for item in records if not step.numbers or item.number in step.numbers]
+    fact_ids = [row["fact_id"] for row in tx.all("facts_from_sessions", space=space, sessions=session_ids)]
+    return texts, {RefKind.MESSAGE: session_ids, RefKind.SESSION_SUMMARY: session_ids, RefKind.FACT: fact_ids}
 
 
 def _meaning(text: str) -> frozenset[str]:
     return frozenset(stem(word) for word in key_words(text))
 
 
-def _repeats(text: str, wanted: Iterable[frozenset[str]]) -> bool:
-    said = {stem(word) for word in words_of(text)}
-    return any(len(words & said) >= max(min(2, len(words)), _SHARE * len(words)) for words in wanted)
+def _repeats(text: str, meanings: Iterable[frozenset[str]]) -> bool:
+    stems = {stem(word) for word in words_of(text)}
+    return any(len(words & stems) >= max(min(2, len(words)), _MIN_SHARE * len(words)) for words in meanings)

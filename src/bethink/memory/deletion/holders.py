@@ -1,4 +1,4 @@
-"""Asks features who holds words of what is deleted: a module `deletion.py` of a feature answers as `HOLDER`."""
+"""Features whose items may repeat deleted texts. A feature declares its `HOLDER` in a module `deletion.py`."""
 
 from collections.abc import Callable, Iterable
 from functools import cache
@@ -9,7 +9,7 @@ from bethink.store.db import Tx
 
 
 class TextHolder(Protocol):
-    """A feature whose items people wrote: they are named when a text they repeat is deleted, not deleted with it."""
+    """A feature with items that people wrote: if they repeat a deleted text, they are reported, not deleted."""
 
     def ids(self, tx: Tx, *, space: str) -> list[str]:
         """Return the ids of its items in a space."""
@@ -22,5 +22,5 @@ class TextHolder(Protocol):
 
 @cache
 def holders() -> tuple[TextHolder, ...]:
-    """Return every feature that holds texts."""
+    """Return the holder of every feature that has one."""
     return tuple(module.HOLDER for module in modules_named("deletion"))

@@ -1,8 +1,8 @@
-"""Looks for words that only forgotten messages had, in what models wrote: a model may have named the wrong source.
+"""Finds words of deleted messages in texts that models wrote: a model may have cited the wrong source.
 
-Such a text cannot be proven from what is left. One such word is enough for a page, as it is written anew from what is
-left. A fact or a note on a session goes if it has a name or a number of the message, or two of its words: a model has
-words of its own. What a person wrote stays.
+The remaining messages do not support such a text. One such word is enough for a page, which is rebuilt from the
+remaining messages. A fact or a session summary is deleted if it has a name or a number of the message, or two of its
+words: models add words of their own. Texts that people wrote stay.
 """
 
 import json
@@ -11,45 +11,45 @@ from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from typing import Any
 
-from bethink.base.language import counted
+from bethink.base.language import count_terms
 from bethink.model.jobs import JobKind
-from bethink.model.recall import RefKind
+from bethink.model.refs import RefKind
 from bethink.store import candidates, facts
 from bethink.store.db import Row, Tx
 from bethink.store.terms import KINDS, words_of
 
-_TOGETHER = 200
-"""How many words are looked up at once."""
-_TELLING = re.compile(r"(?<=[^\s.!?:;\"'(\[-] )[^\W\d_a-z]\w+|\b\w*\d\w*\d\w*\d\w*\b")
-"""Within a sentence, a word with a capital; anywhere, what has three digits."""
-_OWN = frozenset(counted("user owner assistant"))
-"""Words that models use themselves, whatever was said."""
+_BATCH = 200
+"""Number of words per lookup."""
+_DISTINCTIVE = re.compile(r"(?<=[^\s.!?:;\"'(\[-] )[^\W\d_a-z]\w+|\b\w*\d\w*\d\w*\d\w*\b")
+"""A capitalized word within a sentence, or any word with three digits."""
+_OWN = frozenset(count_terms("user owner assistant"))
+"""Words that models add themselves."""
 
 
-class Erased:
-    """The words of messages that go: of each of them, and those that tell who or what it is about."""
+class ErasedWords:
+    """The words of deleted messages: all words of each message, and the distinctive ones."""
 
     def __init__(self, texts: Iterable[str], *, since: int) -> None:
         self.since = since
-        """When the first of them was recorded: what was made before it cannot repeat it."""
+        """Time at which the first message was recorded: earlier texts cannot repeat it."""
         self.messages: list[frozenset[str]] = []
-        self.telling: set[str] = set()
+        self.distinctive: set[str] = set()
         for text in texts:
             self.messages.append(frozenset(words_of(text).counts) - _OWN)
-            self.telling |= counted(" ".join(_TELLING.findall(text))).keys()
+            self.distinctive |= count_terms(" ".join(_DISTINCTIVE.findall(text))).keys()
 
     def words(self) -> list[str]:
-        """Return all of them, in order."""
+        """Return all words, sorted."""
         return sorted(frozenset[str]().union(*self.messages))
 
-    def repeats(self, having: AbstractSet[str], gone: AbstractSet[str]) -> bool:
-        """Return whether a text with some words says more of a message than a model would by itself."""
-        left = having & gone
-        return bool(left & self.telling) or any(len(left & words) > 1 for words in self.messages)
+    def repeats(self, having: AbstractSet[str], deleted_words: AbstractSet[str]) -> bool:
+        """Return whether a text with these words repeats more of a message than a model would add by itself."""
+        shared = having & deleted_words
+        return bool(shared & self.distinctive) or any(len(shared & words) > 1 for words in self.messages)
 
 
-class Unproven:
-    """What has a word that no message says any more."""
+class UnprovenTexts:
+    """Texts with a word that no remaining message has."""
 
     def __init__(self) -> None:
         self.words: set[str] = set()
@@ -58,66 +58,73 @@ class Unproven:
         """Versions of documents."""
 
 
-def unproven(tx: Tx, erased: Erased, *, space: str) -> Unproven:
-    """Return what models wrote with words of forgotten messages, where no message has the word any more."""
-    found = Unproven()
+def find_unproven(tx: Tx, erased_words: ErasedWords, *, space: str) -> UnprovenTexts:
+    """Return the texts of models with words of deleted messages that no remaining message has."""
+    result = UnprovenTexts()
     having: dict[int, set[str]] = {}
-    listed, message = erased.words(), KINDS.index(RefKind.MESSAGE)
-    for at in range(0, len(listed), _TOGETHER):
-        for word, docs in candidates.rare_postings(tx, space=space, stems=listed[at : at + _TOGETHER]).items():
+    listed, message = erased_words.words(), KINDS.index(RefKind.MESSAGE)
+    for at in range(0, len(listed), _BATCH):
+        for word, docs in candidates.rare_postings(tx, space=space, stems=listed[at : at + _BATCH]).items():
             if not any(doc & 3 == message for doc in docs):
-                found.words.add(word)
+                result.words.add(word)
                 for doc in docs:
                     having.setdefault(doc, set()).add(word)
-    rows = tx.all("texts_of_docs", docs=sorted(having), since=erased.since) if having else []
+    rows = tx.all("texts_of_docs", docs=sorted(having), since=erased_words.since) if having else []
     for row in rows:
         kind = RefKind(row["kind"])
         if kind is RefKind.DOCUMENT:
-            found.versions.append((row["id"], row["number"]))
-        elif erased.repeats(having[row["doc"]], found.words) and _was_learnt(tx, kind, row["id"], space=space):
-            found.ids[kind].append(row["id"])
-    return found
+            result.versions.append((row["id"], row["number"]))
+        elif erased_words.repeats(having[row["doc"]], result.words) and _was_learned(tx, kind, row["id"], space=space):
+            result.ids[kind].append(row["id"])
+    return result
 
 
-def _was_learnt(tx: Tx, kind: RefKind, name: str, *, space: str) -> bool:
-    return kind is not RefKind.FACT or facts.learnt_effect(tx, space=space, fact_id=name) is not None
+def _was_learned(tx: Tx, kind: RefKind, name: str, *, space: str) -> bool:
+    return kind is not RefKind.FACT or facts.learned_effect(tx, space=space, fact_id=name) is not None
 
 
-def redact_versions(tx: Tx, found: Unproven, *, space: str) -> list[str]:
+def redact_versions(tx: Tx, unproven_texts: UnprovenTexts, *, space: str) -> list[str]:
     """Remove the text of versions that no person wrote, and return the ids of their documents."""
-    if not found.versions:
+    if not unproven_texts.versions:
         return []
-    ids, numbers = [each[0] for each in found.versions], [each[1] for each in found.versions]
+    ids, numbers = (
+        [version[0] for version in unproven_texts.versions],
+        [version[1] for version in unproven_texts.versions],
+    )
     return [row["id"] for row in tx.all("redact_unproven", space=space, ids=ids, numbers=numbers)]
 
 
-def drop_texts(tx: Tx, erased: Erased, gone: AbstractSet[str], *, space: str) -> None:
-    """Remove recorded answers, change sets and claims under review that repeat what only forgotten messages said."""
-    if not gone:
+def drop_texts(tx: Tx, erased_words: ErasedWords, deleted_words: AbstractSet[str], *, space: str) -> None:
+    """Remove recorded answers, change sets and claims under review that repeat words of deleted messages only."""
+    if not deleted_words:
         return
-    for row in _having(tx.all("list_extraction_answers", space=space, kind=JobKind.EXTRACT), _any_of(gone)):
+    for row in _matching_rows(
+        tx.all("list_extraction_answers", space=space, kind=JobKind.EXTRACT), _has_any(deleted_words)
+    ):
         tx.run("forget_session_answers", space=space, kind=JobKind.EXTRACT, sessions=[row["key"]])
-    for row in _having(tx.all("list_change_set_texts", space=space), _any_of(gone)):
+    for row in _matching_rows(tx.all("list_change_set_texts", space=space), _has_any(deleted_words)):
         tx.run("drop_change_set", space=space, run=row["run"])
-    for row in _having(tx.all("list_claims", space=space), lambda words: erased.repeats(words, gone)):
+    for row in _matching_rows(
+        tx.all("list_claims", space=space), lambda words: erased_words.repeats(words, deleted_words)
+    ):
         tx.run("drop_review", space=space, id=row["id"])
 
 
-def _any_of(gone: AbstractSet[str]) -> Callable[[AbstractSet[str]], bool]:
-    return lambda words: not words.isdisjoint(gone)
+def _has_any(deleted_words: AbstractSet[str]) -> Callable[[AbstractSet[str]], bool]:
+    return lambda words: not words.isdisjoint(deleted_words)
 
 
-def _having(rows: Iterable[Row], fits: Callable[[AbstractSet[str]], bool]) -> list[Row]:
-    """Return the rows whose texts fit, also where those are values in JSON."""
-    found: list[Row] = []
+def _matching_rows(rows: Iterable[Row], is_match: Callable[[AbstractSet[str]], bool]) -> list[Row]:
+    """Return the rows whose texts match, including texts inside JSON."""
+    matches: list[Row] = []
     for row in rows:
-        text = " ".join(_values([_read(each) for each in row.values() if isinstance(each, str)]))
-        if fits(counted(text).keys()):
-            found.append(row)
-    return found
+        text = " ".join(_values([_parse_json(value) for value in row.values() if isinstance(value, str)]))
+        if is_match(count_terms(text).keys()):
+            matches.append(row)
+    return matches
 
 
-def _read(text: str) -> Any:
+def _parse_json(text: str) -> Any:
     try:
         return json.loads(text) if text[:1] in "[{" else text
     except (ValueError, RecursionError):
@@ -128,8 +135,8 @@ def _values(value: Any) -> Iterable[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
-        for each in value.values():  # pyright: ignore[reportUnknownVariableType]
-            yield from _values(each)
+        for item in value.values():  # pyright: ignore[reportUnknownVariableType]
+            yield from _values(item)
     elif isinstance(value, list):
-        for each in value:  # pyright: ignore[reportUnknownVariableType]
-            yield from _values(each)
+        for item in value:  # pyright: ignore[reportUnknownVariableType]
+            yield from _values(item)

@@ -1,4 +1,4 @@
-"""Carries out a recorded erasure from wherever it stands, and settles it. Any process may do this, at any time."""
+"""Carries out a recorded erasure from its current state, and settles it. Any process may do this at any time."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -9,148 +9,151 @@ from typing import Any
 from anyio import to_thread
 
 from bethink.base.logs import logger
-from bethink.errors import BethinkError, Misconfigured, Moved, NotFound, UnderLegalHold
+from bethink.errors import BethinkError, ConfigurationError, LegalHoldError, NotFoundError, SpaceMovedError
 from bethink.memory.deletion import plan as planning
 from bethink.memory.deletion import receipts, sinks
-from bethink.memory.deletion.echoes import shown_to
+from bethink.memory.deletion.echoes import exposed_sessions
 from bethink.memory.documents.files import clear_folder
-from bethink.model.erasures import ARTEFACTS, EXPORT, WRITING, Erasure, OpenErasure, OpenErasures
-from bethink.model.records import Forgotten
+from bethink.model.erasures import ARTIFACTS, EXPORT, WRITING, Erasure, OpenErasure
+from bethink.model.paging import Page
+from bethink.model.records import Deletion
 from bethink.store import erasures
 from bethink.store.db import Database, Row, Tx
 from bethink.store.keys import deployment_key, learner
 from bethink.store.sql import Dialect
 
-_LONGEST_WRITE = timedelta(minutes=10)
-"""Who has marked a folder as being written to for longer than this is gone."""
+_MAX_WRITE = timedelta(minutes=10)
+"""A process that has marked a folder as being written for longer than this has died."""
 _SIGNING_KEY = "receipts"
 _log = logger("forget")
 
 
 class Settler:
-    """Removes what an erasure names, waits for no one, and settles it once every place has confirmed."""
+    """Removes the items of an erasure, and settles it once every sink has confirmed."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def remove(self, space: str, erasure_id: str) -> Forgotten | None:
-        """Remove the rows of an erasure. Returns None if there was nothing, or another process has done it.
+    async def remove(self, space: str, erasure_id: str) -> Deletion | None:
+        """Remove the rows of an erasure. Return None if there were none, or another process removed them.
 
-        Raises `UnderLegalHold` if a hold was placed since it was recorded: nothing goes then.
+        Raises `LegalHoldError` if a hold was placed since the erasure was recorded: nothing is deleted then.
         """
 
-        def body(tx: Tx) -> Forgotten | None:
+        def body(tx: Tx) -> Deletion | None:
             plan = erasures.plan_of(tx, space=space, erasure_id=erasure_id)  # this locks it
             if "steps" not in plan:
-                went = plan.get("went")
-                return None if went is None else Forgotten(**went)
+                counts = plan.get("went")
+                return None if counts is None else Deletion(**counts)
             done = planning.carry_out(tx, planning.steps_from(plan["steps"]), space=space)
             if done is None:
                 return None
             erasure = erasures.find(tx, space=space, erasure_id=erasure_id)
             assert erasure is not None  # noqa: S101 - locked above
-            self._note(tx, erasure, plan, done)
-            return planning.named(tx, done, space=space)
+            self._record_deletion(tx, erasure, plan, done)
+            return planning.add_refs(tx, done, space=space)
 
         return await self._database.transact(body, space=space)
 
-    def _note(self, tx: Tx, erasure: Erasure, plan: dict[str, Any], done: Forgotten) -> None:
-        """Write down what went, in the transaction in which it goes."""
+    def _record_deletion(self, tx: Tx, erasure: Erasure, plan: dict[str, Any], done: Deletion) -> None:
+        """Record the deleted items in the transaction that deletes them."""
         space = erasure.space
-        names = [(kind, name) for kind, every in tx.gone.items() for name in every]
-        erasures.bury(tx, names, space=space, erasure_id=erasure.id, at=erasure.requested_at)
+        names = [(kind, name) for kind, names_of_kind in tx.deleted_ids.items() for name in names_of_kind]
+        erasures.add_tombstones(tx, names, space=space, erasure_id=erasure.id, at=erasure.requested_at)
         erasures.confirm(tx, space=space, erasure_id=erasure.id, sinks=sinks.clean_inside(tx, space=space))
-        went = {
-            "messages": done.messages, "facts": done.facts, "session_memories": done.session_memories,
+        counts = {
+            "messages": done.messages, "facts": done.facts, "session_summaries": done.session_summaries,
             "documents": done.documents, "threads": done.threads, "others": done.others,
             "tests": done.tests,
         }  # fmt: skip
-        after = {"went": went, "shown_to": list(shown_to(tx, space=space)), "folder": plan.get("folder", "")}
+        after = {"went": counts, "shown_to": list(exposed_sessions(tx, space=space)), "folder": plan.get("folder", "")}
         erasures.note_receipt(tx, space=space, erasure_id=erasure.id, plan=after, receipt="null")
-        tx.forgets = True
+        tx.deletes = True
 
     async def settle(self, space: str, erasure_id: str) -> Erasure:
-        """Clear what lies outside of the database, and settle the erasure if every place has confirmed."""
+        """Clear data outside of the database, and settle the erasure if every sink has confirmed."""
         emptied = await self._database.empty_log()
-        written = await self._database.transact(lambda tx: erasures.written(tx, space=space), space=space, read=True)
-        cleared = [row for row in written if await self._is_clear(row)]
+        file_rows = await self._database.transact(
+            lambda tx: erasures.written_files(tx, space=space), space=space, read_only=True
+        )
+        cleared = [row for row in file_rows if await self._is_clear(row)]
 
         def body(tx: Tx) -> Erasure:
             confirmed = [sinks.LOG] if emptied else []
             for row in cleared:
                 erasures.drop_written(tx, space=space, host=row["host"], path=row["path"])
-            left = erasures.written(tx, space=space)
-            here = [row for row in left if row["host"] == sinks.this_host()]
-            if not any(row["kind"] in (ARTEFACTS, WRITING) for row in here):
+            remaining = erasures.written_files(tx, space=space)
+            local = [row for row in remaining if row["host"] == sinks.this_host()]
+            if not any(row["kind"] in (ARTIFACTS, WRITING) for row in local):
                 confirmed.append(sinks.FILES)
             erasures.confirm(tx, space=space, erasure_id=erasure_id, sinks=[*confirmed, sinks.EXPORTS])
-            return self._settled(tx, space, erasure_id, left)
+            return self._settle(tx, space, erasure_id, remaining)
 
         return await self._database.transact(body, space=space)
 
     async def _is_clear(self, row: Row) -> bool:
-        """Clear a folder of this machine; return whether nothing is left that should go."""
+        """Clear a folder of this machine; return whether it has no more data to delete."""
         if row["host"] != sinks.this_host():
             return False
         path = Path(row["path"])
         if row["kind"] == EXPORT:
             return not await to_thread.run_sync(path.exists)
         await to_thread.run_sync(clear_folder, path)
-        return row["kind"] == ARTEFACTS or await self._is_old(row)
+        return row["kind"] == ARTIFACTS or await self._is_old(row)
 
     async def _is_old(self, row: Row) -> bool:
-        now = await self._database.transact(lambda tx: tx.now, read=True)
-        return row["written_at"] < int((now - _LONGEST_WRITE).timestamp() * 1_000_000)
+        now = await self._database.transact(lambda tx: tx.now, read_only=True)
+        return row["written_at"] < int((now - _MAX_WRITE).timestamp() * 1_000_000)
 
-    def _settled(self, tx: Tx, space: str, erasure_id: str, written: list[Row]) -> Erasure:
+    def _settle(self, tx: Tx, space: str, erasure_id: str, file_rows: list[Row]) -> Erasure:
         plan = erasures.plan_of(tx, space=space, erasure_id=erasure_id)
-        found = erasures.find(tx, space=space, erasure_id=erasure_id)
-        if found is None:
-            raise NotFound(f"no erasure {erasure_id!r} in space {space!r}.")
-        if found.settled_at is not None:
-            return found
-        is_done = not found.open_sinks
+        recorded = erasures.find(tx, space=space, erasure_id=erasure_id)
+        if recorded is None:
+            raise NotFoundError(f"No erasure {erasure_id!r} in space {space!r}.")
+        if recorded.settled_at is not None:
+            return recorded
+        is_done = not recorded.open_sinks
         erasure = Erasure(
             space=space,
-            id=found.id,
-            asked_by=found.asked_by,
-            key_prefix=found.key_prefix,
-            reason=found.reason,
-            requested_at=found.requested_at,
+            id=recorded.id,
+            asked_by=recorded.asked_by,
+            key_prefix=recorded.key_prefix,
+            reason=recorded.reason,
+            requested_at=recorded.requested_at,
             settled_at=tx.now if is_done else None,
-            sinks=found.sinks,
+            sinks=recorded.sinks,
         )
         stones = erasures.tombstones(tx, space=space, erasure_id=erasure_id)
-        outside = _out_of_reach(tx, plan, written)
-        made = receipts.receipt_of(erasure, plan=plan, stones=stones, out_of_reach=outside)
-        text = receipts.signed(made, seed=deployment_key(tx, _SIGNING_KEY))
+        outside = _out_of_reach(tx, plan, file_rows)
+        receipt = receipts.receipt_of(erasure, plan=plan, stones=stones, out_of_reach=outside)
+        text = receipts.sign_receipt(receipt, seed=deployment_key(tx, _SIGNING_KEY))
         if is_done:
             erasures.settle(tx, space=space, erasure_id=erasure_id, receipt=text)
         else:
             erasures.note_receipt(tx, space=space, erasure_id=erasure_id, plan=plan, receipt=text)
-        found = erasures.find(tx, space=space, erasure_id=erasure_id)
-        assert found is not None  # noqa: S101 - it was written in this transaction
-        return found
+        recorded = erasures.find(tx, space=space, erasure_id=erasure_id)
+        assert recorded is not None  # noqa: S101 - it was written in this transaction
+        return recorded
 
     async def finish(self) -> int:
-        """Finish every open erasure, in any space that no legal hold stands on. Returns how many were settled."""
-        waiting = await self._database.transact(erasures.open_sinks, read=True)
+        """Finish every open erasure in spaces without a legal hold. Return the number of settled erasures."""
+        waiting = await self._database.transact(erasures.open_sinks, read_only=True)
         settled = 0
         for (space, erasure_id), names in waiting.items():
-            with suppress(Moved):  # the others do not wait for it, and it goes on in its new shard
+            with suppress(SpaceMovedError):  # the other spaces continue, and this one is finished in its new shard
                 if sinks.ROWS in names and not await self._remove_or_confirm(space, erasure_id):
                     continue
                 settled += (await self.settle(space, erasure_id)).settled_at is not None
         return settled
 
     async def _remove_or_confirm(self, space: str, erasure_id: str) -> bool:
-        """Remove the rows of an erasure. Returns False if a legal hold forbids it: it waits until that is lifted."""
+        """Remove the rows of an erasure. Return False if a legal hold forbids it: it waits for the end of the hold."""
         try:
             removed = await self.remove(space, erasure_id)
-        except UnderLegalHold:
+        except LegalHoldError:
             return False
         if removed is None:
-            # It named something that is not there: the caller was told so, or died before.
+            # The items do not exist: the caller got an error, or died before.
             def body(tx: Tx) -> None:
                 erasures.note_receipt(tx, space=space, erasure_id=erasure_id, plan={"went": {}}, receipt="null")
                 erasures.confirm(tx, space=space, erasure_id=erasure_id, sinks=sinks.INSIDE)
@@ -160,38 +163,45 @@ class Settler:
 
 
 async def finish_open(database: Database) -> None:
-    """Finish what another process was interrupted in. It never fails: the database can be used meanwhile."""
+    """Finish erasures that other processes left open. Never raises: the database can be used in the meantime."""
     try:
         await Settler(database).finish()
     except (BethinkError, OSError) as error:
         _log.warning("could not finish an erasure: %s", type(error).__name__)
 
 
-def open_erasures(tx: Tx) -> OpenErasures:
-    """Return what is still to be confirmed in any space, and the public key of the installation's receipts."""
-    found = erasures.open_sinks(tx)
-    waiting = tuple(OpenErasure(space=each[0], id=each[1], sinks=tuple(names)) for each, names in found.items())
+def open_erasures(tx: Tx) -> Page[OpenErasure]:
+    """Return the open erasures of all spaces."""
+    return Page(
+        items=tuple(
+            OpenErasure(space=space, id=erasure_id, sinks=tuple(names))
+            for (space, erasure_id), names in erasures.open_sinks(tx).items()
+        )
+    )
+
+
+def public_key(tx: Tx) -> str:
+    """Return the public key of the installation's receipts, or an empty string without the extra `receipts`."""
     try:
-        key = receipts.public_key_of(deployment_key(tx, _SIGNING_KEY))
-    except Misconfigured:
-        key = ""
-    return OpenErasures(waiting=waiting, public_key=key)
+        return receipts.public_key_of(deployment_key(tx, _SIGNING_KEY))
+    except ConfigurationError:
+        return ""
 
 
-def _out_of_reach(tx: Tx, plan: Mapping[str, Any], written: list[Row]) -> list[dict[str, str]]:
-    """Say what no process of ours could clear, and why."""
-    found = [("backups", "Copies, replicas and dumps that were made before. Restoring one replays this erasure.")]
+def _out_of_reach(tx: Tx, plan: Mapping[str, Any], file_rows: list[Row]) -> list[dict[str, str]]:
+    """Return the locations that Bethink cannot clear, with the reasons."""
+    entries = [("backups", "Copies, replicas and dumps that were made before. Restoring one replays this erasure.")]
     model = learner(tx)
     if model and model != "none":
-        found.append(("model provider", f"What was sent to {model} is with its provider."))
+        entries.append(("model provider", f"Texts that were sent to {model} remain with its provider."))
     if plan.get("shown_to"):
-        found.append(("other sessions", "They were shown it; what was answered there stays, unless echoes are taken."))
+        entries.append(("other sessions", "They were shown the text. Answers there stay, unless repeats are deleted."))
     if tx.dialect is Dialect.POSTGRES:
-        found.append(("PostgreSQL's files", "Freed pages stay until VACUUM FULL, and its log until it is recycled."))
-    for row in written:
+        entries.append(("PostgreSQL's files", "Freed pages stay until VACUUM FULL, and its log until it is recycled."))
+    for row in file_rows:
         elsewhere = row["host"] != sinks.this_host()
         if row["kind"] == EXPORT:
-            found.append(("export", f"{row['path']} on {row['host']} was exported before, and is yours to remove."))
+            entries.append(("export", f"{row['path']} on {row['host']} is an earlier export. Remove it yourself."))
         elif elsewhere:
-            found.append(("files", f"{row['path']} is on {row['host']}, and yours to remove there."))
-    return [{"what": what, "why": why} for what, why in found]
+            entries.append(("files", f"{row['path']} is on {row['host']}. Remove it there."))
+    return [{"what": location, "why": why} for location, why in entries]

@@ -1,11 +1,11 @@
-"""The places that a text can be in. Each says itself that nothing of an erasure is left there, by looking."""
+"""Sinks: the locations that may contain a text. Each is checked for remains of an erasure."""
 
 import json
 import socket
 from collections.abc import Callable, Iterable
 
 from bethink.model.erasures import OTHERS, SPACE, THREAD
-from bethink.model.recall import RefKind
+from bethink.model.refs import RefKind
 from bethink.store import people
 from bethink.store.db import Row, Tx
 from bethink.store.sql import Dialect
@@ -15,82 +15,86 @@ ANSWERS, DOCUMENTS, CHANGE_SETS, SUMMARIES = "answers", "documents", "change_set
 CACHES, LOG, FILES, EXPORTS = "caches", "log", "files", "exports"
 
 INSIDE = (ROWS, INDEX, VECTORS, WORKING, ANSWERS, DOCUMENTS, CHANGE_SETS, SUMMARIES, CACHES)
-"""What the transaction that removes the rows can confirm. A process keeps a text in a cache only with the number of
-its row, and asks for that row before it uses it: so caches hold nothing once the rows are gone."""
+"""Sinks that the transaction that deletes the rows can confirm. A process caches a text only with its row number,
+and reads that row before it uses the text, so caches are clear once the rows are deleted."""
 
-_DERIVED = (RefKind.FACT, RefKind.SESSION_MEMORY, RefKind.DOCUMENT)
+_DERIVED = (RefKind.FACT, RefKind.SESSION_SUMMARY, RefKind.DOCUMENT)
 
 
 def sinks_of(dialect: Dialect) -> tuple[str, ...]:
-    """Return the places of a database. PostgreSQL's own log is out of our reach, and the receipt says so."""
+    """Return the sinks of a database. PostgreSQL's own log cannot be cleared, and the receipt says so."""
     return (*INSIDE, *((LOG,) if dialect is Dialect.SQLITE else ()), FILES, EXPORTS)
 
 
 def this_host() -> str:
-    """Return the name of this machine, under which files are written down."""
+    """Return the name of this machine, under which files are recorded."""
     return socket.gethostname()
 
 
 def clean_inside(tx: Tx, *, space: str) -> list[str]:
-    """Return those places inside the database that hold nothing of what this transaction forgot."""
-    if SPACE in tx.gone:
-        left = _count(tx, "left_of_space", space=space)
+    """Return the sinks inside the database that have no remains of what this transaction deleted."""
+    if SPACE in tx.deleted_ids:
+        remaining = _count(tx, "left_of_space", space=space)
         vectors = _count(tx, "left_vectors_of_space", space=space) if tx.has_table("vectors") else 0
-        return [each for each in INSIDE if not (vectors if each == VECTORS else left)]
-    return [sink for sink, look in _LOOKS.items() if not look(tx, space)]
+        return [name for name in INSIDE if not (vectors if name == VECTORS else remaining)]
+    return [sink for sink, look in _COUNTERS.items() if not look(tx, space)]
 
 
 def _rows(tx: Tx, space: str) -> int:
     ids, numbers = _messages(tx)
-    left = _count(tx, "left_messages", space=space, ids=ids, numbers=numbers) if ids else 0
-    facts = list(tx.gone.get(RefKind.FACT, ()))
+    remaining = _count(tx, "left_messages", space=space, ids=ids, numbers=numbers) if ids else 0
+    facts = list(tx.deleted_ids.get(RefKind.FACT, ()))
     for kind in OTHERS:
-        gone = tx.gone.get(kind)
-        left += sum(row["name"] in gone for row in people.recorded(tx, kind, space=space)) if gone else 0
-    return left + (_count(tx, "left_facts", space=space, ids=facts) if facts else 0)
+        deleted = tx.deleted_ids.get(kind)
+        remaining += (
+            sum(row["name"] in deleted for row in people.list_recorded(tx, kind, space=space)) if deleted else 0
+        )
+    return remaining + (_count(tx, "left_facts", space=space, ids=facts) if facts else 0)
 
 
 def _index(tx: Tx, space: str) -> int:
-    return _in_index(tx, space, "left_terms", "left_terms_of")
+    return _count_in_index(tx, space, "left_terms", "left_terms_of")
 
 
 def _vectors(tx: Tx, space: str) -> int:
-    return _in_index(tx, space, "left_vectors", "left_vectors_of") if tx.has_table("vectors") else 0
+    return _count_in_index(tx, space, "left_vectors", "left_vectors_of") if tx.has_table("vectors") else 0
 
 
-def _in_index(tx: Tx, space: str, of_messages: str, of_others: str) -> int:
+def _count_in_index(tx: Tx, space: str, of_messages: str, of_others: str) -> int:
     ids, numbers = _messages(tx)
-    left = _count(tx, of_messages, space=space, kind=RefKind.MESSAGE, ids=ids, numbers=numbers) if ids else 0
+    remaining = _count(tx, of_messages, space=space, kind=RefKind.MESSAGE, ids=ids, numbers=numbers) if ids else 0
     for kind in _DERIVED:
-        if tx.gone.get(kind):
-            left += _count(tx, of_others, space=space, kind=kind, ids=list(tx.gone[kind]))
-    return left
+        if tx.deleted_ids.get(kind):
+            remaining += _count(tx, of_others, space=space, kind=kind, ids=list(tx.deleted_ids[kind]))
+    return remaining
 
 
 def _working(tx: Tx, space: str) -> int:
-    return _of_ids(tx, space, "left_threads", tx.gone.get(THREAD, ()))
+    return _count_ids(tx, space, "left_threads", tx.deleted_ids.get(THREAD, ()))
 
 
 def _answers(tx: Tx, space: str) -> int:
-    return _of_ids(tx, space, "left_answers", _sessions(tx))
+    return _count_ids(tx, space, "left_answers", _sessions(tx))
 
 
 def _documents(tx: Tx, space: str) -> int:
-    return _of_ids(tx, space, "left_documents", _resting(tx))
+    return _count_ids(tx, space, "left_documents", _source_ids(tx))
 
 
 def _change_sets(tx: Tx, space: str) -> int:
-    gone = set(_resting(tx))
+    source_ids = set(_source_ids(tx))
     return (
-        sum(not gone.isdisjoint(names_in(row)) for row in tx.all("list_change_set_texts", space=space)) if gone else 0
+        sum(not source_ids.isdisjoint(names_in(row)) for row in tx.all("list_change_set_texts", space=space))
+        if source_ids
+        else 0
     )
 
 
 def _summaries(tx: Tx, space: str) -> int:
-    return _of_ids(tx, space, "left_summaries", tx.gone.get(RefKind.SESSION_MEMORY, ()))
+    return _count_ids(tx, space, "left_summaries", tx.deleted_ids.get(RefKind.SESSION_SUMMARY, ()))
 
 
-_LOOKS: dict[str, Callable[[Tx, str], int]] = {
+_COUNTERS: dict[str, Callable[[Tx, str], int]] = {
     ROWS: _rows,
     INDEX: _index,
     VECTORS: _vectors,
@@ -104,7 +108,7 @@ _LOOKS: dict[str, Callable[[Tx, str], int]] = {
 
 
 def names_in(row: Row) -> set[str]:
-    """Return the ids of what a change set looked at, rests on and writes."""
+    """Return the ids of the sessions, sources and documents of a change set."""
     changes = json.loads(row["changes"])
     names = {session_id for session_id, _ in json.loads(row["selection"])}
     names |= {name for change in changes for _, name, _ in change["sources"]}
@@ -112,8 +116,8 @@ def names_in(row: Row) -> set[str]:
 
 
 def _messages(tx: Tx) -> tuple[list[str], list[int]]:
-    """Return the messages that went as two lists: the ids of their sessions, and their numbers."""
-    parts = [name.rpartition(":") for name in tx.gone.get(RefKind.MESSAGE, ())]
+    """Return the deleted messages as two lists: the ids of their sessions, and their numbers."""
+    parts = [name.rpartition(":") for name in tx.deleted_ids.get(RefKind.MESSAGE, ())]
     return [session for session, _, _ in parts], [int(number) for _, _, number in parts]
 
 
@@ -121,16 +125,16 @@ def _sessions(tx: Tx) -> list[str]:
     return list(dict.fromkeys(_messages(tx)[0]))
 
 
-def _resting(tx: Tx) -> list[str]:
-    """Return the ids that a document may have rested on."""
-    return [*_sessions(tx), *tx.gone.get(RefKind.SESSION_MEMORY, ()), *tx.gone.get(RefKind.FACT, ())]
+def _source_ids(tx: Tx) -> list[str]:
+    """Return the ids of deleted items that a document may cite."""
+    return [*_sessions(tx), *tx.deleted_ids.get(RefKind.SESSION_SUMMARY, ()), *tx.deleted_ids.get(RefKind.FACT, ())]
 
 
-def _of_ids(tx: Tx, space: str, query: str, ids: Iterable[str]) -> int:
-    given = list(ids)
-    return _count(tx, query, space=space, ids=given) if given else 0
+def _count_ids(tx: Tx, space: str, query: str, ids: Iterable[str]) -> int:
+    values = list(ids)
+    return _count(tx, query, space=space, ids=values) if values else 0
 
 
-def _count(tx: Tx, query: str, **given: object) -> int:
-    row = tx.one(query, **given)
+def _count(tx: Tx, query: str, **params: object) -> int:
+    row = tx.first(query, **params)
     return 0 if row is None else row["remaining"]

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from operator import itemgetter
 from typing import TypeVar
 
-from bethink.errors import Conflict, Duplicate, Invalid, NotFound, Stale
+from bethink.errors import ConflictError, DuplicateError, InvalidRequestError, NotFoundError, VersionConflictError
 from bethink.model.changes import ChangeKind
 from bethink.model.documents import (
     ROOT,
@@ -20,44 +20,44 @@ from bethink.model.documents import (
     steps_of,
 )
 from bethink.model.ids import new_id, shard_for
-from bethink.model.recall import Ref, RefKind
 from bethink.model.records import Origin
+from bethink.model.refs import Ref, RefKind
 from bethink.store import changes, documents, facts
 from bethink.store.db import Tx
 
 EntryT = TypeVar("EntryT", bound=DocumentEntry)
 
 _ROOT_TITLE = "Memory"
-_ROOT_DESCRIPTION = "Everything that memory keeps in documents."
+_ROOT_DESCRIPTION = "All documents that memory maintains."
 _SYSTEM = Provenance(author=Author(kind="job", id="memory", reason="the root of the tree"), origin=Origin("import"))
 
 
 def get(tx: Tx, *, space: str, document_id: str, as_of: datetime | None = None) -> Document:
-    """Return a document as it is now, or was at a time. Raises `NotFound`."""
-    found = documents.find(tx, space=space, document_id=document_id, as_of=as_of)
-    if found is None:
-        raise NotFound(f"no document {document_id!r} in space {space!r}.")
-    return found
+    """Return a document as it is now, or was at a time. Raises `NotFoundError`."""
+    document = documents.find(tx, space=space, document_id=document_id, as_of=as_of)
+    if document is None:
+        raise NotFoundError(f"No document {document_id!r} in space {space!r}.")
+    return document
 
 
 def resolve(tx: Tx, *, space: str, path: str, as_of: datetime | None = None) -> Document | None:
     """Follow a path from the top. Returns None if it leads nowhere."""
-    found: Document | None = None
+    document: Document | None = None
     for slug in steps_of(path) or ():
-        found = documents.find_in(tx, space=space, parent=found.id if found else None, slug=slug, as_of=as_of)
-        if found is None:
+        document = documents.find_in(tx, space=space, parent=document.id if document else None, slug=slug, as_of=as_of)
+        if document is None:
             return None
-    return found
+    return document
 
 
 def path_of(tx: Tx, document: Document, *, space: str) -> str:
     """Return the path of a document."""
-    return "~/" + "/".join(each.slug for each in reversed(_ancestry(tx, document, space=space)))
+    return "~/" + "/".join(ancestor.slug for ancestor in reversed(_ancestry(tx, document, space=space)))
 
 
 def everything(tx: Tx, *, space: str, as_of: datetime | None = None) -> dict[str, Document]:
     """Return every document by its path, as the tree is now or was at a time."""
-    return _by_path(documents.everything(tx, space=space, as_of=as_of))
+    return _by_path(documents.list_all(tx, space=space, as_of=as_of))
 
 
 def entries(tx: Tx, *, space: str, as_of: datetime | None = None) -> dict[str, DocumentEntry]:
@@ -66,8 +66,8 @@ def entries(tx: Tx, *, space: str, as_of: datetime | None = None) -> dict[str, D
 
 
 def _by_path(listed: Iterable[EntryT]) -> dict[str, EntryT]:
-    found = {each.id: each for each in listed}
-    return dict(sorted(((_path(each, found), each) for each in found.values()), key=itemgetter(0)))
+    by_id = {entry.id: entry for entry in listed}
+    return dict(sorted(((_path(entry, by_id), entry) for entry in by_id.values()), key=itemgetter(0)))
 
 
 def _path(document: DocumentEntry, among: Mapping[str, DocumentEntry]) -> str:
@@ -81,44 +81,48 @@ def _path(document: DocumentEntry, among: Mapping[str, DocumentEntry]) -> str:
 def ensure_root(tx: Tx, *, space: str) -> Document:
     """Return the root of the documents that memory maintains, `~/memory`, creating it if needed."""
     facts.lock(tx, space=space)
-    found = resolve(tx, space=space, path=ROOT)
-    if found is not None:
-        return found
+    root = resolve(tx, space=space, path=ROOT)
+    if root is not None:
+        return root
     draft = DocumentDraft(slug="memory", title=_ROOT_TITLE, description=_ROOT_DESCRIPTION)
-    return create(tx, draft, space=space, by=_SYSTEM)
+    return create(tx, draft, space=space, provenance=_SYSTEM)
 
 
-def create(tx: Tx, draft: DocumentDraft, *, space: str, by: Provenance, document_id: str | None = None) -> Document:
-    """Write the first version of a document. An id that was ever used is refused."""
+def create(
+    tx: Tx, draft: DocumentDraft, *, space: str, provenance: Provenance, document_id: str | None = None
+) -> Document:
+    """Write the first version of a document. An id that was ever used is rejected."""
     tx.run("ensure_space", space=space, shard=shard_for(space), now=tx.now)
     facts.lock(tx, space=space)
     chosen = document_id or new_id("doc")
     if documents.last_version(tx, space=space, document_id=chosen) is not None:
-        raise Duplicate(f"the id {chosen!r} was used before.", hint="Omit the id to have one created.")
+        raise DuplicateError(f"The id {chosen!r} was used before.", hint="Omit the id to have one created.")
     _check(tx, draft, space=space, document_id=chosen)
-    return _write(tx, draft, space=space, document_id=chosen, by=by)
+    return _write(tx, draft, space=space, document_id=chosen, provenance=provenance)
 
 
-def update(tx: Tx, draft: DocumentDraft, *, space: str, document_id: str, expected: int, by: Provenance) -> Document:
+def update(
+    tx: Tx, draft: DocumentDraft, *, space: str, document_id: str, expected: int, provenance: Provenance
+) -> Document:
     """Write the next version, if the one that was read is still current. Without a change, nothing is written."""
     current = _current(tx, space=space, document_id=document_id, expected=expected)
     behind = documents.sources(tx, space=space, document_id=document_id, version=current.version)
-    if by.author.kind == "job":  # what people filed a document under is not a job's to change
+    if provenance.author.kind == "job":  # a job must not change the tags and metadata that people set
         draft = replace(draft, tags=current.tags, metadata=current.metadata)
-    if draft == current.draft() and set(by.sources) == set(behind):
+    if draft == current.draft() and set(provenance.sources) == set(behind):
         return current
     _check(tx, draft, space=space, document_id=document_id)  # before its current version is closed
-    _close(tx, current, space=space, run=by.author.run)
-    return _write(tx, draft, space=space, document_id=document_id, by=by)
+    _close(tx, current, space=space, run=provenance.author.run)
+    return _write(tx, draft, space=space, document_id=document_id, provenance=provenance)
 
 
 def delete(tx: Tx, *, space: str, document_id: str, expected: int, author: Author) -> None:
     """End a document, if the version that was read is still current and nothing depends on it."""
     current = _current(tx, space=space, document_id=document_id, expected=expected)
-    holding = holders(tx, space=space, document_id=document_id)
-    if holding:
-        raise Conflict(
-            f"other documents depend on document {document_id}: {', '.join(holding[:5])}.",
+    blocking = dependents(tx, space=space, document_id=document_id)
+    if blocking:
+        raise ConflictError(
+            f"Other documents depend on document {document_id}: {', '.join(blocking[:5])}.",
             hint="Move or delete its children and remove the links to it first.",
         )
     _close(tx, current, space=space, run=author.run)
@@ -126,61 +130,68 @@ def delete(tx: Tx, *, space: str, document_id: str, expected: int, author: Autho
     changes.record(tx, space=space, kind=ChangeKind.DOCUMENT_DELETED, ref=ref)
 
 
-def holders(tx: Tx, *, space: str, document_id: str) -> list[str]:
-    """Return what prevents the deletion of a document: its children, and documents that link to it."""
-    found = documents.referrers(tx, space=space, document_id=document_id)
-    return sorted({source for source, kind in found if kind is not ReferenceKind.BODY and source != document_id})
+def dependents(tx: Tx, *, space: str, document_id: str) -> list[str]:
+    """Return the documents that block a deletion: children, and documents that link to this one."""
+    referrers = documents.referrers(tx, space=space, document_id=document_id)
+    return sorted({source for source, kind in referrers if kind is not ReferenceKind.BODY and source != document_id})
 
 
 def restore(tx: Tx, *, space: str, document_id: str, version: int, expected: int | None, author: Author) -> Document:
     """Write an old version again as the newest. For a deleted document, `expected` is None."""
     facts.lock(tx, space=space)
-    wanted = next(
-        (each for each in documents.versions(tx, space=space, document_id=document_id) if each.version == version), None
+    target = next(
+        (
+            candidate
+            for candidate in documents.versions(tx, space=space, document_id=document_id)
+            if candidate.version == version
+        ),
+        None,
     )
-    if wanted is None:
-        raise NotFound(f"document {document_id!r} has no version {version}.")
-    if wanted.redacted:
-        raise Conflict(f"version {version} of {document_id} was redacted.", hint="Choose another version.")
+    if target is None:
+        raise NotFoundError(f"Document {document_id!r} has no version {version}.")
+    if target.redacted:
+        raise ConflictError(f"Version {version} of {document_id} was redacted.", hint="Choose another version.")
     sources = documents.sources(tx, space=space, document_id=document_id, version=version)
-    by = Provenance(author=author, origin=wanted.origin, sources=tuple(sources))
+    provenance = Provenance(author=author, origin=target.origin, sources=tuple(sources))
     current = documents.find(tx, space=space, document_id=document_id)
     if current is not None and expected is not None:
-        return update(tx, wanted.draft(), space=space, document_id=document_id, expected=expected, by=by)
-    if current is not None or expected is not None:
-        raise Stale(
-            f"document {document_id} has changed since you read it.", current=current.version if current else None
+        return update(
+            tx, target.draft(), space=space, document_id=document_id, expected=expected, provenance=provenance
         )
-    _check(tx, wanted.draft(), space=space, document_id=document_id)
-    return _write(tx, wanted.draft(), space=space, document_id=document_id, by=by)
+    if current is not None or expected is not None:
+        raise VersionConflictError(
+            f"Document {document_id} has changed since you read it.", current=current.version if current else None
+        )
+    _check(tx, target.draft(), space=space, document_id=document_id)
+    return _write(tx, target.draft(), space=space, document_id=document_id, provenance=provenance)
 
 
 def _current(tx: Tx, *, space: str, document_id: str, expected: int) -> Document:
     facts.lock(tx, space=space)
     current = get(tx, space=space, document_id=document_id)
     if current.version != expected:
-        raise Stale(
-            f"document {document_id} is at version {current.version}; you read version {expected}.",
+        raise VersionConflictError(
+            f"Document {document_id} is at version {current.version}; you read version {expected}.",
             current=current.version,
         )
     return current
 
 
 def _close(tx: Tx, current: Document, *, space: str, run: str) -> None:
-    # Never before it began, whatever the clock says: no time may have two versions of a document.
+    # Never before its start, whatever the clock says: no two versions of a document may overlap.
     at = max(tx.now, current.valid_from + timedelta(microseconds=1))
     documents.close(tx, space=space, document_id=current.id, version=current.version, at=at, run=run)
 
 
-def _write(tx: Tx, draft: DocumentDraft, *, space: str, document_id: str, by: Provenance) -> Document:
+def _write(tx: Tx, draft: DocumentDraft, *, space: str, document_id: str, provenance: Provenance) -> Document:
     documents.insert(
         tx,
         draft,
         space=space,
         document_id=document_id,
         last=documents.last_version(tx, space=space, document_id=document_id),
-        by=by,
-        mentions=_mentioned(tx, draft.body, space=space, document_id=document_id),
+        provenance=provenance,
+        mentions=_mentions_of(tx, draft.body, space=space, document_id=document_id),
     )
     return get(tx, space=space, document_id=document_id)
 
@@ -189,18 +200,22 @@ def _check(tx: Tx, draft: DocumentDraft, *, space: str, document_id: str) -> Non
     if draft.parent is not None:
         parent = documents.find(tx, space=space, document_id=draft.parent)
         if parent is None:
-            raise Invalid(f"{draft.parent!r} cannot be a parent.", hint="Choose an existing document as its parent.")
-        if any(each.id == document_id for each in _ancestry(tx, parent, space=space)):
-            raise Invalid("a document cannot be moved below itself.", hint="Move its child elsewhere first.")
-    taken = documents.find_in(tx, space=space, parent=draft.parent, slug=draft.slug)
-    if taken is not None and taken.id != document_id:
+            raise InvalidRequestError(
+                f"{draft.parent!r} cannot be a parent.", hint="Choose an existing document as its parent."
+            )
+        if any(ancestor.id == document_id for ancestor in _ancestry(tx, parent, space=space)):
+            raise InvalidRequestError(
+                "A document cannot be moved below itself.", hint="Move its child elsewhere first."
+            )
+    existing = documents.find_in(tx, space=space, parent=draft.parent, slug=draft.slug)
+    if existing is not None and existing.id != document_id:
         # The error does not name the document: a caller that may write may lack the scope to read.
-        raise Duplicate(
-            f"the slug {draft.slug!r} is taken there.", hint="Choose another slug, or update the document that has it."
+        raise DuplicateError(
+            f"The slug {draft.slug!r} is in use there.", hint="Choose another slug, or update that document."
         )
     for link in draft.links:
         if link == document_id or documents.find(tx, space=space, document_id=link) is None:
-            raise Invalid(f"{link!r} cannot be linked to.", hint="Link to another document that exists.")
+            raise InvalidRequestError(f"{link!r} cannot be linked to.", hint="Link to another document that exists.")
 
 
 def _ancestry(tx: Tx, document: Document, *, space: str) -> list[Document]:
@@ -208,15 +223,15 @@ def _ancestry(tx: Tx, document: Document, *, space: str) -> list[Document]:
     line = [document]
     while line[-1].parent is not None:
         above = documents.find(tx, space=space, document_id=line[-1].parent)
-        if above is None or any(above.id == each.id for each in line):
+        if above is None or any(above.id == ancestor.id for ancestor in line):
             break
         line.append(above)
     return line
 
 
-def _mentioned(tx: Tx, body: str, *, space: str, document_id: str) -> list[str]:
-    """Return the documents that a text mentions; mentions that lead nowhere are left out."""
-    found: dict[str, None] = {}
+def _mentions_of(tx: Tx, body: str, *, space: str, document_id: str) -> list[str]:
+    """Return the documents that a text mentions; unresolved mentions are left out."""
+    mentions: dict[str, None] = {}
     for mention in mentions_in(body):
         if mention.startswith("~/") or "/" in mention:
             target = resolve(tx, space=space, path=mention if mention.startswith("~/") else f"~/{mention}")
@@ -225,5 +240,5 @@ def _mentioned(tx: Tx, body: str, *, space: str, document_id: str) -> list[str]:
                 tx, space=space, path=f"~/{mention}"
             )
         if target is not None and target.id != document_id:
-            found[target.id] = None
-    return list(found)
+            mentions[target.id] = None
+    return list(mentions)

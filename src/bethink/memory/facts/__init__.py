@@ -1,1 +1,1 @@
-"""Facts: statements with the messages they rest on."""
+"""Facts: statements with their source messages."""

@@ -1,10 +1,10 @@
-"""Carries out the verbs of the review inbox: a person decides what becomes of a claim that was not believed."""
+"""Handles the review inbox: a person approves or rejects claims that were not accepted automatically."""
 
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Self, TypeVar
 
-from bethink.errors import Conflict, Invalid, NotFound
+from bethink.errors import ConflictError, InvalidRequestError, NotFoundError
 from bethink.extend import Redactor
 from bethink.memory.facts.reconcile import settle
 from bethink.memory.registry import Host, handles
@@ -29,9 +29,10 @@ from bethink.model.operations.reviews import (
     RejectReviewRequest,
     ReviewRequest,
 )
-from bethink.model.recall import Ref
+from bethink.model.paging import Page, page_of
 from bethink.model.records import Origin, Record
-from bethink.model.reviews import LONGEST_STATEMENT, REPORTED_WRONG, ClaimedFact, Review, ReviewStatus
+from bethink.model.refs import Ref
+from bethink.model.reviews import MAX_STATEMENT_LENGTH, REPORTED_WRONG, ClaimedFact, Review, ReviewStatus
 from bethink.store import facts, messages, reviews, sessions
 from bethink.store.db import Database, Tx
 
@@ -48,57 +49,59 @@ class ReviewService:
         self._cut = text_cleaner(redactor.redact)
 
     @classmethod
-    def of(cls, host: Host) -> Self:
-        """Make it from the parts of an open memory."""
+    def from_host(cls, host: Host) -> Self:
+        """Create the service from an open memory."""
         return cls(host.database, redactor=host.redactor)
 
     @handles(LIST_REVIEWS)
-    async def all(self, space: str, request: ListReviewsRequest) -> list[Review]:
+    async def list_reviews(self, space: str, request: ListReviewsRequest) -> Page[Review]:
         """List claims with a status, the newest first."""
 
-        def body(tx: Tx) -> list[Review]:
-            after = _found(tx, space, request.after) if request.after else None
-            return reviews.listed(tx, space=space, statuses=[request.status], limit=request.limit, after=after)
+        def body(tx: Tx) -> Page[Review]:
+            after = _get_review(tx, space, request.after) if request.after else None
+            limit = request.limit
+            rows = reviews.list_reviews(tx, space=space, statuses=[request.status], limit=limit + 1, after=after)
+            return page_of(rows, limit, lambda review: review.id)
 
-        return await self._read(space, body)
+        return await self._query(space, body)
 
     @handles(COUNT_REVIEWS)
     async def count(self, space: str, request: Empty) -> dict[str, int]:
         """Count claims by status."""
         del request
-        counted = await self._read(space, lambda tx: reviews.counts(tx, space=space))
+        counted = await self._query(space, lambda tx: reviews.counts(tx, space=space))
         return {str(status): counted.get(status, 0) for status in ReviewStatus}
 
     @handles(GET_REVIEW)
     async def get(self, space: str, request: ReviewRequest) -> Review:
         """Return a claim under review."""
-        return await self._read(space, lambda tx: _found(tx, space, request.review_id))
+        return await self._query(space, lambda tx: _get_review(tx, space, request.review_id))
 
     @handles(PROPOSE_REVIEW)
     async def propose(self, space: str, request: ProposeRequest) -> Review:
-        """Hold what a message says until a person decides."""
-        statement = None if request.statement is None else self._statement(request.statement)
+        """Propose a message as a claim for review."""
+        statement = None if request.text is None else self._statement(request.text)
         effect = reviews.proposal_key(request.ref.id, request.ref.number)
 
         def body(tx: Tx) -> Review:
-            kept = reviews.find_by_effect(tx, space=space, effect=effect)
-            if kept is not None:
-                return kept
-            # Until the claim is there, the message cannot be taken back: what rests on it would stay.
+            existing = reviews.find_by_effect(tx, space=space, effect=effect)
+            if existing is not None:
+                return existing
+            # Lock the session: a message that is retracted before the claim is stored would leave the claim behind.
             sessions.find(tx, space=space, session_id=request.ref.id, lock=True)
             claim = _proposal(_message(tx, space, request.ref), statement, request.kind)
             review = reviews.put(
-                tx, claim, space=space, status=ReviewStatus.HELD, reason=_PROPOSED,
-                detail=f"proposed; {claim.fact.origin} says so", effect=effect,
+                tx, claim, space=space, status=ReviewStatus.PENDING, reason=_PROPOSED,
+                detail=f"proposed; stated by {claim.fact.origin}", effect=effect,
             )  # fmt: skip
-            return _found(tx, space, review)
+            return _get_review(tx, space, review)
 
         return await self._database.transact(body, space=space, repeatable=True)
 
     @handles(APPROVE_REVIEW)
     async def approve(self, space: str, request: ApproveReviewRequest) -> Review:
-        """Make a fact of a claim, as it is or in other words."""
-        statement = None if request.statement is None else self._statement(request.statement)
+        """Approve a claim, as it is or with another statement."""
+        statement = None if request.text is None else self._statement(request.text)
 
         def body(tx: Tx) -> Review:
             facts.lock(tx, space=space)
@@ -108,87 +111,91 @@ class ReviewService:
 
     @handles(APPROVE_REVIEWS)
     async def approve_all(self, space: str, request: DecideReviewsRequest) -> list[Review]:
-        """Make facts of some claims, all or none."""
+        """Approve several claims, all or none."""
 
         def body(tx: Tx) -> list[Review]:
             facts.lock(tx, space=space)
             ids = dict.fromkeys(request.review_ids)
-            return [self._approve(tx, space, each, None, request.note) for each in ids]
+            return [self._approve(tx, space, review_id, None, request.note) for review_id in ids]
 
         return await self._database.transact(body, space=space)
 
     @handles(REJECT_REVIEWS)
     async def reject_all(self, space: str, request: DecideReviewsRequest) -> list[Review]:
-        """Record that some claims are not believed, all or none."""
+        """Reject several claims, all or none."""
 
         def body(tx: Tx) -> list[Review]:
             ids = dict.fromkeys(request.review_ids)
-            return [self._reject(tx, space, each, request.note) for each in ids]
+            return [self._reject(tx, space, review_id, request.note) for review_id in ids]
 
         return await self._database.transact(body, space=space)
 
     @handles(REJECT_REVIEW)
     async def reject(self, space: str, request: RejectReviewRequest) -> Review:
-        """Record that a claim is not believed."""
+        """Reject a claim."""
 
         return await self._database.transact(
             lambda tx: self._reject(tx, space, request.review_id, request.note), space=space
         )
 
     def _approve(self, tx: Tx, space: str, review_id: str, statement: str | None, note: str | None) -> Review:
-        review = _undecided(tx, space, review_id)
-        claim = _stated(review.claim, statement)
+        review = _get_pending(tx, space, review_id)
+        claim = _confirm_claim(review.claim, statement)
         if review.reason == REPORTED_WRONG:
-            # It was a fact before: the same one holds again, with its sources, as a person says so now.
+            # The claim was a fact before: restore it with its sources, now confirmed by a person.
             facts.put(tx, space=space, fact=claim.fact, pinned_at=claim.fact.pinned_at)
             return self._decide(tx, space, review_id, ReviewStatus.APPROVED, note=note, fact_id=claim.fact.id)
         if not review.claim.quotes:
-            hint = "Reject it, and state what you know yourself with facts.save()."
-            raise Invalid(f"the claim {review.id} quotes no message.", hint=hint)
+            hint = "Reject the claim, and add your own fact with `facts.add`."
+            raise InvalidRequestError(f"Claim {review.id} does not quote a message.", hint=hint)
         settled = settle(tx, claim, space=space, effect=f"review:{review.id}", token=0)
         return self._decide(tx, space, review_id, ReviewStatus.APPROVED, note=note, fact_id=settled.fact_id)
 
     def _reject(self, tx: Tx, space: str, review_id: str, note: str | None) -> Review:
-        _undecided(tx, space, review_id)
+        _get_pending(tx, space, review_id)
         return self._decide(tx, space, review_id, ReviewStatus.REJECTED, note=note)
 
     def _decide(
         self, tx: Tx, space: str, review_id: str, status: ReviewStatus, *, note: str | None, fact_id: str | None = None
     ) -> Review:  # fmt: skip
-        why = None if note is None else self._cut(note)
+        reason = None if note is None else self._cut(note)
         if not reviews.decide(
-            tx, space=space, review_id=review_id, status=status, by=_PERSON, note=why, fact_id=fact_id
+            tx, space=space, review_id=review_id, status=status, actor=_PERSON, note=reason, fact_id=fact_id
         ):  # fmt: skip
-            raise Conflict(f"the claim {review_id} was decided meanwhile.", hint="Read it again.")
-        return _found(tx, space, review_id)
+            raise ConflictError(
+                f"Claim {review_id} has already been decided.", hint="Read the claim again to see the decision."
+            )
+        return _get_review(tx, space, review_id)
 
     def _statement(self, text: str) -> str:
         statement = " ".join(self._cut(text).split())
         if not statement:
-            raise Invalid("the statement is empty.", hint="Write one sentence, or leave it out to keep the claim's.")
+            raise InvalidRequestError(
+                "`statement` is empty.", hint="Pass one sentence, or omit it to keep the text of the claim."
+            )
         return statement
 
-    async def _read(self, space: str, body: Callable[[Tx], T]) -> T:
-        return await self._database.transact(body, space=space, read=True)
+    async def _query(self, space: str, body: Callable[[Tx], T]) -> T:
+        return await self._database.transact(body, space=space, read_only=True)
 
 
 def _message(tx: Tx, space: str, ref: Ref) -> Record:
-    found = messages.after(tx, space=space, session_id=ref.id, number=ref.number - 1, limit=1)
-    if not found or found[0].number != ref.number:
-        raise NotFound(f"no message {ref} in space {space!r}.")
-    return found[0]
+    records = messages.after(tx, space=space, session_id=ref.id, number=ref.number - 1, limit=1)
+    if not records or records[0].number != ref.number:
+        raise NotFoundError(f"No message {ref} in space {space!r}.")
+    return records[0]
 
 
 def _proposal(record: Record, statement: str | None, kind: FactKind) -> ClaimedFact:
-    """Return what a message says as a claim that quotes all of it."""
+    """Return a message as a claim that quotes all of it."""
     message = record.message
-    said = statement or " ".join(message.content.split())
-    if not 0 < len(said) <= LONGEST_STATEMENT:
-        hint = f"Pass a statement of at most {LONGEST_STATEMENT} characters."
-        raise Invalid("the message is not one sentence to decide about.", hint=hint)
+    content = statement or " ".join(message.content.split())
+    if not 0 < len(content) <= MAX_STATEMENT_LENGTH:
+        hint = f"Pass a statement of at most {MAX_STATEMENT_LENGTH} characters."
+        raise InvalidRequestError("The message is too long or empty to be a claim.", hint=hint)
     fact = Fact(
         id=new_id("fct"),
-        content=said,
+        text=content,
         source=record.session_id,
         created_at=message.said_at or record.recorded_at,
         kind=kind,
@@ -201,24 +208,24 @@ def _proposal(record: Record, statement: str | None, kind: FactKind) -> ClaimedF
     )
 
 
-def _stated(claim: ClaimedFact, statement: str | None) -> ClaimedFact:
-    """Return a claim as a person's word: the user says so now, no matter who said it first."""
+def _confirm_claim(claim: ClaimedFact, statement: str | None) -> ClaimedFact:
+    """Return a claim as a statement of the user, regardless of who made it first."""
     fact = replace(claim.fact, origin=_PERSON, evidence=Evidence.STATED)
-    if statement is not None and statement != fact.content:
-        fact = replace(fact, content=statement, made_by=None)
+    if statement is not None and statement != fact.text:
+        fact = replace(fact, text=statement, created_by=None)
     return replace(claim, fact=fact)
 
 
-def _undecided(tx: Tx, space: str, review_id: str) -> Review:
-    review = _found(tx, space, review_id)
+def _get_pending(tx: Tx, space: str, review_id: str) -> Review:
+    review = _get_review(tx, space, review_id)
     if review.decided_at is not None:
-        hint = "A fact can be corrected or forgotten; what was rejected can be said again."
-        raise Conflict(f"the claim {review_id} was {review.status} before.", hint=hint)
+        hint = "Correct or forget the fact of an approved claim. Propose a rejected claim again."
+        raise ConflictError(f"Claim {review_id} has already been {review.status}.", hint=hint)
     return review
 
 
-def _found(tx: Tx, space: str, review_id: str) -> Review:
-    found = reviews.find(tx, space=space, review_id=review_id)
-    if found is None:
-        raise NotFound(f"no claim {review_id!r} under review in space {space!r}.")
-    return found
+def _get_review(tx: Tx, space: str, review_id: str) -> Review:
+    review = reviews.find(tx, space=space, review_id=review_id)
+    if review is None:
+        raise NotFoundError(f"No claim {review_id!r} under review in space {space!r}.")
+    return review

@@ -1,18 +1,18 @@
-"""Which model learns from a database, and what was only quoted because none was there."""
+"""The model that learns from a database, and the sessions that were only quoted for lack of one."""
 
 from contextlib import suppress
 
 from bethink.base.frozen import frozen
-from bethink.errors import Misconfigured, Moved
+from bethink.errors import ConfigurationError, SpaceMovedError
 from bethink.model.jobs import JobKind
 from bethink.store import jobs, keys, learning
 from bethink.store.db import Database
 
 NO_MODEL = "none"
-"""The name to give instead of a model's to learn by quoting, also where a model learnt before."""
+"""Model name for learning by quoting, even if a model learned from the database before."""
 LEARNING = frozenset(JobKind) - {JobKind.INDEX}
-"""The jobs that a model does, if there is one."""
-_AT_ONCE = 500
+"""The jobs that need the model, if one is set."""
+_BATCH = 500
 
 
 @frozen(kw_only=False)
@@ -22,25 +22,27 @@ class Learner:
     database: Database
     name: str
 
-    async def hindrance(self) -> Misconfigured | None:
-        """Record in the database which model learns. Without one, return why learning is left to the model it names."""
-        known = await self.database.transact(keys.learner, read=True)
-        if self.name and self.name != known:
+    async def blocked_reason(self) -> ConfigurationError | None:
+        """Record the model in the database. Without a model, return an error if the database names another one."""
+        recorded = await self.database.transact(keys.learner, read_only=True)
+        if self.name and self.name != recorded:
             await self.database.transact(lambda tx: keys.set_learner(tx, self.name), repeatable=True)
-        if self.name or known in ("", NO_MODEL):
+        if self.name or recorded in ("", NO_MODEL):
             return None
-        return Misconfigured(
-            f"the model {known!r} learns from this database, and here no model is named: sessions stay marked for it.",
-            hint=f"Name it in the setting 'model', or set model = {NO_MODEL!r} to go on by quoting.",
+        return ConfigurationError(
+            f"The model {recorded!r} learns from this database, but this process has no model. Sessions stay queued.",
+            hint=f"Set `model` to it, or set model = {NO_MODEL!r} to continue by quoting.",
         )
 
 
 async def start_over(database: Database, *, space: str | None = None) -> int:
-    """Mark sessions that were only quoted, in all spaces or in one, for a model to learn from; return how many."""
-    found = await database.transact(lambda tx: jobs.quoted(tx, limit=_AT_ONCE, space=space), space=space, read=True)
+    """Mark sessions that were only quoted, in all spaces or in one, to be learned from; return their number."""
+    quoted = await database.transact(
+        lambda tx: jobs.quoted_sessions(tx, limit=_BATCH, space=space), space=space, read_only=True
+    )
     marked = 0
-    for name, key in found:
-        with suppress(Moved):  # the others do not wait for it
+    for name, key in quoted:
+        with suppress(SpaceMovedError):  # the other spaces continue
             marked += await database.transact(
                 lambda tx, name=name, key=key: learning.start_over(tx, space=name, session_id=key),
                 space=name,

@@ -1,6 +1,6 @@
-"""What every use of a model in learning shares: how much fits into a prompt, and how its texts are stored."""
+"""Shared by every use of a model in learning: prompt budget, spend cap, and cleaning of texts."""
 
-from bethink.errors import Conflict
+from bethink.errors import ConflictError
 from bethink.extend import Model, Redactor, Tokens
 from bethink.model.plural import plural
 from bethink.model.text import clean
@@ -8,33 +8,33 @@ from bethink.store import jobs
 from bethink.store.db import Database
 
 INPUT_SHARE = 0.7
-"""How much of a model's window its input may take."""
-_LEAST_TOKENS = 500
-_LONGEST_LINE = 200
+"""Share of a model's window that its input may take."""
+_MIN_TOKENS = 500
+_MAX_LINE = 200
 
 
 def prompt_budget(model: Model, tokens: Tokens, prompt: str) -> int:
-    """Return how many tokens are left for input next to a system prompt, at least 500."""
-    return max(_LEAST_TOKENS, int(model.window * INPUT_SHARE) - tokens.count(prompt))
+    """Return the number of tokens left for input next to a system prompt, at least 500."""
+    return max(_MIN_TOKENS, int(model.window * INPUT_SHARE) - tokens.count(prompt))
 
 
 async def check_cap(database: Database, cap: int | None, *, calls: int = 0) -> None:
-    """Raise `Conflict` if the budget of the day, in millionths of a dollar, is spent."""
+    """Raise `ConflictError` if the budget of the day, in millionths of a dollar, is spent."""
     if cap is None:
         return
-    spent = await database.transact(jobs.spent, read=True)
+    spent = await database.transact(jobs.spent, read_only=True)
     if spent.cost >= cap:
         after = f", after {plural(calls, 'call')} for this" if calls else ""
-        raise Conflict(
-            f"the daily spend cap is reached{after}.", hint="Raise daily_spend_cap, or go on after midnight UTC."
+        raise ConflictError(
+            f"The daily spend cap is reached{after}.", hint="Raise `daily_budget`, or try again after midnight UTC."
         )
 
 
-def redacted(redactor: Redactor, text: str) -> str:
+def redact_text(redactor: Redactor, text: str) -> str:
     """Return a text cleaned and redacted, as it may be stored or sent to a model."""
     return redactor.redact(clean(text))
 
 
 def one_line(redactor: Redactor, text: str) -> str:
     """Return a name or an error as one redacted line of at most 200 characters."""
-    return " ".join(redacted(redactor, text).split())[:_LONGEST_LINE]
+    return " ".join(redact_text(redactor, text).split())[:_MAX_LINE]

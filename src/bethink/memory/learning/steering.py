@@ -1,13 +1,13 @@
-"""Carries out the verbs of learning rules, and writes them for a model."""
+"""Operations on learning rules, and their text for a model."""
 
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Self
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from bethink.errors import InvalidFieldError
 from bethink.extend import Redactor
 from bethink.memory.registry import Host, handles
-from bethink.model.checks import InvalidField
 from bethink.model.framing import inert, text_cleaner
 from bethink.model.operations.rules import GET_RULES, SET_RULES, GetRulesRequest, SetRulesRequest
 from bethink.model.steering import LearningRules
@@ -23,21 +23,21 @@ class RulesService:
         self._redactor = redactor
 
     @classmethod
-    def of(cls, host: Host) -> Self:
-        """Make it from the parts of an open memory."""
+    def from_host(cls, host: Host) -> Self:
+        """Create the service from the parts of an open memory."""
         return cls(host.database, redactor=host.redactor)
 
     @handles(GET_RULES)
     async def get(self, space: str, request: GetRulesRequest) -> LearningRules:
         """Return the rules that apply."""
         return await self._database.transact(
-            lambda tx: learning_rules.find(tx, space=space, agent=request.agent), space=space, read=True
+            lambda tx: learning_rules.find(tx, space=space, agent=request.agent), space=space, read_only=True
         )
 
     @handles(SET_RULES)
     async def set(self, space: str, request: SetRulesRequest) -> LearningRules:
         """Set the rules, redacted."""
-        rules = cleaned(request.rules, self._redactor)
+        rules = redact_rules(request.rules, self._redactor)
 
         def body(tx: Tx) -> LearningRules:
             learning_rules.put(tx, rules, space=space, agent=request.agent)
@@ -46,8 +46,11 @@ class RulesService:
         return await self._database.transact(body, space=space)
 
 
-def cleaned(rules: LearningRules, redactor: Redactor) -> LearningRules:
-    """Return rules as they may be stored and sent to a model: redacted. Raises `Invalid` for an unknown time zone."""
+def redact_rules(rules: LearningRules, redactor: Redactor) -> LearningRules:
+    """Return rules redacted, ready to be stored and sent to a model.
+
+    Raises `InvalidRequestError` for an unknown time zone.
+    """
     _check_zone(rules.time_zone)
     cut = text_cleaner(redactor.redact)
     return replace(
@@ -60,21 +63,21 @@ def cleaned(rules: LearningRules, redactor: Redactor) -> LearningRules:
 
 
 def _check_zone(name: str | None) -> None:
-    # Checked where it is set, and not in the record: who reads the rules may lack a database of time zones.
+    # Checked when the rules are set, not in the record: a reader may lack a time zone database.
     try:
         if name is not None and name != "UTC":
             ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
-        raise InvalidField("time_zone", "is unknown.", hint="Use a name such as Europe/Berlin.") from None
+        raise InvalidFieldError("time_zone", f"is unknown: {name!r}.", hint="Use a name like Europe/Berlin.") from None
 
 
-def written(rules: LearningRules) -> str:
-    """Return what rules tell a model; empty if they tell it nothing."""
-    slots = _listed("Slots to use:", rules.slots)
-    kinds = _listed("Further values of `kind`, to use where they fit best:", rules.kinds)
+def format_rules(rules: LearningRules) -> str:
+    """Return the text of the rules for a model; empty if there is none."""
+    slots = _format_items("Slots to use:", rules.slots)
+    kinds = _format_items("Further values of `kind`, to use where they fit best:", rules.kinds)
     return "\n".join([*filter(None, [rules.instructions.strip()]), *slots, *kinds])
 
 
-def _listed(heading: str, named: Mapping[str, str]) -> list[str]:
-    lines = [f"- {inert(name)}: {inert(about)}" for name, about in sorted(named.items())]
+def _format_items(heading: str, items: Mapping[str, str]) -> list[str]:
+    lines = [f"- {inert(name)}: {inert(about)}" for name, about in sorted(items.items())]
     return [heading, *lines] if lines else []

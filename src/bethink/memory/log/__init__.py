@@ -1,1 +1,1 @@
-"""The message log: append-only sessions, and the marks that say what to learn from."""
+"""The message log: append-only sessions, and their learning marks."""

@@ -34,7 +34,7 @@ class History:
         self.kind = kind
         self._database = database
         self._redactor = redactor
-        # Without them, the events of a thread wait for the next event, and no session is learnt from by itself.
+        # Without listeners, thread events wait for the next event, and sessions are not learned from automatically.
         self._listeners = listeners
 
     async def append(self, key: str, message: Message | Mapping[str, object]) -> int:
@@ -47,14 +47,16 @@ class History:
 
         appended = await log.append_once(self._database, body, space=self.space)
         if self._listeners is not None:
-            await self._listeners.tell(self.space, appended.sources[0].session_id, thread_id=appended.thread_id)
+            await self._listeners.notify_stored(
+                self.space, appended.sources[0].session_id, thread_id=appended.thread_id
+            )
         return appended.numbers[0]
 
     async def recent(self, key: str, n: int) -> list[Record]:
         """Return the newest `n` messages in the order they were said; empty if `n` is zero or less."""
-        return await self._read(
+        return await self._query(
             key,
-            lambda tx, found: messages.last_of(tx, space=self.space, conversation=found, limit=n),
+            lambda tx, conversation: messages.last_of(tx, space=self.space, conversation=conversation, limit=n),
             empty=[],
         )
 
@@ -64,8 +66,8 @@ class History:
 
     async def length(self, key: str) -> int:
         """Count the messages of a conversation."""
-        return await self._read(
-            key, lambda tx, found: messages.count_of(tx, space=self.space, conversation=found), empty=0
+        return await self._query(
+            key, lambda tx, conversation: messages.count_of(tx, space=self.space, conversation=conversation), empty=0
         )
 
     async def set_summary(self, key: str, summary: str) -> None:
@@ -82,16 +84,18 @@ class History:
 
     async def get_summary(self, key: str) -> str:
         """Return the summary of a conversation, empty if it has none."""
-        return await self._read(
-            key, lambda tx, found: sessions.get_summary(tx, space=self.space, conversation=found), empty=""
+        return await self._query(
+            key,
+            lambda tx, conversation: sessions.get_summary(tx, space=self.space, conversation=conversation),
+            empty="",
         )
 
-    async def _read(self, key: str, question: Callable[[Tx, str], T], *, empty: T) -> T:
+    async def _query(self, key: str, query: Callable[[Tx, str], T], *, empty: T) -> T:
         def body(tx: Tx) -> T:
             conversation = self._find(tx, key)
-            return empty if conversation is None else question(tx, conversation)
+            return empty if conversation is None else query(tx, conversation)
 
-        return await self._database.transact(body, space=self.space, read=True)
+        return await self._database.transact(body, space=self.space, read_only=True)
 
     def _find(self, tx: Tx, key: str) -> str | None:
         return sessions.find_conversation(tx, space=self.space, agent=self.agent, key=self._name(tx, key))

@@ -1,4 +1,4 @@
-"""The marks of sessions, for programs that learn by themselves: find, set, and clear them."""
+"""The learning marks of sessions, for programs with their own learning: find, set, and clear them."""
 
 from collections.abc import Callable
 from itertools import groupby
@@ -14,24 +14,26 @@ T = TypeVar("T")
 
 
 class Marks:
-    """Which sessions have something to learn, and how far each was learnt from. `Memory.learn` handles both."""
+    """Finds sessions to learn from, and records the progress of each. `Memory.learn` handles both."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def find_invalidated(self, limit: int = 10) -> list[SessionInfo]:
         """Return up to `limit` marked sessions of all spaces, the oldest mark first."""
-        found = await self._database.transact(lambda tx: jobs.marked(tx, limit=limit), read=True)
-        place = {ids: index for index, ids in enumerate(found)}
+        marked_ids = await self._database.transact(lambda tx: jobs.marked_sessions(tx, limit=limit), read_only=True)
+        positions = {ids: index for index, ids in enumerate(marked_ids)}
         marked: list[SessionInfo] = []
-        for space, ids in groupby(sorted(found), key=lambda pair: pair[0]):
-            wanted = [session_id for _, session_id in ids]
+        for space, ids in groupby(sorted(marked_ids), key=lambda pair: pair[0]):
+            session_ids = [session_id for _, session_id in ids]
             marked += await self._database.transact(
-                lambda tx, space=space, wanted=wanted: session_store.still_marked(tx, space=space, ids=wanted),
+                lambda tx, space=space, session_ids=session_ids: session_store.still_marked(
+                    tx, space=space, ids=session_ids
+                ),
                 space=space,
-                read=True,
+                read_only=True,
             )
-        return sorted(marked, key=lambda session: place[session.space, session.id])
+        return sorted(marked, key=lambda session: positions[session.space, session.id])
 
     async def invalidate(self, session: SessionInfo, number: int) -> bool:
         """Set or raise the mark of a session. Returns False if it is already there or higher. It is never lowered."""
@@ -45,16 +47,18 @@ class Marks:
 
     async def count_since(self, session: SessionInfo, number: int) -> int:
         """Count the messages of a session after a number."""
-        return await self._read(
+        return await self._query(
             session, lambda tx: messages.count_since(tx, space=session.space, session_id=session.id, number=number)
         )
 
     async def max_number(self, session: SessionInfo) -> int | None:
         """Return the number of the last message of a session, or None if it has none."""
-        return await self._read(session, lambda tx: messages.max_number(tx, space=session.space, session_id=session.id))
+        return await self._query(
+            session, lambda tx: messages.max_number(tx, space=session.space, session_id=session.id)
+        )
 
     async def _mark(self, session: SessionInfo, body: Callable[[Tx], bool]) -> bool:
         return await self._database.transact(body, space=session.space)
 
-    async def _read(self, session: SessionInfo, body: Callable[[Tx], T]) -> T:
-        return await self._database.transact(body, space=session.space, read=True)
+    async def _query(self, session: SessionInfo, body: Callable[[Tx], T]) -> T:
+        return await self._database.transact(body, space=session.space, read_only=True)

@@ -1,9 +1,9 @@
-"""Appends messages: removes recalled text, cleans and redacts them, and stores each exactly once with its number."""
+"""Appends messages: removes context blocks, cleans and redacts texts, and stores each exactly once, with a number."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple, TypeVar
 
-from bethink.errors import Conflict, Duplicate, Invalid, NotFound, SessionEnded
+from bethink.errors import ConflictError, DuplicateError, InvalidRequestError, NotFoundError, SessionEndedError
 from bethink.extend import Redactor
 from bethink.memory.log.names import stored_name
 from bethink.model.erasures import IDEMPOTENCY_KEY
@@ -15,7 +15,7 @@ from bethink.model.records import EndReason, Message, Record, message_from
 from bethink.model.text import canonical_json
 from bethink.store import erasures, messages, restores, sessions
 from bethink.store.db import Database, Tx
-from bethink.store.messages import Prepared, Taken
+from bethink.store.messages import KeyedMessage, Prepared
 
 _MAX_NAME = 256
 """The maximum length of the name of a speaker or tool: it is looked up, and PostgreSQL cannot index long values."""
@@ -28,26 +28,28 @@ def prepare(drafts: Iterable[Message | Mapping[str, object]], redactor: Redactor
     Call it before the first query of a transaction. A message that is only a frame becomes empty, and keeps its number.
     """
     cut = text_cleaner(redactor.redact)
-    # The messages of a batch have few origins, and each is cut like any other text.
-    origins = _Cut(cut)
-    return [_prepared(message_from(draft), cut, origins, redactor) for draft in drafts]
+    # The messages of a batch have few origins, so cache their cleaned texts.
+    origins = _CutCache(cut)
+    return [_prepare_row(message_from(draft), cut, origins, redactor) for draft in drafts]
 
 
-class _Cut(dict[str, str]):
+class _CutCache(dict[str, str]):
     def __init__(self, cut: Callable[[str], str]) -> None:
         super().__init__()
         self._cut = cut
 
     def __missing__(self, text: str) -> str:
-        self[text] = made = self._cut(text)
-        return made
+        self[text] = result = self._cut(text)
+        return result
 
 
-def _prepared(message: Message, cut: Callable[[str], str], origins: Mapping[str, str], redactor: Redactor) -> Prepared:
+def _prepare_row(
+    message: Message, cut: Callable[[str], str], origins: Mapping[str, str], redactor: Redactor
+) -> Prepared:
     if message.name is not None and len(message.name) > _MAX_NAME:
-        raise Invalid(
-            f"the name of a message has {len(message.name)} characters.",
-            hint=f"Use up to {_MAX_NAME}; put longer values into metadata.",
+        raise InvalidRequestError(
+            f"The `name` of a message has {len(message.name)} characters.",
+            hint=f"Use at most {_MAX_NAME} characters; put longer values into `metadata`.",
         )
     content, name = cut(message.content), None if message.name is None else cut(message.name)
     return Prepared(
@@ -68,7 +70,7 @@ def _prepared(message: Message, cut: Callable[[str], str], origins: Mapping[str,
 
 
 class Appended(NamedTuple):
-    """Where messages were stored, and the thread that has their events to process."""
+    """The positions of stored messages, and the thread that has to process their events."""
 
     sources: list[SourceMessage]
     thread_id: str | None = None
@@ -79,93 +81,97 @@ class Appended(NamedTuple):
         return [source.number for source in self.sources]
 
 
-Known = Mapping[str | None, Taken]
-"""The messages that already have an idempotency key, by their keys."""
+ExistingKeys = Mapping[str | None, KeyedMessage]
+"""The stored messages that have one of the idempotency keys, by key."""
 
 
-def append(tx: Tx, *, space: str, session_id: str, rows: list[Prepared], known: Known | None = None) -> Appended:
-    """Store messages and return their numbers; one whose idempotency key is known keeps its number.
+def append(
+    tx: Tx, *, space: str, session_id: str, rows: list[Prepared], existing: ExistingKeys | None = None
+) -> Appended:
+    """Store messages and return their numbers; one whose idempotency key is already stored keeps its number.
 
     A key applies to the entire conversation: a retry may come after the session it was first sent to has ended.
-    Pass `known` if it was read in this transaction.
+    Pass `existing` if it was read in this transaction.
     """
-    if known is None:
-        known = find_known(tx, space=space, rows=rows)
+    if existing is None:
+        existing = find_existing(tx, space=space, rows=rows)
     tx.repeatable = all(row.idempotency_key is not None for row in rows)
-    if known:
-        _check_same(tx, space, session_id, rows, known)
-    fresh = [row for row in rows if row.idempotency_key not in known] if known else rows
-    if not fresh:
-        return Appended(_sources(session_id, rows, known, 1))
-    reserved = sessions.take_numbers(tx, space=space, session_id=session_id, count=len(fresh))
+    if existing:
+        _check_same(tx, space, session_id, rows, existing)
+    new_rows = [row for row in rows if row.idempotency_key not in existing] if existing else rows
+    if not new_rows:
+        return Appended(_sources(session_id, rows, existing, 1))
+    reserved = sessions.take_numbers(tx, space=space, session_id=session_id, count=len(new_rows))
     if reserved is None:
-        raise _refusal(tx, space, session_id)
+        raise _append_error(tx, space, session_id)
     if reserved.erased_keys:
-        _check_not_erased(tx, space, fresh)
-    first = reserved.last - len(fresh) + 1
+        _check_not_erased(tx, space, new_rows)
+    first = reserved.last - len(new_rows) + 1
     index, link = reserved.indexed, reserved.link
-    messages.append(tx, space=space, session_id=session_id, first=first, rows=fresh, index=index, link=link)
+    messages.append(tx, space=space, session_id=session_id, first=first, rows=new_rows, index=index, link=link)
     if reserved.thread_id is not None:
         # Imported only if there is a thread: most sessions have none, and the module takes a while to load.
         from bethink.memory.log.events import queue_events  # noqa: PLC0415
 
-        queue_events(tx, space=space, thread_id=reserved.thread_id, session_id=session_id, first=first, rows=fresh)
-    return Appended(_sources(session_id, rows, known, first), reserved.thread_id)
+        queue_events(tx, space=space, thread_id=reserved.thread_id, session_id=session_id, first=first, rows=new_rows)
+    return Appended(_sources(session_id, rows, existing, first), reserved.thread_id)
 
 
-def find_known(tx: Tx, *, space: str, rows: list[Prepared]) -> Known:
-    """Return which of the messages have an idempotency key that is already stored in the space."""
+def find_existing(tx: Tx, *, space: str, rows: list[Prepared]) -> ExistingKeys:
+    """Return the stored messages of the space that have the idempotency key of one of these."""
     keys = [row.idempotency_key for row in rows if row.idempotency_key is not None]
     if len(set(keys)) != len(keys):
-        raise Conflict(
-            "two messages of one batch have the same idempotency key.", hint="Give each message its own key."
+        raise ConflictError(
+            "Two messages of one batch have the same idempotency key.", hint="Give each message its own key."
         )
-    return {**messages.taken(tx, space=space, keys=keys)} if keys else {}
+    return {**messages.find_by_keys(tx, space=space, keys=keys)} if keys else {}
 
 
-def _check_same(tx: Tx, space: str, session_id: str, rows: list[Prepared], known: Known) -> None:
+def _check_same(tx: Tx, space: str, session_id: str, rows: list[Prepared], existing: ExistingKeys) -> None:
     session = sessions.find(tx, space=space, session_id=session_id)
     conversation = None if session is None else session.conversation_id
     for row in rows:
-        holder = known.get(row.idempotency_key)
+        holder = existing.get(row.idempotency_key)
         if holder is not None and (holder.conversation_id, holder.role, holder.content) != (
             conversation,
             row.role,
             row.content,
         ):
-            raise Conflict(
-                f"the idempotency key {row.idempotency_key!r} already belongs to another message, "
+            raise ConflictError(
+                f"The idempotency key {row.idempotency_key!r} already belongs to another message, "
                 f"number {holder.number} of session {holder.session_id}.",
-                hint="Use a new key for a new message; repeat a key only with the message it was made for.",
+                hint="Use a new key for a new message. Repeat a key only with the same message.",
             )
 
 
 def _check_not_erased(tx: Tx, space: str, rows: list[Prepared]) -> None:
-    """Refuse a late retry of a message that was erased not long ago."""
+    """Raise `ErasedKeyError` for a late retry of a message that was erased recently."""
     keys = [row.idempotency_key for row in rows if row.idempotency_key is not None]
     erasures.check_keys(tx, IDEMPOTENCY_KEY, keys, space=space)
 
 
-def _sources(session_id: str, rows: list[Prepared], known: Known, first: int) -> list[SourceMessage]:
-    fresh = (SourceMessage(session_id, number) for number in range(first, first + len(rows)))
-    if not known:
-        return list(fresh)
+def _sources(session_id: str, rows: list[Prepared], existing: ExistingKeys, first: int) -> list[SourceMessage]:
+    new_sources = (SourceMessage(session_id, number) for number in range(first, first + len(rows)))
+    if not existing:
+        return list(new_sources)
     return [
-        SourceMessage(holder.session_id, holder.number) if (holder := known.get(row.idempotency_key)) else next(fresh)
+        SourceMessage(holder.session_id, holder.number)
+        if (holder := existing.get(row.idempotency_key))
+        else next(new_sources)
         for row in rows
     ]
 
 
-def _refusal(tx: Tx, space: str, session_id: str) -> Exception:
-    found = sessions.find(tx, space=space, session_id=session_id)
-    if found is None:
-        return NotFound(f"no session {session_id!r} in space {space!r}.")
-    restore = restores.last(tx) if found.end_reason is EndReason.RESTORED else None
-    why = f"ended ({found.end_reason})." if restore is None else f"ended. {restore}"
-    return SessionEnded(f"session {session_id} {why}")
+def _append_error(tx: Tx, space: str, session_id: str) -> Exception:
+    session = sessions.find(tx, space=space, session_id=session_id)
+    if session is None:
+        return NotFoundError(f"No session {session_id!r} in space {space!r}.")
+    restore = restores.last(tx) if session.end_reason is EndReason.RESTORED else None
+    reason = f"ended ({session.end_reason})." if restore is None else f"ended. {restore}"
+    return SessionEndedError(f"Session {session_id} {reason}")
 
 
-def read(
+def read_messages(
     tx: Tx,
     *,
     space: str,
@@ -175,7 +181,7 @@ def read(
     only: Filter | None = None,
     last: int | None = None,
 ) -> list[Record]:
-    """Return the messages of a session after a number that fit a filter, in order, or only the last of them."""
+    """Return the messages of a session after a number that match a filter, in order, or only the last of them."""
     if last is not None:
         last = min(last, limit)
         return messages.newest(tx, space=space, session_id=session_id, number=after, limit=last, only=only)
@@ -183,8 +189,8 @@ def read(
 
 
 async def append_once(database: Database, body: Callable[[Tx], T], *, space: str) -> T:
-    """Run an appending transaction; if another task stored one of its keys meanwhile, run it again to find it."""
+    """Run a transaction that appends. If another task has just stored one of its keys, run it again."""
     try:
         return await database.transact(body, space=space)
-    except Duplicate:
+    except DuplicateError:
         return await database.transact(body, space=space)

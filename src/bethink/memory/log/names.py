@@ -10,8 +10,8 @@ from bethink.model.records import MAX_CONVERSATION, checked_text
 from bethink.store import sessions
 from bethink.store.db import Tx
 
-_MADE = re.compile("(?:req|msg)_[0-9a-z]{26}(?::[0-9]{1,4})?")
-"""An idempotency key that we made ourselves: most messages have one, and looking for secrets takes a while."""
+_GENERATED = re.compile("(?:req|msg)_[0-9a-z]{26}(?::[0-9]{1,4})?")
+"""A generated idempotency key. It needs no search for secrets, which is slow, and most messages have one."""
 
 
 def stored_name(name: str, redactor: Redactor) -> str:
@@ -19,7 +19,7 @@ def stored_name(name: str, redactor: Redactor) -> str:
 
     A fingerprint of the whole name is added, so that two names that differ only in their secrets stay apart.
     """
-    redacted = name if _MADE.fullmatch(name) else redactor.redact(name)
+    redacted = name if _GENERATED.fullmatch(name) else redactor.redact(name)
     if redacted == name:
         return name
     fingerprint: Callable[[str], str] = getattr(redactor, "fingerprint", _fingerprint)
@@ -31,15 +31,15 @@ def _fingerprint(text: str) -> str:
 
 
 def checked_conversation(key: str) -> str:
-    """Return `key` if it can name a conversation, else raise `Invalid`."""
+    """Return `key` if it can name a conversation, else raise `InvalidRequestError`."""
     Bytes(MAX_CONVERSATION).check("conversation", checked_text(key, "a conversation"))
     return key
 
 
 def stored_conversation(tx: Tx, *, space: str, agent: str, key: str, redactor: Redactor) -> str:
-    """Return the name under which a conversation is stored. Raises `Invalid` for a text that cannot name one.
+    """Return the name under which a conversation is stored. Raises `InvalidRequestError` for an invalid name.
 
-    Earlier versions stored names as they were: such a conversation keeps its name.
+    Earlier versions stored names unchanged: such a conversation keeps its name.
     """
     name = stored_name(checked_conversation(key), redactor)
     if name == key or sessions.find_conversation(tx, space=space, agent=agent, key=key) is None:

@@ -1,4 +1,4 @@
-"""Stores messages without an open session: they go into a conversation of their own, in one transaction."""
+"""Stores messages without an open session: in the active session of a conversation, in one transaction."""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -15,17 +15,17 @@ from bethink.store.sessions import find_conversation, mark
 
 
 class Stored(NamedTuple):
-    """Where messages were stored, and whether a session was opened for them."""
+    """The session and positions of stored messages, and whether the session was opened for them."""
 
     session: SessionInfo
     appended: messages.Appended
     opened: bool
 
 
-def storing(
+def build_transaction(
     drafts: Sequence[Message], request: RememberRequest, *, space: str, redactor: Redactor
 ) -> Callable[[Tx], Stored]:
-    """Return the transaction that stores messages. In a conversation they are marked, because no more will follow."""
+    """Return the transaction that stores messages. Those of a conversation are marked for learning at once."""
 
     def body(tx: Tx) -> Stored:
         rows = messages.prepare(drafts, redactor)
@@ -35,9 +35,9 @@ def storing(
         agent, key = request.agent, request.conversation
         name = stored_conversation(tx, space=space, agent=agent, key=key, redactor=redactor)
         session, appended, opened = store(tx, space=space, agent=agent, kind=AgentKind.PRIMARY, key=name, rows=rows)
-        here = [source.number for source in appended.sources if source.session_id == session.id]
-        last = max(here, default=0)
-        if last > session.last_number:  # messages that were already stored were marked then
+        numbers = [source.number for source in appended.sources if source.session_id == session.id]
+        last = max(numbers, default=0)
+        if last > session.last_number:  # messages that were stored before are already marked
             mark(tx, space=space, session_id=session.id, number=last, trigger=Trigger.IDLE)
         return Stored(get_session(tx, space=space, session_id=session.id), appended, opened)
 
@@ -49,13 +49,13 @@ def store(tx: Tx, *, space: str, agent: str, kind: AgentKind, key: str, rows: li
 
     If all of them are already stored there, nothing is opened: their session may have ended since.
     """
-    known = messages.find_known(tx, space=space, rows=rows)
-    if known and len(known) == len(rows):
+    existing = messages.find_existing(tx, space=space, rows=rows)
+    if existing and len(existing) == len(rows):
         conversation = find_conversation(tx, space=space, agent=agent, key=key)
-        if all(holder.conversation_id == conversation for holder in known.values()):
-            before = known[rows[-1].idempotency_key].session_id
-            appended = messages.append(tx, space=space, session_id=before, rows=rows, known=known)
-            return Stored(get_session(tx, space=space, session_id=before), appended, opened=False)
+        if all(holder.conversation_id == conversation for holder in existing.values()):
+            stored_session_id = existing[rows[-1].idempotency_key].session_id
+            appended = messages.append(tx, space=space, session_id=stored_session_id, rows=rows, existing=existing)
+            return Stored(get_session(tx, space=space, session_id=stored_session_id), appended, opened=False)
     session, opened = sessions.open_session(tx, space=space, agent=agent, kind=kind, key=key)
-    appended = messages.append(tx, space=space, session_id=session.id, rows=rows, known=known)
+    appended = messages.append(tx, space=space, session_id=session.id, rows=rows, existing=existing)
     return Stored(session, appended, opened)

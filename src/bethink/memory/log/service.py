@@ -1,4 +1,4 @@
-"""Carries out the verbs of sessions: stores and reads messages, and marks sessions to be learnt from."""
+"""Handles the operations of sessions: stores and reads messages, and marks sessions for learning."""
 
 import json
 from collections.abc import Callable
@@ -10,35 +10,36 @@ from bethink.memory.log import messages, remember, sessions, succession
 from bethink.memory.log.listeners import Listeners
 from bethink.memory.log.names import stored_conversation
 from bethink.memory.registry import Host, handles
-from bethink.model.facts import SessionMemory
+from bethink.model.facts import SessionSummary
 from bethink.model.framing import text_cleaner
 from bethink.model.operations.memory import REMEMBER, RememberRequest
 from bethink.model.operations.sessions import (
     APPEND,
-    COMPACTED,
-    END,
-    END_TURN,
+    CHECKPOINT,
+    END_SESSION,
     FIND_SESSION,
     GET_SESSION,
-    IDLE,
     LIST_SESSIONS,
     OPEN_SESSION,
     READ_MESSAGES,
-    RESET,
-    RETRY,
-    SESSION_MEMORY,
+    RELEARN_SESSION,
+    RESTART_SESSION,
+    SESSION_SUMMARY,
     TRANSCRIPT,
     AppendRequest,
+    CheckpointRequest,
     FindSessionRequest,
     ListSessionsRequest,
     OpenSessionRequest,
-    ReadRequest,
-    ResetRequest,
+    ReadMessagesRequest,
+    RestartRequest,
     SessionRequest,
     TranscriptRequest,
 )
-from bethink.model.recall import Ref, RefKind, Remembered
-from bethink.model.records import EndReason, Message, Record, SessionEntry, SessionInfo, Trigger, keyed
+from bethink.model.paging import Page, page_of
+from bethink.model.recall import Remembered
+from bethink.model.records import EndReason, Message, Record, SessionEntry, SessionInfo, Trigger, add_idempotency_keys
+from bethink.model.refs import Ref, RefKind
 from bethink.model.text import JsonObject, canonical_json
 from bethink.model.transcripts import Transcript
 from bethink.store import learning, transcripts
@@ -66,8 +67,8 @@ class SessionService:
         self._has_model = has_model
 
     @classmethod
-    def of(cls, host: Host) -> Self:
-        """Make it from the parts of an open memory."""
+    def from_host(cls, host: Host) -> Self:
+        """Create the service from an open memory."""
         return cls(
             host.database,
             redactor=host.redactor,
@@ -91,7 +92,7 @@ class SessionService:
 
         session, opened = await self._write(space, body)
         if opened:
-            await self._listeners.opened(session)
+            await self._listeners.on_session_opened(session)
         return session
 
     @handles(FIND_SESSION)
@@ -101,45 +102,46 @@ class SessionService:
 
         def body(tx: Tx) -> SessionInfo | None:
             name = stored_conversation(tx, space=space, agent=agent, key=key, redactor=self._redactor)
-            found = store.find_conversation(tx, space=space, agent=agent, key=name)
-            return None if found is None else store.newest(tx, space=space, conversation=found)
+            conversation = store.find_conversation(tx, space=space, agent=agent, key=name)
+            return None if conversation is None else store.newest(tx, space=space, conversation=conversation)
 
-        return await self._read(space, body)
+        return await self._query(space, body)
 
     @handles(LIST_SESSIONS)
-    async def all(self, space: str, request: ListSessionsRequest) -> list[SessionEntry]:
+    async def list_sessions(self, space: str, request: ListSessionsRequest) -> Page[SessionEntry]:
         """List sessions, the newest first."""
-        return await self._read(
+        entries = await self._query(
             space,
-            lambda tx: store.listed(
+            lambda tx: store.list_sessions(
                 tx,
                 space=space,
-                limit=request.limit,
-                before=request.before,
+                limit=request.limit + 1,
+                before=request.after,
                 only=request.only,
                 state=request.state,
                 starting=request.conversation_prefix,
             ),
         )
+        return page_of(entries, request.limit, lambda entry: entry.session.id)
 
     @handles(GET_SESSION)
     async def get(self, space: str, request: SessionRequest) -> SessionInfo:
-        """Return a session as it stands now."""
-        return await self._read(
+        """Return the current state of a session."""
+        return await self._query(
             space, lambda tx: succession.get_session(tx, space=space, session_id=request.session_id)
         )
 
     @handles(REMEMBER)
     async def remember(self, space: str, request: RememberRequest) -> Remembered:
         """Store messages in a session, or in the active one of a conversation."""
-        drafts = [_labelled(message, request) for message in request.messages]
+        drafts = [_with_labels(message, request) for message in request.messages]
         if request.idempotency_key is not None:
-            drafts = keyed(drafts, request.idempotency_key)
-        body = remember.storing(drafts, request, space=space, redactor=self._redactor)
+            drafts = add_idempotency_keys(drafts, request.idempotency_key)
+        body = remember.build_transaction(drafts, request, space=space, redactor=self._redactor)
         stored = await messages.append_once(self._database, body, space=space)
         if stored.opened:
-            await self._listeners.opened(stored.session)
-        await self._listeners.tell(space, stored.session.id, thread_id=stored.appended.thread_id)
+            await self._listeners.on_session_opened(stored.session)
+        await self._listeners.notify_stored(space, stored.session.id, thread_id=stored.appended.thread_id)
         refs = (Ref(RefKind.MESSAGE, source.session_id, source.number) for source in stored.appended.sources)
         return Remembered(session=stored.session, refs=tuple(refs))
 
@@ -148,72 +150,68 @@ class SessionService:
         """Store messages in a session and return their numbers."""
         drafts = list(request.messages)
         if request.idempotency_key is not None:
-            drafts = keyed(drafts, request.idempotency_key)
+            drafts = add_idempotency_keys(drafts, request.idempotency_key)
 
         def body(tx: Tx) -> messages.Appended:
             rows = messages.prepare(drafts, self._redactor)
             return messages.append(tx, space=space, session_id=request.session_id, rows=rows)
 
         appended = await messages.append_once(self._database, body, space=space)
-        await self._listeners.tell(space, request.session_id, thread_id=appended.thread_id)
+        await self._listeners.notify_stored(space, request.session_id, thread_id=appended.thread_id)
         return appended.numbers
 
     @handles(READ_MESSAGES)
-    async def read(self, space: str, request: ReadRequest) -> list[Record]:
+    async def messages(self, space: str, request: ReadMessagesRequest) -> Page[Record]:
         """Return the messages of a session, in order."""
 
         def body(tx: Tx) -> list[Record]:
-            found = messages.read(
+            records = messages.read_messages(
                 tx,
                 space=space,
                 session_id=request.session_id,
-                after=request.after,
-                limit=request.limit,
+                after=request.after or 0,
+                limit=request.limit + 1,
                 only=request.only,
                 last=request.last,
             )
-            if not found:  # an empty page may mean that there is no such session
+            if not records:  # an empty page may mean that the session does not exist
                 succession.get_session(tx, space=space, session_id=request.session_id)
-            return found
+            return records
 
-        return await self._read(space, body)
+        return page_of(await self._query(space, body), request.limit, lambda record: str(record.number))
 
     @handles(TRANSCRIPT)
     async def transcript(self, space: str, request: TranscriptRequest) -> Transcript:
-        """Return the messages around one, each with what became of it."""
+        """Return the messages around one, each with its derived data."""
 
         def body(tx: Tx) -> Transcript:
             session = succession.get_session(tx, space=space, session_id=request.session_id)
             return transcripts.around(tx, session, number=request.around, limit=request.limit)
 
-        return await self._read(space, body)
+        return await self._query(space, body)
 
-    @handles(END_TURN)
-    async def end_turn(self, space: str, request: SessionRequest) -> bool:
-        """Mark a session that has more than five messages to learn from."""
-        return await self._write(
-            space, lambda tx: sessions.mark_after_turn(tx, space=space, session_id=request.session_id)
-        )
+    @handles(CHECKPOINT)
+    async def checkpoint(self, space: str, request: CheckpointRequest) -> bool:
+        """Queue a session for learning if it has enough new messages."""
+        session_id = request.session_id
 
-    @handles(IDLE)
-    async def idle(self, space: str, request: SessionRequest) -> bool:
-        """Mark a session that has anything to learn from."""
+        def body(tx: Tx) -> bool:
+            if request.force:
+                return succession.mark_pending(tx, space=space, session_id=session_id, trigger=Trigger.IDLE)
+            return sessions.mark_after_turn(tx, space=space, session_id=session_id)
+
+        return await self._write(space, body)
+
+    @handles(RESTART_SESSION)
+    async def restart(self, space: str, request: RestartRequest) -> SessionInfo:
+        """End a session and return the next."""
+        reason = EndReason(request.reason)
         return await self._write(
             space,
-            lambda tx: succession.mark_pending(tx, space=space, session_id=request.session_id, trigger=Trigger.IDLE),
+            lambda tx: succession.succeed_session(tx, space=space, session_id=request.session_id, reason=reason),
         )
 
-    @handles(RESET)
-    async def reset(self, space: str, request: ResetRequest) -> SessionInfo:
-        """End a session and return the next."""
-        return await self._next(space, request, EndReason.EMERGENCY if request.emergency else EndReason.RESET)
-
-    @handles(COMPACTED)
-    async def compacted(self, space: str, request: SessionRequest) -> SessionInfo:
-        """End a session whose context was compacted, and return the next."""
-        return await self._next(space, request, EndReason.COMPACTION)
-
-    @handles(END)
+    @handles(END_SESSION)
     async def end(self, space: str, request: SessionRequest) -> SessionInfo:
         """End a session."""
         return await self._write(
@@ -221,9 +219,9 @@ class SessionService:
             lambda tx: succession.end_session(tx, space=space, session_id=request.session_id, reason=EndReason.CLOSED),
         )
 
-    @handles(RETRY)
+    @handles(RELEARN_SESSION)
     async def retry(self, space: str, request: SessionRequest) -> bool:
-        """Start learning from a session over."""
+        """Restart learning from a session."""
         quoted = self._has_model()
 
         def body(tx: Tx) -> bool:
@@ -232,36 +230,30 @@ class SessionService:
 
         return await self._write(space, body)
 
-    @handles(SESSION_MEMORY)
-    async def summary(self, space: str, request: SessionRequest) -> SessionMemory | None:
-        """Return what was learnt from a session as a whole."""
+    @handles(SESSION_SUMMARY)
+    async def summary(self, space: str, request: SessionRequest) -> SessionSummary | None:
+        """Return the summary of a session."""
 
-        def body(tx: Tx) -> SessionMemory | None:
-            found = learning.find_memory(tx, space=space, session_id=request.session_id)
-            if found is None:
+        def body(tx: Tx) -> SessionSummary | None:
+            memory = learning.find_memory(tx, space=space, session_id=request.session_id)
+            if memory is None:
                 succession.get_session(tx, space=space, session_id=request.session_id)
-            return found
+            return memory
 
-        return await self._read(space, body)
+        return await self._query(space, body)
 
     def _cut_json(self, value: JsonObject) -> JsonObject:
         return json.loads(canonical_json(value, self._cut))
 
-    async def _next(self, space: str, request: SessionRequest, reason: EndReason) -> SessionInfo:
-        return await self._write(
-            space,
-            lambda tx: succession.succeed_session(tx, space=space, session_id=request.session_id, reason=reason),
-        )
-
-    async def _read(self, space: str, body: Callable[[Tx], T]) -> T:
-        return await self._database.transact(body, space=space, read=True)
+    async def _query(self, space: str, body: Callable[[Tx], T]) -> T:
+        return await self._database.transact(body, space=space, read_only=True)
 
     async def _write(self, space: str, body: Callable[[Tx], T]) -> T:
         return await self._database.transact(body, space=space, repeatable=True)
 
 
-def _labelled(message: Message, request: RememberRequest) -> Message:
-    """Return a message with the tags and the metadata that the request has for all of them."""
+def _with_labels(message: Message, request: RememberRequest) -> Message:
+    """Return a message with the tags and metadata of the request added."""
     if not request.tags and not request.metadata:
         return message
     tags = (*message.tags, *request.tags)

@@ -1,6 +1,6 @@
 """Ends sessions, marks them, and opens the next ones."""
 
-from bethink.errors import NotFound
+from bethink.errors import NotFoundError
 from bethink.model.jobs import JobKind
 from bethink.model.records import EndReason, SessionInfo, Trigger, checked_name
 from bethink.model.rules import trigger_of
@@ -9,18 +9,18 @@ from bethink.store.db import Tx
 
 
 def get_session(tx: Tx, *, space: str, session_id: str, lock: bool = False) -> SessionInfo:
-    """Return a session as it stands now. Raises `NotFound` if the id is not in the space."""
-    found = sessions.find(tx, space=space, session_id=checked_name(session_id, "a session's id"), lock=lock)
-    if found is None:
-        raise NotFound(f"no session {session_id!r} in space {space!r}.")
-    return found
+    """Return the current state of a session. Raises `NotFoundError` if the id is not in the space."""
+    session = sessions.find(tx, space=space, session_id=checked_name(session_id, "a session's id"), lock=lock)
+    if session is None:
+        raise NotFoundError(f"No session {session_id!r} in space {space!r}.")
+    return session
 
 
 def end_session(tx: Tx, *, space: str, session_id: str, reason: EndReason) -> SessionInfo:
     """End a session and mark it. Ending it again changes nothing."""
-    found = get_session(tx, space=space, session_id=session_id)
-    # Lock the conversation before the session, as everywhere: another order could deadlock.
-    sessions.lock_conversation(tx, space=found.space, conversation=found.conversation_id)
+    session = get_session(tx, space=space, session_id=session_id)
+    # Lock the conversation before the session, as everywhere else: another order could deadlock.
+    sessions.lock_conversation(tx, space=session.space, conversation=session.conversation_id)
     if sessions.end(tx, space=space, session_id=session_id, reason=reason):
         mark_pending(tx, space=space, session_id=session_id, trigger=trigger_of(reason))
     return get_session(tx, space=space, session_id=session_id)
@@ -29,7 +29,7 @@ def end_session(tx: Tx, *, space: str, session_id: str, reason: EndReason) -> Se
 def succeed_session(tx: Tx, *, space: str, session_id: str, reason: EndReason) -> SessionInfo:
     """End and mark a session, then open the next of its conversation; if that was already done, return the active one.
 
-    The thread of the session moves along, unless the next session has its own.
+    The thread moves to the next session, unless that has its own.
     """
     ended = end_session(tx, space=space, session_id=session_id, reason=reason)
     last = sessions.newest(tx, space=ended.space, conversation=ended.conversation_id)
@@ -41,7 +41,7 @@ def succeed_session(tx: Tx, *, space: str, session_id: str, reason: EndReason) -
             space=ended.space,
             conversation=ended.conversation_id,
             ordinal=(last or ended).ordinal + 1,
-            learns=ended.learns,
+            learns=ended.is_learned_from,
         )
         following = sessions.label(tx, following, tags=ended.tags, metadata=ended.metadata)
     threads.move(tx, space=ended.space, before=ended.id, session_id=following.id)
@@ -49,14 +49,14 @@ def succeed_session(tx: Tx, *, space: str, session_id: str, reason: EndReason) -
 
 
 def queue_consolidation(tx: Tx, *, space: str) -> None:
-    """Queue a consolidation of a space. Raises `NotFound` if there is no such space."""
-    if not jobs.listed(tx, space=space, limit=1):
-        raise NotFound(f"no space {space!r}.")
+    """Queue a consolidation of a space. Raises `NotFoundError` if the space does not exist."""
+    if not jobs.list_jobs(tx, space=space, limit=1):
+        raise NotFoundError(f"No space {space!r}.")
     jobs.queue(tx, space=space, kind=JobKind.CONSOLIDATE, key=jobs.SPACE_KEY, watermark=0)
 
 
 def mark_pending(tx: Tx, *, space: str, session_id: str, trigger: Trigger) -> bool:
-    """Mark a session up to its last message, if any of it is still to be learnt."""
+    """Mark a session up to its last message, if any message is not learned from yet."""
     current = get_session(tx, space=space, session_id=session_id, lock=True)
     last = messages.max_number(tx, space=space, session_id=session_id)
     if last is None or last <= (current.processed_until or 0):

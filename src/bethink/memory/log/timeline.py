@@ -4,7 +4,8 @@ from typing import Self
 
 from bethink.memory.registry import Host, handles
 from bethink.model.operations.timeline import TIMELINE, TimelineRequest
-from bethink.model.timeline import TimelinePage
+from bethink.model.paging import Page
+from bethink.model.timeline import TimelineEntry
 from bethink.store import timeline
 from bethink.store.db import Database
 
@@ -16,13 +17,13 @@ class TimelineService:
         self._database = database
 
     @classmethod
-    def of(cls, host: Host) -> Self:
-        """Make it from the parts of an open memory."""
+    def from_host(cls, host: Host) -> Self:
+        """Create the service from an open memory."""
         return cls(host.database)
 
     @handles(TIMELINE)
-    async def timeline(self, space: str, request: TimelineRequest) -> TimelinePage:
-        """List what happened to the memory of a space."""
+    async def timeline(self, space: str, request: TimelineRequest) -> Page[TimelineEntry]:
+        """List the timeline entries of a space."""
         return await self._database.transact(
             lambda tx: timeline.page(
                 tx,
@@ -33,5 +34,5 @@ class TimelineService:
                 limit=request.limit,
             ),
             space=space,
-            read=True,
+            read_only=True,
         )

@@ -1,1 +1,1 @@
-"""Answers a question from what was learnt, and shows why."""
+"""Search: finds the memories that answer a question, and explains the ranking."""

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 DAY = timedelta(days=1)
-# One year short of both limits of `datetime`, so that the neighbouring days and months exist.
+# One year short of both limits of `datetime`, so that the adjacent days and months exist.
 _FIRST, _LAST = datetime(2, 1, 1, tzinfo=UTC), datetime(9998, 12, 31, tzinfo=UTC)
 _FIXED = {"hour": timedelta(hours=1), "day": DAY, "week": 7 * DAY}
 _MONTHS_IN = {"month": 1, "quarter": 3, "year": 12, "decade": 120}
@@ -19,8 +19,8 @@ class Stretch(NamedTuple):
     precision: str
 
 
-def within(at: datetime) -> datetime:
-    """Return a moment, clamped to the range in which neighbouring days and months exist."""
+def clamp(at: datetime) -> datetime:
+    """Clamp a moment to the range in which adjacent days and months exist."""
     return min(max(at, _FIRST), _LAST)
 
 
@@ -34,13 +34,13 @@ def month_start(index: int) -> datetime:
     return datetime(index // 12, index % 12 + 1, 1, tzinfo=UTC)
 
 
-def shifted(at: datetime, unit: str, count: int) -> datetime:
+def shift(at: datetime, unit: str, count: int) -> datetime:
     """Move a moment by `count` units. In a month that is too short for the day, use its last day."""
     if unit in _FIXED:
         return at + count * _FIXED[unit]
     first = month_start(at.year * 12 + at.month - 1 + count * _MONTHS_IN[unit])
-    longest = (month_start(first.year * 12 + first.month) - first).days
-    return at.replace(year=first.year, month=first.month, day=min(at.day, longest))
+    days_in_month = (month_start(first.year * 12 + first.month) - first).days
+    return at.replace(year=first.year, month=first.month, day=min(at.day, days_in_month))
 
 
 def unit_at(unit: str, at: datetime, ahead: int = 0) -> Stretch:
@@ -67,12 +67,12 @@ def day_of(year: int, month: int, day: int, until: int | None = None) -> Stretch
 def pick(which: str, nth: Callable[[int], Stretch | None], now: datetime) -> Stretch | None:
     """Return the "last" one that is over, "this" one, the "next" one, or by default the last one that began.
 
-    `nth` makes the one that many years or weeks ahead; it returns None if none exists.
+    `nth` returns the one that is N years or weeks ahead, or None if it does not exist.
     """
     if which == "this":
         before = nth(-1)  # a winter begins in the year before
         return before if before and before.start <= now < before.end else nth(0)
     if which == "next":
-        return next((found for ahead in range(10) if (found := nth(ahead)) and found.start > now), None)
-    past = (found for ahead in range(0, -10, -1) if (found := nth(ahead)) and found.start <= now)
-    return next((found for found in past if which != "last" or found.end <= now), None)
+        return next((stretch for ahead in range(10) if (stretch := nth(ahead)) and stretch.start > now), None)
+    past = (stretch for ahead in range(0, -10, -1) if (stretch := nth(ahead)) and stretch.start <= now)
+    return next((stretch for stretch in past if which != "last" or stretch.end <= now), None)

@@ -1,4 +1,4 @@
-"""The candidates of a question, as columns: entry `i` of each, and of what a signal returns, is candidate `i`."""
+"""The candidates of a question, as columns: entry `i` of each column and of each signal is candidate `i`."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import field
@@ -6,8 +6,9 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from bethink.base.frozen import frozen
-from bethink.model.recall import Fate, Ref, RefKind, Signal, Use
-from bethink.store.search import Match, Size, Text
+from bethink.model.recall import Fate, Signal, Use
+from bethink.model.refs import Ref, RefKind
+from bethink.store.search import Size, TermMatch, Text
 
 Key = tuple[RefKind, str, int]
 """The parts of a ref: a tuple costs a tenth of a `Ref`, and most candidates are never shown."""
@@ -16,78 +17,78 @@ SessionKey = str | int
 
 
 @frozen
-class Found:
-    """What the database found for a question."""
+class MatchResult:
+    """The result of a database search for a question."""
 
-    matches: Sequence[Match]
+    matches: Sequence[TermMatch]
     similarities: Mapping[Ref, float]
     size: Size
     counts: Sequence[int] = ()
-    """How many texts of the space have each stem of the question, if that is more than the matches show."""
+    """The number of texts in the space with each stem of the question, if that is more than the matches show."""
     answers: Collection[Ref] = ()
-    """The messages that directly follow the question where someone asked it before."""
+    """The messages that directly follow earlier repeats of the question."""
 
 
 class WordCount(NamedTuple):
     """One word of the question, counted in the candidates that contain it and in the messages around these."""
 
     worth: float
-    """What the word tells: the rarer, the more."""
+    """The worth of the word: the rarer, the higher."""
     shares: Mapping[int, float]
-    """How often it occurs in each candidate, relative to the length of the text."""
+    """The occurrences in each candidate, relative to the length of the text."""
     present: Mapping[int, float]
-    """Whether it occurs at all: in a long text a word weighs less, but it is still there."""
+    """The same with at most 1 for each text, and not relative to its length."""
     session_worth: float
     sessions: Mapping[SessionKey, float]
-    """How often it occurs in each session."""
+    """The occurrences in each session."""
 
 
 @frozen
 class Candidates:
-    """Everything that may answer a question: matches first, then the messages around them, then what a vector found.
+    """Everything that may answer a question: matches first, then the messages around them, then vector matches.
 
-    The best of them become `Candidates` of their own once their texts are read: these have `texts`, and `positions`
-    says where each was before.
+    The best of them become new `Candidates` once their texts are read: these have `texts`, and `positions` has the
+    earlier position of each.
     """
 
     keys: Sequence[Key]
-    matches: Sequence[Match] = ()
+    matches: Sequence[TermMatch] = ()
     counts: Sequence[WordCount] = ()
     worth: float = 0.0
-    """What all words of the question are worth together."""
+    """The total worth of all words of the question."""
     unmatched: float = 0.0
-    """What the pairs of characters are worth that no text has. Some are in no answer; so they do not lower a score."""
+    """The worth of the character pairs that no text has. They do not lower a score: some are in no answer."""
     covered: Sequence[float] = ()
-    """How much of that each candidate has, with the messages around it: between 0 and 1."""
+    """The share of the worth that each candidate has, with the messages around it: between 0 and 1."""
     replies: Collection[int] = frozenset()
     """Messages that directly follow a match which asks something."""
     similarities: Mapping[Key, float] = field(default_factory=dict[Key, float])
-    gone: Collection[int] = frozenset()
+    outdated: Collection[int] = frozenset()
     """Outdated candidates are scored only to explain them; they must not change the scores of current ones."""
     positions: Sequence[int] = ()
     texts: Sequence[Text] = ()
     usage: Mapping[Ref, Use] = field(default_factory=dict[Ref, Use])
 
-    def each(self, value: Callable[[Match | Text], float]) -> list[float]:
-        """Compute a value from each text, or from each match while there are no texts; the rest is 0."""
-        known = self.texts or self.matches
-        return [*map(value, known), *[0.0] * (len(self.keys) - len(known))]
+    def map_texts(self, value: Callable[[TermMatch | Text], float]) -> list[float]:
+        """Compute a value from each text, or from each match while there are no texts; 0 for all others."""
+        items = self.texts or self.matches
+        return [*map(value, items), *[0.0] * (len(self.keys) - len(items))]
 
     def current(self, values: Sequence[float]) -> Sequence[float]:
-        """Return the values of those that are not outdated."""
-        return [value for index, value in enumerate(values) if index not in self.gone] if self.gone else values
+        """Return the values of the candidates that are not outdated."""
+        return [value for index, value in enumerate(values) if index not in self.outdated] if self.outdated else values
 
-    def read(
+    def with_texts(
         self, positions: Iterable[int], refs: Iterable[Ref], texts: Mapping[Ref, Text], usage: Mapping[Ref, Use]
     ) -> "Candidates":
-        """Return the candidates at these positions, which have these refs, as far as they have a text, with it."""
-        found = [(index, texts.get(ref)) for index, ref in zip(positions, refs, strict=True)]
-        kept = [(index, text) for index, text in found if text is not None]
+        """Return the candidates at these positions, with their texts; those without a text are dropped."""
+        pairs = [(index, texts.get(ref)) for index, ref in zip(positions, refs, strict=True)]
+        retained = [(index, text) for index, text in pairs if text is not None]
         return Candidates(
-            keys=[self.keys[index] for index, _ in kept],
-            gone=frozenset(place for place, (index, _) in enumerate(kept) if index in self.gone),
-            positions=[index for index, _ in kept],
-            texts=[text for _, text in kept],
+            keys=[self.keys[index] for index, _ in retained],
+            outdated=frozenset(position for position, (index, _) in enumerate(retained) if index in self.outdated),
+            positions=[index for index, _ in retained],
+            texts=[text for _, text in retained],
             usage=usage,
         )
 

@@ -1,4 +1,4 @@
-"""Build the block of memory for the beginning of a prompt: the same bytes until memory changes."""
+"""Build the context block for a prompt. Its bytes stay the same until memory changes."""
 
 import hashlib
 import json
@@ -9,31 +9,32 @@ from typing import NamedTuple
 
 from bethink.base.frozen import frozen
 from bethink.extend import Tokens
-from bethink.memory.recall.context_lines import NOTE, begins, line_of, one_line, write_block
+from bethink.memory.recall.context_lines import NOTE, line_of, one_line, start_of, write_block
 from bethink.memory.recall.duplicates import meaning_of, new_lines, stems_in
-from bethink.memory.recall.standing import current_sessions
+from bethink.memory.recall.truth import current_sessions
 from bethink.memory.recall.tuning import TUNING
 from bethink.model.facts import SourceMessage
 from bethink.model.filters import Filter
-from bethink.model.framing import framed, label_of
+from bethink.model.framing import add_frame, label_of
 from bethink.model.kinds import FactKind
 from bethink.model.moments import EPOCH, from_micros, to_micros
-from bethink.model.recall import Block, Recalled, Ref, RefKind
-from bethink.model.rules import NOTES, confidential, tells
+from bethink.model.recall import ContextBlock, Match
+from bethink.model.refs import Ref, RefKind
+from bethink.model.rules import NOTES, is_confidential, is_directive
 from bethink.store import search
 from bethink.store.db import Tx
-from bethink.store.learnt_statements import confidential_sources
+from bethink.store.learned_statements import confidential_sources
 from bethink.store.search import Text
 
-WISHES = "What the user wants"
+PREFERENCES = "What the user wants"
 PINNED = "Pinned"
-_DIRECTIVE = [kind for kind in FactKind if tells(kind)]
+_DIRECTIVE = [kind for kind in FactKind if is_directive(kind)]
 _COMING = timedelta(days=TUNING.coming_days)
 
 
 @frozen
 class ContextSources:
-    """What a block is built from, the most important first in each list."""
+    """The texts that a block is built from, the most important first in each list."""
 
     facts: Sequence[Text]
     documents: Sequence[Text]
@@ -41,7 +42,7 @@ class ContextSources:
     notes: Sequence[Text] = ()
     pinned: Sequence[Text] = ()
     superseded: Mapping[Ref, Ref] = field(default_factory=dict[Ref, Ref])
-    """What superseded something that a session memory says."""
+    """The facts that superseded parts of session summaries."""
     confidential: Collection[SourceMessage] = ()
     """The notes, and sessions as number 0, that state something confidential."""
     space: str = ""
@@ -49,9 +50,9 @@ class ContextSources:
 
 
 def context_sources(tx: Tx, *, space: str, as_of: datetime | None, only: Filter | None = None) -> ContextSources:
-    """Read what a block is built from, as it was known at `as_of`."""
-    memories = search.leading_sessions(tx, space=space, as_of=as_of, limit=TUNING.context_sessions, only=only)
-    sessions, superseded = current_sessions(tx, space, memories, as_of=as_of)
+    """Read the texts for a block, as they were at `as_of`."""
+    summaries = search.leading_sessions(tx, space=space, as_of=as_of, limit=TUNING.context_sessions, only=only)
+    sessions, superseded = current_sessions(tx, space, summaries, as_of=as_of)
     notes = search.leading_notes(
         tx, space=space, conversation=NOTES, as_of=as_of, limit=TUNING.context_notes, only=only
     )  # fmt: skip
@@ -71,193 +72,195 @@ def context_sources(tx: Tx, *, space: str, as_of: datetime | None, only: Filter 
     )
 
 
-def block(sources: ContextSources, answers: Sequence[Recalled], *, budget: int, tokens: Tokens) -> Block:
-    """Fill a block: answers to the question, every wish in force, what is pinned, known or comes up, pages."""
-    shown = {item.ref for item in answers}
-    answers = [item for item in answers if item.superseded_by not in shown]
-    superseded = {item.ref: item.superseded_by for item in answers if item.superseded_by is not None}
-    secret = {SourceMessage(item.ref.id, item.ref.number) for item in answers if item.confidential}
-    filling = _Filling(
+def build_block(sources: ContextSources, answers: Sequence[Match], *, budget: int, tokens: Tokens) -> ContextBlock:
+    """Build a block: answers, preferences, pinned and known facts, coming events, notes, documents, sessions."""
+    answer_refs = {item.ref for item in answers}
+    answers = [item for item in answers if item.replaced_by not in answer_refs]
+    superseded = {item.ref: item.replaced_by for item in answers if item.replaced_by is not None}
+    confidential_answers = {SourceMessage(item.ref.id, item.ref.number) for item in answers if item.confidential}
+    builder = _BlockBuilder(
         replace(
             sources,
             superseded={**sources.superseded, **superseded},
-            confidential=secret.union(sources.confidential),
+            confidential=confidential_answers.union(sources.confidential),
         ),
-        budget=budget - tokens.count(framed("", note=NOTE)),
+        budget=budget - tokens.count(add_frame("", note=NOTE)),
         tokens=tokens,
     )
-    wishes = sorted(filter(_directs, sources.facts), key=lambda fact: (-fact.at, fact.ref.parts))
-    others = [fact for fact in sources.facts if not _directs(fact)]
+    preferences = sorted(filter(_is_instruction, sources.facts), key=lambda fact: (-fact.at, fact.ref.parts))
+    others = [fact for fact in sources.facts if not _is_instruction(fact)]
     coming = [fact for fact in others if _comes_up(fact, sources.now)]
-    needed = filling.share(WISHES, wishes, until=TUNING.wishes_until)
-    room = min(TUNING.answers_until, TUNING.wishes_and_answers_until - needed)
-    filling.add("To the question", [_as_text(item) for item in answers], until=room)
-    filling.answered(answers)
-    filling.add(WISHES, wishes, until=filling.spent + TUNING.wishes_until)
-    filling.add(PINNED, sources.pinned, until=1.0)
-    rest = [
+    needed = builder.share_of(PREFERENCES, preferences, until=TUNING.preferences_until)
+    room = min(TUNING.answers_until, TUNING.preferences_and_answers_until - needed)
+    builder.add_section("Relevant to the question", [_as_text(item) for item in answers], until=room)
+    builder.exclude_repeats_of(answers)
+    builder.add_section(PREFERENCES, preferences, until=builder.spent + TUNING.preferences_until)
+    builder.add_section(PINNED, sources.pinned, until=1.0)
+    sections = [
         _Section("What is known", [fact for fact in others if fact not in coming], 0.0),
-        _Section("Coming up", sorted(coming, key=_when), TUNING.coming_kept),
-        _Section("Notes of the assistant", sources.notes, TUNING.notes_kept),
-        _Section("Documents", sources.documents, TUNING.documents_kept),
-        _Section("Earlier sessions", sources.sessions, TUNING.sessions_kept),
+        _Section("Coming up", sorted(coming, key=_start_key), TUNING.coming_reserved),
+        _Section("Assistant notes", sources.notes, TUNING.notes_reserved),
+        _Section("Documents", sources.documents, TUNING.documents_reserved),
+        _Section("Earlier sessions", sources.sessions, TUNING.sessions_reserved),
     ]
-    for place, each in enumerate(rest):
-        left = sum(later.kept for later in rest[place + 1 :] if later.texts)
-        texts = each.texts if each is not rest[-1] else filling.rest_of(each.texts)
-        filling.add(each.heading, texts, until=1 - left)
-    if not filling.items:
-        return Block()
-    text = write_block(filling.items, space=sources.space)
+    for index, section in enumerate(sections):
+        reserved = sum(later.reserved_share for later in sections[index + 1 :] if later.texts)
+        texts = section.texts if section is not sections[-1] else builder.with_new_lines(section.texts)
+        builder.add_section(section.heading, texts, until=1 - reserved)
+    if not builder.items:
+        return ContextBlock()
+    text = write_block(builder.items, space=sources.space)
     digest = hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
-    return Block(text=text, tokens=tokens.count(text), items=tuple(filling.items), digest=digest)
+    return ContextBlock(text=text, tokens=tokens.count(text), items=tuple(builder.items), digest=digest)
 
 
 class _Section(NamedTuple):
     heading: str
     texts: Sequence[Text]
-    kept: float
-    """Which share of the budget the sections before it leave to it."""
+    reserved_share: float
+    """The share of the budget that earlier sections leave for it."""
 
 
 class _Line(NamedTuple):
-    """A memory as an item of a block, with its tokens, and the text that it was made from."""
+    """An item of a block with its tokens, and the text that it was built from."""
 
     text: Text
-    item: Recalled
+    item: Match
 
 
-class _Filling:
-    """A block while it is being filled. It takes a line only once, and only within its budget."""
+class _BlockBuilder:
+    """Builds a block. Each line is added once, and only within the budget."""
 
     def __init__(self, sources: ContextSources, *, budget: int, tokens: Tokens) -> None:
         self._budget = max(1, budget)
         self._tokens = tokens
         self._sources = sources
         self._spent = 0
-        self._seen: set[str] = set()
-        self._said: list[str] = []
+        self._seen_keys: set[str] = set()
+        self._texts: list[str] = []
         self._lines: dict[int, _Line] = {}
         self._meanings: dict[str, str] = {}
-        self.items: list[Recalled] = []
+        self.items: list[Match] = []
 
     @property
     def spent(self) -> float:
-        """How much of the budget is used."""
+        """The share of the budget that is used."""
         return self._spent / self._budget
 
-    def answered(self, answers: Sequence[Recalled]) -> None:
-        """Take no facts that say the same as the answers that were taken, and no lines that these quote."""
+    def exclude_repeats_of(self, answers: Sequence[Match]) -> None:
+        """Exclude facts that duplicate an included answer, and lines that an included answer quotes."""
         refs = {item.ref for item in self.items}
-        taken = [item for item in answers if item.ref in refs]
-        self._seen.update(label_of(ref) for item in taken for ref in item.also if ref.kind is RefKind.FACT)
-        self._said += [quote.text for item in taken for quote in item.excerpts]
+        included = [item for item in answers if item.ref in refs]
+        self._seen_keys.update(
+            label_of(ref) for item in included for ref in item.duplicates if ref.kind is RefKind.FACT
+        )
+        self._texts += [quote.text for item in included for quote in item.excerpts]
 
-    def rest_of(self, notes: Sequence[Text]) -> list[Text]:
-        """Return notes with as many whole lines as fit into one, of those that say what the block does not say yet."""
-        found: list[Text] = []
-        said = [stems_in(text) for text in self._said] if notes else []
-        for each in notes:
-            lines = (line.removeprefix("- ") for line in dict.fromkeys(each.text.splitlines()) if line.strip())
-            kept: list[str] = []
-            for line in new_lines(lines, said):
-                if kept and sum(map(len, kept)) + 3 * len(kept) + len(line) > TUNING.line_characters:
+    def with_new_lines(self, notes: Sequence[Text]) -> list[Text]:
+        """Return notes cut to the lines that are new to the block, as many as fit on one line."""
+        shortened: list[Text] = []
+        stem_sets = [stems_in(text) for text in self._texts] if notes else []
+        for note in notes:
+            lines = (line.removeprefix("- ") for line in dict.fromkeys(note.text.splitlines()) if line.strip())
+            retained: list[str] = []
+            for line in new_lines(lines, stem_sets):
+                if retained and sum(map(len, retained)) + 3 * len(retained) + len(line) > TUNING.line_characters:
                     break
-                kept.append(line)
-            found += [each._replace(text="\n".join(kept))] if kept else []
-        return found
+                retained.append(line)
+            shortened += [note._replace(text="\n".join(retained))] if retained else []
+        return shortened
 
-    def share(self, heading: str, texts: Sequence[Text], *, until: float) -> float:
-        """Return which share of the budget a section would take."""
-        taken, spent = self._fitting(heading, texts, until)
-        return (spent - self._spent) / self._budget if taken else 0.0
+    def share_of(self, heading: str, texts: Sequence[Text], *, until: float) -> float:
+        """Return the share of the budget that a section would take."""
+        lines, spent = self._select_fitting(heading, texts, until)
+        return (spent - self._spent) / self._budget if lines else 0.0
 
-    def add(self, heading: str, texts: Sequence[Text], *, until: float) -> None:
+    def add_section(self, heading: str, texts: Sequence[Text], *, until: float) -> None:
         """Add a section with the lines that fit, until this share of the total budget is used."""
-        taken, spent = self._fitting(heading, texts, min(1.0, until))
-        if not taken:
+        lines, spent = self._select_fitting(heading, texts, min(1.0, until))
+        if not lines:
             return
         self._spent = spent
-        # Oldest first, whatever the priority: a new line then comes last and the bytes before it stay the same.
-        taken.sort(key=lambda each: (each.text.at, each.text.ref.parts))
-        for each in taken:
-            self._seen |= {each.item.label, self._meaning(each.text)}
-            self._said.append(each.text.text)
+        # Oldest first, regardless of priority: a new line comes last, and the bytes before it stay the same.
+        lines.sort(key=lambda line: (line.text.at, line.text.ref.parts))
+        for line in lines:
+            self._seen_keys |= {line.item.label, self._meaning(line.text)}
+            self._texts.append(line.text.text)
         self.items += [
             replace(item, section=heading, tags=tuple(json.loads(text.tags)), metadata=json.loads(text.metadata))
-            for text, item in taken
+            for text, item in lines
         ]
 
-    def _fitting(self, heading: str, texts: Sequence[Text], until: float) -> tuple[list[_Line], int]:
-        """Return the lines that fit, and what is spent with them."""
-        taken: list[_Line] = []
-        seen = set(self._seen)
+    def _select_fitting(self, heading: str, texts: Sequence[Text], until: float) -> tuple[list[_Line], int]:
+        """Return the lines that fit, and the tokens spent including them."""
+        lines: list[_Line] = []
+        seen_keys = set(self._seen_keys)
         spent = self._spent + self._tokens.count(f"## {heading}") + 2
         for text in texts:
             if spent + 1 > self._budget * until:  # not even the shortest line fits
                 break
             line = self._line(text)
             label, cost = line.item.label, line.item.tokens
-            if label in seen or spent + cost > self._budget * until or self._meaning(text) in seen:
+            if label in seen_keys or spent + cost > self._budget * until or self._meaning(text) in seen_keys:
                 continue
             spent += cost
-            seen |= {label, self._meaning(text)}
-            taken.append(line)
-        return taken, spent
+            seen_keys |= {label, self._meaning(text)}
+            lines.append(line)
+        return lines, spent
 
     def _line(self, text: Text) -> _Line:
-        """Return the line of a text, which is written once however often it is considered."""
-        found = self._lines.get(id(text))  # which stays its own: the line keeps the text
-        if found is None:
+        """Return the line of a text, from a cache if it was built before."""
+        line = self._lines.get(id(text))  # stays unique: the line keeps a reference to the text
+        if line is None:
             item = self._item(text)
             cost = self._tokens.count(line_of(item, space=self._sources.space)) + 1
-            found = self._lines[id(text)] = _Line(text, replace(item, tokens=cost))
-        return found
+            line = self._lines[id(text)] = _Line(text, replace(item, tokens=cost))
+        return line
 
-    def _item(self, text: Text) -> Recalled:
-        """Return a text as an item, without what does not show in its line."""
+    def _item(self, text: Text) -> Match:
+        """Return a text as an item, without the fields that its line does not show."""
         source = SourceMessage(text.ref.id, text.ref.number)
-        return Recalled(
+        return Match(
             ref=text.ref,
             text=one_line(text.text),
             origin=text.origin,
-            at=from_micros(text.at),
+            said_at=from_micros(text.at),
             score=0.0,
             tokens=0,
             label=label_of(text.ref),
             speaker=text.name if text.ref.kind is RefKind.MESSAGE else None,
             fact=text.fact,
-            superseded_by=self._sources.superseded.get(text.ref),
-            confidential=source in self._sources.confidential if text.fact is None else confidential(text.fact),
+            replaced_by=self._sources.superseded.get(text.ref),
+            confidential=source in self._sources.confidential if text.fact is None else is_confidential(text.fact),
         )
 
     def _meaning(self, text: Text) -> str:
-        found = self._meanings.get(text.text)
-        if found is None:
-            found = self._meanings[text.text] = meaning_of(text.text)
-        return found
+        meaning = self._meanings.get(text.text)
+        if meaning is None:
+            meaning = self._meanings[text.text] = meaning_of(text.text)
+        return meaning
 
 
-def _directs(fact: Text) -> bool:
-    # Only what a user said directly may tell an agent what to do.
-    return fact.fact is not None and tells(fact.fact.kind) and fact.origin == "user"
+def _is_instruction(fact: Text) -> bool:
+    # Only a direct statement of a user may instruct an agent.
+    return fact.fact is not None and is_directive(fact.fact.kind) and fact.origin == "user"
 
 
 def _comes_up(fact: Text, now: datetime) -> bool:
-    begun = None if fact.fact is None else begins(fact.fact)
-    return begun is not None and now <= begun and to_micros(begun) <= to_micros(now) + _COMING // _MICROSECOND
+    start = None if fact.fact is None else start_of(fact.fact)
+    return start is not None and now <= start and to_micros(start) <= to_micros(now) + _COMING // _MICROSECOND
 
 
 _MICROSECOND = timedelta(microseconds=1)
 
 
-def _when(fact: Text) -> tuple[int, Ref]:
-    begun = None if fact.fact is None else begins(fact.fact)
-    return to_micros(begun or EPOCH), fact.ref
+def _start_key(fact: Text) -> tuple[int, Ref]:
+    start = None if fact.fact is None else start_of(fact.fact)
+    return to_micros(start or EPOCH), fact.ref
 
 
-def _as_text(item: Recalled) -> Text:
+def _as_text(item: Match) -> Text:
     return Text(
-        ref=item.ref, text=item.text, origin=item.origin, at=to_micros(item.at), name=item.speaker, fact=item.fact,
+        ref=item.ref, text=item.text, origin=item.origin, at=to_micros(item.said_at), name=item.speaker, fact=item.fact,
         tags=json.dumps(item.tags), metadata=json.dumps(item.metadata),
     )  # fmt: skip

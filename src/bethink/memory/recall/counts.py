@@ -4,36 +4,37 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
-from bethink.memory.recall.candidates import Candidates, Found, Key, SessionKey, WordCount
+from bethink.memory.recall.candidates import Candidates, Key, MatchResult, SessionKey, WordCount
 from bethink.memory.recall.question import ParsedQuestion, Term
 from bethink.memory.recall.tuning import Tuning
-from bethink.model.recall import Fate, Ref, RefKind
+from bethink.model.recall import Fate
+from bethink.model.refs import Ref, RefKind
 
 _MESSAGE = RefKind.MESSAGE
 
 
-def counted(question: ParsedQuestion, found: Found, tuning: Tuning) -> Candidates:
-    """Return every candidate: the matches with their words counted, the messages around them, and what is near."""
-    counting = _Counting(question, found, tuning)
+def count_words(question: ParsedQuestion, result: MatchResult, tuning: Tuning) -> Candidates:
+    """Return every candidate: the matches with their word counts, the messages around them, and the vector matches."""
+    counting = _WordCounter(question, result, tuning)
     counts = [counting.count(term) for term in (*question.terms, *question.topics)]
-    similarities = {ref.parts: similarity for ref, similarity in found.similarities.items()}
+    similarities = {ref.parts: similarity for ref, similarity in result.similarities.items()}
     for key in similarities:
         counting.position(key)
     return Candidates(
         keys=counting.keys,
-        matches=found.matches,
+        matches=result.matches,
         counts=counts,
         worth=counting.worth,
         unmatched=counting.unmatched,
-        covered=_covered(counts, counting.worth, len(counting.keys)),
+        covered=_coverage(counts, counting.worth, len(counting.keys)),
         replies=counting.replies,
         similarities=similarities,
-        gone=counting.gone,
+        outdated=counting.outdated,
     )
 
 
-def _covered(counts: Sequence[WordCount], worth: float, size: int) -> list[float]:
-    """Return the share of the worth of the question's words that each candidate has."""
+def _coverage(counts: Sequence[WordCount], worth: float, size: int) -> list[float]:
+    """Return for each candidate the share of the question's words that it has, by their worth."""
     covered = [0.0] * size
     if worth <= 0:
         return covered
@@ -44,19 +45,19 @@ def _covered(counts: Sequence[WordCount], worth: float, size: int) -> list[float
     return [min(1.0, share) for share in covered]
 
 
-class _Counting:
-    """Counts one word after the other, and collects the candidates on the way."""
+class _WordCounter:
+    """Counts one word after the other, and collects the candidates along the way."""
 
-    def __init__(self, question: ParsedQuestion, found: Found, tuning: Tuning) -> None:
-        matches = found.matches
-        self._found = found
+    def __init__(self, question: ParsedQuestion, result: MatchResult, tuning: Tuning) -> None:
+        matches = result.matches
+        self._result = result
         self._tuning = tuning
         self.keys: list[Key] = [match.ref.parts for match in matches]
-        self.gone = {index for index, match in enumerate(matches) if match.fate is not None}
+        self.outdated = {index for index, match in enumerate(matches) if match.fate is not None}
         self.worth = self.unmatched = 0.0
         self.replies: set[int] = set()
         self._positions = {key: index for index, key in enumerate(self.keys)}
-        self._repeats = {index for index in self.gone if matches[index].fate is Fate.QUESTION}
+        self._repeats = {index for index in self.outdated if matches[index].fate is Fate.QUESTION}
         self._sessions: list[SessionKey] = [
             key[1] if key[0] is _MESSAGE else index for index, key in enumerate(self.keys)
         ]
@@ -80,20 +81,20 @@ class _Counting:
 
     def count(self, term: Term) -> WordCount:
         """Count one word of the question."""
-        size = self._found.size
+        size = self._result.size
         direct: dict[int, float] = defaultdict(int)
         for stem in term.stems:
             for index, hits in self._having[stem]:
                 direct[index] += hits
-        current = [index for index in direct if index not in self.gone] if self.gone else direct
-        rarity = _rarity(max(len(current), self._known(term.stems)), size.passages)
+        current = [index for index in direct if index not in self.outdated] if self.outdated else direct
+        rarity = _rarity(max(len(current), self._count_texts(term.stems)), size.passages)
         worth = term.weight * rarity
         if current or not (term.dated or term.piece or term.topic):
             self.worth += worth
         elif term.piece:
             self.unmatched += worth
-        known_in = len({self._sessions[index] for index in current})
-        session_worth = term.weight * _rarity(known_in, max(size.sessions, known_in))
+        session_count = len({self._sessions[index] for index in current})
+        session_worth = term.weight * _rarity(session_count, max(size.sessions, session_count))
         return self._spread(self._with_related(term, direct, rarity), worth, session_worth)
 
     def _spread(self, counts: Sequence[tuple[int, float]], worth: float, session_worth: float) -> WordCount:
@@ -104,13 +105,13 @@ class _Counting:
             share = count / self._norms[index]
             around = self._around.get(index)
             if around is None:
-                around = self._around[index] = self._neighbours(index)
+                around = self._around[index] = self._neighbors(index)
             for other, part in around:
                 shares[other] += share * part
             if share < 1:
-                least = min(count, 1.0)
+                floor = min(count, 1.0)
                 for other, part in around:
-                    present[other] += least * part
+                    present[other] += floor * part
             if index not in self._repeats:
                 sessions[self._sessions[index]] += share
         return WordCount(worth, shares, present, session_worth, sessions)
@@ -120,13 +121,15 @@ class _Counting:
         related: dict[int, float] = defaultdict(float)
         for stem in term.related:
             having = self._having[stem]
-            current = sum(index not in self.gone for index, _ in having)
-            known = max(current, self._known((stem,)))
-            share = self._tuning.related * min(1.0, _rarity(known, self._found.size.passages) / rarity)
+            current = sum(index not in self.outdated for index, _ in having)
+            text_count = max(current, self._count_texts((stem,)))
+            share = self._tuning.related * min(1.0, _rarity(text_count, self._result.size.passages) / rarity)
             for index, hits in having:
                 related[index] += hits * share
         for topic in term.topics:
-            share = self._tuning.topic * min(1.0, _rarity(len(self._having[topic]), self._found.size.passages) / rarity)
+            share = self._tuning.topic * min(
+                1.0, _rarity(len(self._having[topic]), self._result.size.passages) / rarity
+            )
             for index, _ in self._having[topic]:
                 if index not in direct:  # a fact that has the word itself ranks like a message that has it
                     related[index] = max(related[index], share)
@@ -134,14 +137,14 @@ class _Counting:
             return list(direct.items())
         return [(index, direct.get(index, 0) + related.get(index, 0.0)) for index in sorted({*direct, *related})]
 
-    def _known(self, stems: Iterable[int]) -> int:
-        """Return how many texts have one of some stems, at least; in a large space, few of them are matches."""
-        counts = self._found.counts
+    def _count_texts(self, stems: Iterable[int]) -> int:
+        """Return the minimum number of texts with one of the stems; in a large space, few of them are matches."""
+        counts = self._result.counts
         return max((counts[stem] for stem in stems), default=0) if counts else 0
 
-    def _neighbours(self, index: int) -> Sequence[tuple[int, float]]:
-        """Return where a word counts: in its match, and partly in the messages around it, which rarely repeat it."""
-        match, tuning = self._found.matches[index], self._tuning
+    def _neighbors(self, index: int) -> Sequence[tuple[int, float]]:
+        """Return the positions where a word counts: its match, and in part the messages around it."""
+        match, tuning = self._result.matches[index], self._tuning
         kind, session, number = match.ref.parts
         if kind is not _MESSAGE:
             return ((index, 1.0),)
@@ -149,13 +152,16 @@ class _Counting:
         follows = ((number + 1, after), (number + 2, tuning.two_away))
         if index in self._repeats:
             # Messages before the question do not answer it, and only existing ones after it can.
-            around = [each for each in follows if Ref(kind, session, each[0]) in self._found.answers]
+            around = [neighbor for neighbor in follows if Ref(kind, session, neighbor[0]) in self._result.answers]
         else:
             around = [*follows, (number - 1, tuning.before), (number - 2, tuning.two_away)]
-        if (match.asks or index in self._repeats) and any(each == number + 1 for each, _ in around):
+        if (match.asks or index in self._repeats) and any(neighbor == number + 1 for neighbor, _ in around):
             self.replies.add(self.position((kind, session, number + 1)))
-        return [(index, 1.0), *((self.position((kind, session, each)), part) for each, part in around if each > 0)]
+        return [
+            (index, 1.0),
+            *((self.position((kind, session, neighbor)), part) for neighbor, part in around if neighbor > 0),
+        ]
 
 
-def _rarity(known_in: int, among: int) -> float:
-    return math.log(1 + (max(among, known_in) - known_in + 0.5) / (known_in + 0.5))
+def _rarity(having: int, among: int) -> float:
+    return math.log(1 + (max(among, having) - having + 0.5) / (having + 0.5))

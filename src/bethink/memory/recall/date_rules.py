@@ -1,11 +1,11 @@
-"""What a date means at a given time: one rule for each kind of date, in whatever language it is written."""
+"""Resolve dates at a given time: one rule for each kind of date, in every language."""
 
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from bethink.memory.recall.calendar import DAY, Stretch, day_of, midnight, month_start, pick, shifted, unit_at
+from bethink.memory.recall.calendar import DAY, Stretch, day_of, midnight, month_start, pick, shift, unit_at
 from bethink.memory.recall.calendars import Calendar
 
 _STOP = re.compile(r" ?(?:$|[^\w\s])")
@@ -13,7 +13,7 @@ _AHEAD = {"last": -1, "this": 0, "next": 1}
 
 
 class DateMatch(NamedTuple):
-    """What a pattern of a calendar has matched."""
+    """The match of a calendar pattern in a text."""
 
     match: re.Match[str]
     calendar: Calendar
@@ -23,7 +23,7 @@ class DateMatch(NamedTuple):
         return (self.match.groupdict().get(name) or "").lower()
 
     def follows(self, lead: str) -> bool:
-        """Return whether such words stand before the match."""
+        """Return whether one of these lead words precedes the match."""
         match = self.match
         before = match.string[max(0, match.start() - 32) : match.start()]
         return self.calendar.leads[lead].search(before) is not None
@@ -32,8 +32,8 @@ class DateMatch(NamedTuple):
         """Return the key that a group of the match has in a table, or an empty string."""
         return self.calendar.meaning(table, self.part(group).rstrip("."))
 
-    def ambiguous(self) -> bool:
-        """Return whether its month is written like another word, such as "may"."""
+    def is_ambiguous(self) -> bool:
+        """Return whether the name of the month is also another word, such as "may"."""
         return self.calendar.leads["ambiguous"].fullmatch(self.match["m"]) is not None
 
     @property
@@ -43,43 +43,43 @@ class DateMatch(NamedTuple):
 
     @property
     def unit(self) -> str:
-        """Return the unit of which it has a number, such as "week"."""
+        """Return the unit that the number counts, such as "week"."""
         return self.meaning("duals", "dual") or self.meaning("units", "unit")
 
     @property
     def number(self) -> tuple[int, int]:
-        """Return the least and the greatest number of units that it can mean."""
+        """Return the minimum and maximum number of units."""
         if self.part("dual"):
             return 2, 2
-        written = self.part("n")
-        meant = self.meaning("counts", "n").split() or [str(_number(written) if written else 1)]
-        return int(meant[0]), int(meant[-1])
+        digits = self.part("n")
+        bounds = self.meaning("counts", "n").split() or [str(_number(digits) if digits else 1)]
+        return int(bounds[0]), int(bounds[-1])
 
     @property
-    def dated(self) -> bool:
-        """Return whether it names its year."""
+    def has_year(self) -> bool:
+        """Return whether the date names its year."""
         return bool(self.part("y") or self.part("year_at"))
 
     def year(self, now: datetime) -> int | None:
-        """Return the year that it names, as a number or as "last year"."""
-        named = self.meaning("named", "year_at")
-        return now.year + int(named.split()[1]) if named else int(self.part("y") or 0) or None
+        """Return the year of the date, named as a number or as "last year"."""
+        relative = self.meaning("named", "year_at")
+        return now.year + int(relative.split()[1]) if relative else int(self.part("y") or 0) or None
 
 
 Make = Callable[[DateMatch, datetime], Stretch | None]
 _HAN = "〇一二三四五六七八九"
 
 
-def _number(written: str) -> int:
-    """Return the number that figures or Han numerals below 100 stand for."""
-    if written.isdigit():
-        return int(written)
-    tens, ten, ones = written.replace("两", "二").rpartition("十")
+def _number(digits: str) -> int:
+    """Return the value of digits or of Han numerals below 100."""
+    if digits.isdigit():
+        return int(digits)
+    tens, ten, ones = digits.replace("两", "二").rpartition("十")
     return 10 * (max(_HAN.find(tens), 1) if tens else 1 if ten else 0) + (max(_HAN.find(ones), 0) if ones else 0)
 
 
-def _yearly(found: DateMatch, make: Callable[[int], Stretch | None], now: datetime, which: str = "") -> Stretch | None:
-    year = found.year(now)
+def _yearly(date: DateMatch, make: Callable[[int], Stretch | None], now: datetime, which: str = "") -> Stretch | None:
+    year = date.year(now)
     return make(year) if year else pick(which, lambda ahead: make(now.year + ahead), now)
 
 
@@ -88,118 +88,118 @@ def _months(year: int, month: int, precision: str, count: int) -> Stretch:
     return Stretch(month_start(index), month_start(index + count), precision)
 
 
-def _is_other_word(found: DateMatch) -> bool:
-    """Return whether "may" or "march" is the verb: in lower case and without any other sign of a date."""
-    match = found.match
-    at_start = match.start() == 0 and found.calendar.leads["ambiguous_at_start"].fullmatch(match["m"])
-    if not (at_start or found.ambiguous()):
+def _is_other_word(date: DateMatch) -> bool:
+    """Return whether "may" or "march" is a verb: lowercase and without any other sign of a date."""
+    match = date.match
+    at_start = match.start() == 0 and date.calendar.leads["ambiguous_at_start"].fullmatch(match["m"])
+    if not (at_start or date.is_ambiguous()):
         return False
-    named = found.dated or found.part("of") or (found.part("th") and match.start("m") < match.start("d"))
-    return not (named or found.follows("on") or _STOP.match(match.string, match.end()))
+    is_date = date.has_year or date.part("of") or (date.part("th") and match.start("m") < match.start("d"))
+    return not (is_date or date.follows("on") or _STOP.match(match.string, match.end()))
 
 
-def _month_of(found: DateMatch) -> int:
-    written = found.part("m")
-    return int(written) - 1 if written.isdigit() else int(found.meaning("months", "m"))
+def _month_of(date: DateMatch) -> int:
+    digits = date.part("m")
+    return int(digits) - 1 if digits.isdigit() else int(date.meaning("months", "m"))
 
 
-def _day(found: DateMatch, now: datetime) -> Stretch | None:
-    ordinal, month_at = found.meaning("ordinals", "d"), found.meaning("named", "month_at")
-    day = int(ordinal) + 1 if ordinal else _number(found.part("d"))
+def _day(date: DateMatch, now: datetime) -> Stretch | None:
+    ordinal, month_at = date.meaning("ordinals", "d"), date.meaning("named", "month_at")
+    day = int(ordinal) + 1 if ordinal else _number(date.part("d"))
     if month_at:
-        of = unit_at("month", now, int(month_at.split()[1])).start
-        return day_of(of.year, of.month, day)
-    if _is_other_word(found):
+        start_of_month = unit_at("month", now, int(month_at.split()[1])).start
+        return day_of(start_of_month.year, start_of_month.month, day)
+    if _is_other_word(date):
         return None
-    first, month = _number(found.part("a")) if found.part("a") else day, _month_of(found) + 1
-    return _yearly(found, lambda year: day_of(year, month, first, day if first != day else None), now)
+    first, month = _number(date.part("a")) if date.part("a") else day, _month_of(date) + 1
+    return _yearly(date, lambda year: day_of(year, month, first, day if first != day else None), now)
 
 
-def _figures(found: DateMatch, now: datetime) -> Stretch | None:
-    first, second, year = int(found.part("a")), int(found.part("b")), int(found.part("y"))
+def _figures(date: DateMatch, now: datetime) -> Stretch | None:
+    first, second, year = int(date.part("a")), int(date.part("b")), int(date.part("y"))
     if year < 100:
         year += 2000 if year + 2000 <= now.year + 10 else 1900
     month_first, day_first = day_of(year, first, second), day_of(year, second, first)
-    if found.calendar.day_first or found.part("mark") == ".":
+    if date.calendar.day_first or date.part("mark") == ".":
         return day_first or month_first
     return month_first or day_first
 
 
-def _iso(found: DateMatch, _: datetime) -> Stretch | None:
-    year, month, day = int(found.part("y")), int(found.part("month")), found.part("d")
+def _iso(date: DateMatch, _: datetime) -> Stretch | None:
+    year, month, day = int(date.part("y")), int(date.part("month")), date.part("d")
     return day_of(year, month, int(day)) if day else unit_at("month", datetime(year, month, 1, tzinfo=UTC))
 
 
-def _month(found: DateMatch, now: datetime) -> Stretch | None:
-    match, which, month = found.match, found.which, _month_of(found)
-    if month not in range(12) or (which == "this" and found.ambiguous()):
+def _month(date: DateMatch, now: datetime) -> Stretch | None:
+    match, which, month = date.match, date.which, _month_of(date)
+    if month not in range(12) or (which == "this" and date.is_ambiguous()):
         return None
-    to_month = found.calendar.leads["to_month"].match(match.string, match.end())
-    named = which or found.dated or found.part("sure") or found.follows("in") or to_month
-    return _yearly(found, lambda year: _months(year, month, "month", 1), now, which) if named else None
+    to_month = date.calendar.leads["to_month"].match(match.string, match.end())
+    is_month = which or date.has_year or date.part("sure") or date.follows("in") or to_month
+    return _yearly(date, lambda year: _months(year, month, "month", 1), now, which) if is_month else None
 
 
-def _season(found: DateMatch, now: datetime) -> Stretch | None:
-    which, month = found.which, int(found.meaning("seasons", "season"))
-    named = which or found.dated or found.part("sure") or found.follows("in")
-    return _yearly(found, lambda year: _months(year, month, "season", 3), now, which) if named else None
+def _season(date: DateMatch, now: datetime) -> Stretch | None:
+    which, month = date.which, int(date.meaning("seasons", "season"))
+    is_season = which or date.has_year or date.part("sure") or date.follows("in")
+    return _yearly(date, lambda year: _months(year, month, "season", 3), now, which) if is_season else None
 
 
-def _quarter(found: DateMatch, _: datetime) -> Stretch:
-    return _months(int(found.part("y")), 3 * int(found.part("quarter")) - 3, "quarter", 3)
+def _quarter(date: DateMatch, _: datetime) -> Stretch:
+    return _months(int(date.part("y")), 3 * int(date.part("quarter")) - 3, "quarter", 3)
 
 
-def _year(found: DateMatch, now: datetime) -> Stretch | None:
-    first, last = int(found.part("y")), int(found.part("until") or found.part("y"))
-    if first > now.year + 10 or last < first or found.follows("not_a_year"):
+def _year(date: DateMatch, now: datetime) -> Stretch | None:
+    first, last = int(date.part("y")), int(date.part("until") or date.part("y"))
+    if first > now.year + 10 or last < first or date.follows("not_a_year"):
         return None
     return _months(first, 0, "year" if first == last else "range", 12 * (last - first + 1))
 
 
-def _decade(found: DateMatch, _: datetime) -> Stretch:
-    return _months(int(found.part("y")), 0, "decade", 120)
+def _decade(date: DateMatch, _: datetime) -> Stretch:
+    return _months(int(date.part("y")), 0, "decade", 120)
 
 
-def _days(found: DateMatch, now: datetime) -> Stretch:
-    ago = found.meaning("days", "days").split()
+def _days(date: DateMatch, now: datetime) -> Stretch:
+    ago = date.meaning("days", "days").split()
     first, last, today = int(ago[0]), int(ago[-1]), midnight(now)
     return Stretch(today - first * DAY, today + (1 - last) * DAY, "day" if first == last else "range")
 
 
-def _ago(found: DateMatch, now: datetime) -> Stretch:
-    (least, most), unit = found.number, found.unit
-    first, last = unit_at(unit, now, -most), unit_at(unit, now, -least)
-    return Stretch(first.start, last.end, unit if least == most else "range")
+def _ago(date: DateMatch, now: datetime) -> Stretch:
+    (min_count, max_count), unit = date.number, date.unit
+    first, last = unit_at(unit, now, -max_count), unit_at(unit, now, -min_count)
+    return Stretch(first.start, last.end, unit if min_count == max_count else "range")
 
 
-def _rolling(found: DateMatch, now: datetime) -> Stretch:
+def _rolling(date: DateMatch, now: datetime) -> Stretch:
     today = unit_at("day", now)
-    return Stretch(shifted(today.start, found.unit, -found.number[1]), today.end, "range")
+    return Stretch(shift(today.start, date.unit, -date.number[1]), today.end, "range")
 
 
-def _named(found: DateMatch, now: datetime) -> Stretch:
-    unit, ahead = found.meaning("named", "named").split()
+def _relative_unit(date: DateMatch, now: datetime) -> Stretch:
+    unit, ahead = date.meaning("named", "named").split()
     return unit_at(unit, now, int(ahead))
 
 
-def _unit(found: DateMatch, now: datetime) -> Stretch:
-    return unit_at(found.unit, now, _AHEAD[found.which])
+def _unit(date: DateMatch, now: datetime) -> Stretch:
+    return unit_at(date.unit, now, _AHEAD[date.which])
 
 
-def _weekend(found: DateMatch, now: datetime) -> Stretch | None:
+def _weekend(date: DateMatch, now: datetime) -> Stretch | None:
     def nth(ahead: int) -> Stretch:
         saturday = unit_at("week", now, ahead).start + 5 * DAY
         return Stretch(saturday, saturday + 2 * DAY, "weekend")
 
-    week = found.meaning("named", "week_at")
-    return nth(int(week.split()[1])) if week else pick(found.which, nth, now)
+    week = date.meaning("named", "week_at")
+    return nth(int(week.split()[1])) if week else pick(date.which, nth, now)
 
 
-def _weekday(found: DateMatch, now: datetime) -> Stretch | None:
-    which, full, week = found.which, found.meaning("weekdays", "w"), found.meaning("named", "week_at")
-    if found.follows("any") or (not full and not (which or found.follows("on"))):
+def _weekday(date: DateMatch, now: datetime) -> Stretch | None:
+    which, full, week = date.which, date.meaning("weekdays", "w"), date.meaning("named", "week_at")
+    if date.follows("any") or (not full and not (which or date.follows("on"))):
         return None
-    number = int(full or found.meaning("short_weekdays", "w"))
+    number = int(full or date.meaning("short_weekdays", "w"))
 
     def nth(ahead: int) -> Stretch:
         return unit_at("day", unit_at("week", now, ahead).start + number * DAY)
@@ -209,10 +209,10 @@ def _weekday(found: DateMatch, now: datetime) -> Stretch | None:
 
 MAKE: dict[str, Make] = {
     "iso": _iso, "figures": _figures, "day": _day, "month": _month, "quarter": _quarter, "season": _season,
-    "days": _days, "ago": _ago, "rolling": _rolling, "named": _named, "unit": _unit, "weekend": _weekend,
+    "days": _days, "ago": _ago, "rolling": _rolling, "named": _relative_unit, "unit": _unit, "weekend": _weekend,
     "weekday": _weekday, "decade": _decade, "year": _year,
 }  # fmt: skip
 """The rule for each name in `calendars.RULES`."""
 
 FLOATING = ("day", "month", "season", "weekday")
-"""Rules whose result depends on the current time, unless a year or a word like "last" is given."""
+"""Rules whose result depends on the current time, unless the text has a year or a word like "last"."""

@@ -1,4 +1,4 @@
-"""Find the times that a question mentions, and spell out a moment as the words of a date."""
+"""Find the times that a question mentions."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -7,8 +7,8 @@ from functools import cache, partial
 from typing import NamedTuple
 
 from bethink.base.frozen import frozen
-from bethink.memory.recall.calendar import DAY, Stretch, shifted, unit_at, within
-from bethink.memory.recall.calendars import Calendar, calendar, date_words, folded
+from bethink.memory.recall.calendar import DAY, Stretch, clamp, shift, unit_at
+from bethink.memory.recall.calendars import Calendar, calendar, date_words, fold_accents
 from bethink.memory.recall.date_rules import FLOATING, MAKE, DateMatch
 from bethink.memory.recall.languages import languages_of
 from bethink.model.moments import Micros, to_micros
@@ -45,18 +45,23 @@ def spans(question: str, now: datetime) -> list[DateSpan]:
 def times(question: str, now: datetime) -> tuple[list[DateSpan], str]:
     """Return the times that a question mentions, like `spans`, and its text without them."""
     text = " ".join(question.replace("\0", " ").split())
-    plain, at = folded(text), within(now)
-    found: list[_Said] = []
+    plain, at = fold_accents(text), clamp(now)
+    mentions: list[_Mention] = []
     for language in languages_of(text):
-        if may_name_a_time(plain, language):
-            said, plain = _found(plain, at, calendar(language))
-            found += said
-    opened = [_opened(plain, said, at) for said in _joined(plain, sorted(found, key=lambda said: said.start))]
-    named = dict.fromkeys(DateSpan(start=to_micros(s), end=to_micros(e), precision=name) for s, e, name in opened)
-    return list(named), "".join(" " if blank == "\0" else char for char, blank in zip(text, plain, strict=True))
+        if may_mention_time(plain, language):
+            mention, plain = _find_mentions(plain, at, calendar(language))
+            mentions += mention
+    stretches = [
+        _apply_lead(plain, mention, at)
+        for mention in _join_ranges(plain, sorted(mentions, key=lambda mention: mention.start))
+    ]
+    unique_spans = dict.fromkeys(
+        DateSpan(start=to_micros(s), end=to_micros(e), precision=name) for s, e, name in stretches
+    )
+    return list(unique_spans), "".join(" " if blank == "\0" else char for char, blank in zip(text, plain, strict=True))
 
 
-def may_name_a_time(text: str, language: str) -> bool:
+def may_mention_time(text: str, language: str) -> bool:
     """Return whether any rule of a language could match. Most questions contain neither a digit nor a date word."""
     words = _plain_date_words(language)
     return not words or _FIGURE.search(text) is not None or not words.isdisjoint(_WORD.findall(text.lower()))
@@ -64,85 +69,85 @@ def may_name_a_time(text: str, language: str) -> bool:
 
 @cache
 def _plain_date_words(language: str) -> frozenset[str]:
-    return frozenset(map(folded, date_words(language)))
+    return frozenset(map(fold_accents, date_words(language)))
 
 
-class _Said(NamedTuple):
+class _Mention(NamedTuple):
     start: int
     end: int
     stretch: Stretch
     calendar: Calendar
-    dated: bool = False
-    again: Callable[[datetime], Stretch | None] | None = None
-    """Evaluates the same words at another time; None if they always mean the same."""
-    joined: bool = False
+    has_year: bool = False
+    reevaluate: Callable[[datetime], Stretch | None] | None = None
+    """Resolves the same words at another time; None if their meaning is fixed."""
+    is_range: bool = False
 
 
-def _found(text: str, now: datetime, words: Calendar) -> tuple[list[_Said], str]:
+def _find_mentions(text: str, now: datetime, words: Calendar) -> tuple[list[_Mention], str]:
     """Return the dates in a text, and the text with all of them blanked out."""
-    said: list[_Said] = []
+    mentions: list[_Mention] = []
     for rule, pattern in words.rules:
         for match in pattern.finditer(text):
-            found, make = DateMatch(match, words), MAKE[rule]
+            date, make = DateMatch(match, words), MAKE[rule]
             try:
-                stretch = make(found, now)
+                stretch = make(date, now)
             except (ValueError, OverflowError):  # no such month, or a year out of range
                 continue
             if stretch is None:
                 continue
-            floats = rule in FLOATING and not found.dated and not found.part("which")
-            again = partial(make, found) if floats else None
-            joined = stretch.precision == "range" and bool(found.part("a"))
-            said.append(_Said(match.start(), match.end(), stretch, words, found.dated, again, joined))
+            floats = rule in FLOATING and not date.has_year and not date.part("which")
+            again = partial(make, date) if floats else None
+            joined = stretch.precision == "range" and bool(date.part("a"))
+            mentions.append(_Mention(match.start(), match.end(), stretch, words, date.has_year, again, joined))
             text = text[: match.start()] + "\0" * len(match[0]) + text[match.end() :]
-    return said, text
+    return mentions, text
 
 
-def _joined(text: str, found: list[_Said]) -> Iterable[_Said]:
-    last: _Said | None = None
-    for said in found:
-        both = _range(text, last, said) if last else None
+def _join_ranges(text: str, mentions: list[_Mention]) -> Iterable[_Mention]:
+    last: _Mention | None = None
+    for mention in mentions:
+        both = _range(text, last, mention) if last else None
         if last and both is None:
             yield last
-        last = both or said
+        last = both or mention
     if last:
         yield last
 
 
-def _range(text: str, first: _Said, last: _Said) -> _Said | None:
+def _range(text: str, first: _Mention, last: _Mention) -> _Mention | None:
     gap, leads = text[first.end : last.start], last.calendar.leads
     if not leads["to"].fullmatch(gap):
         return None
     if leads["and"].search(gap) and not leads["between"].search(text[max(0, first.start - 16) : first.start]):
         return None
     start, end = first.stretch, last.stretch
-    if first.dated and last.again:
-        end = last.again(start.start + 365 * DAY) or end
-    if first.again:
-        start = first.again(end.start) or start
+    if first.has_year and last.reevaluate:
+        end = last.reevaluate(start.start + 365 * DAY) or end
+    if first.reevaluate:
+        start = first.reevaluate(end.start) or start
     both = Stretch(start.start, end.end, "range")
-    return _Said(first.start, last.end, both, last.calendar, joined=True) if both.start < both.end else None
+    return _Mention(first.start, last.end, both, last.calendar, is_range=True) if both.start < both.end else None
 
 
-def _opened(text: str, said: _Said, now: datetime) -> Stretch:
-    """Apply the words beside a time that open it to one side ("since") or count from it ("two days after")."""
-    leads = said.calendar.leads
-    before = leads["before"].search(text[max(0, said.start - 40) : said.start])
-    match = before or leads["after"].match(text[said.end : said.end + 40])
+def _apply_lead(text: str, mention: _Mention, now: datetime) -> Stretch:
+    """Apply the words next to a time that open it to one side ("since") or count from it ("two days after")."""
+    leads = mention.calendar.leads
+    before = leads["before"].search(text[max(0, mention.start - 40) : mention.start])
+    match = before or leads["after"].match(text[mention.end : mention.end + 40])
     if match is None:
-        return said.stretch
-    lead = DateMatch(match, said.calendar)
-    how, (start, end, _) = lead.meaning("before" if before else "after", "how"), said.stretch
-    if lead.part("n") and how in ("after", "before"):
+        return mention.stretch
+    lead = DateMatch(match, mention.calendar)
+    relation, (start, end, _) = lead.meaning("before" if before else "after", "how"), mention.stretch
+    if lead.part("n") and relation in ("after", "before"):
         count, unit = lead.number[1], lead.unit
-        origin, steps = (end, count - 1) if how == "after" else (start, -count)
+        origin, steps = (end, count - 1) if relation == "after" else (start, -count)
         try:
-            return Stretch(shifted(origin, unit, steps), shifted(origin, unit, steps + 1), unit)
+            return Stretch(shift(origin, unit, steps), shift(origin, unit, steps + 1), unit)
         except (ValueError, OverflowError):  # a year out of range
-            return said.stretch
-    if said.joined and how in ("since", "until"):  # "desde marzo hasta mayo" is closed on both sides
-        return said.stretch
-    if how in ("since", "after"):
-        start, tomorrow = start if how == "since" else end, unit_at("day", now).end
+            return mention.stretch
+    if mention.is_range and relation in ("since", "until"):  # "desde marzo hasta mayo" is closed on both sides
+        return mention.stretch
+    if relation in ("since", "after"):
+        start, tomorrow = start if relation == "since" else end, unit_at("day", now).end
         return Stretch(start, tomorrow if start < tomorrow else _LAST, "open")
-    return Stretch(_FIRST, start if how == "before" else end, "open")
+    return Stretch(_FIRST, start if relation == "before" else end, "open")

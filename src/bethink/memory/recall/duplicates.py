@@ -1,4 +1,4 @@
-"""When two texts say the same: the same key words, a message and a memory that quotes it, a fact and its message."""
+"""Detect texts that say the same: equal key words, a summary that quotes a message, a fact and its message."""
 
 import re
 from collections.abc import Collection, Iterable, Iterator
@@ -9,18 +9,18 @@ from bethink.model.words import gist, key_words, stem, words_of
 _SENTENCE = re.compile(r"[.!?\n\u3002\uff01\uff1f]+")
 
 
-def is_quoted(message: str, memory: str) -> bool:
-    """Return whether the memory of a session quotes one of its messages."""
-    said = " ".join(message.strip("… ").split())[: TUNING.quoted_characters]
-    return bool(said) and said in memory
+def is_quoted(message: str, summary: str) -> bool:
+    """Return whether the summary of a session quotes one of its messages."""
+    opening = " ".join(message.strip("… ").split())[: TUNING.quoted_characters]
+    return bool(opening) and opening in summary
 
 
-def adds_nothing(memory: str, said: Iterable[str], asked: Collection[str]) -> bool:
-    """Return whether each sentence of a memory that has an asked stem, or else each of all, is in what was said."""
-    sentences = [_stems(key_words(part)) for part in _SENTENCE.split(memory[: TUNING.longest_compared])]
-    told = [part for part in sentences if not part.isdisjoint(asked)] or sentences
-    known = _stems([word for text in said for word in words_of(text)])
-    return all(part <= known for part in told)
+def adds_nothing(summary: str, texts: Iterable[str], question_stems: Collection[str]) -> bool:
+    """Return whether other texts contain every sentence of a summary that has a stem of the question, or else all."""
+    sentences = [_stems(key_words(part)) for part in _SENTENCE.split(summary[: TUNING.max_compared])]
+    relevant = [part for part in sentences if not part.isdisjoint(question_stems)] or sentences
+    known_stems = _stems([word for text in texts for word in words_of(text)])
+    return all(part <= known_stems for part in relevant)
 
 
 def contains(message: str, fact: str) -> bool:
@@ -28,15 +28,15 @@ def contains(message: str, fact: str) -> bool:
     return _stems(key_words(fact)) <= _stems(words_of(message))
 
 
-def new_lines(lines: Iterable[str], said: Iterable[Collection[str]]) -> Iterator[str]:
-    """Return the lines that no text says already: not in these words, and not among others.
+def new_lines(lines: Iterable[str], stem_sets: Iterable[Collection[str]]) -> Iterator[str]:
+    """Yield the lines that no text contains yet, in the same or a larger set of words.
 
-    `said` has the `stems_in` each text. A line is only read when it is asked for.
+    `stem_sets` has the `stems_in` of each text. Lines are read lazily.
     """
-    known = list(said)
+    known_stems = list(stem_sets)
     for line in lines:
         words = _stems(key_words(line))
-        if not any(words.issubset(each) for each in known):
+        if not any(words.issubset(stems) for stems in known_stems):
             yield line
 
 
@@ -46,18 +46,18 @@ def stems_in(text: str) -> set[str]:
 
 
 def opening_of(text: str) -> str:
-    """Return the beginnings of the first key words. Texts that say the same share at least these."""
+    """Return the beginnings of the first key words. Texts that say the same have this key in common."""
     head = text[: TUNING.opening_characters].rpartition(" ")[0] if text.isascii() else ""
     words = key_words(head)
     if len(words) < TUNING.opening_words:
-        whole = text[: TUNING.longest_compared]
-        words = key_words(whole) or words_of(whole)
+        head_text = text[: TUNING.max_compared]
+        words = key_words(head_text) or words_of(head_text)
     return " ".join([word[:3].rstrip("e") for word in words[: TUNING.opening_words]])
 
 
 def meaning_of(text: str) -> str:
     """Return the gist of a text. A very long text is compared word for word."""
-    return gist(text) if len(text) <= TUNING.longest_compared else text
+    return gist(text) if len(text) <= TUNING.max_compared else text
 
 
 def _stems(words: Iterable[str]) -> set[str]:

@@ -1,4 +1,4 @@
-"""Cut long texts to the sentences that have to do with the question."""
+"""Cut long texts to the sentences that are relevant to the question."""
 
 import re
 from collections.abc import Collection, Sequence
@@ -22,52 +22,52 @@ def stems_of(question: ParsedQuestion) -> frozenset[str]:
 
 
 def excerpt(text: str, words: Collection[str], tokens: Tokens, *, budget: int) -> str:
-    """Cut a text that costs more tokens than `budget` to the sentences that contain most of the words."""
+    """Cut a text of more than `budget` tokens to the sentences that contain the most of the words."""
     if tokens.count(text) <= budget:
         return text
-    # The full-text index covers only this much of a text, so a match cannot be further on.
+    # The full-text index covers only this part of a text, so a match cannot be beyond it.
     sentences = [match[0] for match in _SENTENCE.finditer(text[:SEARCHED])] or [text[:SEARCHED]]
-    best = max(range(len(sentences)), key=lambda index: (_shared(sentences[index], words), -index))
+    best = max(range(len(sentences)), key=lambda index: (_count_shared(sentences[index], words), -index))
     first = last = best
     while True:
-        grown = _grown(sentences, first, last)
+        grown = _grow(sentences, first, last)
         if grown is None or tokens.count("".join(sentences[grown[0] : grown[1] + 1])) > budget:
             break
         first, last = grown
-    whole = "".join(sentences[first : last + 1]).strip()
-    said = _piece(whole, words, tokens, budget=budget)
-    before = first > 0 or not whole.startswith(said)
-    after = last + 1 < len(sentences) or len(text) > SEARCHED or not whole.endswith(said)
-    return f"{'… ' if before else ''}{said}{' …' if after else ''}"
+    passage = "".join(sentences[first : last + 1]).strip()
+    piece = _piece(passage, words, tokens, budget=budget)
+    before = first > 0 or not passage.startswith(piece)
+    after = last + 1 < len(sentences) or len(text) > SEARCHED or not passage.endswith(piece)
+    return f"{'… ' if before else ''}{piece}{' …' if after else ''}"
 
 
 def _piece(text: str, words: Collection[str], tokens: Tokens, *, budget: int) -> str:
     """Cut a single sentence that is too long to the part around the first of the words."""
-    asked = (match.start() for match in _WORD.finditer(text) if stem(match[0].casefold()) in words)
-    position = next(asked, 0)
-    said, start = text, 0
-    while (cost := tokens.count(said)) > budget and len(said) > 1:
-        length = max(1, len(said) * budget // (cost + 1))
+    positions = (match.start() for match in _WORD.finditer(text) if stem(match[0].casefold()) in words)
+    position = next(positions, 0)
+    piece, start = text, 0
+    while (cost := tokens.count(piece)) > budget and len(piece) > 1:
+        length = max(1, len(piece) * budget // (cost + 1))
         start = max(0, min(position - length // 4, len(text) - length))
-        said = text[start : start + length]
-    return _whole_words(text, start, start + len(said))
+        piece = text[start : start + length]
+    return _whole_words(text, start, start + len(piece))
 
 
 def _whole_words(text: str, start: int, end: int) -> str:
-    """Return a part of a text without the words that its ends would cut, if anything is left then."""
-    said = text[start:end]
+    """Return a part of a text without the words that its ends cut, unless nothing would remain."""
+    piece = text[start:end]
     if start > 0 and not text[start - 1].isspace():
-        said = said.partition(" ")[2] or said
+        piece = piece.partition(" ")[2] or piece
     if end < len(text) and not text[end].isspace():
-        said = said.rpartition(" ")[0] or said
-    return said.strip()
+        piece = piece.rpartition(" ")[0] or piece
+    return piece.strip()
 
 
-def _grown(sentences: Sequence[str], first: int, last: int) -> tuple[int, int] | None:
+def _grow(sentences: Sequence[str], first: int, last: int) -> tuple[int, int] | None:
     if last + 1 < len(sentences):
         return first, last + 1
     return (first - 1, last) if first else None
 
 
-def _shared(sentence: str, words: Collection[str]) -> int:
+def _count_shared(sentence: str, words: Collection[str]) -> int:
     return len({stem(word) for word in _WORD.findall(sentence.casefold())} & set(words))

@@ -1,28 +1,29 @@
-"""Match: ask the database what shares words with a question, what was said at its time, and what is near its vector."""
+"""Match: find texts that share words with a question, are from its time, or are near its vector."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from bethink.base.logs import logger
-from bethink.errors import Misconfigured
-from bethink.memory.recall.candidates import Found
+from bethink.errors import ConfigurationError
+from bethink.memory.recall.candidates import MatchResult
 from bethink.memory.recall.question import ParsedQuestion
-from bethink.memory.recall.repeats import parted
+from bethink.memory.recall.repeats import mark_repeats
 from bethink.memory.recall.tuning import Tuning
 from bethink.model.operations.memory import RecallRequest
-from bethink.model.recall import Fate, Ref, RefKind
+from bethink.model.recall import Fate
+from bethink.model.refs import Ref, RefKind
 from bethink.store import search, vectors
 from bethink.store.db import Tx
-from bethink.store.search import Match, Survey
+from bethink.store.search import Survey, TermMatch
 from bethink.store.vectors import Near
 
 _log = logger("recall")
 
 
 class QuestionVector(NamedTuple):
-    """A question as a vector, and the embedder that made it: vectors of different embedders are never compared.
+    """A question as a vector, with its embedder: vectors of different embedders are never compared.
 
-    `newest` is how similar those texts are that have no vector in the database yet (tail.py).
+    `newest` has the similarities of texts that have no vector in the database yet (tail.py).
     """
 
     embedder: str
@@ -39,8 +40,8 @@ def match(
     vector: QuestionVector | None,
     survey: Survey,
     tuning: Tuning,
-) -> Found:
-    """Return what shares words with a question or is near it. What only repeats the question has that fate."""
+) -> MatchResult:
+    """Return the texts that share words with a question or are near it. Repeats of the question get that fate."""
     as_of, kinds = request.as_of, [kind for kind in request.kinds if kind in survey.kinds]
     shared = search.matches(
         tx,
@@ -52,17 +53,19 @@ def match(
         only=request.only,
         bounds=tuning.bounds,
     )
-    matches: list[Match] = shared
-    if question.only_when:
-        # Other texts that share a word with the question must not displace what was said at that time.
-        matches = [each for each in matches if question.closeness(each.at) == 1]
+    matches: list[TermMatch] = shared
+    if question.only_about_time:
+        # Other texts that share a word with the question must not displace messages from that time.
+        matches = [hit for hit in matches if question.closeness(hit.at) == 1]
         if RefKind.MESSAGE in kinds:
-            known = {each.ref for each in matches}
-            matches += _said_then(tx, space, question, known=known, request=request, limit=tuning.said_then)
-    matches, answers = parted(tx, question, matches, space=space, session_id=request.session_id, as_of=as_of)
-    repeats = {each.ref for each in matches if each.fate is Fate.QUESTION}
-    near = {} if vector is None else _near(tx, space, request, vector, limit=tuning.nearest)
-    return Found(
+            existing = {hit.ref for hit in matches}
+            matches += _messages_at_times(
+                tx, space, question, exclude=existing, request=request, limit=tuning.messages_at_time
+            )
+    matches, answers = mark_repeats(tx, question, matches, space=space, session_id=request.session_id, as_of=as_of)
+    repeats = {hit.ref for hit in matches if hit.fate is Fate.QUESTION}
+    near = {} if vector is None else _nearest(tx, space, request, vector, limit=tuning.nearest)
+    return MatchResult(
         matches=matches,
         similarities={ref: similarity for ref, similarity in near.items() if ref not in repeats} if repeats else near,
         size=survey.size,
@@ -72,7 +75,7 @@ def match(
 
 
 def _stems(question: ParsedQuestion, tuning: Tuning) -> dict[str, float]:
-    """Return the stems of a question, each with how much it counts: texts to compare are chosen as they are ranked."""
+    """Return the stems of a question with their weights: texts are preselected by the same weights that rank them."""
     weights = [0.0] * len(question.stems)
     for term in (*question.terms, *question.topics):
         for stems, share in ((term.stems, 1.0), (term.related, tuning.related), (term.topics, tuning.topic)):
@@ -81,17 +84,17 @@ def _stems(question: ParsedQuestion, tuning: Tuning) -> dict[str, float]:
     return dict(zip(question.stems, weights, strict=True))
 
 
-def _near(tx: Tx, space: str, request: RecallRequest, vector: QuestionVector, *, limit: int) -> dict[Ref, float]:
-    """Return what is near the vector of a question, with the similarity; nothing if there are no vectors yet."""
+def _nearest(tx: Tx, space: str, request: RecallRequest, vector: QuestionVector, *, limit: int) -> dict[Ref, float]:
+    """Return the texts near the vector of a question, with their similarities; empty if there are no vectors yet."""
     index = vectors.live(tx, embedder=vector.embedder, dimension=len(vector.values))
     newest = {ref: similarity for ref, similarity in vector.newest.items() if ref.kind in request.kinds}
     if newest and request.only is not None:
         fitting = search.texts(tx, space=space, refs=newest, as_of=request.as_of, only=request.only)
         newest = {ref: similarity for ref, similarity in newest.items() if ref in fitting}
-    found = [Near(ref, 0, similarity) for ref, similarity in newest.items()]
+    neighbors = [Near(ref, 0, similarity) for ref, similarity in newest.items()]
     try:
         if index is not None:
-            found += vectors.similarities(
+            neighbors += vectors.similarities(
                 tx,
                 space=space,
                 index=index,
@@ -100,29 +103,31 @@ def _near(tx: Tx, space: str, request: RecallRequest, vector: QuestionVector, *,
                 kinds=request.kinds,
                 only=request.only,
             )
-    except Misconfigured as error:
-        _log.warning("recall continues without vectors: %s", error)
-    if not found:
+    except ConfigurationError as error:
+        _log.warning("Recall continues without vectors: %s", error)
+    if not neighbors:
         return {}
-    # The vector index ignores `as_of`: filter out what was not valid then, so that it displaces nothing.
-    gone = search.gone(tx, space=space, refs=dict.fromkeys(each.ref for each in found), as_of=request.as_of)
+    # The vector index ignores `as_of`: filter out texts that were not valid then, so that they displace nothing.
+    outdated = search.outdated_refs(
+        tx, space=space, refs=dict.fromkeys(neighbor.ref for neighbor in neighbors), as_of=request.as_of
+    )
     similarities: dict[Ref, float] = {}
-    for each in found:
-        if each.ref not in gone:
-            similarities[each.ref] = max(each.similarity, similarities.get(each.ref, -1.0))
+    for neighbor in neighbors:
+        if neighbor.ref not in outdated:
+            similarities[neighbor.ref] = max(neighbor.similarity, similarities.get(neighbor.ref, -1.0))
     return similarities
 
 
-def _said_then(
-    tx: Tx, space: str, question: ParsedQuestion, *, known: Collection[Ref], request: RecallRequest, limit: int
-) -> list[Match]:
-    """Return what was said at the times in a question that asks about nothing else."""
-    found: dict[Ref, Match] = {}
+def _messages_at_times(
+    tx: Tx, space: str, question: ParsedQuestion, *, exclude: Collection[Ref], request: RecallRequest, limit: int
+) -> list[TermMatch]:
+    """Return the messages from the times in a question that asks about nothing else."""
+    by_ref: dict[Ref, TermMatch] = {}
     for span in question.spans:
-        for each in search.said_between(
+        for hit in search.said_between(
             tx, space=space, start=span.start, end=span.end, as_of=request.as_of, width=len(question.stems),
             limit=limit, only=request.only,
         ):  # fmt: skip
-            if each.ref not in known:
-                found[each.ref] = each
-    return list(found.values())
+            if hit.ref not in exclude:
+                by_ref[hit.ref] = hit
+    return list(by_ref.values())

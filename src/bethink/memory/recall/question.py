@@ -1,4 +1,4 @@
-"""Parse a question: which words matter and how much, whom it is about, and which times it mentions."""
+"""Parse a question: its words with their weights, the speaker it is about, and the times it mentions."""
 
 import math
 import re
@@ -8,7 +8,15 @@ from datetime import datetime
 from functools import cache
 
 from bethink.base.frozen import frozen
-from bethink.base.language import MARKS, asked_forms, asked_languages, asked_topics, is_unspaced, parts_of, stop_words
+from bethink.base.language import (
+    MARKS,
+    is_unspaced,
+    parts_of,
+    question_languages,
+    question_topics,
+    search_forms,
+    stop_words,
+)
 from bethink.memory.recall.dates import MONTHS, DateSpan, times
 from bethink.memory.recall.languages import SNOWBALL, languages_of
 from bethink.memory.recall.tuning import TUNING
@@ -69,7 +77,7 @@ _OF_ASSISTANT = re.compile(
 class Term:
     """One word of a question and its weight. `stems` and `related` are indexes into the stems of the question.
 
-    A `dated` word only says when something happened, so an answer need not contain it.
+    A `dated` word is part of a date, so an answer need not contain it.
     """
 
     word: str
@@ -78,35 +86,35 @@ class Term:
     weight: float
     dated: bool = False
     piece: bool = False
-    """Whether it is cut from a text without spaces: it may lie across two words, so an answer need not contain it."""
+    """True for a piece of a text without spaces. It may span two words, so an answer need not contain it."""
     topics: tuple[int, ...] = ()
-    """What a question with this word is about: indexes of terms that facts are indexed under beside their words."""
+    """The topics of this word: indexes of terms that facts are indexed under in addition to their words."""
     topic: bool = False
-    """Whether it is such a term itself, and no word: an answer need not be about that."""
+    """True for a topic, which is not a word of the question. An answer need not have it."""
 
 
 @frozen
 class ParsedQuestion:
-    """A question, ready to search for. `speaker` or `role` is set if it asks what that one said."""
+    """A parsed question. `speaker` or `role` is set if it asks what that speaker said."""
 
     text: str
     terms: tuple[Term, ...]
     stems: tuple[str, ...]
     topics: tuple[Term, ...] = ()
-    """What else it is about, though none of its terms says so."""
+    """Topics that none of its terms has."""
     quoted: tuple[str, ...]
     names: tuple[str, ...] = ()
     spans: tuple[DateSpan, ...]
     speaker: str | None
     role: str | None
     language: str = "en"
-    """The language that it is probably in, as ISO 639-1."""
+    """The detected language, as ISO 639-1."""
     now: bool = False
-    """Whether it asks about the present, so that the newer of two answers is more likely right."""
+    """True if it asks about the present, so that the newer of two answers is more likely right."""
 
     @property
-    def only_when(self) -> bool:
-        """Whether it asks only about a time, such as "What did we talk about yesterday?"."""
+    def only_about_time(self) -> bool:
+        """True if it asks only about a time, such as "What did we talk about yesterday?"."""
         return bool(self.spans) and all(term.dated or term.weight < 1 for term in self.terms)
 
     def closeness(self, at: Micros) -> float:
@@ -119,54 +127,56 @@ class ParsedQuestion:
         return best
 
 
-def read(
+def parse_question(
     question: str,
     *,
     speakers: Sequence[str],
     now: datetime,
-    before: MutableMapping[tuple[str, str | None], ParsedQuestion] | None = None,
+    cache: MutableMapping[tuple[str, str | None], ParsedQuestion] | None = None,
 ) -> ParsedQuestion:
     """Parse a question. Only its first 10,000 characters are read.
 
-    `before` keeps what was parsed with the same speakers: asked at another time, only the times in a question differ.
+    `cache` has questions that were parsed with the same speakers. At another time, only the dates in them differ.
     """
     question = question[:_MAX_CHARACTERS]
-    spans, rest = times(question, now)
-    key = (question, rest if spans else None)
-    known = None if before is None else before.get(key)
-    if known is None:
-        known = _parsed(question, speakers=speakers, spans=spans, rest=rest)
-        if before is not None:
-            before[key] = known
-    return replace(known, spans=tuple(spans)) if spans else known
+    spans, undated_text = times(question, now)
+    key = (question, undated_text if spans else None)
+    parsed = None if cache is None else cache.get(key)
+    if parsed is None:
+        parsed = _parse(question, speakers=speakers, spans=spans, undated_text=undated_text)
+        if cache is not None:
+            cache[key] = parsed
+    return replace(parsed, spans=tuple(spans)) if spans else parsed
 
 
-def _parsed(question: str, *, speakers: Sequence[str], spans: Sequence[DateSpan], rest: str) -> ParsedQuestion:
-    named = [name for name in speakers if _names(question, name)]
+def _parse(question: str, *, speakers: Sequence[str], spans: Sequence[DateSpan], undated_text: str) -> ParsedQuestion:
+    mentioned = [name for name in speakers if _mentions(question, name)]
     language = languages_of(question)[0]
-    silent = stop_words(language)
-    words = [word for word in _words(question) if _APOSTROPHE.sub("", word.casefold()) not in silent]
-    # Others address a speaker by name, so a name tells whom the question is about rather than what.
-    names = {part.casefold() for name in named for part in name.split()}
-    kept = ([word for word in words if word.casefold() not in names] or words)[:_MAX_WORDS]
+    ignored = stop_words(language)
+    words = [word for word in _words(question) if _APOSTROPHE.sub("", word.casefold()) not in ignored]
+    # Speakers are addressed by name, so a name says whom the question is about rather than what.
+    names = {part.casefold() for name in mentioned for part in name.split()}
+    content_words = ([word for word in words if word.casefold() not in names] or words)[:_MAX_WORDS]
     indexes: dict[str, int] = {}
-    terms = _terms(question, kept, language=language, about=_meant(question, dated=bool(spans)), indexes=indexes)
+    terms = _terms(
+        question, content_words, language=language, about=_topic_words(question, dated=bool(spans)), indexes=indexes
+    )
     if spans:
-        undated = set(_words(rest))
+        undated = set(_words(undated_text))
         terms = [replace(term, dated=term.word not in undated) for term in terms]
-    terms, asked = _with_topics(question, terms, indexes)
-    aside = _OF_ASSISTANT.search(question) is not None
-    role = "assistant" if aside else ("user" if _FIRST_PERSON.search(question) else None)
+    terms, topics = _with_topics(question, terms, indexes)
+    about_assistant = _OF_ASSISTANT.search(question) is not None
+    role = "assistant" if about_assistant else ("user" if _FIRST_PERSON.search(question) else None)
     return ParsedQuestion(
         text=question,
         terms=tuple(terms),
-        topics=tuple(asked),
+        topics=tuple(topics),
         stems=tuple(indexes),
         names=tuple(word.casefold() for word in words if _is_name(word, question)),
         quoted=tuple(part.casefold() for part in _QUOTED.findall(question) if part.strip()),
         spans=tuple(spans),
-        speaker=named[0] if len(named) == 1 else None,
-        role=role if not named else None,
+        speaker=mentioned[0] if len(mentioned) == 1 else None,
+        role=role if not mentioned else None,
         language=language,
         now=_NOW.search(question) is not None,
     )
@@ -175,21 +185,21 @@ def _parsed(question: str, *, speakers: Sequence[str], spans: Sequence[DateSpan]
 def _terms(
     question: str, words: Sequence[str], *, language: str, about: Collection[str], indexes: dict[str, int]
 ) -> list[Term]:
-    """Return a term for each part of each word, without repeats; each new stem gets the next of the `indexes`."""
-    families, spoken = _families(language), asked_languages(question)
+    """Return a term for each part of each word, without repeats. Each new stem is added to `indexes`."""
+    families, spoken = _families(language), question_languages(question)
     direct: set[int] = set()
     terms: list[Term] = []
     for word in words:
         weight = _weight(word, question, language) if word in about else _VAGUE
-        # A name stands in texts of any language, and is stemmed as a word of that language.
+        # A name occurs in texts of any language, and is stemmed as a word of that language.
         languages = () if _is_name(word, question) else spoken
         for part in parts_of(word):
-            possible = asked_forms(part, languages)
+            possible = search_forms(part, languages)
             piece = is_unspaced(part)
             first = next((stem for stem in possible if stem in families), possible[0])
             spelt, related = families.get(first, ((first,), ()))
-            others = (stem for stem in possible if stem not in spelt and stem not in _silent(language))
-            own = _indexed(indexes, (*spelt, *others))
+            others = (stem for stem in possible if stem not in spelt and stem not in _ignored_stems(language))
+            own = _index_stems(indexes, (*spelt, *others))
             if direct.intersection(own):
                 continue
             direct.update(own)
@@ -197,7 +207,7 @@ def _terms(
                 Term(
                     word=word,
                     stems=own,
-                    related=_indexed(indexes, related) if weight >= 1 else (),
+                    related=_index_stems(indexes, related) if weight >= 1 else (),
                     weight=weight * _CHARACTER if piece and len(part) == 1 else weight,
                     piece=piece,
                 )
@@ -209,46 +219,46 @@ def _terms(
 
 
 def _with_topics(question: str, terms: Sequence[Term], indexes: dict[str, int]) -> tuple[list[Term], list[Term]]:
-    """Return the terms with what they are about, and terms for what only a phrase or a common word says."""
-    by_word = asked_topics(question)
+    """Return the terms with their topics, and extra terms for topics of phrases and common words."""
+    by_word = question_topics(question)
     if not by_word:
         return list(terms), []
-    told = [by_word.get(term.word.casefold(), ()) if term.weight >= 1 else () for term in terms]
-    about = [_indexed(indexes, topics) for topics in told]
-    known = {topic for topics in about for topic in topics}
-    others = dict.fromkeys(_indexed(indexes, (topic for topics in by_word.values() for topic in topics)))
+    topics_by_term = [by_word.get(term.word.casefold(), ()) if term.weight >= 1 else () for term in terms]
+    about = [_index_stems(indexes, topics) for topics in topics_by_term]
+    covered = {topic for topics in about for topic in topics}
+    others = dict.fromkeys(_index_stems(indexes, (topic for topics in by_word.values() for topic in topics)))
     return (
         [replace(term, topics=topics) if topics else term for term, topics in zip(terms, about, strict=True)],
         [
             Term(word="", stems=(topic,), related=(), weight=TUNING.topic, topic=True)
             for topic in others
-            if topic not in known
+            if topic not in covered
         ],
     )
 
 
-def asks(text: str) -> bool:
+def is_question(text: str) -> bool:
     """Return whether a text is a question: it ends with a question mark, or begins like one and has no end mark."""
     ending = text.rstrip().rstrip("\"'\u201d\u2019)")[-1:]
     return ending == "?" or (ending not in (".", "!") and _ASKS.match(text) is not None)
 
 
-def repeats(text: str, question: str) -> bool:
+def is_repeat(text: str, question: str) -> bool:
     """Return whether a text has the same words as a question; case and punctuation may differ."""
-    return len(text) <= longest_repeat(question) and words_of(text) == words_of(question)
+    return len(text) <= max_repeat_length(question) and words_of(text) == words_of(question)
 
 
-def longest_repeat(question: str) -> int:
-    """Return the most characters a repeat of the question can have. A longer text need not be read to rule it out."""
+def max_repeat_length(question: str) -> int:
+    """Return the maximum length of a repeat of the question. A longer text can be ruled out without reading it."""
     return 2 * len(question) + _MORE_CHARACTERS
 
 
-def in_their_words(question: str, speakers: Iterable[str]) -> str:
-    """Rewrite a question about one speaker in the first person: people say "I", not their name."""
-    named = [name for name in speakers if _names(question, name)]
-    if len(named) != 1:
+def to_first_person(question: str, speakers: Iterable[str]) -> str:
+    """Rewrite a question about one speaker in the first person: people say "I" instead of their name."""
+    matches = [name for name in speakers if _mentions(question, name)]
+    if len(matches) != 1:
         return question
-    first = re.escape(next(iter(named[0].split())))
+    first = re.escape(next(iter(matches[0].split())))
     spoken = re.sub(rf"\b{first}['\u2019]s\b", "my", question, flags=re.IGNORECASE)
     return re.sub(rf"\b{first}\b", "I", spoken, flags=re.IGNORECASE)
 
@@ -257,20 +267,20 @@ def _words(text: str) -> list[str]:
     return [word for word in dict.fromkeys(_POSSESSIVE.sub("", word) for word in _WORD.findall(text)) if word]
 
 
-def _names(question: str, name: str) -> bool:
+def _mentions(question: str, name: str) -> bool:
     first = next(iter(name.split()), "")
     if len(first) < 2 or (question.isascii() and first.isascii() and first.lower() not in question.lower()):
         return False  # most names do not occur, and this saves compiling a pattern for each
-    # "Will" or "An" counts as a name only if it is capitalised and not the first word.
+    # "Will" or "An" counts as a name only if it is capitalized and not the first word.
     common = first.casefold() in stop_words("en")
-    found = re.search(rf"\b{re.escape(first)}\b", question, re.NOFLAG if common else re.IGNORECASE)
-    return found is not None and not (common and found.start() == 0)
+    match = re.search(rf"\b{re.escape(first)}\b", question, re.NOFLAG if common else re.IGNORECASE)
+    return match is not None and not (common and match.start() == 0)
 
 
-def _meant(question: str, *, dated: bool) -> set[str]:
-    """Return the words that say what a question is about, without polite phrases and reasons for asking."""
-    rest = _TASK.sub(" ", question)
-    return set(_words(_OF_A_TIME.sub(" ", rest) if dated else rest))
+def _topic_words(question: str, *, dated: bool) -> set[str]:
+    """Return the topic words of a question, without polite phrases and reasons for asking."""
+    topic_text = _TASK.sub(" ", question)
+    return set(_words(_OF_A_TIME.sub(" ", topic_text) if dated else topic_text))
 
 
 def _weight(word: str, question: str, language: str) -> float:
@@ -283,7 +293,7 @@ def _is_name(word: str, question: str) -> bool:
     return word[:1].isupper() and not question.startswith(word) and word.casefold() not in MONTHS
 
 
-def _indexed(indexes: dict[str, int], stems: Iterable[str]) -> tuple[int, ...]:
+def _index_stems(indexes: dict[str, int], stems: Iterable[str]) -> tuple[int, ...]:
     return tuple(indexes.setdefault(stem, len(indexes)) for stem in stems)
 
 
@@ -291,8 +301,8 @@ _Family = tuple[tuple[str, ...], tuple[str, ...]]
 
 
 @cache
-def _silent(language: str) -> frozenset[str]:
-    """Return the stems of words that say nothing: they are in every other text."""
+def _ignored_stems(language: str) -> frozenset[str]:
+    """Return the stems of stop words."""
     return frozenset(_stem(word, language) for word in stop_words(language))
 
 
@@ -301,8 +311,8 @@ def _families(language: str) -> dict[str, _Family]:
     """Return for each stem of a language the other forms of its word and the related stems."""
     by_stem: dict[str, tuple[str, ...]] = {}
     for group in _stems_of(forms(language), language):
-        telling = tuple(stem for stem in group if stem not in _silent(language))
-        for stem in group:  # one that is a form of two words is one of the first, which is the commoner
+        telling = tuple(stem for stem in group if stem not in _ignored_stems(language))
+        for stem in group:  # a form of two words belongs to the first, which is the more common
             by_stem.setdefault(stem, telling or group)
     related: dict[str, dict[str, None]] = {}
     for head, *others in _stems_of(related_words(language) if TUNING.related else (), language):
@@ -321,6 +331,6 @@ def _stems_of(groups: Iterable[Sequence[str]], language: str) -> list[tuple[str,
 
 
 def _stem(word: str, language: str) -> str:
-    """Return what a word of a language is indexed under."""
-    [*_, stem] = asked_forms(word.casefold(), (SNOWBALL.get(language, "english"),))
+    """Return the index term of a word of a language."""
+    [*_, stem] = search_forms(word.casefold(), (SNOWBALL.get(language, "english"),))
     return stem

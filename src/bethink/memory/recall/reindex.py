@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import anyio
 from anyio import to_thread
 
-from bethink.errors import Misconfigured
+from bethink.errors import ConfigurationError
 from bethink.extend import Embedder
 from bethink.store import vectors
 from bethink.store.db import Database, Tx
@@ -24,43 +24,43 @@ class Vectors:
     async def reindex(self, *, progress: Callable[[int], None] | None = None) -> VectorIndex:
         """Queue the embedding of every text that has no vector of this embedder yet. Workers do it.
 
-        With `progress`, wait for them and call it with the number of spaces left. Raises `Misconfigured` without
-        pgvector.
+        With `progress`, wait for them and call it with the number of remaining spaces. Raises `ConfigurationError`
+        without pgvector.
         """
         name, dimension = self._embedder.name, await self._dimension()
 
         def begin(tx: Tx) -> VectorIndex:
             index = vectors.register(tx, embedder=name, dimension=dimension)
-            vectors.promise_everywhere(tx)
+            vectors.queue_all_spaces(tx)
             return index
 
         index = await self._database.transact(begin, repeatable=True)
         while progress is not None:
-            left = await self.left()
-            progress(left)
-            if not left:
+            pending = await self.count_pending()
+            progress(pending)
+            if not pending:
                 break
             await anyio.sleep(_PAUSE)
         await switch_when_full(self._database, index)
         return index
 
-    async def left(self) -> int:
+    async def count_pending(self) -> int:
         """Return the number of spaces that still have to be indexed."""
-        return await self._database.transact(vectors.left, read=True)
+        return await self._database.transact(vectors.count_pending, read_only=True)
 
     async def drop_retired(self) -> list[str]:
-        """Remove the vectors of embedders that another one replaced; return the names of these embedders."""
-        return [each.embedder for each in await self._database.transact(vectors.empty_retired, repeatable=True)]
+        """Delete the vectors of embedders that were replaced, and return the names of these embedders."""
+        return [index.embedder for index in await self._database.transact(vectors.empty_retired, repeatable=True)]
 
     async def grow(self, *, space: str, above: int = vectors.GROWN) -> bool:
         """Build an HNSW index for a space with more than `above` vectors, without blocking it; return whether it did.
 
-        Workers do this by themselves. PostgreSQL only. It takes seconds for every ten thousand vectors, and makes
+        Workers do this automatically. PostgreSQL only. It takes some seconds for every ten thousand vectors, and makes
         writing vectors slower.
         """
         name, dimension = self._embedder.name, await self._dimension()
         index = await self._database.transact(
-            lambda tx: vectors.live(tx, embedder=name, dimension=dimension), read=True
+            lambda tx: vectors.live(tx, embedder=name, dimension=dimension), read_only=True
         )
         return index is not None and await grow(self._database, index, space=space, above=above)
 
@@ -70,32 +70,32 @@ class Vectors:
 
 
 def vectors_of(database: Database, embedder: Embedder | None) -> Vectors:
-    """Return the vectors of an embedder. Raises `Misconfigured` if there is no embedder."""
+    """Return the vectors of an embedder. Raises `ConfigurationError` if there is no embedder."""
     if embedder is None:
-        raise Misconfigured("no embedder is configured.", hint="Install bethink[local], or set embedder.")
+        raise ConfigurationError("No embedder is configured.", hint="Install `bethink[local]`, or set `embedder`.")
     return Vectors(database, embedder)
 
 
 async def grow(database: Database, index: VectorIndex, *, space: str, above: int) -> bool:
     """Build an HNSW index for a space with more than `above` vectors in an index; return whether it did."""
     statements = await database.transact(
-        lambda tx: vectors.growth(tx, space=space, index=index, above=above), space=space, read=True
+        lambda tx: vectors.growth(tx, space=space, index=index, above=above), space=space, read_only=True
     )
     for statement in statements:
         await database.run_alone(statement)
     return bool(statements)
 
 
-def gives_way(embedder: Embedder, known: Sequence[VectorIndex]) -> VectorIndex | None:
-    """Return the index in use that an embedder must not replace: a default embedder never does, only a reindex."""
-    in_use = [each for each in known if each.status is not IndexStatus.RETIRED]
-    mine = any(each.embedder == embedder.name for each in known)
-    return in_use[0] if in_use and not mine and getattr(embedder, "automatic", False) else None
+def find_protected_index(embedder: Embedder, indexes: Sequence[VectorIndex]) -> VectorIndex | None:
+    """Return the index in use that an embedder must not replace: a default embedder replaces none without a reindex."""
+    in_use = [index for index in indexes if index.status is not IndexStatus.RETIRED]
+    has_index = any(index.embedder == embedder.name for index in indexes)
+    return in_use[0] if in_use and not has_index and getattr(embedder, "automatic", False) else None
 
 
 async def switch_when_full(database: Database, index: VectorIndex) -> bool:
     """Make an index the live one and retire the others once every space is indexed; return whether it is live."""
-    if await database.transact(vectors.any_left, read=True):
+    if await database.transact(vectors.has_pending, read_only=True):
         return False
 
     def body(tx: Tx) -> bool:

@@ -1,4 +1,4 @@
-"""Handles the operations of recall. A searcher is made for each request: a missing embedder may have arrived."""
+"""Handles the operations of recall. Each request gets a new searcher, as an embedder may be available by now."""
 
 from collections.abc import Callable
 from typing import Self
@@ -8,38 +8,36 @@ from bethink.memory.registry import Host, handles
 from bethink.model.operations.memory import (
     CONTEXT,
     EXPLAIN,
+    MARK_USED,
     RECALL,
-    SHOWN,
-    USED,
     ContextRequest,
     ExplainRequest,
+    MarkUsedRequest,
     RecallRequest,
-    ShownRequest,
-    UsedRequest,
 )
-from bethink.model.operations.sessions import CITED, CitedRequest
-from bethink.model.recall import Block, Lineage, Recall, Showing
+from bethink.model.operations.sessions import STRIP_CITATIONS, StripCitationsRequest
+from bethink.model.recall import ContextBlock, Lineage, RecallResult
 
 
 class RecallService:
-    """Recalls in every space of one database."""
+    """Search, context and lineage for every space of one database."""
 
     def __init__(self, searcher: Callable[[], Searcher]) -> None:
         self._searcher = searcher
 
     @classmethod
-    def of(cls, host: Host) -> Self:
-        """Make it from the parts of an open memory."""
+    def from_host(cls, host: Host) -> Self:
+        """Create the service from an open memory."""
         return cls(host.searcher)
 
     @handles(RECALL)
-    async def recall(self, space: str, request: RecallRequest) -> Recall:
-        """Answer a question."""
+    async def recall(self, space: str, request: RecallRequest) -> RecallResult:
+        """Find the memories that answer a question."""
         return await self._searcher().recall(space, request)
 
     @handles(CONTEXT)
-    async def context(self, space: str, request: ContextRequest) -> Block:
-        """Write a block for a prompt."""
+    async def context(self, space: str, request: ContextRequest) -> ContextBlock:
+        """Build the context block for a prompt."""
         return await self._searcher().context(space, request)
 
     @handles(EXPLAIN)
@@ -47,17 +45,12 @@ class RecallService:
         """Return the sources of a memory."""
         return await self._searcher().explain(space, request)
 
-    @handles(USED)
-    async def used(self, space: str, request: UsedRequest) -> int:
-        """Count memories as used."""
-        return await self._searcher().used(space, request)
+    @handles(MARK_USED)
+    async def mark_used(self, space: str, request: MarkUsedRequest) -> int:
+        """Mark memories as used."""
+        return await self._searcher().mark_used(space, request)
 
-    @handles(SHOWN)
-    async def shown(self, space: str, request: ShownRequest) -> list[Showing]:
-        """List where a memory was shown."""
-        return await self._searcher().shown(space, request)
-
-    @handles(CITED)
-    async def cited(self, space: str, request: CitedRequest) -> str:
-        """Count what an answer cites as used."""
-        return await self._searcher().cited(space, request)
+    @handles(STRIP_CITATIONS)
+    async def strip_citations(self, space: str, request: StripCitationsRequest) -> str:
+        """Mark the memories that an answer cites as used, and return the answer without citations."""
+        return await self._searcher().strip_citations(space, request)

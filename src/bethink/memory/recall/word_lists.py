@@ -1,4 +1,4 @@
-"""Word lists for parsing questions, by language: stop words, irregular forms, and for English a little of meaning."""
+"""Word lists for parsing questions, by language: stop words, irregular forms, and for English also related words."""
 
 import tomllib
 from functools import cache
@@ -17,21 +17,20 @@ def vague_words(language: str) -> frozenset[str]:
 def forms(language: str) -> Groups:
     """Return groups of words that count as one, but that a stemmer does not reduce to the same stem.
 
-    They are the irregular forms of a word (`tools/make_forms.py` says where they are from); in English also words that
-    mean the same.
+    They are the irregular forms of a word (`tools/make_forms.py` names the sources); in English also synonyms.
     """
     return _groups(_list("forms", language)) + (_groups(_english("same")) if language == "en" else ())
 
 
 @cache
 def related_words(language: str) -> Groups:
-    """Return words, each with words that answers to it often use instead; English ones only."""
+    """Return groups of a word and the words that answers often use instead; English ones only."""
     return _groups(_english("related")) if language == "en" else ()
 
 
 def _list(folder: str, language: str) -> str:
     file = resources.files("bethink.memory.recall") / folder / f"{language}.txt"
-    # The first line says where the words are from.
+    # The first line names the source of the words.
     return file.read_text(encoding="utf-8").partition("\n")[2] if language.isalpha() and file.is_file() else ""
 
 

@@ -1,1 +1,1 @@
-"""Working memory of an agent: events, reducers, chunks and states. Every state is kept and can be read again."""
+"""Working memory of an agent: events, reducers, chunks and states. Every state is stored and can be read again."""

@@ -4,15 +4,15 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from bethink.errors import Conflict, Invalid
+from bethink.errors import ConflictError, InvalidRequestError
 from bethink.extend import Tokens
 from bethink.model.text import JsonObject
 from bethink.model.working import (
     Chunk,
     ChunkType,
-    Operation,
     OperationKind,
     QueuedEvent,
+    StateOperation,
     Thread,
     chunk_id,
     make_chunk,
@@ -42,12 +42,12 @@ class ChunkList:
         self.labels: list[str] = []
         self._tx = tx
         self._tokens = tokens
-        self._made = 0
+        self._created_count = 0
 
-    def find(self, wanted: str) -> Chunk | None:
+    def find(self, target: str) -> Chunk | None:
         """Return a chunk of the current state, or None."""
-        found = states.placed(self._tx, thread=self.thread, chunk_id=wanted)
-        return None if found is None else found[0]
+        placed = states.find_placed(self._tx, thread=self.thread, chunk_id=target)
+        return None if placed is None else placed[0]
 
     def chunks(self) -> list[Chunk]:
         """Return every chunk of the current state, in order. This reads the complete state."""
@@ -55,15 +55,15 @@ class ChunkList:
 
     def chunk(self, kind: ChunkType, content: JsonObject | str, **fields: Any) -> Chunk:
         """Create a chunk for the event. Replaying the event creates a chunk with the same id."""
-        self._made += 1
+        self._created_count += 1
         return make_chunk(
-            kind, content, id=chunk_id(self.event.id, self._made), created_at=self.event.queued_at, **fields
+            kind, content, id=chunk_id(self.event.id, self._created_count), created_at=self.event.queued_at, **fields
         )
 
-    def apply(self, operation: Operation) -> None:
-        """Apply one operation. Raises `Conflict` if a chunk it changes is not in the current state."""
+    def apply(self, operation: StateOperation) -> None:
+        """Apply one operation. Raises `ConflictError` if a chunk it changes is not in the current state."""
         self.labels.append(operation.kind)
-        does: dict[OperationKind, Callable[[Operation], None]] = {
+        handlers: dict[OperationKind, Callable[[StateOperation], None]] = {
             OperationKind.ADD: self._add,
             OperationKind.UPDATE: self._replace,
             OperationKind.REPLACE: self._replace,
@@ -72,16 +72,16 @@ class ChunkList:
             OperationKind.BATCH_REPLACE: self._batch_replace,
             OperationKind.BATCH: self._batch,
         }
-        does[operation.kind](operation)
+        handlers[operation.kind](operation)
 
-    def _add(self, operation: Operation) -> None:
+    def _add(self, operation: StateOperation) -> None:
         if operation.child is not None:
             self._add_child(operation.targets[0], operation.child)
             return
-        self._place(_chunk_of(operation), self._position_at(operation.position))
+        self._insert(_chunk_of(operation), self._position_at(operation.position))
 
     def _add_child(self, target: str, child: JsonObject) -> None:
-        old, position = self._required(target)
+        old, position = self._find_required(target)
         new = self.chunk(old.type, old.content)
         grown = replace(
             old,
@@ -91,53 +91,53 @@ class ChunkList:
             custom={**old.custom, "derivedFrom": old.id},
         )
         self._remove(old)
-        self._place(grown, position)
+        self._insert(grown, position)
 
-    def _replace(self, operation: Operation) -> None:
-        old, position = self._required(operation.targets[0])
+    def _replace(self, operation: StateOperation) -> None:
+        old, position = self._find_required(operation.targets[0])
         new = _chunk_of(operation)
         if operation.kind is OperationKind.UPDATE and old.id not in new.parents:
             new = replace(new, parents=(old.id, *new.parents))
         self._remove(old)
-        self._place(new, position)
+        self._insert(new, position)
 
-    def _delete(self, operation: Operation) -> None:
-        self._remove(self._required(operation.targets[0])[0])
+    def _delete(self, operation: StateOperation) -> None:
+        self._remove(self._find_required(operation.targets[0])[0])
 
-    def _reorder(self, operation: Operation) -> None:
-        moved, _ = self._required(operation.targets[0])
-        states.unplace(self._tx, thread=self.thread, chunk_id=moved.id, state=self.number)
+    def _reorder(self, operation: StateOperation) -> None:
+        moved, _ = self._find_required(operation.targets[0])
+        states.unplace_chunk(self._tx, thread=self.thread, chunk_id=moved.id, state=self.number)
         position = self._position_at(operation.position)
-        states.place(self._tx, thread=self.thread, chunk_id=moved.id, state=self.number, position=position)
+        states.place_chunk(self._tx, thread=self.thread, chunk_id=moved.id, state=self.number, position=position)
 
-    def _batch_replace(self, operation: Operation) -> None:
-        found = [states.placed(self._tx, thread=self.thread, chunk_id=target) for target in operation.targets]
-        present = [each for each in found if each is not None]
+    def _batch_replace(self, operation: StateOperation) -> None:
+        placements = [states.find_placed(self._tx, thread=self.thread, chunk_id=target) for target in operation.targets]
+        present = [placement for placement in placements if placement is not None]
         for old, _ in present:
             self._remove(old)
         first = min((position for _, position in present), default=None)
-        self._place(_chunk_of(operation), self._position_at(None) if first is None else first)
+        self._insert(_chunk_of(operation), self._position_at(None) if first is None else first)
 
-    def _batch(self, operation: Operation) -> None:
-        for each in operation.operations:
-            self.apply(each)
+    def _batch(self, operation: StateOperation) -> None:
+        for part in operation.operations:
+            self.apply(part)
 
-    def _required(self, target: str) -> tuple[Chunk, int]:
-        found = states.placed(self._tx, thread=self.thread, chunk_id=target)
-        if found is None:
-            raise Conflict(f"chunk {target} is not in the current state.", hint="Read the state and try again.")
-        return found
+    def _find_required(self, target: str) -> tuple[Chunk, int]:
+        placed = states.find_placed(self._tx, thread=self.thread, chunk_id=target)
+        if placed is None:
+            raise ConflictError(f"Chunk {target} is not in the current state.", hint="Read the state and try again.")
+        return placed
 
-    def _place(self, chunk: Chunk, position: int) -> None:
+    def _insert(self, chunk: Chunk, position: int) -> None:
         counted = replace(chunk, tokens=self._tokens.count(chunk.text))
         states.put_chunk(self._tx, thread=self.thread, chunk=counted)
-        states.place(self._tx, thread=self.thread, chunk_id=chunk.id, state=self.number, position=position)
+        states.place_chunk(self._tx, thread=self.thread, chunk_id=chunk.id, state=self.number, position=position)
         self.total_tokens += counted.tokens
         self.compressible_tokens += counted.tokens if counted.compressible else 0
         self.added.append(counted)
 
     def _remove(self, chunk: Chunk) -> None:
-        states.unplace(self._tx, thread=self.thread, chunk_id=chunk.id, state=self.number)
+        states.unplace_chunk(self._tx, thread=self.thread, chunk_id=chunk.id, state=self.number)
         self.total_tokens -= chunk.tokens
         self.compressible_tokens -= chunk.tokens if chunk.compressible else 0
         self.removed.append(chunk.id)
@@ -148,7 +148,7 @@ class ChunkList:
             self.last_position += GAP
             return self.last_position
         if index < 0:
-            raise Invalid(f"the index {index} of a chunk is negative.", hint="Count from 0.")
+            raise InvalidRequestError(f"`position` is {index}, but must not be negative.", hint="Count from 0.")
         placed = states.current(self._tx, thread=self.thread)
         if index >= len(placed):
             return self._position_at(None)
@@ -161,14 +161,14 @@ class ChunkList:
 
     def _spread(self, chunks: list[Chunk]) -> None:
         for chunk in chunks:
-            states.unplace(self._tx, thread=self.thread, chunk_id=chunk.id, state=self.number)
+            states.unplace_chunk(self._tx, thread=self.thread, chunk_id=chunk.id, state=self.number)
             self.last_position += GAP
-            states.place(
+            states.place_chunk(
                 self._tx, thread=self.thread, chunk_id=chunk.id, state=self.number, position=self.last_position
             )
 
 
-def _chunk_of(operation: Operation) -> Chunk:
+def _chunk_of(operation: StateOperation) -> Chunk:
     if operation.chunk is None:
-        raise Invalid(f"{operation.kind} needs a chunk.", hint="Create one with ChunkList.chunk(…).")
+        raise InvalidRequestError(f"{operation.kind} needs a chunk.", hint="Create one with ChunkList.chunk(…).")
     return operation.chunk

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from bethink.base.frozen import frozen
-from bethink.errors import Misconfigured
+from bethink.errors import ConfigurationError
 from bethink.memory.working.reducers import to_truncate
 from bethink.model.thread_results import TokenUsage
 from bethink.model.working import Chunk, ChunkType, State, SubType, Thread, texts_of
@@ -12,7 +12,7 @@ from bethink.model.working import Chunk, ChunkType, State, SubType, Thread, text
 
 @frozen
 class Thresholds:
-    """From how many tokens on a compaction is suggested (`soft`), made (`hard`), or replaced by truncation."""
+    """The numbers of tokens at which a thread is suggested for compaction (`soft`), compacted (`hard`) or truncated."""
 
     soft: int = 50_000
     hard: int = 80_000
@@ -20,8 +20,8 @@ class Thresholds:
 
     def __post_init__(self) -> None:
         if not 0 < self.soft <= self.hard <= self.truncation:
-            raise Misconfigured(
-                "the thresholds are not in ascending order.", hint="Use 0 < soft <= hard <= truncation."
+            raise ConfigurationError(
+                "The thresholds are not in ascending order.", hint="Use 0 < soft <= hard <= truncation."
             )
 
 
@@ -51,11 +51,11 @@ def compressible(chunks: Sequence[Chunk]) -> list[Chunk]:
 def to_compact(chunks: Sequence[Chunk], retain_recent: int) -> list[Chunk]:
     """Return the chunks to compact: the compressible ones except the newest, and always at least half of them.
 
-    A single summary is never compacted again: that would shorten nothing, and repeat for ever.
+    A single summary is never compacted again: that would shorten nothing, and repeat forever.
     """
     candidates = compressible(chunks)
-    kept = min(retain_recent, len(candidates) // 2)
-    chosen = candidates[: len(candidates) - kept]
+    retained_count = min(retain_recent, len(candidates) // 2)
+    chosen = candidates[: len(candidates) - retained_count]
     return [] if [chunk.subtype for chunk in chosen] == [SubType.COMPACTED] else chosen
 
 
@@ -91,16 +91,16 @@ def goal_of(chunks: Sequence[Chunk]) -> str:
     for chunk in chunks:
         if chunk.type in (ChunkType.SYSTEM, ChunkType.DELEGATION):
             for name in ("task", "goal"):
-                if isinstance(found := chunk.content.get(name), str):
-                    return found
-            found = "\n".join(texts_of([chunk.content]))
-            if chunk.type is ChunkType.DELEGATION and found:
-                return found
+                if isinstance(text := chunk.content.get(name), str):
+                    return text
+            text = "\n".join(texts_of([chunk.content]))
+            if chunk.type is ChunkType.DELEGATION and text:
+                return text
     return ""
 
 
 class ExtractiveCompactor:
-    """Summarises without a model: the goal, and the beginning of every chunk, earlier summaries included."""
+    """Summarizes without a model: the goal, and the beginning of every chunk, earlier summaries included."""
 
     def __init__(self, *, characters: int = 6000, line: int = 160) -> None:
         self._characters = characters
@@ -109,16 +109,16 @@ class ExtractiveCompactor:
     async def compact(self, request: CompactionRequest) -> str:
         """Return lines quoted from the chunks, the newest ones if not all fit."""
         lines: list[str] = []
-        left = self._characters
+        remaining = self._characters
         for chunk in reversed(request.chunks):
             first = " ".join(chunk.text.split())
             if not first:
                 continue
             quoted = first if len(first) <= self._line else f"{first[: self._line - 1]}…"
             line = f"- {(chunk.subtype or chunk.type).lower()}: {quoted}"
-            if len(line) > left:
+            if len(line) > remaining:
                 break
-            left -= len(line)
+            remaining -= len(line)
             lines.append(line)
         head = [f"Task: {request.goal}"] if request.goal else []
-        return "\n".join([*head, "What happened before:", *reversed(lines)])
+        return "\n".join([*head, "Earlier events:", *reversed(lines)])

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from datetime import timedelta
 
-from bethink.errors import Conflict
+from bethink.errors import ConflictError
 from bethink.extend import Redactor
 from bethink.memory.working import ladder, process, time_travel
 from bethink.memory.working.ladder import Compactor, ExtractiveCompactor, Thresholds
@@ -27,7 +27,7 @@ from bethink.model.working import (
 )
 from bethink.providers.no_redaction import NoRedaction
 from bethink.store import holds, states, threads
-from bethink.store.db import Database, Tx, under_way
+from bethink.store.db import Database, Tx, after_first_commit
 
 
 class WorkingMemory:
@@ -84,18 +84,18 @@ class WorkingMemory:
         )
 
     async def get_thread(self, thread_id: str) -> Thread:
-        """Return a thread as it is now. Raises `NotFound`."""
+        """Return the current state of a thread. Raises `NotFoundError`."""
         return await self._runner.thread(thread_id)
 
     async def threads(self, *, limit: int = 100, after: str = "") -> list[Thread]:
         """Return the threads of the space, ordered by id, from the first one after `after`."""
-        return await self._runner.read(lambda tx: threads.listed(tx, space=self.space, limit=limit, after=after))
+        return await self._runner.query(lambda tx: threads.list_threads(tx, space=self.space, limit=limit, after=after))
 
     async def delete_thread(self, thread_id: str) -> None:
-        """Delete a thread with its events and states. Raises `UnderLegalHold` if the space is under a legal hold."""
+        """Delete a thread with its events and states. Raises `LegalHoldError` if the space is under a legal hold."""
 
         def body(tx: Tx) -> None:
-            holds.refuse_if_held(tx, space=self.space)
+            holds.check_not_on_hold(tx, space=self.space)
             threads.remove(tx, space=self.space, thread_id=thread_id)
 
         await self._runner.write(body, repeatable=True)
@@ -104,7 +104,7 @@ class WorkingMemory:
     async def push_event(self, thread_id: str, event: Event) -> QueuedEvent:
         """Queue an event without processing it. Its texts are redacted first."""
         [queued] = await self._runner.queue(thread_id, event)
-        self.observers.tell(Occasion.EVENT_QUEUED, thread_id, event=queued)
+        self.observers.notify(Occasion.EVENT_QUEUED, thread_id, event=queued)
         return queued
 
     async def pop_event(self, thread_id: str) -> QueuedEvent | None:
@@ -125,11 +125,11 @@ class WorkingMemory:
 
     async def queue(self, thread_id: str) -> list[QueuedEvent]:
         """Return the queued events in the order in which they will be processed."""
-        return await self._runner.read(lambda tx: threads.queue(tx, space=self.space, thread_id=thread_id))
+        return await self._runner.query(lambda tx: threads.queue(tx, space=self.space, thread_id=thread_id))
 
     async def queue_length(self, thread_id: str) -> int:
         """Return the number of queued events."""
-        return await self._runner.read(lambda tx: threads.queue_length(tx, space=self.space, thread_id=thread_id))
+        return await self._runner.query(lambda tx: threads.queue_length(tx, space=self.space, thread_id=thread_id))
 
     async def clear_queue(self, thread_id: str) -> int:
         """Remove every event from the queue, and return how many there were."""
@@ -137,7 +137,7 @@ class WorkingMemory:
 
     async def failed_events(self, thread_id: str) -> list[FailedEvent]:
         """Return the events that could not be processed and were set aside, each with the reason."""
-        return await self._runner.read(lambda tx: threads.failed(tx, space=self.space, thread_id=thread_id))
+        return await self._runner.query(lambda tx: threads.failed_events(tx, space=self.space, thread_id=thread_id))
 
     async def get_mode(self, thread_id: str) -> Mode:
         """Return how a thread processes its events."""
@@ -148,23 +148,23 @@ class WorkingMemory:
         await self._runner.write(
             lambda tx: threads.set_mode(tx, space=self.space, thread_id=thread_id, mode=mode), repeatable=True
         )
-        with under_way():
+        with after_first_commit():
             if mode is Mode.AUTO:
                 return await self._runner.drain(thread_id)
             return DispatchResult(thread=await self.get_thread(thread_id))
 
     async def acquire_step_lock(self, thread_id: str) -> str:
-        """Take the step lock and return its id. Raises `Conflict` while another step has it."""
+        """Take the step lock and return its id. Raises `ConflictError` while another step has it."""
         return await self._runner.take_lock(thread_id)
 
     async def release_step_lock(self, thread_id: str, step_id: str) -> None:
-        """Release the step lock. Raises `Conflict` if another step has it."""
+        """Release the step lock. Raises `ConflictError` if another step has it."""
 
         def body(tx: Tx) -> None:
             if not threads.drop_step(tx, space=self.space, thread_id=thread_id, step_id=step_id):
-                raise Conflict(
-                    f"step {step_id} does not have the lock of thread {thread_id}.",
-                    hint="Its lease ran out, or it was released before.",
+                raise ConflictError(
+                    f"Step {step_id} does not have the lock of thread {thread_id}.",
+                    hint="Its lease expired, or the lock was already released.",
                 )
 
         await self._runner.write(body)
@@ -174,26 +174,28 @@ class WorkingMemory:
         return await self.current_step_id(thread_id) is not None
 
     async def current_step_id(self, thread_id: str) -> str | None:
-        """Return the id of the step that has the lock, or None if no step has it or its lease ran out."""
+        """Return the id of the step that has the lock, or None if no step has it or its lease expired."""
 
         def body(tx: Tx) -> str | None:
             thread = process.get_thread(tx, space=self.space, thread_id=thread_id)
             return thread.step_id if thread.step_until is not None and thread.step_until >= tx.now else None
 
-        return await self._runner.read(body)
+        return await self._runner.query(body)
 
     async def dispatch(self, thread_id: str, event: Event) -> DispatchResult:
         """Queue an event. In auto mode, process it at once, and compact or truncate the thread if necessary.
 
-        Raises `Invalid` if the event cannot be processed: it is set aside, and the thread continues without it.
+        Raises `InvalidRequestError` if the event fails: it is set aside, and the thread continues without it.
         """
         queued = await self.push_event(thread_id, event)
-        self.observers.tell(Occasion.EVENT_DISPATCH, thread_id, event=event)
-        with under_way():
+        self.observers.notify(Occasion.EVENT_DISPATCH, thread_id, event=event)
+        with after_first_commit():
             result = await self._runner.advance(thread_id, queued)
-            if result.thread.mode is Mode.AUTO and all(each.event.id != queued.id for each in result.processed):
-                # Another task has taken it, or it still waits. If it failed there, tell the sender.
-                failure = await self._runner.read(
+            if result.thread.mode is Mode.AUTO and all(
+                processed.event.id != queued.id for processed in result.processed
+            ):
+                # Another task has taken the event, or it is still queued. If it failed there, raise here.
+                failure = await self._runner.query(
                     lambda tx: threads.failure_of(tx, space=self.space, thread_id=thread_id, number=queued.number)
                 )
                 if failure is not None:
@@ -203,40 +205,46 @@ class WorkingMemory:
     async def step(self, thread_id: str) -> StepResult:
         """Process one event; with an empty queue, truncate or else compact the thread if that is due.
 
-        Raises `Conflict` in auto mode and while another step has the lock, `Invalid` for an event it sets aside.
+        Raises `ConflictError` in auto mode and while another step has the lock, `InvalidRequestError` if it fails.
         """
         if (await self._runner.thread(thread_id)).mode is Mode.AUTO:
-            raise Conflict(f"cannot step thread {thread_id} in auto mode.", hint="Set its mode to stepping first.")
+            raise ConflictError(
+                f"Thread {thread_id} is in auto mode and cannot be stepped.", hint="Set its mode to 'stepping' first."
+            )
         step_id = await self._runner.take_lock(thread_id)
-        with under_way():
+        with after_first_commit():
             try:
                 done = await self._runner.process_one(thread_id, step_id)
                 if done is not None:
-                    return await self._stepped(
+                    return await self._step_result(
                         thread_id, DispatchResult(thread=done.thread, processed=(done,)), "event"
                     )
                 thread = await self._runner.thread(thread_id)
                 if thread.pending_truncation:
-                    return await self._stepped(thread_id, await self._runner.truncate(thread_id, step_id), "truncation")
+                    return await self._step_result(
+                        thread_id, await self._runner.truncate(thread_id, step_id), "truncation"
+                    )
                 if thread.pending_compaction:
-                    return await self._stepped(thread_id, await self._runner.compact(thread_id, step_id), "compaction")
-                return await self._stepped(thread_id, None, "")
+                    return await self._step_result(
+                        thread_id, await self._runner.compact(thread_id, step_id), "compaction"
+                    )
+                return await self._step_result(thread_id, None, "")
             finally:
                 await self._runner.release(thread_id, step_id)
 
     async def trigger_compaction(self, thread_id: str, chunks: list[Chunk] | None = None) -> DispatchResult:
         """Compact these chunks now, or all compressible ones except the newest."""
         step_id = await self._runner.take_lock(thread_id)
-        with under_way():
+        with after_first_commit():
             try:
                 result = await self._runner.compact(thread_id, step_id, chunks, kind=EventType.MEMORY_COMPACT_MANUAL)
             finally:
                 await self._runner.release(thread_id, step_id)
-            await self._runner.advance(thread_id)  # what was dispatched meanwhile
+            await self._runner.advance(thread_id)  # events that were dispatched in the meantime
         return result
 
     async def execute_truncation(self, thread_id: str, chunk_ids: list[str]) -> DispatchResult:
-        """Remove these chunks. Chunks that are already gone are ignored."""
+        """Remove these chunks. Chunks that are already removed are ignored."""
         event = Event(type=EventType.MEMORY_TRUNCATE, payload={"chunks": chunk_ids})
         return await self._runner.maintain(thread_id, event)
 
@@ -252,7 +260,7 @@ class WorkingMemory:
     async def consume_pending_compaction(self, thread_id: str) -> list[Chunk]:
         """Take over a compaction that is due: return its chunks, and clear the flag."""
         state = await self._runner.state(thread_id)
-        due = await self._runner.call_off_compaction(thread_id)
+        due = await self._runner.cancel_compaction(thread_id)
         return ladder.to_compact(state.chunks, self.engine.retain_recent) if due else []
 
     async def prompt(self, thread_id: str, *, budget: int) -> Prompt:
@@ -283,16 +291,16 @@ class WorkingMemory:
 
     async def history(self, thread_id: str, *, first: int = 0, limit: int | None = None) -> list[StateInfo]:
         """Return the states that a thread has had from a number on, without the chunks."""
-        most = {} if limit is None else {"limit": limit}
-        return await self._runner.read(
+        limits = {} if limit is None else {"limit": limit}
+        return await self._runner.query(
             lambda tx: states.infos(
-                tx, thread=process.get_thread(tx, space=self.space, thread_id=thread_id), first=first, **most
+                tx, thread=process.get_thread(tx, space=self.space, thread_id=thread_id), first=first, **limits
             )
         )
 
     async def state_at(self, thread_id: str, number: int) -> State:
         """Return one state of a thread with its chunks."""
-        return await self._runner.read(
+        return await self._runner.query(
             lambda tx: time_travel.state_at(tx, process.get_thread(tx, space=self.space, thread_id=thread_id), number)
         )
 
@@ -303,7 +311,7 @@ class WorkingMemory:
     async def fork(self, thread_id: str, *, at: int, into: str | None = None, mode: Mode | None = None) -> Thread:
         """Open a new thread that begins with the state `at` of this one.
 
-        It is forgotten together with the conversation of this thread.
+        It is deleted together with the conversation of this thread.
         """
         return await self._runner.write(
             lambda tx: time_travel.fork(
@@ -325,14 +333,14 @@ class WorkingMemory:
             repeatable=True,
         )
 
-    async def _stepped(self, thread_id: str, result: DispatchResult | None, what: str) -> StepResult:
+    async def _step_result(self, thread_id: str, result: DispatchResult | None, action: str) -> StepResult:
         thread = await self.get_thread(thread_id)
         waiting = await self.queue_length(thread_id)
         return StepResult(
             dispatch_result=result,
-            event_processed=what == "event",
-            compaction_performed=what == "compaction",
-            truncation_performed=what == "truncation",
+            event_processed=action == "event",
+            compaction_performed=action == "compaction",
+            truncation_performed=action == "truncation",
             has_pending_operations=bool(waiting) or thread.pending_compaction or thread.pending_truncation,
             queued_event_count=waiting,
         )

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from bethink.base.logs import logger
-from bethink.errors import Misconfigured, ModelError
+from bethink.errors import ConfigurationError, ModelError
 from bethink.extend import Model
 from bethink.memory.spending import Budget
 from bethink.memory.working.ladder import CompactionRequest, ExtractiveCompactor
@@ -28,10 +28,10 @@ class ModelCompactor:
 
     async def compact(self, request: CompactionRequest) -> str:
         """Return the summary of the chunks. Raises `ModelError`."""
-        longest = int(self._model.window * _WINDOW) * 4
+        max_characters = int(self._model.window * _WINDOW) * 4
         entries = "\n\n".join(f"[{chunk.subtype or chunk.type}] {chunk.text}" for chunk in request.chunks if chunk.text)
-        if len(entries) > longest:
-            entries = f"{entries[: longest // 2]}\n[…]\n{entries[-longest // 2 :]}"
+        if len(entries) > max_characters:
+            entries = f"{entries[: max_characters // 2]}\n[…]\n{entries[-max_characters // 2 :]}"
         earlier = "\n\n".join(request.earlier)
         prompt = "\n\n".join(
             part
@@ -48,8 +48,8 @@ class ModelCompactor:
 
 
 class DefaultCompactor:
-    """Compacts with the model of the memory within its budget. While the model is away or the budget spent it quotes:
-    a thread must not grow for lack of it.
+    """Compacts with the configured model, within its budget. It falls back to quoting while the model is unavailable or
+    the budget is spent, so that a thread never grows without limit.
     """
 
     def __init__(self, model: Callable[[], Model | None], budget: Budget) -> None:
@@ -61,7 +61,7 @@ class DefaultCompactor:
         try:
             model = self._model()
             if model is not None:
-                return await ModelCompactor(self._budget.of(model)).compact(request)
-        except (ModelError, Misconfigured) as error:
-            _log.warning("a compaction quotes, without the model: %s", type(error).__name__)
+                return await ModelCompactor(self._budget.meter(model)).compact(request)
+        except (ModelError, ConfigurationError) as error:
+            _log.warning("A compaction quotes the entries because the model failed: %s", type(error).__name__)
         return await ExtractiveCompactor().compact(request)

@@ -12,7 +12,7 @@ _log = logger("working")
 
 
 class Occasion(StrEnum):
-    """What happened to a thread."""
+    """The kinds of events in the life of a thread."""
 
     EVENT_QUEUED = "event_queued"
     EVENT_DISPATCH = "event_dispatch"
@@ -40,23 +40,23 @@ class Observers:
     """Calls all observers. If one raises, the error is logged and the others are still called."""
 
     def __init__(self) -> None:
-        self._watching: list[Watch] = []
+        self._observers: list[Watch] = []
 
     def add(self, watch: Watch) -> Callable[[], None]:
         """Add an observer. Call the returned function to remove it."""
-        self._watching.append(watch)
+        self._observers.append(watch)
 
         def stop() -> None:
-            if watch in self._watching:
-                self._watching.remove(watch)
+            if watch in self._observers:
+                self._observers.remove(watch)
 
         return stop
 
-    def tell(self, occasion: Occasion, thread_id: str, **details: object) -> None:
+    def notify(self, occasion: Occasion, thread_id: str, **details: object) -> None:
         """Call every observer."""
         notice = Notice(occasion=occasion, thread_id=thread_id, details=details)
-        for watch in list(self._watching):
+        for watch in list(self._observers):
             try:
                 watch(notice)
             except Exception as error:  # noqa: BLE001 - an observer must not break the thread
-                _log.error("an observer failed at %s: %s", occasion, type(error).__name__)
+                _log.error("An observer failed at %s: %s", occasion, type(error).__name__)

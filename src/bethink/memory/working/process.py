@@ -6,7 +6,7 @@ from dataclasses import field
 from datetime import timedelta
 
 from bethink.base.frozen import frozen
-from bethink.errors import Conflict, NotFound
+from bethink.errors import ConflictError, NotFoundError
 from bethink.extend import Redactor, Tokens
 from bethink.memory.log import succession
 from bethink.memory.working import ladder
@@ -29,7 +29,7 @@ _SOURCES: dict[str, StateCause] = {
     EventType.MEMORY_EMERGENCY: StateCause.TRUNCATION,
     EventType.MEMORY_EDIT: StateCause.MANUAL,
 }
-OWN = frozenset(_SOURCES)
+INTERNAL_EVENTS = frozenset(_SOURCES)
 """Events that the memory creates itself. They are processed before all others."""
 
 _ENDINGS: dict[str, EndReason] = {
@@ -41,7 +41,7 @@ _ENDINGS: dict[str, EndReason] = {
 
 @frozen
 class Engine:
-    """What processing depends on, apart from the stored thread and event."""
+    """The settings of event processing."""
 
     reducers: Reducers = field(default_factory=default_reducers)
     tokens: Tokens = field(default_factory=EstimatedTokens)
@@ -52,18 +52,18 @@ class Engine:
 
 
 def get_thread(tx: Tx, *, space: str, thread_id: str, lock: bool = False) -> Thread:
-    """Return a thread. Raises `NotFound` if the space has no thread with this id."""
-    found = threads.find(tx, space=space, thread_id=thread_id, lock=lock)
-    if found is None:
-        raise NotFound(f"no thread {thread_id!r} in space {space!r}.")
-    return found
+    """Return a thread. Raises `NotFoundError` if the space has no thread with this id."""
+    thread = threads.find(tx, space=space, thread_id=thread_id, lock=lock)
+    if thread is None:
+        raise NotFoundError(f"No thread {thread_id!r} in space {space!r}.")
+    return thread
 
 
 def open_thread(tx: Tx, *, space: str, thread_id: str, session_id: str | None, mode: Mode) -> Thread:
     """Return a thread, creating it with an empty first state if no thread has this id.
 
-    Raises `NotFound` if the space has no such session. A thread that followed its conversation to that session is
-    detached from it.
+    Raises `NotFoundError` if the space does not have the session. A thread that followed its conversation to that
+    session is detached from it.
     """
     conversation = None
     if session_id is not None:
@@ -78,22 +78,22 @@ def open_thread(tx: Tx, *, space: str, thread_id: str, session_id: str | None, m
     return get_thread(tx, space=space, thread_id=thread_id)
 
 
-def redacted(event: Event, redactor: Redactor) -> Event:
+def redact_event(event: Event, redactor: Redactor) -> Event:
     """Return an event with every text in its payload cleaned and redacted, as it must be to be queued."""
     payload = canonical_json(event.payload, lambda text: redactor.redact(clean(text)))
     return Event(type=event.type, payload=json.loads(payload), strategy=event.strategy)
 
 
 def push(tx: Tx, *, space: str, thread_id: str, events: Sequence[Event], urgent: bool = False) -> list[QueuedEvent]:
-    """Queue events. Raises `NotFound` if the thread does not exist."""
+    """Queue events. Raises `NotFoundError` if the thread does not exist."""
     queued = threads.push(tx, space=space, thread_id=thread_id, events=events, urgent=urgent)
     if queued is None:
-        raise NotFound(f"no thread {thread_id!r} in space {space!r}.")
+        raise NotFoundError(f"No thread {thread_id!r} in space {space!r}.")
     return queued
 
 
 class Attempt:
-    """The event that is being processed. It is to blame for errors meanwhile, except for those of the database."""
+    """The event that is being processed. Errors are attributed to it, except for those of the database."""
 
     event: QueuedEvent | None = None
 
@@ -104,7 +104,7 @@ def process_next(
     """Process the first event of the queue. Return None if the queue is empty or another step has the lock.
 
     With a `step_id`, the caller must have the step lock under that id; otherwise it is taken and released here.
-    Raises `Conflict` if that lock is lost.
+    Raises `ConflictError` if that lock is lost.
     """
     attempt.event = None  # a transaction may run again
     own_id = step_id or new_id("step")
@@ -115,8 +115,8 @@ def process_next(
             return None
         thread = get_thread(tx, space=space, thread_id=thread_id)
     elif thread.step_id != step_id:
-        raise Conflict(
-            f"step {step_id} no longer has the lock of thread {thread_id}.", hint="Its lease ran out; step again."
+        raise ConflictError(
+            f"Step {step_id} no longer has the lock of thread {thread_id}.", hint="Its lease expired. Step again."
         )
     waiting = threads.queue(tx, space=space, thread_id=thread_id, limit=1)
     attempt.event = waiting[0] if waiting else None
@@ -178,7 +178,7 @@ def _source(event: Event) -> StateCause:
 
 def _pending(event: Event, state: ChunkList, engine: Engine) -> tuple[bool, bool]:
     compaction, truncation = ladder.pending(state.total_tokens, engine.thresholds, auto_compact=engine.auto_compact)
-    # A truncation that chose its own chunks has removed all it could: another one would find nothing, for ever.
+    # A truncation that chose its own chunks has removed all it could: another one would find nothing, forever.
     spent = event.type == EventType.MEMORY_TRUNCATE and "chunks" not in event.payload
     return compaction, truncation and not spent
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from bethink.extend import Tokens
-from bethink.model.prompts import Prompt, Reason, Shown
+from bethink.model.prompts import Prompt, PromptChunk, Reason
 from bethink.model.working import Chunk, ChunkType, Retention, SubType
 
 SUMMARY_HEADING = "[Conversation Summary]\n"
@@ -17,37 +17,37 @@ _OVERHEAD = 4
 def build(chunks: Sequence[Chunk], *, budget: int, tokens: Tokens) -> Prompt:
     """Return the chunks that fit, in order: all pinned ones, then the newest of the others.
 
-    Pinned chunks are included even if they alone exceed the budget: leaving them out is never right.
+    Pinned chunks are included even if they alone exceed the budget: they must never be left out.
     """
-    report: dict[str, Shown] = {}
-    left = budget
+    report: dict[str, PromptChunk] = {}
+    remaining = budget
     for chunk in chunks:
-        if _pinned(chunk):
+        if _is_pinned(chunk):
             cost = _cost(chunk, tokens)
-            left -= cost
-            report[chunk.id] = Shown(chunk_id=chunk.id, included=True, reason=Reason.PINNED, tokens=cost)
+            remaining -= cost
+            report[chunk.id] = PromptChunk(chunk_id=chunk.id, included=True, reason=Reason.PINNED, tokens=cost)
     full = False
     for chunk in reversed(chunks):
         if chunk.id in report:
             continue
         cost = _cost(chunk, tokens)
-        full = full or (bool(chunk.text) and cost > left)
+        full = full or (bool(chunk.text) and cost > remaining)
         included = bool(chunk.text) and not full
-        left -= cost if included else 0
+        remaining -= cost if included else 0
         reason = Reason.EMPTY if not chunk.text else Reason.NEWEST if included else Reason.OVER_BUDGET
-        report[chunk.id] = Shown(chunk_id=chunk.id, included=included, reason=reason, tokens=cost)
-    shown = [chunk for chunk in chunks if report[chunk.id].included and chunk.text]
-    prefix = [_message(chunk) for chunk in shown if _role(chunk) == "system"]
-    rest = [_message(chunk) for chunk in shown if _role(chunk) != "system"]
+        report[chunk.id] = PromptChunk(chunk_id=chunk.id, included=included, reason=reason, tokens=cost)
+    visible = [chunk for chunk in chunks if report[chunk.id].included and chunk.text]
+    prefix = [_message(chunk) for chunk in visible if _role(chunk) == "system"]
+    others = [_message(chunk) for chunk in visible if _role(chunk) != "system"]
     return Prompt(
-        messages=(*prefix, *rest),
+        messages=(*prefix, *others),
         prefix_length=len(prefix),
-        tokens=sum(report[chunk.id].tokens for chunk in shown),
+        tokens=sum(report[chunk.id].tokens for chunk in visible),
         report=tuple(report[chunk.id] for chunk in chunks),
     )
 
 
-def _pinned(chunk: Chunk) -> bool:
+def _is_pinned(chunk: Chunk) -> bool:
     return chunk.retention is Retention.CRITICAL or chunk.type in _SYSTEM or chunk.subtype is SubType.COMPACTED
 
 

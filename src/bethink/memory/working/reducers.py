@@ -11,8 +11,8 @@ from bethink.model.working import (
     ChunkType,
     Event,
     EventType,
-    Operation,
     Retention,
+    StateOperation,
     SubType,
     add,
     batch_replace,
@@ -21,7 +21,7 @@ from bethink.model.working import (
     update,
 )
 
-Reduce = Callable[[Event, ChunkList], Sequence[Operation]]
+Reduce = Callable[[Event, ChunkList], Sequence[StateOperation]]
 """Returns the operations of an event. It must be pure: same event and state, same operations."""
 
 
@@ -44,7 +44,7 @@ class Reducers:
         """Add a reducer for events of these types, or for those of them that `can_handle` accepts."""
         self._entries.append(_Entry(types=frozenset(types), reduce=reduce, can_handle=can_handle))
 
-    def reduce(self, event: Event, state: ChunkList) -> list[Operation]:
+    def reduce(self, event: Event, state: ChunkList) -> list[StateOperation]:
         """Return the operations of all reducers for an event, in order; none for an unknown event."""
         return [
             operation
@@ -55,29 +55,29 @@ class Reducers:
 
 
 def default_reducers() -> Reducers:
-    """Return the reducers for the events of chat and coding agents and for those of the memory itself."""
-    known = Reducers()
+    """Return the reducers for the events of chat and coding agents, and for internal events."""
+    reducers = Reducers()
     for types, kind, fields in _ADDING:
-        known.register(types, _adding(kind, fields))
-    known.register([EventType.MEMORY_MARK_CRITICAL], _mark_critical)
-    known.register([EventType.MEMORY_FORGET], _forget)
-    known.register([EventType.MEMORY_COMPACT_AUTO, EventType.MEMORY_COMPACT_MANUAL], _compact)
-    known.register([EventType.MEMORY_TRUNCATE], _truncate)
-    known.register([EventType.MEMORY_EMERGENCY], _keep_newest)
-    return known
+        reducers.register(types, _adding(kind, fields))
+    reducers.register([EventType.MEMORY_MARK_CRITICAL], _mark_critical)
+    reducers.register([EventType.MEMORY_FORGET], _forget)
+    reducers.register([EventType.MEMORY_COMPACT_AUTO, EventType.MEMORY_COMPACT_MANUAL], _compact)
+    reducers.register([EventType.MEMORY_TRUNCATE], _truncate)
+    reducers.register([EventType.MEMORY_EMERGENCY], _keep_newest)
+    return reducers
 
 
 def _adding(kind: ChunkType, fields: dict[str, Any]) -> Reduce:
-    def reduce(event: Event, state: ChunkList) -> list[Operation]:
-        content = {name: value for name, value in event.payload.items() if name not in _ABOUT}
-        custom = {name: event.payload[name] for name in _ABOUT if name in event.payload}
+    def reduce(event: Event, state: ChunkList) -> list[StateOperation]:
+        content = {name: value for name, value in event.payload.items() if name not in _SOURCE_KEYS}
+        custom = {name: event.payload[name] for name in _SOURCE_KEYS if name in event.payload}
         return [add(state.chunk(kind, content, custom=custom, **fields))]
 
     return reduce
 
 
-_ABOUT = ("message_number", "session_id")
-"""Keys of a payload that say where an event came from. They do not belong to its content."""
+_SOURCE_KEYS = ("message_number", "session_id")
+"""Payload keys for the source of an event. They do not belong to its content."""
 
 _FLOW, _CRITICAL = ChunkType.WORKING_FLOW, {"retention": Retention.CRITICAL}
 
@@ -121,47 +121,47 @@ _ADDING: list[tuple[list[EventType], ChunkType, dict[str, Any]]] = [
 ]
 
 
-def _named(event: Event) -> list[str]:
-    return [str(each) for each in cast("Sequence[object]", event.payload.get("chunks", ()))]
+def _chunk_ids(event: Event) -> list[str]:
+    return [str(name) for name in cast("Sequence[object]", event.payload.get("chunks", ()))]
 
 
-def _mark_critical(event: Event, state: ChunkList) -> list[Operation]:
-    found = [chunk for name in _named(event) if (chunk := state.find(name)) is not None]
+def _mark_critical(event: Event, state: ChunkList) -> list[StateOperation]:
+    chunks = [chunk for name in _chunk_ids(event) if (chunk := state.find(name)) is not None]
     return [
         update(
             chunk.id,
             replace(chunk, id=chunk_id(state.event.id, index), retention=Retention.CRITICAL, parents=(chunk.id,)),
         )
-        for index, chunk in enumerate(found, 1)
+        for index, chunk in enumerate(chunks, 1)
     ]
 
 
-def _forget(event: Event, state: ChunkList) -> list[Operation]:
-    return [delete(name) for name in dict.fromkeys(_named(event)) if state.find(name) is not None]
+def _forget(event: Event, state: ChunkList) -> list[StateOperation]:
+    return [delete(name) for name in dict.fromkeys(_chunk_ids(event)) if state.find(name) is not None]
 
 
-def _compact(event: Event, state: ChunkList) -> list[Operation]:
-    if all(state.find(name) is None for name in _named(event)):
-        return []  # the chunks it would replace are already gone
+def _compact(event: Event, state: ChunkList) -> list[StateOperation]:
+    if all(state.find(name) is None for name in _chunk_ids(event)):
+        return []  # the chunks that it would replace are already removed
     summary = state.chunk(
         _FLOW,
         str(event.payload["summary"]),
         subtype=SubType.COMPACTED,
         retention=Retention.COMPRESSIBLE,
-        parents=tuple(_named(event)),
-        custom={"originalChunkCount": len(_named(event))},
+        parents=tuple(_chunk_ids(event)),
+        custom={"originalChunkCount": len(_chunk_ids(event))},
     )
-    return [batch_replace(_named(event), summary)]
+    return [batch_replace(_chunk_ids(event), summary)]
 
 
-def _truncate(event: Event, state: ChunkList) -> list[Operation]:
+def _truncate(event: Event, state: ChunkList) -> list[StateOperation]:
     if "chunks" in event.payload:
         return _forget(event, state)
     excess = state.total_tokens - int(cast("int", event.payload["hard"]))
     return [delete(chunk.id) for chunk in to_truncate(state.chunks(), excess)]
 
 
-def _keep_newest(event: Event, state: ChunkList) -> list[Operation]:
+def _keep_newest(event: Event, state: ChunkList) -> list[StateOperation]:
     retain = int(cast("int", event.payload["retain"]))
     droppable = oldest_first(state.chunks())
     return [delete(chunk.id) for chunk in droppable[: max(0, len(droppable) - retain)]]

@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import TypeVar
 
 from bethink.base.logs import logger
-from bethink.errors import Conflict, Invalid, Misconfigured, NotFound, StoreError
+from bethink.errors import ConfigurationError, ConflictError, DatabaseError, InvalidRequestError, NotFoundError
 from bethink.extend import Redactor
 from bethink.memory.working import ladder, process, time_travel
 from bethink.memory.working.ladder import Compactor
@@ -16,27 +16,27 @@ from bethink.model.ids import new_id
 from bethink.model.thread_results import DispatchResult, Processed
 from bethink.model.working import Chunk, Event, EventType, Mode, QueuedEvent, State, Thread
 from bethink.store import states, threads
-from bethink.store.db import Database, Tx, under_way
+from bethink.store.db import Database, Tx, after_first_commit
 
 T = TypeVar("T")
 
 LEASE = timedelta(minutes=5)
-"""How long a step may keep the lock of a thread before another may take over."""
+"""The time for which a step may keep the lock of a thread before another may take over."""
 
-_CACHED = 32
-"""How many states are cached."""
+_MAX_CACHED = 32
+"""The maximum number of cached states."""
 
 _log = logger("working")
 
 
-class EventFailed(Invalid):
+class EventFailed(InvalidRequestError):
     """An event was set aside. A class of its own, so that processing can continue with the next event."""
 
     def __init__(self, thread_id: str, event: QueuedEvent, reason: str) -> None:
         self.event = event
         super().__init__(
-            f"cannot process event {event.id} ({event.event.type}) of thread {thread_id}; it was set aside: {reason}",
-            hint="Find it in failed_events, correct it, and dispatch it again.",
+            f"Event {event.id} ({event.event.type}) of thread {thread_id} failed and was set aside: {reason}",
+            hint="Correct the failed event, and dispatch it again.",
         )
 
 
@@ -64,8 +64,8 @@ class Runner:
         self._cache: OrderedDict[str, State] = OrderedDict()
 
     async def thread(self, thread_id: str) -> Thread:
-        """Return a thread as it is now. Raises `NotFound`."""
-        return await self.read(lambda tx: process.get_thread(tx, space=self.space, thread_id=thread_id))
+        """Return the current state of a thread. Raises `NotFoundError`."""
+        return await self.query(lambda tx: process.get_thread(tx, space=self.space, thread_id=thread_id))
 
     async def state(self, thread_id: str) -> State:
         """Return the current state, from the cache if the id of the state is still the same."""
@@ -74,14 +74,14 @@ class Runner:
         def body(tx: Tx) -> State:
             thread = process.get_thread(tx, space=self.space, thread_id=thread_id)
             if cached is not None:
-                found = states.infos(tx, thread=thread, first=thread.state_number, limit=1)
-                if found and found[0].id == cached.info.id:
+                infos = states.infos(tx, thread=thread, first=thread.state_number, limit=1)
+                if infos and infos[0].id == cached.info.id:
                     return cached
             return time_travel.state_at(tx, thread, thread.state_number)
 
-        state = await self.read(body)
+        state = await self.query(body)
         self._cache[thread_id] = state
-        if len(self._cache) > _CACHED:
+        if len(self._cache) > _MAX_CACHED:
             self._cache.popitem(last=False)
         return state
 
@@ -103,16 +103,16 @@ class Runner:
         failed: EventFailed | None = None
         while True:
             try:
-                one = await self.process_one(thread_id, None)
+                result = await self.process_one(thread_id, None)
             except EventFailed as failure:
                 if sent is not None and failure.event.id == sent.id:
                     failed = failure
                 continue
-            if one is None:
+            if result is None:
                 break
-            done.append(one)
-            done += await self._keep_short(thread_id, one.thread)
-            if one.terminates:
+            done.append(result)
+            done += await self._keep_short(thread_id, result.thread)
+            if result.terminates:
                 break
         if failed is not None:
             raise failed
@@ -124,7 +124,7 @@ class Runner:
         if thread.pending_truncation or thread.pending_compaction:
             try:
                 step_id = await self.take_lock(thread_id)
-            except Conflict:
+            except ConflictError:
                 return done  # the step that has the lock sees the same flags
             try:
                 if thread.pending_truncation:
@@ -152,16 +152,16 @@ class Runner:
         state = await self.state(thread_id)
         chosen = ladder.to_compact(state.chunks, self.engine.retain_recent) if chunks is None else chunks
         if not chosen:
-            await self.call_off_compaction(thread_id)
+            await self.cancel_compaction(thread_id)
             return DispatchResult(thread=await self.thread(thread_id))
-        self.observers.tell(Occasion.COMPACTION_START, thread_id, chunks=chosen)
+        self.observers.notify(Occasion.COMPACTION_START, thread_id, chunks=chosen)
         summary = await self.compactor.compact(ladder.request_for(thread_id, state.chunks, chosen))
         payload = {"summary": summary, "chunks": [chunk.id for chunk in chosen]}
         result = await self._apply_now(thread_id, step_id, Event(type=kind, payload=payload))
-        self.observers.tell(Occasion.COMPACTION_END, thread_id, summary=summary)
+        self.observers.notify(Occasion.COMPACTION_END, thread_id, summary=summary)
         return result
 
-    async def call_off_compaction(self, thread_id: str) -> bool:
+    async def cancel_compaction(self, thread_id: str) -> bool:
         """Clear the flag of a due compaction, and return whether it was set."""
 
         def body(tx: Tx) -> bool:
@@ -175,16 +175,16 @@ class Runner:
 
     async def _finish_interrupted(self, thread_id: str, step_id: str) -> None:
         """Apply events that an earlier step stored but did not apply because it died."""
-        while (first := await self.peek(thread_id)) is not None and first.event.type in process.OWN:
+        while (first := await self.peek(thread_id)) is not None and first.event.type in process.INTERNAL_EVENTS:
             try:
                 await self.process_one(thread_id, step_id)
             except EventFailed:
                 continue  # it belongs to an earlier step, and is set aside now
 
     async def maintain(self, thread_id: str, event: Event) -> DispatchResult:
-        """Apply an internal event under the lock, then process what was dispatched meanwhile."""
+        """Apply an internal event under the lock, then process events that were dispatched in the meantime."""
         step_id = await self.take_lock(thread_id)
-        with under_way():
+        with after_first_commit():
             try:
                 result = await self._apply_now(thread_id, step_id, event)
             finally:
@@ -203,14 +203,14 @@ class Runner:
         """Queue an event with its texts redacted. An urgent event goes before all others."""
 
         def body(tx: Tx) -> list[QueuedEvent]:
-            redacted = process.redacted(event, self._redactor)
+            redacted = process.redact_event(event, self._redactor)
             return process.push(tx, space=self.space, thread_id=thread_id, events=[redacted], urgent=urgent)
 
         return await self.write(body)
 
     async def peek(self, thread_id: str) -> QueuedEvent | None:
         """Return the first event of the queue without removing it."""
-        waiting = await self.read(lambda tx: threads.queue(tx, space=self.space, thread_id=thread_id, limit=1))
+        waiting = await self.query(lambda tx: threads.queue(tx, space=self.space, thread_id=thread_id, limit=1))
         return waiting[0] if waiting else None
 
     async def process_one(self, thread_id: str, step_id: str | None) -> Processed | None:
@@ -222,41 +222,47 @@ class Runner:
                     tx, space=self.space, thread_id=thread_id, engine=self.engine, attempt=attempt, step_id=step_id
                 )
             )
-        except (StoreError, Misconfigured):
+        except (DatabaseError, ConfigurationError):
             raise  # not caused by the event, which stays in the queue
         except Exception as error:
             if attempt.event is None:
                 raise
             raise await self._set_aside(thread_id, attempt.event, error) from error
         if done is not None:
-            self.observers.tell(Occasion.EVENT_DEQUEUED, thread_id, event=done.event)
-            self.observers.tell(Occasion.REDUCER_EXECUTE, thread_id, operations=done.operations)
+            self.observers.notify(Occasion.EVENT_DEQUEUED, thread_id, event=done.event)
+            self.observers.notify(Occasion.REDUCER_EXECUTE, thread_id, operations=done.operations)
             if done.operations:
-                self.observers.tell(Occasion.STATE_CHANGE, thread_id, number=done.thread.state_number)
+                self.observers.notify(Occasion.STATE_CHANGE, thread_id, number=done.thread.state_number)
         return done
 
     async def _set_aside(self, thread_id: str, event: QueuedEvent, error: Exception) -> EventFailed:
-        # Errors of others may quote a message, so only their type is stored. Ours never do.
-        reason = str(error) if isinstance(error, (Conflict, Invalid, NotFound)) else type(error).__name__
+        # Foreign errors may quote a message, so only their type is stored. Bethink's errors never do.
+        reason = (
+            str(error)
+            if isinstance(error, (ConflictError, InvalidRequestError, NotFoundError))
+            else type(error).__name__
+        )
         await self.write(
             lambda tx: threads.mark_failed(
                 tx, space=self.space, thread_id=thread_id, number=event.number, reason=reason
             ),
             repeatable=True,
         )
-        _log.error("event %s of thread %s was set aside: %s", event.id, thread_id, type(error).__name__)
-        self.observers.tell(Occasion.ERROR, thread_id, event=event, reason=reason)
+        _log.error("Event %s of thread %s was set aside: %s", event.id, thread_id, type(error).__name__)
+        self.observers.notify(Occasion.ERROR, thread_id, event=event, reason=reason)
         return EventFailed(thread_id, event, reason)
 
     async def take_lock(self, thread_id: str) -> str:
-        """Take the step lock and return its id. Raises `Conflict` while another step has it."""
+        """Take the step lock and return its id. Raises `ConflictError` while another step has it."""
         step_id = new_id("step")
 
         def body(tx: Tx) -> None:
             process.get_thread(tx, space=self.space, thread_id=thread_id)
             token = threads.take_step(tx, space=self.space, thread_id=thread_id, step_id=step_id, lease=self._lease)
             if token is None:
-                raise Conflict(f"another step has the lock of thread {thread_id}.", hint="Wait for that step to end.")
+                raise ConflictError(
+                    f"Another step has the lock of thread {thread_id}.", hint="Wait for that step to end."
+                )
 
         await self.write(body)
         return step_id
@@ -267,9 +273,9 @@ class Runner:
             lambda tx: threads.drop_step(tx, space=self.space, thread_id=thread_id, step_id=step_id), repeatable=True
         )
 
-    async def read(self, body: Callable[[Tx], T]) -> T:
+    async def query(self, body: Callable[[Tx], T]) -> T:
         """Run `body` in one read transaction of the space."""
-        return await self._database.transact(body, space=self.space, read=True)
+        return await self._database.transact(body, space=self.space, read_only=True)
 
     async def write(self, body: Callable[[Tx], T], *, repeatable: bool = False) -> T:
         """Run `body` in one write transaction of the space."""

@@ -1,4 +1,4 @@
-"""Carry out the verbs of threads on the working memory of their space."""
+"""Handles the operations of threads on the working memory of their space."""
 
 from collections.abc import Callable
 from typing import Self
@@ -32,6 +32,7 @@ from bethink.model.operations.threads import (
     StatesRequest,
     ThreadRequest,
 )
+from bethink.model.paging import Page, page_of
 from bethink.model.prompts import Prompt
 from bethink.model.thread_results import DispatchResult, StateDiff, StepResult, TokenUsage
 from bethink.model.working import Chunk, FailedEvent, QueuedEvent, State, StateInfo, Thread
@@ -44,8 +45,8 @@ class ThreadService:
         self._working = working
 
     @classmethod
-    def of(cls, host: Host) -> Self:
-        """Make it from the parts of an open memory."""
+    def from_host(cls, host: Host) -> Self:
+        """Create the service from an open memory."""
         return cls(host.working)
 
     @handles(OPEN_THREAD)
@@ -56,9 +57,10 @@ class ThreadService:
         )
 
     @handles(LIST_THREADS)
-    async def all(self, space: str, request: ListThreadsRequest) -> list[Thread]:
+    async def list_threads(self, space: str, request: ListThreadsRequest) -> Page[Thread]:
         """List threads, ordered by id."""
-        return await self._working(space).threads(limit=request.limit, after=request.after)
+        rows = await self._working(space).threads(limit=request.limit + 1, after=request.after)
+        return page_of(rows, request.limit, lambda thread: thread.id)
 
     @handles(GET_THREAD)
     async def get(self, space: str, request: ThreadRequest) -> Thread:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from bethink.errors import Conflict, NotFound
+from bethink.errors import ConflictError, NotFoundError
 from bethink.memory.working.chunk_list import GAP
 from bethink.memory.working.process import Engine, apply_event, get_thread
 from bethink.model.ids import new_id
@@ -13,11 +13,13 @@ from bethink.store.db import Tx
 
 
 def state_at(tx: Tx, thread: Thread, number: int) -> State:
-    """Return one state with its chunks. Raises `NotFound` if the thread never had this state."""
-    found = states.infos(tx, thread=thread, first=number, limit=1)
-    if not found or found[0].number != number:
-        raise NotFound(f"thread {thread.id} has no state {number}.", hint=f"Its last state is {thread.state_number}.")
-    return State(info=found[0], chunks=tuple(states.at(tx, thread=thread, number=number)))
+    """Return one state with its chunks. Raises `NotFoundError` if the thread never had this state."""
+    infos = states.infos(tx, thread=thread, first=number, limit=1)
+    if not infos or infos[0].number != number:
+        raise NotFoundError(
+            f"Thread {thread.id} has no state {number}.", hint=f"Its last state is {thread.state_number}."
+        )
+    return State(info=infos[0], chunks=tuple(states.at(tx, thread=thread, number=number)))
 
 
 def diff(before: State, after: State) -> StateDiff:
@@ -35,26 +37,28 @@ def diff(before: State, after: State) -> StateDiff:
 def fork(tx: Tx, *, space: str, source_id: str, at: int, mode: Mode, thread_id: str | None = None) -> Thread:
     """Open a new thread that begins with a state of another, which does not change.
 
-    It is forgotten together with the conversation of the other thread, even if that thread is deleted before.
-    Raises `NotFound` for an unknown thread or state, and `Conflict` if the id is taken.
+    It is deleted together with the conversation of the other thread, even if that thread is deleted first.
+    Raises `NotFoundError` for an unknown thread or state, and `ConflictError` if the id is taken.
     """
     name = thread_id or new_id("thread")
     conversation = threads.conversation_of(tx, space=space, thread_id=source_id)
     if conversation is not None:
-        # Lock it before the thread, as everywhere. Otherwise it could be forgotten between our read and write.
+        # Lock it before the thread, as everywhere else. Otherwise it could be deleted between the read and the write.
         sessions.lock_conversation(tx, space=space, conversation=conversation)
     source = get_thread(tx, space=space, thread_id=source_id, lock=True)
     base = state_at(tx, source, at)
-    made = threads.create(tx, space=space, thread_id=name, mode=mode, conversation=conversation, forked=(source.id, at))
-    if not made:
-        raise Conflict(f"a thread {name!r} already exists.", hint="Fork into another id, or give none.")
+    is_created = threads.create(
+        tx, space=space, thread_id=name, mode=mode, conversation=conversation, forked=(source.id, at)
+    )
+    if not is_created:
+        raise ConflictError(f"Thread {name!r} already exists.", hint="Pass another id as `into`, or omit it.")
     return _copy_chunks(tx, get_thread(tx, space=space, thread_id=name), base.chunks)
 
 
 def _copy_chunks(tx: Tx, thread: Thread, chunks: Sequence[Chunk]) -> Thread:
     for index, chunk in enumerate(chunks, 1):
         states.put_chunk(tx, thread=thread, chunk=chunk)
-        states.place(tx, thread=thread, chunk_id=chunk.id, state=0, position=index * GAP)
+        states.place_chunk(tx, thread=thread, chunk_id=chunk.id, state=0, position=index * GAP)
     total = sum(chunk.tokens for chunk in chunks)
     states.record(tx, thread=thread, number=0, source=StateCause.FORK, total_tokens=total)
     states.begin_at(
@@ -76,7 +80,7 @@ def replay(tx: Tx, thread: Thread, engine: Engine) -> tuple[Chunk, ...]:
     threads.create(tx, space=thread.space, thread_id=scratch, mode=Mode.STEPPING)
     first = states.at(tx, thread=thread, number=0)  # empty, except for a fork
     again = _copy_chunks(tx, get_thread(tx, space=thread.space, thread_id=scratch), first)
-    for event in threads.applied(tx, space=thread.space, thread_id=thread.id, upto=thread.applied):
+    for event in threads.applied_events(tx, space=thread.space, thread_id=thread.id, upto=thread.applied):
         again = apply_event(tx, again, event, engine).thread
     chunks = tuple(chunk for chunk, _ in states.current(tx, thread=again))
     threads.remove(tx, space=thread.space, thread_id=scratch)

@@ -1,4 +1,4 @@
-"""The table of operations: each is declared once, as a request with its result, scope and retry class."""
+"""The operations table. Each operation is declared once, with its request, result, scope and retry class."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 from bethink.base.features import modules_named
 
 if TYPE_CHECKING:
-    from bethink.model.operations.base import Verb
+    from bethink.model.operations.base import Operation
 
-    VERBS: tuple[Verb[Any, Any], ...]
-    """Every operation, in the order of the reference."""
+    OPERATIONS: tuple[Operation[Any, Any], ...]
+    """All operations, in the order of the reference."""
 
 _CORE = (
     "memory",
@@ -26,15 +26,15 @@ _CORE = (
     "monitoring",
     "installation",
 )
-"""The operations of the core, in the order of the reference; those of the features follow."""
+"""Modules of the core operations, in the order of the reference. Operations of features follow."""
 
 
 def __getattr__(name: str) -> object:
-    # The whole table loads when it is asked for: a program that remembers and recalls needs a third of it.
-    if name != "VERBS":
+    # Loaded on first access: a program that only remembers and recalls needs a third of the table.
+    if name != "OPERATIONS":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     core = (import_module(f"{__name__}.{module}") for module in _CORE)
-    globals()["VERBS"] = table = tuple(
-        verb for module in (*core, *modules_named("operations")) for verb in module.VERBS
+    globals()["OPERATIONS"] = table = tuple(
+        operation for module in (*core, *modules_named("operations")) for operation in module.OPERATIONS
     )
     return table

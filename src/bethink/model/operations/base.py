@@ -1,4 +1,4 @@
-"""Declares operations. Each is a `Verb`: a request, its result, who may call it, and whether it may be retried."""
+"""The `Operation` class: a request with its result, route, scope and retry class."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -11,41 +11,41 @@ from bethink.model.checks import Between, Bytes, Cleaned, Length, Printable, che
 from bethink.model.ids import new_id
 from bethink.model.records import MAX_CONVERSATION
 
-BIGGEST = 2**53 - 1
+MAX_INTEGER = 2**53 - 1
 """The largest integer that every JSON parser reads exactly."""
 
 Name = Annotated[str, Length(1, 200), Printable()]
 IdempotencyKey = Annotated[str, Length(1, 180), Printable()]
 Conversation = Annotated[str, Bytes(MAX_CONVERSATION)]
 Question = Annotated[str, Length(0, 1_000_000), Cleaned()]
-"""Long enough for a user's entire message with a page pasted into it. It is sent in the body."""
+"""Text of a question, sent in the body. The maximum fits a message with a long pasted page."""
 Query = Annotated[str, Length(0, 10_000), Cleaned()]
-"""Short enough for a URL."""
+"""Text of a query. The maximum fits a URL."""
 Cursor = Annotated[str, Length(0, 2_000), Printable()]
-"""Where a page ended, as it was returned."""
+"""Cursor of the next page, as a list returned it."""
 Limit = Annotated[int, Between(1, 1_000)]
-Number = Annotated[int, Between(0, BIGGEST)]
+Number = Annotated[int, Between(0, MAX_INTEGER)]
 Budget = Annotated[int, Between(1, 10_000_000)]
 
 
 @frozen(kw_only=False)
 class LocalOnly:
-    """Marks a field that only code in the same process may set: it is never read from a remote caller."""
+    """Marks a field that only code in the same process can set. Requests from other processes ignore it."""
 
 
 class Retry(StrEnum):
-    """Whether a request may be sent again when its response was lost."""
+    """Rule for sending a request again after its response was lost."""
 
     SAFE = "safe"
-    """It changes nothing."""
+    """Read-only: always safe to send again."""
     IDEMPOTENT = "idempotent"
-    """Running it twice has the same effect as running it once."""
+    """Sending it twice has the same effect as sending it once."""
     ONCE = "once"
-    """It is never sent twice."""
+    """Never sent twice."""
 
 
-class MemoryOperation(StrEnum):
-    """What an operation does to memory, in the terms of OpenTelemetry's GenAI conventions. It names the span."""
+class SpanName(StrEnum):
+    """Span names for operations, from OpenTelemetry's GenAI conventions."""
 
     CREATE = "create_memory"
     UPDATE = "update_memory"
@@ -57,7 +57,7 @@ class MemoryOperation(StrEnum):
 
 @frozen
 class Request:
-    """The base class of all requests. A field is declared once, with its default, its limits and its description."""
+    """Base class of all requests. Each field is declared once, with its default, limits and description."""
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = {"extra": "forbid", "use_attribute_docstrings": True}
 
@@ -65,35 +65,44 @@ class Request:
         check(self)
 
     def from_outside(self) -> Self:
-        """Return the request as accepted from another process: without what only local code may claim."""
+        """Return the request as accepted from another process, without fields that only local code can set."""
         return self
 
     def repeatable(self) -> Self:
-        """Return the request with everything it needs to have the same effect when sent twice."""
+        """Return the request with the keys and ids that make it safe to send twice."""
         return self
 
     def retry(self, declared: Retry) -> Retry:
-        """Return whether this request may be sent again. `declared` is what its operation says."""
+        """Return the retry class of this request. `declared` is the retry class of its operation."""
         return declared
 
+    def wait_seconds(self) -> float:
+        """Return the number of seconds that the operation may wait for an event, in addition to its own work."""
+        return 0.0
+
+    def wait_at_most(self, seconds: float) -> Self:
+        """Return the request with its wait limited to `seconds`."""
+        del seconds
+        return self
+
     def named_space(self) -> str:
-        """Return the space that a request outside any space concerns; empty if it concerns all of them."""
+        """Return the space named by a request on the whole memory, or an empty string for all spaces."""
         return ""
 
 
 @frozen
 class KeyedRequest(Request):
-    """The base of requests that store messages: an idempotency key makes it safe to repeat them."""
+    """Base class of requests that write. An idempotency key makes them safe to repeat."""
 
     idempotency_key: IdempotencyKey | None = None
-    """Repeating a request with the same key stores nothing twice."""
+    """Key of this request. Repeating the request with the same key stores nothing twice (default: a new key)."""
 
     def repeatable(self) -> Self:
-        """Return it with an idempotency key of its own."""
+        """Return the request with an idempotency key."""
         return self if self.idempotency_key else self.with_key(new_id("req"))
 
     def with_key(self, key: str) -> Self:
-        """Return it with an idempotency key."""
+        """Return the request with this idempotency key."""
         return replace(self, idempotency_key=key)
 
 
@@ -107,49 +116,49 @@ ResultT = TypeVar("ResultT")
 
 
 @frozen(kw_only=False)
-class Verb(Generic[RequestT, ResultT]):
-    """One operation on a memory, such as `RECALL`."""
+class Operation(Generic[RequestT, ResultT]):
+    """Declaration of one operation, such as `RECALL`."""
 
     name: str
-    """`handle.method`, such as `facts.search`. The names in the CLI, HTTP API and MCP derive from it."""
+    """Path in Python, such as `space.facts.list`. The access log and the HTTP API use it too."""
     request: type[RequestT]
     result: Any
-    """The type of the result: `type[ResultT]`, or a type such as `list[Fact]`, which has no precise annotation."""
+    """Type of the result: a class, or a generic type such as `list[Fact]`."""
     route: str
-    """Its HTTP method and path below `/v1`, such as `POST /spaces/{space}/recall`."""
+    """HTTP method and path below `/v1`, such as `POST /spaces/{space}/recall`."""
     scope: Scope
-    """What a key must allow."""
+    """Scope that the key needs."""
     retry: Retry
     summary: str
-    """What it does, in one sentence: the first line of its documentation everywhere."""
+    """First line of the documentation in every interface: one sentence of at most 110 characters."""
     also_reads: bool = False
-    """Whether the result contains what others stored, so that the key must allow reading, too."""
+    """Whether the result contains stored data, so the key also needs `read`."""
     everywhere: bool = False
-    """Whether it concerns all spaces, so that the key must be for all of them."""
+    """Whether the operation covers all spaces, so the key must too."""
     status: int = 200
-    operation: MemoryOperation | None = None
+    span_name: SpanName | None = None
     raises: str = ""
-    """Errors to document in addition to those that any operation may raise."""
+    """Errors to document, in addition to those that every operation can raise: `Name: if ….`, joined by spaces."""
     details: str = ""
-    """What may surprise."""
+    """Behavior that may surprise, below the summary."""
     positional: tuple[str, ...] = ()
-    """Fields with a default that may be passed by position in Python; required fields always may."""
+    """Fields with a default that Python accepts by position. It always accepts required fields by position."""
     timed: bool = True
-    """Whether a client gives up waiting after its timeout."""
+    """Whether the client's timeout applies."""
     service: str = ""
-    """The module of the service that handles it: see `served_by`."""
+    """Module of the service that handles the operation: see `served_by`."""
     merge: Callable[[RequestT, Sequence[ResultT]], ResultT] | None = None
-    """Combines the results of several databases into one, for an operation on all spaces."""
+    """Merges the results of several databases, for an operation on all spaces."""
 
     @property
     def handle(self) -> str:
-        """The Python handle that has the method, such as space, session or facts."""
-        return self.name.partition(".")[0]
+        """Path of the Python handle with the method, such as `space`, `session` or `space.facts`."""
+        return self.name.rpartition(".")[0]
 
     @property
     def method_name(self) -> str:
-        """Its name in Python."""
-        return self.name.partition(".")[2]
+        """Name of the method in Python."""
+        return self.name.rpartition(".")[2]
 
     @property
     def http_method(self) -> str:
@@ -158,33 +167,31 @@ class Verb(Generic[RequestT, ResultT]):
 
     @property
     def path(self) -> str:
-        """Its path below `/v1`, with names in braces."""
+        """HTTP path below `/v1`, with parameters in braces."""
         return self.route.partition(" ")[2]
 
     @property
     def in_space(self) -> bool:
-        """Whether it applies to one space."""
+        """Whether the operation works on one space."""
         return "{space}" in self.path
 
 
 @frozen
 class HandleClass:
-    """The class of the public API that a feature adds, declared as `HANDLE` next to its operations.
+    """A class that a feature adds to the public API, listed in `HANDLES` next to its operations.
 
-    The class is generated into the folder of the feature, and `parent` gets a property that returns it.
+    `tools/make_api.py` writes the class into the folder of the feature and adds a property to the parent handle.
     """
 
-    name: str
-    """The name of the property, and the first part of its operations' names: `retention` of `retention.set`."""
+    path: str
+    """Path in Python, such as `space.admin.retention`. Names of its operations start with this path."""
     class_name: str
-    parent: str
-    """`space` or `memory`."""
     summary: str
-    """One sentence about it: the docstring of class and property."""
+    """Docstring of the class and the property: one sentence."""
 
 
-def served_by(module: str, *verbs: Verb[Any, Any]) -> tuple[Verb[Any, Any], ...]:
-    """Name the module whose services handle some operations. The first request for one of them imports it."""
-    for verb in verbs:
-        object.__setattr__(verb, "service", module)
-    return verbs
+def served_by(module: str, *operations: Operation[Any, Any]) -> tuple[Operation[Any, Any], ...]:
+    """Set the module that handles these operations and return them. Their first request imports the module."""
+    for operation in operations:
+        object.__setattr__(operation, "service", module)
+    return operations

@@ -1,15 +1,24 @@
-"""The verbs of documents: the tree, its versions, and what consolidations change in it."""
+"""Operations on documents: the tree, versions, and changes from consolidation."""
 
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Annotated, Self
 
 from bethink.base.frozen import frozen
+from bethink.errors import InvalidRequestError
 from bethink.model.access import Scope
 from bethink.model.blame import Blame
 from bethink.model.checks import Cleaned, Length, tuple_from
 from bethink.model.consolidation import ChangeSet
-from bethink.model.documents import MAX_BODY, Document, DocumentDraft, DocumentEntry, DocumentSource, Provenance
+from bethink.model.documents import (
+    MAX_BODY,
+    Document,
+    DocumentDraft,
+    DocumentEntry,
+    DocumentSource,
+    Provenance,
+    TreeEntry,
+)
 from bethink.model.moments import Moment
 from bethink.model.operations.base import (
     Cursor,
@@ -18,62 +27,72 @@ from bethink.model.operations.base import (
     KeyedRequest,
     Limit,
     LocalOnly,
-    MemoryOperation,
     Name,
     Number,
+    Operation,
     Query,
     Request,
     Retry,
-    Verb,
+    SpanName,
     served_by,
 )
-from bethink.model.pages import HistoryPage, OutlinePage
+from bethink.model.pages import OutlineEntry
+from bethink.model.paging import Page
 
 READ, WRITE, STEER, ERASE = Scope.READ, Scope.WRITE, Scope.STEER, Scope.ERASE
 
 
 @frozen
 class TreeRequest(Request):
-    """The whole tree."""
+    """Base class of requests that read the tree at a time."""
 
     as_of: Moment | None = None
-    """The tree as it stood at this time. A day means its end."""
+    """Time at which to read the tree (default: now). A date means the end of that day."""
 
 
 @frozen
 class ListDocumentsRequest(TreeRequest):
-    """The whole tree, or a part of it."""
+    """A page of the document tree."""
 
-    path_prefix: Annotated[str, Length(0, 10_000)] = ""
-    """Only documents whose paths begin with this, such as `~/memory/people/`."""
+    prefix: Annotated[str, Length(0, 10_000)] = ""
+    """Start of the path, such as `~/memory/people/` (default: all paths)."""
     limit: Limit | None = None
-    """How many documents to return at most, in the order of their paths; all, if left out."""
+    """Maximum number of documents (default: all)."""
+    after: Cursor = ""
+    """Cursor of the next page: the `next` of the previous page."""
 
 
 @frozen
 class SearchDocumentsRequest(TreeRequest):
-    """Words to look for."""
+    """Words to search for in documents."""
 
     query: Query
-    """Words that the documents share."""
+    """Words to search for."""
     limit: Limit = 10
-    """How many documents to return at most."""
+    """Maximum number of documents (default 10)."""
 
 
 @frozen
 class FindDocumentRequest(TreeRequest):
-    """A path to follow."""
+    """A path or idempotency key of a document."""
 
-    path: Annotated[str, Length(0, 10_000)]
-    """A path such as `~/memory/people`."""
+    path: Annotated[str, Length(0, 10_000)] | None = None
+    """Path of the document, such as `~/memory/people`."""
+    idempotency_key: IdempotencyKey | None = None
+    """Idempotency key of the write, instead of a path."""
+
+    def __post_init__(self) -> None:
+        Request.__post_init__(self)
+        if (self.path is None) == (self.idempotency_key is None):
+            raise InvalidRequestError("`find` takes one of `path` and `idempotency_key`.", hint="Pass one of them.")
 
 
 @frozen
-class ChildrenRequest(TreeRequest):
-    """The children of a document."""
+class ListChildrenRequest(TreeRequest):
+    """The parent whose children to list."""
 
     document_id: Name | None = None
-    """The document; the top of the tree, if left out."""
+    """Id of the parent document (default: the top of the tree)."""
 
 
 @frozen
@@ -81,17 +100,17 @@ class DocumentRequest(Request):
     """One document."""
 
     document_id: Name
-    """The document."""
+    """Id of the document."""
 
 
 @frozen
-class OutlineRequest(ChildrenRequest):
-    """A page of the documents below one."""
+class OutlineRequest(ListChildrenRequest):
+    """A page of child documents."""
 
     limit: Limit = 50
-    """How many documents to return at most."""
+    """Maximum number of documents (default 50)."""
     after: Cursor = ""
-    """Only what follows: the `next` of the previous page."""
+    """Cursor of the next page: the `next` of the previous page."""
 
 
 @frozen
@@ -99,51 +118,43 @@ class DocumentHistoryRequest(DocumentRequest):
     """A page of the versions of a document."""
 
     limit: Limit = 50
-    """How many versions to return at most."""
+    """Maximum number of versions (default 50)."""
     after: Cursor = ""
-    """Only what follows: the `next` of the previous page."""
+    """Cursor of the next page: the `next` of the previous page."""
 
 
 @frozen
 class BlameRequest(DocumentRequest):
-    """A document whose lines to explain."""
+    """A version of a document to trace line by line."""
 
     version: Number | None = None
-    """The version; the newest, if left out."""
+    """Version of the document (default: the newest)."""
 
 
 @frozen
 class GetDocumentRequest(DocumentRequest):
-    """One document at a time."""
+    """A document to read."""
 
     as_of: Moment | None = None
-    """The document as it stood at this time. A day means its end."""
-
-
-@frozen
-class WrittenRequest(Request):
-    """A write to look for."""
-
-    key: IdempotencyKey
-    """The idempotency key that it was sent with."""
+    """Time at which to read the document (default: now). A date means the end of that day."""
 
 
 @frozen
 class CreateDocumentRequest(KeyedRequest):
-    """A document to write."""
+    """A document to create."""
 
     draft: DocumentDraft
-    """What it says, and where it hangs in the tree."""
+    """Title, text and position in the tree."""
     document_id: Name | None = None
-    """Its id; one is made, if left out."""
+    """Id of the document (default: a new id)."""
     agent: Name | None = None
-    """The agent that wrote it: then it is the assistant's word, not the user's."""
-    by: Annotated[Provenance | None, LocalOnly()] = None
-    """Who wrote it and what it rests on; the user, if left out."""
+    """Agent that wrote the text (default: the user). Text of an agent has the origin `assistant`."""
+    provenance: Annotated[Provenance | None, LocalOnly()] = None
+    """Author, origin and sources (default: the user, without sources)."""
 
     def from_outside(self) -> Self:
-        """Return it without `by`."""
-        return replace(self, by=None)
+        """Return the request without `provenance`."""
+        return replace(self, provenance=None)
 
 
 @frozen
@@ -151,87 +162,89 @@ class UpdateDocumentRequest(KeyedRequest):
     """The next version of a document."""
 
     document_id: Name
-    """The document."""
+    """Id of the document."""
     draft: DocumentDraft
-    """What it says, and where it hangs in the tree."""
-    expected: Number
-    """The version that it was made from."""
+    """Title, text and position in the tree."""
+    if_version: Number
+    """Version that you read: the current version."""
     reason: Annotated[str, Length(0, 200)] = ""
-    """Why the user changed it. It is kept with the version."""
+    """Reason for the change, stored with the version."""
     agent: Name | None = None
-    """The agent that changed it: then it is the assistant's word from now on, not the user's."""
-    by: Annotated[Provenance | None, LocalOnly()] = None
-    """Who wrote it and what it rests on; the user, and what the version before rested on, if left out."""
+    """Agent that changed the text (default: the user). The document then has the origin `assistant`."""
+    provenance: Annotated[Provenance | None, LocalOnly()] = None
+    """Author, origin and sources (default: the user, with the sources of the previous version)."""
 
     def from_outside(self) -> Self:
-        """Return it without `by`."""
-        return replace(self, by=None)
+        """Return the request without `provenance`."""
+        return replace(self, provenance=None)
 
 
 @frozen
 class DeleteDocumentRequest(KeyedRequest):
-    """A document to end."""
+    """A document to delete."""
 
     document_id: Name
-    """The document."""
-    expected: Number
-    """Its current version."""
+    """Id of the document."""
+    if_version: Number
+    """Version that you read: the current version."""
     missing_ok: bool = False
-    """Do nothing, instead of raising `NotFound`, if the document does not exist."""
+    """Whether to ignore a missing document instead of raising `NotFoundError` (default False)."""
 
 
 @frozen
 class RestoreDocumentRequest(DocumentRequest):
-    """A version to write again."""
+    """A version to restore."""
 
     version: Number
-    """The version."""
-    expected: Number | None
-    """The current version; None for a document that was deleted."""
+    """Version to restore."""
+    if_version: Number | None
+    """Current version; None if the document was deleted."""
 
 
 @frozen
 class DiffDocumentRequest(DocumentRequest):
-    """Two versions to compare."""
+    """Two versions of a document to compare."""
 
     before: Number
-    """The one version; 0 is an empty document."""
+    """First version; 0 is an empty document."""
     after: Number
-    """The other version."""
+    """Second version."""
 
 
 @frozen
 class DocumentSourcesRequest(DocumentRequest):
-    """A version of a document."""
+    """A version whose sources to return."""
 
     version: Number
-    """The version."""
+    """Version of the document."""
 
 
 @frozen
-class ListChangesRequest(Request):
+class ListDocumentChangesRequest(Request):
     """A page of change sets."""
 
     limit: Limit = 100
-    """How many change sets to return at most."""
+    """Maximum number of change sets (default 100)."""
+    after: Cursor = ""
+    """Cursor of the next page: the `next` of the previous page."""
 
 
 @frozen
-class ChangeRequest(Request):
+class DocumentChangeRequest(Request):
     """One change set."""
 
     run: Name
-    """The run that made it."""
+    """Id of the run that proposed or made the changes."""
 
 
 @frozen
-class ApproveChangeRequest(ChangeRequest):
-    """A change set to apply, whole or in part."""
+class ApproveDocumentChangeRequest(DocumentChangeRequest):
+    """A change set to approve, entirely or in part."""
 
     paths: tuple[str, ...] | None = None
-    """Only the changes of these documents; the others are discarded. All of them, if left out."""
+    """Paths of the documents to change (default: all). Changes to other documents are discarded."""
     texts: Mapping[str, Annotated[str, Length(0, MAX_BODY), Cleaned()]] | None = None
-    """By path, what a document shall say instead of what was proposed."""
+    """Replacement text for documents, by path."""
 
     def __post_init__(self) -> None:
         if self.paths is not None:
@@ -242,124 +255,130 @@ class ApproveChangeRequest(ChangeRequest):
 _SPACE = "/spaces/{space}"
 _DOCUMENT = f"{_SPACE}/documents/{{document_id}}"
 _CHANGE = f"{_SPACE}/change_sets/{{run}}"
-_MISSING = "NotFound: if the space has no such document."
-_KEY_TAKEN = (
-    "Conflict: if the key belongs to another write. "
-    "ErasedKey: if what was written with it was erased in the last 30 days."
+_NOT_FOUND = "NotFoundError: if the space has no such document."
+_KEY_CONFLICT = (
+    "ConflictError: if another write used the idempotency key. "
+    "ErasedKeyError: if the write with this key was deleted in the last 30 days."
 )
-_STALE = "Stale: if `expected` is not the current version."
-_UNHELD = "NotFound: if the change set does not exist. Conflict: if it is not held."
+_VERSION_CONFLICT = "VersionConflictError: if `if_version` is not the current version."
+_NOT_PENDING = "NotFoundError: if the change set does not exist. ConflictError: if the change set is not pending."
 
-TREE: Verb[ListDocumentsRequest, dict[str, DocumentEntry]] = Verb(
-    "documents.tree", ListDocumentsRequest, dict[str, DocumentEntry], f"GET {_SPACE}/documents", READ, Retry.SAFE,
-    "Return every document by its path, without its text.",
+LIST_DOCUMENTS: Operation[ListDocumentsRequest, Page[TreeEntry]] = Operation(
+    "space.documents.list", ListDocumentsRequest, Page[TreeEntry], f"GET {_SPACE}/documents", READ, Retry.SAFE,
+    "List documents, ordered by path, without their text.",
 )  # fmt: skip
-SEARCH_DOCUMENTS: Verb[SearchDocumentsRequest, list[Document]] = Verb(
-    "documents.search", SearchDocumentsRequest, list[Document], f"POST {_SPACE}/documents/search", READ, Retry.SAFE,
-    "Return the documents that share words with a query, the best match first.",
-    operation=MemoryOperation.SEARCH,
+SEARCH_DOCUMENTS: Operation[SearchDocumentsRequest, list[Document]] = Operation(
+    "space.documents.search", SearchDocumentsRequest, list[Document], f"POST {_SPACE}/documents/search", READ,
+    Retry.SAFE,
+    "Search documents by words. Best match first.",
+    span_name=SpanName.SEARCH,
 )  # fmt: skip
-FIND_DOCUMENT: Verb[FindDocumentRequest, Document | None] = Verb(
-    "documents.find", FindDocumentRequest, Document | None, f"POST {_SPACE}/documents/find", READ, Retry.SAFE,
-    "Follow a path to a document. Returns None where it leads nowhere.",
+FIND_DOCUMENT: Operation[FindDocumentRequest, Document | None] = Operation(
+    "space.documents.find", FindDocumentRequest, Document | None, f"POST {_SPACE}/documents/find", READ, Retry.SAFE,
+    "Return the document at a path or written with an idempotency key, or None.",
+    positional=("path",),
 )  # fmt: skip
-CHILDREN: Verb[ChildrenRequest, list[Document]] = Verb(
-    "documents.children", ChildrenRequest, list[Document], f"GET {_SPACE}/children", READ, Retry.SAFE,
-    "Return the children of a document, or the top of the tree, ordered by name.",
+LIST_CHILDREN: Operation[ListChildrenRequest, list[Document]] = Operation(
+    "space.documents.children", ListChildrenRequest, list[Document], f"GET {_SPACE}/children", READ, Retry.SAFE,
+    "Return the children of a document or of the top of the tree, ordered by name.",
     positional=("document_id",),
 )  # fmt: skip
-OUTLINE: Verb[OutlineRequest, OutlinePage] = Verb(
-    "documents.outline", OutlineRequest, OutlinePage, f"GET {_SPACE}/outline", READ, Retry.SAFE,
-    "Return the children of a document, or the top of the tree, without texts, each with how many stand below it.",
+OUTLINE: Operation[OutlineRequest, Page[OutlineEntry]] = Operation(
+    "space.documents.outline", OutlineRequest, Page[OutlineEntry], f"GET {_SPACE}/outline", READ, Retry.SAFE,
+    "Return child documents without text, each with the number of its own children.",
     positional=("document_id",),
 )  # fmt: skip
-GET_DOCUMENT: Verb[GetDocumentRequest, Document] = Verb(
-    "documents.get", GetDocumentRequest, Document, f"GET {_DOCUMENT}", READ, Retry.SAFE,
+GET_DOCUMENT: Operation[GetDocumentRequest, Document] = Operation(
+    "space.documents.get", GetDocumentRequest, Document, f"GET {_DOCUMENT}", READ, Retry.SAFE,
     "Return a document.",
-    raises=_MISSING,
+    raises=_NOT_FOUND,
 )  # fmt: skip
-CREATE_DOCUMENT: Verb[CreateDocumentRequest, Document] = Verb(
-    "documents.create", CreateDocumentRequest, Document, f"POST {_SPACE}/documents", WRITE, Retry.IDEMPOTENT,
-    "Write a new document. Secrets are cut out of its text first.",
-    status=201, operation=MemoryOperation.CREATE,
-    raises=f"Duplicate: if the id or the path is taken. {_KEY_TAKEN}",
+CREATE_DOCUMENT: Operation[CreateDocumentRequest, Document] = Operation(
+    "space.documents.create", CreateDocumentRequest, Document, f"POST {_SPACE}/documents", WRITE, Retry.IDEMPOTENT,
+    "Create a document. Secrets are removed from the text.",
+    status=201, span_name=SpanName.CREATE,
+    raises=f"DuplicateError: if the id or the path already exists. {_KEY_CONFLICT}",
 )  # fmt: skip
-UPDATE_DOCUMENT: Verb[UpdateDocumentRequest, Document] = Verb(
-    "documents.update", UpdateDocumentRequest, Document, f"PUT {_DOCUMENT}", WRITE, Retry.IDEMPOTENT,
+UPDATE_DOCUMENT: Operation[UpdateDocumentRequest, Document] = Operation(
+    "space.documents.update", UpdateDocumentRequest, Document, f"PUT {_DOCUMENT}", WRITE, Retry.IDEMPOTENT,
     "Write the next version of a document.",
-    operation=MemoryOperation.UPDATE,
-    raises=f"{_STALE} {_KEY_TAKEN}",
+    span_name=SpanName.UPDATE,
+    raises=f"{_VERSION_CONFLICT} {_KEY_CONFLICT}",
 )  # fmt: skip
-WRITTEN: Verb[WrittenRequest, Document | None] = Verb(
-    "documents.written", WrittenRequest, Document | None, f"POST {_SPACE}/documents/written", READ, Retry.SAFE,
-    "Return the version that was written or deleted with an idempotency key, or None.",
+DELETE_DOCUMENT: Operation[DeleteDocumentRequest, None] = Operation(
+    "space.documents.delete", DeleteDocumentRequest, None, f"DELETE {_DOCUMENT}", ERASE, Retry.IDEMPOTENT,
+    "Delete a document without children or incoming links.",
+    status=204, span_name=SpanName.DELETE,
+    raises=f"{_VERSION_CONFLICT} ConflictError: if the document has children or incoming links.",
+    details="Past versions remain readable. `forget` deletes them permanently.",
 )  # fmt: skip
-DELETE_DOCUMENT: Verb[DeleteDocumentRequest, None] = Verb(
-    "documents.delete", DeleteDocumentRequest, None, f"DELETE {_DOCUMENT}", ERASE, Retry.IDEMPOTENT,
-    "End a document that has no children and that no other links to.",
-    status=204, operation=MemoryOperation.DELETE,
-    raises=f"{_STALE} Conflict: if another document depends on it.",
-    details="Its versions remain; `forget` erases them.",
+RESTORE_DOCUMENT: Operation[RestoreDocumentRequest, Document] = Operation(
+    "space.documents.restore", RestoreDocumentRequest, Document, f"POST {_DOCUMENT}/restore", WRITE, Retry.ONCE,
+    "Restore an old version as the newest one.",
+    also_reads=True, span_name=SpanName.UPDATE,
+    raises=_VERSION_CONFLICT,
 )  # fmt: skip
-RESTORE_DOCUMENT: Verb[RestoreDocumentRequest, Document] = Verb(
-    "documents.restore", RestoreDocumentRequest, Document, f"POST {_DOCUMENT}/restore", WRITE, Retry.ONCE,
-    "Write an old version again as the newest.",
-    also_reads=True, operation=MemoryOperation.UPDATE,
-    raises=_STALE,
+DOCUMENT_VERSIONS: Operation[DocumentRequest, list[Document]] = Operation(
+    "space.documents.versions", DocumentRequest, list[Document], f"GET {_DOCUMENT}/versions", READ, Retry.SAFE,
+    "Return all versions of a document with text, author and reason. Oldest first.",
 )  # fmt: skip
-DOCUMENT_VERSIONS: Verb[DocumentRequest, list[Document]] = Verb(
-    "documents.versions", DocumentRequest, list[Document], f"GET {_DOCUMENT}/versions", READ, Retry.SAFE,
-    "Return every version of a document, the oldest first: what it said, who wrote it, and why.",
+DOCUMENT_HISTORY: Operation[DocumentHistoryRequest, Page[DocumentEntry]] = Operation(
+    "space.documents.history", DocumentHistoryRequest, Page[DocumentEntry], f"GET {_DOCUMENT}/history", READ,
+    Retry.SAFE,
+    "List versions of a document with time, author and reason, without text. Newest first.",
 )  # fmt: skip
-DOCUMENT_HISTORY: Verb[DocumentHistoryRequest, HistoryPage] = Verb(
-    "documents.history", DocumentHistoryRequest, HistoryPage, f"GET {_DOCUMENT}/history", READ, Retry.SAFE,
-    "List the versions of a document without their texts, the newest first: when, by whom, and why.",
+BLAME: Operation[BlameRequest, Blame] = Operation(
+    "space.documents.blame", BlameRequest, Blame, f"GET {_DOCUMENT}/blame", READ, Retry.SAFE,
+    "Return each line of a document with the version that added it, its author and sources.",
+    raises=_NOT_FOUND,
+    details="Compares up to 200 versions. Older lines are attributed to the oldest compared version.",
 )  # fmt: skip
-BLAME: Verb[BlameRequest, Blame] = Verb(
-    "documents.blame", BlameRequest, Blame, f"GET {_DOCUMENT}/blame", READ, Retry.SAFE,
-    "Return each line of a document with the version that brought it, and its author and sources.",
-    raises=_MISSING,
-    details="Up to 200 versions are compared; what is older counts as brought by the last of them.",
+DIFF_DOCUMENT: Operation[DiffDocumentRequest, str] = Operation(
+    "space.documents.diff", DiffDocumentRequest, str, f"GET {_DOCUMENT}/diff", READ, Retry.SAFE,
+    "Return the line-by-line difference between two versions of a document.",
+    raises="NotFoundError: if the version does not exist.",
 )  # fmt: skip
-DIFF_DOCUMENT: Verb[DiffDocumentRequest, str] = Verb(
-    "documents.diff", DiffDocumentRequest, str, f"GET {_DOCUMENT}/diff", READ, Retry.SAFE,
-    "Compare two versions of a document, line by line.",
-    raises="NotFound: if the version does not exist.",
+DOCUMENT_SOURCES: Operation[DocumentSourcesRequest, list[DocumentSource]] = Operation(
+    "space.documents.sources", DocumentSourcesRequest, list[DocumentSource], f"GET {_DOCUMENT}/sources", READ,
+    Retry.SAFE,
+    "Return the sources of a version: session summaries, facts and messages.",
 )  # fmt: skip
-DOCUMENT_SOURCES: Verb[DocumentSourcesRequest, list[DocumentSource]] = Verb(
-    "documents.sources", DocumentSourcesRequest, list[DocumentSource], f"GET {_DOCUMENT}/sources", READ, Retry.SAFE,
-    "Return what a version rests on: session memories, facts and messages.",
+READ_ALL_DOCUMENTS: Operation[Empty, dict[str, str]] = Operation(
+    "space.documents.read_all", Empty, dict[str, str], f"GET {_SPACE}/files", READ, Retry.SAFE,
+    "Return all memory documents as text by file name, as of the last consolidation.",
 )  # fmt: skip
-FILES: Verb[Empty, dict[str, str]] = Verb(
-    "documents.files", Empty, dict[str, str], f"GET {_SPACE}/files", READ, Retry.SAFE,
-    "Return the memory of the space as files by name, as of the last consolidation.",
+LIST_DOCUMENT_CHANGES: Operation[ListDocumentChangesRequest, Page[ChangeSet]] = Operation(
+    "space.documents.changes.list", ListDocumentChangesRequest, Page[ChangeSet], f"GET {_SPACE}/change_sets", READ,
+    Retry.SAFE,
+    "List applied and pending document changes. Newest first.",
 )  # fmt: skip
-LIST_CHANGES: Verb[ListChangesRequest, list[ChangeSet]] = Verb(
-    "documents.changes", ListChangesRequest, list[ChangeSet], f"GET {_SPACE}/change_sets", READ, Retry.SAFE,
-    "List what consolidations changed, or propose to change, the newest first.",
-)  # fmt: skip
-APPROVE: Verb[ApproveChangeRequest, None] = Verb(
-    "documents.approve", ApproveChangeRequest, None, f"POST {_CHANGE}/approve", STEER, Retry.ONCE,
-    "Apply a change set that was held for review, whole or in part, as it was proposed or in other words.",
+APPROVE_DOCUMENT_CHANGE: Operation[ApproveDocumentChangeRequest, None] = Operation(
+    "space.documents.changes.approve", ApproveDocumentChangeRequest, None, f"POST {_CHANGE}/approve", STEER, Retry.ONCE,
+    "Approve pending document changes, entirely, in part or with edited text.",
     status=204,
-    raises=f"{_UNHELD} Stale: if the tree has changed since. Invalid: if it does not have one of the paths.",
+    raises=(
+        f"{_NOT_PENDING} VersionConflictError: if the documents changed since the proposal. "
+        "InvalidRequestError: if a path is not in the change set."
+    ),
 )  # fmt: skip
-REJECT: Verb[ChangeRequest, None] = Verb(
-    "documents.reject", ChangeRequest, None, f"POST {_CHANGE}/reject", STEER, Retry.ONCE,
-    "Discard a change set that was held for review, with its text.",
+REJECT_DOCUMENT_CHANGE: Operation[DocumentChangeRequest, None] = Operation(
+    "space.documents.changes.reject", DocumentChangeRequest, None, f"POST {_CHANGE}/reject", STEER, Retry.ONCE,
+    "Reject pending document changes and discard their text.",
     status=204,
-    raises=_UNHELD,
+    raises=_NOT_PENDING,
 )  # fmt: skip
-UNDO: Verb[ChangeRequest, None] = Verb(
-    "documents.undo", ChangeRequest, None, f"POST {_CHANGE}/undo", STEER, Retry.ONCE,
-    "Restore the tree to what it was before a run.",
+UNDO_DOCUMENT_CHANGE: Operation[DocumentChangeRequest, None] = Operation(
+    "space.documents.changes.undo", DocumentChangeRequest, None, f"POST {_CHANGE}/undo", STEER, Retry.ONCE,
+    "Undo the document changes of a run.",
     status=204,
-    raises="Conflict: if it was changed again since.",
+    raises="ConflictError: if a document changed again after the run.",
 )  # fmt: skip
 
-VERBS = served_by(
+OPERATIONS = served_by(
     "bethink.memory.documents.service",
-    TREE, SEARCH_DOCUMENTS, FIND_DOCUMENT, CHILDREN, OUTLINE, GET_DOCUMENT, CREATE_DOCUMENT, UPDATE_DOCUMENT,
-    WRITTEN, DELETE_DOCUMENT, RESTORE_DOCUMENT, DOCUMENT_VERSIONS, DOCUMENT_HISTORY, BLAME, DIFF_DOCUMENT,
-    DOCUMENT_SOURCES, FILES, LIST_CHANGES, APPROVE, REJECT, UNDO,
+    LIST_DOCUMENTS, SEARCH_DOCUMENTS, FIND_DOCUMENT, LIST_CHILDREN, OUTLINE, GET_DOCUMENT, CREATE_DOCUMENT,
+    UPDATE_DOCUMENT,
+    DELETE_DOCUMENT, RESTORE_DOCUMENT, DOCUMENT_VERSIONS, DOCUMENT_HISTORY, BLAME, DIFF_DOCUMENT,
+    DOCUMENT_SOURCES, READ_ALL_DOCUMENTS, LIST_DOCUMENT_CHANGES, APPROVE_DOCUMENT_CHANGE, REJECT_DOCUMENT_CHANGE,
+    UNDO_DOCUMENT_CHANGE,
 )  # fmt: skip

@@ -1,29 +1,31 @@
-"""The verbs of facts: list, search, save, and follow them through their versions."""
+"""Operations on facts: list, search and save them, and read their versions and sources."""
 
 from dataclasses import replace
 from typing import Annotated, Self
 
 from bethink.base.frozen import frozen
+from bethink.errors import InvalidFieldError
 from bethink.model.access import Scope
 from bethink.model.checks import KnownWord, any_of
-from bethink.model.facts import Evidence, Fact, Quote, SourceMessage
+from bethink.model.facts import Evidence, Fact, FactStatus, Quote, SourceMessage
 from bethink.model.kinds import FactKind
 from bethink.model.moments import Moment
 from bethink.model.operations.base import (
     Cursor,
     Empty,
     Limit,
-    MemoryOperation,
     Name,
     Number,
+    Operation,
     Query,
     Request,
     Retry,
-    Verb,
+    SpanName,
     served_by,
 )
-from bethink.model.operations.narrowing import Narrowed
-from bethink.model.pages import FactPage, FactState, Order
+from bethink.model.operations.narrowing import FilteredRequest
+from bethink.model.pages import FactEntry, Order
+from bethink.model.paging import Page
 from bethink.model.records import Origin
 
 READ, WRITE = Scope.READ, Scope.WRITE
@@ -31,43 +33,50 @@ _IMPORT = Origin("import")
 
 
 @frozen
-class ListFactsRequest(Narrowed):
+class ListFactsRequest(FilteredRequest):
     """A page of facts."""
 
     as_of: Moment | None = None
-    """The facts that held at this time. A day means its end."""
+    """Time at which the facts were current (default: now). A date means the end of that day."""
+    pinned: bool = False
+    """Whether to list only pinned facts, in the order they were pinned (default False). Excludes filters."""
     limit: Limit = 100
-    """How many facts to return at most."""
-    after: str = ""
-    """Only facts that follow this one: the last id of the previous page."""
+    """Maximum number of facts (default 100)."""
+    after: Cursor = ""
+    """Cursor of the next page: the `next` of the previous page."""
+
+    def __post_init__(self) -> None:
+        FilteredRequest.__post_init__(self)
+        if self.pinned and (self.only is not None or self.after):
+            raise InvalidFieldError("pinned", "cannot be combined with a filter or `after`.", hint="Pass it alone.")
 
 
 @frozen
-class PageFactsRequest(Request):
-    """Which facts to list, retired ones too."""
+class FactHistoryRequest(Request):
+    """A page of fact versions, including ended and replaced ones."""
 
-    state: Annotated[FactState, KnownWord()] | None = None
-    """Only facts that hold, that ended, or versions that were retired; all of them, if left out."""
+    status: Annotated[FactStatus, KnownWord()] | None = None
+    """Status: `current`, `ended` or `replaced` (default: all)."""
     subject: Name | None = None
-    """Only facts about this."""
+    """Subject of the facts (default: any)."""
     slot: Name | None = None
-    """Only facts about the value of this slot, such as `home`."""
+    """Slot of the facts, such as `home` (default: any)."""
     kind: FactKind | None = None
-    """Only facts of this kind."""
+    """Kind of the facts (default: any)."""
     origin: Name | None = None
-    """Only facts of this origin."""
+    """Origin of the facts (default: any)."""
     order: Order = Order.NEWEST
-    """The newest or the oldest first: by when they were recorded, or retired ones alone by when they were retired."""
+    """`newest` (default) or `oldest` first, by `recorded_at`; by `replaced_at` if `status` is `replaced`."""
     as_of: Moment | None = None
-    """What was known at this time. A day means its end."""
+    """Time at which to read memory (default: now). A date means the end of that day."""
     limit: Limit = 50
-    """How many facts to return at most."""
+    """Maximum number of facts (default 50)."""
     after: Cursor = ""
-    """Only what follows: the `next` of the previous page."""
+    """Cursor of the next page: the `next` of the previous page."""
 
     def __post_init__(self) -> None:
-        if self.state is not None:
-            object.__setattr__(self, "state", any_of("state", (self.state,), FactState)[0])
+        if self.status is not None:
+            object.__setattr__(self, "status", any_of("status", (self.status,), FactStatus)[0])
         if self.kind is not None:
             object.__setattr__(self, "kind", any_of("kind", (self.kind,), FactKind)[0])
         object.__setattr__(self, "order", any_of("order", (self.order,), Order)[0])
@@ -75,25 +84,15 @@ class PageFactsRequest(Request):
 
 
 @frozen
-class SearchFactsRequest(Narrowed):
-    """Words to look for."""
+class SearchFactsRequest(FilteredRequest):
+    """Words to search for in facts."""
 
     query: Query
-    """Words that the facts share. A part in double quotes must occur as it is."""
+    """Words to search for. A phrase in double quotes must match exactly."""
     limit: Limit = 10
-    """How many facts to return at most."""
+    """Maximum number of facts (default 10)."""
     as_of: Moment | None = None
-    """Search what was known at this time. A day means its end."""
-
-
-@frozen
-class FactsByMetadataRequest(Request):
-    """A key and its value."""
-
-    key: str
-    """The key in the metadata of a fact."""
-    value: str
-    """The value that it must have."""
+    """Time at which to search memory (default: now). A date means the end of that day."""
 
 
 @frozen
@@ -101,7 +100,7 @@ class FactRequest(Request):
     """One fact."""
 
     fact_id: Name
-    """The fact."""
+    """Id of the fact."""
 
 
 @frozen
@@ -109,69 +108,64 @@ class SaveFactRequest(Request):
     """A fact to store."""
 
     fact: Fact
-    """The fact. One with the same id is retired, and still found as of the time before."""
-    expected: Number | None = None
-    """The version that it replaces, 0 for none. Any version, if left out."""
+    """The fact. It replaces the current version with the same id, which `as_of` still finds."""
+    if_version: Number | None = None
+    """Version that the fact replaces; 0 if the fact is new (default: any version)."""
 
     def from_outside(self) -> Self:
-        """Return it as imported: only messages and persons can make a fact the user's own, or confirm it."""
-        return replace(self, fact=replace(self.fact, origin=_IMPORT, evidence=Evidence.IMPORTED, made_by=None))
+        """Return the request with an imported fact. Only messages and people can create or confirm a user's fact."""
+        return replace(self, fact=replace(self.fact, origin=_IMPORT, evidence=Evidence.IMPORTED, created_by=None))
 
 
 _FACTS = "/spaces/{space}/facts"
 
-LIST_FACTS: Verb[ListFactsRequest, list[Fact]] = Verb(
-    "facts.all", ListFactsRequest, list[Fact], f"GET {_FACTS}", READ, Retry.SAFE,
+LIST_FACTS: Operation[ListFactsRequest, Page[Fact]] = Operation(
+    "space.facts.list", ListFactsRequest, Page[Fact], f"GET {_FACTS}", READ, Retry.SAFE,
     "List facts, ordered by id.",
 )  # fmt: skip
-PAGE_FACTS: Verb[PageFactsRequest, FactPage] = Verb(
-    "facts.page", PageFactsRequest, FactPage, "GET /spaces/{space}/fact_page", READ, Retry.SAFE,
-    "List facts by time, also those that were retired, each with what took its place.",
-    details="Each version of a fact is one row. A page costs the same however many facts there are.",
+FACT_HISTORY: Operation[FactHistoryRequest, Page[FactEntry]] = Operation(
+    "space.facts.history", FactHistoryRequest, Page[FactEntry], "GET /spaces/{space}/fact_history", READ, Retry.SAFE,
+    "List fact versions by time, including replaced ones, each with its replacement.",
+    details="Each version is one entry. The cost of a page does not depend on the number of facts.",
 )  # fmt: skip
-SEARCH_FACTS: Verb[SearchFactsRequest, list[Fact]] = Verb(
-    "facts.search", SearchFactsRequest, list[Fact], f"POST {_FACTS}/search", READ, Retry.SAFE,
-    "Return the facts that share words with a query, the best match first.",
-    operation=MemoryOperation.SEARCH,
+SEARCH_FACTS: Operation[SearchFactsRequest, list[Fact]] = Operation(
+    "space.facts.search", SearchFactsRequest, list[Fact], f"POST {_FACTS}/search", READ, Retry.SAFE,
+    "Search facts by words. Best match first.",
+    span_name=SpanName.SEARCH,
 )  # fmt: skip
-FACTS_BY_METADATA: Verb[FactsByMetadataRequest, list[Fact]] = Verb(
-    "facts.by_metadata", FactsByMetadataRequest, list[Fact], f"POST {_FACTS}/by_metadata", READ, Retry.SAFE,
-    "Return the facts whose metadata has a value under a key, the oldest first.",
-    operation=MemoryOperation.SEARCH,
+COUNT_FACTS: Operation[Empty, int] = Operation(
+    "space.facts.count", Empty, int, "GET /spaces/{space}/fact_count", READ, Retry.SAFE,
+    "Return the number of current facts.",
 )  # fmt: skip
-COUNT_FACTS: Verb[Empty, int] = Verb(
-    "facts.count", Empty, int, "GET /spaces/{space}/fact_count", READ, Retry.SAFE,
-    "Count the facts that hold now.",
+GET_FACT: Operation[FactRequest, Fact] = Operation(
+    "space.facts.get", FactRequest, Fact, f"GET {_FACTS}/{{fact_id}}", READ, Retry.SAFE,
+    "Return the current version of a fact.",
+    raises="NotFoundError: if the space has no such current fact.",
 )  # fmt: skip
-GET_FACT: Verb[FactRequest, Fact] = Verb(
-    "facts.get", FactRequest, Fact, f"GET {_FACTS}/{{fact_id}}", READ, Retry.SAFE,
-    "Return a fact as it stands now.",
-    raises="NotFound: if the space has no such fact, or it was retired.",
-)  # fmt: skip
-SAVE_FACT: Verb[SaveFactRequest, Fact] = Verb(
-    "facts.save", SaveFactRequest, Fact, f"POST {_FACTS}", WRITE, Retry.IDEMPOTENT,
+SAVE_FACT: Operation[SaveFactRequest, Fact] = Operation(
+    "space.facts.save", SaveFactRequest, Fact, f"POST {_FACTS}", WRITE, Retry.IDEMPOTENT,
     "Store a fact and return it as stored.",
-    status=201, operation=MemoryOperation.UPSERT,
+    status=201, span_name=SpanName.UPSERT,
     raises=(
-        "Stale: if `expected` is not the current version. "
-        "ErasedKey: if `expected` is 0 and the fact with this id was erased in the last 30 days."
+        "VersionConflictError: if `if_version` is not the current version. "
+        "ErasedKeyError: if `if_version` is 0 and the fact with this id was deleted in the last 30 days."
     ),
 )  # fmt: skip
-FACT_VERSIONS: Verb[FactRequest, list[Fact]] = Verb(
-    "facts.versions", FactRequest, list[Fact], f"GET {_FACTS}/{{fact_id}}/versions", READ, Retry.SAFE,
-    "Return every version of a fact, the oldest first. The last may be retired.",
+FACT_VERSIONS: Operation[FactRequest, list[Fact]] = Operation(
+    "space.facts.versions", FactRequest, list[Fact], f"GET {_FACTS}/{{fact_id}}/versions", READ, Retry.SAFE,
+    "Return all versions of a fact, including replaced ones. Oldest first.",
 )  # fmt: skip
-FACT_SOURCES: Verb[FactRequest, list[SourceMessage]] = Verb(
-    "facts.sources", FactRequest, list[SourceMessage], f"GET {_FACTS}/{{fact_id}}/sources", READ, Retry.SAFE,
-    "Return the messages that a learnt fact rests on.",
+FACT_SOURCES: Operation[FactRequest, list[SourceMessage]] = Operation(
+    "space.facts.sources", FactRequest, list[SourceMessage], f"GET {_FACTS}/{{fact_id}}/sources", READ, Retry.SAFE,
+    "Return the messages that a learned fact is based on.",
 )  # fmt: skip
-FACT_QUOTES: Verb[FactRequest, list[Quote]] = Verb(
-    "facts.quotes", FactRequest, list[Quote], f"GET {_FACTS}/{{fact_id}}/quotes", READ, Retry.SAFE,
-    "Return the exact words that a learnt fact rests on, each time it was said.",
+FACT_QUOTES: Operation[FactRequest, list[Quote]] = Operation(
+    "space.facts.quotes", FactRequest, list[Quote], f"GET {_FACTS}/{{fact_id}}/quotes", READ, Retry.SAFE,
+    "Return the quotes that a learned fact is based on, one for each mention.",
 )  # fmt: skip
 
-VERBS = served_by(
+OPERATIONS = served_by(
     "bethink.memory.facts.service",
-    LIST_FACTS, PAGE_FACTS, SEARCH_FACTS, FACTS_BY_METADATA, COUNT_FACTS, GET_FACT, SAVE_FACT, FACT_VERSIONS,
+    LIST_FACTS, FACT_HISTORY, SEARCH_FACTS, COUNT_FACTS, GET_FACT, SAVE_FACT, FACT_VERSIONS,
     FACT_SOURCES, FACT_QUOTES,
 )  # fmt: skip

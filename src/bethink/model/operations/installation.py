@@ -1,56 +1,40 @@
-"""Operations on an installation: spaces, learning and audits."""
+"""Operations on the whole memory: learning and audits."""
 
 from bethink.base.frozen import frozen
 from bethink.model.access import Scope
 from bethink.model.checks import any_of
-from bethink.model.jobs import Audit, JobKind, RunReport
-from bethink.model.operations.base import Empty, Limit, Request, Retry, Verb, served_by
-from bethink.model.operations.merging import merge_audits, merge_reports, sorted_page
+from bethink.model.jobs import Audit, JobKind, LearnReport
+from bethink.model.operations.base import Empty, Operation, Request, Retry, served_by
+from bethink.model.operations.merging import merge_audits, merge_reports
 
 OPERATE = Scope.OPERATE
 
 
 @frozen
-class ListSpacesRequest(Request):
-    """A page of spaces."""
-
-    limit: Limit = 100
-    """How many names to return at most."""
-    after: str = ""
-    """Only spaces that follow this one: the last name of the previous page."""
-
-
-@frozen
 class LearnRequest(Request):
-    """What to learn."""
+    """Kinds of jobs to run."""
 
-    only: tuple[JobKind, ...] | None = None
-    """Only these kinds of jobs."""
+    kinds: tuple[JobKind, ...] | None = None
+    """Kinds of jobs to run (default: all)."""
 
     def __post_init__(self) -> None:
-        if self.only is not None:
-            object.__setattr__(self, "only", any_of("only", self.only, JobKind))
+        if self.kinds is not None:
+            object.__setattr__(self, "kinds", any_of("kinds", self.kinds, JobKind))
         Request.__post_init__(self)
 
 
-LIST_SPACES: Verb[ListSpacesRequest, list[str]] = Verb(
-    "memory.list_spaces", ListSpacesRequest, list[str], "GET /spaces", OPERATE, Retry.SAFE,
-    "List the names of all spaces that hold anything, in order.",
-    merge=sorted_page(str),
-)  # fmt: skip
-AUDIT: Verb[Empty, Audit] = Verb(
-    "memory.audit", Empty, Audit, "GET /audit", OPERATE, Retry.SAFE,
-    "Count the jobs that are not done by status, what was spent today, and violations of invariants.",
+AUDIT: Operation[Empty, Audit] = Operation(
+    "memory.admin.audit", Empty, Audit, "GET /audit", OPERATE, Retry.SAFE,
+    "Return counts of unfinished jobs, today's cost and violations of invariants.",
     merge=merge_audits,
 )  # fmt: skip
-LEARN: Verb[LearnRequest, RunReport] = Verb(
-    "memory.learn", LearnRequest, RunReport, "POST /learn", OPERATE, Retry.ONCE,
-    "Learn once from everything that is marked, in all spaces, and report what came of it.",
+LEARN: Operation[LearnRequest, LearnReport] = Operation(
+    "memory.learn", LearnRequest, LearnReport, "POST /learn", OPERATE, Retry.ONCE,
+    "Run all queued learning jobs in all spaces once, and return a report.",
     timed=False, merge=merge_reports,
     details=(
-        "It waits for what this process has already begun in the background, and the report includes what was learnt "
-        "there since the last call. It does not wait for other processes. What changed is then sent to webhooks, "
-        "unless `only` is given."
+        "Waits for background jobs of this process and includes their results since the last call in the report. "
+        "Does not wait for other processes. Afterwards, unless `kinds` is set, changes are sent to webhooks."
     ),
 )  # fmt: skip
-VERBS = served_by("bethink.jobs.service", LIST_SPACES, AUDIT, LEARN)
+OPERATIONS = served_by("bethink.jobs.service", AUDIT, LEARN)

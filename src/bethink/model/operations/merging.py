@@ -7,12 +7,12 @@ from datetime import date
 from functools import reduce
 from typing import Any, Protocol, TypeVar
 
-from bethink.model.erasures import OpenErasures
-from bethink.model.jobs import Audit, JobKind, JobStatus, RunReport, Spending, SpendingBy
-from bethink.model.summaries import Counters
+from bethink.model.jobs import Audit, JobKind, JobStatus, LearnReport, Spending, SpendingBy
+from bethink.model.paging import Page
+from bethink.model.summaries import Health
 
 T = TypeVar("T")
-_MAX_HELD = 1_000
+_MAX_PENDING = 1_000
 _Counts = Mapping[JobKind, Mapping[JobStatus, int]]
 
 
@@ -35,29 +35,43 @@ class SpendingQuery(Limited, Protocol):
 
 
 def first(request: object, results: Sequence[T]) -> T:
-    """Return the first result, for what is the same everywhere."""
+    """Return the first result, for operations with the same result in every database."""
     del request
     return results[0]
 
 
-def sorted_page(key: Callable[[T], Any], *, reverse: bool = False) -> Callable[[Limited, Sequence[list[T]]], list[T]]:
-    """Return a function that merges sorted lists into one of at most `limit` items, without duplicates."""
+def sorted_page(
+    key: Callable[[T], Any], *, cursor: Callable[[T], str] | None, reverse: bool = False
+) -> Callable[[Limited, Sequence[Page[T]]], Page[T]]:
+    """Return a function that merges sorted pages into one of at most `limit` items, without duplicates.
 
-    def merge(request: Limited, results: Sequence[list[T]]) -> list[T]:
-        items = dict.fromkeys(item for items in results for item in items)
-        return sorted(items, key=key, reverse=reverse)[: request.limit]
+    Args:
+        key: Returns the sort key of an item.
+        cursor: Returns the cursor that continues after an item; None for a list without pages.
+        reverse: Whether the largest key comes first.
+    """
+
+    def merge(request: Limited, results: Sequence[Page[T]]) -> Page[T]:
+        items = sorted(dict.fromkeys(item for page in results for item in page), key=key, reverse=reverse)
+        page_items = items[: request.limit]
+        has_more = (
+            cursor is not None
+            and bool(page_items)
+            and (len(items) > len(page_items) or any(page.next for page in results))
+        )
+        return Page(items=tuple(page_items), next=cursor(page_items[-1]) if cursor is not None and has_more else "")
 
     return merge
 
 
-def merge_reports(request: object, results: Sequence[RunReport]) -> RunReport:
-    """Sum the counts. `held` is the last reason that any database had."""
+def merge_reports(request: object, results: Sequence[LearnReport]) -> LearnReport:
+    """Sum the counts. `blocked` is the last reason of any database."""
     del request
-    total = RunReport()
+    total = LearnReport()
     for report in results:
-        held = total.held
+        blocked = total.blocked
         total.add(report)
-        total.held = total.held or held
+        total.blocked = total.blocked or blocked
     return total
 
 
@@ -77,15 +91,15 @@ def merge_audits(request: object, results: Sequence[Audit]) -> Audit:
     )
 
 
-def merge_counters(request: object, results: Sequence[Counters]) -> Counters:
+def merge_counters(request: object, results: Sequence[Health]) -> Health:
     """Sum the counts."""
     del request
-    held = min(_MAX_HELD, sum(counters.held for counters in results))
-    return Counters(jobs=_sum_counts([counters.jobs for counters in results]), held=held)
+    pending = min(_MAX_PENDING, sum(counters.pending for counters in results))
+    return Health(jobs=_sum_counts([counters.jobs for counters in results]), pending=pending)
 
 
-def merge_spending(request: SpendingQuery, results: Sequence[list[Spending]]) -> list[Spending]:
-    """Sum the costs of the same day and name. By space, return those that cost most on each day."""
+def merge_spending(request: SpendingQuery, results: Sequence[Page[Spending]]) -> Page[Spending]:
+    """Sum the costs of the same day and name. By space, return the spaces with the highest cost of each day."""
     totals: dict[tuple[date, str], Spending] = {}
     for entry in (entry for entries in results for entry in entries):
         before = totals.get((entry.day, entry.name))
@@ -93,17 +107,17 @@ def merge_spending(request: SpendingQuery, results: Sequence[list[Spending]]) ->
         totals[entry.day, entry.name] = replace(entry, usage=usage)
     entries = sorted(totals.values(), key=lambda entry: (entry.day, -entry.usage.cost, entry.name))
     if request.by is not SpendingBy.SPACE:
-        return entries
+        return Page(items=tuple(entries))
     by_day: dict[date, list[Spending]] = {}
     for entry in entries:
         by_day.setdefault(entry.day, []).append(entry)
-    return [entry for day in by_day.values() for entry in day[: request.limit]]
+    return Page(items=tuple(entry for day in by_day.values() for entry in day[: request.limit]))
 
 
-def merge_open_erasures(request: object, results: Sequence[OpenErasures]) -> OpenErasures:
-    """Join what is still to be confirmed."""
+def joined_page(request: object, results: Sequence[Page[T]]) -> Page[T]:
+    """Return one page with the items of all pages, for a list without a limit."""
     del request
-    return replace(results[0], waiting=tuple(entry for result in results for entry in result.waiting))
+    return Page(items=tuple(item for page in results for item in page))
 
 
 def _sum_counts(counts: Sequence[_Counts]) -> dict[JobKind, dict[JobStatus, int]]:

@@ -1,59 +1,62 @@
-"""The verbs of those who run a memory: jobs of all spaces or one, tried again, and what models cost."""
+"""Operations for operators: spaces, jobs, pending reviews, health, settings and costs."""
 
 from datetime import date, timedelta
 from typing import Annotated
 
 from bethink.base.frozen import frozen
+from bethink.errors import InvalidFieldError
 from bethink.model.access import Scope
-from bethink.model.checks import Between, InvalidField, KnownWord, Length, any_of
-from bethink.model.held import HeldKind, HeldPage
-from bethink.model.jobs import JobDetail, JobKind, JobPage, JobStatus, Spending, SpendingBy
+from bethink.model.checks import Between, KnownWord, Length, any_of
+from bethink.model.held import PendingItem, PendingKind
+from bethink.model.jobs import Job, JobDetail, JobKind, JobStatus, Spending, SpendingBy
 from bethink.model.moments import Moment, Since
-from bethink.model.operations.base import Cursor, Empty, Limit, Name, Request, Retry, Verb, served_by
-from bethink.model.operations.merging import first, merge_counters, merge_spending
+from bethink.model.operations.base import Cursor, Empty, Limit, Name, Operation, Request, Retry, served_by
+from bethink.model.operations.merging import first, merge_counters, merge_spending, sorted_page
+from bethink.model.pages import cursor_of
+from bethink.model.paging import Page
 from bethink.model.setting_entries import SettingEntry
-from bethink.model.summaries import Counters, SpacePage, SpaceSummary
+from bethink.model.summaries import Health, SpaceInfo
 
 READ, WRITE, OPERATE = Scope.READ, Scope.WRITE, Scope.OPERATE
-_DAYS, _DAYS_BY_SPACE = 366, 31
-_ACROSS = (JobStatus.QUEUED, JobStatus.RUNNING, JobStatus.FAILED, JobStatus.DEAD)
+_MAX_DAYS, _MAX_DAYS_BY_SPACE = 366, 31
+_LISTABLE_STATUSES = (JobStatus.QUEUED, JobStatus.RUNNING, JobStatus.FAILED, JobStatus.ABANDONED)
 
 
 @frozen
-class PageJobsRequest(Request):
+class ListJobsRequest(Request):
     """A page of the jobs of all spaces."""
 
-    status: Annotated[JobStatus, KnownWord()] = JobStatus.DEAD
-    """Only jobs that are queued, running, failed, or dead, which were given up."""
+    status: Annotated[JobStatus, KnownWord()] = JobStatus.ABANDONED
+    """Status of the jobs: `queued`, `running`, `failed` or `abandoned` (default `abandoned`)."""
     kind: Annotated[JobKind, KnownWord()] | None = None
-    """Only jobs of this kind."""
+    """Kind of the jobs (default: any)."""
     limit: Limit = 50
-    """How many jobs to return at most."""
+    """Maximum number of jobs (default 50)."""
     after: Cursor = ""
-    """Only what follows: the `next` of the previous page."""
+    """Cursor of the next page: the `next` of the previous page."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "status", any_of("status", (self.status,), JobStatus)[0])
         if self.kind is not None:
             object.__setattr__(self, "kind", any_of("kind", (self.kind,), JobKind)[0])
-        if self.status not in _ACROSS:
-            hint = f"Use {', '.join(_ACROSS)}, or list the jobs of one space."
-            raise InvalidField("status", f"cannot be {self.status.value!r}.", hint=hint)
+        if self.status not in _LISTABLE_STATUSES:
+            hint = f"Use {', '.join(_LISTABLE_STATUSES)}, or list the jobs of one space."
+            raise InvalidFieldError("status", f"cannot be {self.status.value!r}.", hint=hint)
         Request.__post_init__(self)
 
 
 @frozen
-class PageSpaceJobsRequest(Request):
+class ListSpaceJobsRequest(Request):
     """A page of the jobs of a space."""
 
     status: Annotated[JobStatus, KnownWord()] | None = None
-    """Only jobs in this state."""
+    """Status of the jobs (default: any)."""
     kind: Annotated[JobKind, KnownWord()] | None = None
-    """Only jobs of this kind."""
+    """Kind of the jobs (default: any)."""
     limit: Limit = 50
-    """How many jobs to return at most."""
+    """Maximum number of jobs (default 50)."""
     after: Cursor = ""
-    """Only what follows: the `next` of the previous page."""
+    """Cursor of the next page: the `next` of the previous page."""
 
     def __post_init__(self) -> None:
         if self.status is not None:
@@ -68,9 +71,9 @@ class JobRequest(Request):
     """One job."""
 
     kind: Annotated[JobKind, KnownWord()]
-    """What it does."""
+    """Kind of the job."""
     key: Name
-    """What it works on, as lists of jobs name it: a session, an agent, or `space`."""
+    """Key of the job, as in lists of jobs: a session id, an agent, or `space`."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "kind", any_of("kind", (self.kind,), JobKind)[0])
@@ -78,149 +81,153 @@ class JobRequest(Request):
 
 
 @frozen
-class SpaceSpendingRequest(Request):
-    """Days to list."""
+class ListSpaceSpendingRequest(Request):
+    """A range of days."""
 
     since: Since | None = None
-    """The first day; 30 days before the last, if left out."""
+    """First day (default: 30 days before the last)."""
     until: Moment | None = None
-    """The last day; today, if left out."""
+    """Last day (default: today)."""
 
     def days(self, today: date) -> tuple[date, date]:
-        """Return the first and the last day. Raises `InvalidField` for too many."""
+        """Return the first and the last day. Raise `InvalidFieldError` if the range is too long."""
         last = today if self.until is None else self.until.date()
         first = last - timedelta(days=min(30, last.toordinal() - 1)) if self.since is None else self.since.date()
-        if (last - first).days >= self.most_days():
-            raise InvalidField("since", f"is more than {self.most_days()} days ago.", hint="Ask for fewer days.")
+        if (last - first).days >= self.max_days():
+            raise InvalidFieldError(
+                "since", f"must be less than {self.max_days()} days before `until`.", hint="Request fewer days."
+            )
         return first, last
 
-    def most_days(self) -> int:
-        """Return how many days can be listed."""
-        return _DAYS
+    def max_days(self) -> int:
+        """Return the maximum number of days in the range."""
+        return _MAX_DAYS
 
 
 @frozen
-class SpendingRequest(SpaceSpendingRequest):
-    """Days to list, and by what."""
+class ListSpendingRequest(ListSpaceSpendingRequest):
+    """A range of days, and a grouping."""
 
     by: Annotated[SpendingBy, KnownWord()] = SpendingBy.DAY
-    """List each day in all, by kind, by model, or by space: those that cost most."""
+    """Grouping of each day: `day` (default: the total), `kind`, `model` or `space`."""
     limit: Limit = 20
-    """By space, how many of each day."""
+    """Maximum number of spaces for each day if grouped by space, highest cost first (default 20)."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "by", any_of("by", (self.by,), SpendingBy)[0])
         Request.__post_init__(self)
 
-    def most_days(self) -> int:
-        """Return how many days can be listed: of spaces, a month."""
-        return _DAYS_BY_SPACE if self.by is SpendingBy.SPACE else _DAYS
+    def max_days(self) -> int:
+        """Return the maximum number of days in the range, which is smaller if grouped by space."""
+        return _MAX_DAYS_BY_SPACE if self.by is SpendingBy.SPACE else _MAX_DAYS
 
 
 @frozen
-class HeldRequest(Request):
-    """A page of what waits for a person."""
+class ListPendingRequest(Request):
+    """A page of items that need review."""
 
-    kind: Annotated[HeldKind, KnownWord()] | None = None
-    """Only claims, or only changes."""
+    kind: Annotated[PendingKind, KnownWord()] | None = None
+    """Kind of the items: `claim` or `changes` (default: both)."""
     limit: Annotated[int, Between(1, 100)] = 50
-    """How many items to return at most."""
+    """Maximum number of items (default 50)."""
     after: Cursor = ""
-    """Only what follows: the `next` of the previous page."""
+    """Cursor of the next page: the `next` of the previous page."""
 
     def __post_init__(self) -> None:
         if self.kind is not None:
-            object.__setattr__(self, "kind", any_of("kind", (self.kind,), HeldKind)[0])
+            object.__setattr__(self, "kind", any_of("kind", (self.kind,), PendingKind)[0])
         Request.__post_init__(self)
 
 
 @frozen
-class PageSpacesRequest(Request):
+class ListSpacesRequest(Request):
     """A page of spaces."""
 
     prefix: Annotated[str, Length(0, 200)] = ""
-    """Only spaces whose names begin with it."""
-    limit: Annotated[int, Between(1, 100)] = 50
-    """How many spaces to return at most."""
+    """Start of the space names (default: all spaces)."""
+    limit: Limit = 100
+    """Maximum number of spaces (default 100)."""
     after: Cursor = ""
-    """Only what follows: the `next` of the previous page."""
+    """Cursor of the next page: the `next` of the previous page."""
 
 
 _SPACE = "/spaces/{space}"
 _JOB = f"{_SPACE}/jobs/{{kind}}/{{key}}"
-_MISSING = "NotFound: if the space has no such job."
+_NOT_FOUND = "NotFoundError: if the space has no such job."
 
-PAGE_JOBS: Verb[PageJobsRequest, JobPage] = Verb(
-    "memory.page_jobs", PageJobsRequest, JobPage, "GET /jobs", OPERATE, Retry.SAFE,
-    "List the jobs of all spaces that are queued, running, failed or given up, the last queued first.",
-    details="A page costs the same however many jobs there are.",
+LIST_JOBS: Operation[ListJobsRequest, Page[Job]] = Operation(
+    "memory.admin.jobs.list", ListJobsRequest, Page[Job], "GET /jobs", OPERATE, Retry.SAFE,
+    "List jobs of all spaces by status. Most recently queued first.",
+    details="The cost of a page does not depend on the number of jobs.",
 )  # fmt: skip
-HELD: Verb[HeldRequest, HeldPage] = Verb(
-    "memory.held", HeldRequest, HeldPage, "GET /held", OPERATE, Retry.SAFE,
-    "List what waits for a person in all spaces, the newest first: claims under review, and changes of documents.",
-    details="What is decided while a page is read may be missing in it.",
+LIST_PENDING: Operation[ListPendingRequest, Page[PendingItem]] = Operation(
+    "memory.admin.reviews.list", ListPendingRequest, Page[PendingItem], "GET /reviews", OPERATE, Retry.SAFE,
+    "List claims and document changes that need review in all spaces. Newest first.",
+    details="Items that are decided while a page is read may be missing from the page.",
 )  # fmt: skip
-SPENDING: Verb[SpendingRequest, list[Spending]] = Verb(
-    "memory.spending", SpendingRequest, list[Spending], "GET /spending", OPERATE, Retry.SAFE,
-    "List what models cost on each day, in all, by kind of work, by model, or by space.",
-    raises="Invalid: for more than 366 days, or 31 by space.",
+LIST_SPENDING: Operation[ListSpendingRequest, Page[Spending]] = Operation(
+    "memory.admin.costs.list", ListSpendingRequest, Page[Spending], "GET /costs", OPERATE, Retry.SAFE,
+    "Return the daily cost of models in all spaces: in total, by kind of job, by model or by space.",
+    raises="InvalidRequestError: if the range has more than 366 days, or 31 by space.",
     merge=merge_spending,
 )  # fmt: skip
-PAGE_SPACES: Verb[PageSpacesRequest, SpacePage] = Verb(
-    "memory.page_spaces", PageSpacesRequest, SpacePage, "GET /space_page", OPERATE, Retry.SAFE,
-    "List spaces by name, each with what failed in it and what waits for a person.",
-    details="A page costs the same however many spaces there are, and however much they hold.",
+LIST_SPACES: Operation[ListSpacesRequest, Page[SpaceInfo]] = Operation(
+    "memory.spaces.list", ListSpacesRequest, Page[SpaceInfo], "GET /spaces", OPERATE, Retry.SAFE,
+    "List spaces, ordered by name, each with counts of failed jobs and pending reviews.",
+    details="The cost of a page does not depend on the number or size of spaces.",
+    merge=sorted_page(lambda space: space.name, cursor=lambda space: cursor_of(space.name)),
 )  # fmt: skip
-COUNTERS: Verb[Empty, Counters] = Verb(
-    "memory.counters", Empty, Counters, "GET /counters", OPERATE, Retry.SAFE,
-    "Count the jobs that are not done by status, and what waits for a person, in all spaces.",
-    details="Jobs are counted as their states change, so it costs the same however many there are.",
+GET_HEALTH: Operation[Empty, Health] = Operation(
+    "memory.admin.health", Empty, Health, "GET /health", OPERATE, Retry.SAFE,
+    "Return counts of unfinished jobs by status and of pending reviews, in all spaces.",
+    details="Bethink updates the counts as jobs change, so the cost does not depend on the number of jobs.",
     merge=merge_counters,
 )  # fmt: skip
-SETTINGS: Verb[Empty, list[SettingEntry]] = Verb(
-    "memory.settings", Empty, list[SettingEntry], "GET /settings", OPERATE, Retry.SAFE,
-    "List the settings in force, each with its default and where it comes from. Secrets are masked.",
+LIST_SETTINGS: Operation[Empty, list[SettingEntry]] = Operation(
+    "memory.admin.settings", Empty, list[SettingEntry], "GET /settings", OPERATE, Retry.SAFE,
+    "Return the effective settings, each with its default and source. Secrets are masked.",
     merge=first,
 )  # fmt: skip
-PAGE_SPACE_JOBS: Verb[PageSpaceJobsRequest, JobPage] = Verb(
-    "space.page_jobs", PageSpaceJobsRequest, JobPage, f"GET {_SPACE}/job_page", READ, Retry.SAFE,
-    "List the jobs of the space by status and kind, the last queued first.",
+LIST_SPACE_JOBS: Operation[ListSpaceJobsRequest, Page[Job]] = Operation(
+    "space.admin.jobs.list", ListSpaceJobsRequest, Page[Job], f"GET {_SPACE}/jobs", READ, Retry.SAFE,
+    "List jobs of the space by status and kind. Most recently queued first.",
 )  # fmt: skip
-GET_JOB: Verb[JobRequest, JobDetail] = Verb(
-    "space.job", JobRequest, JobDetail, f"GET {_JOB}", READ, Retry.SAFE,
-    "Return a job with its failed attempts and what models answered.",
-    raises=_MISSING,
+GET_JOB: Operation[JobRequest, JobDetail] = Operation(
+    "space.admin.jobs.get", JobRequest, JobDetail, f"GET {_JOB}", READ, Retry.SAFE,
+    "Return a job with its failed attempts and model responses.",
+    raises=_NOT_FOUND,
 )  # fmt: skip
-RETRY_JOB: Verb[JobRequest, bool] = Verb(
-    "space.retry_job", JobRequest, bool, f"POST {_JOB}/retry", WRITE, Retry.IDEMPOTENT,
-    "Let a job of any kind that failed or was given up start over. Returns False if it did neither.",
-    raises=_MISSING,
+RETRY_JOB: Operation[JobRequest, bool] = Operation(
+    "space.admin.jobs.retry", JobRequest, bool, f"POST {_JOB}/retry", WRITE, Retry.IDEMPOTENT,
+    "Retry a failed or abandoned job. Return False for a job in any other status.",
+    raises=_NOT_FOUND,
 )  # fmt: skip
-SUMMARY: Verb[Empty, SpaceSummary] = Verb(
-    "space.summary", Empty, SpaceSummary, f"GET {_SPACE}/summary", READ, Retry.SAFE,
-    "Return what failed in the space and what waits for a person.",
+GET_SPACE_HEALTH: Operation[Empty, SpaceInfo] = Operation(
+    "space.admin.health", Empty, SpaceInfo, f"GET {_SPACE}/health", READ, Retry.SAFE,
+    "Summarize failed jobs and pending reviews.",
 )  # fmt: skip
-SPACE_SPENDING: Verb[SpaceSpendingRequest, list[Spending]] = Verb(
-    "space.spending", SpaceSpendingRequest, list[Spending], f"GET {_SPACE}/spending", READ, Retry.SAFE,
-    "List what models cost for the space on each day.",
-    raises="Invalid: for more than 366 days.",
+LIST_SPACE_SPENDING: Operation[ListSpaceSpendingRequest, Page[Spending]] = Operation(
+    "space.admin.costs.list", ListSpaceSpendingRequest, Page[Spending], f"GET {_SPACE}/costs", READ, Retry.SAFE,
+    "Return the daily cost of models for the space.",
+    raises="InvalidRequestError: if the range has more than 366 days.",
 )  # fmt: skip
 
-VERBS = (
-    PAGE_JOBS, HELD, SPENDING, PAGE_SPACES, COUNTERS, SETTINGS, PAGE_SPACE_JOBS, GET_JOB, RETRY_JOB, SUMMARY,
-    SPACE_SPENDING,
+OPERATIONS = (
+    LIST_JOBS, LIST_PENDING, LIST_SPENDING, LIST_SPACES, GET_HEALTH, LIST_SETTINGS, LIST_SPACE_JOBS, GET_JOB,
+    RETRY_JOB, GET_SPACE_HEALTH,
+    LIST_SPACE_SPENDING,
 )  # fmt: skip
 served_by(
     "bethink.jobs.monitoring",
-    PAGE_JOBS,
-    HELD,
-    SPENDING,
-    PAGE_SPACES,
-    COUNTERS,
-    PAGE_SPACE_JOBS,
+    LIST_JOBS,
+    LIST_PENDING,
+    LIST_SPENDING,
+    LIST_SPACES,
+    GET_HEALTH,
+    LIST_SPACE_JOBS,
     GET_JOB,
     RETRY_JOB,
-    SUMMARY,
-    SPACE_SPENDING,
+    GET_SPACE_HEALTH,
+    LIST_SPACE_SPENDING,
 )
-served_by("bethink.jobs.monitoring", SETTINGS)
+served_by("bethink.jobs.monitoring", LIST_SETTINGS)

@@ -1,10 +1,11 @@
-"""What every search and list can be narrowed by: declared once, for all the verbs that take it."""
+"""Filters of searches and lists, declared once for all operations."""
 
 from dataclasses import fields
 from typing import Annotated
 
 from bethink.base.frozen import frozen
-from bethink.model.checks import InvalidField, Length, Printable
+from bethink.errors import InvalidFieldError
+from bethink.model.checks import Length, Printable
 from bethink.model.filters import Filter, conditions
 from bethink.model.moments import Moment, Since
 from bethink.model.operations.base import Conversation, Name, Request
@@ -16,43 +17,44 @@ Tags = Annotated[tuple[Tag, ...], Length(0, MAX_TAGS)]
 
 
 @frozen
-class Narrowed(Request):
-    """The base of requests that can be narrowed. What is given must all hold."""
+class FilteredRequest(Request):
+    """Base class of requests with filters. Items must match every filter."""
 
-    origins: Annotated[tuple[str, ...], Length(1, 100)] | None = None
-    """Only what came from one of these: user, assistant, document, import, memory, tool or tool:NAME."""
+    origin: Annotated[tuple[str, ...], Length(1, 100)] | None = None
+    """Origins: `user`, `assistant`, `document`, `import`, `memory`, `tool` or `tool:NAME` (default: any)."""
     tags: Tags = ()
-    """Only what has all of these tags."""
+    """Tags that items must all have."""
     agent: Name | None = None
-    """Only what comes from sessions with this agent."""
+    """Agent of the sessions (default: any)."""
     conversation: Conversation | None = None
-    """Only what comes from this conversation."""
+    """Name of the conversation (default: any)."""
     speaker: Name | None = None
-    """Only what the speaker with this name said, and facts that rest on it."""
+    """Name of the speaker of messages, and of the sources of facts (default: any)."""
     since: Since | None = None
-    """Only what was said or written at this time or later. A day means its beginning."""
+    """Earliest time of items (default: no limit). A date means the start of that day."""
     until: Moment | None = None
-    """Only what was said or written by this time. A day means its end."""
+    """Latest time of items (default: no limit). A date means the end of that day."""
     where: JsonObject | None = None
-    """Only what has such metadata: `{"key": value}`, `{"key": [values]}`, or `{"key": {"gte": 3, "lt": 9}}`."""
+    """Metadata conditions: `{"key": value}`, `{"key": [values]}` or `{"key": {"gte": 3, "lt": 9}}`."""
 
     def __post_init__(self) -> None:
         Request.__post_init__(self)
         if self.where is not None:
             conditions(self.where)
         if self.since is not None and self.until is not None and self.since > self.until:
-            raise InvalidField("since", "is after until.", hint="Exchange them.")
+            message = f"({self.since:%Y-%m-%d %H:%M}) must be before `until` ({self.until:%Y-%m-%d %H:%M})."
+            raise InvalidFieldError("since", message, hint="Swap the two values.")
 
     @property
     def only(self) -> Filter | None:
-        """The filter that the fields describe; None if they narrow nothing."""
-        found = self.as_filter()
-        return None if found == Filter() else found
+        """The filter, or None if no filter field is set."""
+        selection = self.as_filter()
+        return None if selection == Filter() else selection
 
     def as_filter(self) -> Filter:
-        """Return the filter that the fields describe, also if they narrow nothing."""
+        """Return the filter, which is empty if no filter field is set."""
         return Filter(
-            origins=self.origins,
+            origins=self.origin,
             tags=self.tags,
             agent=self.agent,
             conversation=self.conversation,
@@ -63,5 +65,5 @@ class Narrowed(Request):
         )
 
 
-NARROWING = tuple(each.name for each in fields(Narrowed))
-"""The names of the fields that narrow."""
+FILTER_FIELDS = tuple(field.name for field in fields(FilteredRequest))
+"""Names of the filter fields."""

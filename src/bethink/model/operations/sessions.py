@@ -1,26 +1,28 @@
-"""The verbs of sessions: open one, append to it, read it, end it."""
+"""Operations on sessions: open, append, read, retract, restart and end."""
 
 from typing import Annotated
 
 from bethink.base.frozen import frozen
 from bethink.model.access import Scope
 from bethink.model.checks import Cleaned, KnownWord, any_of
-from bethink.model.facts import SessionMemory
+from bethink.model.facts import SessionSummary
 from bethink.model.messages import AnyMessages
 from bethink.model.operations.base import (
     Conversation,
+    Cursor,
     KeyedRequest,
     Limit,
-    MemoryOperation,
     Name,
     Number,
+    Operation,
     Request,
     Retry,
-    Verb,
+    SpanName,
     served_by,
 )
-from bethink.model.operations.narrowing import Narrowed, Tags
-from bethink.model.records import AgentKind, Record, SessionEntry, SessionInfo, SessionState
+from bethink.model.operations.narrowing import FilteredRequest, Tags
+from bethink.model.paging import Page
+from bethink.model.records import AgentKind, Record, RestartReason, SessionEntry, SessionInfo, SessionState
 from bethink.model.text import JsonObject
 from bethink.model.transcripts import Transcript
 
@@ -29,49 +31,49 @@ READ, WRITE = Scope.READ, Scope.WRITE
 
 @frozen
 class OpenSessionRequest(Request):
-    """A conversation to go on with."""
+    """A conversation to continue."""
 
     conversation: Conversation
-    """Any name that stays the same, such as `telegram-42`."""
+    """Name of the conversation, such as `telegram-42`."""
     agent: Name = "assistant"
-    """The agent that takes part in it."""
+    """Agent in the conversation (default `assistant`)."""
     kind: AgentKind = AgentKind.PRIMARY
-    """What the agent is for. An agent keeps the kind that it first had."""
+    """Kind of the agent, set at its first session (default `primary`)."""
     ephemeral: bool = False
-    """Learn nothing from the session. It ends an open one of the other sort."""
+    """Whether to exclude the session from learning (default False). A change ends the open session."""
     tags: Tags | None = None
-    """Tags for the session, in place of those that it has."""
+    """Tags that replace those of the session (default: unchanged)."""
     metadata: JsonObject | None = None
-    """Metadata for the session, in place of what it has."""
+    """Metadata that replaces that of the session (default: unchanged)."""
 
 
 @frozen
 class FindSessionRequest(Request):
-    """A conversation to look for."""
+    """A conversation to find."""
 
     conversation: Conversation
-    """The name of the conversation."""
+    """Name of the conversation."""
     agent: Name = "assistant"
-    """The agent that takes part in it."""
+    """Agent in the conversation (default `assistant`)."""
 
 
 @frozen
-class ListSessionsRequest(Narrowed):
+class ListSessionsRequest(FilteredRequest):
     """A page of sessions."""
 
     limit: Limit = 100
-    """How many sessions to return at most."""
-    before: str = ""
-    """Only sessions older than this one: the last id of the previous page."""
+    """Maximum number of sessions (default 100)."""
+    after: Cursor = ""
+    """Cursor of the next page: the `next` of the previous page."""
     state: Annotated[SessionState, KnownWord()] | None = None
-    """Only sessions that are open, marked, learnt, failed or ephemeral."""
+    """State: `open`, `queued`, `learned`, `failed` or `ephemeral` (default: any)."""
     conversation_prefix: Conversation | None = None
-    """Only sessions of conversations whose names begin with this."""
+    """Start of the conversation name (default: all conversations)."""
 
     def __post_init__(self) -> None:
         if self.state is not None:
             object.__setattr__(self, "state", any_of("state", (self.state,), SessionState)[0])
-        Narrowed.__post_init__(self)
+        FilteredRequest.__post_init__(self)
 
 
 @frozen
@@ -79,7 +81,7 @@ class SessionRequest(Request):
     """One session."""
 
     session_id: Name
-    """The session."""
+    """Id of the session."""
 
 
 @frozen
@@ -87,159 +89,166 @@ class AppendRequest(KeyedRequest):
     """Messages to append."""
 
     session_id: Name
-    """The session."""
+    """Id of the session."""
     messages: AnyMessages
-    """What was said, oldest first; there may be none. A text stands for one message of the user."""
+    """Messages, oldest first; can be empty. A string is one user message."""
 
 
 @frozen
-class ReadRequest(Narrowed):
+class ReadMessagesRequest(FilteredRequest):
     """Messages to read."""
 
     session_id: Name
-    """The session."""
-    after: Number = 0
-    """Only messages with a higher number."""
+    """Id of the session."""
+    after: Number | None = None
+    """Number of the last message before the page (default: start at the first message)."""
     limit: Limit = 1_000
-    """How many messages to return at most."""
+    """Maximum number of messages (default 1,000)."""
     last: Limit | None = None
-    """Only the last so many of them, in order."""
+    """Number of messages to return from the end of the session, in order (default: from the start)."""
 
 
 @frozen
 class RetractRequest(SessionRequest):
-    """A message to take back."""
+    """A message to retract."""
 
     number: Number
-    """Its number in the session."""
+    """Number of the message in the session."""
 
 
 @frozen
 class TranscriptRequest(SessionRequest):
-    """Which part of a session to read."""
+    """A part of a session to read."""
 
     around: Number | None = None
-    """The number of the message in the middle; the last ones, if left out."""
+    """Number of the message in the middle (default: the end of the session)."""
     limit: Limit = 50
-    """How many messages to return at most."""
+    """Maximum number of messages (default 50)."""
 
 
 @frozen
-class ResetRequest(SessionRequest):
-    """A session to end and to follow by another."""
+class CheckpointRequest(SessionRequest):
+    """A session to queue for learning."""
 
-    emergency: bool = False
-    """Record that the context had grown too long to go on."""
+    force: bool = False
+    """Whether to queue the session with fewer than six new messages (default False)."""
 
 
 @frozen
-class CitedRequest(SessionRequest):
-    """An answer that cites what its session was shown."""
+class RestartRequest(SessionRequest):
+    """A session to end and to continue in a new one."""
 
-    answer: Annotated[str, Cleaned()]
-    """The text of the answer, with its citations."""
+    reason: RestartReason = RestartReason.RESET
+    """Reason: `reset` (default), `compaction`, or `emergency` if the context grew too long."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "reason", any_of("reason", (self.reason,), RestartReason)[0])
+        Request.__post_init__(self)
+
+
+@frozen
+class StripCitationsRequest(SessionRequest):
+    """An answer with citations of memories that its session was shown."""
+
+    reply: Annotated[str, Cleaned()]
+    """Text of the answer, with citations."""
 
 
 _SESSIONS = "/spaces/{space}/sessions"
 _SESSION = f"{_SESSIONS}/{{session_id}}"
-_MISSING = "NotFound: if the space has no such session."
+_NOT_FOUND = "NotFoundError: if the space has no such session."
 
-OPEN_SESSION: Verb[OpenSessionRequest, SessionInfo] = Verb(
+OPEN_SESSION: Operation[OpenSessionRequest, SessionInfo] = Operation(
     "space.session", OpenSessionRequest, SessionInfo, f"POST {_SESSIONS}", WRITE, Retry.IDEMPOTENT,
-    "Return the active session of a conversation, opening one if there is none.",
+    "Return the active session of a conversation, or open one.",
     status=201,
-    details="The space, the agent and the conversation are created at first use.",
+    details="The first call creates the space, the agent and the conversation.",
 )  # fmt: skip
-FIND_SESSION: Verb[FindSessionRequest, SessionInfo | None] = Verb(
-    "space.find_session", FindSessionRequest, SessionInfo | None, f"POST {_SESSIONS}/find", READ, Retry.SAFE,
-    "Return the newest session of a conversation, or None. Nothing is created.",
-    details="It may have ended.",
+FIND_SESSION: Operation[FindSessionRequest, SessionInfo | None] = Operation(
+    "space.sessions.find", FindSessionRequest, SessionInfo | None, f"POST {_SESSIONS}/find", READ, Retry.SAFE,
+    "Return the newest session of a conversation, or None, without opening one.",
+    details="The session may have ended.",
 )  # fmt: skip
-LIST_SESSIONS: Verb[ListSessionsRequest, list[SessionEntry]] = Verb(
-    "space.sessions", ListSessionsRequest, list[SessionEntry], f"GET {_SESSIONS}", READ, Retry.SAFE,
-    "List the sessions of the space, the newest first.",
+LIST_SESSIONS: Operation[ListSessionsRequest, Page[SessionEntry]] = Operation(
+    "space.sessions.list", ListSessionsRequest, Page[SessionEntry], f"GET {_SESSIONS}", READ, Retry.SAFE,
+    "List the sessions of the space. Newest first.",
 )  # fmt: skip
-GET_SESSION: Verb[SessionRequest, SessionInfo] = Verb(
-    "space.get_session", SessionRequest, SessionInfo, f"GET {_SESSION}", READ, Retry.SAFE,
-    "Return a session as it stands now.",
-    raises=_MISSING,
+GET_SESSION: Operation[SessionRequest, SessionInfo] = Operation(
+    "space.sessions.get", SessionRequest, SessionInfo, f"GET {_SESSION}", READ, Retry.SAFE,
+    "Return a session.",
+    raises=_NOT_FOUND,
 )  # fmt: skip
-APPEND: Verb[AppendRequest, list[int]] = Verb(
+APPEND: Operation[AppendRequest, list[int]] = Operation(
     "session.append", AppendRequest, list[int], f"POST {_SESSION}/messages", WRITE, Retry.IDEMPOTENT,
     "Store messages in one transaction and return their numbers.",
-    status=201, operation=MemoryOperation.UPSERT,
+    status=201, span_name=SpanName.UPSERT,
     raises=(
-        "SessionEnded: if the session has ended. Conflict: if a key already belongs to another message. "
-        "ErasedKey: if the message with this key was erased in the last 30 days."
+        "SessionEndedError: if the session has ended. ConflictError: if another message used the idempotency key. "
+        "ErasedKeyError: if the message with this key was deleted in the last 30 days."
     ),
-    details="When it returns, they are durable. A message whose idempotency key is known keeps its number.",
+    details="The messages are durable when the call returns. A repeated idempotency key returns the existing number.",
 )  # fmt: skip
-READ_MESSAGES: Verb[ReadRequest, list[Record]] = Verb(
-    "session.read", ReadRequest, list[Record], f"GET {_SESSION}/messages", READ, Retry.SAFE,
+READ_MESSAGES: Operation[ReadMessagesRequest, Page[Record]] = Operation(
+    "session.messages", ReadMessagesRequest, Page[Record], f"GET {_SESSION}/messages", READ, Retry.SAFE,
     "Return the messages of the session, in order.",
-    raises=_MISSING,
+    raises=_NOT_FOUND,
 )  # fmt: skip
-RETRACT: Verb[RetractRequest, bool] = Verb(
+RETRACT: Operation[RetractRequest, bool] = Operation(
     "session.retract", RetractRequest, bool, f"POST {_SESSION}/retract", WRITE, Retry.IDEMPOTENT,
-    "Take a message back. Returns False if it was taken back before.",
-    raises="NotFound: if the message does not exist. UnderLegalHold: if something rests on it and a hold stands.",
+    "Retract a message. Return False if it was already retracted.",
+    raises=(
+        "NotFoundError: if the message does not exist. "
+        "LegalHoldError: if the message has derived data and the space is under a legal hold."
+    ),
     details=(
-        "It stays in the log, in `transcript` and in archives. Recall, context, timeline and read show it no more, "
-        "except as of a time before. Nothing is learnt from it, and what rests on it goes. A thread keeps what it has "
-        "taken in. `forget` erases."
+        "Recall, context, timeline and `messages` omit the message, except with an earlier `as_of`. Derived data is "
+        "deleted, and nothing more is learned from the message. It stays in `transcript`, archives and threads; "
+        "`forget` deletes it permanently."
     ),
 )  # fmt: skip
-TRANSCRIPT: Verb[TranscriptRequest, Transcript] = Verb(
+TRANSCRIPT: Operation[TranscriptRequest, Transcript] = Operation(
     "session.transcript", TranscriptRequest, Transcript, f"GET {_SESSION}/transcript", READ, Retry.SAFE,
-    "Return the messages around one, each with the facts, documents and claims made of it.",
-    raises=_MISSING,
-    details="It takes the same few queries however long the session is.",
+    "Return messages of the session, each with the facts, documents and claims derived from it.",
+    raises=_NOT_FOUND,
+    details="The cost does not depend on the length of the session.",
 )  # fmt: skip
-END_TURN: Verb[SessionRequest, bool] = Verb(
-    "session.end_turn", SessionRequest, bool, f"POST {_SESSION}/end_turn", WRITE, Retry.IDEMPOTENT,
-    "Signal the end of a turn. Returns whether the session was marked to be learnt from.",
-    raises=_MISSING,
-    details="A session is marked when more than five messages have not been learnt from.",
+CHECKPOINT: Operation[CheckpointRequest, bool] = Operation(
+    "session.checkpoint", CheckpointRequest, bool, f"POST {_SESSION}/checkpoint", WRITE, Retry.IDEMPOTENT,
+    "Queue the session for learning if it has at least six new messages. Return whether it was queued.",
+    raises=_NOT_FOUND,
+    details="Call it after each turn, and with `force` when the agent becomes idle: then one new message is enough.",
 )  # fmt: skip
-IDLE: Verb[SessionRequest, bool] = Verb(
-    "session.idle", SessionRequest, bool, f"POST {_SESSION}/idle", WRITE, Retry.IDEMPOTENT,
-    "Signal that the agent is idle. Returns whether the session was marked to be learnt from.",
-    raises=_MISSING,
+RESTART_SESSION: Operation[RestartRequest, SessionInfo] = Operation(
+    "session.restart", RestartRequest, SessionInfo, f"POST {_SESSION}/restart", WRITE, Retry.IDEMPOTENT,
+    "End the session and return the next session of its conversation.",
+    positional=("reason",),
+    raises=_NOT_FOUND,
+    details="Call it after the context was reset or compacted.",
 )  # fmt: skip
-RESET: Verb[ResetRequest, SessionInfo] = Verb(
-    "session.reset", ResetRequest, SessionInfo, f"POST {_SESSION}/reset", WRITE, Retry.IDEMPOTENT,
-    "End the session and return the next one of its conversation.",
-    raises=_MISSING,
-)  # fmt: skip
-COMPACTED: Verb[SessionRequest, SessionInfo] = Verb(
-    "session.compacted", SessionRequest, SessionInfo, f"POST {_SESSION}/compacted", WRITE, Retry.IDEMPOTENT,
-    "Signal that the context was compacted: end the session and return the next one.",
-    raises=_MISSING,
-)  # fmt: skip
-END: Verb[SessionRequest, SessionInfo] = Verb(
+END_SESSION: Operation[SessionRequest, SessionInfo] = Operation(
     "session.end", SessionRequest, SessionInfo, f"POST {_SESSION}/end", WRITE, Retry.IDEMPOTENT,
-    "End the session, with none to follow.",
-    raises=_MISSING,
+    "End the session without opening another.",
+    raises=_NOT_FOUND,
 )  # fmt: skip
-RETRY: Verb[SessionRequest, bool] = Verb(
-    "session.retry", SessionRequest, bool, f"POST {_SESSION}/retry", WRITE, Retry.IDEMPOTENT,
-    "Learn from the session again after learning failed. Returns False if it had not failed.",
-    raises=_MISSING,
-    details="With a model, also learns again from a session that was only quoted because there was none.",
+RELEARN_SESSION: Operation[SessionRequest, bool] = Operation(
+    "space.sessions.relearn", SessionRequest, bool, f"POST {_SESSION}/relearn", WRITE, Retry.IDEMPOTENT,
+    "Retry learning from a session. Return False if learning had not failed.",
+    raises=_NOT_FOUND,
+    details="After a model was set, this also learns from sessions that were processed without a model.",
 )  # fmt: skip
-SESSION_MEMORY: Verb[SessionRequest, SessionMemory | None] = Verb(
-    "session.summary", SessionRequest, SessionMemory | None, f"GET {_SESSION}/memory", READ, Retry.SAFE,
-    "Return what was learnt of the session as a whole, or None.",
-    raises=_MISSING,
+SESSION_SUMMARY: Operation[SessionRequest, SessionSummary | None] = Operation(
+    "session.summary", SessionRequest, SessionSummary | None, f"GET {_SESSION}/summary", READ, Retry.SAFE,
+    "Return the summary learned from the session, or None.",
+    raises=_NOT_FOUND,
 )  # fmt: skip
-CITED: Verb[CitedRequest, str] = Verb(
-    "session.cited", CitedRequest, str, f"POST {_SESSION}/cited", WRITE, Retry.ONCE,
-    "Count what an answer cites of what its session was shown, and return the answer without the citations.",
+STRIP_CITATIONS: Operation[StripCitationsRequest, str] = Operation(
+    "session.strip_citations", StripCitationsRequest, str, f"POST {_SESSION}/strip-citations", WRITE, Retry.ONCE,
+    "Mark the memories that an answer cites as used, and return the answer without citations.",
 )  # fmt: skip
 
-VERBS = (
-    OPEN_SESSION, FIND_SESSION, LIST_SESSIONS, GET_SESSION, APPEND, READ_MESSAGES, RETRACT, TRANSCRIPT, END_TURN,
-    IDLE, RESET, COMPACTED, END, RETRY, SESSION_MEMORY, CITED,
+OPERATIONS = (
+    OPEN_SESSION, FIND_SESSION, LIST_SESSIONS, GET_SESSION, APPEND, READ_MESSAGES, RETRACT, TRANSCRIPT, CHECKPOINT,
+    RESTART_SESSION, END_SESSION, RELEARN_SESSION, SESSION_SUMMARY, STRIP_CITATIONS,
 )  # fmt: skip
 served_by(
     "bethink.memory.log.service",
@@ -250,13 +259,11 @@ served_by(
     APPEND,
     READ_MESSAGES,
     TRANSCRIPT,
-    END_TURN,
-    IDLE,
-    RESET,
-    COMPACTED,
-    END,
-    RETRY,
-    SESSION_MEMORY,
+    CHECKPOINT,
+    RESTART_SESSION,
+    END_SESSION,
+    RELEARN_SESSION,
+    SESSION_SUMMARY,
 )
 served_by("bethink.memory.deletion.retract", RETRACT)
-served_by("bethink.memory.recall.service", CITED)
+served_by("bethink.memory.recall.service", STRIP_CITATIONS)

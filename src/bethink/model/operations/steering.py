@@ -1,42 +1,42 @@
-"""The verbs by which a person steers memory: look before learning, pin facts, and say what they are worth."""
+"""Operations to preview learning rules, and to pin and rate facts."""
 
 from typing import Annotated
 
 from bethink.base.frozen import frozen
-from bethink.errors import Invalid
+from bethink.errors import InvalidRequestError
 from bethink.model.access import Scope
 from bethink.model.checks import Cleaned, Length, any_of
 from bethink.model.facts import Fact
 from bethink.model.messages import Messages
-from bethink.model.moments import Moment
-from bethink.model.operations.base import Conversation, Limit, MemoryOperation, Name, Request, Retry, Verb, served_by
+from bethink.model.operations.base import Conversation, Name, Operation, Request, Retry, SpanName, served_by
 from bethink.model.preview import Preview
-from bethink.model.recall import FactVerdict, Feedback, Ref, RefKind
+from bethink.model.recall import FactVerdict, Feedback
+from bethink.model.refs import Ref, RefKind
 from bethink.model.steering import LearningRules
 
 READ, WRITE, STEER = Scope.READ, Scope.WRITE, Scope.STEER
 
 
 @frozen
-class PreviewRequest(Request):
-    """Messages to look at."""
+class PreviewRulesRequest(Request):
+    """Messages to preview learning with."""
 
     messages: Messages
-    """What was said, oldest first. A text stands for one message of the user."""
+    """Messages, oldest first. A string is one user message."""
     rules: LearningRules | None = None
-    """Rules to try, in place of those that are set."""
+    """Learning rules to try (default: the stored rules)."""
     conversation: Conversation = "preview"
-    """The conversation that they would belong to: its channel is told to the model."""
+    """Name of the conversation (default `preview`). The model is given its channel."""
     agent: Name = "assistant"
-    """The agent whose rules apply."""
+    """Agent whose rules apply (default `assistant`)."""
 
 
 @frozen
-class PinRequest(Request):
-    """A fact to pin, or no longer."""
+class PinFactRequest(Request):
+    """A fact to pin or unpin."""
 
     ref: Ref
-    """The fact, in any version: `fact:id:version`, as in results."""
+    """Ref of the fact in any version: `fact:id:version`, as in results."""
 
     def __post_init__(self) -> None:
         Request.__post_init__(self)
@@ -44,27 +44,17 @@ class PinRequest(Request):
 
 
 @frozen
-class PinsRequest(Request):
-    """Which pins to list."""
-
-    as_of: Moment | None = None
-    """What was pinned at this time. A day means its end."""
-    limit: Limit = 100
-    """How many facts to return at most."""
-
-
-@frozen
-class FeedbackRequest(Request):
-    """What somebody thinks of a fact."""
+class RateFactRequest(Request):
+    """A rating of a fact."""
 
     ref: Ref
-    """The fact, in the version that was read: `fact:id:version`, as in results."""
+    """Ref of the fact in its current version: `fact:id:version`, as in results."""
     verdict: FactVerdict
-    """`useful`, `wrong` or `outdated`."""
+    """Rating: `useful`, `wrong` or `outdated`."""
     note: Annotated[str, Length(0, 1_000), Cleaned()] | None = None
-    """Why, in their words."""
-    by: Name = "user"
-    """Who says so. It is kept, and not checked."""
+    """Reason for the rating."""
+    actor: Name = "user"
+    """Name of the person who rates the fact, stored unverified (default `user`)."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "verdict", any_of("verdict", (self.verdict,), FactVerdict)[0])
@@ -74,47 +64,46 @@ class FeedbackRequest(Request):
 
 def _check_fact(ref: Ref) -> None:
     if ref.kind is not RefKind.FACT:
-        raise Invalid(f"{ref} is not a fact.", hint="Pass the ref of a fact: fact:ID:VERSION.")
+        raise InvalidRequestError(f"{ref} is not a fact.", hint="Pass the ref of a fact: fact:ID:VERSION.")
 
 
 _SPACE = "/spaces/{space}"
-_MISSING = "NotFound: if the space has no such fact, or it no longer holds."
+_NOT_FOUND = "NotFoundError: if the space has no such current fact."
 
-PREVIEW: Verb[PreviewRequest, Preview] = Verb(
-    "space.preview", PreviewRequest, Preview, f"POST {_SPACE}/preview", WRITE, Retry.ONCE,
-    "Learn from messages without storing anything, and return what would stand, be held or be refused.",
+PREVIEW_RULES: Operation[PreviewRulesRequest, Preview] = Operation(
+    "space.admin.rules.preview", PreviewRulesRequest, Preview, f"POST {_SPACE}/rules/preview", WRITE, Retry.ONCE,
+    "Preview the facts that Bethink would learn from messages. Nothing is stored.",
     also_reads=True, timed=False,
-    raises="Invalid: if no model is configured. Conflict: if the daily spend cap is reached.",
-    details="Only its cost is counted for the day. The model is told what the space knows, as when it learns.",
+    raises="InvalidRequestError: if no model is configured. ConflictError: if the daily spend cap is reached.",
+    details="Calls the model with the existing facts, as learning does. The cost counts toward the daily cap.",
 )  # fmt: skip
-PIN: Verb[PinRequest, Fact] = Verb(
-    "space.pin", PinRequest, Fact, f"POST {_SPACE}/pin", STEER, Retry.IDEMPOTENT,
-    "Pin a fact: `context` has it as long as it holds, next to what the user wants.",
-    also_reads=True, operation=MemoryOperation.UPDATE,
-    raises=_MISSING,
-    details="A corrected fact stays pinned; one that takes its place is not.",
+PIN_FACT: Operation[PinFactRequest, Fact] = Operation(
+    "space.facts.pin", PinFactRequest, Fact, f"POST {_SPACE}/facts/pin", STEER, Retry.IDEMPOTENT,
+    "Pin a fact, so that `context` always includes it while it is current.",
+    also_reads=True, span_name=SpanName.UPDATE,
+    raises=_NOT_FOUND,
+    details="A corrected fact stays pinned. A different fact that replaces it is not pinned.",
 )  # fmt: skip
-UNPIN: Verb[PinRequest, Fact] = Verb(
-    "space.unpin", PinRequest, Fact, f"POST {_SPACE}/unpin", STEER, Retry.IDEMPOTENT,
-    "Take the pin of a fact back.",
-    also_reads=True, operation=MemoryOperation.UPDATE,
-    raises=_MISSING,
+UNPIN_FACT: Operation[PinFactRequest, Fact] = Operation(
+    "space.facts.unpin", PinFactRequest, Fact, f"POST {_SPACE}/facts/unpin", STEER, Retry.IDEMPOTENT,
+    "Unpin a fact.",
+    also_reads=True, span_name=SpanName.UPDATE,
+    raises=_NOT_FOUND,
 )  # fmt: skip
-PINS: Verb[PinsRequest, list[Fact]] = Verb(
-    "space.pins", PinsRequest, list[Fact], f"GET {_SPACE}/pins", READ, Retry.SAFE,
-    "List the facts that are pinned and hold, in the order they were pinned.",
-)  # fmt: skip
-FEEDBACK: Verb[FeedbackRequest, Feedback] = Verb(
-    "space.feedback", FeedbackRequest, Feedback, f"POST {_SPACE}/feedback", STEER, Retry.ONCE,
-    "Say that a fact was useful, is wrong, or is outdated, and keep who said so.",
-    operation=MemoryOperation.UPDATE,
-    raises="NotFound: if the space has no such fact. Stale: if the ref does not name the current version.",
+RATE_FACT: Operation[RateFactRequest, Feedback] = Operation(
+    "space.facts.rate", RateFactRequest, Feedback, f"POST {_SPACE}/facts/rate", STEER, Retry.ONCE,
+    "Rate a fact as useful, wrong or outdated.",
+    span_name=SpanName.UPDATE,
+    raises=(
+        "NotFoundError: if the space has no such fact. "
+        "VersionConflictError: if the ref does not name the current version."
+    ),
     details=(
-        "`useful` counts it as used. `wrong` puts it under review: it is not recalled until it is approved. "
-        "`outdated` ends it now."
+        "`useful` marks the fact as used. `wrong` sends the fact to review and hides it until approval. `outdated` "
+        "ends the fact now."
     ),
 )  # fmt: skip
 
-VERBS = (PREVIEW, PIN, UNPIN, PINS, FEEDBACK)
-served_by("bethink.jobs.service", PREVIEW)
-served_by("bethink.memory.facts.opinions", PIN, UNPIN, PINS, FEEDBACK)
+OPERATIONS = (PREVIEW_RULES, PIN_FACT, UNPIN_FACT, RATE_FACT)
+served_by("bethink.jobs.service", PREVIEW_RULES)
+served_by("bethink.memory.facts.opinions", PIN_FACT, UNPIN_FACT, RATE_FACT)

@@ -1,14 +1,15 @@
-"""The verbs of threads: the working memory of an agent, its events, states and prompts."""
+"""Operations on threads, the working memory of an agent: events, states and prompts."""
 
 from dataclasses import replace
 from typing import Self
 
 from bethink.base.frozen import frozen
-from bethink.errors import Invalid
+from bethink.errors import InvalidRequestError
 from bethink.model.access import Scope
 from bethink.model.checks import Length, Printable
 from bethink.model.ids import new_id
-from bethink.model.operations.base import Budget, Limit, Name, Number, Request, Retry, Verb, served_by
+from bethink.model.operations.base import Budget, Limit, Name, Number, Operation, Request, Retry, served_by
+from bethink.model.paging import Page
 from bethink.model.prompts import Prompt
 from bethink.model.thread_results import DispatchResult, StateDiff, StepResult, TokenUsage
 from bethink.model.working import Chunk, Event, FailedEvent, Mode, QueuedEvent, State, StateInfo, Thread
@@ -21,14 +22,14 @@ class OpenThreadRequest(Request):
     """A thread to open."""
 
     thread_id: Name | None = None
-    """The thread; a new id is made, if left out."""
+    """Id of the thread (default: a new id)."""
     session_id: Name | None = None
-    """The session that it is the working memory of."""
+    """Id of the session that the thread belongs to (default: none)."""
     mode: Mode | None = None
-    """Process events as they come (auto), or one by one (stepping)."""
+    """`auto` (default) processes events on arrival; `stepping` processes one event for each `step`."""
 
     def repeatable(self) -> Self:
-        """Return it with an id for the thread."""
+        """Return the request with an id for the thread."""
         return self if self.thread_id else replace(self, thread_id=new_id("thread"))
 
 
@@ -37,9 +38,9 @@ class ListThreadsRequest(Request):
     """A page of threads."""
 
     limit: Limit = 100
-    """How many threads to return at most."""
+    """Maximum number of threads (default 100)."""
     after: str = ""
-    """Only threads that follow this one: the last id of the previous page."""
+    """Cursor of the next page: the `next` of the previous page, or its last id."""
 
 
 @frozen
@@ -47,7 +48,7 @@ class ThreadRequest(Request):
     """One thread."""
 
     thread_id: Name
-    """The thread."""
+    """Id of the thread."""
 
 
 @frozen
@@ -55,7 +56,7 @@ class DispatchRequest(ThreadRequest):
     """An event for a thread."""
 
     event: Event
-    """What happened to the agent."""
+    """Event, such as a message or a tool result."""
 
     def __post_init__(self) -> None:
         Request.__post_init__(self)
@@ -63,28 +64,31 @@ class DispatchRequest(ThreadRequest):
             limit.check("event.type", self.event.type)
 
     def from_outside(self) -> Self:
-        """Refuse the events that only the engine makes: they shorten a memory."""
+        """Reject events that are reserved for the engine: they shorten the working memory."""
         if self.event.type.startswith("MEMORY_"):
-            raise Invalid(f"{self.event.type} is reserved for the engine.", hint="Send what happened to the agent.")
+            raise InvalidRequestError(
+                f"Event type {self.event.type} is reserved for the engine.",
+                hint="Use a type without the prefix MEMORY_.",
+            )
         return self
 
 
 @frozen
 class SetModeRequest(ThreadRequest):
-    """How a thread is to take its events."""
+    """The mode of a thread."""
 
     mode: Mode
-    """Auto or stepping."""
+    """`auto` or `stepping`."""
 
 
 @frozen
 class StatesRequest(ThreadRequest):
-    """Which states of a thread to list."""
+    """States of a thread to list."""
 
     after: Number | None = None
-    """Only states with a higher number."""
+    """Number of the last state before the page (default: start at the first state)."""
     limit: Limit | None = None
-    """How many states to return at most; all of them, if left out."""
+    """Maximum number of states (default: all)."""
 
 
 @frozen
@@ -92,7 +96,7 @@ class StateRequest(ThreadRequest):
     """One state of a thread."""
 
     number: Number | None = None
-    """The state; the current one, if left out."""
+    """Number of the state (default: the current state)."""
 
 
 @frozen
@@ -100,9 +104,9 @@ class DiffStatesRequest(ThreadRequest):
     """Two states to compare."""
 
     before: Number
-    """The one state."""
+    """Number of the first state."""
     after: Number
-    """The other state."""
+    """Number of the second state."""
 
 
 @frozen
@@ -110,107 +114,107 @@ class PromptRequest(ThreadRequest):
     """A prompt to build."""
 
     budget: Budget
-    """How many tokens it may take."""
+    """Maximum number of tokens of the prompt."""
 
 
 @frozen
 class ForkRequest(ThreadRequest):
-    """A state to begin another thread from."""
+    """A state from which to start a new thread."""
 
     at: Number
-    """The state that the new thread begins with."""
+    """Number of the state that the new thread starts with."""
     into: Name | None = None
-    """The id of the new thread; one is made, if left out."""
+    """Id of the new thread (default: a new id)."""
     mode: Mode | None = None
-    """Auto or stepping."""
+    """Mode of the new thread: `auto` or `stepping` (default `auto`)."""
 
 
 _THREADS = "/spaces/{space}/threads"
 _THREAD = f"{_THREADS}/{{thread_id}}"
-_MISSING = "NotFound: if the space has no such thread."
+_NOT_FOUND = "NotFoundError: if the space has no such thread."
 
-OPEN_THREAD: Verb[OpenThreadRequest, Thread] = Verb(
-    "threads.open", OpenThreadRequest, Thread, f"POST {_THREADS}", WRITE, Retry.IDEMPOTENT,
-    "Return a thread, creating it if there is none with this id.",
+OPEN_THREAD: Operation[OpenThreadRequest, Thread] = Operation(
+    "space.threads.open", OpenThreadRequest, Thread, f"POST {_THREADS}", WRITE, Retry.IDEMPOTENT,
+    "Return the thread with this id, or create it.",
     status=201, positional=("thread_id",),
 )  # fmt: skip
-LIST_THREADS: Verb[ListThreadsRequest, list[Thread]] = Verb(
-    "threads.all", ListThreadsRequest, list[Thread], f"GET {_THREADS}", READ, Retry.SAFE,
+LIST_THREADS: Operation[ListThreadsRequest, Page[Thread]] = Operation(
+    "space.threads.list", ListThreadsRequest, Page[Thread], f"GET {_THREADS}", READ, Retry.SAFE,
     "List the threads of the space, ordered by id.",
 )  # fmt: skip
-GET_THREAD: Verb[ThreadRequest, Thread] = Verb(
-    "threads.get", ThreadRequest, Thread, f"GET {_THREAD}", READ, Retry.SAFE,
-    "Return a thread as it stands now.",
-    raises=_MISSING,
+GET_THREAD: Operation[ThreadRequest, Thread] = Operation(
+    "space.threads.get", ThreadRequest, Thread, f"GET {_THREAD}", READ, Retry.SAFE,
+    "Return a thread.",
+    raises=_NOT_FOUND,
 )  # fmt: skip
-DISPATCH: Verb[DispatchRequest, DispatchResult] = Verb(
-    "threads.dispatch", DispatchRequest, DispatchResult, f"POST {_THREAD}/events", WRITE, Retry.ONCE,
-    "Queue an event. In auto mode, process it and whatever its length makes necessary.",
+DISPATCH: Operation[DispatchRequest, DispatchResult] = Operation(
+    "space.threads.dispatch", DispatchRequest, DispatchResult, f"POST {_THREAD}/events", WRITE, Retry.ONCE,
+    "Queue an event. In auto mode, process it, and truncate or compact the thread if necessary.",
     also_reads=True,
-    raises="Invalid: if the event cannot be processed. It is set aside, and the thread goes on without it.",
+    raises="InvalidRequestError: if the event cannot be processed; `failed_events` then lists it.",
 )  # fmt: skip
-STEP: Verb[ThreadRequest, StepResult] = Verb(
-    "threads.step", ThreadRequest, StepResult, f"POST {_THREAD}/step", WRITE, Retry.ONCE,
-    "Process one event. If none is waiting, truncate or compact if that is due.",
+STEP: Operation[ThreadRequest, StepResult] = Operation(
+    "space.threads.step", ThreadRequest, StepResult, f"POST {_THREAD}/step", WRITE, Retry.ONCE,
+    "Process one queued event. Without one, truncate or compact the thread if necessary.",
     also_reads=True,
-    raises="Conflict: in auto mode, or while another step holds the thread.",
+    raises="ConflictError: if the thread is in auto mode or another step is running.",
 )  # fmt: skip
-SET_MODE: Verb[SetModeRequest, DispatchResult] = Verb(
-    "threads.set_mode", SetModeRequest, DispatchResult, f"PUT {_THREAD}/mode", WRITE, Retry.IDEMPOTENT,
-    "Change how a thread takes its events. Back in auto mode, process what has been waiting.",
+SET_MODE: Operation[SetModeRequest, DispatchResult] = Operation(
+    "space.threads.set_mode", SetModeRequest, DispatchResult, f"PUT {_THREAD}/mode", WRITE, Retry.IDEMPOTENT,
+    "Set the mode of a thread. A change to auto mode processes the queued events.",
     also_reads=True,
 )  # fmt: skip
-QUEUE: Verb[ThreadRequest, list[QueuedEvent]] = Verb(
-    "threads.queue", ThreadRequest, list[QueuedEvent], f"GET {_THREAD}/queue", READ, Retry.SAFE,
-    "Return the events that wait, in the order in which they will be processed.",
-    raises=_MISSING,
+QUEUE: Operation[ThreadRequest, list[QueuedEvent]] = Operation(
+    "space.threads.queue", ThreadRequest, list[QueuedEvent], f"GET {_THREAD}/queue", READ, Retry.SAFE,
+    "Return the queued events, in order of processing.",
+    raises=_NOT_FOUND,
 )  # fmt: skip
-FAILED_EVENTS: Verb[ThreadRequest, list[FailedEvent]] = Verb(
-    "threads.failed_events", ThreadRequest, list[FailedEvent], f"GET {_THREAD}/failed", READ, Retry.SAFE,
-    "Return the events that could not be processed and were set aside, with the reason.",
-    raises=_MISSING,
+FAILED_EVENTS: Operation[ThreadRequest, list[FailedEvent]] = Operation(
+    "space.threads.failed_events", ThreadRequest, list[FailedEvent], f"GET {_THREAD}/failed", READ, Retry.SAFE,
+    "Return the events that could not be processed, with the reason.",
+    raises=_NOT_FOUND,
 )  # fmt: skip
-STATES: Verb[StatesRequest, list[StateInfo]] = Verb(
-    "threads.states", StatesRequest, list[StateInfo], f"GET {_THREAD}/states", READ, Retry.SAFE,
-    "Return the states that a thread has had, in order and without the chunks.",
-    raises=_MISSING,
+STATES: Operation[StatesRequest, list[StateInfo]] = Operation(
+    "space.threads.states", StatesRequest, list[StateInfo], f"GET {_THREAD}/states", READ, Retry.SAFE,
+    "Return the states of a thread without chunks. Oldest first.",
+    raises=_NOT_FOUND,
 )  # fmt: skip
-STATE: Verb[StateRequest, State] = Verb(
-    "threads.state", StateRequest, State, f"GET {_THREAD}/state", READ, Retry.SAFE,
-    "Return one state of a thread with its chunks.",
+STATE: Operation[StateRequest, State] = Operation(
+    "space.threads.state", StateRequest, State, f"GET {_THREAD}/state", READ, Retry.SAFE,
+    "Return a state of a thread with its chunks.",
     positional=("number",),
-    raises=_MISSING,
+    raises=_NOT_FOUND,
 )  # fmt: skip
-DIFF_STATES: Verb[DiffStatesRequest, StateDiff] = Verb(
-    "threads.diff", DiffStatesRequest, StateDiff, f"GET {_THREAD}/diff", READ, Retry.SAFE,
-    "Compare two states of a thread.",
-    raises=_MISSING,
+DIFF_STATES: Operation[DiffStatesRequest, StateDiff] = Operation(
+    "space.threads.diff", DiffStatesRequest, StateDiff, f"GET {_THREAD}/diff", READ, Retry.SAFE,
+    "Return the difference between two states of a thread.",
+    raises=_NOT_FOUND,
 )  # fmt: skip
-PROMPT: Verb[PromptRequest, Prompt] = Verb(
-    "threads.prompt", PromptRequest, Prompt, f"GET {_THREAD}/prompt", READ, Retry.SAFE,
-    "Return the current state as messages within a token budget, with a report on every chunk.",
-    raises=_MISSING,
+PROMPT: Operation[PromptRequest, Prompt] = Operation(
+    "space.threads.prompt", PromptRequest, Prompt, f"GET {_THREAD}/prompt", READ, Retry.SAFE,
+    "Build a prompt from the current state within a token budget, with a report on every chunk.",
+    raises=_NOT_FOUND,
 )  # fmt: skip
-TOKEN_USAGE: Verb[ThreadRequest, TokenUsage] = Verb(
-    "threads.usage", ThreadRequest, TokenUsage, f"GET {_THREAD}/usage", READ, Retry.SAFE,
-    "Compare the length of a thread with the thresholds for compaction and truncation.",
-    raises=_MISSING,
+TOKEN_USAGE: Operation[ThreadRequest, TokenUsage] = Operation(
+    "space.threads.tokens", ThreadRequest, TokenUsage, f"GET {_THREAD}/tokens", READ, Retry.SAFE,
+    "Return the token count of a thread and its thresholds for compaction and truncation.",
+    raises=_NOT_FOUND,
 )  # fmt: skip
-FORK: Verb[ForkRequest, Thread] = Verb(
-    "threads.fork", ForkRequest, Thread, f"POST {_THREAD}/fork", WRITE, Retry.ONCE,
-    "Open a new thread that begins where this one was at a state.",
+FORK: Operation[ForkRequest, Thread] = Operation(
+    "space.threads.fork", ForkRequest, Thread, f"POST {_THREAD}/fork", WRITE, Retry.ONCE,
+    "Create a new thread that starts with a state of this one.",
     status=201,
-    raises=_MISSING,
-    details="It is forgotten with the conversation that this thread works on.",
+    raises=_NOT_FOUND,
+    details="Deleting the conversation of this thread also deletes the new thread.",
 )  # fmt: skip
-REPLAY: Verb[ThreadRequest, list[Chunk]] = Verb(
-    "threads.replay", ThreadRequest, list[Chunk], f"POST {_THREAD}/replay", WRITE, Retry.IDEMPOTENT,
-    "Rebuild the current state from the events alone, without a model.",
+REPLAY: Operation[ThreadRequest, list[Chunk]] = Operation(
+    "space.threads.replay", ThreadRequest, list[Chunk], f"POST {_THREAD}/replay", WRITE, Retry.IDEMPOTENT,
+    "Rebuild the current state from the events, without calling a model, and return its chunks.",
     also_reads=True,
-    raises=_MISSING,
+    raises=_NOT_FOUND,
 )  # fmt: skip
 
-VERBS = served_by(
+OPERATIONS = served_by(
     "bethink.memory.working.service",
     OPEN_THREAD, LIST_THREADS, GET_THREAD, DISPATCH, STEP, SET_MODE, QUEUE, FAILED_EVENTS, STATES, STATE, DIFF_STATES,
     PROMPT, TOKEN_USAGE, FORK, REPLAY,

@@ -4,8 +4,9 @@ from bethink.base.frozen import frozen
 from bethink.model.access import Scope
 from bethink.model.checks import any_of
 from bethink.model.moments import Moment
-from bethink.model.operations.base import Cursor, Limit, Request, Retry, Verb, served_by
-from bethink.model.timeline import TimelineKind, TimelinePage
+from bethink.model.operations.base import Cursor, Limit, Operation, Request, Retry, served_by
+from bethink.model.paging import Page
+from bethink.model.timeline import TimelineEntry, TimelineKind
 
 READ = Scope.READ
 
@@ -15,22 +16,22 @@ class TimelineRequest(Request):
     """A page of the timeline."""
 
     kinds: tuple[TimelineKind, ...] = tuple(TimelineKind)
-    """Only what is of one of these kinds."""
+    """Kinds of entries (default: all)."""
     as_of: Moment | None = None
-    """Only what had happened by this time. A day means its end."""
+    """Latest time of entries (default: now). A date means the end of that day."""
     limit: Limit = 50
-    """How many entries to return at most."""
+    """Maximum number of entries (default 50)."""
     after: Cursor = ""
-    """Only what follows: the `next` of the previous page."""
+    """Cursor of the next page: the `next` of the previous page."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "kinds", any_of("kinds", self.kinds, TimelineKind))
         Request.__post_init__(self)
 
 
-TIMELINE: Verb[TimelineRequest, TimelinePage] = Verb(
-    "space.timeline", TimelineRequest, TimelinePage, "GET /spaces/{space}/timeline", READ, Retry.SAFE,
-    "List what was said, learnt, retired, written, shown and forgotten in the space, the newest first.",
-    details="A page costs the same however much is stored. One with few kinds may be shorter than its limit.",
+TIMELINE: Operation[TimelineRequest, Page[TimelineEntry]] = Operation(
+    "space.admin.timeline.list", TimelineRequest, Page[TimelineEntry], "GET /spaces/{space}/timeline", READ, Retry.SAFE,
+    "List messages, facts, document versions, uses and deletions of the space. Newest first.",
+    details="The cost of a page does not depend on the size of the space. Pages can have fewer entries than `limit`.",
 )  # fmt: skip
-VERBS = served_by("bethink.memory.log.timeline", TIMELINE)
+OPERATIONS = served_by("bethink.memory.log.timeline", TIMELINE)

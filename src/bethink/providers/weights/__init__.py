@@ -1,1 +1,1 @@
-"""Models that run on this machine: what a manifest says of one, which can be downloaded, and how."""
+"""Models that run on this machine: manifests, the download catalog and downloads."""

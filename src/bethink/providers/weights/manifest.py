@@ -1,4 +1,4 @@
-"""The manifest beside a model: how the model was trained to be run, its licence, and the hashes of its files."""
+"""The manifest of a model: how to run it, its license, and the hashes of its files."""
 
 import hashlib
 import json
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from bethink.base.frozen import frozen
-from bethink.errors import Misconfigured
+from bethink.errors import ConfigurationError
 
 MANIFEST = "bethink-model.json"
 _TASKS = ("embedder", "reranker")
@@ -20,34 +20,34 @@ _CHUNK = 1 << 20
 
 @frozen
 class ModelManifest:
-    """How to run a model. The defaults are those of a model without a manifest."""
+    """Instructions to run a model. The defaults apply to a model without a manifest."""
 
     task: str = "embedder"
     """`embedder`, or `reranker` for a cross-encoder that reads a question and a text together."""
     pooling: str = "mean"
-    """What a text's vector is: the `mean` of its tokens, or the vector of the first one, `cls`."""
+    """Vector of a text: the `mean` of its tokens, or the vector of the first token, `cls`."""
     question_prefix: str = ""
-    """What is put in front of a question."""
+    """Text put before a question."""
     message_prefix: str = ""
-    """What is put in front of a stored text."""
+    """Text put before a stored text."""
     max_tokens: int = 256
-    """How many tokens of a text are read."""
+    """Maximum tokens of a text that the model reads."""
     one_at_a_time: bool = False
-    """Run each text alone: a model that quantises activations gives a text another vector in every batch."""
+    """Run each text alone: a model with quantized activations returns different vectors in different batches."""
     weight: float = 1.0
-    """How much a reranker counts beside the other signals, whose sum is at most 1."""
+    """Weight of a reranker's score. The other signals add up to at most 1."""
     unrelated: float = 0.0
-    """The usual cosine of a question and a text that has nothing to do with it."""
+    """Typical cosine of a question and an unrelated text."""
     related: float = 0.0
-    """The usual cosine of a question and its answer. If both are 0, recall estimates them."""
+    """Typical cosine of a question and its answer. If both are 0, recall estimates them."""
     languages: tuple[str, ...] = ()
-    """The languages that it was trained on, as ISO 639-1; `mul` for a hundred."""
+    """Training languages as ISO 639-1 codes; `mul` for a hundred."""
     licence: str = ""
-    """Its licence, as SPDX names it."""
+    """SPDX license identifier."""
     repository: str = ""
-    """Where it comes from: a repository of the model hub."""
+    """Repository on the model hub."""
     revision: str = ""
-    """The commit there."""
+    """Commit in the repository."""
     files: Mapping[str, str] = field(default_factory=dict[str, str])
     """The SHA-256 of each file in the folder, by name."""
 
@@ -63,7 +63,7 @@ class ModelManifest:
 
     @property
     def recipe(self) -> str:
-        """What makes the vectors besides the files: part of an embedder's name, so that it must not change."""
+        """Settings that affect the vectors. They are part of an embedder's name, so this text must not change."""
         parts = [f"{self.pooling} {self.max_tokens} 1"]
         if self.question_prefix or self.message_prefix:
             parts.append(json.dumps([self.question_prefix, self.message_prefix]))
@@ -77,53 +77,53 @@ class ModelManifest:
         (folder / MANIFEST).write_text(f"{text}\n", encoding="utf-8")
 
     def check_files(self, folder: Path) -> None:
-        """Raise `Misconfigured` if a file in the folder is missing or has another hash than the manifest says."""
+        """Raise `ConfigurationError` if a file in the folder is missing or has another hash than the manifest says."""
         for name, digest in self.files.items():
             file = folder / name
             if not file.is_file() or sha256_of(file) != digest:
-                what = "is not the file" if file.is_file() else "is missing, a file"
-                raise Misconfigured(
-                    f"{name} in {folder.name!r} {what} that {MANIFEST} describes.",
-                    hint=f"Remove the folder, and run 'bethink models pull {folder.name}' again.",
+                problem = "is not the file" if file.is_file() else "is missing; it is a file"
+                raise ConfigurationError(
+                    f"{name} in {folder.name!r} {problem} that {MANIFEST} describes.",
+                    hint=f"Delete the folder, then run 'bethink data models pull {folder.name}' again.",
                 )
 
 
 def read_manifest(folder: Path) -> ModelManifest | None:
-    """Return the manifest in a folder, if there is one. Raises `Misconfigured` if it cannot be used."""
+    """Return the manifest in a folder, if there is one. Raises `ConfigurationError` if it cannot be used."""
     file = folder / MANIFEST
     if not file.is_file():
         return None
     try:
         return manifest_from(json.loads(file.read_text(encoding="utf-8")))
     except (OSError, ValueError) as error:
-        raise Misconfigured(
-            f"cannot use {MANIFEST} in {folder.name!r}: {error}.", hint="docs/howto/vectors.md describes its fields."
+        raise ConfigurationError(
+            f"Cannot use {MANIFEST} in {folder.name!r}: {error}.", hint="docs/howto/vectors.md describes its fields."
         ) from error
 
 
 def manifest_from(values: object) -> ModelManifest:
     """Return the manifest that a JSON object describes. Raises `ValueError` for an unknown field or a wrong type."""
     if not isinstance(values, dict):
-        raise ValueError("it is not an object")  # noqa: TRY004 - as every other wrong value
-    known = {each.name for each in fields(ModelManifest)}
+        raise ValueError("it is not an object")  # noqa: TRY004 - like other invalid values
+    field_names = {attribute.name for attribute in fields(ModelManifest)}
     plain: Any = ModelManifest()
-    found: dict[str, Any] = {}
+    arguments: dict[str, Any] = {}
     for name, value in cast("dict[str, Any]", values).items():
-        if name not in known:
+        if name not in field_names:
             raise ValueError(f"unknown field {name!r}")
-        found[name] = _typed(name, value, getattr(plain, name))
-    return ModelManifest(**found)
+        arguments[name] = _convert(name, value, getattr(plain, name))
+    return ModelManifest(**arguments)
 
 
-def _typed(name: str, value: object, like: object) -> object:
-    found = value
+def _convert(name: str, value: object, like: object) -> object:
+    converted = value
     if isinstance(value, list):
-        found = tuple(cast("list[object]", value))
+        converted = tuple(cast("list[object]", value))
     elif type(value) is int and isinstance(like, float):
-        found = float(value)
-    if type(found) is not type(like) or not all(isinstance(each, str) for each in _parts(found)):
-        raise ValueError(f"{name} is not of the right type")
-    return found
+        converted = float(value)
+    if type(converted) is not type(like) or not all(isinstance(part, str) for part in _parts(converted)):
+        raise ValueError(f"{name} has the wrong type")
+    return converted
 
 
 def _parts(value: object) -> list[object]:

@@ -11,27 +11,27 @@ import apsw
 
 from bethink.base.logs import logger
 from bethink.errors import BethinkError
-from bethink.store.engines.sqlite_log import write_log_again, write_pages_again
+from bethink.store.engines.sqlite_log import rewrite_log, rewrite_pages
 from bethink.store.engines.sqlite_slack import Slack
 from bethink.store.sql import Dialect, queries
 
-_WORTH_IT = 1000
-"""Pages in the log from which on a checkpoint is worthwhile: SQLite's own default."""
+_MIN_PAGES = 1000
+"""Pages in the log at which a checkpoint is worthwhile: SQLite's own default."""
 
-_TOO_MANY = 8000
-"""A writer that never pauses outruns the thread: from this size on it runs a checkpoint itself."""
+_MAX_PAGES = 8000
+"""Pages in the log at which the writer runs a checkpoint itself, because it outruns the thread."""
 
-_PATIENCE = 200
+_READER_WAIT = 200
 """Milliseconds that a writer waits for readers when it truncates the log; after that the thread keeps trying."""
 
-_AGAIN = 1.0
+_RETRY_INTERVAL = 1.0
 """Seconds between two attempts to truncate the log, or to restore it."""
 
 _PAUSE = 0.01
-"""Seconds between two looks whether the readers of an older state are gone."""
+"""Seconds between two checks whether the readers of an older state have finished."""
 
-_LOOK = 5.0
-"""Seconds between two looks for something that another process forgot, and ended before the log could be truncated."""
+_CHECK_INTERVAL = 5.0
+"""Seconds between two checks for an erasure of a process that ended before the log was truncated."""
 
 _log = logger("store")
 
@@ -42,14 +42,14 @@ class Checkpointer:
     def __init__(
         self, connect: Callable[[], apsw.Connection], *, log: Path | None, slack: Slack | None, busy_timeout: int
     ) -> None:
-        """Take what connects, the file of the log, and what is cleared with it; None for a database without them."""
+        """Create a checkpointer. `log` and `slack` are None for a database without them."""
         self._connect = connect
         self._file = log
         self._slack = slack
         self._busy_timeout = busy_timeout
         self._wake = threading.Event()
         self._closing = False
-        self._unclean = False
+        self._needs_clearing = False
         self._failures = self._answered = 0
         self._file_failures = self._file_answered = 0
         self._restoring = threading.Lock()
@@ -62,28 +62,28 @@ class Checkpointer:
     def watch(self, writer: apsw.Connection) -> None:
         """Replace SQLite's automatic checkpoints on the connection of the writer, and follow what it writes."""
         if self._file is not None:
-            writer.set_wal_hook(self._committed)
+            writer.set_wal_hook(self._on_commit)
         if self._slack is not None:
             self._slack.watch(writer)
 
     def clear(self, writer: apsw.Connection) -> bool:
-        """Truncate the log after something was forgotten, clear the slack, and return whether that was possible.
+        """Truncate the log after a deletion, clear the slack, and return whether that succeeded.
 
         While a reader uses an older state, this is retried.
         """
-        emptied = self._empty(writer)
+        emptied = self._clear_log(writer)
         if not emptied:
-            self._unclean = True
+            self._needs_clearing = True
             self._wake.set()
         return emptied
 
-    def doubt_log(self) -> None:
-        """Take note that the disk failed: parts of the log may not be on it."""
+    def note_disk_failure(self) -> None:
+        """Note that the disk failed: it may lack parts of the log."""
         self._failures += 1
 
     @property
-    def log_in_doubt(self) -> bool:
-        """Whether the disk failed since the log was last restored; a database without a log has nothing to doubt."""
+    def is_log_suspect(self) -> bool:
+        """True if the disk failed since the log was last restored. Always False without a log."""
         return self._failures != self._answered and self._file is not None
 
     def restore_log(self, connection: apsw.Connection) -> None:
@@ -91,13 +91,13 @@ class Checkpointer:
 
         Raises what SQLite raises, and `BusyError` while another process reads an older state of the file.
         """
-        if not self.log_in_doubt:
+        if not self.is_log_suspect:
             return
         with self._restoring:
             failures, file_failures = self._failures, self._file_failures
-            connection.execute("BEGIN IMMEDIATE")  # keeps every other writer out
+            connection.execute("BEGIN IMMEDIATE")  # blocks every other writer
             try:
-                write_log_again(connection.filename)
+                rewrite_log(connection.filename)
                 if file_failures != self._file_answered:
                     self._restore_file(connection.filename)
             finally:
@@ -118,34 +118,34 @@ class Checkpointer:
         if self._thread.is_alive():
             self._thread.join()
 
-    def _committed(self, writer: apsw.Connection, _: str, pages: int) -> int:
-        # Called after the commit: nothing here may raise, or a stored message would look refused.
+    def _on_commit(self, writer: apsw.Connection, _: str, pages: int) -> int:
+        # Called after the commit: nothing here may raise, or a stored message would look rejected.
         if self._slack is not None:
             self._slack.note(pages)
-        if pages >= _TOO_MANY and not self.log_in_doubt:
-            self._fold(writer)
-        elif pages >= _WORTH_IT:
+        if pages >= _MAX_PAGES and not self.is_log_suspect:
+            self._merge_log(writer)
+        elif pages >= _MIN_PAGES:
             self._wake.set()
         return apsw.SQLITE_OK
 
     def _serve(self) -> None:
         connection: apsw.Connection | None = None
         while True:
-            woken = self._wake.wait(_AGAIN if self._unclean or self.log_in_doubt else _LOOK)
+            woken = self._wake.wait(_RETRY_INTERVAL if self._needs_clearing or self.is_log_suspect else _CHECK_INTERVAL)
             self._wake.clear()
             if self._closing:
                 break
-            if not woken and not self._unclean and not self._has_log():
+            if not woken and not self._needs_clearing and not self._has_log():
                 continue
             try:
                 connection = connection or self._connect()
-                self._unclean = self._unclean or (not woken and _is_waited_for(connection))
+                self._needs_clearing = self._needs_clearing or (not woken and _has_waiting_erasure(connection))
             except (apsw.Error, BethinkError) as error:
                 _log.warning("cannot checkpoint the write-ahead log: %s", type(error).__name__)
             else:
-                if woken or self.log_in_doubt:
-                    self._fold(connection)
-                self._empty_again(connection)
+                if woken or self.is_log_suspect:
+                    self._merge_log(connection)
+                self._retry_clearing(connection)
         if connection is not None:
             connection.close()
 
@@ -155,21 +155,21 @@ class Checkpointer:
         except OSError:
             return False
 
-    def _empty_again(self, connection: apsw.Connection) -> None:
-        if self._unclean:
-            self._unclean = False  # before the attempt: forgetting during it sets this again
-            if not self._empty(connection):
-                self._unclean = True
+    def _retry_clearing(self, connection: apsw.Connection) -> None:
+        if self._needs_clearing:
+            self._needs_clearing = False  # before the attempt, because a deletion during it sets this again
+            if not self._clear_log(connection):
+                self._needs_clearing = True
 
-    def _empty(self, connection: apsw.Connection) -> bool:
+    def _clear_log(self, connection: apsw.Connection) -> bool:
         """Checkpoint the entire log, truncate it, and clear the slack. Returns whether no reader prevented that."""
-        connection.set_busy_timeout(min(_PATIENCE, self._busy_timeout))
+        connection.set_busy_timeout(min(_READER_WAIT, self._busy_timeout))
         try:
             self._truncate(connection)
             return self._slack is None or self._slack.clear(connection, lambda: self._truncate(connection))
         except apsw.Error as error:
             if isinstance(error, apsw.IOError):
-                self.doubt_log()
+                self.note_disk_failure()
             return False
         finally:
             connection.set_busy_timeout(self._busy_timeout)
@@ -178,7 +178,7 @@ class Checkpointer:
         if self._file is not None:
             self._checkpoint(connection, apsw.SQLITE_CHECKPOINT_TRUNCATE)
 
-    def _fold(self, connection: apsw.Connection) -> None:
+    def _merge_log(self, connection: apsw.Connection) -> None:
         # Commits are safe in the log: if this fails, or another one is running, the log only stays longer.
         try:
             self._checkpoint(connection, apsw.SQLITE_CHECKPOINT_PASSIVE)
@@ -192,39 +192,39 @@ class Checkpointer:
         try:
             connection.wal_checkpoint(mode=mode)
         except apsw.IOError as error:
-            self._file_failures += extended(error) == apsw.SQLITE_IOERR_FSYNC
-            self.doubt_log()
+            self._file_failures += extended_code(error) == apsw.SQLITE_IOERR_FSYNC
+            self.note_disk_failure()
             raise
 
     def _restore_file(self, path: str) -> None:
-        """Write once more what the log brought into the file. The log is whole, and no other connection writes."""
+        """Rewrite the pages that were copied from the log. The log is complete, and no other connection writes."""
         other, deadline = apsw.Connection(path), time.monotonic() + self._busy_timeout / 1000
         try:
-            other.pragma("journal_mode")  # else it does not know of the log yet
+            other.pragma("journal_mode")  # otherwise it does not know about the log yet
             while (frames := _frames_in_file(other)) is None:
                 if time.monotonic() > deadline:
-                    raise apsw.BusyError("somebody reads an older state")
+                    raise apsw.BusyError("A reader uses an older state.")
                 time.sleep(_PAUSE)
-            write_pages_again(path, frames)
+            rewrite_pages(path, frames)
         finally:
             other.close()
 
 
 def _frames_in_file(connection: apsw.Connection) -> int | None:
-    """Write the log to the file. Returns its frames, or None if a reader or another checkpoint kept some out of it."""
+    """Write the log to the file. Returns its frames, or None if a reader or another checkpoint blocked some."""
     try:
-        frames, written = connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+        frames, checkpointed = connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
     except apsw.BusyError:
         return None
-    return frames if frames == written else None
+    return frames if frames == checkpointed else None
 
 
-def extended(error: apsw.Error) -> int:
+def extended_code(error: apsw.Error) -> int:
     """Return SQLite's exact code for an error; apsw does not declare it."""
     return getattr(error, "extendedresult", 0)
 
 
-def _is_waited_for(connection: apsw.Connection) -> bool:
+def _has_waiting_erasure(connection: apsw.Connection) -> bool:
     """Return whether an erasure waits until the log is empty."""
     query = queries(Dialect.SQLITE)["any_open_log"]
     try:

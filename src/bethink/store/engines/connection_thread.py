@@ -12,7 +12,7 @@ import anyio
 from anyio.lowlevel import current_token
 
 from bethink.base.logs import logger
-from bethink.errors import Unavailable
+from bethink.errors import DatabaseUnavailableError
 
 _log = logger("store")
 
@@ -79,9 +79,9 @@ class ConnectionThread(Generic[ConnectionT]):
         self._process: int | None = None
 
     async def run(self, work: Callable[[ThreadConnection[ConnectionT]], T], *, within: float = math.inf) -> T:
-        """Run `work` on one of the threads. Cancelling does not stop it: it commits or rolls back.
+        """Run `work` on one of the threads. Canceling does not stop it: it commits or rolls back.
 
-        Raises `Unavailable` if no thread was free `within` so many seconds.
+        Raises `DatabaseUnavailableError` if no thread is free `within` this many seconds.
         """
         job = _Job(work)
         with self._guard:
@@ -96,9 +96,9 @@ class ConnectionThread(Generic[ConnectionT]):
             if must_wait and within < math.inf:
                 with anyio.move_on_after(within):
                     await job.done.wait()
-                self._give_up(job, within)
+                self._abandon(job, within)
             await job.done.wait()
-        except BaseException:  # cancelled: wait for its outcome before raising
+        except BaseException:  # canceled: wait for its outcome before raising
             with anyio.CancelScope(shield=True):
                 await job.done.wait()
             raise
@@ -117,19 +117,19 @@ class ConnectionThread(Generic[ConnectionT]):
             for thread in threads:
                 await anyio.to_thread.run_sync(thread.join)
 
-    def _give_up(self, job: "_Job[ConnectionT, Any]", seconds: float) -> None:
+    def _abandon(self, job: "_Job[ConnectionT, Any]", seconds: float) -> None:
         with self._guard:
             job.given_up = not job.taken
         if job.given_up:
             job.done.set()
-            raise Unavailable(f"no connection was free within {seconds:g} seconds.")
+            raise DatabaseUnavailableError(f"No connection was free within {seconds:g} seconds.")
 
     def _check_usable(self) -> None:
         if self._closed:
-            raise Unavailable("the memory is closed.", hint="Open it again before using it.")
+            raise DatabaseUnavailableError("The memory is closed.", hint="Open it again before using it.")
         if self._process not in (None, os.getpid()):
-            raise Unavailable(
-                "the memory was opened in the parent process, before a fork.",
+            raise DatabaseUnavailableError(
+                "The memory was opened in the parent process, before a fork.",
                 hint="Close it before forking, and open it in the process that uses it.",
             )
 

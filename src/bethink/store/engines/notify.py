@@ -6,7 +6,7 @@ from typing import Any
 
 import psycopg
 
-from bethink.store.engines.patience import Patience
+from bethink.store.engines.deadlines import Deadline
 
 CHANNEL = "bethink_jobs"
 _GAP = 0.05
@@ -19,21 +19,21 @@ class NotifySender:
     """
 
     def __init__(
-        self, connect: "Callable[[], psycopg.Connection[dict[str, Any]]]", patience: Callable[[], Patience]
+        self, connect: "Callable[[], psycopg.Connection[dict[str, Any]]]", deadline: Callable[[], Deadline]
     ) -> None:
         self._connect = connect
-        self._patience = patience
+        self._deadline = deadline
         self._state = threading.Condition()
-        self._pulled = self._closed = False
+        self._requested = self._closed = False
         self._thread: threading.Thread | None = None
 
-    def pull(self) -> None:
+    def request(self) -> None:
         """Request a notification. It never blocks and never fails: workers also check by themselves."""
         with self._state:
-            self._pulled = True
+            self._requested = True
             self._state.notify()
             if self._thread is None and not self._closed:
-                self._thread = threading.Thread(target=self._serve, name="bethink-bell", daemon=True)
+                self._thread = threading.Thread(target=self._serve, name="bethink-notify", daemon=True)
                 self._thread.start()
 
     def close(self) -> None:
@@ -46,10 +46,10 @@ class NotifySender:
 
     def _serve(self) -> None:
         connection: psycopg.Connection[dict[str, Any]] | None = None
-        while self._is_pulled():
+        while self._wait_for_request():
             try:
                 connection = connection or self._connect()
-                with self._patience().on(connection.pgconn):
+                with self._deadline().on(connection.pgconn):
                     connection.execute(f"NOTIFY {CHANNEL}".encode())
             except psycopg.Error:
                 if connection is not None:
@@ -60,8 +60,8 @@ class NotifySender:
         if connection is not None:
             connection.close()
 
-    def _is_pulled(self) -> bool:
+    def _wait_for_request(self) -> bool:
         with self._state:
-            self._state.wait_for(lambda: self._pulled or self._closed)
-            pulled, self._pulled = self._pulled, False
-            return pulled
+            self._state.wait_for(lambda: self._requested or self._closed)
+            requested, self._requested = self._requested, False
+            return requested

@@ -12,27 +12,33 @@ from psycopg import errors as pg
 from psycopg.pq import ExecStatus, TransactionStatus
 from psycopg.pq.abc import PGresult
 
-from bethink.errors import BethinkError, Misconfigured, OutcomeUnknown, StoreError, Unavailable
+from bethink.errors import (
+    BethinkError,
+    ConfigurationError,
+    DatabaseError,
+    DatabaseUnavailableError,
+    OutcomeUnknownError,
+)
 from bethink.model.jobs import JobKind
 from bethink.store.db import Clock, Database, Row, Tx, checked_result, system_clock
 from bethink.store.engines.connection_thread import ConnectionThread, ThreadConnection
+from bethink.store.engines.deadlines import Deadline, DeadlineWatcher
 from bethink.store.engines.notify import CHANNEL, NotifySender
-from bethink.store.engines.patience import Guard, Patience
 from bethink.store.engines.postgres_connections import Connection, PostgresConnector, PostgresOptions
-from bethink.store.engines.postgres_errors import brief, ends_connection, refused, translated
+from bethink.store.engines.postgres_errors import brief, ends_connection, refusal_error, translate_error
 from bethink.store.engines.retries import with_retries
 from bethink.store.keys import deployment_key
-from bethink.store.migrate import migrate, newest_version, outdated
-from bethink.store.moves import refuse_if_elsewhere
+from bethink.store.migrate import migrate, newest_version, outdated_error
+from bethink.store.moves import check_not_moved
 from bethink.store.sql import Dialect, Query
 
 T = TypeVar("T")
 
-_LOOK = 1.0
-"""Seconds between two looks for work behind a pooler, through which LISTEN does not work."""
+_POLL_INTERVAL = 1.0
+"""Seconds between two polls for work behind a pooler, where LISTEN does not work."""
 _SCHEMA_LOCK = 0x6265_7468  # "beth"
 RESTORING = "restoring"
-"""The name under which a database says that it was restored, and that it must not be used before that is finished."""
+"""Name of the key that marks an unfinished restore. The database must not be used before it is finished."""
 _SHARED_TABLES = (
     "jobs",
     "attempts",
@@ -56,18 +62,18 @@ class PostgresTx(Tx):
     def __init__(
         self,
         connection: Connection,
-        patience: Patience,
+        deadline: Deadline,
         *,
         begin: bytes,
         clock: Clock,
         repeatable: bool,
-        knows: int | None = None,
+        schema_version: int | None = None,
         admit: Callable[[str], None] | None = None,
     ) -> None:
         super().__init__(clock=clock, repeatable=repeatable)
         self._admit = admit
-        self._patience = patience.on(connection.pgconn)
-        self._knows = knows
+        self._deadline = deadline.on(connection.pgconn)
+        self._schema_version = schema_version
         self._connection = connection
         self._cursor = connection.cursor()
         self._opening = begin
@@ -75,24 +81,24 @@ class PostgresTx(Tx):
     def lock_schema(self) -> None:
         """Acquire the advisory lock that every migrating process takes first."""
         # A migration may take minutes to rewrite a large table, and so may waiting for one.
-        self._patience.lift()
+        self._deadline.lift()
         self._begin()
-        given = self._cursor.execute("SELECT current_setting('lock_timeout') AS wait").fetchone()
+        setting = self._cursor.execute("SELECT current_setting('lock_timeout') AS wait").fetchone()
         self._script("SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0")
         self._cursor.execute("SELECT pg_advisory_xact_lock($1)", [_SCHEMA_LOCK])
-        self._cursor.execute("SELECT set_config('lock_timeout', $1, true)", [(given or {})["wait"]])
+        self._cursor.execute("SELECT set_config('lock_timeout', $1, true)", [(setting or {})["wait"]])
 
     def begin_migration(self) -> None:
         """Acquire the schema's lock, then the one that every writer shares by reading the version.
 
-        In this order and holding nothing else: one that read versions before waiting would block one that writes them.
+        In this order, and without other locks: a process that read versions before waiting would block the migration.
         """
         _command(self._connection, b"ROLLBACK")
         _command(self._connection, self._opening)
-        if self.has_table("schema_version") and not (self.one("describe_roles", role="") or {})["owns"]:
-            raise Misconfigured(
-                "the schema of this database is behind, and this role does not own its tables.",
-                hint="Run 'bethink migrate' as the role that owns them.",
+        if self.has_table("schema_version") and not (self.first("describe_roles", role="") or {})["owns"]:
+            raise ConfigurationError(
+                "The schema of this database is outdated, and this role does not own its tables.",
+                hint="Run 'bethink data migrate' as the role that owns them.",
             )
         self.lock_schema()
         if self.has_table("schema_now"):
@@ -101,16 +107,16 @@ class PostgresTx(Tx):
     def has_table(self, name: str) -> bool:
         """Look the table up on the search path."""
         self._begin()
-        found = self._cursor.execute("SELECT to_regclass($1) IS NOT NULL AS found", [name]).fetchone()
-        return found is not None and found["found"]
+        row = self._cursor.execute("SELECT to_regclass($1) IS NOT NULL AS found", [name]).fetchone()
+        return row is not None and row["found"]
 
     def _open(self) -> None:
-        with self._patience:
+        with self._deadline:
             result = _command(self._connection, self._opening)
-        if self._knows is not None:
-            found = int(result.get_value(0, 0) or b"0")
-            if found != self._knows:
-                raise outdated(found, known=self._knows)
+        if self._schema_version is not None:
+            version = int(result.get_value(0, 0) or b"0")
+            if version != self._schema_version:
+                raise outdated_error(version, supported=self._schema_version)
         moving = result.get_value(0, 1)
         if moving is not None and self._admit is not None:
             self._admit(moving.decode())
@@ -125,15 +131,15 @@ class PostgresTx(Tx):
         self._run(self._queries[f"{name}_together"], [json.dumps(objects, ensure_ascii=False)])
 
     def _script(self, text: str) -> None:
-        with self._patience:
+        with self._deadline:
             self._cursor.execute(text.encode())
 
     def _run(self, query: Query, values: list[object]) -> int:
-        with self._patience:
+        with self._deadline:
             return self._cursor.execute(query.text.encode(), values).rowcount
 
     def _fetch(self, query: Query, values: list[object]) -> list[Row]:
-        with self._patience:
+        with self._deadline:
             return list(self._cursor.execute(query.text.encode(), values).fetchall())
 
 
@@ -156,28 +162,28 @@ class PostgresDatabase(Database):
         self.finishes_restore = False
         """Whether it may be opened while a restore of it is not finished."""
         self.move = ""
-        """The token of the move that is carried out here: it may use a space where others are refused."""
+        """Token of the running move, which may use a space that other transactions may not."""
         self._clock = clock
-        self._guard = Guard(options.deadline / 1000)
-        self._connector = PostgresConnector(options, self._guard)
-        self._unheard = 0.0
+        self._watcher = DeadlineWatcher(options.deadline / 1000)
+        self._connector = PostgresConnector(options, self._watcher)
+        self._waited = 0.0
 
     @property
-    def pooled(self) -> bool:
-        """Whether a pooler stands between this process and the server; known once the database is open."""
-        return self._connector.pooled
+    def is_pooled(self) -> bool:
+        """True if a pooler is between this process and the server. Set once the database is open."""
+        return self._connector.is_pooled
 
     def _start(self) -> None:
-        self._knows = newest_version(self.dialect)
+        self._schema_version = newest_version(self.dialect)
         self._lane = ConnectionThread("postgres", self.options.pool_size, self._connector.connect)
-        self._ear = ConnectionThread("listener", 1, self._connect_listener)
-        self._bell = NotifySender(self._connector.connect, lambda: Patience(self._guard))
+        self._listener = ConnectionThread("listener", 1, self._connect_listener)
+        self._notifier = NotifySender(self._connector.connect, lambda: Deadline(self._watcher))
 
     async def _stop(self) -> None:
-        await self._ear.close()
+        await self._listener.close()
         await self._lane.close()
-        await to_thread.run_sync(self._bell.close)
-        await to_thread.run_sync(self._guard.close)
+        await to_thread.run_sync(self._notifier.close)
+        await to_thread.run_sync(self._watcher.close)
 
     async def run_alone(self, statement: str) -> None:
         """Run a statement on its own connection, for as long as it takes."""
@@ -186,30 +192,30 @@ class PostgresDatabase(Database):
             sent = False
             try:
                 with self._connector.connect() as connection:
-                    if not self.pooled:  # behind a pooler, only transactions have our timeouts
+                    if not self.is_pooled:  # behind a pooler, only transactions have our timeouts
                         connection.execute("SET statement_timeout = 0")
                         connection.execute("SET lock_timeout = 0")
                     sent = True
                     connection.execute(statement.encode())
             except psycopg.Error as error:
                 if sent and ends_connection(error):
-                    raise OutcomeUnknown(
-                        f"the connection was lost while a statement ran: {brief(error)}.", hint="Run it again."
+                    raise OutcomeUnknownError(
+                        f"The connection was lost while a statement ran: {brief(error)}.", hint="Run it again."
                     ) from error
-                raise translated(error, lost=not sent) from error
+                raise translate_error(error, disconnected=not sent) from error
 
         await to_thread.run_sync(work)
 
     def _notify(self, kinds: Set[JobKind]) -> None:
         super()._notify(kinds)
-        self._bell.pull()
+        self._notifier.request()
 
     async def _listen(self, seconds: float) -> bool:
-        if self.pooled:  # LISTEN does not work there: look as often as if something had been heard
+        if self.is_pooled:  # LISTEN does not work there, so poll
             await anyio.sleep(seconds)
-            self._unheard += seconds
-            heard, self._unheard = self._unheard >= _LOOK, self._unheard % _LOOK
-            return heard
+            self._waited += seconds
+            is_due, self._waited = self._waited >= _POLL_INTERVAL, self._waited % _POLL_INTERVAL
+            return is_due
 
         def work(holder: ThreadConnection[Connection]) -> bool:
             try:
@@ -219,47 +225,49 @@ class PostgresDatabase(Database):
                 time.sleep(seconds)
                 return False
 
-        return await self._ear.run(work)
+        return await self._listener.run(work)
 
     def _prepare(self, tx: Tx) -> None:
         migrate(tx)
         self.fingerprint_key = deployment_key(tx, "fingerprint")
-        if not self.finishes_restore and tx.one("find_deployment_key", name=RESTORING) is not None:
-            raise Unavailable(
-                "this database is being restored from a backup.",
-                hint="Wait until 'bethink restore' has ended; if it was interrupted, run it again.",
+        if not self.finishes_restore and tx.first("find_deployment_key", name=RESTORING) is not None:
+            raise DatabaseUnavailableError(
+                "This database is being restored from a backup.",
+                hint="Wait until 'bethink data restore' has ended; if it was interrupted, run it again.",
             )
-        self.unsettled = tx.one("any_open_sink") is not None
+        self.has_open_erasures = tx.first("any_open_sink") is not None
         self._check(tx)
 
     def _check(self, tx: Tx) -> None:
-        """Refuse a server that does not keep spaces apart."""
+        """Reject a server that does not isolate spaces."""
         _check_role(tx)
-        _check_walls(tx)
+        _check_row_security(tx)
 
-    def _wrote(self, space: str | None) -> None:
-        """Take note that something may have been committed. Called on a connection's thread, so it must not fail."""
+    def _note_write(self, space: str | None) -> None:
+        """Note that something may have been committed. Called on a connection's thread, so it must not fail."""
 
     async def _transact(
-        self, body: Callable[[Tx], T], *, space: str | None, read: bool, repeatable: bool, synced: bool = True
+        self, body: Callable[[Tx], T], *, space: str | None, read_only: bool, repeatable: bool, synced: bool = True
     ) -> T:
-        patience = Patience(self._guard)
+        deadline = Deadline(self._watcher)
 
         def work(holder: ThreadConnection[Connection]) -> T:
-            doubts: list[OutcomeUnknown] = []
+            doubts: list[OutcomeUnknownError] = []
 
             def attempt() -> T:
                 try:
                     return self._attempt(
-                        holder, patience, body, space=space, read=read, repeatable=repeatable, synced=synced
+                        holder, deadline, body, space=space, read_only=read_only, repeatable=repeatable, synced=synced
                     )
                 except _Retry as again:
-                    if isinstance(again.meaning, OutcomeUnknown):
+                    if isinstance(again.meaning, OutcomeUnknownError):
                         doubts.append(again.meaning)
                     raise
 
             try:
-                return with_retries(attempt, retry_on=lambda error: isinstance(error, _Retry) and patience.left > 0)
+                return with_retries(
+                    attempt, retry_on=lambda error: isinstance(error, _Retry) and deadline.remaining > 0
+                )
             except _Retry as exhausted:
                 raise next(iter(doubts), exhausted.meaning) from exhausted.__cause__
             except BethinkError as error:
@@ -267,54 +275,55 @@ class PostgresDatabase(Database):
                     raise doubts[0] from error
                 raise
 
-        return await self._lane.run(work, within=patience.seconds)
+        return await self._lane.run(work, within=deadline.seconds)
 
     def _attempt(
         self,
         holder: ThreadConnection[Connection],
-        patience: Patience,
+        deadline: Deadline,
         body: Callable[[Tx], T],
         *,
         space: str | None,
-        read: bool,
+        read_only: bool,
         repeatable: bool,
         synced: bool,
     ) -> T:
         committing = False
         try:
             if holder.current is None:
-                holder.current = self._connector.connect(patience)
+                holder.current = self._connector.connect(deadline)
             connection = holder.current
-            knows = self._knows if self._ready and not read else None
+            schema_version = self._schema_version if self._ready and not read_only else None
             begin = self._connector.begin(
-                space, read=read, synced=synced, asks_version=knows is not None,
+                space, read_only=read_only, synced=synced, asks_version=schema_version is not None,
                 asks_move=self._ready and space is not None,
             )  # fmt: skip
             tx = PostgresTx(
-                connection, patience, begin=begin, clock=self._clock, repeatable=repeatable, knows=knows,
-                admit=lambda moving: refuse_if_elsewhere(moving, space=space or "", read=read, own=self.move),
+                connection, deadline, begin=begin, clock=self._clock, repeatable=repeatable,
+                schema_version=schema_version,
+                admit=lambda moving: check_not_moved(moving, space=space or "", read_only=read_only, own=self.move),
             )  # fmt: skip
-            tx.keys_refused = self.keys_refused
+            tx.key_rejection_period = self.key_rejection_period
             result = checked_result(body(tx))
-            if tx.begun:
-                repeatable, committing = tx.repeatable, not read  # a read has nothing to commit
+            if tx.has_begun:
+                repeatable, committing = tx.repeatable, not read_only  # a read has nothing to commit
                 try:
-                    with patience:
+                    with deadline:
                         _commit(connection)
                 finally:
-                    if committing and synced:  # what is not synced is the access record, which recall does not read
-                        self._wrote(space)
-                self._committed(tx)
+                    if committing and synced:  # only the access log is not synced, and recall does not read it
+                        self._note_write(space)
+                self._after_commit(tx)
         except psycopg.Error as error:
-            raise _outcome(holder, patience, error, committing=committing, repeatable=repeatable) from error
+            raise _outcome(holder, deadline, error, committing=committing, repeatable=repeatable) from error
         except BaseException:
-            _roll_back(holder, patience)
+            _roll_back(holder, deadline)
             raise
         return result
 
     def _connect_listener(self) -> Connection:
         connection = self._connector.connect()
-        with Patience(self._guard).on(connection.pgconn):
+        with Deadline(self._watcher).on(connection.pgconn):
             connection.execute(f"LISTEN {CHANNEL}".encode())
         return connection
 
@@ -330,46 +339,50 @@ def _command(connection: Connection, text: bytes) -> PGresult:
 def _commit(connection: Connection) -> None:
     if _command(connection, b"COMMIT").command_status != b"COMMIT":
         # The server rolled back, because the body continued after a failed statement.
-        raise StoreError(
-            "a statement failed before the commit, so nothing was stored.", hint="Let its error end the body."
+        raise DatabaseError(
+            "A statement failed before the commit, so nothing was stored.", hint="Do not catch it in the body."
         )
 
 
 def _outcome(
     holder: ThreadConnection[Connection],
-    patience: Patience,
+    deadline: Deadline,
     error: psycopg.Error,
     *,
     committing: bool,
     repeatable: bool,
 ) -> Exception:
     """Return the error for a failed transaction, as a `_Retry` if it may run again."""
-    lost = _is_lost(holder, patience, error)
-    what = f"it did not answer within {patience.seconds:g} seconds" if patience.was_cut else brief(error)
-    if lost and committing:
-        unknown = OutcomeUnknown(f"the connection was lost while committing: {what}.")
+    disconnected = _is_lost(holder, deadline, error)
+    reason = f"no response within {deadline.seconds:g} seconds" if deadline.was_cut else brief(error)
+    if disconnected and committing:
+        unknown = OutcomeUnknownError(f"The connection was lost while committing: {reason}.")
         return _Retry(unknown) if repeatable else unknown
-    if (final := refused(error)) is not None:
+    if (final := refusal_error(error)) is not None:
         return final
-    meaning = Unavailable(f"the database cannot be reached: {what}.") if lost else translated(error, lost=False)
-    again = lost or isinstance(error, (pg.SerializationFailure, pg.DeadlockDetected))
+    meaning = (
+        DatabaseUnavailableError(f"Cannot reach the database: {reason}.")
+        if disconnected
+        else translate_error(error, disconnected=False)
+    )
+    again = disconnected or isinstance(error, (pg.SerializationFailure, pg.DeadlockDetected))
     return _Retry(meaning) if again else meaning
 
 
-def _is_lost(holder: ThreadConnection[Connection], patience: Patience, error: psycopg.Error) -> bool:
+def _is_lost(holder: ThreadConnection[Connection], deadline: Deadline, error: psycopg.Error) -> bool:
     """Return whether the connection is lost; otherwise leave it ready for the next transaction."""
-    if patience.was_cut or ends_connection(error):
+    if deadline.was_cut or ends_connection(error):
         holder.drop()
         return True
-    return _roll_back(holder, patience)
+    return _roll_back(holder, deadline)
 
 
-def _roll_back(holder: ThreadConnection[Connection], patience: Patience) -> bool:
+def _roll_back(holder: ThreadConnection[Connection], deadline: Deadline) -> bool:
     if holder.current is None:
         return True
     try:
         if holder.current.info.transaction_status is not TransactionStatus.IDLE:
-            with patience:
+            with deadline:
                 holder.current.execute("ROLLBACK")
     except psycopg.Error:
         holder.drop()
@@ -378,18 +391,18 @@ def _roll_back(holder: ThreadConnection[Connection], patience: Patience) -> bool
 
 
 def _check_role(tx: Tx) -> None:
-    role = tx.one("describe_role")
+    role = tx.first("describe_role")
     if role is not None and role["unbound"]:
-        raise Misconfigured(
-            f"the role {role['name']!r} can bypass row-level security, so spaces are not isolated.",
+        raise ConfigurationError(
+            f"The role {role['name']!r} can bypass row-level security, so spaces are not isolated.",
             hint="Connect as a role created with LOGIN NOSUPERUSER NOBYPASSRLS that owns the database.",
         )
 
 
-def _check_walls(tx: Tx) -> None:
-    breached = [row["name"] for row in tx.all("list_unguarded_tables", shared=list(_SHARED_TABLES))]
-    if breached:
-        raise Misconfigured(
-            f"row-level security is not enforced on {', '.join(breached)}.",
+def _check_row_security(tx: Tx) -> None:
+    unprotected = [row["name"] for row in tx.all("list_unguarded_tables", shared=list(_SHARED_TABLES))]
+    if unprotected:
+        raise ConfigurationError(
+            f"Row-level security is not enforced on {', '.join(unprotected)}.",
             hint="Force it on these tables, with own_space as the only policy.",
         )

@@ -13,8 +13,8 @@ from psycopg.rows import dict_row
 from psycopg.types.string import TextLoader
 
 from bethink.base.frozen import frozen
-from bethink.errors import Misconfigured
-from bethink.store.engines.patience import Guard, Patience
+from bethink.errors import ConfigurationError
+from bethink.store.engines.deadlines import Deadline, DeadlineWatcher
 from bethink.store.engines.postgres_errors import brief, comes_from_pooler
 
 Connection = psycopg.Connection[dict[str, Any]]
@@ -23,7 +23,7 @@ POOLERS = ("auto", "transaction", "none")
 
 @frozen
 class PostgresOptions:
-    """How to connect. Times are milliseconds; waits end by the server's clock, and by ours at the `deadline`."""
+    """Connection options. Times are in milliseconds. The server enforces its timeouts, this process the `deadline`."""
 
     dsn: str = field(repr=False)
     pool_size: int = 10
@@ -37,11 +37,13 @@ class PostgresOptions:
 
     def __post_init__(self) -> None:
         if self.deadline < 1:
-            raise Misconfigured("deadline is not above 0.", hint="Give it in milliseconds, above statement_timeout.")
+            raise ConfigurationError("`deadline` must be above 0.", hint="Use milliseconds, above statement_timeout.")
         if self.pool_size < 1:
-            raise Misconfigured("pool_size must be at least 1.", hint="Set it to the number of connections to use.")
+            raise ConfigurationError(
+                "`pool_size` must be at least 1.", hint="Set it to the number of connections to use."
+            )
         if self.pooler not in POOLERS:
-            raise Misconfigured(f"unknown value pooler = {self.pooler!r}.", hint=f"Use one of {', '.join(POOLERS)}.")
+            raise ConfigurationError(f"Unknown `pooler`: {self.pooler!r}.", hint=f"Use one of {', '.join(POOLERS)}.")
 
     def timeouts(self) -> dict[str, int]:
         """Return the server's timeouts by name."""
@@ -54,14 +56,14 @@ class PostgresOptions:
     def parameters(self, *, pooled: bool = False) -> dict[str, Any]:
         """Return the timeouts as parameters for libpq and the server; a pooler takes only those for libpq."""
         try:
-            given = conninfo_to_dict(self.dsn).get("options") or ""
+            own_options = conninfo_to_dict(self.dsn).get("options") or ""
         except psycopg.ProgrammingError as error:
-            raise Misconfigured(
-                f"cannot parse the PostgreSQL URL: {brief(error)}.",
-                hint="Write postgresql://user@host/database.",
+            raise ConfigurationError(
+                f"Cannot parse the PostgreSQL URL: {brief(error)}.",
+                hint="Use postgresql://user@host/database.",
             ) from error
         server = [] if pooled else [f"-c {name}={value}" for name, value in self.timeouts().items()]
-        options = " ".join([*server, str(given)]).strip()
+        options = " ".join([*server, str(own_options)]).strip()
         return {
             "connect_timeout": max(1, self.connect_timeout // 1000),
             "keepalives": 1,
@@ -76,54 +78,56 @@ class PostgresOptions:
 
 
 class PostgresConnector:
-    """Opens connections, and finds out whether a pooler stands between.
+    """Opens connections, and detects a pooler.
 
-    A pooler in transaction mode gives each transaction a session that others used before and will use after it. So
-    nothing may be left in a session there: no prepared statement, no setting, no lock, and no listening. One in
-    session mode cannot be told from it, and is treated the same.
+    A pooler in transaction mode shares server sessions between clients. So nothing may remain in a session after a
+    transaction: no prepared statement, setting, lock or LISTEN. A pooler in session mode cannot be distinguished, and
+    is treated the same.
     """
 
-    def __init__(self, options: PostgresOptions, guard: Guard) -> None:
+    def __init__(self, options: PostgresOptions, watcher: DeadlineWatcher) -> None:
         self.options = options
-        self._guard = guard
-        self.pooled = options.pooler == "transaction"
+        self._watcher = watcher
+        self.is_pooled = options.pooler == "transaction"
         """Whether any connection so far went through a pooler."""
 
-    def connect(self, patience: Patience | None = None) -> Connection:
-        """Open a connection, in the time that a call has left."""
-        patience = patience or Patience(self._guard)
+    def connect(self, deadline: Deadline | None = None) -> Connection:
+        """Open a connection within the deadline of a call."""
+        deadline = deadline or Deadline(self._watcher)
         try:
-            connection = self._opened(patience)
+            connection = self._open(deadline)
         except psycopg.OperationalError as error:
-            if self.pooled or self.options.pooler == "none" or not comes_from_pooler(error):
+            if self.is_pooled or self.options.pooler == "none" or not comes_from_pooler(error):
                 raise
-            self.pooled = True
-            connection = self._opened(patience)
+            self.is_pooled = True
+            connection = self._open(deadline)
         try:
-            if not self.pooled and self.options.pooler == "auto":
-                with patience.on(connection.pgconn):
-                    self.pooled = _is_pooled(connection)
+            if not self.is_pooled and self.options.pooler == "auto":
+                with deadline.on(connection.pgconn):
+                    self.is_pooled = _is_pooled(connection)
         except BaseException:
             connection.close()
             raise
-        if self.pooled:
+        if self.is_pooled:
             connection.prepare_threshold = None
         # JSON is stored as it was written and read back as text, as on SQLite.
         connection.adapters.register_loader("json", TextLoader)
         return connection
 
-    def begin(self, space: str | None, *, read: bool, synced: bool, asks_version: bool, asks_move: bool) -> bytes:
-        """Return what begins a transaction that sees one space only, and answers with two values.
+    def begin(self, space: str | None, *, read_only: bool, synced: bool, asks_version: bool, asks_move: bool) -> bytes:
+        """Return the statement that begins a transaction on one space. Its result has two values.
 
-        They are the version of the schema and what `moves` says of the space, each if it is asked for.
+        They are the schema version and the mark of a move of the space, each only if requested.
         """
-        timeouts = tuple(self.options.timeouts().items()) if self.pooled else ()
-        return _begin(space, timeouts, read=read, synced=synced, asks_version=asks_version, asks_move=asks_move)
+        timeouts = tuple(self.options.timeouts().items()) if self.is_pooled else ()
+        return _begin(
+            space, timeouts, read_only=read_only, synced=synced, asks_version=asks_version, asks_move=asks_move
+        )
 
-    def _opened(self, patience: Patience) -> Connection:
-        parameters = self.options.parameters(pooled=self.pooled)
-        if patience.left < parameters["connect_timeout"]:
-            parameters["connect_timeout"] = max(1, math.ceil(patience.left))
+    def _open(self, deadline: Deadline) -> Connection:
+        parameters = self.options.parameters(pooled=self.is_pooled)
+        if deadline.remaining < parameters["connect_timeout"]:
+            parameters["connect_timeout"] = max(1, math.ceil(deadline.remaining))
         return Connection.connect(
             self.options.dsn,
             autocommit=True,
@@ -134,7 +138,7 @@ class PostgresConnector:
 
 
 def _is_pooled(connection: Connection) -> bool:
-    # A pooler tells its clients a number of its own in place of the server's process: they cancel by it.
+    # A pooler reports its own process number, which clients use to cancel, instead of the server's.
     row = connection.execute("SELECT pg_backend_pid() AS pid").fetchone()
     return row is None or row["pid"] != connection.info.backend_pid
 
@@ -144,18 +148,18 @@ def _begin(
     space: str | None,
     timeouts: tuple[tuple[str, int], ...],
     *,
-    read: bool,
+    read_only: bool,
     synced: bool,
     asks_version: bool,
     asks_move: bool,
 ) -> bytes:
-    # One string, one round trip: begin the transaction and set the only space it may see. To read the version is to
-    # share a lock on its table until the commit, so no migration comes between; and one that runs is waited for. A move
-    # of a space waits for those who hold that lock, so that every writer has seen its fence.
+    # One string, one round trip: begin the transaction and set the only space it may see. Reading the
+    # version takes a shared lock on its table until the commit: it waits for a running migration, and blocks a new one.
+    # A move of a space waits for the holders of that lock, so that every writer has seen its mark.
     values = [("bethink.space", space or ""), *((name, str(value)) for name, value in timeouts)]
     text = pgsql.SQL("BEGIN{}; {}SELECT {}, {}, {}{}")
     return text.format(
-        pgsql.SQL(" ISOLATION LEVEL REPEATABLE READ READ ONLY" if read else ""),
+        pgsql.SQL(" ISOLATION LEVEL REPEATABLE READ READ ONLY" if read_only else ""),
         pgsql.SQL("" if synced else "SET LOCAL synchronous_commit = off; "),
         pgsql.SQL("version" if asks_version else "NULL"),
         pgsql.SQL("moving({})").format(pgsql.Literal(space)) if asks_move else pgsql.SQL("NULL"),

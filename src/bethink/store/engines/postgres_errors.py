@@ -1,11 +1,20 @@
-"""What PostgreSQL's errors mean: which end the connection, and which of our errors they become."""
+"""Classifies PostgreSQL errors: which ones end the connection, and how they are translated."""
 
 import re
 
 import psycopg
 from psycopg import errors as pg
 
-from bethink.errors import BethinkError, Busy, Conflict, Duplicate, Invalid, Misconfigured, StoreError, Unavailable
+from bethink.errors import (
+    BethinkError,
+    ConfigurationError,
+    ConflictError,
+    DatabaseBusyError,
+    DatabaseError,
+    DatabaseUnavailableError,
+    DuplicateError,
+    InvalidRequestError,
+)
 
 _REFUSED = re.compile(
     r"(role|database) \".*\" does not exist|authentication failed|no password supplied|no pg_hba.conf entry"
@@ -28,43 +37,43 @@ def ends_connection(error: psycopg.Error) -> bool:
 
 
 def comes_from_pooler(error: psycopg.Error) -> bool:
-    """Return whether a pooler refused what only a server takes when a connection starts."""
+    """Return whether a pooler rejected a startup parameter that only a server accepts."""
     return _POOLER.search(str(error)) is not None
 
 
-def refused(error: psycopg.Error) -> Misconfigured | None:
-    """Return the error for a connection that will always be refused; None for any other error."""
+def refusal_error(error: psycopg.Error) -> ConfigurationError | None:
+    """Return the error for a connection that will always be rejected; None for any other error."""
     if _REFUSED.search(str(error)):
         hint = "Check role, password and database."
     elif comes_from_pooler(error):
-        hint = "Take 'options' out of the address and out of PGOPTIONS: a pooler does not pass them on."
+        hint = "Remove 'options' from the address and from PGOPTIONS: a pooler does not forward them."
     else:
         return None
-    return Misconfigured(f"the server refused the connection: {brief(error)}.", hint=hint)
+    return ConfigurationError(f"The server rejected the connection: {brief(error)}.", hint=hint)
 
 
-def translated(error: psycopg.Error, *, lost: bool) -> BethinkError:
-    """Convert a driver error to one of ours."""
-    if lost:
-        return Unavailable(f"the database cannot be reached: {brief(error)}.")
+def translate_error(error: psycopg.Error, *, disconnected: bool) -> BethinkError:
+    """Convert a driver error to a Bethink error."""
+    if disconnected:
+        return DatabaseUnavailableError(f"Cannot reach the database: {brief(error)}.")
     match error:
         case psycopg.DataError() | pg.ProgramLimitExceeded():
             # An index limits the size: retrying never makes a name, a key or a subject shorter.
-            return Invalid(
-                f"the database cannot store this value: {brief(error)}.", hint="Use a shorter or simpler value."
+            return InvalidRequestError(
+                f"The database cannot store this value: {brief(error)}.", hint="Use a shorter or simpler value."
             )
         case pg.UniqueViolation():
-            return Duplicate(f"already exists: {brief(error)}.")
+            return DuplicateError(f"Already exists: {brief(error)}.")
         case psycopg.IntegrityError():
-            return Conflict(f"rejected by the schema: {brief(error)}.")
+            return ConflictError(f"Rejected by the schema: {brief(error)}.")
         case pg.SerializationFailure() | pg.DeadlockDetected() | pg.LockNotAvailable() | pg.QueryCanceled():
-            return Busy(f"waited too long for other transactions: {brief(error)}.")
+            return DatabaseBusyError(f"Waited too long for other transactions: {brief(error)}.")
         case pg.InsufficientPrivilege():
-            return Misconfigured(
-                f"the database role lacks a privilege: {brief(error)}.",
+            return ConfigurationError(
+                f"The database role lacks a privilege: {brief(error)}.",
                 hint="Make the role that Bethink connects as the owner of its tables.",
             )
         case psycopg.OperationalError():
-            return Unavailable(f"the database is unavailable: {brief(error)}.")
+            return DatabaseUnavailableError(f"The database is unavailable: {brief(error)}.")
         case _:
-            return StoreError(f"{type(error).__name__}: {brief(error)}.")
+            return DatabaseError(f"{type(error).__name__}: {brief(error)}.")

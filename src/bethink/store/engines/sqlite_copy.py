@@ -1,4 +1,4 @@
-"""Copies SQLite databases whole while others write to them, and reads a copy without changing it."""
+"""Copies SQLite databases in use, and reads a copy without changing it."""
 
 # pyright: reportUnknownMemberType=false
 
@@ -9,17 +9,17 @@ from pathlib import Path
 
 import apsw
 
-from bethink.errors import Busy, Corrupt, Misconfigured
+from bethink.errors import ConfigurationError, CorruptDatabaseError, DatabaseBusyError
 from bethink.model.backups import Counts
 from bethink.store.db import Tx
-from bethink.store.engines.sqlite import SqliteDatabase, SqliteOptions, translated
-from bethink.store.migrate import standing
+from bethink.store.engines.sqlite import SqliteDatabase, SqliteOptions, translate_error
+from bethink.store.migrate import schema_status
 
 _SIDE_FILES = ("-wal", "-shm", "-journal")
 
 
 @contextmanager
-def _opened(path: Path, *, busy_timeout: int, flags: int = apsw.SQLITE_OPEN_READWRITE) -> Generator[apsw.Connection]:
+def _open(path: Path, *, busy_timeout: int, flags: int = apsw.SQLITE_OPEN_READWRITE) -> Generator[apsw.Connection]:
     try:
         connection = apsw.Connection(str(path), flags=flags)
         try:
@@ -28,22 +28,22 @@ def _opened(path: Path, *, busy_timeout: int, flags: int = apsw.SQLITE_OPEN_READ
         finally:
             connection.close()
     except apsw.Error as error:
-        raise translated(error, SqliteOptions(path=str(path), busy_timeout=busy_timeout)) from error
+        raise translate_error(error, SqliteOptions(path=str(path), busy_timeout=busy_timeout)) from error
 
 
 def _copy(into: apsw.Connection, source: apsw.Connection) -> None:
-    # In one step, which reads one state of the source: it would start over with every commit of others otherwise.
+    # In one step, which reads one state of the source: otherwise it would restart with every commit of others.
     with into.backup("main", source, "main") as copying:
         copying.step(-1)
 
 
 def copy_file(path: Path, into: Path, *, busy_timeout: int) -> None:
-    """Copy a database in use to a new file that needs no other, as it was at one moment."""
+    """Copy a database in use to a new, self-contained file, as of one moment."""
     create = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
     into.touch(mode=0o600)
     with (
-        _opened(path, busy_timeout=busy_timeout) as source,
-        _opened(into, busy_timeout=busy_timeout, flags=create) as copied,
+        _open(path, busy_timeout=busy_timeout) as source,
+        _open(into, busy_timeout=busy_timeout, flags=create) as copied,
     ):
         _copy(copied, source)
         copied.pragma("journal_mode", "delete")
@@ -51,35 +51,35 @@ def copy_file(path: Path, into: Path, *, busy_timeout: int) -> None:
         os.fsync(file.fileno())
 
 
-def put_in_place(copy: Path, path: Path, *, busy_timeout: int) -> Path | None:
-    """Replace a database by a copy, in one transaction that all who have it open see. Returns where a damaged one went.
+def install_copy(copy: Path, path: Path, *, busy_timeout: int) -> Path | None:
+    """Replace a database with a copy, in one transaction. Returns the new path of a damaged database, or None.
 
     A file that cannot be read as a database is kept under another name.
     """
     if path.exists():
         try:
-            _write_over(copy, path, busy_timeout=busy_timeout)
-        except Corrupt:
-            return _move_over(copy, path)
+            _overwrite(copy, path, busy_timeout=busy_timeout)
+        except CorruptDatabaseError:
+            return _move_into_place(copy, path)
         return None
-    _move_over(copy, path)
+    _move_into_place(copy, path)
     return None
 
 
-def _write_over(copy: Path, path: Path, *, busy_timeout: int) -> None:
-    with _opened(copy, busy_timeout=busy_timeout) as source, _opened(path, busy_timeout=busy_timeout) as live:
+def _overwrite(copy: Path, path: Path, *, busy_timeout: int) -> None:
+    with _open(copy, busy_timeout=busy_timeout) as source, _open(path, busy_timeout=busy_timeout) as live:
         _copy(live, source)
         try:
             live.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
         except apsw.BusyError as error:
-            raise Busy(
-                f"{path} is restored, but a reader keeps its write-ahead log, which holds what was there before.",
-                hint="End what reads it; the next process that closes it empties the log.",
+            raise DatabaseBusyError(
+                f"{path} is restored, but a reader still uses its write-ahead log, which has the old data.",
+                hint="Stop the processes that read it. The next one that closes it empties the log.",
             ) from error
     copy.unlink()
 
 
-def _move_over(copy: Path, path: Path) -> Path | None:
+def _move_into_place(copy: Path, path: Path) -> Path | None:
     damaged = None
     if path.exists():
         damaged = path.with_name(f"{path.name}.damaged-{os.getpid()}")
@@ -94,55 +94,55 @@ def _move_over(copy: Path, path: Path) -> Path | None:
     return damaged
 
 
-def unsound(path: Path, *, busy_timeout: int, copied: bool = False, quick: bool = False) -> list[str]:
-    """Return what SQLite itself finds wrong with a file. `copied` says that no process has it open.
+def find_problems(path: Path, *, busy_timeout: int, copied: bool = False, quick: bool = False) -> list[str]:
+    """Return the problems that SQLite finds in a file. `copied` means that no process has it open.
 
-    A quick look reads every page, and does not hold indexes against their tables.
+    A quick check reads every page, but does not compare indexes with their tables.
     """
     flags = apsw.SQLITE_OPEN_READONLY if copied else apsw.SQLITE_OPEN_READWRITE
     try:
-        with _opened(path, busy_timeout=busy_timeout, flags=flags) as connection:
-            asked = "PRAGMA quick_check(20)" if quick else "PRAGMA integrity_check(20)"
-            found = [str(row[0]) for row in connection.execute(asked)]
-            broken = connection.execute("SELECT count(*) FROM pragma_foreign_key_check")
-            lost = sum(int(str(row[0])) for row in broken)
-    except Corrupt as error:
+        with _open(path, busy_timeout=busy_timeout, flags=flags) as connection:
+            pragma = "PRAGMA quick_check(20)" if quick else "PRAGMA integrity_check(20)"
+            results = [str(row[0]) for row in connection.execute(pragma)]
+            orphan_rows = connection.execute("SELECT count(*) FROM pragma_foreign_key_check")
+            orphans = sum(int(str(row[0])) for row in orphan_rows)
+    except CorruptDatabaseError as error:
         return [Exception.__str__(error)]
-    problems = [] if found == ["ok"] else found
-    return [*problems, f"{lost} rows refer to rows that are not there"] if lost else problems
+    problems = [] if results == ["ok"] else results
+    return [*problems, f"{orphans} rows refer to missing rows"] if orphans else problems
 
 
-def counted(path: Path) -> Counts:
-    """Count what a copy holds, whichever version made it."""
-    with _opened(path, busy_timeout=0, flags=apsw.SQLITE_OPEN_READONLY) as connection:
-        known = connection.table_exists(None, "restores")
+def count_rows(path: Path) -> Counts:
+    """Count the rows of a copy of any version."""
+    with _open(path, busy_timeout=0, flags=apsw.SQLITE_OPEN_READONLY) as connection:
+        has_restores = connection.table_exists(None, "restores")
         queries = {
             "spaces": "SELECT count(*) FROM spaces",
             "sessions": "SELECT count(*) FROM sessions",
             "messages": "SELECT count(*) FROM messages",
             "schema_version": "SELECT max(version) FROM schema_version",
-            "epoch": "SELECT coalesce(max(epoch), 0) FROM restores" if known else "SELECT 0",
+            "epoch": "SELECT coalesce(max(epoch), 0) FROM restores" if has_restores else "SELECT 0",
         }
         return Counts(**{name: int(str(connection.execute(query).get)) for name, query in queries.items()})
 
 
 class SqliteCopy(SqliteDatabase):
-    """A copy that is only read: nothing is written to it, and its schema stays what it is."""
+    """A read-only copy. Its schema is not migrated."""
 
     def _connect(self) -> apsw.Connection:
         path = Path(self.options.path)
         if not path.is_file():
-            raise Misconfigured(f"{path} is not a file.", hint="Check the path.")
+            raise ConfigurationError(f"{path} is not a file.", hint="Check the path.")
         return apsw.Connection(f"{path.absolute().as_uri()}?immutable=1", flags=_READS)
 
     _connect_writer = _connect_reader = _connect
 
     def _prepare(self, tx: Tx) -> None:
-        state = standing(tx)
+        state = schema_status(tx)
         state.check()
         if not state.is_current:
-            raise Misconfigured(
-                f"the schema of {self.options.path} is {state.version}.", hint=f"This version reads {state.newest}."
+            raise ConfigurationError(
+                f"The schema of {self.options.path} is {state.version}.", hint=f"This version reads {state.newest}."
             )
 
 

@@ -1,4 +1,4 @@
-"""Writes SQLite's write-ahead log, and what it brought into the file, again after the disk failed to sync them."""
+"""Rewrites SQLite's write-ahead log and the pages it changed, after the disk failed to sync them."""
 
 # pyright: reportUnknownMemberType=false
 
@@ -12,12 +12,12 @@ HEADER, FRAME = 32, 24
 """Bytes before the first frame, and before the page in a frame: section 4 of https://sqlite.org/fileformat2.html."""
 
 
-def write_log_again(path: str) -> None:
-    """Write what the log of a database holds in its place once more, and sync it. No other connection may write.
+def rewrite_log(path: str) -> None:
+    """Rewrite the log of a database in place, and sync it. No other connection may write.
 
-    When a sync fails, Linux forgets which pages it still had to write: they are read as if all were well, the next sync
-    succeeds, and they are not on the disk. The log may begin with commits that were not synced, such as records of
-    reads. With a hole there, all that is synced after it would be lost at a power cut.
+    When a sync fails, Linux forgets which pages were not written: reads still return them and the next sync
+    succeeds, but they are not on the disk. The log may begin with commits that were not synced, such as entries of
+    the access log. With such a gap, everything synced after it would be lost at a power cut.
     """
     log = apsw.VFSFile("", f"{path}-wal", [LOG, 0])  # as SQLite opens it; locks are on another file
     try:
@@ -29,8 +29,8 @@ def write_log_again(path: str) -> None:
         log.xClose()
 
 
-def write_pages_again(path: str, frames: int) -> None:
-    """Write the pages of a log's first frames to the database once more, and sync it.
+def rewrite_pages(path: str, frames: int) -> None:
+    """Rewrite the pages of a log's first frames to the database, and sync it.
 
     All of them must have been written by a checkpoint, and no other connection may write. A checkpoint that does not
     reach the end of the log is not synced, and SQLite does not write its pages a second time: if a later sync fails,
@@ -44,7 +44,7 @@ def write_pages_again(path: str, frames: int) -> None:
         for at in range(HEADER, HEADER + frames * (FRAME + size), FRAME + size):
             frame = log.xRead(FRAME, at)
             if frame[8:16] != salt:
-                raise apsw.CorruptError("the log changed while it was read")
+                raise apsw.CorruptError("The log changed while it was read.")
             newest[int.from_bytes(frame[:4])] = at
             pages = int.from_bytes(frame[4:8]) or pages  # only the last frame of a commit says how many there are
         for page, at in sorted(newest.items()):
@@ -57,6 +57,6 @@ def write_pages_again(path: str, frames: int) -> None:
 
 
 def read_header(log: apsw.VFSFile) -> tuple[int, bytes]:
-    """Return the size of a page, and the salt of every frame since the log was last started anew."""
+    """Return the size of a page, and the salt of every frame since the log was last restarted."""
     header = log.xRead(HEADER, 0)
     return int.from_bytes(header[8:12]), header[16:24]

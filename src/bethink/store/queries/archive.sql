@@ -1,17 +1,17 @@
 -- name: space_made
--- When a space was made.
+-- The time when a space was created.
 SELECT created_at FROM spaces WHERE id = :space;
 
 -- name: set_space_made
--- Set when a space was made, as an archive says.
+-- Set when a space was created, as in an archive.
 UPDATE spaces SET created_at = :at WHERE id = :space;
 
 -- name: any_unselected
--- Whether there is a session memory that no consolidation has seen.
-SELECT session_id FROM session_memories WHERE space_id = :space AND selected = 0 LIMIT 1;
+-- Whether a session summary has not been read by any consolidation.
+SELECT session_id FROM session_summaries WHERE space_id = :space AND selected = 0 LIMIT 1;
 
 -- name: seal_from_the_next_message
--- Begin the chains anew where a message has no seal, because it came from elsewhere.
+-- Restart the chains of sessions with a message that has no seal, because it was imported.
 UPDATE sessions SET sealed_from = last_number + 1
 WHERE space_id = :space AND EXISTS (
     SELECT 1 FROM messages m

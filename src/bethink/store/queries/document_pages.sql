@@ -31,6 +31,6 @@ SELECT entry_columns() FROM documents
 WHERE space_id = :space AND id = :id AND version in_list(:versions) ORDER BY version DESC;
 
 -- name: sources_begun
--- What a document began to rest on with some of its versions.
+-- The sources that some versions of a document added.
 SELECT version, kind, source_id, number FROM document_sources
 WHERE space_id = :space AND document_id = :id AND version in_list(:versions) ORDER BY version, kind, source_id, number;

@@ -14,7 +14,7 @@ VALUES (:space, :id, :version, :at, :parent, :slug, :title, :description, :body,
         :author_kind, :author_id, :reason, :token, :run, :origin, :tags, :metadata);
 
 -- name: record_document_operation
--- Note that a write was carried out.
+-- Record that a write was carried out.
 INSERT INTO document_operations (space_id, key, kind, document_id, version, at)
 VALUES (:space, :key, :kind, :id, :version, :now);
 
@@ -23,11 +23,11 @@ VALUES (:space, :key, :kind, :id, :version, :now);
 SELECT kind, document_id, version FROM document_operations WHERE space_id = :space AND key = :key;
 
 -- name: list_document_operations
--- The idempotency keys of what was written to a document.
+-- The idempotency keys of writes to a document.
 SELECT key FROM document_operations WHERE space_id = :space AND document_id = :id ORDER BY key;
 
 -- name: delete_document_operations
--- Remove the idempotency keys of what was written to a document.
+-- Delete the idempotency keys of writes to a document.
 DELETE FROM document_operations WHERE space_id = :space AND document_id = :id;
 
 -- name: close_document
@@ -100,7 +100,7 @@ FROM pairs(:ids, :numbers) JOIN document_references r
 ORDER BY r.kind, r.target_id;
 
 -- name: current_referrers
--- Which current documents refer to a document, and how.
+-- Current documents that refer to a document, with the kind of reference.
 SELECT r.source_id, r.kind FROM document_references r
 JOIN documents d ON d.space_id = r.space_id AND d.id = r.source_id AND d.version = r.source_version
 WHERE r.space_id = :space AND r.target_id = :target AND d.valid_to IS NULL ORDER BY r.source_id, r.kind;
@@ -112,7 +112,7 @@ VALUES (:space, :document, :version, :kind, :source, :number)
 ON CONFLICT (space_id, document_id, version, kind, source_id, number) DO NOTHING;
 
 -- name: end_document_source
--- Record the last version that rests on a source.
+-- Record the last version that is based on a source.
 UPDATE document_sources SET last_version = :version
 WHERE space_id = :space AND document_id = :document AND kind = :kind AND source_id = :source AND number = :number
   AND last_version IS NULL;
@@ -160,7 +160,7 @@ UPDATE documents SET title = '[redacted]', description = '', body = '', reason =
 WHERE space_id = :space AND id = :id AND redacted = 0;
 
 -- name: redact_resting_on
--- Remove the text of every version that rests on one of these.
+-- Remove the text of every version that is based on one of these sources.
 UPDATE documents SET title = '[redacted]', description = '', body = '', reason = '', redacted = 1, tags = '[]', metadata = '{}'
 WHERE space_id = :space AND redacted = 0 AND EXISTS (
     SELECT 1 FROM document_sources s WHERE s.space_id = documents.space_id AND s.document_id = documents.id

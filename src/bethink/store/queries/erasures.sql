@@ -1,32 +1,32 @@
 -- name: insert_erasure
--- Record that something is to be forgotten.
+-- Record an erasure.
 INSERT INTO erasures (space_id, id, asked_by, key_prefix, reason, requested_at, plan)
 VALUES (:space, :id, :asked_by, :key_prefix, :reason, :now, :plan);
 
 -- name: insert_erasure_sink
--- A place that has to confirm an erasure.
+-- A sink that must confirm an erasure.
 INSERT INTO erasure_sinks (space_id, erasure_id, sink, confirmed_at) VALUES (:space, :erasure, :sink, :confirmed_at);
 
 -- name: confirm_erasure
--- A place says that nothing is left there.
+-- Confirm that a sink has deleted its data.
 UPDATE erasure_sinks SET confirmed_at = :now
 WHERE space_id = :space AND erasure_id = :erasure AND sink = :sink AND confirmed_at IS NULL;
 
 -- name: settle_erasure
--- An erasure that every place has confirmed.
+-- Settle an erasure that every sink has confirmed.
 UPDATE erasures SET settled_at = :now, plan = NULL, receipt = :receipt
 WHERE space_id = :space AND id = :id AND settled_at IS NULL;
 
 -- name: note_receipt
--- Keep what the one who asked is given, also while a place is still to confirm.
+-- Store the receipt, even while a sink has not confirmed yet.
 UPDATE erasures SET plan = :plan, receipt = :receipt WHERE space_id = :space AND id = :id AND settled_at IS NULL;
 
 -- name: withdraw_erasure
--- There was nothing to forget.
+-- There was nothing to delete.
 DELETE FROM erasures WHERE space_id = :space AND id = :id;
 
 -- name: withdraw_tombstones
--- There was nothing to forget.
+-- There was nothing to delete.
 DELETE FROM tombstones WHERE space_id = :space AND erasure_id = :erasure;
 
 -- name: find_erasure
@@ -37,14 +37,15 @@ WHERE space_id = :space AND id = :id /*for_update*/;
 -- name: list_erasures
 -- The erasures of a space, the newest first.
 SELECT space_id, id, asked_by, key_prefix, reason, requested_at, settled_at, plan, receipt FROM erasures
-WHERE space_id = :space ORDER BY requested_at DESC, id DESC LIMIT :limit;
+WHERE space_id = :space /*given before*/ AND (requested_at, id) < (:before, :id) /*end*/
+ORDER BY requested_at DESC, id DESC LIMIT :limit;
 
 -- name: list_erasure_sinks
--- Which places have confirmed an erasure, and when.
+-- The sinks of an erasure, with the time when each confirmed.
 SELECT sink, confirmed_at FROM erasure_sinks WHERE space_id = :space AND erasure_id = :erasure ORDER BY sink;
 
 -- name: list_open_sinks
--- What is still to be confirmed, in any space.
+-- Unconfirmed sinks in all spaces.
 SELECT space_id, erasure_id, sink FROM erasure_sinks WHERE confirmed_at IS NULL
 ORDER BY space_id, erasure_id, sink LIMIT :limit;
 
@@ -53,7 +54,7 @@ ORDER BY space_id, erasure_id, sink LIMIT :limit;
 SELECT erasure_id FROM erasure_sinks WHERE confirmed_at IS NULL AND sink = 'log' LIMIT 1;
 
 -- name: bury
--- What may not come back. The newest erasure of it counts.
+-- Add tombstones for names that must not be stored again. The newest erasure of a name counts.
 INSERT INTO tombstones (space_id, kind, key_id, digest, erasure_id, at)
 SELECT :space, :kind, :key_id, pairs.id, :erasure, pairs.number FROM pairs(:digests, :times) WHERE 1 = 1
 ON CONFLICT (space_id, kind, key_id, digest) DO UPDATE SET erasure_id = excluded.erasure_id, at = excluded.at
@@ -64,30 +65,30 @@ WHERE excluded.at >= tombstones.at;
 SELECT kind, key_id, digest, erasure_id, at FROM tombstones WHERE space_id = :space ORDER BY at, kind, digest;
 
 -- name: tombstones_of_erasure
--- What one erasure forgot.
+-- The tombstones of one erasure.
 SELECT kind, key_id, digest, erasure_id, at FROM tombstones
 WHERE space_id = :space AND erasure_id = :erasure ORDER BY kind, digest;
 
 -- name: find_tombstones
--- Those of some digests that are forgotten.
+-- The tombstones of some digests.
 SELECT kind, key_id, digest, erasure_id, at FROM tombstones
 WHERE space_id = :space AND kind = :kind AND digest in_list(:digests);
 
 -- name: note_written
--- A file or folder with texts of a space was written.
+-- Record a file or folder with texts of a space.
 INSERT INTO written_files (space_id, host, path, kind, written_at) VALUES (:space, :host, :path, :kind, :now)
 ON CONFLICT (space_id, host, path) DO UPDATE SET kind = excluded.kind, written_at = excluded.written_at;
 
 -- name: list_written
--- Where files with texts of a space were written.
+-- The files and folders with texts of a space.
 SELECT host, path, kind, written_at FROM written_files WHERE space_id = :space ORDER BY host, path;
 
 -- name: drop_written
--- A file or folder that is gone.
+-- Remove a file or folder that was deleted.
 DELETE FROM written_files WHERE space_id = :space AND host = :host AND path = :path;
 
 -- name: list_deployment_keys
--- Every key of the deployment whose name begins alike.
+-- Every key of the deployment whose name matches a pattern.
 SELECT name, value FROM deployment_keys WHERE name LIKE :pattern ORDER BY name;
 
 -- name: list_going_messages
@@ -114,52 +115,52 @@ SELECT idempotency_key AS key FROM messages WHERE space_id = :space AND idempote
 SELECT key FROM document_operations WHERE space_id = :space;
 
 -- name: list_going_threads
--- The threads that go with some sessions.
+-- The threads that are deleted with some sessions.
 SELECT id FROM threads WHERE space_id = :space AND (
     session_id in_list(:sessions)
     OR conversation_id IN (SELECT conversation_id FROM sessions WHERE space_id = :space AND id in_list(:sessions))
 ) ORDER BY id;
 
 -- name: name_of_conversation
--- What a conversation is called, and of which agent it is.
+-- The name of a conversation and of its agent.
 SELECT a.name AS agent, c.key FROM conversations c JOIN agents a ON a.space_id = c.space_id AND a.id = c.agent_id
 WHERE c.space_id = :space AND c.id = :id;
 
 -- name: any_open_sink
--- Whether something is still to be confirmed in any space.
+-- Whether any sink in any space is unconfirmed.
 SELECT erasure_id FROM erasure_sinks WHERE confirmed_at IS NULL LIMIT 1;
 
 -- name: left_messages
--- How many of these messages are there.
+-- The number of these messages that still exist.
 SELECT count(*) AS remaining FROM pairs(:ids, :numbers)
 JOIN messages m ON m.space_id = :space AND m.session_id = pairs.id AND m.number = pairs.number;
 
 -- name: left_facts
--- How many of these facts are there, or are named as evidence.
+-- The number of these facts that still exist or have evidence.
 SELECT (SELECT count(*) FROM facts WHERE space_id = :space AND id in_list(:ids))
      + (SELECT count(*) FROM fact_quotes WHERE space_id = :space AND fact_id in_list(:ids))
      + (SELECT count(*) FROM fact_sources WHERE space_id = :space AND fact_id in_list(:ids)) AS remaining;
 
 -- name: left_terms
--- How many of these texts are in the index of words.
+-- The number of these texts that are still in the index of words.
 SELECT count(*) AS remaining FROM pairs(:ids, :numbers)
 JOIN terms t ON t.space_id = :space AND t.kind = :kind AND t.id = pairs.id AND t.number = pairs.number;
 
 -- name: left_terms_of
--- The same for all versions, of what is not a message.
+-- The same for all versions of items other than messages.
 SELECT count(*) AS remaining FROM terms t WHERE t.space_id = :space AND t.kind = :kind AND t.id in_list(:ids)
   AND (t.kind <> 'document' OR EXISTS (
       SELECT 1 FROM documents d WHERE d.space_id = t.space_id AND d.id = t.id AND d.version = t.number AND d.redacted = 1
   ));
 
 -- name: left_vectors
--- How many of these messages have a vector.
+-- The number of these messages that have a vector.
 SELECT count(*) AS remaining FROM pairs(:ids, :numbers)
 JOIN vectors v ON v.space_id = :space AND v.index_id IN (SELECT i.id FROM vector_indexes i) AND v.kind = :kind
   AND v.id = pairs.id AND v.number = pairs.number;
 
 -- name: left_vectors_of
--- The same for all versions, of what is not a message.
+-- The same for all versions of items other than messages.
 SELECT count(*) AS remaining FROM vectors v WHERE v.space_id = :space AND v.index_id IN (SELECT i.id FROM vector_indexes i)
   AND v.kind = :kind AND v.id in_list(:ids)
   AND (v.kind <> 'document' OR EXISTS (
@@ -167,15 +168,15 @@ SELECT count(*) AS remaining FROM vectors v WHERE v.space_id = :space AND v.inde
   ));
 
 -- name: left_threads
--- How many of these threads are there.
+-- The number of these threads that still exist.
 SELECT count(*) AS remaining FROM threads WHERE space_id = :space AND id in_list(:ids);
 
 -- name: left_answers
--- How many answers of models about some sessions are there.
+-- The number of model answers about some sessions.
 SELECT count(*) AS remaining FROM answers WHERE space_id = :space AND key in_list(:ids);
 
 -- name: left_documents
--- How many versions that have a text rest on one of these.
+-- The number of versions with a text that are based on one of these sources.
 SELECT count(*) AS remaining FROM documents d WHERE d.space_id = :space AND d.redacted = 0 AND EXISTS (
     SELECT 1 FROM document_sources s WHERE s.space_id = d.space_id AND s.document_id = d.id
       AND s.version <= d.version AND (s.last_version IS NULL OR s.last_version >= d.version)
@@ -183,23 +184,23 @@ SELECT count(*) AS remaining FROM documents d WHERE d.space_id = :space AND d.re
 );
 
 -- name: left_summaries
--- How many of these sessions have a memory, or a summary of their conversation.
-SELECT (SELECT count(*) FROM session_memories WHERE space_id = :space AND session_id in_list(:ids))
+-- The number of session summaries, and of summaries of the conversations, of these sessions.
+SELECT (SELECT count(*) FROM session_summaries WHERE space_id = :space AND session_id in_list(:ids))
      + (SELECT count(*) FROM summaries s WHERE s.space_id = :space AND s.conversation_id IN (
            SELECT conversation_id FROM sessions WHERE space_id = :space AND id in_list(:ids))) AS remaining;
 
 -- name: left_of_space
--- How many rows of a space that is forgotten are in tables that do not go with it by themselves.
+-- The number of rows of a deleted space in tables without a cascade.
 SELECT (SELECT count(*) FROM spaces WHERE id = :space)
      + (SELECT count(*) FROM messages WHERE space_id = :space)
      + (SELECT count(*) FROM terms WHERE space_id = :space) AS remaining;
 
 -- name: left_vectors_of_space
--- How many vectors of a space are there.
+-- The number of vectors of a space.
 SELECT count(*) AS remaining FROM vectors WHERE space_id = :space;
 
 -- name: sessions_shown
--- The sessions that were shown one of these, in any version.
+-- The sessions that were shown one of these memories, in any version.
 SELECT DISTINCT l.session_id FROM ledger_items i JOIN ledger l ON l.space_id = i.space_id AND l.id = i.ledger_id
 WHERE i.space_id = :space AND i.kind = :kind AND i.id in_list(:ids) ORDER BY l.session_id LIMIT :limit;
 
@@ -210,7 +211,7 @@ JOIN ledger_items i ON i.space_id = :space AND i.kind = 'message' AND i.id = pai
 JOIN ledger l ON l.space_id = i.space_id AND l.id = i.ledger_id ORDER BY l.session_id LIMIT :limit;
 
 -- name: page_recorded_messages
--- Messages after one of them, with their conversation, and what they are known by.
+-- Messages after one of them, with their conversation, and the fields that identify them.
 SELECT m.session_id, m.number, m.recorded_at AS at, m.recorded_at, m.role, m.said_at, m.content, a.name AS agent, c.key
 FROM messages m
 JOIN sessions s ON s.space_id = m.space_id AND s.id = m.session_id
@@ -223,9 +224,9 @@ ORDER BY m.session_id, m.number LIMIT :limit;
 -- Every fact, and when its first version was recorded.
 SELECT id, min(recorded_at) AS at FROM facts WHERE space_id = :space GROUP BY id ORDER BY id;
 
--- name: list_recorded_session_memory
--- Every session memory, and when it was made.
-SELECT session_id AS id, generated_at AS at FROM session_memories WHERE space_id = :space ORDER BY session_id;
+-- name: list_recorded_session_summary
+-- Every session summary, and when it was generated.
+SELECT session_id AS id, generated_at AS at FROM session_summaries WHERE space_id = :space ORDER BY session_id;
 
 -- name: list_recorded_document
 -- Every document that has a text, and when its first such version was written.
@@ -236,7 +237,7 @@ SELECT id, min(valid_from) AS at FROM documents WHERE space_id = :space AND reda
 SELECT id, created_at AS at FROM threads WHERE space_id = :space ORDER BY id;
 
 -- name: list_written_versions
--- Every version of a document that has a text, and what it is known by.
+-- Every version of a document that has a text, and the fields that identify it.
 SELECT id AS document_id, version, id || ':' || version AS id, valid_from AS at, valid_from, valid_to, slug FROM documents
 WHERE space_id = :space AND redacted = 0 ORDER BY documents.id, version;
 
@@ -247,7 +248,7 @@ SELECT id, version, valid_from, slug FROM documents WHERE space_id = :space AND 
 ) ORDER BY id, version;
 
 -- name: texts_of_docs
--- What some entries of the index are, if they were made since a time.
+-- The items behind some index entries, if they were created since a time.
 SELECT doc, kind, id, number FROM terms WHERE doc in_list(:docs) AND at >= :since ORDER BY doc;
 
 -- name: redact_unproven
@@ -257,7 +258,7 @@ WHERE space_id = :space AND redacted = 0 AND author_kind <> 'user'
   AND (id, version) IN (SELECT pairs.id, pairs.number FROM pairs(:ids, :numbers)) RETURNING id;
 
 -- name: list_extraction_answers
--- What models answered about sessions.
+-- Model answers about sessions.
 SELECT key, content FROM answers WHERE space_id = :space AND kind = :kind;
 
 -- name: list_claims
@@ -265,5 +266,5 @@ SELECT key, content FROM answers WHERE space_id = :space AND kind = :kind;
 SELECT id, CAST(claim AS text) AS claim, detail, COALESCE(note, '') AS note FROM reviews WHERE space_id = :space;
 
 -- name: drop_review
--- Remove a claim under review that repeats what is gone.
+-- Delete a claim under review that repeats deleted text.
 DELETE FROM reviews WHERE space_id = :space AND id = :id;

@@ -1,5 +1,5 @@
 -- name: page_facts_recorded
--- Versions of facts that fit what is given, by when they were recorded.
+-- Versions of facts that match the given values, by when they were recorded.
 SELECT fact_columns() FROM facts
 WHERE space_id = :space
   /*given at*/ AND recorded_at <= :at /*end*/
@@ -17,7 +17,7 @@ ORDER BY /*given oldest*/ recorded_at, id, version /*else*/ recorded_at DESC, id
 LIMIT :limit;
 
 -- name: page_facts_retired
--- Retired versions of facts that fit what is given, by when they were retired.
+-- Replaced versions of facts that match the given values, by when they were replaced.
 SELECT fact_columns() FROM facts
 WHERE space_id = :space AND retired_at IS NOT NULL AND retired_at <= :until
   /*given subject*/ AND subject = :subject /*end*/

@@ -4,7 +4,7 @@ created_at, recorded_at, retired_at, retired_by, model, prompt, extractor, evide
 happened_to, flags, ended_by, expires_at, pinned_at, unpinned_at;
 
 -- name: insert_fact
--- Insert a fact. A learnt fact has an effect key, which is refused a second time.
+-- Insert a fact. A learned fact has an effect key, which is rejected a second time.
 INSERT INTO facts (space_id, id, version, content, kind, origin, source, tags, metadata, entities, subject, slot,
                    valid_from, valid_to, created_at, recorded_at, digest, effect, token, model, prompt, extractor,
                    evidence, speaker, scope, happened_from, happened_to, flags, ended_by, expires_at, pinned_at)
@@ -13,16 +13,16 @@ VALUES (:space, :id, :version, :content, :kind, :origin, :source, :tags, :metada
         :evidence, :speaker, :scope, :happened_from, :happened_to, :flags, :ended_by, :expires_at, :pinned_at);
 
 -- name: retire_fact
--- Retire a fact: it can still be found as of an earlier time.
+-- Mark a fact as replaced. It can still be found as of an earlier time.
 UPDATE facts SET retired_at = :now, retired_by = :by
 WHERE space_id = :space AND id = :id AND retired_at IS NULL;
 
 -- name: mark_fact_stated
--- A person approved what the current version of a fact says.
+-- Record that a person approved the current version of a fact.
 UPDATE facts SET evidence = 'stated' WHERE space_id = :space AND id = :id AND retired_at IS NULL;
 
 -- name: renew_fact
--- Let a fact that expires do so later, because it was said again.
+-- Postpone the expiry of a fact, because it was said again.
 UPDATE facts SET expires_at = :at
 WHERE space_id = :space AND id = :id AND retired_at IS NULL AND expires_at < :at;
 
@@ -32,12 +32,12 @@ UPDATE facts SET pinned_at = :now, unpinned_at = NULL
 WHERE space_id = :space AND id = :id AND retired_at IS NULL AND (pinned_at IS NULL OR unpinned_at IS NOT NULL);
 
 -- name: unpin_fact
--- Take a pin back, and keep until when it was there.
+-- Unpin a fact, and record when.
 UPDATE facts SET unpinned_at = :now
 WHERE space_id = :space AND id = :id AND retired_at IS NULL AND pinned_at IS NOT NULL AND unpinned_at IS NULL;
 
 -- name: last_fact_version
--- The newest version of a fact; removed ones that were shown count, so that their refs are not reused.
+-- The newest version of a fact; deleted ones that were shown count, so that their refs are not reused.
 SELECT max(version) AS version FROM (
     SELECT version FROM facts WHERE space_id = :space AND id = :id
     UNION ALL SELECT number FROM ledger_items WHERE space_id = :space AND kind = 'fact' AND id = :id
@@ -52,17 +52,17 @@ WHERE space_id = :space AND id = :id AND retired_at IS NULL;
 -- Every version of a fact, oldest first.
 SELECT fact_columns() FROM facts WHERE space_id = :space AND id = :id ORDER BY version;
 
--- name: learnt_fact
--- The version of a fact that was learnt from messages; later versions were written by hand.
+-- name: learned_fact
+-- The version of a fact that was learned from messages; later versions were written by hand.
 SELECT fact_columns() FROM facts
 WHERE space_id = :space AND id = :id AND effect IS NOT NULL ORDER BY version LIMIT 1;
 
--- name: learnt_effect
--- The effect key that a fact was first stored by.
+-- name: learned_effect
+-- The effect key under which a fact was first learned.
 SELECT effect FROM facts WHERE space_id = :space AND id = :id AND effect IS NOT NULL ORDER BY version LIMIT 1;
 
 -- name: facts_saying
--- Current facts that say the same with another spelling.
+-- Current facts with the same words in another spelling.
 SELECT fact_columns() FROM facts
 WHERE space_id = :space AND digest = :digest AND retired_at IS NULL ORDER BY recorded_at, id;
 
@@ -73,21 +73,21 @@ WHERE space_id = :space AND subject = :subject AND slot = :slot AND slot IS NOT 
   AND retired_at IS NULL ORDER BY recorded_at, id;
 
 -- name: list_attributes
--- What holds now and can have only one value at a time, the newest first.
+-- Valid facts that can have only one value at a time, the newest first.
 SELECT fact_columns() FROM facts
 WHERE space_id = :space AND slot IS NOT NULL AND retired_at IS NULL AND (valid_to IS NULL OR valid_to > :now)
   AND (expires_at IS NULL OR expires_at > :now)
 ORDER BY created_at DESC, id DESC LIMIT :limit;
 
 -- name: list_wishes
--- What people want that holds at a time, the newest first.
+-- Preferences and instructions that are valid at a time, the newest first.
 SELECT fact_columns() FROM facts
 WHERE space_id = :space AND kind in_list(:kinds) AND origin = 'user' AND retired_at IS NULL
   AND (valid_to IS NULL OR valid_to > :now) AND (expires_at IS NULL OR expires_at > :now)
 ORDER BY created_at DESC, id LIMIT :limit;
 
 -- name: search_facts
--- Some facts with their terms, if they were known at a time.
+-- Some facts with their terms, if they were current at a time.
 SELECT t.terms_packed AS terms, t.hits, t.doc, fact_columns(f)
 FROM (SELECT doc, id, number, packed(terms) AS terms_packed, hits FROM terms WHERE doc in_list(:docs)) t
 JOIN facts f ON f.space_id = :space AND f.id = t.id AND f.version = t.number
@@ -95,13 +95,13 @@ WHERE f.recorded_at <= :at AND (f.retired_at IS NULL OR f.retired_at > :at)
 ORDER BY f.id;
 
 -- name: list_facts
--- Every fact known at a time, oldest first.
+-- Every fact that was current at a time, oldest first.
 SELECT fact_columns() FROM facts
 WHERE space_id = :space AND recorded_at <= :at AND (retired_at IS NULL OR retired_at > :at) /*only(fact facts)*/
 ORDER BY recorded_at, id;
 
 -- name: page_facts
--- The facts known at a time, ordered by id, after one.
+-- The facts that were current at a time, ordered by id, after one.
 SELECT fact_columns() FROM facts
 WHERE space_id = :space AND recorded_at <= :at AND (retired_at IS NULL OR retired_at > :at) AND id > :after
   /*only(fact facts)*/
@@ -125,30 +125,30 @@ ORDER BY created_at, id;
 DELETE FROM facts WHERE space_id = :space AND id = :id;
 
 -- name: list_unsupported_facts
--- Learnt facts without any source message left.
+-- Learned facts without any remaining source message.
 SELECT DISTINCT f.id FROM facts f WHERE f.space_id = :space AND f.effect IS NOT NULL AND NOT EXISTS (
     SELECT 1 FROM fact_sources s WHERE s.space_id = f.space_id AND s.fact_id = f.id
 );
 
 -- name: successor_of_fact
--- The successor of a fact, from its newest version: older versions were retired by the fact itself.
+-- The successor of a fact, from its newest version: older versions were replaced by the fact itself.
 SELECT retired_by FROM facts WHERE space_id = :space AND id = :id ORDER BY version DESC LIMIT 1;
 
 -- name: facts_retired_by
--- What a fact had retired, apart from its own versions.
+-- The facts that a fact replaced, except its own versions.
 SELECT fact_columns() FROM facts
 WHERE space_id = :space AND retired_by = :id AND id <> :id;
 
 -- name: inherit_retired
--- What a removed fact had retired is now retired by its successor.
+-- Facts that a deleted fact replaced are now replaced by its successor.
 UPDATE facts SET retired_by = :heir WHERE space_id = :space AND id = :id AND version = :version;
 
 -- name: hold_again
--- Revive a version of a fact that was retired by a removed fact without a successor.
+-- Restore a version of a fact that was replaced by a deleted fact without a successor.
 UPDATE facts SET retired_at = NULL, retired_by = NULL WHERE space_id = :space AND id = :id AND version = :version;
 
 -- name: unend_facts
--- Let facts that a removed one ended last as long as before.
+-- Restore the original end of facts that a deleted fact ended.
 UPDATE facts SET ended_by = NULL, valid_to = (
     SELECT f.valid_to FROM facts f WHERE f.space_id = facts.space_id AND f.id = facts.id AND f.version = facts.version - 1
 )
@@ -168,11 +168,11 @@ INSERT INTO fact_sources (space_id, fact_id, session_id, number) VALUES (:space,
 ON CONFLICT (space_id, fact_id, session_id, number) DO NOTHING;
 
 -- name: drop_message_sources
--- Nothing rests on a message any more.
+-- Remove a message from the sources of facts.
 DELETE FROM fact_sources WHERE space_id = :space AND session_id = :session AND number = :number;
 
 -- name: drop_message_quotes
--- Nothing quotes a message any more.
+-- Delete the quotes of a message.
 DELETE FROM fact_quotes WHERE space_id = :space AND session_id = :session AND number = :number;
 
 -- name: fact_sources
@@ -190,8 +190,8 @@ WHERE s.space_id = :space AND s.fact_id = :id;
 SELECT fact_id, session_id, number FROM fact_sources WHERE space_id = :space ORDER BY fact_id, session_id, number;
 
 -- name: facts_stated_by
--- The facts learnt from some messages, or from whole sessions (number 0), as they were at a time, and what retired them,
--- and so on to the last. Each fact is read once, however many messages lead to it.
+-- The facts learned from some messages, or from entire sessions (number 0), as they were at a time, and their
+-- successors. Each fact is read once, however many messages lead to it.
 WITH RECURSIVE said AS (
     SELECT DISTINCT s.session_id, s.number, s.fact_id FROM pairs(:ids, :numbers)
     JOIN fact_sources s ON s.space_id = :space AND s.session_id = pairs.id
@@ -213,7 +213,7 @@ LEFT JOIN said ON said.fact_id = f.id AND f.effect IS NOT NULL
 ORDER BY f.id, f.version, said.session_id, said.number;
 
 -- name: confidential_sources
--- Those of some messages, or of whole sessions (number 0), that state a fact with a flag. The newest version of a fact
+-- Those of some messages, or entire sessions (number 0), that state a fact with a flag. The newest version of a fact
 -- decides, whatever time a question asks about: a later request for confidence covers earlier messages.
 SELECT DISTINCT pairs.id, pairs.number FROM pairs(:ids, :numbers)
 JOIN fact_sources s ON s.space_id = :space AND s.session_id = pairs.id
@@ -223,7 +223,7 @@ JOIN facts f ON f.space_id = :space AND f.id = s.fact_id
 WHERE CAST(f.flags AS TEXT) LIKE :flag;
 
 -- name: facts_standing_in
--- The facts that held at a time in some slots, the newest last. Only a time in the past needs those retired since.
+-- The valid facts of some slots at a time, the newest last. Only a time in the past needs those replaced since.
 SELECT id, version, content, subject, slot, created_at, recorded_at FROM facts
 WHERE space_id = :space AND subject in_list(:subjects) AND slot in_list(:slots) AND slot IS NOT NULL
   AND retired_at IS NULL AND recorded_at <= :at AND (valid_to IS NULL OR valid_to > :now)
@@ -242,12 +242,12 @@ VALUES (:space, :fact, :support, :place, :session, :number, :text, :context, :st
 ON CONFLICT (space_id, fact_id, support, place) DO NOTHING;
 
 -- name: fact_quotes
--- The quotes of a fact, each time it was said after the other.
+-- The quotes of a fact, one occurrence after the other.
 SELECT support, place, session_id, number, text, context, statement, parts FROM fact_quotes
 WHERE space_id = :space AND fact_id = :id ORDER BY support, place;
 
 -- name: delete_broken_supports
--- Remove what is left of the times that some facts were said of which a quote is gone, with the statement made of it.
+-- Delete the remaining quotes and statements of occurrences that have lost a quote.
 DELETE FROM fact_quotes WHERE space_id = :space AND fact_id in_list(:ids) AND parts > (
     SELECT count(*) FROM fact_quotes q
     WHERE q.space_id = :space AND q.fact_id = fact_quotes.fact_id AND q.support = fact_quotes.support

@@ -1,8 +1,8 @@
 -- name: queue_job
--- Queue a job, in the transaction that makes it necessary. Newer work ends a pause and revives a dead job.
+-- Queue a job, in the transaction that makes it necessary. Newer work ends a pause and revives an abandoned job.
 -- Queueing always raises the watermark, even for something older: there is new work to do.
--- Tokens start at the current time, so that none is reused when a space is forgotten and created again.
--- No rest and no lease lasts a week: what is due later than that is from a clock that was ahead, and is due now.
+-- Tokens start at the current time, so that none is reused when a space is deleted and created again.
+-- No pause and no lease lasts a week: a later due time comes from a clock that was ahead, and means now.
 INSERT INTO jobs (space_id, kind, key, queued_at, status, due_at, input_watermark, token)
 VALUES (:space, :kind, :key, :now, 'queued', :now, :watermark, :now)
 ON CONFLICT (space_id, kind, key) DO UPDATE SET
@@ -22,7 +22,7 @@ VALUES (:space, :kind, :key, :now, 'waiting', :due, :now)
 ON CONFLICT (space_id, kind, key) DO UPDATE SET due_at = excluded.due_at WHERE jobs.status = 'waiting';
 
 -- name: claim_jobs
--- Claim the jobs that are due, the oldest first, each with a token above all before. A crash has used up an attempt.
+-- Lease the jobs that are due, the oldest first, each with a higher token than before. A crash has used up an attempt.
 -- Retries have their own index, which a parameter in the condition would prevent from being used.
 WITH fresh AS MATERIALIZED (
     SELECT space_id, kind, key FROM jobs
@@ -56,19 +56,19 @@ WHERE jobs.space_id = picked.space_id AND jobs.kind = picked.kind AND jobs.key =
 RETURNING jobs.space_id, jobs.kind, jobs.key, jobs.token, jobs.attempts, jobs.input_watermark, jobs.queued_at;
 
 -- name: claim_job
--- Claim one job by its name, if it is due.
+-- Lease one job by its name, if it is due.
 UPDATE jobs SET status = 'running', token = token + 1, worker = :worker, attempts = attempts + 1,
     started_at = :now, finished_at = NULL, due_at = :lease
 WHERE space_id = :space AND kind = :kind AND key = :key AND due_at <= :now AND status <> 'waiting'
 RETURNING space_id, kind, key, token, attempts, input_watermark, queued_at;
 
 -- name: list_due
--- What there is to claim, the longest due first, without claiming it.
+-- Jobs that can be leased, the longest due first, without leasing them.
 SELECT space_id, key, token FROM jobs
 WHERE kind = :kind AND due_at <= :now AND status <> 'waiting' ORDER BY due_at LIMIT :limit;
 
 -- name: any_due
--- Whether there is anything to claim.
+-- Whether any job can be leased.
 SELECT key FROM jobs WHERE kind = :kind AND due_at <= :now AND status <> 'waiting' LIMIT 1;
 
 -- name: list_quiet
@@ -87,23 +87,23 @@ UPDATE jobs SET status = CASE WHEN CAST(:due AS bigint) IS NULL THEN 'done' ELSE
 WHERE space_id = :space AND kind = :kind AND key = :key AND status = 'waiting';
 
 -- name: beat_job
--- Renew a claim. Changes nothing once the claim is lost.
+-- Renew a lease. Changes nothing once the lease is lost.
 UPDATE jobs SET due_at = :lease
 WHERE space_id = :space AND kind = :kind AND key = :key AND token = :token AND status = 'running';
 
 -- name: charge_job
--- Record the cost of a model call, under a claim that is still valid.
+-- Record the cost of a model call, under a lease that is still valid.
 UPDATE jobs SET calls = calls + :calls, input_tokens = input_tokens + :input_tokens,
     output_tokens = output_tokens + :output_tokens, cost = cost + :cost
 WHERE space_id = :space AND kind = :kind AND key = :key AND token = :token AND status = 'running';
 
 -- name: hold_claim
--- The watermark of a job, if the claim is still valid; locked until the transaction ends.
+-- The watermark of a job, if the lease is still valid; locked until the transaction ends.
 SELECT input_watermark FROM jobs
 WHERE space_id = :space AND kind = :kind AND key = :key AND token = :token AND status = 'running' /*for_update*/;
 
 -- name: finish_job
--- End a claim, if it is still valid.
+-- End a lease, if it is still valid.
 UPDATE jobs SET status = :status, due_at = :due, outcome = :outcome, last_error = :error, worker = NULL,
     finished_at = :now, attempts = CASE WHEN CAST(:attempts AS bigint) IS NULL THEN attempts ELSE :attempts END,
     success_watermark = COALESCE(:watermark, success_watermark),
@@ -111,42 +111,42 @@ UPDATE jobs SET status = :status, due_at = :due, outcome = :outcome, last_error 
 WHERE space_id = :space AND kind = :kind AND key = :key AND token = :token AND status = 'running';
 
 -- name: record_attempt
--- Keep why an attempt failed.
+-- Record why an attempt failed.
 INSERT INTO attempts (space_id, kind, key, token, started_at, ended_at, error)
 SELECT space_id, kind, key, token, started_at, :now, :error FROM jobs
 WHERE space_id = :space AND kind = :kind AND key = :key AND token = :token
 ON CONFLICT (space_id, kind, key, token) DO NOTHING;
 
 -- name: prune_attempts
--- Keep the last attempts of a job only.
+-- Delete all but the last attempts of a job.
 DELETE FROM attempts WHERE space_id = :space AND kind = :kind AND key = :key AND token <= :token - :kept;
 
 -- name: cancel_job
--- Cancel a job that was done otherwise; a claim on it is lost.
+-- Cancel a job that was done in another way. Its lease is lost.
 UPDATE jobs SET status = 'waiting', due_at = :due, worker = NULL, token = token + 1, quoted_from = NULL
 WHERE space_id = :space AND kind = :kind AND key = :key;
 
 -- name: cancel_forgotten_jobs
--- The same for sessions without any messages left.
+-- The same for sessions without any remaining messages.
 UPDATE jobs SET status = 'waiting', due_at = :due, worker = NULL, token = token + 1, quoted_from = NULL
 WHERE space_id = :space AND kind = :kind AND key in_list(:sessions);
 
 -- name: list_spaces
--- The spaces that ever had a job, by name: every space that holds anything here.
+-- The spaces that ever had a job, by name: every space that is not empty.
 SELECT DISTINCT space_id FROM jobs WHERE space_id > :after ORDER BY space_id LIMIT :limit;
 
 -- name: fence_extractors
--- Revoke the claims on some sessions and let their jobs start over, without counting an attempt.
+-- Revoke the leases on some sessions and restart their jobs, without counting an attempt.
 UPDATE jobs SET token = token + 1, status = 'queued', due_at = :now, worker = NULL, attempts = attempts - 1
 WHERE space_id = :space AND kind = :kind AND key in_list(:sessions) AND status = 'running';
 
 -- name: fence_writers
--- Revoke the claims of all writers of a space and let their jobs start over, without counting an attempt.
+-- Revoke the leases of all writers of a space and restart their jobs, without counting an attempt.
 UPDATE jobs SET token = token + 1, status = 'queued', due_at = :now, worker = NULL, attempts = attempts - 1
 WHERE space_id = :space AND kind <> :kind AND status = 'running';
 
 -- name: note_quoted
--- Remember from which record on a session was only quoted.
+-- Record after which record a session was only quoted.
 UPDATE jobs SET quoted_from = COALESCE(quoted_from, :start) WHERE space_id = :space AND kind = :kind AND key = :key;
 
 -- name: list_quoted
@@ -159,18 +159,18 @@ SELECT space_id, key FROM jobs
 WHERE space_id = :space AND kind = :kind AND quoted_from IS NOT NULL ORDER BY queued_at LIMIT :limit;
 
 -- name: find_quoted
--- From which record on a session was only quoted.
+-- The record after which a session was only quoted.
 SELECT quoted_from FROM jobs
 WHERE space_id = :space AND kind = :kind AND key = :key AND quoted_from IS NOT NULL /*for_update*/;
 
 -- name: forget_quoted
--- What was quoted is about to be learnt from.
+-- Clear the mark of a session that was only quoted, before it is learned from.
 UPDATE jobs SET quoted_from = NULL WHERE space_id = :space AND kind = :kind AND key = :key;
 
 -- name: list_marked
 -- Sessions of all spaces that have something to learn, the oldest job first.
 SELECT space_id, key FROM jobs
-WHERE kind = :kind AND status IN ('queued', 'running', 'failed', 'dead')
+WHERE kind = :kind AND status IN ('queued', 'running', 'failed', 'abandoned')
 ORDER BY queued_at, space_id, key LIMIT :limit;
 
 -- name: list_jobs
@@ -186,12 +186,12 @@ SELECT space_id, kind, key, status, queued_at, due_at, token, worker, attempts, 
 FROM jobs WHERE space_id = :space AND kind = :kind AND key = :key;
 
 -- name: retry_job
--- Let a failed or dead job start over.
+-- Restart a failed or abandoned job.
 UPDATE jobs SET status = 'queued', due_at = :now, attempts = 0
-WHERE space_id = :space AND kind = :kind AND key = :key AND status IN ('failed', 'dead');
+WHERE space_id = :space AND kind = :kind AND key = :key AND status IN ('failed', 'abandoned');
 
 -- name: count_jobs
--- How many jobs there are in each state but done: kept by triggers, never counted.
+-- The number of jobs in each state except done: maintained by triggers, never counted.
 SELECT kind, status, CAST(SUM(count) AS bigint) AS count FROM job_counts WHERE status <> 'done'
 GROUP BY kind, status HAVING SUM(count) > 0 ORDER BY kind, status;
 
@@ -222,7 +222,7 @@ ON CONFLICT (day, slot) DO UPDATE SET
     output_tokens = spending.output_tokens + excluded.output_tokens, cost = spending.cost + excluded.cost;
 
 -- name: spend_on_model
--- Add to what a kind of work has cost today with a model, in this worker's own row.
+-- Add to today's spending on a kind of work with a model, in this worker's own row.
 INSERT INTO model_spending (day, kind, model, slot, calls, input_tokens, output_tokens, cost)
 VALUES (:day, :kind, :model, :slot, :calls, :input_tokens, :output_tokens, :cost)
 ON CONFLICT (day, kind, model, slot) DO UPDATE SET calls = model_spending.calls + excluded.calls,
@@ -231,7 +231,7 @@ ON CONFLICT (day, kind, model, slot) DO UPDATE SET calls = model_spending.calls 
     cost = model_spending.cost + excluded.cost;
 
 -- name: spend_on_space
--- Add to what a space has cost today, unless it was forgotten.
+-- Add to today's spending of a space, unless it was deleted.
 INSERT INTO space_spending (space_id, day, calls, input_tokens, output_tokens, cost)
 SELECT id, :day, :calls, :input_tokens, :output_tokens, :cost FROM spaces WHERE id = :space
 ON CONFLICT (space_id, day) DO UPDATE SET calls = space_spending.calls + excluded.calls,
@@ -250,7 +250,7 @@ FROM spending WHERE day = :day;
 INSERT INTO deployment_keys (name, value) VALUES (:name, :value) ON CONFLICT (name) DO NOTHING;
 
 -- name: set_deployment_value
--- Store something that there is one of, in the place of what was there.
+-- Store a value, replacing the previous one.
 INSERT INTO deployment_keys (name, value) VALUES (:name, :value)
 ON CONFLICT (name) DO UPDATE SET value = excluded.value;
 

@@ -18,9 +18,9 @@ SELECT DISTINCT run FROM answers WHERE space_id = :space AND kind = :kind AND ke
 SELECT position, content FROM answers
 WHERE space_id = :space AND kind = :kind AND key = :key AND run = :run ORDER BY position;
 
--- name: put_session_memory
--- Replace the memory of a session.
-INSERT INTO session_memories (space_id, session_id, raw_memory, summary, slug, until_number, source_updated_at,
+-- name: put_session_summary
+-- Replace the summary of a session.
+INSERT INTO session_summaries (space_id, session_id, raw_memory, summary, slug, until_number, source_updated_at,
                               generated_at, model, prompt, extractor, token, said_from, said_until)
 SELECT :space, :session, :raw_memory, :summary, :slug, :until, :source_updated_at, :now, :model, :prompt,
        :extractor, :token, min(m.said_at), max(m.said_at)
@@ -33,32 +33,32 @@ ON CONFLICT (space_id, session_id) DO UPDATE SET
     extractor = excluded.extractor, token = excluded.token, said_from = excluded.said_from,
     said_until = excluded.said_until;
 
--- name: find_session_memory
--- The memory of a session.
+-- name: find_session_summary
+-- The summary of a session.
 SELECT space_id, session_id, raw_memory, summary, slug, until_number, source_updated_at, generated_at, model, prompt,
        extractor, said_from, said_until
-FROM session_memories WHERE space_id = :space AND session_id = :session;
+FROM session_summaries WHERE space_id = :space AND session_id = :session;
 
 -- name: start_over
--- Let a session that was only quoted be learnt from, from the first record that was.
+-- Reset a session that was only quoted, so that it is learned from after its first quoted record.
 UPDATE sessions SET processed_until = CASE WHEN CAST(:start AS bigint) > 0 THEN :start END, invalidated_at = NULL,
     rests = 0
 WHERE space_id = :space AND id = :session AND learns = 1;
 
--- name: drop_session_memory
--- Remove the memory of a session.
-DELETE FROM session_memories WHERE space_id = :space AND session_id = :session;
+-- name: drop_session_summary
+-- Delete the summary of a session.
+DELETE FROM session_summaries WHERE space_id = :space AND session_id = :session;
 
--- name: forget_session_memories
--- Remove the memories of some sessions.
-DELETE FROM session_memories WHERE space_id = :space AND session_id in_list(:sessions);
+-- name: forget_session_summaries
+-- Delete the summaries of some sessions.
+DELETE FROM session_summaries WHERE space_id = :space AND session_id in_list(:sessions);
 
 -- name: forget_session_answers
 -- Remove the answers of models about some sessions.
 DELETE FROM answers WHERE space_id = :space AND kind = :kind AND key in_list(:sessions);
 
 -- name: forget_writers_answers
--- Remove the answers of models about a space as a whole: they may repeat what is gone.
+-- Delete the answers of models about an entire space: they may repeat deleted text.
 DELETE FROM answers WHERE space_id = :space AND kind <> :kind;
 
 -- name: conversation_sessions
@@ -70,12 +70,12 @@ SELECT id FROM sessions WHERE space_id = :space AND conversation_id = :conversat
 SELECT id FROM spaces WHERE id = :space /*for_update*/;
 
 -- name: existing_numbers
--- Which of these messages exist, and were not taken back.
+-- Those of these messages that exist and were not retracted.
 SELECT number FROM messages WHERE space_id = :space AND session_id = :session AND number in_list(:numbers)
   AND retracted_at IS NULL;
 
 -- name: advance_session
--- Record how far was learnt, if no other worker did; the mark is cleared unless it is higher.
+-- Record how far was learned, if no other worker did; the mark is cleared unless it is higher.
 UPDATE sessions SET processed_until = :until, rests = 0,
     invalidated_at = CASE WHEN invalidated_at > :until THEN invalidated_at END,
     marked_at = CASE WHEN invalidated_at > :until THEN marked_at END,
@@ -84,11 +84,11 @@ WHERE space_id = :space AND id = :session AND COALESCE(processed_until, 0) = :st
 RETURNING invalidated_at, ended_at;
 
 -- name: rest_session
--- Record that the job of a session failed, so that anything new wakes it.
+-- Record that the job of a session failed, so that a new message restarts it.
 UPDATE sessions SET rests = 1 WHERE space_id = :space AND id = :session;
 
 -- name: wake_session
--- Something new was said: the job is no longer paused.
+-- Clear the pause of a job, because of a new message.
 UPDATE sessions SET rests = 0 WHERE space_id = :space AND id = :session;
 
 -- name: last_said
@@ -109,7 +109,7 @@ SELECT count(*) AS count FROM (
 );
 
 -- name: count_newest_unsupported
--- How many of the newest facts of a space were learnt and have no source message left.
+-- The number of the newest facts of a space that were learned and have no remaining source message.
 SELECT count(DISTINCT f.id) AS count FROM (
     SELECT id, effect FROM facts WHERE space_id = :space ORDER BY recorded_at DESC, id DESC, version DESC LIMIT :limit
 ) f WHERE f.effect IS NOT NULL AND NOT EXISTS (

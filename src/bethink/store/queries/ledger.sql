@@ -1,10 +1,10 @@
 -- name: insert_showing
--- Record a showing.
+-- Add an entry to the context log.
 INSERT INTO ledger (space_id, id, purpose, session_id, shown_at, tokens, digest)
 VALUES (:space, :id, :purpose, :session, :now, :tokens, :digest);
 
 -- name: insert_shown
--- Record one memory of a showing, with its label.
+-- Add one memory to an entry, with its label.
 INSERT INTO ledger_items (space_id, ledger_id, place, kind, id, number, label)
 VALUES (:space, :showing, :place, :kind, :id, :number, :label);
 
@@ -17,18 +17,18 @@ FROM json_to_recordset(:rows) AS r (
 );
 
 -- name: last_showing
--- What was last shown to a session for a purpose.
+-- The last entry of a session for a purpose.
 SELECT id, digest FROM ledger WHERE space_id = :space AND session_id = :session AND purpose = :purpose
 ORDER BY shown_at DESC, id DESC LIMIT 1;
 
 -- name: list_showings
--- What was shown in a space by a time, or to one session, the newest first.
+-- Entries of a space by a time, or of one session, the newest first.
 SELECT id, purpose, session_id, shown_at, tokens, digest FROM ledger
 WHERE space_id = :space AND shown_at <= :at AND (CAST(:session AS text) IS NULL OR session_id = :session)
 ORDER BY shown_at DESC, id DESC LIMIT :limit;
 
 -- name: list_shown
--- The memories of one showing, in order.
+-- The memories of some entries, in order.
 SELECT ledger_id, kind, id, number, label FROM ledger_items
 WHERE space_id = :space AND ledger_id in_list(:ids) ORDER BY ledger_id, place;
 
@@ -63,7 +63,7 @@ JOIN usage u ON u.space_id = :space AND u.kind in_list(:kinds) AND u.id = pairs.
 SELECT DISTINCT session_id FROM fact_sources WHERE space_id = :space AND fact_id in_list(:ids) ORDER BY session_id;
 
 -- name: sessions_behind_documents
--- The sessions that some versions of documents rest on, directly or through facts.
+-- The sessions that some versions of documents are based on, directly or through facts.
 SELECT DISTINCT COALESCE(f.session_id, s.source_id) AS session_id
 FROM pairs(:ids, :numbers)
 JOIN document_sources s ON s.space_id = :space AND s.document_id = pairs.id AND s.version <= pairs.number

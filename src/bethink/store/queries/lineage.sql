@@ -1,13 +1,13 @@
 -- name: facts_from_message
--- Facts that rest on a message.
+-- Facts that are based on a message.
 SELECT f.id, f.version FROM fact_sources s JOIN facts f ON f.space_id = s.space_id AND f.id = s.fact_id
 WHERE s.space_id = :space AND s.session_id = :session AND s.number = :number ORDER BY f.id, f.version;
 
 -- name: what_rests_on_message
--- Whether the memory of its session or a document may repeat a message, and whether a fact, a claim under review or the
+-- Whether its session summary or a document may repeat a message, and whether a fact, a claim under review or the
 -- summary of its conversation does.
 SELECT EXISTS (
-    SELECT 1 FROM session_memories l
+    SELECT 1 FROM session_summaries l
     WHERE l.space_id = :space AND l.session_id = :session AND l.until_number >= :number
 ) OR EXISTS (
     SELECT 1 FROM document_sources d
@@ -23,11 +23,11 @@ SELECT EXISTS (
 ) AS told;
 
 -- name: facts_from_sessions
--- Facts that rest on a message of some sessions.
+-- Facts that are based on a message of some sessions.
 SELECT DISTINCT fact_id FROM fact_sources WHERE space_id = :space AND session_id in_list(:sessions);
 
 -- name: documents_resting_on
--- Versions of documents that rest on a source; a message is also identified by its number.
+-- Versions of documents that are based on a source; a message is also identified by its number.
 SELECT d.id, d.version FROM document_sources s JOIN documents d
   ON d.space_id = s.space_id AND d.id = s.document_id AND d.version >= s.version
      AND (s.last_version IS NULL OR s.last_version >= d.version)

@@ -19,13 +19,13 @@ FROM json_to_recordset(:rows) AS r (
 );
 
 -- name: find_keys
--- Which of these idempotency keys are in use in the space, and by which message.
+-- The messages of a space that have one of these idempotency keys.
 SELECT m.idempotency_key, m.session_id, s.conversation_id, m.number, m.role, m.content
 FROM messages m JOIN sessions s ON s.space_id = m.space_id AND s.id = m.session_id
 WHERE m.space_id = :space AND m.idempotency_key in_list(:keys);
 
 -- name: read_messages
--- Messages of a session after a number, in order; without those that were taken back, unless all are asked for.
+-- Messages of a session after a number, in order; without retracted ones, unless all are requested.
 SELECT session_id, number, role, content, name, tool_calls, tool_call_id, is_error, metadata, origin,
        idempotency_key, trace_parent, said_at, recorded_at, tags, retracted_at
 FROM messages WHERE space_id = :space AND session_id = :session AND number > :after
@@ -33,7 +33,7 @@ FROM messages WHERE space_id = :space AND session_id = :session AND number > :af
 ORDER BY number LIMIT :limit;
 
 -- name: read_last_messages
--- The newest messages of a session after a number, newest first, without those that were taken back.
+-- The newest messages of a session after a number, newest first, without retracted ones.
 SELECT session_id, number, role, content, name, tool_calls, tool_call_id, is_error, metadata, origin,
        idempotency_key, trace_parent, said_at, recorded_at, tags, retracted_at
 FROM messages WHERE space_id = :space AND session_id = :session AND number > :after AND retracted_at IS NULL
@@ -54,12 +54,12 @@ SELECT count(*) AS count FROM messages m JOIN sessions s ON s.space_id = m.space
 WHERE m.space_id = :space AND s.conversation_id = :conversation AND m.retracted_at IS NULL;
 
 -- name: retract_message
--- Take a message back, unless that was done by a time.
+-- Retract a message, unless it was retracted by a time.
 UPDATE messages SET retracted_at = :at
 WHERE space_id = :space AND session_id = :session AND number = :number AND (retracted_at IS NULL OR retracted_at > :by);
 
 -- name: find_message
--- Whether there is a message.
+-- Whether a message exists.
 SELECT retracted_at FROM messages WHERE space_id = :space AND session_id = :session AND number = :number;
 
 -- name: forget_messages

@@ -13,11 +13,11 @@ SELECT f.id, f.version AS part, f.version AS number, f.speaker, COALESCE(f.subje
 FROM facts f WHERE f.space_id = :space AND (f.id, f.version) > (:after, :part)
 ORDER BY f.id, f.version LIMIT :limit;
 
--- name: texts_of_session_memory
--- Session memories, page by page.
+-- name: texts_of_session_summary
+-- Session summaries, page by page.
 SELECT s.session_id AS id, 0 AS part, 0 AS number, NULL AS speaker, '' AS subject, '[]' AS entities,
        s.generated_at AS at, s.summary || ' ' || s.raw_memory AS text, s.slug AS more
-FROM session_memories s WHERE s.space_id = :space AND s.session_id > :after
+FROM session_summaries s WHERE s.space_id = :space AND s.session_id > :after
 ORDER BY s.session_id LIMIT :limit;
 
 -- name: texts_of_document
@@ -29,14 +29,14 @@ FROM documents d WHERE d.space_id = :space AND (d.id, d.version) > (:after, :par
 ORDER BY d.id, d.version LIMIT :limit;
 
 -- name: texts_of_chunk
--- What threads hold, page by page.
+-- Chunks of threads, page by page.
 SELECT c.thread_id AS id, c.id AS part, 0 AS number, NULL AS speaker, '' AS subject, '[]' AS entities,
        c.created_at AS at, CAST(c.content AS text) AS text, CAST(c.custom AS text) AS more
 FROM chunks c WHERE c.space_id = :space AND (c.thread_id, c.id) > (:after, :part)
 ORDER BY c.thread_id, c.id LIMIT :limit;
 
 -- name: texts_of_event
--- What happened in threads, page by page.
+-- Events of threads, page by page.
 SELECT e.thread_id AS id, e.number AS part, 0 AS number, NULL AS speaker, '' AS subject, '[]' AS entities,
        e.queued_at AS at, CAST(e.payload AS text) AS text, '' AS more
 FROM events e WHERE e.space_id = :space AND (e.thread_id, e.number) > (:after, :part)
@@ -62,7 +62,7 @@ FROM sessions s WHERE s.space_id = :space AND s.id > :after
   AND CAST(s.tags AS text) || CAST(s.metadata AS text) <> '[]{}' ORDER BY s.id LIMIT :limit;
 
 -- name: texts_of_feedback
--- What people noted about facts, page by page.
+-- Notes of people on facts, page by page.
 SELECT f.id, 0 AS part, 0 AS number, NULL AS speaker, '' AS subject, '[]' AS entities, f.given_at AS at,
        f.note AS text, '' AS more
 FROM feedback f WHERE f.space_id = :space AND f.id > :after AND f.note IS NOT NULL ORDER BY f.id LIMIT :limit;
@@ -81,11 +81,11 @@ UPDATE sessions SET tags = '[]', metadata = '{}' WHERE space_id = :space AND id 
   AND CAST(tags AS text) || CAST(metadata AS text) <> '[]{}';
 
 -- name: forget_feedback
--- Remove the note of what somebody said about a fact; the verdict stays.
+-- Delete the note of feedback on a fact; the verdict is kept.
 UPDATE feedback SET note = NULL WHERE space_id = :space AND id = :id AND note IS NOT NULL;
 
 -- name: list_recorded_review
--- Every claim under review, and when it was made.
+-- Every claim under review, and when it was created.
 SELECT id, id AS name, created_at AS at FROM reviews WHERE space_id = :space ORDER BY id;
 
 -- name: list_recorded_summary
@@ -94,7 +94,7 @@ SELECT conversation_id AS id, conversation_id AS name, set_at AS at FROM summari
 ORDER BY conversation_id;
 
 -- name: list_recorded_labels
--- The tags and the metadata of every session that has any. They have no time: what they say is part of their name.
+-- The tags and the metadata of every session that has any. They have no time, so their content is part of their name.
 SELECT id, id || ':' || CAST(tags AS text) || CAST(metadata AS text) AS name, created_at AS at FROM sessions
 WHERE space_id = :space AND CAST(tags AS text) || CAST(metadata AS text) <> '[]{}' ORDER BY id;
 

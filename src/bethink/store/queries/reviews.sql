@@ -2,7 +2,7 @@
 id, status, reason, detail, claim, session_id, created_at, decided_at, decided_by, note, fact_id;
 
 -- name: insert_review
--- Keep a claim that was not believed, once.
+-- Store a claim that was not accepted, once.
 INSERT INTO reviews (space_id, id, status, reason, detail, claim, session_id, created_at, effect, fact_id)
 VALUES (:space, :id, :status, :reason, :detail, :claim, :session, :now, :effect, :fact)
 ON CONFLICT (space_id, effect) DO NOTHING;
@@ -17,7 +17,7 @@ ON CONFLICT (space_id, review_id, session_id, number) DO NOTHING;
 SELECT review_columns() FROM reviews WHERE space_id = :space AND id = :id;
 
 -- name: find_review_of_effect
--- The claim that was kept under an effect key.
+-- The claim that was stored under an effect key.
 SELECT review_columns() FROM reviews WHERE space_id = :space AND effect = :effect;
 
 -- name: list_reviews
@@ -27,7 +27,7 @@ WHERE space_id = :space AND status in_list(:statuses) AND (created_at < :before 
 ORDER BY created_at DESC, id DESC LIMIT :limit;
 
 -- name: decide_review
--- Record what was decided about a claim, unless it was decided before.
+-- Record the decision on a claim, unless it was decided before.
 UPDATE reviews SET status = :status, decided_at = :now, decided_by = :by, note = :note, fact_id = COALESCE(:fact, fact_id)
 WHERE space_id = :space AND id = :id AND decided_at IS NULL;
 
@@ -40,7 +40,7 @@ DELETE FROM reviews WHERE space_id = :space AND id IN (
 ));
 
 -- name: forget_reviews_of_sessions
--- Remove the claims that quote some sessions, and those that were drawn from them.
+-- Remove the claims that quote some sessions, and those that were derived from them.
 DELETE FROM reviews WHERE space_id = :space AND (session_id in_list(:sessions) OR id IN (
     SELECT review_id FROM review_sources WHERE space_id = :space AND session_id in_list(:sessions)
 ));

@@ -72,29 +72,29 @@ SELECT session_columns(s), c.key, a.name,
         AND m.retracted_at IS NULL ORDER BY m.number DESC LIMIT 1) AS last_at, l.summary, j.status, j.last_error
 FROM sessions s
 LEFT JOIN jobs j ON j.space_id = :space AND j.kind = 'extract' AND j.key = s.id
-LEFT JOIN session_memories l ON l.space_id = :space AND l.session_id = s.id
+LEFT JOIN session_summaries l ON l.space_id = :space AND l.session_id = s.id
 JOIN conversations c ON c.space_id = :space AND c.id = s.conversation_id
 JOIN agents a ON a.space_id = :space AND a.id = s.agent_id
 WHERE s.space_id = :space /*given before*/ AND s.id < :before /*end*/
   /*given failed*/ AND s.id IN (
-      SELECT f.key FROM jobs f WHERE f.space_id = :space AND f.kind = 'extract' AND f.status IN ('failed', 'dead')
+      SELECT f.key FROM jobs f WHERE f.space_id = :space AND f.kind = 'extract' AND f.status IN ('failed', 'abandoned')
   ) /*end*/
-  /*given marked*/ AND s.invalidated_at IS NOT NULL AND COALESCE(j.status, '') NOT IN ('failed', 'dead') /*end*/
-  /*given learnt*/ AND s.invalidated_at IS NULL AND s.learns = 1 AND s.last_number > 0
+  /*given queued*/ AND s.invalidated_at IS NOT NULL AND COALESCE(j.status, '') NOT IN ('failed', 'abandoned') /*end*/
+  /*given learned*/ AND s.invalidated_at IS NULL AND s.learns = 1 AND s.last_number > 0
       AND s.processed_until >= s.last_number /*end*/
   /*given open*/ AND s.invalidated_at IS NULL AND s.learns = 1 AND COALESCE(s.processed_until, -1) < s.last_number
-      AND COALESCE(j.status, '') NOT IN ('failed', 'dead') /*end*/
+      AND COALESCE(j.status, '') NOT IN ('failed', 'abandoned') /*end*/
   /*given ephemeral*/ AND s.learns = 0 /*end*/
   /*given starting*/ AND substr(c.key, 1, length(:starting)) = :starting /*end*/
   /*only(session s)*/
 ORDER BY s.id DESC LIMIT :limit;
 
 -- name: count_space
--- What a space holds: facts, current or retired, and the versions of documents that have a text.
+-- The contents of a space: facts, current or replaced, and the versions of documents that have a text.
 SELECT
     (SELECT count(*) FROM messages WHERE space_id = :space) AS messages,
     (SELECT count(DISTINCT id) FROM facts WHERE space_id = :space) AS facts,
-    (SELECT count(*) FROM session_memories WHERE space_id = :space) AS session_memories,
+    (SELECT count(*) FROM session_summaries WHERE space_id = :space) AS session_summaries,
     (SELECT count(*) FROM documents WHERE space_id = :space AND redacted = 0) AS documents,
     (SELECT count(*) FROM threads WHERE space_id = :space) AS threads
 FROM spaces WHERE id = :space;
@@ -141,7 +141,7 @@ RETURNING last_number, marked_at, (
     (SELECT 1 FROM tombstones b WHERE b.space_id = :space AND b.kind = 'idempotency_key' LIMIT 1) AS erased_keys;
 
 -- name: mark_session
--- Raise the mark of a session. It is never lowered, and never set on a session that is not learnt from.
+-- Raise the mark of a session. It is never lowered, and never set on a session that is not learned from.
 UPDATE sessions SET
     invalidated_at = :number,
     rests = 0,
@@ -151,7 +151,7 @@ WHERE space_id = :space AND id = :id AND learns = 1
   AND (invalidated_at IS NULL OR invalidated_at < :number);
 
 -- name: clear_mark
--- Record what was learnt, if the mark has not changed since. The watermark never moves back, nor past
+-- Record how far was learned, if the mark has not changed since. The watermark never moves back, nor past
 -- the last record.
 UPDATE sessions SET invalidated_at = NULL, marked_at = NULL, marked_by = NULL, rests = 0,
     processed_until = CASE

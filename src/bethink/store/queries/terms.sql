@@ -1,5 +1,5 @@
 -- name: index_place
--- Where the texts of a space are indexed, and the last of them.
+-- The index location of a space, and its last text.
 SELECT key, place, (SELECT max(t.doc) FROM terms t WHERE t.doc < ((spaces.place + 1) << 34)) AS last_doc
 FROM spaces WHERE id = :space;
 
@@ -27,7 +27,7 @@ FROM json_to_recordset(:rows) AS r (
 INSERT INTO terms_fts (rowid, terms) VALUES (:doc, :terms);
 
 -- name: drop_terms
--- Remove a text from the index, which is about to be indexed anew.
+-- Remove a text from the index, before it is indexed again.
 DELETE FROM terms WHERE space_id = :space AND kind = :kind AND id = :id;
 
 -- name: terms_between
@@ -35,7 +35,7 @@ DELETE FROM terms WHERE space_id = :space AND kind = :kind AND id = :id;
 SELECT packed(terms) AS terms FROM terms WHERE doc >= :first AND doc < :end;
 
 -- name: read_term_counts
--- How many texts of a space have each of its frequent terms.
+-- The number of texts of a space that have each of its frequent terms.
 SELECT blocks, terms, counts, missed FROM term_counts WHERE space_id = :space;
 
 -- name: put_term_counts
@@ -46,13 +46,13 @@ ON CONFLICT (space_id) DO UPDATE SET blocks = excluded.blocks, terms = excluded.
     missed = excluded.missed;
 
 -- name: open_index
--- Where the texts of a space are indexed, the last of them, and its frequent terms.
+-- The index location of a space, its last text, and its frequent terms.
 SELECT s.key, s.place, (SELECT max(t.doc) FROM terms t WHERE t.doc < ((s.place + 1) << 34)) AS last_doc,
        c.terms, c.counts, c.missed
 FROM spaces s LEFT JOIN term_counts c ON c.space_id = s.id WHERE s.id = :space;
 
 -- name: postings (sqlite)
--- The texts of some kinds that match each of these, said, recorded or made by a time.
+-- The texts of some kinds that match each of these expressions, dated by a time.
 SELECT CAST(a.key AS INTEGER) AS place, (
     SELECT json_group_array(f.rowid) FROM terms_fts f
     WHERE f.terms_fts MATCH a.value AND f.rowid & 3 IN (SELECT k.value FROM json_each(:kinds) k)
@@ -61,7 +61,7 @@ SELECT CAST(a.key AS INTEGER) AS place, (
 FROM json_each(:spelt) a;
 
 -- name: postings (postgres)
--- The texts of some kinds that have each of these pairs of hashes, said, recorded or made by a time. The space is
+-- The texts of some kinds that have each of these pairs of hashes, dated by a time. The space is
 -- compared by an expression: by a column that has an index, the server might read all of the space for every hash.
 SELECT a.place - 1 AS place, CAST(ARRAY(
     SELECT t.doc FROM terms t WHERE t.terms @> ARRAY[a.term, a.other] AND (t.doc >> 34) = (CAST(:start AS bigint) >> 34)
@@ -70,7 +70,7 @@ SELECT a.place - 1 AS place, CAST(ARRAY(
 FROM unnest(CAST(:terms AS bigint[]), CAST(:others AS bigint[])) WITH ORDINALITY AS a (term, other, place);
 
 -- name: lengths
--- How long some texts are.
+-- The lengths of some texts.
 SELECT doc, length FROM terms WHERE doc in_list(:docs);
 
 -- name: newest_postings (sqlite)

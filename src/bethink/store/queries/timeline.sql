@@ -1,5 +1,5 @@
 -- name: timeline_messages
--- The messages of a space by when they were stored, the newest first, without those that were taken back by a time.
+-- The messages of a space by when they were stored, the newest first, without those that were retracted by a time.
 SELECT recorded_at AS at, session_id AS id, number, substr(content, 1, 300) AS text, origin AS who, session_id
 FROM messages WHERE space_id = :space AND recorded_at <= :until AND (retracted_at IS NULL OR retracted_at > :as_of)
   /*given key*/ AND (recorded_at, session_id, number) < (:key, :id, :number) /*end*/
@@ -13,7 +13,7 @@ FROM facts WHERE space_id = :space AND recorded_at <= :until
 ORDER BY recorded_at DESC, id DESC, version DESC LIMIT :limit;
 
 -- name: timeline_retired
--- The facts that another one, or none, took the place of, by when that was, the newest first.
+-- The facts that were replaced or ended, by when that was, the newest first.
 SELECT retired_at AS at, id, version AS number, substr(content, 1, 300) AS text, retired_by AS who, source AS session_id
 FROM facts WHERE space_id = :space AND retired_at IS NOT NULL AND retired_at <= :until AND COALESCE(retired_by, '') <> id
   /*given key*/ AND (retired_at, id, version) < (:key, :id, :number) /*end*/
@@ -27,7 +27,7 @@ FROM documents WHERE space_id = :space AND valid_from <= :until
 ORDER BY valid_from DESC, id DESC, version DESC LIMIT :limit;
 
 -- name: timeline_showings
--- What was shown, by when, the newest first.
+-- Entries of the context log by time, the newest first.
 SELECT l.shown_at AS at, l.id, 0 AS number, '' AS text, l.purpose AS who, l.session_id,
        (SELECT count(*) FROM ledger_items i WHERE i.space_id = l.space_id AND i.ledger_id = l.id) AS count
 FROM ledger l WHERE l.space_id = :space AND l.shown_at <= :until
@@ -35,7 +35,7 @@ FROM ledger l WHERE l.space_id = :space AND l.shown_at <= :until
 ORDER BY l.shown_at DESC, l.id DESC LIMIT :limit;
 
 -- name: timeline_erasures
--- What was forgotten, by when, as far as changes are kept, the newest first.
+-- Deletions by time, as far as changes are stored, the newest first.
 SELECT at, ref AS id, number, '' AS text, kind AS who, session_id
 FROM changes WHERE space_id = :space AND at <= :until
   AND kind IN ('session.forgotten', 'fact.forgotten', 'document.forgotten', 'space.forgotten')

@@ -6,7 +6,7 @@ FROM messages WHERE space_id = :space AND session_id = :session AND number < :be
 ORDER BY number DESC LIMIT :limit;
 
 -- name: facts_of_lines
--- The facts that rest on a range of messages, in their newest version.
+-- The facts that are based on a range of messages, in their newest version.
 SELECT s.number AS line, f.id, f.version, f.content, f.retired_at FROM fact_sources s
 JOIN facts f ON f.space_id = s.space_id AND f.id = s.fact_id AND f.version = (
     SELECT max(n.version) FROM facts n WHERE n.space_id = :space AND n.id = s.fact_id
@@ -15,7 +15,7 @@ WHERE s.space_id = :space AND s.session_id = :session AND s.number BETWEEN :firs
 ORDER BY s.number, f.id LIMIT :limit;
 
 -- name: documents_of_lines
--- The documents that rest on a range of messages, in the newest version that does.
+-- The documents that are based on a range of messages, in the newest version that does.
 SELECT s.number AS line, s.document_id AS id, COALESCE(
     s.last_version, (SELECT max(d.version) FROM documents d WHERE d.space_id = :space AND d.id = s.document_id)
 ) AS version
@@ -31,6 +31,6 @@ WHERE s.space_id = :space AND s.session_id = :session AND s.number BETWEEN :firs
 ORDER BY s.number, r.id LIMIT :limit;
 
 -- name: showings_of_lines
--- How often each of a range of messages was shown.
+-- The number of times that each of a range of messages was shown.
 SELECT number AS line, count(*) AS count FROM ledger_items
 WHERE space_id = :space AND kind = 'message' AND id = :session AND number BETWEEN :first AND :last GROUP BY number;

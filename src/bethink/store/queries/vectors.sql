@@ -39,8 +39,8 @@ SELECT EXISTS (SELECT 1 FROM vectors WHERE index_id = :id) AS filled;
 SELECT sum(pg_relation_size(t.relid)) > 0 AS filled FROM pg_partition_tree(format('vectors_%s', :id::bigint)::regclass) t;
 
 -- name: missing_vectors
--- Texts of a space that have no vector in an index, the newest first, without messages that were taken back. Not written
--- as an anti-join: on a table that was never analysed, PostgreSQL would compare everything with everything.
+-- Texts of a space that have no vector in an index, the newest first, without retracted messages. Not written as an
+-- anti-join: on a table that was never analyzed, PostgreSQL would compare everything with everything.
 SELECT e.kind, e.id, e.number, e.role, e.name, e.title, e.description, e.body, e.said_at FROM embeddable e
 WHERE e.space_id = :space AND (
     SELECT v.part FROM vectors v WHERE v.space_id = :space AND v.index_id = :index AND v.kind = e.kind
@@ -52,7 +52,7 @@ ORDER BY e.said_at DESC, e.kind, e.id, e.number DESC LIMIT :limit;
 
 -- name: recent_missing_vectors
 -- The newest messages of the newest sessions of a space that have no vector in an index; a session whose last message
--- has one has nothing new. A CROSS JOIN keeps SQLite from reading the whole space first.
+-- has one has nothing new. A CROSS JOIN keeps SQLite from reading the entire space first.
 SELECT 'message' AS kind, m.session_id AS id, m.number, m.role, m.name, '' AS title, '' AS description,
        m.content AS body, m.said_at
 FROM (
@@ -68,11 +68,11 @@ WHERE m.space_id = :space AND m.session_id = lately.id AND m.number > lately.las
 ORDER BY m.said_at DESC, m.session_id, m.number DESC LIMIT :limit;
 
 -- name: index_job
--- Whether a space has been indexed as far as is known: then its job is done.
+-- The status of the index job of a space: done if all known texts are indexed.
 SELECT status FROM jobs WHERE space_id = :space AND kind = :kind AND key = :key;
 
 -- name: count_vectors
--- The number of texts of a space with vectors in an index, and of those that are still to get one.
+-- The number of texts of a space with vectors in an index, and of those without.
 SELECT (
     SELECT count(*) FROM vectors v WHERE v.space_id = :space AND v.index_id = :index AND v.part = 0
 ) AS filled, (
@@ -94,9 +94,9 @@ WHERE space_id = :space AND session_id in_list(:ids) AND number in_list(:numbers
 SELECT id, version AS number, '' AS title, '' AS description, content AS body FROM facts
 WHERE space_id = :space AND id in_list(:ids) AND version in_list(:numbers) /*for_update*/;
 
--- name: hold_session_memory
--- The current texts of session memories, locked until the transaction ends.
-SELECT session_id AS id, 0 AS number, '' AS title, summary AS description, raw_memory AS body FROM session_memories
+-- name: hold_session_summary
+-- The current texts of session summaries, locked until the transaction ends.
+SELECT session_id AS id, 0 AS number, '' AS title, summary AS description, raw_memory AS body FROM session_summaries
 WHERE space_id = :space AND session_id in_list(:ids) /*for_update*/;
 
 -- name: hold_document
@@ -134,7 +134,7 @@ WHERE space_id = :space AND index_id = :index AND kind in_list(:kinds) /*only(an
 SELECT kind, id, number, part, similarity FROM nearest_vectors(:space, :index, :question, :kinds, :limit);
 
 -- name: nearest_within (postgres)
--- The same among what fits a filter, compared one by one: an HNSW index would look at the nearest and find none of them.
+-- The same with a filter, compared one by one: the nearest vectors of an HNSW index might not match the filter.
 SELECT v.kind, v.id, v.number, v.part, 1 - (v.vector <=> CAST(:question AS halfvec)) AS similarity FROM vectors v
 WHERE v.space_id = :space AND v.index_id = :index AND (CAST(:kinds AS text[]) IS NULL OR v.kind = ANY(:kinds))
   /*only(any v)*/
@@ -158,15 +158,15 @@ ON CONFLICT (space_id, kind, key) DO UPDATE SET
     input_watermark = jobs.input_watermark + 1;
 
 -- name: any_left
--- Whether a space has work left; dead jobs do not count.
+-- Whether a space has pending work; abandoned jobs do not count.
 SELECT space_id FROM jobs WHERE kind = :kind AND status IN ('queued', 'running', 'failed') LIMIT 1;
 
 -- name: count_left
--- The number of spaces with work left.
+-- The number of spaces with pending work.
 SELECT count(*) AS count FROM jobs WHERE kind = :kind AND status IN ('queued', 'running', 'failed');
 
 -- name: describe_growth (postgres)
--- How many vectors a space has in an index, and the statements that build an HNSW index for it, or drop a broken one.
+-- The vector count of a space in an index, and the statements that build an HNSW index for it, or drop a broken one.
 SELECT grown.count, i.indisvalid AS valid,
     format('DROP INDEX CONCURRENTLY IF EXISTS %I', near_index(:index, :space)) AS clear,
     format(

@@ -3,7 +3,7 @@
 SELECT version, name, applied_at FROM schema_version ORDER BY version;
 
 -- name: list_checksums
--- What the texts of applied migrations were.
+-- The checksums of applied migrations.
 SELECT version, checksum FROM schema_version;
 
 -- name: record_version
@@ -15,7 +15,7 @@ INSERT INTO schema_version (version, name, applied_at, checksum) VALUES (:versio
 SELECT rolname AS name, rolsuper OR rolbypassrls AS unbound FROM pg_roles WHERE rolname = current_user;
 
 -- name: list_unguarded_tables (postgres)
--- Tables of spaces on which row-level security is not forced, or has another policy than ours.
+-- Tables of spaces on which row-level security is not forced, or has a policy other than Bethink's.
 SELECT c.relname AS name FROM pg_class c
 WHERE c.relkind IN ('r', 'p') AND c.relnamespace = current_schema()::regnamespace
   AND NOT (c.relname = ANY(:shared))
@@ -29,7 +29,7 @@ WHERE c.relkind IN ('r', 'p') AND c.relnamespace = current_schema()::regnamespac
 ORDER BY c.relname;
 
 -- name: describe_roles (postgres)
--- A role, empty for the connected one: whether it passes row-level security (null if there is none), and owns our tables.
+-- A role, empty for the connected one: whether it bypasses row-level security (null if missing), and owns the tables.
 SELECT COALESCE(NULLIF(:role, ''), current_user) AS name, current_schema() AS schema,
     (SELECT r.rolsuper OR r.rolbypassrls FROM pg_roles r
      WHERE r.rolname = COALESCE(NULLIF(:role, ''), current_user)) AS unbound,
@@ -38,19 +38,19 @@ SELECT COALESCE(NULLIF(:role, ''), current_user) AS name, current_schema() AS sc
               AND r.rolname = COALESCE(NULLIF(:role, ''), current_user)) AS owns;
 
 -- name: find_log_position (postgres)
--- Which log this server writes, and how far it is: what was committed without waiting for the disk included.
+-- The log that this server writes and its position, including commits that did not wait for the disk.
 SELECT pg_current_wal_insert_lsn()::text AS position, system_identifier AS cluster,
     CAST(('x' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8))::bit(32) AS integer) AS timeline
 FROM pg_control_system();
 
 -- name: describe_standby (postgres)
--- Which log this server replays, by its last checkpoint, and how far it is; null if it is not a standby.
+-- The log that this server replays, by its last checkpoint, and its position; null if it is not a standby.
 SELECT CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn()::text END AS position,
     s.system_identifier AS cluster, c.timeline_id AS timeline
 FROM pg_control_system() s, pg_control_checkpoint() c;
 
 -- name: describe_server (postgres)
--- What 'bethink doctor --postgres' looks at: the server, its locale, and the timeouts of this very transaction.
+-- Data for 'bethink doctor --postgres': the server, its locale, and the timeouts of this transaction.
 SELECT current_setting('server_version_num') AS version, d.datcollate AS locale,
     current_setting('server_encoding') AS encoding, (SELECT count(*) FROM messages) AS seen,
     current_setting('statement_timeout') AS statement_timeout, current_setting('lock_timeout') AS lock_timeout,

@@ -1,10 +1,10 @@
 -- name: insert_web_session
--- Store who is signed in to the window, or a link for signing in once.
+-- Store a session of the web interface, or a link for signing in once.
 INSERT INTO web_sessions (digest, key_prefix, once, created_at, seen_at, expires_at)
 VALUES (:digest, :prefix, :once, :now, :now, :expires_at);
 
 -- name: find_web_session
--- Who is signed in, unless it was too long ago, or not seen for too long.
+-- An active session, unless it has expired or was idle for too long.
 SELECT key_prefix, created_at, seen_at FROM web_sessions
 WHERE digest = :digest AND once = 0 AND expires_at > :now AND seen_at > :idle;
 
@@ -21,11 +21,11 @@ SELECT key_prefix FROM web_sessions WHERE digest = :digest AND once = 1 AND expi
 DELETE FROM web_sessions WHERE digest = :digest;
 
 -- name: delete_old_web_sessions
--- Remove what can no longer be used.
+-- Delete expired sessions and links.
 DELETE FROM web_sessions WHERE expires_at <= :now;
 
 -- name: list_web_sessions
--- Who is signed in, the last seen first.
+-- Active sessions, the last seen first.
 SELECT key_prefix, created_at, seen_at FROM web_sessions
 WHERE once = 0 AND expires_at > :now AND seen_at > :idle
 ORDER BY seen_at DESC LIMIT :limit;

@@ -23,7 +23,7 @@ WHERE space_id = :space AND id > :after ORDER BY id LIMIT :limit;
 SELECT thread_columns() FROM threads WHERE space_id = :space AND id = :id /*for_update*/;
 
 -- name: conversation_of_thread
--- The conversation whose text a thread holds.
+-- The conversation whose text a thread has.
 SELECT conversation_id FROM threads WHERE space_id = :space AND id = :id;
 
 -- name: set_mode
@@ -124,11 +124,11 @@ WHERE space_id = :space AND session_id = :session
   AND created_at < (SELECT s.created_at FROM sessions s WHERE s.space_id = :space AND s.id = :session);
 
 -- name: drop_thread
--- Remove a thread and all it holds.
+-- Delete a thread and all its contents.
 DELETE FROM threads WHERE space_id = :space AND id = :id;
 
 -- name: forget_threads
--- Remove the threads of some sessions, and all others that hold text of their conversation.
+-- Remove the threads of some sessions, and all others with text of their conversation.
 DELETE FROM threads WHERE space_id = :space AND (
     session_id in_list(:sessions)
     OR conversation_id IN (SELECT conversation_id FROM sessions WHERE space_id = :space AND id in_list(:sessions))

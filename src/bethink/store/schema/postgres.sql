@@ -6,7 +6,7 @@
 -- ---------------------------------------- the log
 
 -- A space is the memory of one person or project: nothing is shared between spaces.
--- place: its number in this database. key: what its words are hashed with, so that no index holds a word.
+-- place: its number in this database. key: the key of its hashed words, so that no index contains a word.
 CREATE TABLE spaces (
     id text COLLATE "C" NOT NULL PRIMARY KEY,
     shard integer NOT NULL,
@@ -48,9 +48,9 @@ CREATE TABLE summaries (
     FOREIGN KEY (space_id, conversation_id) REFERENCES conversations (space_id, id) ON DELETE CASCADE
 );
 
--- A section of a conversation; at most one is open. Its marks say how far it was learnt from:
--- invalidated_at is the message to learn up to, processed_until the last one learnt from, rests says that a failed
--- job waits until its time comes or its session gets a new message. sealed_from: the first message with a seal.
+-- A section of a conversation; at most one is open. Its marks show how far it was learned from:
+-- invalidated_at is the message to learn up to, processed_until the last one learned from, rests means that a failed
+-- job is paused until it is due or its session gets a new message. sealed_from: the first message with a seal.
 -- Every append updates the row of its session: free space on the page keeps those updates out of the indexes.
 CREATE TABLE sessions (
     space_id text COLLATE "C" NOT NULL,
@@ -80,8 +80,8 @@ CREATE UNIQUE INDEX sessions_active ON sessions (space_id, conversation_id) WHER
 CREATE INDEX sessions_marked ON sessions (space_id, id) WHERE invalidated_at IS NOT NULL;
 CREATE INDEX sessions_ephemeral ON sessions (space_id, id) WHERE learns = 0;
 
--- Every message, numbered within its session. Rows are only added, or forgotten. seal: a salt, and a digest of the
--- message and the seal before it. retracted_at: when it was taken back; it stays, and is shown no more.
+-- Every message, numbered within its session. Rows are only added or deleted. seal: a salt, and a digest of the
+-- message and the seal before it. retracted_at: when it was retracted; it is kept, but no longer shown.
 CREATE TABLE messages (
     space_id text COLLATE "C" NOT NULL,
     session_id text COLLATE "C" NOT NULL,
@@ -109,8 +109,8 @@ CREATE UNIQUE INDEX messages_idempotency ON messages (space_id, idempotency_key)
 CREATE INDEX messages_names ON messages (space_id, name) WHERE name IS NOT NULL;
 CREATE INDEX messages_recorded ON messages (space_id, recorded_at, session_id, number);
 
--- The digests of erased messages, so that the chain of their session can still be followed. Without its salt a digest
--- says nothing about its message.
+-- The digests of deleted messages, so that the chain of their session can still be checked. Without its salt, a digest
+-- reveals nothing about its message.
 CREATE TABLE chain_links (
     space_id text COLLATE "C" NOT NULL,
     session_id text COLLATE "C" NOT NULL,
@@ -136,8 +136,8 @@ FOR EACH STATEMENT EXECUTE FUNCTION keep_links();
 -- ---------------------------------------- work
 
 -- The jobs of all spaces: ids, times and tokens, never content. So there is no row-level security here.
--- due_at: when it may next be claimed. While it runs, the end of its lease; NULL means that there is nothing to do.
--- quoted_from: the record after which its session was only quoted, and a model has everything still to learn.
+-- due_at: when it may next be leased. While it runs, the end of its lease; NULL means that there is nothing to do.
+-- quoted_from: the record after which its session was only quoted, so that a model still has to learn from it.
 CREATE TABLE jobs (
     space_id text COLLATE "C" NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
     kind text COLLATE "C" NOT NULL,
@@ -165,13 +165,13 @@ CREATE TABLE jobs (
 CREATE INDEX jobs_due ON jobs (kind, due_at) WHERE due_at IS NOT NULL AND status <> 'waiting';
 CREATE INDEX jobs_quiet ON jobs (kind, due_at) WHERE due_at IS NOT NULL AND status = 'waiting';
 CREATE INDEX jobs_marked ON jobs (kind, queued_at, space_id, key)
-WHERE status IN ('queued', 'running', 'failed', 'dead');
--- Retries are claimed separately; in a long backlog, finding them would mean reading all other jobs.
+WHERE status IN ('queued', 'running', 'failed', 'abandoned');
+-- Retries are leased separately; in a long backlog, finding them would mean reading all other jobs.
 CREATE INDEX jobs_tried ON jobs (kind, due_at) WHERE due_at IS NOT NULL AND status <> 'waiting' AND attempts > 0;
 CREATE INDEX jobs_quoted ON jobs (queued_at) WHERE quoted_from IS NOT NULL;
-CREATE INDEX jobs_failed ON jobs (space_id, kind, key) WHERE status IN ('failed', 'dead');
+CREATE INDEX jobs_failed ON jobs (space_id, kind, key) WHERE status IN ('failed', 'abandoned');
 CREATE INDEX jobs_by_status ON jobs (status, kind, queued_at, space_id, key)
-WHERE status IN ('queued', 'running', 'failed', 'dead');
+WHERE status IN ('queued', 'running', 'failed', 'abandoned');
 CREATE INDEX jobs_of_space ON jobs (space_id, queued_at, kind, key);
 
 -- Spending on models, with a row for each worker and day, so that workers do not wait for each other.
@@ -185,7 +185,7 @@ CREATE TABLE spending (
     PRIMARY KEY (day, slot)
 ) WITH (fillfactor = 50);
 
--- How many jobs there are of each kind in each state, kept by triggers: reading it costs the same however many there are.
+-- The number of jobs of each kind in each state, maintained by triggers, so that reading it has a constant cost.
 -- slot: the rows that concurrent transactions write to, so that they do not wait for each other.
 CREATE TABLE job_counts (
     kind text COLLATE "C" NOT NULL,
@@ -195,7 +195,7 @@ CREATE TABLE job_counts (
     PRIMARY KEY (kind, status, slot)
 ) WITH (fillfactor = 50);
 
--- Of what is inserted or deleted, all rows of a statement at once; of what is updated, only rows whose state changes.
+-- Inserts and deletes count all rows of a statement at once; updates count only rows whose state changes.
 CREATE FUNCTION count_jobs() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     IF TG_OP = 'INSERT' THEN
@@ -235,7 +235,7 @@ CREATE TABLE attempts (
     FOREIGN KEY (space_id, kind, key) REFERENCES jobs (space_id, kind, key) ON DELETE CASCADE
 );
 
--- What models cost each day by what they were asked for, with a row for each worker.
+-- Cost of models per day and purpose, with a row for each worker.
 CREATE TABLE model_spending (
     day bigint NOT NULL,
     kind text COLLATE "C" NOT NULL,
@@ -248,7 +248,7 @@ CREATE TABLE model_spending (
     PRIMARY KEY (day, kind, model, slot)
 ) WITH (fillfactor = 70);
 
--- What models cost each day for each space.
+-- Cost of models per day and space.
 CREATE TABLE space_spending (
     space_id text COLLATE "C" NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
     day bigint NOT NULL,
@@ -261,7 +261,7 @@ CREATE TABLE space_spending (
 
 CREATE INDEX space_spending_most ON space_spending (day, cost, space_id);
 
--- What this deployment has once: keys, such as the one that fingerprints redacted secrets, and the model that learns.
+-- Values of this deployment: keys, such as the one that fingerprints redacted secrets, and the model that learns.
 CREATE TABLE deployment_keys (
     name text COLLATE "C" NOT NULL PRIMARY KEY,
     value text NOT NULL
@@ -280,8 +280,8 @@ CREATE TABLE schema_now (
     version INTEGER NOT NULL
 );
 
--- Each time this database was restored from a backup. epoch: the microsecond of the restore; whatever is numbered goes on
--- from there, so that no number is given out twice. backup_at: when the backup was made; what was stored between is gone.
+-- Each time this database was restored from a backup. epoch: the microsecond of the restore; numbers continue
+-- from there, so that none is issued twice. backup_at: when the backup was made; data stored in between is lost.
 CREATE TABLE restores (
     epoch bigint NOT NULL PRIMARY KEY,
     backup_at bigint NOT NULL,
@@ -304,11 +304,11 @@ CREATE TABLE answers (
     PRIMARY KEY (space_id, kind, key, run, position)
 );
 
--- ---------------------------------------- what was learnt
+-- ---------------------------------------- learned data
 
--- The memory of one session, for consolidation to select from. said_from and said_until: when its messages were said.
--- selected: whether the last successful consolidation saw it.
-CREATE TABLE session_memories (
+-- The summary of one session, for consolidation to select from. said_from and said_until: when its messages were said.
+-- selected: whether the last successful consolidation read it.
+CREATE TABLE session_summaries (
     space_id text COLLATE "C" NOT NULL,
     session_id text COLLATE "C" NOT NULL,
     raw_memory text NOT NULL,
@@ -331,9 +331,9 @@ CREATE TABLE session_memories (
     FOREIGN KEY (space_id, session_id) REFERENCES sessions (space_id, id) ON DELETE CASCADE
 );
 
-CREATE INDEX session_memories_selected ON session_memories (space_id, session_id) WHERE selected = 1;
+CREATE INDEX session_summaries_selected ON session_summaries (space_id, session_id) WHERE selected = 1;
 
--- A fact is never overwritten: its successor is a new row, and the old row is retired.
+-- A fact is never overwritten: its successor is a new row, and the old row is marked as replaced.
 CREATE TABLE facts (
     space_id text COLLATE "C" NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
     id text COLLATE "C" NOT NULL,
@@ -378,14 +378,14 @@ CREATE INDEX facts_digest ON facts (space_id, digest) WHERE retired_at IS NULL;
 CREATE INDEX facts_slot ON facts (space_id, subject, slot) WHERE retired_at IS NULL AND slot IS NOT NULL;
 CREATE INDEX facts_pinned ON facts (space_id) WHERE pinned_at IS NOT NULL;
 CREATE INDEX facts_expiring ON facts (space_id, expires_at) WHERE expires_at IS NOT NULL;
--- Pages list versions by time, also those that were retired.
+-- Pages list versions by time, including replaced ones.
 CREATE INDEX facts_recorded ON facts (space_id, recorded_at, id, version);
 CREATE INDEX facts_retired ON facts (space_id, retired_at, id, version) WHERE retired_at IS NOT NULL;
 CREATE INDEX facts_about ON facts (space_id, subject, recorded_at, id, version) WHERE subject IS NOT NULL;
 CREATE INDEX facts_of_slot ON facts (space_id, slot, recorded_at, id, version) WHERE slot IS NOT NULL;
 CREATE INDEX facts_of_kind ON facts (space_id, kind, recorded_at, id, version);
 
--- Which messages a learnt fact rests on; a source cannot outlive its message.
+-- The source messages of learned facts; a source is deleted with its message.
 CREATE TABLE fact_sources (
     space_id text COLLATE "C" NOT NULL,
     fact_id text COLLATE "C" NOT NULL,
@@ -397,8 +397,8 @@ CREATE TABLE fact_sources (
 
 CREATE INDEX fact_sources_message ON fact_sources (space_id, session_id, number);
 
--- The exact words a learnt fact rests on. support: each time it was said, with what was said then and the number of
--- quotes it needs; a fact that loses one of them loses that support.
+-- The quotes of learned facts. support: one occurrence of a fact, with its statement and the number of quotes it needs;
+-- a fact that loses one of them loses that support.
 CREATE TABLE fact_quotes (
     space_id text COLLATE "C" NOT NULL,
     fact_id text COLLATE "C" NOT NULL,
@@ -416,7 +416,7 @@ CREATE TABLE fact_quotes (
 
 CREATE INDEX fact_quotes_message ON fact_quotes (space_id, session_id, number);
 
--- What people said about facts, with who and when. review_id: the claim under review that it made of the fact.
+-- Feedback on facts, with its author and time. review_id: the claim under review that the fact became.
 CREATE TABLE feedback (
     space_id text COLLATE "C" NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
     id text COLLATE "C" NOT NULL,
@@ -432,7 +432,7 @@ CREATE TABLE feedback (
 
 CREATE INDEX feedback_fact ON feedback (space_id, fact_id, given_at);
 
--- Claims that were not believed, with the reason: held until a person decides, or refused. claim: the claim as JSON.
+-- Claims that were not accepted, with the reason: held for a person's decision, or refused. claim: the claim as JSON.
 CREATE TABLE reviews (
     space_id text COLLATE "C" NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
     id text COLLATE "C" NOT NULL,
@@ -453,7 +453,7 @@ CREATE TABLE reviews (
 
 CREATE INDEX reviews_listed ON reviews (space_id, status, created_at);
 
--- The messages that a claim under review quotes; it goes with the first of them that is forgotten.
+-- The messages that a claim under review quotes; it is deleted with the first of them.
 CREATE TABLE review_sources (
     space_id text COLLATE "C" NOT NULL,
     review_id text COLLATE "C" NOT NULL,
@@ -465,8 +465,8 @@ CREATE TABLE review_sources (
 
 CREATE INDEX review_sources_message ON review_sources (space_id, session_id, number);
 
--- What learning a space again would change. proposal: the changes as JSON, as long as they are only proposed; undo: what
--- an applied one must restore, as ids.
+-- Changes from learning a space again. proposal: the changes as JSON, as long as they are only proposed; undo: the ids
+-- that undoing an applied one must restore.
 CREATE TABLE relearnings (
     space_id text COLLATE "C" NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
     id text COLLATE "C" NOT NULL,
@@ -480,7 +480,7 @@ CREATE TABLE relearnings (
     PRIMARY KEY (space_id, id)
 );
 
--- What a space learns, or with a name one agent in it, as its owner decided. rules: the rules as JSON.
+-- Learning rules of a space, or with a name of one agent in it, set by its owner. rules: the rules as JSON.
 CREATE TABLE learning_rules (
     space_id text COLLATE "C" NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
     agent text COLLATE "C" NOT NULL,
@@ -541,7 +541,7 @@ CREATE TABLE document_references (
 
 CREATE INDEX document_references_target ON document_references (space_id, target_id, kind);
 
--- What a document rests on. A source is stored once for consecutive versions that rest on it: from
+-- The sources of documents. A source is stored once for consecutive versions that are based on it: from
 -- `version` to `last_version`, or, if that is NULL, to the newest.
 CREATE TABLE document_sources (
     space_id text COLLATE "C" NOT NULL,
@@ -557,7 +557,7 @@ CREATE TABLE document_sources (
 
 CREATE INDEX document_sources_source ON document_sources (space_id, kind, source_id, number);
 
--- Which writes were carried out under which idempotency key, so that a write that is sent again is not done again.
+-- Writes by idempotency key, so that a write that is sent again is not carried out twice.
 CREATE TABLE document_operations (
     space_id text COLLATE "C" NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
     key text COLLATE "C" NOT NULL,
@@ -568,12 +568,12 @@ CREATE TABLE document_operations (
     PRIMARY KEY (space_id, key)
 );
 
--- What one run changed in the tree, or would change once it is approved.
+-- The changes of one run to the tree, applied or waiting for approval.
 CREATE TABLE change_sets (
     space_id text COLLATE "C" NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
     run text COLLATE "C" NOT NULL,
     token bigint NOT NULL,
-    status text NOT NULL CHECK (status IN ('held', 'applied', 'rejected', 'superseded', 'undone')),
+    status text NOT NULL CHECK (status IN ('pending', 'applied', 'rejected', 'superseded', 'undone')),
     changes json NOT NULL,
     selection json NOT NULL,
     created_at bigint NOT NULL,
@@ -581,7 +581,7 @@ CREATE TABLE change_sets (
     PRIMARY KEY (space_id, run)
 );
 
--- What waits for a person in any space: claims under review, and change sets. Ids and times, never a text.
+-- Pending reviews in all spaces: claims under review, and change sets. Ids and times, never a text.
 CREATE TABLE held (
     space_id text COLLATE "C" NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
     kind text COLLATE "C" NOT NULL,
@@ -600,7 +600,7 @@ BEGIN
     IF was IS NOT NULL THEN
         DELETE FROM held WHERE space_id = was ->> 'space_id' AND kind = TG_ARGV[0] AND id = was ->> TG_ARGV[1];
     END IF;
-    IF now ->> 'status' = 'held' THEN
+    IF now ->> 'status' = 'pending' THEN
         INSERT INTO held (space_id, kind, id, at)
         VALUES (now ->> 'space_id', TG_ARGV[0], now ->> TG_ARGV[1], (now ->> 'created_at')::bigint);
     END IF;
@@ -615,8 +615,8 @@ FOR EACH ROW EXECUTE FUNCTION note_held('changes', 'run');
 
 -- ---------------------------------------- working memory
 
--- A thread is the working memory of one agent. conversation_id is the conversation whose text it holds: a fork keeps
--- it when the thread it was forked from is gone.
+-- A thread is the working memory of one agent. conversation_id is the conversation whose text it has: a fork keeps
+-- it when the thread it was forked from is deleted.
 CREATE TABLE threads (
     space_id text COLLATE "C" NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
     id text COLLATE "C" NOT NULL,
@@ -715,9 +715,9 @@ CREATE TABLE states (
     FOREIGN KEY (space_id, thread_id) REFERENCES threads (space_id, id) ON DELETE CASCADE
 );
 
--- ---------------------------------------- what was shown
+-- ---------------------------------------- context log
 
--- What was shown, when, and to which session: refs only, so that forgotten content does not survive here.
+-- The context log: which memories were shown, when, and to which session. Refs only, so that no deleted text remains.
 CREATE TABLE ledger (
     space_id text COLLATE "C" NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
     id text COLLATE "C" NOT NULL,
@@ -732,7 +732,7 @@ CREATE TABLE ledger (
 CREATE INDEX ledger_session ON ledger (space_id, session_id, shown_at);
 CREATE INDEX ledger_shown ON ledger (space_id, shown_at, id);
 
--- The memories of one showing, in order.
+-- The memories of one entry of the context log, in order.
 CREATE TABLE ledger_items (
     space_id text COLLATE "C" NOT NULL,
     ledger_id text COLLATE "C" NOT NULL,
@@ -758,7 +758,7 @@ CREATE TABLE usage (
     PRIMARY KEY (space_id, kind, id, number)
 );
 
--- Usage is removed with its memory.
+-- Usage is deleted with its memory.
 CREATE FUNCTION forget_usage() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     EXECUTE format(
@@ -773,18 +773,18 @@ CREATE TRIGGER usage_forgotten AFTER DELETE ON messages REFERENCING OLD TABLE AS
 FOR EACH STATEMENT EXECUTE FUNCTION forget_usage('message', 'session_id', 'g.number');
 CREATE TRIGGER usage_forgotten AFTER DELETE ON facts REFERENCING OLD TABLE AS gone
 FOR EACH STATEMENT EXECUTE FUNCTION forget_usage('fact', 'id', 'g.version');
-CREATE TRIGGER usage_forgotten AFTER DELETE ON session_memories REFERENCING OLD TABLE AS gone
-FOR EACH STATEMENT EXECUTE FUNCTION forget_usage('session_memory', 'session_id', '0');
+CREATE TRIGGER usage_forgotten AFTER DELETE ON session_summaries REFERENCING OLD TABLE AS gone
+FOR EACH STATEMENT EXECUTE FUNCTION forget_usage('session_summary', 'session_id', '0');
 CREATE TRIGGER usage_forgotten AFTER DELETE ON documents REFERENCING OLD TABLE AS gone
 FOR EACH STATEMENT EXECUTE FUNCTION forget_usage('document', 'id', 'g.version');
 
 -- ---------------------------------------- the index
 
 -- The words of every text that can be found, as hashes with the key of its space, and how often each occurs, one byte
--- each. Under row-level security an index of words could not be used. This table needs none: it holds ids, times and
--- hashes that only the key of their space gives a meaning, and that key is behind row-level security.
--- doc: the place of its space, a number that grows within the space, and the kind, in one.
--- at: when it was said, recorded or made. asks: whether it ends with a question mark.
+-- each. Under row-level security an index of words could not be used. This table needs none: it contains ids, times and
+-- hashes that are meaningless without the key of their space, which row-level security protects.
+-- doc: the number of its space, a number that grows within the space, and the kind, combined.
+-- at: when it was said, recorded or generated. asks: whether it ends with a question mark.
 CREATE TABLE terms (
     doc bigint NOT NULL,
     space_id text COLLATE "C" NOT NULL,
@@ -803,7 +803,7 @@ CREATE INDEX terms_doc ON terms (doc);
 -- A search reads the list of pending entries once for every word, so it is kept short.
 CREATE INDEX terms_terms ON terms USING gin (terms) WITH (gin_pending_list_limit = 64);
 
--- Roughly how many texts of a space have each of its frequent hashes; blocks: how many blocks of texts were counted.
+-- Approximate number of texts of a space with each of its frequent hashes; blocks: the number of counted blocks.
 CREATE TABLE term_counts (
     space_id text COLLATE "C" NOT NULL PRIMARY KEY REFERENCES spaces (id) ON DELETE CASCADE,
     blocks bigint NOT NULL,
@@ -829,7 +829,7 @@ DECLARE
     whose text;
     which bigint := 0;
 BEGIN
-    IF TG_ARGV[0] IN ('message', 'session_memory') THEN
+    IF TG_ARGV[0] IN ('message', 'session_summary') THEN
         whose := OLD.session_id;
     ELSE
         whose := OLD.id;
@@ -848,8 +848,8 @@ CREATE TRIGGER terms_forgotten AFTER DELETE ON messages REFERENCING OLD TABLE AS
 FOR EACH STATEMENT EXECUTE FUNCTION forget_terms('message', 'session_id', 'g.number');
 CREATE TRIGGER terms_forgotten AFTER DELETE ON facts REFERENCING OLD TABLE AS gone
 FOR EACH STATEMENT EXECUTE FUNCTION forget_terms('fact', 'id', 'g.version');
-CREATE TRIGGER terms_forgotten AFTER DELETE ON session_memories REFERENCING OLD TABLE AS gone
-FOR EACH STATEMENT EXECUTE FUNCTION forget_terms('session_memory', 'session_id', '0');
+CREATE TRIGGER terms_forgotten AFTER DELETE ON session_summaries REFERENCING OLD TABLE AS gone
+FOR EACH STATEMENT EXECUTE FUNCTION forget_terms('session_summary', 'session_id', '0');
 CREATE TRIGGER terms_forgotten AFTER DELETE ON documents REFERENCING OLD TABLE AS gone
 FOR EACH STATEMENT EXECUTE FUNCTION forget_terms('document', 'id', 'g.version');
 CREATE TRIGGER terms_outdated AFTER UPDATE OF name, content ON messages FOR EACH ROW
@@ -858,16 +858,16 @@ EXECUTE FUNCTION outdate_terms('message');
 CREATE TRIGGER terms_outdated AFTER UPDATE OF content ON facts FOR EACH ROW
 WHEN (OLD.content IS DISTINCT FROM NEW.content)
 EXECUTE FUNCTION outdate_terms('fact');
-CREATE TRIGGER terms_outdated AFTER UPDATE OF summary, raw_memory ON session_memories FOR EACH ROW
+CREATE TRIGGER terms_outdated AFTER UPDATE OF summary, raw_memory ON session_summaries FOR EACH ROW
 WHEN ((OLD.summary, OLD.raw_memory) IS DISTINCT FROM (NEW.summary, NEW.raw_memory))
-EXECUTE FUNCTION outdate_terms('session_memory');
+EXECUTE FUNCTION outdate_terms('session_summary');
 CREATE TRIGGER terms_outdated AFTER UPDATE OF title, description, body ON documents FOR EACH ROW
 WHEN ((OLD.title, OLD.description, OLD.body) IS DISTINCT FROM (NEW.title, NEW.description, NEW.body))
 EXECUTE FUNCTION outdate_terms('document');
 
 -- ---------------------------------------- memory tests
 
--- Questions with what must and must not come back. about: the fact or document that a test was made from.
+-- Questions with texts that results must and must not contain. about: the fact or document that a test was made from.
 CREATE TABLE memory_tests (
     space_id text COLLATE "C" NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
     id text COLLATE "C" NOT NULL,
@@ -888,7 +888,7 @@ CREATE TABLE memory_tests (
 
 CREATE INDEX memory_tests_about ON memory_tests (space_id, about_kind, about_id) WHERE about_id IS NOT NULL;
 
--- A test is removed with the text that it was made from. A version that is thinned out has a reason: it is not forgotten.
+-- A test is deleted with the text that it was made from, but not with a thinned version, which still has a reason.
 CREATE FUNCTION forget_tests_of_facts() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     DELETE FROM memory_tests t USING gone g
@@ -910,11 +910,11 @@ FOR EACH STATEMENT EXECUTE FUNCTION forget_tests_of_facts();
 CREATE TRIGGER tests_forgotten AFTER UPDATE OF redacted ON documents FOR EACH ROW
 WHEN (OLD.redacted = 0 AND NEW.redacted = 1 AND NEW.reason = '')
 EXECUTE FUNCTION forget_tests_of_document();
--- ---------------------------------------- what changed
+-- ---------------------------------------- changes
 
--- What changed in a space, in order: kinds, times and refs, never a text. A number is taken under the lock of the space,
--- so that none appears after a higher one. The last row of a space stays, also when the space is forgotten, so that no
--- number is used twice: hence no reference to spaces. session_id: the session that it was learnt from.
+-- Changes of a space, in order: kinds, times and refs, never a text. A number is taken under the lock of the space, so
+-- that none appears after a higher one. The last row of a space is kept, even when the space is deleted, so that no
+-- number is used twice: hence no reference to spaces. session_id: the session that it was learned from.
 CREATE TABLE changes (
     space_id text COLLATE "C" NOT NULL,
     number bigint NOT NULL,
@@ -940,8 +940,8 @@ CREATE TABLE webhooks (
     disabled_because text
 );
 
--- How far each webhook has come with each space: ids, numbers and times, so that workers look across spaces.
--- due_at: when it may next be claimed. While it is claimed, the end of the lease; NULL means that nothing waits.
+-- The progress of each webhook in each space: ids, numbers and times, so that workers can read it across spaces.
+-- due_at: when it may next be leased. While it is leased, the end of the lease; NULL means that nothing is pending.
 CREATE TABLE webhook_queues (
     space_id text COLLATE "C" NOT NULL,
     webhook_id text COLLATE "C" NOT NULL REFERENCES webhooks (id) ON DELETE CASCADE,
@@ -956,8 +956,8 @@ CREATE TABLE webhook_queues (
 
 CREATE INDEX webhook_queues_due ON webhook_queues (webhook_id, due_at) WHERE due_at IS NOT NULL;
 
--- What became of each change that was sent: numbers, times and status, so that it is read across spaces, too.
--- at: when it was last tried. status: what the receiver answered, 0 for nothing.
+-- The result of each delivery: numbers, times and status, so that it can be read across spaces, too.
+-- at: when it was last tried. status: the HTTP status of the response, 0 for none.
 CREATE TABLE deliveries (
     space_id text COLLATE "C" NOT NULL,
     webhook_id text COLLATE "C" NOT NULL REFERENCES webhooks (id) ON DELETE CASCADE,
@@ -976,9 +976,9 @@ CREATE INDEX deliveries_at ON deliveries (at);
 
 -- ---------------------------------------- erasures
 
--- What was asked to be forgotten, recorded before it goes: who asked, with which key, why and when, and never a text.
--- It stays when its space is forgotten, hence no reference to spaces. plan: the ids of what goes, until it is settled;
--- receipt: what the one who asked was given.
+-- Erasures, recorded before anything is deleted: who requested them, with which key, why and when, and never a text.
+-- They are kept when their space is deleted, hence no reference to spaces. plan: the ids of the items to delete, until
+-- it is settled; receipt: the receipt for the requester.
 CREATE TABLE erasures (
     space_id text COLLATE "C" NOT NULL,
     id text COLLATE "C" NOT NULL,
@@ -994,7 +994,7 @@ CREATE TABLE erasures (
 
 CREATE INDEX erasures_requested ON erasures (space_id, requested_at, id);
 
--- Which places have confirmed that nothing is left there: ids and times, so that any process finds what is still open.
+-- The sinks of erasures, with their confirmations: ids and times, so that any process finds unconfirmed ones.
 CREATE TABLE erasure_sinks (
     space_id text COLLATE "C" NOT NULL,
     erasure_id text COLLATE "C" NOT NULL,
@@ -1006,9 +1006,9 @@ CREATE TABLE erasure_sinks (
 
 CREATE INDEX erasure_sinks_open ON erasure_sinks (space_id, erasure_id, sink) WHERE confirmed_at IS NULL;
 
--- What may not come back: keyed digests of refs, of names of conversations, of idempotency keys and of the moments at
--- which messages and versions were stored. key_id: which key the digest was made with, so that those of another
--- installation can be kept, too. at: when it was forgotten; what was recorded later under the same name is new.
+-- Tombstones of deleted data: keyed digests of refs, of names of conversations, of idempotency keys and of the times at
+-- which messages and versions were stored. key_id: the key of the digest, so that tombstones of another installation
+-- can be stored, too. at: when it was deleted; data recorded later under the same name is new.
 CREATE TABLE tombstones (
     space_id text COLLATE "C" NOT NULL,
     kind text COLLATE "C" NOT NULL,
@@ -1021,8 +1021,8 @@ CREATE TABLE tombstones (
 
 CREATE INDEX tombstones_erasure ON tombstones (space_id, erasure_id);
 
--- Where files with texts of a space were written, and by which machine: kind is 'artefacts', 'writing' as long as they
--- are being written, or 'export'. They outlive the rows they were made of, hence no reference to spaces.
+-- Files with texts of a space, and the machine that wrote them: kind is 'artefacts', 'writing' as long as they
+-- are being written, or 'export'. They outlive the rows they were made from, hence no reference to spaces.
 CREATE TABLE written_files (
     space_id text COLLATE "C" NOT NULL,
     host text COLLATE "C" NOT NULL,
@@ -1032,7 +1032,7 @@ CREATE TABLE written_files (
     PRIMARY KEY (space_id, host, path)
 );
 
--- How long a space keeps what: a kind, or what of it came from an origin; empty is any. older_than: in days.
+-- Retention rules of a space: for a kind, or for items of a kind from an origin; empty is any. older_than: in days.
 CREATE TABLE retention_rules (
     space_id text COLLATE "C" NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
     kind text COLLATE "C" NOT NULL,
@@ -1043,8 +1043,8 @@ CREATE TABLE retention_rules (
     PRIMARY KEY (space_id, kind, origin)
 );
 
--- Legal holds: as long as one stands, nothing of its space is erased. They stay when they were lifted, and when the
--- space is gone, hence no reference to spaces. They are read across spaces.
+-- Legal holds: while one is active, nothing in its space is deleted. They are kept after they are lifted, and after the
+-- space is deleted, hence no reference to spaces. They are read across spaces.
 CREATE TABLE legal_holds (
     space_id text COLLATE "C" NOT NULL,
     id text COLLATE "C" NOT NULL,
@@ -1061,10 +1061,10 @@ CREATE INDEX legal_holds_standing ON legal_holds (space_id) WHERE lifted_at IS N
 
 -- ---------------------------------------- shards
 
--- Where a space is while it moves to another shard, and after it has left: arriving (only the move may use it here),
+-- State of a space while it moves to another shard, and after it has left: arriving (only the move may use it here),
 -- leaving (it may still be read) or gone. token: the move. shard: where it comes from or goes to. version: that of its
--- place in the directory once it has moved. until: when a fence that still stands may be lifted. queues: its jobs and
--- its pending changes between the decision and their arrival, which no other table has then. Every transaction reads
+-- directory entry once it has moved. until: when a remaining mark may be removed. queues: its jobs and its pending
+-- changes between the decision and their arrival, when no other table has them. Every transaction reads
 -- the row of its space in the statement that begins it. Names and times, so that it is read across spaces.
 CREATE TABLE moves (
     space_id text COLLATE "C" NOT NULL PRIMARY KEY,
@@ -1076,7 +1076,7 @@ CREATE TABLE moves (
     queues json
 );
 
--- What moves says of a space. A function keeps its plan: planning the query each time would take longer than running it.
+-- The move of a space. A function caches its plan: planning the query each time would take longer than running it.
 CREATE FUNCTION moving(asked text) RETURNS text LANGUAGE plpgsql STABLE AS $$
 BEGIN
     RETURN (SELECT state || ' ' || token FROM moves WHERE space_id = asked);
@@ -1100,7 +1100,7 @@ CREATE TABLE api_keys (
     revoked_at bigint
 );
 
--- Who is signed in to the web window: the digest of a random id, and the key that was shown once. Like a key, it is
+-- Sessions of the web interface: the digest of a random id, and the key that was used to sign in. Like a key, it is
 -- looked up before a space is known. once: a link for signing in a single time.
 CREATE TABLE web_sessions (
     digest text COLLATE "C" NOT NULL PRIMARY KEY,
@@ -1113,18 +1113,18 @@ CREATE TABLE web_sessions (
 
 CREATE INDEX web_sessions_by_end ON web_sessions (expires_at);
 
--- The access record: who did what to which memories. Ids and names of verbs, never a text. It outlives what it names:
--- a space that is forgotten stays in it, so it refers to no other table. refs: a JSON list;
--- it stands behind the id, so that a random id and a word never make up a piece of what was forgotten. It is read across spaces.
+-- The access log: who did what to which memories. Ids and names of operations, never a text. It outlives the data it
+-- names, including deleted spaces, so it refers to no other table. refs: a JSON list, stored after the id, so that a
+-- random id and a word never form a part of a deleted text. It is read across spaces.
 CREATE TABLE access_log (
     space_id text COLLATE "C" NOT NULL,
     at bigint NOT NULL,
     id text COLLATE "C" NOT NULL,
     refs text NOT NULL,
-    door text COLLATE "C" NOT NULL,
+    interface text COLLATE "C" NOT NULL,
     key_prefix text COLLATE "C" NOT NULL,
     person text NOT NULL,
-    verb text COLLATE "C" NOT NULL,
+    operation text COLLATE "C" NOT NULL,
     PRIMARY KEY (space_id, at, id)
 );
 
@@ -1169,7 +1169,7 @@ DECLARE
     name text;
 BEGIN
     FOREACH name IN ARRAY ARRAY[
-        'agents', 'conversations', 'summaries', 'sessions', 'messages', 'answers', 'session_memories', 'facts',
+        'agents', 'conversations', 'summaries', 'sessions', 'messages', 'answers', 'session_summaries', 'facts',
         'fact_sources', 'fact_quotes', 'reviews', 'review_sources', 'relearnings', 'learning_rules', 'documents',
         'document_references', 'document_sources', 'change_sets', 'threads', 'events', 'chunks', 'placements',
         'states', 'ledger', 'ledger_items', 'usage', 'term_counts', 'memory_tests', 'changes',
@@ -1209,8 +1209,8 @@ UNION ALL
 SELECT space_id, 'fact', id, version, NULL, NULL, '', '', content, created_at
 FROM facts WHERE btrim(content, E' \t\n\v\f\r') <> ''
 UNION ALL
-SELECT space_id, 'session_memory', session_id, 0, NULL, NULL, '', summary, raw_memory, source_updated_at
-FROM session_memories WHERE btrim(summary || raw_memory, E' \t\n\v\f\r') <> ''
+SELECT space_id, 'session_summary', session_id, 0, NULL, NULL, '', summary, raw_memory, source_updated_at
+FROM session_summaries WHERE btrim(summary || raw_memory, E' \t\n\v\f\r') <> ''
 UNION ALL
 SELECT space_id, 'document', id, version, NULL, NULL, title, description, body, valid_from
 FROM documents
@@ -1241,7 +1241,7 @@ DECLARE
     whose text;
     which bigint := 0;
 BEGIN
-    IF TG_ARGV[0] IN ('message', 'session_memory') THEN
+    IF TG_ARGV[0] IN ('message', 'session_summary') THEN
         whose := OLD.session_id;
     ELSE
         whose := OLD.id;
@@ -1256,7 +1256,7 @@ BEGIN
 END
 $$;
 
--- Creates the table of vectors, now or later. Returns false if the server has no pgvector; all else works without it.
+-- Creates the table of vectors, now or later. Returns false if the server has no pgvector; the rest works without it.
 CREATE FUNCTION make_vectors() RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
     IF to_regclass('vectors') IS NOT NULL THEN
@@ -1292,8 +1292,8 @@ BEGIN
     FOR EACH STATEMENT EXECUTE FUNCTION forget_vectors('message', 'session_id', 'g.number');
     CREATE TRIGGER vectors_forgotten AFTER DELETE ON facts REFERENCING OLD TABLE AS gone
     FOR EACH STATEMENT EXECUTE FUNCTION forget_vectors('fact', 'id', 'g.version');
-    CREATE TRIGGER vectors_forgotten AFTER DELETE ON session_memories REFERENCING OLD TABLE AS gone
-    FOR EACH STATEMENT EXECUTE FUNCTION forget_vectors('session_memory', 'session_id', '0');
+    CREATE TRIGGER vectors_forgotten AFTER DELETE ON session_summaries REFERENCING OLD TABLE AS gone
+    FOR EACH STATEMENT EXECUTE FUNCTION forget_vectors('session_summary', 'session_id', '0');
     CREATE TRIGGER vectors_forgotten AFTER DELETE ON documents REFERENCING OLD TABLE AS gone
     FOR EACH STATEMENT EXECUTE FUNCTION forget_vectors('document', 'id', 'g.version');
 
@@ -1303,9 +1303,9 @@ BEGIN
     CREATE TRIGGER vectors_outdated AFTER UPDATE OF content ON facts FOR EACH ROW
     WHEN (OLD.content IS DISTINCT FROM NEW.content)
     EXECUTE FUNCTION outdate_vectors('fact');
-    CREATE TRIGGER vectors_outdated AFTER UPDATE OF summary, raw_memory ON session_memories FOR EACH ROW
+    CREATE TRIGGER vectors_outdated AFTER UPDATE OF summary, raw_memory ON session_summaries FOR EACH ROW
     WHEN ((OLD.summary, OLD.raw_memory) IS DISTINCT FROM (NEW.summary, NEW.raw_memory))
-    EXECUTE FUNCTION outdate_vectors('session_memory');
+    EXECUTE FUNCTION outdate_vectors('session_summary');
     CREATE TRIGGER vectors_outdated AFTER UPDATE OF title, description, body ON documents FOR EACH ROW
     WHEN ((OLD.title, OLD.description, OLD.body) IS DISTINCT FROM (NEW.title, NEW.description, NEW.body))
     EXECUTE FUNCTION outdate_vectors('document');
@@ -1359,7 +1359,7 @@ CREATE FUNCTION near_index(asked_index bigint, asked_space text) RETURNS text LA
 $$;
 
 -- The query is built for each question, because an HNSW index is only used with its literal dimension and space.
--- It is not used if only some kinds are wanted: it would stop before it had found enough of them.
+-- It is not used for some kinds only: it would stop before it has found enough of them.
 CREATE FUNCTION nearest_vectors(
     asked_space text, asked_index bigint, question text, kinds text[], how_many bigint
 ) RETURNS TABLE (kind text, id text, number bigint, part bigint, similarity double precision)

@@ -6,7 +6,7 @@
 -- ---------------------------------------- the log
 
 -- A space is the memory of one person or project: nothing is shared between spaces.
--- place: its number in this file. key: what its words are hashed with, so that no index holds a word.
+-- place: its number in this file. key: the key of its hashed words, so that no index contains a word.
 CREATE TABLE spaces (
     id TEXT NOT NULL PRIMARY KEY,
     shard INTEGER NOT NULL,
@@ -54,9 +54,9 @@ CREATE TABLE summaries (
     FOREIGN KEY (space_id, conversation_id) REFERENCES conversations (space_id, id) ON DELETE CASCADE
 ) STRICT;
 
--- A section of a conversation; at most one is open. Its marks say how far it was learnt from:
--- invalidated_at is the message to learn up to, processed_until the last one learnt from, rests says that a failed
--- job waits until its time comes or its session gets a new message. sealed_from: the first message with a seal.
+-- A section of a conversation; at most one is open. Its marks show how far it was learned from:
+-- invalidated_at is the message to learn up to, processed_until the last one learned from, rests means that a failed
+-- job is paused until it is due or its session gets a new message. sealed_from: the first message with a seal.
 CREATE TABLE sessions (
     space_id TEXT NOT NULL,
     id TEXT NOT NULL,
@@ -85,8 +85,8 @@ CREATE UNIQUE INDEX sessions_active ON sessions (space_id, conversation_id) WHER
 CREATE INDEX sessions_marked ON sessions (space_id, id) WHERE invalidated_at IS NOT NULL;
 CREATE INDEX sessions_ephemeral ON sessions (space_id, id) WHERE learns = 0;
 
--- Every message, numbered within its session. Rows are only added, or forgotten. seal: a salt, and a digest of the
--- message and the seal before it. retracted_at: when it was taken back; it stays, and is shown no more.
+-- Every message, numbered within its session. Rows are only added or deleted. seal: a salt, and a digest of the
+-- message and the seal before it. retracted_at: when it was retracted; it is kept, but no longer shown.
 CREATE TABLE messages (
     space_id TEXT NOT NULL,
     session_id TEXT NOT NULL,
@@ -114,8 +114,8 @@ CREATE UNIQUE INDEX messages_idempotency ON messages (space_id, idempotency_key)
 CREATE INDEX messages_names ON messages (space_id, name) WHERE name IS NOT NULL;
 CREATE INDEX messages_recorded ON messages (space_id, recorded_at, session_id, number);
 
--- The digests of erased messages, so that the chain of their session can still be followed. Without its salt a digest
--- says nothing about its message.
+-- The digests of deleted messages, so that the chain of their session can still be checked. Without its salt, a digest
+-- reveals nothing about its message.
 CREATE TABLE chain_links (
     space_id TEXT NOT NULL,
     session_id TEXT NOT NULL,
@@ -134,8 +134,8 @@ END;
 -- ---------------------------------------- work
 
 -- The jobs of all spaces: ids, times and tokens, never content.
--- due_at: when it may next be claimed. While it runs, the end of its lease; NULL means that there is nothing to do.
--- quoted_from: the record after which its session was only quoted, and a model has everything still to learn.
+-- due_at: when it may next be leased. While it runs, the end of its lease; NULL means that there is nothing to do.
+-- quoted_from: the record after which its session was only quoted, so that a model still has to learn from it.
 CREATE TABLE jobs (
     space_id TEXT NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
     kind TEXT NOT NULL,
@@ -163,13 +163,13 @@ CREATE TABLE jobs (
 CREATE INDEX jobs_due ON jobs (kind, due_at) WHERE due_at IS NOT NULL AND status <> 'waiting';
 CREATE INDEX jobs_quiet ON jobs (kind, due_at) WHERE due_at IS NOT NULL AND status = 'waiting';
 CREATE INDEX jobs_marked ON jobs (kind, queued_at, space_id, key)
-WHERE status IN ('queued', 'running', 'failed', 'dead');
--- Retries are claimed separately; in a long backlog, finding them would mean reading all other jobs.
+WHERE status IN ('queued', 'running', 'failed', 'abandoned');
+-- Retries are leased separately; in a long backlog, finding them would mean reading all other jobs.
 CREATE INDEX jobs_tried ON jobs (kind, due_at) WHERE due_at IS NOT NULL AND status <> 'waiting' AND attempts > 0;
 CREATE INDEX jobs_quoted ON jobs (queued_at) WHERE quoted_from IS NOT NULL;
-CREATE INDEX jobs_failed ON jobs (space_id, kind, key) WHERE status IN ('failed', 'dead');
+CREATE INDEX jobs_failed ON jobs (space_id, kind, key) WHERE status IN ('failed', 'abandoned');
 CREATE INDEX jobs_by_status ON jobs (status, kind, queued_at, space_id, key)
-WHERE status IN ('queued', 'running', 'failed', 'dead');
+WHERE status IN ('queued', 'running', 'failed', 'abandoned');
 CREATE INDEX jobs_of_space ON jobs (space_id, queued_at, kind, key);
 
 -- Spending on models, with a row for each worker and day, so that workers do not wait for each other.
@@ -183,7 +183,7 @@ CREATE TABLE spending (
     PRIMARY KEY (day, slot)
 ) STRICT;
 
--- How many jobs there are of each kind in each state, kept by triggers: reading it costs the same however many there are.
+-- The number of jobs of each kind in each state, maintained by triggers, so that reading it has a constant cost.
 -- slot: the rows that concurrent transactions write to.
 CREATE TABLE job_counts (
     kind TEXT NOT NULL,
@@ -221,7 +221,7 @@ CREATE TABLE attempts (
     FOREIGN KEY (space_id, kind, key) REFERENCES jobs (space_id, kind, key) ON DELETE CASCADE
 ) STRICT;
 
--- What models cost each day by what they were asked for, with a row for each worker.
+-- Cost of models per day and purpose, with a row for each worker.
 CREATE TABLE model_spending (
     day INTEGER NOT NULL,
     kind TEXT NOT NULL,
@@ -234,7 +234,7 @@ CREATE TABLE model_spending (
     PRIMARY KEY (day, kind, model, slot)
 ) STRICT;
 
--- What models cost each day for each space.
+-- Cost of models per day and space.
 CREATE TABLE space_spending (
     space_id TEXT NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
     day INTEGER NOT NULL,
@@ -247,7 +247,7 @@ CREATE TABLE space_spending (
 
 CREATE INDEX space_spending_most ON space_spending (day, cost, space_id);
 
--- What this deployment has once: keys, such as the one that fingerprints redacted secrets, and the model that learns.
+-- Values of this deployment: keys, such as the one that fingerprints redacted secrets, and the model that learns.
 CREATE TABLE deployment_keys (
     name TEXT NOT NULL PRIMARY KEY,
     value TEXT NOT NULL
@@ -266,8 +266,8 @@ CREATE TABLE schema_now (
     version INTEGER NOT NULL
 ) STRICT;
 
--- Each time this database was restored from a backup. epoch: the microsecond of the restore; whatever is numbered goes on
--- from there, so that no number is given out twice. backup_at: when the backup was made; what was stored between is gone.
+-- Each time this database was restored from a backup. epoch: the microsecond of the restore; numbers continue
+-- from there, so that none is issued twice. backup_at: when the backup was made; data stored in between is lost.
 CREATE TABLE restores (
     epoch INTEGER NOT NULL PRIMARY KEY,
     backup_at INTEGER NOT NULL,
@@ -290,11 +290,11 @@ CREATE TABLE answers (
     PRIMARY KEY (space_id, kind, key, run, position)
 ) STRICT;
 
--- ---------------------------------------- what was learnt
+-- ---------------------------------------- learned data
 
--- The memory of one session, for consolidation to select from. said_from and said_until: when its messages were said.
--- selected: whether the last successful consolidation saw it.
-CREATE TABLE session_memories (
+-- The summary of one session, for consolidation to select from. said_from and said_until: when its messages were said.
+-- selected: whether the last successful consolidation read it.
+CREATE TABLE session_summaries (
     space_id TEXT NOT NULL,
     session_id TEXT NOT NULL,
     raw_memory TEXT NOT NULL,
@@ -317,9 +317,9 @@ CREATE TABLE session_memories (
     FOREIGN KEY (space_id, session_id) REFERENCES sessions (space_id, id) ON DELETE CASCADE
 ) STRICT;
 
-CREATE INDEX session_memories_selected ON session_memories (space_id, session_id) WHERE selected = 1;
+CREATE INDEX session_summaries_selected ON session_summaries (space_id, session_id) WHERE selected = 1;
 
--- A fact is never overwritten: its successor is a new row, and the old row is retired.
+-- A fact is never overwritten: its successor is a new row, and the old row is marked as replaced.
 CREATE TABLE facts (
     space_id TEXT NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
     id TEXT NOT NULL,
@@ -364,14 +364,14 @@ CREATE INDEX facts_digest ON facts (space_id, digest) WHERE retired_at IS NULL;
 CREATE INDEX facts_slot ON facts (space_id, subject, slot) WHERE retired_at IS NULL AND slot IS NOT NULL;
 CREATE INDEX facts_pinned ON facts (space_id) WHERE pinned_at IS NOT NULL;
 CREATE INDEX facts_expiring ON facts (space_id, expires_at) WHERE expires_at IS NOT NULL;
--- Pages list versions by time, also those that were retired.
+-- Pages list versions by time, including replaced ones.
 CREATE INDEX facts_recorded ON facts (space_id, recorded_at, id, version);
 CREATE INDEX facts_retired ON facts (space_id, retired_at, id, version) WHERE retired_at IS NOT NULL;
 CREATE INDEX facts_about ON facts (space_id, subject, recorded_at, id, version) WHERE subject IS NOT NULL;
 CREATE INDEX facts_of_slot ON facts (space_id, slot, recorded_at, id, version) WHERE slot IS NOT NULL;
 CREATE INDEX facts_of_kind ON facts (space_id, kind, recorded_at, id, version);
 
--- Which messages a learnt fact rests on; a source cannot outlive its message.
+-- The source messages of learned facts; a source is deleted with its message.
 CREATE TABLE fact_sources (
     space_id TEXT NOT NULL,
     fact_id TEXT NOT NULL,
@@ -383,8 +383,8 @@ CREATE TABLE fact_sources (
 
 CREATE INDEX fact_sources_message ON fact_sources (space_id, session_id, number);
 
--- The exact words a learnt fact rests on. support: each time it was said, with what was said then and the number of
--- quotes it needs; a fact that loses one of them loses that support.
+-- The quotes of learned facts. support: one occurrence of a fact, with its statement and the number of quotes it needs;
+-- a fact that loses one of them loses that support.
 CREATE TABLE fact_quotes (
     space_id TEXT NOT NULL,
     fact_id TEXT NOT NULL,
@@ -402,7 +402,7 @@ CREATE TABLE fact_quotes (
 
 CREATE INDEX fact_quotes_message ON fact_quotes (space_id, session_id, number);
 
--- What people said about facts, with who and when. review_id: the claim under review that it made of the fact.
+-- Feedback on facts, with its author and time. review_id: the claim under review that the fact became.
 CREATE TABLE feedback (
     space_id TEXT NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
     id TEXT NOT NULL,
@@ -418,7 +418,7 @@ CREATE TABLE feedback (
 
 CREATE INDEX feedback_fact ON feedback (space_id, fact_id, given_at);
 
--- Claims that were not believed, with the reason: held until a person decides, or refused. claim: the claim as JSON.
+-- Claims that were not accepted, with the reason: held for a person's decision, or refused. claim: the claim as JSON.
 CREATE TABLE reviews (
     space_id TEXT NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
     id TEXT NOT NULL,
@@ -439,7 +439,7 @@ CREATE TABLE reviews (
 
 CREATE INDEX reviews_listed ON reviews (space_id, status, created_at);
 
--- The messages that a claim under review quotes; it goes with the first of them that is forgotten.
+-- The messages that a claim under review quotes; it is deleted with the first of them.
 CREATE TABLE review_sources (
     space_id TEXT NOT NULL,
     review_id TEXT NOT NULL,
@@ -451,8 +451,8 @@ CREATE TABLE review_sources (
 
 CREATE INDEX review_sources_message ON review_sources (space_id, session_id, number);
 
--- What learning a space again would change. proposal: the changes as JSON, as long as they are only proposed; undo: what
--- an applied one must restore, as ids.
+-- Changes from learning a space again. proposal: the changes as JSON, as long as they are only proposed; undo: the ids
+-- that undoing an applied one must restore.
 CREATE TABLE relearnings (
     space_id TEXT NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
     id TEXT NOT NULL,
@@ -466,7 +466,7 @@ CREATE TABLE relearnings (
     PRIMARY KEY (space_id, id)
 ) STRICT;
 
--- What a space learns, or with a name one agent in it, as its owner decided. rules: the rules as JSON.
+-- Learning rules of a space, or with a name of one agent in it, set by its owner. rules: the rules as JSON.
 CREATE TABLE learning_rules (
     space_id TEXT NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
     agent TEXT NOT NULL,
@@ -527,7 +527,7 @@ CREATE TABLE document_references (
 
 CREATE INDEX document_references_target ON document_references (space_id, target_id, kind);
 
--- What a document rests on. A source is stored once for consecutive versions that rest on it: from
+-- The sources of documents. A source is stored once for consecutive versions that are based on it: from
 -- `version` to `last_version`, or, if that is NULL, to the newest.
 CREATE TABLE document_sources (
     space_id TEXT NOT NULL,
@@ -543,7 +543,7 @@ CREATE TABLE document_sources (
 
 CREATE INDEX document_sources_source ON document_sources (space_id, kind, source_id, number);
 
--- Which writes were carried out under which idempotency key, so that a write that is sent again is not done again.
+-- Writes by idempotency key, so that a write that is sent again is not carried out twice.
 CREATE TABLE document_operations (
     space_id TEXT NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
     key TEXT NOT NULL,
@@ -554,12 +554,12 @@ CREATE TABLE document_operations (
     PRIMARY KEY (space_id, key)
 ) STRICT;
 
--- What one run changed in the tree, or would change once it is approved.
+-- The changes of one run to the tree, applied or waiting for approval.
 CREATE TABLE change_sets (
     space_id TEXT NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
     run TEXT NOT NULL,
     token INTEGER NOT NULL,
-    status TEXT NOT NULL CHECK (status IN ('held', 'applied', 'rejected', 'superseded', 'undone')),
+    status TEXT NOT NULL CHECK (status IN ('pending', 'applied', 'rejected', 'superseded', 'undone')),
     changes TEXT NOT NULL CHECK (json_valid(changes)),
     selection TEXT NOT NULL CHECK (json_valid(selection)),
     created_at INTEGER NOT NULL,
@@ -567,7 +567,7 @@ CREATE TABLE change_sets (
     PRIMARY KEY (space_id, run)
 ) STRICT;
 
--- What waits for a person in any space: claims under review, and change sets. Ids and times, never a text.
+-- Pending reviews in all spaces: claims under review, and change sets. Ids and times, never a text.
 CREATE TABLE held (
     space_id TEXT NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
     kind TEXT NOT NULL,
@@ -578,7 +578,7 @@ CREATE TABLE held (
 
 CREATE INDEX held_newest ON held (at, space_id, kind, id);
 
-CREATE TRIGGER reviews_held_ai AFTER INSERT ON reviews WHEN new.status = 'held' BEGIN
+CREATE TRIGGER reviews_held_ai AFTER INSERT ON reviews WHEN new.status = 'pending' BEGIN
     INSERT INTO held (space_id, kind, id, at) VALUES (new.space_id, 'claim', new.id, new.created_at);
 END;
 CREATE TRIGGER reviews_held_ad AFTER DELETE ON reviews BEGIN
@@ -587,9 +587,9 @@ END;
 CREATE TRIGGER reviews_held_au AFTER UPDATE OF status ON reviews WHEN old.status <> new.status BEGIN
     DELETE FROM held WHERE space_id = old.space_id AND kind = 'claim' AND id = old.id;
     INSERT INTO held (space_id, kind, id, at)
-    SELECT new.space_id, 'claim', new.id, new.created_at WHERE new.status = 'held';
+    SELECT new.space_id, 'claim', new.id, new.created_at WHERE new.status = 'pending';
 END;
-CREATE TRIGGER change_sets_held_ai AFTER INSERT ON change_sets WHEN new.status = 'held' BEGIN
+CREATE TRIGGER change_sets_held_ai AFTER INSERT ON change_sets WHEN new.status = 'pending' BEGIN
     INSERT INTO held (space_id, kind, id, at) VALUES (new.space_id, 'changes', new.run, new.created_at);
 END;
 CREATE TRIGGER change_sets_held_ad AFTER DELETE ON change_sets BEGIN
@@ -599,13 +599,13 @@ CREATE TRIGGER change_sets_held_au AFTER UPDATE OF status ON change_sets
 WHEN old.status <> new.status OR old.created_at <> new.created_at BEGIN
     DELETE FROM held WHERE space_id = old.space_id AND kind = 'changes' AND id = old.run;
     INSERT INTO held (space_id, kind, id, at)
-    SELECT new.space_id, 'changes', new.run, new.created_at WHERE new.status = 'held';
+    SELECT new.space_id, 'changes', new.run, new.created_at WHERE new.status = 'pending';
 END;
 
 -- ---------------------------------------- working memory
 
--- A thread is the working memory of one agent. conversation_id is the conversation whose text it holds: a fork keeps
--- it when the thread it was forked from is gone.
+-- A thread is the working memory of one agent. conversation_id is the conversation whose text it has: a fork keeps
+-- it when the thread it was forked from is deleted.
 CREATE TABLE threads (
     space_id TEXT NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
     id TEXT NOT NULL,
@@ -704,9 +704,9 @@ CREATE TABLE states (
     FOREIGN KEY (space_id, thread_id) REFERENCES threads (space_id, id) ON DELETE CASCADE
 ) STRICT;
 
--- ---------------------------------------- what was shown
+-- ---------------------------------------- context log
 
--- What was shown, when, and to which session: refs only, so that forgotten content does not survive here.
+-- The context log: which memories were shown, when, and to which session. Refs only, so that no deleted text remains.
 CREATE TABLE ledger (
     space_id TEXT NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
     id TEXT NOT NULL,
@@ -721,7 +721,7 @@ CREATE TABLE ledger (
 CREATE INDEX ledger_session ON ledger (space_id, session_id, shown_at);
 CREATE INDEX ledger_shown ON ledger (space_id, shown_at, id);
 
--- The memories of one showing, in order.
+-- The memories of one entry of the context log, in order.
 CREATE TABLE ledger_items (
     space_id TEXT NOT NULL,
     ledger_id TEXT NOT NULL,
@@ -749,7 +749,7 @@ CREATE TABLE usage (
 
 -- ---------------------------------------- memory tests
 
--- Questions with what must and must not come back. about: the fact or document that a test was made from.
+-- Questions with texts that results must and must not contain. about: the fact or document that a test was made from.
 CREATE TABLE memory_tests (
     space_id TEXT NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
     id TEXT NOT NULL,
@@ -770,7 +770,7 @@ CREATE TABLE memory_tests (
 
 CREATE INDEX memory_tests_about ON memory_tests (space_id, about_kind, about_id) WHERE about_id IS NOT NULL;
 
--- A test is removed with the text that it was made from. A version that is thinned out has a reason: it is not forgotten.
+-- A test is deleted with the text that it was made from, but not with a thinned version, which still has a reason.
 CREATE TRIGGER facts_tests_ad AFTER DELETE ON facts BEGIN
     DELETE FROM memory_tests WHERE space_id = old.space_id AND about_kind = 'fact' AND about_id = old.id;
 END;
@@ -779,11 +779,11 @@ WHEN old.redacted = 0 AND new.redacted = 1 AND new.reason = '' BEGIN
     DELETE FROM memory_tests WHERE space_id = old.space_id AND about_kind = 'document' AND about_id = old.id
       AND about_version IN (old.version, old.version + 1);
 END;
--- ---------------------------------------- what changed
+-- ---------------------------------------- changes
 
--- What changed in a space, in order: kinds, times and refs, never a text. A number is taken under the lock of the space,
--- so that none appears after a higher one. The last row of a space stays, also when the space is forgotten, so that no
--- number is used twice: hence no reference to spaces. session_id: the session that it was learnt from.
+-- Changes of a space, in order: kinds, times and refs, never a text. A number is taken under the lock of the space, so
+-- that none appears after a higher one. The last row of a space is kept, even when the space is deleted, so that no
+-- number is used twice: hence no reference to spaces. session_id: the session that it was learned from.
 CREATE TABLE changes (
     space_id TEXT NOT NULL,
     number INTEGER NOT NULL,
@@ -809,8 +809,8 @@ CREATE TABLE webhooks (
     disabled_because TEXT
 ) STRICT;
 
--- How far each webhook has come with each space: ids, numbers and times, so that workers look across spaces.
--- due_at: when it may next be claimed. While it is claimed, the end of the lease; NULL means that nothing waits.
+-- The progress of each webhook in each space: ids, numbers and times, so that workers can read it across spaces.
+-- due_at: when it may next be leased. While it is leased, the end of the lease; NULL means that nothing is pending.
 CREATE TABLE webhook_queues (
     space_id TEXT NOT NULL,
     webhook_id TEXT NOT NULL REFERENCES webhooks (id) ON DELETE CASCADE,
@@ -825,8 +825,8 @@ CREATE TABLE webhook_queues (
 
 CREATE INDEX webhook_queues_due ON webhook_queues (webhook_id, due_at) WHERE due_at IS NOT NULL;
 
--- What became of each change that was sent: numbers, times and status, so that it is read across spaces, too.
--- at: when it was last tried. status: what the receiver answered, 0 for nothing.
+-- The result of each delivery: numbers, times and status, so that it can be read across spaces, too.
+-- at: when it was last tried. status: the HTTP status of the response, 0 for none.
 CREATE TABLE deliveries (
     space_id TEXT NOT NULL,
     webhook_id TEXT NOT NULL REFERENCES webhooks (id) ON DELETE CASCADE,
@@ -845,9 +845,9 @@ CREATE INDEX deliveries_at ON deliveries (at);
 
 -- ---------------------------------------- erasures
 
--- What was asked to be forgotten, recorded before it goes: who asked, with which key, why and when, and never a text.
--- It stays when its space is forgotten, hence no reference to spaces. plan: the ids of what goes, until it is settled;
--- receipt: what the one who asked was given.
+-- Erasures, recorded before anything is deleted: who requested them, with which key, why and when, and never a text.
+-- They are kept when their space is deleted, hence no reference to spaces. plan: the ids of the items to delete, until
+-- it is settled; receipt: the receipt for the requester.
 CREATE TABLE erasures (
     space_id TEXT NOT NULL,
     id TEXT NOT NULL,
@@ -863,7 +863,7 @@ CREATE TABLE erasures (
 
 CREATE INDEX erasures_requested ON erasures (space_id, requested_at, id);
 
--- Which places have confirmed that nothing is left there: ids and times, so that any process finds what is still open.
+-- The sinks of erasures, with their confirmations: ids and times, so that any process finds unconfirmed ones.
 CREATE TABLE erasure_sinks (
     space_id TEXT NOT NULL,
     erasure_id TEXT NOT NULL,
@@ -875,9 +875,9 @@ CREATE TABLE erasure_sinks (
 
 CREATE INDEX erasure_sinks_open ON erasure_sinks (space_id, erasure_id, sink) WHERE confirmed_at IS NULL;
 
--- What may not come back: keyed digests of refs, of names of conversations, of idempotency keys and of the moments at
--- which messages and versions were stored. key_id: which key the digest was made with, so that those of another
--- installation can be kept, too. at: when it was forgotten; what was recorded later under the same name is new.
+-- Tombstones of deleted data: keyed digests of refs, of names of conversations, of idempotency keys and of the times at
+-- which messages and versions were stored. key_id: the key of the digest, so that tombstones of another installation
+-- can be stored, too. at: when it was deleted; data recorded later under the same name is new.
 CREATE TABLE tombstones (
     space_id TEXT NOT NULL,
     kind TEXT NOT NULL,
@@ -890,8 +890,8 @@ CREATE TABLE tombstones (
 
 CREATE INDEX tombstones_erasure ON tombstones (space_id, erasure_id);
 
--- Where files with texts of a space were written, and by which machine: kind is 'artefacts', 'writing' as long as they
--- are being written, or 'export'. They outlive the rows they were made of, hence no reference to spaces.
+-- Files with texts of a space, and the machine that wrote them: kind is 'artefacts', 'writing' as long as they
+-- are being written, or 'export'. They outlive the rows they were made from, hence no reference to spaces.
 CREATE TABLE written_files (
     space_id TEXT NOT NULL,
     host TEXT NOT NULL,
@@ -901,7 +901,7 @@ CREATE TABLE written_files (
     PRIMARY KEY (space_id, host, path)
 ) STRICT;
 
--- How long a space keeps what: a kind, or what of it came from an origin; empty is any. older_than: in days.
+-- Retention rules of a space: for a kind, or for items of a kind from an origin; empty is any. older_than: in days.
 CREATE TABLE retention_rules (
     space_id TEXT NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
     kind TEXT NOT NULL,
@@ -912,8 +912,8 @@ CREATE TABLE retention_rules (
     PRIMARY KEY (space_id, kind, origin)
 ) STRICT;
 
--- Legal holds: as long as one stands, nothing of its space is erased. They stay when they were lifted, and when the
--- space is gone, hence no reference to spaces. They are read across spaces.
+-- Legal holds: while one is active, nothing in its space is deleted. They are kept after they are lifted, and after the
+-- space is deleted, hence no reference to spaces. They are read across spaces.
 CREATE TABLE legal_holds (
     space_id TEXT NOT NULL,
     id TEXT NOT NULL,
@@ -930,10 +930,10 @@ CREATE INDEX legal_holds_standing ON legal_holds (space_id) WHERE lifted_at IS N
 
 -- ---------------------------------------- shards
 
--- Where a space is while it moves to another shard, and after it has left: arriving (only the move may use it here),
+-- State of a space while it moves to another shard, and after it has left: arriving (only the move may use it here),
 -- leaving (it may still be read) or gone. token: the move. shard: where it comes from or goes to. version: that of its
--- place in the directory once it has moved. until: when a fence that still stands may be lifted. queues: its jobs and
--- its pending changes between the decision and their arrival, which no other table has then. Every transaction reads
+-- directory entry once it has moved. until: when a remaining mark may be removed. queues: its jobs and its pending
+-- changes between the decision and their arrival, when no other table has them. Every transaction reads
 -- the row of its space in the statement that begins it. Names and times, so that it is read across spaces.
 CREATE TABLE moves (
     space_id TEXT NOT NULL PRIMARY KEY,
@@ -961,7 +961,7 @@ CREATE TABLE api_keys (
     revoked_at INTEGER
 ) STRICT;
 
--- Who is signed in to the web window: the digest of a random id, and the key that was shown once. Like a key, it is
+-- Sessions of the web interface: the digest of a random id, and the key that was used to sign in. Like a key, it is
 -- looked up before a space is known. once: a link for signing in a single time.
 CREATE TABLE web_sessions (
     digest TEXT NOT NULL PRIMARY KEY,
@@ -974,18 +974,18 @@ CREATE TABLE web_sessions (
 
 CREATE INDEX web_sessions_by_end ON web_sessions (expires_at);
 
--- The access record: who did what to which memories. Ids and names of verbs, never a text. It outlives what it names:
--- a space that is forgotten stays in it, so it refers to no other table. refs: a JSON list;
--- it stands behind the id, so that a random id and a word never make up a piece of what was forgotten.
+-- The access log: who did what to which memories. Ids and names of operations, never a text. It outlives the data it
+-- names, including deleted spaces, so it refers to no other table. refs: a JSON list, stored after the id, so that a
+-- random id and a word never form a part of a deleted text.
 CREATE TABLE access_log (
     space_id TEXT NOT NULL,
     at INTEGER NOT NULL,
     id TEXT NOT NULL,
     refs TEXT NOT NULL,
-    door TEXT NOT NULL,
+    interface TEXT NOT NULL,
     key_prefix TEXT NOT NULL,
     person TEXT NOT NULL,
-    verb TEXT NOT NULL,
+    operation TEXT NOT NULL,
     PRIMARY KEY (space_id, at, id)
 ) STRICT, WITHOUT ROWID;
 
@@ -998,8 +998,8 @@ END;
 -- ---------------------------------------- the index
 
 -- The words of every text that can be found, as hashes with the key of its space: 8 bytes each, and how often each
--- occurs, one byte each. doc: the place of its space, a number that grows within the space, and the kind, in one.
--- at: when it was said, recorded or made. asks: whether it ends with a question mark.
+-- occurs, one byte each. doc: the number of its space, a number that grows within the space, and the kind, combined.
+-- at: when it was said, recorded or generated. asks: whether it ends with a question mark.
 CREATE TABLE terms (
     doc INTEGER PRIMARY KEY,
     space_id TEXT NOT NULL,
@@ -1014,7 +1014,7 @@ CREATE TABLE terms (
     UNIQUE (space_id, kind, id, number)
 ) STRICT;
 
--- Which text has which hash, in hexadecimal digits.
+-- The hashes of each text, in hexadecimal digits.
 CREATE VIRTUAL TABLE terms_fts USING fts5 (
     terms, content = '', contentless_delete = 1, detail = none, tokenize = 'ascii'
 );
@@ -1023,7 +1023,7 @@ CREATE TRIGGER terms_ad AFTER DELETE ON terms BEGIN
     DELETE FROM terms_fts WHERE rowid = old.doc;
 END;
 
--- Roughly how many texts of a space have each of its frequent hashes; blocks: how many blocks of texts were counted.
+-- Approximate number of texts of a space with each of its frequent hashes; blocks: the number of counted blocks.
 CREATE TABLE term_counts (
     space_id TEXT NOT NULL PRIMARY KEY REFERENCES spaces (id) ON DELETE CASCADE,
     blocks INTEGER NOT NULL,
@@ -1051,13 +1051,13 @@ WHEN old.content IS NOT new.content BEGIN
     DELETE FROM terms WHERE space_id = old.space_id AND kind = 'fact' AND id = old.id AND number = old.version;
 END;
 
-CREATE TRIGGER session_memories_terms_ad AFTER DELETE ON session_memories BEGIN
-    DELETE FROM terms WHERE space_id = old.space_id AND kind = 'session_memory' AND id = old.session_id AND number = 0;
+CREATE TRIGGER session_summaries_terms_ad AFTER DELETE ON session_summaries BEGIN
+    DELETE FROM terms WHERE space_id = old.space_id AND kind = 'session_summary' AND id = old.session_id AND number = 0;
 END;
 
-CREATE TRIGGER session_memories_terms_au AFTER UPDATE OF summary, raw_memory ON session_memories
+CREATE TRIGGER session_summaries_terms_au AFTER UPDATE OF summary, raw_memory ON session_summaries
 WHEN old.summary IS NOT new.summary OR old.raw_memory IS NOT new.raw_memory BEGIN
-    DELETE FROM terms WHERE space_id = old.space_id AND kind = 'session_memory' AND id = old.session_id AND number = 0;
+    DELETE FROM terms WHERE space_id = old.space_id AND kind = 'session_summary' AND id = old.session_id AND number = 0;
 END;
 
 CREATE TRIGGER documents_terms_ad AFTER DELETE ON documents BEGIN
@@ -1103,8 +1103,8 @@ UNION ALL
 SELECT space_id, 'fact', id, version, NULL, NULL, '', '', content, created_at
 FROM facts WHERE trim(content, char(9, 10, 11, 12, 13, 32)) <> ''
 UNION ALL
-SELECT space_id, 'session_memory', session_id, 0, NULL, NULL, '', summary, raw_memory, source_updated_at
-FROM session_memories WHERE trim(summary || raw_memory, char(9, 10, 11, 12, 13, 32)) <> ''
+SELECT space_id, 'session_summary', session_id, 0, NULL, NULL, '', summary, raw_memory, source_updated_at
+FROM session_summaries WHERE trim(summary || raw_memory, char(9, 10, 11, 12, 13, 32)) <> ''
 UNION ALL
 SELECT space_id, 'document', id, version, NULL, NULL, title, description, body, valid_from
 FROM documents
@@ -1121,9 +1121,9 @@ CREATE TRIGGER facts_vectors_ad AFTER DELETE ON facts BEGIN
       AND kind = 'fact' AND id = old.id AND number = old.version;
 END;
 
-CREATE TRIGGER session_memories_vectors_ad AFTER DELETE ON session_memories BEGIN
+CREATE TRIGGER session_summaries_vectors_ad AFTER DELETE ON session_summaries BEGIN
     DELETE FROM vectors WHERE space_id = old.space_id AND index_id IN (SELECT i.id FROM vector_indexes i)
-      AND kind = 'session_memory' AND id = old.session_id AND number = 0;
+      AND kind = 'session_summary' AND id = old.session_id AND number = 0;
 END;
 
 CREATE TRIGGER documents_vectors_ad AFTER DELETE ON documents BEGIN
@@ -1144,10 +1144,10 @@ WHEN old.content IS NOT new.content BEGIN
       AND kind = 'fact' AND id = old.id AND number = old.version;
 END;
 
-CREATE TRIGGER session_memories_vectors_au AFTER UPDATE OF summary, raw_memory ON session_memories
+CREATE TRIGGER session_summaries_vectors_au AFTER UPDATE OF summary, raw_memory ON session_summaries
 WHEN old.summary IS NOT new.summary OR old.raw_memory IS NOT new.raw_memory BEGIN
     DELETE FROM vectors WHERE space_id = old.space_id AND index_id IN (SELECT i.id FROM vector_indexes i)
-      AND kind = 'session_memory' AND id = old.session_id AND number = 0;
+      AND kind = 'session_summary' AND id = old.session_id AND number = 0;
 END;
 
 CREATE TRIGGER documents_vectors_au AFTER UPDATE OF title, description, body ON documents
@@ -1158,15 +1158,15 @@ END;
 
 -- ---------------------------------------- usage
 
--- Usage is removed with its memory.
+-- Usage is deleted with its memory.
 CREATE TRIGGER messages_usage_ad AFTER DELETE ON messages BEGIN
     DELETE FROM usage WHERE space_id = old.space_id AND kind = 'message' AND id = old.session_id AND number = old.number;
 END;
 CREATE TRIGGER facts_usage_ad AFTER DELETE ON facts BEGIN
     DELETE FROM usage WHERE space_id = old.space_id AND kind = 'fact' AND id = old.id AND number = old.version;
 END;
-CREATE TRIGGER session_memories_usage_ad AFTER DELETE ON session_memories BEGIN
-    DELETE FROM usage WHERE space_id = old.space_id AND kind = 'session_memory' AND id = old.session_id AND number = 0;
+CREATE TRIGGER session_summaries_usage_ad AFTER DELETE ON session_summaries BEGIN
+    DELETE FROM usage WHERE space_id = old.space_id AND kind = 'session_summary' AND id = old.session_id AND number = 0;
 END;
 CREATE TRIGGER documents_usage_ad AFTER DELETE ON documents BEGIN
     DELETE FROM usage WHERE space_id = old.space_id AND kind = 'document' AND id = old.id AND number = old.version;

@@ -6,11 +6,11 @@ from bethink.web.pages import (
     documents,
     erasure,
     facts,
-    held,
     home,
     jobs,
     overview,
     patterns,
+    pending,
     recall,
     review,
     sessions,
@@ -37,7 +37,7 @@ _PAGES = (
     tail,
     jobs,
     workers,
-    held,
+    pending,
     cost,
     settings,
     erasure,
@@ -48,4 +48,4 @@ _PAGES = (
 ROUTES: tuple[PageRoute, ...] = tuple(route for page in _PAGES for route in page.ROUTES)
 """Every page and form, in the order in which their paths are tried."""
 MENU: tuple[MenuItem, ...] = tuple(item for page in _PAGES for item in getattr(page, "MENU", ()))
-"""Every line of the menu, in no order."""
+"""All menu items, in no particular order."""

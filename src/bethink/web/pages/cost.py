@@ -1,4 +1,4 @@
-"""What learning cost: by day, kind of work, model and space."""
+"""Model costs by day, job kind, model and space."""
 
 import json
 import math
@@ -8,91 +8,97 @@ from typing import Any
 from bethink.model.jobs import SpendingBy, Usage
 from bethink.model.operations.base import Empty
 from bethink.model.operations.monitoring import (
-    SETTINGS,
-    SPACE_SPENDING,
-    SPENDING,
-    SpaceSpendingRequest,
-    SpendingRequest,
+    LIST_SETTINGS,
+    LIST_SPACE_SPENDING,
+    LIST_SPENDING,
+    ListSpaceSpendingRequest,
+    ListSpendingRequest,
 )
-from bethink.web.costs import COLOURS, by_day, by_name, chart
-from bethink.web.visit import MenuItem, Page, PageRoute, Twin, Visit, address
+from bethink.web.costs import COLORS, by_day, by_name, chart
+from bethink.web.visit import MenuItem, PageRoute, PageView, Twin, Visit, address
 
 _SPANS = (7, 30, 90, 365)
 _SPANS_OF_SPACES = (7, 30)
 
 
-def _by(visit: Visit) -> SpendingBy:
-    return SpendingBy(visit.ask("by")) if visit.ask("by") in set(SpendingBy) else SpendingBy.DAY
+def _grouping(visit: Visit) -> SpendingBy:
+    return SpendingBy(visit.query_value("by")) if visit.query_value("by") in set(SpendingBy) else SpendingBy.DAY
 
 
 def _span(visit: Visit) -> tuple[date, date]:
-    days = visit.number("days", 30)
-    spans = _SPANS_OF_SPACES if _by(visit) is SpendingBy.SPACE and not visit.space else _SPANS
+    days = visit.query_number("days", 30)
+    spans = _SPANS_OF_SPACES if _grouping(visit) is SpendingBy.SPACE and not visit.space else _SPANS
     today = datetime.now(UTC).date()
     return today - timedelta(days=(days if days in spans else 30) - 1), today
 
 
-def _listed(visit: Visit) -> Twin:
+def _list_request(visit: Visit) -> Twin:
     first, last = _span(visit)
-    return SPENDING, SpendingRequest(by=_by(visit), since=_moment(first), until=_moment(last))
+    return LIST_SPENDING, ListSpendingRequest(by=_grouping(visit), since=_moment(first), until=_moment(last))
 
 
-def _of_space(visit: Visit) -> Twin:
+def _space_request(visit: Visit) -> Twin:
     first, last = _span(visit)
-    return SPACE_SPENDING, SpaceSpendingRequest(since=_moment(first), until=_moment(last))
+    return LIST_SPACE_SPENDING, ListSpaceSpendingRequest(since=_moment(first), until=_moment(last))
 
 
 def _moment(day: date) -> datetime:
     return datetime.combine(day, time(), UTC)
 
 
-async def cost(visit: Visit) -> Page:
-    """Show what was spent: a column for each day, and sums beneath."""
-    verb, request = _of_space(visit) if visit.space else _listed(visit)
-    spent = await visit.run(verb, request)
-    (first, last), by = _span(visit), _by(visit)
-    days, names = by_day(spent), by_name(spent)
-    whole = sum((each.usage for each in days), Usage())
+async def cost(visit: Visit) -> PageView:
+    """Show spending: one column per day, and totals below."""
+    operation, request = _space_request(visit) if visit.space else _list_request(visit)
+    spending = await visit.run(operation, request)
+    (first, last), grouping = _span(visit), _grouping(visit)
+    days, names = by_day(spending), by_name(spending)
+    total = sum((cost_day.usage for cost_day in days), Usage())
 
     def link(**query: object) -> str:
         return visit.link("cost", **query) if visit.space else address("cost", **query)
 
     cap = None if visit.space else await _cap(visit)
     values: dict[str, Any] = {
-        "by": by,
+        "by": grouping,
         "all_by": () if visit.space else tuple(SpendingBy),
         "span": (last - first).days + 1,
-        "spans": _SPANS_OF_SPACES if by is SpendingBy.SPACE and not visit.space else _SPANS,
+        "spans": _SPANS_OF_SPACES if grouping is SpendingBy.SPACE and not visit.space else _SPANS,
         "first": first,
         "last": last,
         "days": days,
-        "names": [] if visit.space or by is SpendingBy.DAY else names,
-        "colours": COLOURS,
-        "whole": whole,
+        "names": [] if visit.space or grouping is SpendingBy.DAY else names,
+        "colors": COLORS,
+        "whole": total,
         "cap": cap,
-        "most": max([*(each.usage.cost for each in days), 0]),
+        "most": max([*(cost_day.usage.cost for cost_day in days), 0]),
         "chart": chart(days, first, last, [name for name, _ in names], cap),
         "link": link,
     }
-    return Page(template="cost.html", values=values)
+    return PageView(template="cost.html", values=values)
 
 
 async def _cap(visit: Visit) -> int | None:
-    """Return what may be spent in a day, in millionths of a dollar; None without a limit, or if it may not be seen."""
-    if not visit.may(SETTINGS):
+    """Return the daily limit in millionths of a dollar; None without a limit or without access to settings."""
+    if not visit.may(LIST_SETTINGS):
         return None
-    found = {each.name: each.value for each in await visit.run(SETTINGS, Empty())}
-    cap = json.loads(found.get("daily_spend_cap", "null"))
+    values = {entry.name: entry.value for entry in await visit.run(LIST_SETTINGS, Empty())}
+    cap = json.loads(values.get("daily_budget", "null"))
     return round(cap * 1_000_000) if isinstance(cap, int | float) and math.isfinite(cap) else None
 
 
 ROUTES = (
-    PageRoute(path="/cost", handler=cost, twin=_listed),
-    PageRoute(path="/s/{space}/cost", handler=cost, twin=_of_space),
+    PageRoute(path="/cost", handler=cost, twin=_list_request),
+    PageRoute(path="/s/{space}/cost", handler=cost, twin=_space_request),
 )
 MENU = (
-    MenuItem(section="Running", name="Cost", step="cost", operation=SPACE_SPENDING, shortcut="c", position=30),
+    MenuItem(section="Operations", name="Cost", step="cost", operation=LIST_SPACE_SPENDING, shortcut="c", position=30),
     MenuItem(
-        section="Running", name="Cost", step="cost", operation=SPENDING, shortcut="c", position=40, in_space=False
+        section="Operations",
+        name="Cost",
+        step="cost",
+        operation=LIST_SPENDING,
+        shortcut="c",
+        position=40,
+        in_space=False,
     ),
 )

@@ -1,24 +1,24 @@
-"""What runs, waits, failed or was given up, in all spaces or in one; why; and letting it start over."""
+"""Jobs of one space or of all spaces: status, errors and retries."""
 
 from dataclasses import replace
 from typing import Any
 
-from bethink.errors import NotFound
+from bethink.errors import NotFoundError
 from bethink.model.jobs import Job, JobKind, JobStatus
 from bethink.model.operations.monitoring import (
     GET_JOB,
-    PAGE_JOBS,
-    PAGE_SPACE_JOBS,
+    LIST_JOBS,
+    LIST_SPACE_JOBS,
     RETRY_JOB,
     JobRequest,
-    PageJobsRequest,
-    PageSpaceJobsRequest,
+    ListJobsRequest,
+    ListSpaceJobsRequest,
 )
 from bethink.web.pages.overview import STATUSES
-from bethink.web.visit import Goto, MenuItem, Page, PageRoute, Twin, Visit, address
+from bethink.web.visit import Goto, MenuItem, PageRoute, PageView, Twin, Visit, address
 
 _PAGE = 50
-_FAILED = (JobStatus.FAILED, JobStatus.DEAD)
+_FAILED = (JobStatus.FAILED, JobStatus.ABANDONED)
 
 
 def _kind(name: str) -> JobKind | None:
@@ -29,120 +29,123 @@ def _status(name: str) -> JobStatus | None:
     return JobStatus(name) if name in set(JobStatus) else None
 
 
-def _across(visit: Visit) -> Twin:
-    status = _status(visit.ask("status"))
-    return PAGE_JOBS, PageJobsRequest(
-        status=JobStatus.DEAD if status is None or status not in STATUSES else status,
-        kind=_kind(visit.ask("kind")),
+def _all_spaces_request(visit: Visit) -> Twin:
+    status = _status(visit.query_value("status"))
+    return LIST_JOBS, ListJobsRequest(
+        status=JobStatus.ABANDONED if status is None or status not in STATUSES else status,
+        kind=_kind(visit.query_value("kind")),
         limit=_PAGE,
-        after=visit.ask("after"),
+        after=visit.query_value("after"),
     )
 
 
-def _in_space(visit: Visit) -> Twin:
-    return PAGE_SPACE_JOBS, PageSpaceJobsRequest(
-        status=_status(visit.ask("status")), kind=_kind(visit.ask("kind")), limit=_PAGE, after=visit.ask("after")
+def _space_request(visit: Visit) -> Twin:
+    return LIST_SPACE_JOBS, ListSpaceJobsRequest(
+        status=_status(visit.query_value("status")),
+        kind=_kind(visit.query_value("kind")),
+        limit=_PAGE,
+        after=visit.query_value("after"),
     )
 
 
-async def jobs(visit: Visit) -> Page:
-    """List jobs, the last queued first."""
-    verb, request = _in_space(visit) if visit.space else _across(visit)
-    found = await visit.run(verb, request)
+async def jobs(visit: Visit) -> PageView:
+    """List jobs, most recently queued first."""
+    operation, request = _space_request(visit) if visit.space else _all_spaces_request(visit)
+    page = await visit.run(operation, request)
 
     def link(**query: object) -> str:
         return visit.link("jobs", **query) if visit.space else address("jobs", **query)
 
     values: dict[str, Any] = {
-        "jobs": found.items,
+        "jobs": page.items,
         "status": request.status,
         "kind": request.kind,
         "after": request.after,
         "statuses": (None, *JobStatus) if visit.space else tuple(reversed(STATUSES)),
         "kinds": tuple(JobKind),
         "link": link,
-        "more": link(status=request.status, kind=request.kind, after=found.next) if found.next else "",
+        "more": link(status=request.status, kind=request.kind, after=page.next) if page.next else "",
         "failed": _FAILED,
         "may_retry": visit.may_change(RETRY_JOB),
     }
-    return Page(template="jobs.html", values=values)
+    return PageView(template="jobs.html", values=values)
 
 
-def _named(visit: Visit) -> JobRequest:
+def _job_request(visit: Visit) -> JobRequest:
     kind = _kind(visit.names["kind"])
     if kind is None:
-        raise NotFound(f"unknown kind of job {visit.names['kind'][:40]!r}.", hint=f"Use {', '.join(JobKind)}.")
+        raise NotFoundError(f"Unknown job kind: {visit.names['kind'][:40]!r}.", hint=f"Use {', '.join(JobKind)}.")
     return JobRequest(kind=kind, key=visit.names["key"])
 
 
-def _one(visit: Visit) -> Twin:
-    return GET_JOB, _named(visit)
+def _job_twin(visit: Visit) -> Twin:
+    return GET_JOB, _job_request(visit)
 
 
-async def job(visit: Visit) -> Page:
-    """Show one job: its times, its failed attempts, and what models answered."""
-    found = await visit.run(GET_JOB, _named(visit))
+async def job(visit: Visit) -> PageView:
+    """Show one job: its times, failed attempts and model responses."""
+    details = await visit.run(GET_JOB, _job_request(visit))
     values: dict[str, Any] = {
-        "job": found.job,
-        "failures": found.failures,
-        "answers": found.answers,
-        "may_retry": visit.may_change(RETRY_JOB) and found.job.status in _FAILED,
+        "job": details.job,
+        "failures": details.failures,
+        "answers": details.answers,
+        "may_retry": visit.may_change(RETRY_JOB) and details.job.status in _FAILED,
     }
-    return Page(template="job.html", values=values)
+    return PageView(template="job.html", values=values)
 
 
 async def retry(visit: Visit) -> Goto:
-    """Let a job start over."""
-    request = _named(visit)
+    """Retry a job."""
+    request = _job_request(visit)
     done = await visit.run(RETRY_JOB, request)
-    if visit.filled("back") == "all" and visit.may(PAGE_JOBS):
-        return Goto(address("jobs", status=visit.filled("status"), told="again" if done else "running"))
+    if visit.form_value("back") == "all" and visit.may(LIST_JOBS):
+        return Goto(address("jobs", status=visit.form_value("status"), told="again" if done else "running"))
     return Goto(visit.link("jobs", request.kind, request.key, told="again" if done else "running"))
 
 
 async def retry_page(visit: Visit) -> Goto:
-    """Let every job of a page start over, each with the rights of the key in its space."""
+    """Retry all jobs of a page, each with the rights of the key in its space."""
     visit.require(RETRY_JOB)
-    asked = replace(visit, query={name: (visit.filled(name),) for name in ("status", "kind", "after")})
-    verb, request = _in_space(asked) if visit.space else _across(asked)
+    list_visit = replace(visit, query={name: (visit.form_value(name),) for name in ("status", "kind", "after")})
+    operation, request = _space_request(list_visit) if visit.space else _all_spaces_request(list_visit)
     if request.status not in _FAILED:
-        raise NotFound("only jobs that failed or were given up start over.", hint="Choose one of these states.")
-    for each in (await visit.run(verb, request)).items:
-        await _retried(visit, each)
+        raise NotFoundError("Only failed or abandoned jobs can be retried.", hint="Select one of these statuses.")
+    for entry in (await visit.run(operation, request)).items:
+        await _retry_job(visit, entry)
     query = {"status": request.status, "kind": request.kind, "told": "all-again"}
     return Goto(visit.link("jobs", **query) if visit.space else address("jobs", **query))
 
 
-async def _retried(visit: Visit, found: Job) -> None:
+async def _retry_job(visit: Visit, entry: Job) -> None:
     try:
-        await visit.within(found.space).run(RETRY_JOB, JobRequest(kind=found.kind, key=found.key))
-    except NotFound:  # it was forgotten meanwhile
+        await visit.within(entry.space).run(RETRY_JOB, JobRequest(kind=entry.kind, key=entry.key))
+    except NotFoundError:  # deleted in the meantime
         return
 
 
 ROUTES = (
-    PageRoute(path="/jobs", handler=jobs, twin=_across),
+    PageRoute(path="/jobs", handler=jobs, twin=_all_spaces_request),
     PageRoute(path="/jobs/retry", handler=retry_page, method="POST"),
-    PageRoute(path="/s/{space}/jobs", handler=jobs, twin=_in_space),
+    PageRoute(path="/s/{space}/jobs", handler=jobs, twin=_space_request),
     PageRoute(path="/s/{space}/jobs/retry", handler=retry_page, method="POST"),
-    PageRoute(path="/s/{space}/jobs/{kind}/{key}", handler=job, twin=_one),
+    PageRoute(path="/s/{space}/jobs/{kind}/{key}", handler=job, twin=_job_twin),
     PageRoute(path="/s/{space}/jobs/{kind}/{key}/retry", handler=retry, method="POST"),
 )
 MENU = (
     MenuItem(
-        section="Running",
+        section="Operations",
         name="Jobs",
         step="jobs",
-        operation=PAGE_SPACE_JOBS,
+        operation=LIST_SPACE_JOBS,
         shortcut="j",
         position=20,
         templates=("jobs", "job"),
     ),
     MenuItem(
-        section="Running",
+        section="Operations",
         name="Jobs",
         step="jobs",
-        operation=PAGE_JOBS,
+        operation=LIST_JOBS,
         shortcut="j",
         position=10,
         templates=("jobs", "job"),

@@ -1,20 +1,20 @@
-"""How to begin: connect an agent, send a first message, or look at a demo. What arrives appears by itself."""
+"""Getting started: connect an agent, send a first message, or try the demo. New messages appear automatically."""
 
 from typing import Any
 
-from bethink.model.operations.installation import LIST_SPACES, ListSpacesRequest
+from bethink.model.operations.monitoring import LIST_SPACES, ListSpacesRequest
 from bethink.model.operations.timeline import TIMELINE, TimelineRequest
 from bethink.model.timeline import TimelineKind
-from bethink.web.visit import Page, PageRoute, Visit
+from bethink.web.visit import PageRoute, PageView, Visit
 
 _FEW = 3
 
 
-async def start(visit: Visit) -> Page:
-    """Show how to begin, and what has arrived so far."""
+async def start(visit: Visit) -> PageView:
+    """Show how to get started, and the first messages."""
     names: list[str] = []
     if visit.may(LIST_SPACES):
-        names = await visit.run(LIST_SPACES, ListSpacesRequest(limit=2))
+        names = [space.name for space in await visit.run(LIST_SPACES, ListSpacesRequest(limit=2))]
     elif visit.key.spaces is not None:
         names = sorted(visit.key.spaces)[:1]
     values: dict[str, Any] = {
@@ -24,7 +24,7 @@ async def start(visit: Visit) -> Page:
         "several": len(names) > 1,
         "messages": await _first(visit.within(names[0])) if len(names) == 1 else (),
     }
-    return Page(template="start.html", values=values)
+    return PageView(template="start.html", values=values)
 
 
 async def _first(visit: Visit) -> Any:

@@ -1,4 +1,4 @@
-"""The working memory of an agent, state by state: what it held, what made it, and what if."""
+"""Threads: the working memory of an agent, state by state."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -27,11 +27,11 @@ from bethink.model.operations.threads import (
 from bethink.model.thread_results import StateDiff
 from bethink.model.working import Chunk, ChunkType, EventType, Mode, QueuedEvent, StateInfo, SubType, Thread
 from bethink.web import draw
-from bethink.web.visit import Goto, MenuItem, Page, PageRoute, Twin, Visit
+from bethink.web.visit import Goto, MenuItem, PageRoute, PageView, Twin, Visit
 
 _PAGE = 50
 _WINDOW = 120
-"""How many states the chart shows around the chosen one."""
+"""Number of states in the chart around the selected one."""
 _BUDGET = 4_000
 
 _CHUNKS = {
@@ -68,48 +68,48 @@ _EVENTS = {
 
 
 def chunk_kind(chunk: Chunk) -> str:
-    """Return the word for what a chunk is."""
-    # In the flow of work, only what is to be done has no subtype.
+    """Return the label of a chunk."""
+    # In the working flow, only to-do items have no subtype.
     return _CHUNKS.get(chunk.subtype, "note") if chunk.subtype else _TYPES.get(chunk.type, "note")
 
 
 def event_kind(kind: str | None) -> str:
-    """Return the word for what an event is."""
+    """Return the label of an event."""
     if kind is not None and kind.startswith("TODO_"):
         return "todo"
     return _EVENTS.get(EventType(kind), "note") if kind in set(EventType) else "note"
 
 
-def _listed(visit: Visit) -> Twin:
-    return LIST_THREADS, ListThreadsRequest(limit=_PAGE, after=visit.ask("after"))
+def _list_request(visit: Visit) -> Twin:
+    return LIST_THREADS, ListThreadsRequest(limit=_PAGE, after=visit.query_value("after"))
 
 
-async def threads(visit: Visit) -> Page:
+async def threads(visit: Visit) -> PageView:
     """List the threads of a space."""
-    found = await visit.run(*_listed(visit))
-    more = visit.link("threads", after=found[-1].id) if len(found) == _PAGE else ""
-    return Page(template="threads.html", values={"threads": found, "more": more})
+    entries = await visit.run(*_list_request(visit))
+    more = visit.link("threads", after=entries.next) if entries.next else ""
+    return PageView(template="threads.html", values={"threads": entries, "more": more})
 
 
-def _state(visit: Visit) -> Twin:
-    number = visit.number("at", 0) if visit.ask("at") else None
+def _state_request(visit: Visit) -> Twin:
+    number = visit.query_number("at", 0) if visit.query_value("at") else None
     return STATE, StateRequest(thread_id=visit.names["thread"], number=number)
 
 
-async def thread(visit: Visit) -> Page:
-    """Show one state of a thread, compared with another, among all that it had."""
-    asked = ThreadRequest(thread_id=visit.names["thread"])
-    info = await visit.run(GET_THREAD, asked)
-    state = await visit.run(*_state(visit))
+async def thread(visit: Visit) -> PageView:
+    """Show one state of a thread, compared with another."""
+    request = ThreadRequest(thread_id=visit.names["thread"])
+    info = await visit.run(GET_THREAD, request)
+    state = await visit.run(*_state_request(visit))
     at, last = state.info.number, info.state_number
-    shown = await _window(visit, asked.thread_id, at=at, last=last)
-    against = visit.number("against", max(at - 1, 0))
+    states = await _window(visit, request.thread_id, at=at, last=last)
+    against = visit.query_number("against", max(at - 1, 0))
     diff = StateDiff(added=(), removed=(), moved=())
     if against != at and against <= last:
-        compared = DiffStatesRequest(thread_id=asked.thread_id, before=against, after=at)
+        compared = DiffStatesRequest(thread_id=request.thread_id, before=against, after=at)
         diff = await visit.run(DIFF_STATES, compared)
-    queue = await visit.run(QUEUE, asked)
-    limits = _limits(visit, [each.total_tokens for each in shown])
+    queue = await visit.run(QUEUE, request)
+    limits = _limits(visit, [entry.total_tokens for entry in states])
     values: dict[str, Any] = {
         "thread": info,
         "state": state,
@@ -122,18 +122,18 @@ async def thread(visit: Visit) -> Page:
         "chunk_kind": chunk_kind,
         "queue": queue,
         "payload": _payload,
-        "failed": await visit.run(FAILED_EVENTS, asked),
+        "failed": await visit.run(FAILED_EVENTS, request),
         "others": await _others(visit, info),
-        "delta": state.info.total_tokens - await _tokens(visit, asked.thread_id, against, shown),
+        "delta": state.info.total_tokens - await _tokens(visit, request.thread_id, against, states),
         "limits": limits,
-        "shown": (shown[0].number, shown[-1].number, last + 1),
+        "shown": (states[0].number, states[-1].number, last + 1),
         "may_step": visit.may_change(STEP) and info.mode is Mode.STEPPING,
         "may_fork": visit.may_change(FORK),
         "waits": bool(queue) or info.pending_compaction or info.pending_truncation,
         "link": partial(_state_link, visit, info.id),
-        **_drawn(visit, state.info, shown, state.chunks, limits),
+        **_draw_charts(visit, state.info, states, state.chunks, limits),
     }
-    return Page(template="stepper.html", values=values)
+    return PageView(template="stepper.html", values=values)
 
 
 def _state_link(visit: Visit, thread_id: str, number: int) -> str:
@@ -141,31 +141,35 @@ def _state_link(visit: Visit, thread_id: str, number: int) -> str:
 
 
 async def _window(visit: Visit, thread_id: str, *, at: int, last: int) -> Sequence[StateInfo]:
-    """Return the states around one: as many as the chart has room for, however many there are."""
+    """Return the states around one, as many as the chart has room for."""
     first = max(min(at - _WINDOW // 2, last + 1 - _WINDOW), 0)
     return await visit.run(
         STATES, StatesRequest(thread_id=thread_id, after=first - 1 if first else None, limit=_WINDOW)
     )
 
 
-async def _tokens(visit: Visit, thread_id: str, number: int, shown: Sequence[StateInfo]) -> int:
-    """Return how long a state was; one far away is read by itself."""
-    if not any(each.number == number for each in shown):
-        shown = await visit.run(
+async def _tokens(visit: Visit, thread_id: str, number: int, states: Sequence[StateInfo]) -> int:
+    """Return the token count of a state. A state outside the chart is loaded separately."""
+    if not any(state.number == number for state in states):
+        states = await visit.run(
             STATES, StatesRequest(thread_id=thread_id, after=number - 1 if number else None, limit=1)
         )
-    return next((each.total_tokens for each in shown if each.number == number), 0)
+    return next((state.total_tokens for state in states if state.number == number), 0)
 
 
 def _limits(visit: Visit, tokens: Sequence[int]) -> list[tuple[str, str, int]]:
-    """Return the thresholds that are near enough to be drawn: name, word, tokens."""
-    found = visit.context.backend.local().working(visit.space).thresholds
+    """Return the thresholds that are near enough to draw: name, label, tokens."""
+    thresholds = visit.context.backend.local().working(visit.space).thresholds
     near = 2.5 * max([*tokens, 1])
-    lines = [("soft", "suggest", found.soft), ("hard", "compact", found.hard), ("cut", "cut", found.truncation)]
-    return [each for each in lines if each[2] <= near]
+    lines = [
+        ("soft", "suggest", thresholds.soft),
+        ("hard", "compact", thresholds.hard),
+        ("cut", "cut", thresholds.truncation),
+    ]
+    return [line for line in lines if line[2] <= near]
 
 
-def _drawn(
+def _draw_charts(
     visit: Visit,
     info: StateInfo,
     states: Sequence[StateInfo],
@@ -173,11 +177,11 @@ def _drawn(
     limits: Sequence[tuple[str, str, int]],
 ) -> dict[str, Any]:
     lines = [(name, tokens) for name, _, tokens in limits]
-    top = 1.05 * max([*(tokens for _, tokens in lines), *(each.total_tokens for each in states), 1])
+    top = 1.05 * max([*(tokens for _, tokens in lines), *(state.total_tokens for state in states), 1])
     room = max([tokens for _, tokens in lines] or [int(1.2 * info.total_tokens) or 1])
     room = max(room, info.total_tokens)
     chart = draw.columns(
-        [(each, event_kind(each.event_type)) for each in states],
+        [(state, event_kind(state.event_type)) for state in states],
         info.number,
         partial(_state_link, visit, info.thread_id),
         top=top,
@@ -190,10 +194,10 @@ def _drawn(
 
 
 def _kinds(chunks: Sequence[Chunk]) -> list[tuple[str, int]]:
-    found: Counter[str] = Counter()
+    tokens_by_kind: Counter[str] = Counter()
     for chunk in chunks:
-        found[chunk_kind(chunk)] += chunk.tokens
-    return list(found.items())
+        tokens_by_kind[chunk_kind(chunk)] += chunk.tokens
+    return list(tokens_by_kind.items())
 
 
 def _payload(queued: QueuedEvent) -> str:
@@ -202,8 +206,8 @@ def _payload(queued: QueuedEvent) -> str:
 
 
 async def _others(visit: Visit, info: Thread) -> list[Thread]:
-    found = await visit.run(LIST_THREADS, ListThreadsRequest(limit=20))
-    return [each for each in found if each.id != info.id][:8]
+    candidates = await visit.run(LIST_THREADS, ListThreadsRequest(limit=20))
+    return [candidate for candidate in candidates if candidate.id != info.id][:8]
 
 
 async def step(visit: Visit) -> Goto:
@@ -214,47 +218,47 @@ async def step(visit: Visit) -> Goto:
 
 
 async def fork(visit: Visit) -> Goto:
-    """Begin another thread from a state."""
+    """Fork a thread at a state."""
     request = ForkRequest(
         thread_id=visit.names["thread"],
-        at=visit.filled_number("at") or 0,
-        into=visit.filled("into").strip() or None,
+        at=visit.form_number("at") or 0,
+        into=visit.form_value("into").strip() or None,
         mode=Mode.STEPPING,
     )
-    made = await visit.run(FORK, request)
-    return Goto(visit.link("threads", made.id))
+    new_thread = await visit.run(FORK, request)
+    return Goto(visit.link("threads", new_thread.id))
 
 
-def _prompted(visit: Visit) -> Twin:
-    budget = max(visit.number("budget", _BUDGET), 1)
+def _prompt_request(visit: Visit) -> Twin:
+    budget = max(visit.query_number("budget", _BUDGET), 1)
     return PROMPT, PromptRequest(thread_id=visit.names["thread"], budget=budget)
 
 
-async def prompt(visit: Visit) -> Page:
-    """Show what exactly goes to the model, and what was cut."""
-    verb, request = _prompted(visit)
-    made = await visit.run(verb, request)
+async def prompt(visit: Visit) -> PageView:
+    """Show the exact prompt for the model, and what was cut."""
+    operation, request = _prompt_request(visit)
+    result = await visit.run(operation, request)
     state = await visit.run(STATE, StateRequest(thread_id=visit.names["thread"]))
     values = {
         "thread_id": visit.names["thread"],
-        "prompt": made,
+        "prompt": result,
         "budget": request.budget,
-        "chunks": {each.id: each for each in state.chunks},
+        "chunks": {chunk.id: chunk for chunk in state.chunks},
         "chunk_kind": chunk_kind,
     }
-    return Page(template="prompt.html", values=values)
+    return PageView(template="prompt.html", values=values)
 
 
 ROUTES = (
-    PageRoute(path="/s/{space}/threads", handler=threads, twin=_listed),
-    PageRoute(path="/s/{space}/threads/{thread}", handler=thread, twin=_state),
+    PageRoute(path="/s/{space}/threads", handler=threads, twin=_list_request),
+    PageRoute(path="/s/{space}/threads/{thread}", handler=thread, twin=_state_request),
     PageRoute(path="/s/{space}/threads/{thread}/step", handler=step, method="POST"),
     PageRoute(path="/s/{space}/threads/{thread}/fork", handler=fork, method="POST"),
-    PageRoute(path="/s/{space}/threads/{thread}/prompt", handler=prompt, twin=_prompted),
+    PageRoute(path="/s/{space}/threads/{thread}/prompt", handler=prompt, twin=_prompt_request),
 )
 MENU = (
     MenuItem(
-        section="Working",
+        section="Working memory",
         name="Threads",
         step="threads",
         operation=LIST_THREADS,

@@ -1,27 +1,27 @@
-"""Who is at work: the workers that hold a job now, since when, and how long their leases last."""
+"""Workers with running jobs, and when their leases end."""
 
 from itertools import groupby
 from typing import Any
 
 from bethink.model.jobs import Job, JobStatus
-from bethink.model.operations.monitoring import PAGE_JOBS, PageJobsRequest
-from bethink.web.visit import MenuItem, Page, PageRoute, Twin, Visit
+from bethink.model.operations.monitoring import LIST_JOBS, ListJobsRequest
+from bethink.web.visit import MenuItem, PageRoute, PageView, Twin, Visit
 
 _PAGE = 100
 
 
 def _running(visit: Visit) -> Twin:
     del visit
-    return PAGE_JOBS, PageJobsRequest(status=JobStatus.RUNNING, limit=_PAGE)
+    return LIST_JOBS, ListJobsRequest(status=JobStatus.RUNNING, limit=_PAGE)
 
 
-async def workers(visit: Visit) -> Page:
-    """Show the jobs that run by the worker that does them. A worker without a job is not known."""
-    verb, request = _running(visit)
-    found = await visit.run(verb, request)
-    by_name = groupby(sorted(found.items, key=_name), _name)
-    values: dict[str, Any] = {"workers": [(name, list(group)) for name, group in by_name], "more": found.next}
-    return Page(template="workers.html", values=values)
+async def workers(visit: Visit) -> PageView:
+    """Show running jobs by worker. Idle workers are not listed."""
+    operation, request = _running(visit)
+    page = await visit.run(operation, request)
+    by_name = groupby(sorted(page.items, key=_name), _name)
+    values: dict[str, Any] = {"workers": [(name, list(group)) for name, group in by_name], "more": page.next}
+    return PageView(template="workers.html", values=values)
 
 
 def _name(job: Job) -> str:
@@ -31,10 +31,10 @@ def _name(job: Job) -> str:
 ROUTES = (PageRoute(path="/workers", handler=workers, twin=_running),)
 MENU = (
     MenuItem(
-        section="Running",
+        section="Operations",
         name="Workers",
         step="workers",
-        operation=PAGE_JOBS,
+        operation=LIST_JOBS,
         shortcut="w",
         position=20,
         in_space=False,

@@ -1,16 +1,16 @@
--- The directory of a fleet of shards: which shard holds which space. It holds names and addresses, and no memory.
+-- Directory of shards: maps spaces to shards. It contains names and addresses, but no memory.
 
--- The version of this schema in a row of its own: every transaction that writes reads it first.
+-- Version of this schema, in a separate row: every write transaction reads it first.
 CREATE TABLE schema_now (
     version integer NOT NULL
 );
 
--- Which directory this is: a database that is a shard of one cannot become one of another.
+-- Id of this directory: a shard of one directory cannot join another.
 CREATE TABLE directory (
     id text COLLATE "C" NOT NULL
 );
 
--- The shards. weight: how many spaces it takes beside one with weight 1. spaces: how many it has.
+-- The shards. weight: share of spaces relative to weight 1. spaces: number of spaces.
 CREATE TABLE shards (
     name text COLLATE "C" NOT NULL PRIMARY KEY,
     dsn text NOT NULL,
@@ -20,7 +20,7 @@ CREATE TABLE shards (
     added_at bigint NOT NULL
 ) WITH (fillfactor = 50);
 
--- Where each space is. version: how many times it was placed.
+-- Shard of each space. version: number of placements.
 CREATE TABLE places (
     space_id text COLLATE "C" NOT NULL PRIMARY KEY,
     shard text COLLATE "C" NOT NULL REFERENCES shards (name),
@@ -30,7 +30,7 @@ CREATE TABLE places (
 
 CREATE INDEX places_of_shard ON places (shard, space_id);
 
--- Moves that have begun and not ended. token: the run of the command that last took it up.
+-- Unfinished moves. token: the last run of the command.
 CREATE TABLE moves (
     space_id text COLLATE "C" NOT NULL PRIMARY KEY REFERENCES places (space_id),
     source text COLLATE "C" NOT NULL REFERENCES shards (name),

@@ -1,1 +1,1 @@
-"""Turn session memories and facts into documents: the memory writer and consolidation."""
+"""Turn session summaries and facts into documents: the memory writer and consolidation."""

@@ -1,110 +1,114 @@
-"""The task of the memory writer: the tree, the pages that new facts may concern, and the facts, each with a label."""
+"""The task of the memory writer: the tree, the pages that new facts may affect, and the facts with labels."""
 
 from collections.abc import Collection, Sequence
 
 from bethink.base.frozen import frozen
 from bethink.extend import Tokens
 from bethink.memory.documents.overviews import OWNER, day_of, period_of
-from bethink.memory.learning.documents.build_documents import Known
+from bethink.memory.learning.documents.build_documents import Knowledge
 from bethink.memory.learning.extraction.transcript import fitting
 from bethink.model.consolidation import DocumentTree
 from bethink.model.documents import CONSOLIDATED, ROOT, Document, SourceKind
-from bethink.model.facts import Fact, SessionMemory
+from bethink.model.facts import Fact, SessionSummary
 from bethink.model.framing import inert
 from bethink.model.moments import EPOCH, to_micros
 
-_LONGEST_FACT = 1_000
-_LONGEST_LINE = 200
+_MAX_FACT = 1_000
+_MAX_LINE = 200
 
 
 @frozen
 class Assignment:
-    """What the writer is told, and the facts that it may name, by their labels."""
+    """The text of the task, and the facts that the writer may cite, by label."""
 
     text: str
-    told: dict[str, Fact]
+    facts: dict[str, Fact]
 
 
 def assignment(
-    known: Known, tree: DocumentTree, shown: Collection[str], *, budget: int, tokens: Tokens
+    knowledge: Knowledge, tree: DocumentTree, session_ids: Collection[str], *, budget: int, tokens: Tokens
 ) -> Assignment:  # fmt: skip
-    """Return the task within `budget` tokens. What does not fit is left out, with a count."""
-    pages = {path: each for path, each in tree.documents.items() if _is_page(path, each)}
-    new = _new_facts(known, tree, shown)
-    concerned = _concerned(known, tree, pages, new)
-    behind = {source.id for path in concerned for source in tree.sources.get(path, ())}
-    old = [fact for fact in known.supported() if fact.id in behind and fact not in new]
-    told: dict[str, Fact] = {}
-    left = budget // 2
+    """Return the task within `budget` tokens. Lists that do not fit are shortened, with a count."""
+    pages = {path: page for path, page in tree.documents.items() if _is_page(path, page)}
+    new = _new_facts(knowledge, tree, session_ids)
+    affected = _affected_pages(knowledge, tree, pages, new)
+    behind = {source.id for path in affected for source in tree.sources.get(path, ())}
+    old = [fact for fact in knowledge.supported_facts() if fact.id in behind and fact not in new]
+    by_label: dict[str, Fact] = {}
+    remaining = budget // 2
     listed: dict[str, list[str]] = {"New facts:": [], "Facts behind these pages:": []}
     for heading, facts in zip(listed, (new, old), strict=True):
         for fact in facts:
-            label = f"f{len(told) + 1}"
+            label = f"f{len(by_label) + 1}"
             line = _fact_line(label, fact)
-            left -= tokens.count(line) + 1
-            if left < 0:
+            remaining -= tokens.count(line) + 1
+            if remaining < 0:
                 break
-            told[label] = fact
+            by_label[label] = fact
             listed[heading].append(line)
     lines = [
         "Bring the pages under ~/memory up to date.",
-        *_sessions(known, shown, budget=budget // 8, tokens=tokens),
+        *_sessions(knowledge, session_ids, budget=budget // 8, tokens=tokens),
         "",
         "The tree:",
         *fitting(_tree_lines(pages), budget=budget // 8, tokens=tokens),
-        *_page_lines(known, tree, {path: pages[path] for path in concerned}, budget=budget // 4, tokens=tokens),
+        *_page_lines(knowledge, tree, {path: pages[path] for path in affected}, budget=budget // 4, tokens=tokens),
         *(line for heading, facts in listed.items() for line in ("", heading, *(facts or ["- none"]))),
     ]
-    return Assignment(text="\n".join(lines), told=told)
+    return Assignment(text="\n".join(lines), facts=by_label)
 
 
-def _new_facts(known: Known, tree: DocumentTree, shown: Collection[str]) -> list[Fact]:
-    """Return the facts of the sessions that are shown, and those without a session that no page rests on yet."""
+def _new_facts(knowledge: Knowledge, tree: DocumentTree, session_ids: Collection[str]) -> list[Fact]:
+    """Return the facts of these sessions, and facts without a session that no page cites yet."""
     placed = {source.id for path, sources in tree.sources.items() if not _is_overview(path) for source in sources}
-    found = [
+    facts = [
         fact
-        for fact in known.supported()
-        if any(each.session_id in shown for each in known.sources.get(fact.id, ()))
-        or (not known.sources.get(fact.id) and fact.id not in placed)
+        for fact in knowledge.supported_facts()
+        if any(message.session_id in session_ids for message in knowledge.sources.get(fact.id, ()))
+        or (not knowledge.sources.get(fact.id) and fact.id not in placed)
     ]
-    return sorted(found, key=lambda fact: (to_micros(fact.created_at or EPOCH), fact.id))
+    return sorted(facts, key=lambda fact: (to_micros(fact.created_at or EPOCH), fact.id))
 
 
-def _concerned(
-    known: Known, tree: DocumentTree, pages: dict[str, Document], new: Sequence[Fact]
+def _affected_pages(
+    knowledge: Knowledge, tree: DocumentTree, pages: dict[str, Document], new: Sequence[Fact]
 ) -> list[str]:  # fmt: skip
-    """Return the pages that share a name or a subject with the new facts, or rest on what no longer holds."""
-    by_id = {fact.id: fact for fact in known.supported()}
+    """Return the pages that share a name or a subject with the new facts, or cite facts that are no longer valid."""
+    by_id = {fact.id: fact for fact in knowledge.supported_facts()}
     names = {name.casefold() for fact in new for name in (*fact.entities, fact.subject or "") if name.strip()}
     subjects = {fact.subject for fact in new}
-    found: list[str] = []
+    paths: list[str] = []
     for path, page in pages.items():
         sources = tree.sources.get(path, ())
         text = f"{path} {page.title} {page.description} {page.body}".casefold()
-        rests = [by_id[source.id] for source in sources if source.id in by_id]
+        cited = [by_id[source.id] for source in sources if source.id in by_id]
         if (
-            _is_stale(known, tree, path)
+            _is_stale(knowledge, tree, path)
             or any(name in text for name in names if name != OWNER)
-            or any(fact.subject in subjects for fact in rests)
+            or any(fact.subject in subjects for fact in cited)
         ):
-            found.append(path)
-    return found
+            paths.append(path)
+    return paths
 
 
-def _is_stale(known: Known, tree: DocumentTree, path: str) -> bool:
-    current = {fact.id for fact in known.supported()}
+def _is_stale(knowledge: Knowledge, tree: DocumentTree, path: str) -> bool:
+    current = {fact.id for fact in knowledge.supported_facts()}
     return any(
         source.kind is SourceKind.FACT and source.id not in current for source in tree.sources.get(path, ())
     )  # fmt: skip
 
 
-def _sessions(known: Known, shown: Collection[str], *, budget: int, tokens: Tokens) -> list[str]:
-    selection = known.selection
-    counts = f"selected {len(selection.current)}, added {len(selection.added)}, "
-    counts += f"retained {len(selection.retained)}, removed {len(selection.removed)}"
-    added = [f"- [added] {_session_line(each)}" for each in selection.added if each.session_id in shown]
-    retained = [f"- [retained] {_session_line(each)}" for each in selection.retained]
-    gone = [f"- {_session_line(each)}" for each in selection.removed]
+def _sessions(knowledge: Knowledge, session_ids: Collection[str], *, budget: int, tokens: Tokens) -> list[str]:
+    selection = knowledge.selection
+    counts = f"selected {len(selection.current)}, added {len(selection.added_summaries)}, "
+    counts += f"retained {len(selection.retained_summaries)}, removed {len(selection.removed_summaries)}"
+    added = [
+        f"- [added] {_session_line(summary)}"
+        for summary in selection.added_summaries
+        if summary.session_id in session_ids
+    ]
+    retained = [f"- [retained] {_session_line(summary)}" for summary in selection.retained_summaries]
+    removed = [f"- {_session_line(summary)}" for summary in selection.removed_summaries]
     return [
         f"({counts})",
         "",
@@ -112,42 +116,42 @@ def _sessions(known: Known, shown: Collection[str], *, budget: int, tokens: Toke
         *fitting([*added, *retained], budget=budget, tokens=tokens),
         "",
         "Removed, to be forgotten:",
-        *(fitting(gone, budget=budget, tokens=tokens) or ["- none"]),
+        *(fitting(removed, budget=budget, tokens=tokens) or ["- none"]),
     ]
 
 
-def _session_line(memory: SessionMemory) -> str:
+def _session_line(memory: SessionSummary) -> str:
     return f"{memory.session_id}: {day_of(memory.last_said)}"
 
 
 def _tree_lines(pages: dict[str, Document]) -> list[str]:
-    return [f"- {path}: {inert(f'{each.title}. {each.description}', limit=_LONGEST_LINE)}" for path, each in
+    return [f"- {path}: {inert(f'{page.title}. {page.description}', limit=_MAX_LINE)}" for path, page in
             sorted(pages.items())] or [f"- {ROOT}: nothing yet"]  # fmt: skip
 
 
 def _page_lines(
-    known: Known, tree: DocumentTree, pages: dict[str, Document], *, budget: int, tokens: Tokens
+    knowledge: Knowledge, tree: DocumentTree, pages: dict[str, Document], *, budget: int, tokens: Tokens
 ) -> list[str]:  # fmt: skip
     if not pages:
         return []
     lines = ["", "Pages that these facts may concern, in full:"]
-    left = budget
+    remaining = budget
     for path, page in pages.items():
-        stale = " (rests on something that no longer holds)" if _is_stale(known, tree, path) else ""
+        stale = " (rests on something that no longer holds)" if _is_stale(knowledge, tree, path) else ""
         whose = " (written by the user, and stays as it is)" if page.author.kind == "user" else ""
         text = f"<page {path}>{stale}{whose}\n{page.body.replace('</page>', '')}\n</page>"
-        left -= tokens.count(text)
-        lines.append(text if left >= 0 else f"- {path}{stale}: read it, it does not fit here")
+        remaining -= tokens.count(text)
+        lines.append(text if remaining >= 0 else f"- {path}{stale}: read it, it does not fit here")
     return lines
 
 
 def _fact_line(label: str, fact: Fact) -> str:
-    about = "the owner" if fact.subject in (None, OWNER) else inert(fact.subject or "", limit=_LONGEST_LINE)
-    who = inert(fact.speaker or str(fact.origin), limit=_LONGEST_LINE)
-    said = "" if fact.created_at is None else f" {day_of(fact.created_at)}"
-    scope = [f"scope: {inert(fact.scope, limit=_LONGEST_LINE)}"] if fact.scope else []
-    when = ", ".join([f"{who} said{said}", *scope, *period_of(fact)])
-    return f"- {label} {fact.kind} about {about}, {when}: {inert(fact.content, limit=_LONGEST_FACT)}"
+    about = "the owner" if fact.subject in (None, OWNER) else inert(fact.subject or "", limit=_MAX_LINE)
+    who = inert(fact.speaker or str(fact.origin), limit=_MAX_LINE)
+    date = "" if fact.created_at is None else f" {day_of(fact.created_at)}"
+    scope = [f"scope: {inert(fact.scope, limit=_MAX_LINE)}"] if fact.scope else []
+    when = ", ".join([f"{who} said{date}", *scope, *period_of(fact)])
+    return f"- {label} {fact.kind} about {about}, {when}: {inert(fact.text, limit=_MAX_FACT)}"
 
 
 def _is_page(path: str, page: Document) -> bool:

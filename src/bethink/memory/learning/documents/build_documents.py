@@ -1,11 +1,11 @@
-"""Consolidate without a model: group facts by topic, newest first, and give every line its source."""
+"""Consolidate without a model: group facts by topic, newest first, with a source on every line."""
 
 import hashlib
 from collections.abc import Collection, Mapping, Sequence
 
 from bethink.base.frozen import frozen
 from bethink.memory.documents.overviews import OWNER, by_kind_text, memory_text, summary_text
-from bethink.model.consolidation import Change, DocumentTree, Selection
+from bethink.model.consolidation import DocumentChange, DocumentTree, Selection
 from bethink.model.documents import (
     CONSOLIDATED,
     MEMORY,
@@ -25,63 +25,69 @@ BUILDER = "gather"
 
 
 @frozen
-class Known:
-    """The input of a consolidation: the selected session memories, and the facts with their source messages."""
+class Knowledge:
+    """The input of a consolidation: the selected session summaries, and the facts with their source messages."""
 
     selection: Selection
     facts: Sequence[Fact]
     sources: Mapping[str, Sequence[SourceMessage]]
 
-    def supported(self) -> list[Fact]:
+    def supported_facts(self) -> list[Fact]:
         """Return the facts that a selected session supports, newest first, and those without any source."""
-        selected = {each.memory.session_id for each in self.selection.current}
-        kept = [
+        selected = {item.memory.session_id for item in self.selection.current}
+        facts = [
             fact
             for fact in self.facts
-            if not self.sources.get(fact.id) or any(each.session_id in selected for each in self.sources[fact.id])
+            if not self.sources.get(fact.id) or any(item.session_id in selected for item in self.sources[fact.id])
         ]
-        return sorted(kept, key=lambda fact: (-to_micros(fact.created_at or EPOCH), fact.id))
+        return sorted(facts, key=lambda fact: (-to_micros(fact.created_at or EPOCH), fact.id))
 
 
-def build_documents(known: Known, tree: DocumentTree) -> list[Change]:
+def build_documents(knowledge: Knowledge, tree: DocumentTree) -> list[DocumentChange]:
     """Return the changes that bring the tree up to date: a document for each topic, and the overviews."""
-    wanted = {**_topics(known.supported()), **overviews(known)} if known.selection.current else {}
-    changes = changes_to(wanted, tree)
-    return [*changes, *unsupported(known, tree, kept={*wanted, *(each.path for each in changes)})]
+    drafts = {**_topics(knowledge.supported_facts()), **overviews(knowledge)} if knowledge.selection.current else {}
+    changes = changes_to(drafts, tree)
+    return [*changes, *unsupported_deletions(knowledge, tree, retained={*drafts, *(change.path for change in changes)})]
 
 
-def known_sources(known: Known) -> dict[str, DocumentSource]:
-    """Return every source a document can have now, by id."""
+def available_sources(knowledge: Knowledge) -> dict[str, DocumentSource]:
+    """Return every source that a document may cite now, by id."""
     sessions = {
-        each.memory.session_id: DocumentSource(kind=SourceKind.SESSION_MEMORY, id=each.memory.session_id)
-        for each in known.selection.current
+        entry.memory.session_id: DocumentSource(kind=SourceKind.SESSION_SUMMARY, id=entry.memory.session_id)
+        for entry in knowledge.selection.current
     }
-    return sessions | {fact.id: DocumentSource(kind=SourceKind.FACT, id=fact.id) for fact in known.supported()}
+    return sessions | {
+        fact.id: DocumentSource(kind=SourceKind.FACT, id=fact.id) for fact in knowledge.supported_facts()
+    }
 
 
-def unsupported(known: Known, tree: DocumentTree, *, kept: Collection[str]) -> list[Change]:
+def unsupported_deletions(
+    knowledge: Knowledge, tree: DocumentTree, *, retained: Collection[str]
+) -> list[DocumentChange]:
     """Return deletions for the derived documents that have lost all their sources."""
-    available = known_sources(known)
+    available = available_sources(knowledge)
     return [
-        Change(path=path, draft=None, document_id=each.id, expected=each.version, sources=tuple(sources))
-        for path, each in tree.documents.items()
-        if path not in kept and path != ROOT and each.author.kind == "job"
+        DocumentChange(
+            path=path, draft=None, document_id=document.id, expected=document.version, sources=tuple(sources)
+        )
+        for path, document in tree.documents.items()
+        if path not in retained and path != ROOT and document.author.kind == "job"
         for sources in [tree.sources.get(path, ())]
         if not any(source.id in available for source in sources)
     ]
 
 
-def overviews(known: Known) -> "dict[str, tuple[DocumentDraft, tuple[DocumentSource, ...]]]":
-    """Return the overview documents: everything that is known, and a summary of what matters most."""
+def overviews(knowledge: Knowledge) -> "dict[str, tuple[DocumentDraft, tuple[DocumentSource, ...]]]":
+    """Return the overview documents: all facts, and a summary of the most important ones."""
     memories = sorted(
-        (each.memory for each in known.selection.current),
-        key=lambda each: (-to_micros(each.last_said), each.session_id),
+        (item.memory for item in knowledge.selection.current),
+        key=lambda item: (-to_micros(item.last_said), item.session_id),
     )
-    sessions = tuple(DocumentSource(kind=SourceKind.SESSION_MEMORY, id=each.session_id) for each in memories)
-    facts = known.supported()
+    sessions = tuple(DocumentSource(kind=SourceKind.SESSION_SUMMARY, id=item.session_id) for item in memories)
+    facts = knowledge.supported_facts()
     fact_sources = tuple(DocumentSource(kind=SourceKind.FACT, id=fact.id) for fact in facts)
     return {
-        CONSOLIDATED: (_draft(CONSOLIDATED, "Consolidated memory", "All of it in short."), sessions),
+        CONSOLIDATED: (_draft(CONSOLIDATED, "Consolidated memory", "A short overview."), sessions),
         MEMORY: (
             _draft(MEMORY, "Memory", "Everything that is known.", memory_text(facts, memories)),
             (*sessions, *fact_sources),
@@ -94,18 +100,18 @@ def overviews(known: Known) -> "dict[str, tuple[DocumentDraft, tuple[DocumentSou
 
 
 def changes_to(
-    wanted: "Mapping[str, tuple[DocumentDraft, tuple[DocumentSource, ...]]]", tree: DocumentTree
-) -> list[Change]:
-    """Return the changes that turn the built documents into `wanted`. Documents last written by others stay."""
-    changes: list[Change] = []
-    for path, (draft, sources) in wanted.items():
+    drafts: "Mapping[str, tuple[DocumentDraft, tuple[DocumentSource, ...]]]", tree: DocumentTree
+) -> list[DocumentChange]:
+    """Return the changes that turn the built documents into `drafts`. Documents last written by others stay."""
+    changes: list[DocumentChange] = []
+    for path, (draft, sources) in drafts.items():
         now = tree.documents.get(path)
         if now is not None and (
-            not _may_replace(path, now.author) or _says(now.draft(), draft, tree.sources.get(path, ()), sources)
+            not _may_replace(path, now.author) or _is_same(now.draft(), draft, tree.sources.get(path, ()), sources)
         ):
             continue
         changes.append(
-            Change(
+            DocumentChange(
                 path=path,
                 draft=draft,
                 document_id=now and now.id,
@@ -114,9 +120,11 @@ def changes_to(
             )
         )
     for path, now in tree.documents.items():
-        if path != ROOT and path not in wanted and now.author.id == BUILDER:
+        if path != ROOT and path not in drafts and now.author.id == BUILDER:
             sources = tuple(tree.sources.get(path, ()))
-            changes.append(Change(path=path, draft=None, document_id=now.id, expected=now.version, sources=sources))
+            changes.append(
+                DocumentChange(path=path, draft=None, document_id=now.id, expected=now.version, sources=sources)
+            )
     return changes
 
 
@@ -125,7 +133,7 @@ def _may_replace(path: str, author: Author) -> bool:
     return author.id == BUILDER or (path in (CONSOLIDATED, MEMORY, SUMMARY) and author.kind != "user")
 
 
-def _says(
+def _is_same(
     now: DocumentDraft, draft: DocumentDraft, before: Sequence[DocumentSource], sources: Sequence[DocumentSource]
 ) -> bool:
     if (now.title, now.description, now.body) != (draft.title, draft.description, draft.body):
@@ -137,15 +145,15 @@ def _says(
 def _topics(facts: Sequence[Fact]) -> "dict[str, tuple[DocumentDraft, tuple[DocumentSource, ...]]]":
     about: dict[str, tuple[str, list[Fact]]] = {}
     for fact in facts:
-        for name in [each for each in fact.entities if each.strip()] or [fact.subject or OWNER]:
+        for name in [entity for entity in fact.entities if entity.strip()] or [fact.subject or OWNER]:
             about.setdefault(_slug(name), (name, []))[1].append(fact)
-    found: dict[str, tuple[DocumentDraft, tuple[DocumentSource, ...]]] = {}
+    drafts: dict[str, tuple[DocumentDraft, tuple[DocumentSource, ...]]] = {}
     for slug, (name, about_it) in sorted(about.items()):
         sources = tuple(DocumentSource(kind=SourceKind.FACT, id=fact.id) for fact in about_it)
         body = by_kind_text(about_it)
         path = f"{ROOT}/{slug}"
-        found[path] = (_draft(path, name, f"What is known about {name}.", body), sources)
-    return found
+        drafts[path] = (_draft(path, name, f"What is known about {name}.", body), sources)
+    return drafts
 
 
 def _slug(name: str) -> str:

@@ -1,4 +1,4 @@
-"""Run the memory writer for a job. Every answer is charged and recorded under the claim before it takes effect."""
+"""Run the memory writer for a job. Every answer is charged and recorded under the lease before it takes effect."""
 
 from collections.abc import Sequence
 from dataclasses import field
@@ -9,10 +9,10 @@ from bethink.extend import Model, Redactor, Tokens
 from bethink.memory.learning.documents.pages import PAGE_SCHEMA
 from bethink.memory.learning.documents.sandbox import SandboxedTree
 from bethink.memory.learning.documents.writer import PAGES_PROMPT, Writer
-from bethink.memory.learning.model_use import one_line, redacted
+from bethink.memory.learning.model_use import one_line, redact_text
 from bethink.model.calls import ModelAnswer, ModelCall
-from bethink.model.consolidation import Change
-from bethink.model.jobs import Claim, JobStatus
+from bethink.model.consolidation import DocumentChange
+from bethink.model.jobs import JobStatus, Lease
 from bethink.model.prices import Prices
 from bethink.store import jobs, learning
 from bethink.store.db import Database, Tx
@@ -20,7 +20,7 @@ from bethink.store.db import Database, Tx
 
 @frozen
 class Runs:
-    """What every job that writes documents needs: the database, the model, and the prices of calls."""
+    """Shared parts of the jobs that write documents: database, model, and prices of calls."""
 
     database: Database
     model: Model | None
@@ -28,9 +28,9 @@ class Runs:
     tokens: Tokens
     prices: Prices = field(default_factory=Prices)
 
-    async def written(
+    async def write_changes(
         self,
-        claim: Claim,
+        lease: Lease,
         *,
         run: str,
         sandbox: SandboxedTree,
@@ -38,21 +38,21 @@ class Runs:
         assignment: str,
         recorded: Sequence[str],
         agent_id: str,
-    ) -> list[Change]:
+    ) -> list[DocumentChange]:
         """Let the writer work on a copy of the tree, and return its changes. Raises `ModelError`."""
 
         async def keep(turn: int, call: ModelCall, answer: ModelAnswer, content: str) -> None:
-            taken = self.prices.usage(call, answer)
-            name = self.named(answer.model)
+            usage = self.prices.usage(call, answer)
+            name = self.to_line(answer.model)
 
             def body(tx: Tx) -> None:
-                if jobs.charge(tx, claim, taken, model=name) and content:
+                if jobs.charge(tx, lease, usage, model=name) and content:
                     learning.record_answer(
-                        tx, claim, run=run, position=turn, content=content, agent_id=agent_id, model=name,
+                        tx, lease, run=run, position=turn, content=content, agent_id=agent_id, model=name,
                         prompt=writer.prompt,
                     )  # fmt: skip
 
-            await self.database.transact(body, space=claim.space)
+            await self.database.transact(body, space=lease.space)
 
         await writer.work(sandbox, assignment, recorded=recorded, keep=keep)
         return sandbox.changes()
@@ -67,21 +67,21 @@ class Runs:
         )  # fmt: skip
 
     async def fail(
-        self, claim: Claim, *, status: JobStatus, delay: timedelta, attempts: int | None, error: str
+        self, lease: Lease, *, status: JobStatus, delay: timedelta, attempts: int | None, error: str
     ) -> None:
-        """Finish a claim that failed. If more work was queued meanwhile, the job is retried at once."""
+        """Finish a failed lease. If more work was queued in the meantime, the job is retried at once."""
 
         def body(tx: Tx) -> None:
-            newer = (jobs.hold(tx, claim) or 0) > claim.input_watermark
-            reason = self.named(error)
-            jobs.fail(tx, claim, newer=newer, status=status, delay=delay, attempts=attempts, error=reason)
+            newer = (jobs.lock_job(tx, lease) or 0) > lease.input_watermark
+            reason = self.to_line(error)
+            jobs.fail(tx, lease, newer=newer, status=status, delay=delay, attempts=attempts, error=reason)
 
-        await self.database.transact(body, space=claim.space, repeatable=True)
+        await self.database.transact(body, space=lease.space, repeatable=True)
 
     def redact(self, text: str) -> str:
         """Return a text cleaned and redacted."""
-        return redacted(self.redactor, text)
+        return redact_text(self.redactor, text)
 
-    def named(self, text: str) -> str:
+    def to_line(self, text: str) -> str:
         """Return a name or an error as one line that can be stored."""
         return one_line(self.redactor, text) or "unnamed"

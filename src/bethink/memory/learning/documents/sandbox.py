@@ -4,17 +4,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from bethink.errors import Invalid
-from bethink.model.consolidation import Change, DocumentTree
+from bethink.errors import InvalidRequestError
+from bethink.model.consolidation import DocumentChange, DocumentTree
 from bethink.model.documents import ROOT, DocumentDraft, DocumentSource, steps_of
 from bethink.model.text import JsonObject
 
 READ, WRITE = "document_read", "document_write"
 _PREVIEW = 160
-_LONGEST = 12_000
-_MOST_CHILDREN = 200
+_MAX_BODY_SHOWN = 12_000
+_MAX_CHILDREN = 200
 _DONE = ("# ", "Written: ", "Edited: ", "Moved: ", "Removed: ")
-"""How the results of calls begin that were carried out."""
+"""Prefixes of the results of successful calls."""
 
 _TEXT: JsonObject = {"anyOf": [{"type": "string"}, {"type": "null"}]}
 _CALL: JsonObject = {
@@ -46,9 +46,9 @@ class DraftPage:
     document_id: str | None
     expected: int | None
     sources: tuple[DocumentSource, ...]
-    users: bool = False
-    changed: bool = False
-    read: bool = False
+    is_by_user: bool = False
+    is_changed: bool = False
+    is_read: bool = False
 
 
 class SandboxedTree:
@@ -62,18 +62,18 @@ class SandboxedTree:
         self._sources = sources
         self._redact = redact
         self.failed = 0
-        """How many calls could not be carried out."""
+        """Number of failed calls."""
         self._read_sources: dict[DocumentSource, None] = {}
         self._pages: dict[str, DraftPage] = {
             path: DraftPage(
-                draft=each.draft(),
-                document_id=each.id,
-                expected=each.version,
+                draft=document.draft(),
+                document_id=document.id,
+                expected=document.version,
                 # A redacted document has no content left that needs sources.
-                sources=() if each.redacted else tuple(tree.sources.get(path, ())),
-                users=each.author.kind == "user",
+                sources=() if document.redacted else tuple(tree.sources.get(path, ())),
+                is_by_user=document.author.kind == "user",
             )
-            for path, each in tree.documents.items()
+            for path, document in tree.documents.items()
         }
         self._pages.setdefault(
             ROOT,
@@ -91,18 +91,18 @@ class SandboxedTree:
         tool, path = fields.get("tool"), fields.get("path")
         if tool not in self.tools:
             return f"There is no tool {str(tool)[:50]!r}. There are {', '.join(self.tools)}."
-        full_path = normalised(path)
+        full_path = normalize_path(path)
         if full_path is None:
             return f"{str(path)[:200]!r} is not a path below {ROOT}. Nothing else can be read or written."
         return self._carry_out(str(tool), full_path, fields)
 
     def _carry_out(self, tool: str, path: str, fields: Mapping[str, Any]) -> str:
-        return self._read(path) if tool == READ else self._write(path, fields)
+        return self._read_page(path) if tool == READ else self._write(path, fields)
 
-    def changes(self) -> list[Change]:
-        """Return what the model wrote as changes to the tree."""
+    def changes(self) -> list[DocumentChange]:
+        """Return the documents that the model wrote as changes to the tree."""
         return [
-            Change(
+            DocumentChange(
                 path=path,
                 draft=page.draft,
                 document_id=page.document_id,
@@ -110,20 +110,20 @@ class SandboxedTree:
                 sources=page.sources,
             )
             for path, page in sorted(self._pages.items())
-            if page.changed
+            if page.is_changed
         ]
 
-    def _read(self, path: str) -> str:
+    def _read_page(self, path: str) -> str:
         page = self._pages.get(path)
         if page is None:
             return f"There is no document {path}."
-        page.read = True
+        page.is_read = True
         self._read_sources |= dict.fromkeys(page.sources)
         lines = [f"# {page.draft.title}", f"path: {path}", f"description: {page.draft.description}"]
         lines += [f"sources: {', '.join(map(_name, page.sources))}"] if page.sources else []
-        children = [each for each in self._pages if each.rpartition("/")[0] == path]
-        lines += [f"- {each}: {self._preview(each)}" for each in sorted(children)[:_MOST_CHILDREN]]
-        return "\n".join([*lines, "", page.draft.body[:_LONGEST]]).strip()
+        children = [child for child in self._pages if child.rpartition("/")[0] == path]
+        lines += [f"- {child}: {self._preview(child)}" for child in sorted(children)[:_MAX_CHILDREN]]
+        return "\n".join([*lines, "", page.draft.body[:_MAX_BODY_SHOWN]]).strip()
 
     def _preview(self, path: str) -> str:
         draft = self._pages[path].draft
@@ -138,37 +138,37 @@ class SandboxedTree:
         refusal = refusal_of(path, page, above)
         if refusal is not None:
             return refusal
-        sources = self._known(fields.get("sources"))
+        sources = self._valid_sources(fields.get("sources"))
         if not sources:
             return "None of these sources is known. Name the sessions and facts it rests on, as you were given them."
         try:
             draft = draft_of(path, fields, page, redact=self._redact)
-        except Invalid as problem:
+        except InvalidRequestError as problem:
             return str(problem)
         self._pages[path] = DraftPage(
             draft=draft,
             document_id=page and page.document_id,
             expected=page and page.expected,
-            # It may repeat its old text, every page that was read and all that was told, whatever sources it names.
+            # It may repeat its old text, every page that was read and the whole task, whatever sources it names.
             sources=tuple(
                 dict.fromkeys((*sources, *self._sources.values(), *(page.sources if page else ()), *self._read_sources))
             ),
-            changed=True,
-            read=True,
+            is_changed=True,
+            is_read=True,
         )
         return f"Written: {path}."
 
-    def _known(self, names: object) -> tuple[DocumentSource, ...]:
+    def _valid_sources(self, names: object) -> tuple[DocumentSource, ...]:
         if not isinstance(names, list):
             return ()
-        given = dict.fromkeys(name for name in cast("Sequence[object]", names) if isinstance(name, str))
-        return tuple(self._sources[name] for name in given if name in self._sources)
+        unique_names = dict.fromkeys(name for name in cast("Sequence[object]", names) if isinstance(name, str))
+        return tuple(self._sources[name] for name in unique_names if name in self._sources)
 
 
 def draft_of(
     path: str, fields: Mapping[str, Any], page: DraftPage | None, *, redact: Callable[[str], str]
 ) -> DocumentDraft:  # fmt: skip
-    """Return a draft with the given fields, and the rest as it was. Raises `Invalid`."""
+    """Return a draft with the given fields, and the others unchanged. Raises `InvalidRequestError`."""
 
     def text(name: str, before: str) -> str:
         value = fields.get(name)
@@ -189,17 +189,17 @@ def refusal_of(path: str, page: DraftPage | None, above: DraftPage | None) -> st
     if above is None:
         return f"There is no document {parent} to hang it below. Write that first."
     if page is None:
-        return None if above.read else f"Read {parent} before you create something below it."
-    if page.users:
-        return f"{path} was last written by the user and stays as it is. Write beside it."
-    return None if page.read or page.changed else f"Read {path} before you change it."
+        return None if above.is_read else f"Read {parent} before you create something below it."
+    if page.is_by_user:
+        return f"{path} was last written by the user and stays as it is. Write next to it."
+    return None if page.is_read or page.is_changed else f"Read {path} before you change it."
 
 
 def _name(source: DocumentSource) -> str:
     return f"{source.id}:{source.number}" if source.number else source.id
 
 
-def normalised(path: object) -> str | None:
+def normalize_path(path: object) -> str | None:
     """Return a path below `~/memory` in its normal form; None for any other path."""
     steps = steps_of(path) if isinstance(path, str) else None
     if not steps or steps[0] != "memory" or any(step in (".", "..") for step in steps):

@@ -8,11 +8,11 @@ import anyio
 
 from bethink.base.frozen import frozen
 from bethink.base.logs import logger
-from bethink.errors import BadAnswer, Invalid, ModelTimeout
+from bethink.errors import InvalidRequestError, ModelResponseError, ModelTimeoutError
 from bethink.extend import Model, Tokens
 from bethink.memory.learning.documents.sandbox import SCHEMA, SandboxedTree
 from bethink.memory.learning.extraction.answer import loads
-from bethink.memory.learning.extraction.transcript import shortened
+from bethink.memory.learning.extraction.transcript import shorten
 from bethink.memory.learning.model_use import prompt_budget
 from bethink.memory.learning.prompts import prompt
 from bethink.model.calls import ModelAnswer, ModelCall, Stop
@@ -26,7 +26,7 @@ _log = logger("learn")
 
 @frozen
 class Limits:
-    """How long a writer may work: turns, calls in each turn, and seconds in total."""
+    """Limits on the work of a writer: turns, calls per turn, and seconds in total."""
 
     turns: int = 12
     calls: int = 40
@@ -39,7 +39,7 @@ Keep = Callable[[int, ModelCall, ModelAnswer, str], Awaitable[None]]
 
 @frozen
 class Writer:
-    """Lets a model work on a sandboxed tree until it says that it is done. It can change nothing else."""
+    """Lets a model work on a sandboxed tree, and nothing else, until the model is done."""
 
     model: Model
     tokens: Tokens
@@ -51,34 +51,36 @@ class Writer:
     async def work(self, sandbox: SandboxedTree, assignment: str, *, recorded: Sequence[str], keep: Keep) -> None:
         """Let the model work. Answers in `recorded` are replayed first instead of being asked for again.
 
-        Raises `BadAnswer`, `ModelTimeout` and other `ModelError`.
+        Raises `ModelResponseError`, `ModelTimeoutError` and other `ModelError`.
         """
         history = [self.redact(assignment)]
         try:
             with anyio.fail_after(self.limits.seconds):
-                told = False
+                has_extra_turn = False
                 for turn in range(self.limits.turns):
                     content = recorded[turn] if turn < len(recorded) else await self._ask(turn, history, keep)
                     failed = sandbox.failed
                     done = self._act(sandbox, content, history)
-                    # One more turn for a model that could not know what was refused when it said that it was done.
-                    if done and (told or sandbox.failed == failed):
+                    # One more turn for a model that said it was done before it could see what was refused.
+                    if done and (has_extra_turn or sandbox.failed == failed):
                         return
-                    told = told or done
+                    has_extra_turn = has_extra_turn or done
         except TimeoutError:
-            raise ModelTimeout(f"the memory writer did not finish within {self.limits.seconds:.0f} seconds.") from None
-        # Keep what it has written so far: a retry would only replay the same answers.
+            raise ModelTimeoutError(
+                f"The memory writer did not finish within {self.limits.seconds:.0f} seconds."
+            ) from None
+        # Keep the pages written so far: a retry would only replay the same answers.
         _log.warning("the memory writer did not finish within %s turns", self.limits.turns)
 
     @property
     def budget(self) -> int:
-        """How many tokens the assignment and the results of calls may take."""
+        """Token budget for the assignment and the results of calls."""
         return prompt_budget(self.model, self.tokens, prompt(self.prompt))
 
     async def _ask(self, turn: int, history: list[str], keep: Keep) -> str:
         call = ModelCall(
             system=prompt(self.prompt),
-            prompt=shortened("\n\n".join(history), budget=self.budget, tokens=self.tokens),
+            prompt=shorten("\n\n".join(history), budget=self.budget, tokens=self.tokens),
             schema=self.schema,
             schema_name="document_calls",
             max_tokens=min(_ANSWER_TOKENS, self.model.window // 4),
@@ -94,11 +96,11 @@ class Writer:
 
     def _content(self, answer: ModelAnswer) -> str:
         if answer.stop is not Stop.END:
-            raise BadAnswer("the memory writer refused to answer, or its answer was cut off.")
+            raise ModelResponseError("The memory writer refused to answer, or its answer was cut off.")
         try:
             content = canonical_json(loads(answer.text), self.redact)
-        except Invalid:
-            raise BadAnswer("the answer of the memory writer is nested too deeply.") from None
+        except InvalidRequestError:
+            raise ModelResponseError("The answer of the memory writer is nested too deeply.") from None
         _calls(content)
         return content
 
@@ -115,5 +117,5 @@ def _calls(content: str) -> tuple[list[object], bool]:
     tree = loads(content)
     calls, done = tree.get("calls"), tree.get("done")
     if set(tree) != {"calls", "done"} or not isinstance(calls, list) or not isinstance(done, bool):
-        raise BadAnswer("the answer of the memory writer must have exactly the keys calls and done.")
+        raise ModelResponseError("The answer of the memory writer needs exactly the keys `calls` and `done`.")
     return cast("list[object]", calls), done

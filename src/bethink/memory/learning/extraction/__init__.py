@@ -1,1 +1,1 @@
-"""Extract the memory and the facts of one session."""
+"""Extract the summary and the facts of one session."""

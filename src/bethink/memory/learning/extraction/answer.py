@@ -1,4 +1,4 @@
-"""Read the answer of a model without trusting it: one JSON object, its dates, and names for files."""
+"""Parse an untrusted answer of a model: one JSON object, its dates, and file names."""
 
 import json
 import re
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 
-from bethink.errors import BadAnswer
+from bethink.errors import ModelResponseError
 
 _MAX_ANSWER = 1_000_000
 _SLUG = re.compile(r"[^a-z0-9]+")
@@ -14,19 +14,19 @@ _DATE = re.compile(r"(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?")
 
 
 def loads(text: str) -> dict[str, Any]:
-    """Parse one JSON object, with or without a code fence. Raises `BadAnswer` for anything else."""
+    """Parse one JSON object, with or without a code fence. Raises `ModelResponseError` for anything else."""
     if len(text) > _MAX_ANSWER:
-        raise BadAnswer("the answer is longer than a million characters.")
+        raise ModelResponseError("The answer is longer than a million characters.")
     try:
-        tree = json.loads(_unfenced(text), parse_constant=_no_constant)
+        tree = json.loads(_strip_fence(text), parse_constant=_no_constant)
     except (ValueError, RecursionError):
-        raise BadAnswer("the answer is not valid JSON.") from None
+        raise ModelResponseError("The answer is not valid JSON.") from None
     if not isinstance(tree, dict):
-        raise BadAnswer("the answer is not a JSON object.")
+        raise ModelResponseError("The answer is not a JSON object.")
     return cast("dict[str, Any]", tree)
 
 
-def _unfenced(text: str) -> str:
+def _strip_fence(text: str) -> str:
     stripped = text.strip()
     if stripped.startswith("```") and stripped.endswith("```"):
         return stripped[3:-3].removeprefix("json")
@@ -38,12 +38,12 @@ def _no_constant(name: str) -> object:
 
 
 def fields_of(entry: object) -> Mapping[str, object]:
-    """Return the fields of an object in an answer; none if it is something else."""
+    """Return the fields of an object in an answer; none for any other value."""
     return cast("Mapping[str, object]", entry) if isinstance(entry, Mapping) else dict[str, object]()
 
 
-def slugged(text: str) -> str:
-    """Turn a few words into a name for a file: at most 60 characters of a-z, 0-9 and hyphens."""
+def slugify(text: str) -> str:
+    """Turn a few words into a file name: at most 60 characters of a-z, 0-9 and hyphens."""
     return _SLUG.sub("-", text.lower()).strip("-")[:60].strip("-")
 
 
@@ -56,8 +56,8 @@ def moment(value: object, *, end: bool = False) -> datetime | None:
         return None
     text = value.strip()
     try:
-        if found := _DATE.fullmatch(text):
-            return _period(*found.groups(), end=end)
+        if match := _DATE.fullmatch(text):
+            return _period(*match.groups(), end=end)
         parsed = datetime.fromisoformat(text)
         return parsed.astimezone(UTC) if parsed.tzinfo else parsed.replace(tzinfo=UTC)
     except (ValueError, OverflowError):
@@ -65,14 +65,14 @@ def moment(value: object, *, end: bool = False) -> datetime | None:
 
 
 def span(value: object) -> tuple[datetime | None, datetime | None]:
-    """Parse a day, month, year, or two of them with a slash between; return its beginning and its end."""
+    """Parse a day, month, year, or two of them with a slash between; return its start and its end."""
     if not isinstance(value, str):
         return None, None
     first, _, last = value.partition("/")
-    begun, over = moment(first), moment(last or first, end=True)
-    if begun is None or over is None or over < begun:
+    start, end = moment(first), moment(last or first, end=True)
+    if start is None or end is None or end < start:
         return None, None
-    return begun, over
+    return start, end
 
 
 def _period(year: str, month: str | None, day: str | None, *, end: bool) -> datetime:

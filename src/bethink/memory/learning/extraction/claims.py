@@ -1,4 +1,4 @@
-"""Claims as a model states them: the shape is checked here, their quotes by the gate, their meaning by a reader."""
+"""Claims of a model. This module checks their shape, the validator their quotes, a second reading their meaning."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import field, replace
@@ -7,9 +7,9 @@ from functools import cache
 from typing import cast
 
 from bethink.base.frozen import frozen
-from bethink.errors import BadAnswer
-from bethink.memory.learning.extraction.answer import fields_of, loads, moment, slugged, span
-from bethink.model.framing import tagged
+from bethink.errors import ModelResponseError
+from bethink.memory.learning.extraction.answer import fields_of, loads, moment, slugify, span
+from bethink.model.framing import has_frame_tags
 from bethink.model.kinds import FactKind, Kind, kind_of
 from bethink.model.reviews import ClaimChange
 from bethink.model.rules import CLAIM_FLAGS
@@ -17,7 +17,7 @@ from bethink.model.text import JsonObject
 from bethink.model.words import WORD
 
 NOTE = "note"
-"""The kind of a claim that belongs to its session alone, and becomes no fact."""
+"""The kind of a claim that stays in its session and becomes no fact."""
 STANCES = ("said", "agreed", "reported", "planned")
 KINDS = (*map(str, FactKind), NOTE)
 MAX_CLAIMS = 200
@@ -65,7 +65,7 @@ def _claim(kinds: Sequence[str]) -> JsonObject:
 
 @cache
 def schema(*own: str) -> JsonObject:
-    """Return the schema of an answer, for a space with kinds of its own: the same object every time."""
+    """Return the schema of an answer, with the kinds of a space. The result is cached."""
     claim = _claim([*KINDS, *own])
     return _object({"claims": _list(claim), "suspicious": _list({"type": "integer"}), "title": _NULLABLE})
 
@@ -75,7 +75,7 @@ _QUOTE = _object({"message": {"type": "integer"}, "text": _TEXT, "as": {"enum": 
 
 @frozen(kw_only=False)
 class DraftQuote:
-    """Words that a model says it copied from a message."""
+    """Words that a model claims to have copied from a message."""
 
     message: int
     text: str
@@ -84,7 +84,7 @@ class DraftQuote:
 
 @frozen
 class DraftClaim:
-    """A claim with the right shape. `kind` is None for a note; `place` is where it stands in the answer."""
+    """A well-formed claim. `kind` is None for a note; `position` is its index in the answer."""
 
     statement: str
     kind: Kind | None
@@ -97,19 +97,19 @@ class DraftClaim:
     since: datetime | None = None
     until: datetime | None = None
     change: ClaimChange = ClaimChange.NEW
-    known: tuple[str, ...] = ()
+    fact_ids: tuple[str, ...] = ()
     review: str | None = None
-    place: int = field(default=0, compare=False)
+    position: int = field(default=0, compare=False)
 
     @property
     def words(self) -> tuple[DraftQuote, ...]:
-        """The quotes that prove it."""
+        """The quotes that support the claim."""
         return tuple(quote for quote in self.quotes if not quote.context)
 
 
 @frozen
-class Answer:
-    """What a model extracted: its claims, the messages it found suspicious, and how many claims had no right shape."""
+class ExtractionAnswer:
+    """A model's claims, the messages it marked as suspicious, and the number of malformed claims."""
 
     claims: tuple[DraftClaim, ...] = ()
     suspicious: frozenset[int] = frozenset()
@@ -118,41 +118,44 @@ class Answer:
     malformed: int = 0
 
 
-def parse(text: str, own: Collection[str] = ()) -> Answer:
-    """Parse an answer that is already redacted. `own` are kinds of the space. Raises `BadAnswer`: what is wrong."""
+def parse(text: str, own: Collection[str] = ()) -> ExtractionAnswer:
+    """Parse an answer that is already redacted.
+
+    `own` are kinds of the space. Raises `ModelResponseError`: what is wrong.
+    """
     tree = loads(text)
     claims, suspicious, title = tree.get("claims"), tree.get("suspicious", []), tree.get("title")
     if not isinstance(claims, list) or not isinstance(suspicious, list) or not isinstance(title, str | None):
-        raise BadAnswer(
-            "the answer must have claims, a list, suspicious, a list of numbers, and title, a text or null."
+        raise ModelResponseError(
+            "The answer needs `claims` (a list), `suspicious` (a list of numbers) and `title` (a text or null)."
         )
     entries = cast("list[object]", claims)
     drafts = [draft(entry, own) for entry in entries[:MAX_CLAIMS]]
     name = " ".join((title or "").split())
-    return Answer(
-        claims=tuple(replace(each, place=place) for place, each in enumerate(drafts) if each is not None),
+    return ExtractionAnswer(
+        claims=tuple(replace(claim, position=position) for position, claim in enumerate(drafts) if claim is not None),
         suspicious=frozenset(number for number in cast("list[object]", suspicious) if type(number) is int),
-        slug=slugged(name),
-        title="" if tagged(name) else name[:_MAX_NAME],
+        slug=slugify(name),
+        title="" if has_frame_tags(name) else name[:_MAX_NAME],
         malformed=drafts.count(None) + max(0, len(entries) - MAX_CLAIMS),
     )
 
 
 def draft(entry: object, own: Collection[str] = ()) -> DraftClaim | None:
-    """Read one claim; None if it does not have the right shape."""
+    """Parse one claim; return None if it is malformed."""
     fields = fields_of(entry)
     statement, kind, quotes = fields.get("statement"), fields.get("kind"), _quotes(fields.get("quotes"))
     if not isinstance(statement, str) or (kind not in KINDS and kind not in own) or not quotes:
         return None
-    said = " ".join(statement.split())
-    if not said or len(said) > _MAX_STATEMENT or tagged(said):
+    text = " ".join(statement.split())
+    if not text or len(text) > _MAX_STATEMENT or has_frame_tags(text):
         return None
     since, until = moment(fields.get("since")), moment(fields.get("until"), end=True)
     if since is not None and until is not None and until < since:
-        since = until = None  # one of them is wrong, and it is unknown which
-    change, known = fields.get("op"), _texts(fields.get("known"))[:_MAX_KNOWN]
+        since = until = None  # one of them is wrong, and there is no way to tell which
+    change, fact_ids = fields.get("op"), _texts(fields.get("known"))[:_MAX_KNOWN]
     return DraftClaim(
-        statement=said,
+        statement=text,
         kind=None if kind == NOTE else kind_of(kind),
         quotes=quotes,
         about=_name(fields.get("about")),
@@ -162,8 +165,8 @@ def draft(entry: object, own: Collection[str] = ()) -> DraftClaim | None:
         happened=span(fields.get("happened")),
         since=since,
         until=until,
-        change=ClaimChange(cast("str", change)) if known and change in tuple(ClaimChange) else ClaimChange.NEW,
-        known=known,
+        change=ClaimChange(cast("str", change)) if fact_ids and change in tuple(ClaimChange) else ClaimChange.NEW,
+        fact_ids=fact_ids,
         review=cast("str", fields["review"]) if fields.get("review") in CLAIM_FLAGS else None,
     )
 
@@ -171,14 +174,14 @@ def draft(entry: object, own: Collection[str] = ()) -> DraftClaim | None:
 def _quotes(value: object) -> tuple[DraftQuote, ...]:
     if not isinstance(value, list) or len(cast("list[object]", value)) > _MAX_QUOTES:
         return ()
-    found: list[DraftQuote] = []
-    for each in cast("list[object]", value):
-        fields = fields_of(each)
+    quotes: list[DraftQuote] = []
+    for item in cast("list[object]", value):
+        fields = fields_of(item)
         message, text = fields.get("message"), fields.get("text")
         if type(message) is not int or not isinstance(text, str) or not 0 < len(text.strip()) <= _MAX_QUOTE:
             return ()
-        found.append(DraftQuote(message, text.strip(), fields.get("as") == "context"))
-    return tuple(dict.fromkeys(found))
+        quotes.append(DraftQuote(message, text.strip(), fields.get("as") == "context"))
+    return tuple(dict.fromkeys(quotes))
 
 
 def _texts(value: object) -> tuple[str, ...]:
@@ -188,7 +191,7 @@ def _texts(value: object) -> tuple[str, ...]:
 
 def _name(value: object) -> str:
     name = " ".join(value.split()) if isinstance(value, str) else ""
-    return "" if len(name) > _MAX_NAME or tagged(name) else name
+    return "" if len(name) > _MAX_NAME or has_frame_tags(name) else name
 
 
 def _key(value: object) -> str | None:

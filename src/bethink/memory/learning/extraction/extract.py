@@ -1,4 +1,4 @@
-"""Learn from a claimed session: ask a model, let its claims be read again, and apply them in one transaction."""
+"""Learn from a leased session: ask a model, verify its claims, and apply them in one transaction."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import field
@@ -10,16 +10,16 @@ from bethink.base.logs import logger
 from bethink.extend import Model, Redactor, Tokens
 from bethink.memory.learning.extraction import claims, reading, second
 from bethink.memory.learning.extraction.accounts import Account, JobAccount
-from bethink.memory.learning.extraction.apply import Extracted, apply
+from bethink.memory.learning.extraction.apply import Extraction, apply
 from bethink.memory.learning.extraction.asking import Asker
-from bethink.memory.learning.extraction.gate import Gate
 from bethink.memory.learning.extraction.idle import IdleRules, look
 from bethink.memory.learning.extraction.judge import judge, readable
-from bethink.memory.learning.extraction.notes import QUOTING, Notes, quoted
-from bethink.memory.learning.model_use import one_line, prompt_budget, redacted
-from bethink.memory.learning.prompts import SystemPrompt, shipped
+from bethink.memory.learning.extraction.notes import QUOTING, Notes, notes_from_quotes
+from bethink.memory.learning.extraction.validation import ClaimValidator
+from bethink.memory.learning.model_use import one_line, prompt_budget, redact_text
+from bethink.memory.learning.prompts import SystemPrompt, builtin_prompt
 from bethink.model.facts import Maker
-from bethink.model.jobs import Claim, JobStatus, Learnt
+from bethink.model.jobs import JobResult, JobStatus, Lease
 from bethink.model.moments import EPOCH
 from bethink.model.prices import Prices
 from bethink.store import jobs, learning, sessions
@@ -29,51 +29,51 @@ EXTRACTOR = "2"
 """The version of the code that turns an answer into facts. A new version may learn a session again."""
 
 PROMPT = "extract-2"
-HELD_FLAGS = ("health", "money", "credential", "child", "doubtful")
-"""The flags that hold a claim until a person has looked at it."""
+REVIEW_FLAGS = ("health", "money", "credential", "child", "doubtful")
+"""Claim flags that require review."""
 _log = logger("learn")
 
 __all__ = ["EXTRACTOR", "PROMPT", "Extractor"]
 
 
-class _Answered(NamedTuple):
+class _ModelAnswer(NamedTuple):
     content: str
     model: str
 
 
 @frozen
 class Extractor:
-    """Turns claimed sessions into session memories and facts. Without a model it only quotes, and learns no facts."""
+    """Turns leased sessions into session summaries and facts. Without a model it only quotes."""
 
     database: Database
     model: Model | None
     redactor: Redactor
     tokens: Tokens
     reader: Model | None = None
-    """The model of the second reading; None for none."""
+    """The model of the second reading; None to skip it."""
     prices: Prices = field(default_factory=Prices)
     quiet: IdleRules = field(default_factory=IdleRules)
     zone: tzinfo = UTC
-    held_flags: Sequence[str] = HELD_FLAGS
-    post: "Callable[[Tx, Claim, reading.ExtractionInput], None] | None" = None
-    """Called in the transaction that stores the result, to pass on the transcript."""
-    prompt: SystemPrompt = field(default_factory=lambda: shipped(PROMPT))
+    review_flags: Sequence[str] = REVIEW_FLAGS
+    post: "Callable[[Tx, Lease, reading.ExtractionInput], None] | None" = None
+    """Called in the transaction that stores the result, to post the transcript."""
+    prompt: SystemPrompt = field(default_factory=lambda: builtin_prompt(PROMPT))
 
-    async def process(self, claim: Claim) -> Learnt:
-        """Learn what is new in the claimed session.
+    async def process(self, lease: Lease) -> JobResult:
+        """Learn from the new messages of the leased session.
 
-        Raises `ModelError`, and `LostClaim` if another worker has taken over.
+        Raises `ModelError`, and `LeaseLostError` if another worker has taken over.
         """
-        work = await self._begin(claim)
+        work = await self._begin(lease)
         if not work.prompt:
-            return await self._apply(claim, work, Extracted(made_by=Maker(model="", prompt="", extractor="")))
+            return await self._apply(lease, work, Extraction(made_by=Maker(model="", prompt="", extractor="")))
         if self.model is None:
             made_by = Maker(model="none", prompt=QUOTING, extractor=EXTRACTOR)
-            return await self._apply(claim, work, Extracted(made_by=made_by, notes=self._quoted(work)))
-        account = JobAccount(database=self.database, claim=claim, run=work.run, agent_id=work.agent_id)
-        return await self._apply(claim, work, await self.extract(self.model, work, account))
+            return await self._apply(lease, work, Extraction(made_by=made_by, notes=self._quote_session(work)))
+        account = JobAccount(database=self.database, lease=lease, run=work.run, agent_id=work.agent_id)
+        return await self._apply(lease, work, await self.extract(self.model, work, account))
 
-    async def extract(self, model: Model, work: reading.ExtractionInput, account: Account) -> Extracted:
+    async def extract(self, model: Model, work: reading.ExtractionInput, account: Account) -> Extraction:
         """Ask for the claims of a session and for their second reading, and judge them. Raises `ModelError`."""
         own = sorted(work.rules.kinds)
         asker = Asker(
@@ -81,16 +81,16 @@ class Extractor:
         )  # fmt: skip
         first = await self._first(model, asker, work)
         answer = claims.parse(first.content, own)
-        gate = _gate(work, answer)
-        checked = [gate.check(each) for each in answer.claims]
+        gate = _validator_for(work, answer)
+        checked = [gate.check(draft) for draft in answer.claims]
         verdicts = await self._verdicts(asker, work, readable(checked))
-        flags = self.held_flags if work.rules.held_flags is None else work.rules.held_flags
-        judged = judge(checked, verdicts, gate, held_flags=flags, hold_kinds=work.rules.hold_kinds)
+        flags = self.review_flags if work.rules.review_flags is None else work.rules.review_flags
+        judged = judge(checked, verdicts, gate, review_flags=flags, review_kinds=work.rules.review_kinds)
         made_by = Maker(model=first.model, prompt=self.prompt.name, extractor=EXTRACTOR)
-        return Extracted(made_by=made_by, judged=judged, answer=answer)
+        return Extraction(made_by=made_by, judged=judged, answer=answer)
 
     def budget(self, model: Model) -> int:
-        """Return how many tokens a request may take."""
+        """Return the token budget of a request."""
         return prompt_budget(model, self.tokens, self.prompt.text)
 
     def look(self, tx: Tx, *, space: str, key: str) -> bool:
@@ -98,109 +98,115 @@ class Extractor:
         return look(tx, self.quiet, space=space, session_id=key)
 
     async def fail(
-        self, claim: Claim, *, status: JobStatus, delay: timedelta, attempts: int | None, error: str
+        self, lease: Lease, *, status: JobStatus, delay: timedelta, attempts: int | None, error: str
     ) -> None:
-        """Finish a claim that failed. If new messages came in meanwhile, the job is retried at once."""
+        """Finish a failed lease. If new messages came in the meantime, the job is retried at once."""
 
         def body(tx: Tx) -> None:
-            sessions.find(tx, space=claim.space, session_id=claim.key, lock=True)
-            job = jobs.find(tx, space=claim.space, kind=claim.kind, key=claim.key)
-            said = learning.last_said(tx, space=claim.space, session_id=claim.key)
-            newer = job is not None and (said or EPOCH) > (job.started_at or EPOCH)
+            sessions.find(tx, space=lease.space, session_id=lease.key, lock=True)
+            job = jobs.find(tx, space=lease.space, kind=lease.kind, key=lease.key)
+            last_said = learning.last_said(tx, space=lease.space, session_id=lease.key)
+            newer = job is not None and (last_said or EPOCH) > (job.started_at or EPOCH)
             reason = one_line(self.redactor, error)
-            ended = jobs.fail(tx, claim, newer=newer, status=status, delay=delay, attempts=attempts, error=reason)
+            ended = jobs.fail(tx, lease, newer=newer, status=status, delay=delay, attempts=attempts, error=reason)
             if ended and not newer:
-                learning.rest(tx, space=claim.space, session_id=claim.key)
+                learning.note_failure(tx, space=lease.space, session_id=lease.key)
 
-        await self.database.transact(body, space=claim.space, repeatable=True)
+        await self.database.transact(body, space=lease.space, repeatable=True)
 
-    async def _begin(self, claim: Claim) -> reading.ExtractionInput:
+    async def _begin(self, lease: Lease) -> reading.ExtractionInput:
         budget = None if self.model is None else self.budget(self.model)
-        if self.model is not None:  # what was only quoted so far is learnt from with the rest
+        if self.model is not None:  # messages that were only quoted so far are learned from, too
             await self.database.transact(
-                lambda tx: learning.start_over(tx, space=claim.space, session_id=claim.key), space=claim.space
+                lambda tx: learning.start_over(tx, space=lease.space, session_id=lease.key), space=lease.space
             )
         return await self.database.transact(
             lambda tx: reading.begin(
-                tx, claim, budget=budget, tokens=self.tokens, version=f"{EXTRACTOR}/{self.prompt.name}", zone=self.zone
+                tx, lease, budget=budget, tokens=self.tokens, version=f"{EXTRACTOR}/{self.prompt.name}", zone=self.zone
             ),
-            space=claim.space,
-            read=True,
+            space=lease.space,
+            read_only=True,
         )
 
-    async def _first(self, model: Model, asker: Asker, work: reading.ExtractionInput) -> _Answered:
-        """Return the extraction: recorded before, or asked for now."""
+    async def _first(self, model: Model, asker: Asker, work: reading.ExtractionInput) -> _ModelAnswer:
+        """Return the extraction, recorded or requested now."""
         if work.recorded:
-            return _Answered(work.recorded[0], work.model)
-        content, name = await asker.ask_claims(model, work.prompt, lambda answer: _gate(work, answer), work.known)
-        return _Answered(content, name)
+            return _ModelAnswer(work.recorded[0], work.model)
+        content, name = await asker.ask_claims(
+            model, work.prompt, lambda answer: _validator_for(work, answer), work.known_facts
+        )
+        return _ModelAnswer(content, name)
 
     async def _verdicts(
-        self, asker: Asker, work: reading.ExtractionInput, read: Sequence[second.Checked]
+        self, asker: Asker, work: reading.ExtractionInput, readable_claims: Sequence[second.CheckedClaim]
     ) -> list[second.Verdict] | None:
-        """Return what the second reading says about each claim, recorded before or asked for now; None for none."""
+        """Return the verdict of the second reading on each claim, recorded or requested now; None without a reader."""
         if self.reader is None:
             return None
-        if not read:
+        if not readable_claims:
             return []
-        count = read[-1].claim.place + 1
+        count = readable_claims[-1].claim.position + 1
         if len(work.recorded) > 1:
             content = work.recorded[1]
         else:
-            shown = second.request(read, work.numbered, work.scene)
-            content = await asker.ask_verdicts(self.reader, shown, count)
-        return await self._closer(self.reader, asker, work, read, second.parse(content, count))
+            prompt = second.request(readable_claims, work.by_number, work.scene)
+            content = await asker.ask_verdicts(self.reader, prompt, count)
+        return await self._reread_doubted(self.reader, asker, work, readable_claims, second.parse(content, count))
 
-    async def _closer(
+    async def _reread_doubted(
         self,
         reader: Model,
         asker: Asker,
         work: reading.ExtractionInput,
-        read: Sequence[second.Checked],
+        readable_claims: Sequence[second.CheckedClaim],
         verdicts: Sequence[second.Verdict],
     ) -> list[second.Verdict]:
-        """Let the claims that code doubts be read once more, if they were found said: both readings must agree."""
-        doubted = [each for each in read if each.doubt and verdicts[each.claim.place].reason is None]
+        """Reread confirmed claims that code doubts: both readings must agree."""
+        doubted = [
+            checked for checked in readable_claims if checked.doubt and verdicts[checked.claim.position].reason is None
+        ]
         if not doubted:
             return list(verdicts)
         if len(work.recorded) > 2:
             content = work.recorded[2]
         else:
-            shown = second.request(doubted, work.numbered, work.scene, doubts=True)
-            content = await asker.ask_verdicts(reader, shown, len(verdicts), closer=True)
+            prompt = second.request(doubted, work.by_number, work.scene, doubts=True)
+            content = await asker.ask_verdicts(reader, prompt, len(verdicts), closer=True)
         again = second.parse(content, len(verdicts))
-        return second.closer(verdicts, {each.claim.place: again[each.claim.place] for each in doubted})
+        return second.merge_verdicts(
+            verdicts, {checked.claim.position: again[checked.claim.position] for checked in doubted}
+        )
 
-    async def _apply(self, claim: Claim, work: reading.ExtractionInput, result: Extracted) -> Learnt:
-        def body(tx: Tx) -> Learnt:
-            learnt = apply(tx, claim, work, result)
+    async def _apply(self, lease: Lease, work: reading.ExtractionInput, result: Extraction) -> JobResult:
+        def body(tx: Tx) -> JobResult:
+            report = apply(tx, lease, work, result)
             if self.post is not None and work.prompt:
-                self.post(tx, claim, work)
-            return learnt
+                self.post(tx, lease, work)
+            return report
 
-        learnt = await self.database.transact(body, space=claim.space)
+        report = await self.database.transact(body, space=lease.space)
         _log.info(
-            "learnt from %s up to %s: %s, facts %s, held %s, refused %s",
-            claim.key, work.until, learnt.outcome, dict(learnt.settled), dict(learnt.for_review), dict(learnt.refused),
+            "learned from %s up to %s: %s, facts %s, for review %s, rejected %s",
+            lease.key, work.until, report.outcome, dict(report.settled), dict(report.for_review), dict(report.refused),
         )  # fmt: skip
-        return learnt
+        return report
 
-    def _quoted(self, work: reading.ExtractionInput) -> Notes:
-        notes = quoted(work.whole)
+    def _quote_session(self, work: reading.ExtractionInput) -> Notes:
+        notes = notes_from_quotes(work.records)
         return Notes(
-            raw_memory=redacted(self.redactor, notes.raw_memory),
-            summary=redacted(self.redactor, notes.summary),
+            raw_memory=redact_text(self.redactor, notes.raw_memory),
+            summary=redact_text(self.redactor, notes.summary),
             slug=notes.slug,
         )
 
 
-def _gate(work: reading.ExtractionInput, answer: claims.Answer) -> Gate:
-    named = {each for claim in answer.claims for each in claim.known}
-    return Gate(
-        work.numbered,
+def _validator_for(work: reading.ExtractionInput, answer: claims.ExtractionAnswer) -> ClaimValidator:
+    cited_ids = {fact_id for claim in answer.claims for fact_id in claim.fact_ids}
+    return ClaimValidator(
+        work.by_number,
         owner=work.scene.owner,
-        known=[fact.content for fact in work.known if fact.id in named],
+        known_texts=[fact.text for fact in work.known_facts if fact.id in cited_ids],
         start=work.start,
-        shown=work.shown,
+        shown_texts=work.shown_texts,
         suspicious=answer.suspicious,
     )

@@ -13,7 +13,7 @@ from bethink.store.db import Tx
 
 @frozen
 class IdleRules:
-    """Which unmarked sessions to learn from: idle for some hours, not older than some days, on these channels."""
+    """Unmarked sessions to learn from: idle for `idle_hours`, at most `age_days` old, on these channels."""
 
     idle_hours: int = 6
     age_days: int = 30
@@ -25,27 +25,29 @@ def look(tx: Tx, rules: IdleRules, *, space: str, session_id: str) -> bool:
     session = sessions.find(tx, space=space, session_id=session_id, lock=True)
     last = None if session is None else learning.last_said(tx, space=space, session_id=session_id)
     again = later(tx.now, hours=rules.idle_hours)
-    if session is None or not session.learns or not _allowed(tx, rules, space, session.conversation_id):
+    if session is None or not session.is_learned_from or not _is_allowed(tx, rules, space, session.conversation_id):
         again = None
     elif last is None or last <= later(tx.now, days=-rules.age_days):
-        again = again if last is None and session.ended_at is None and _young(tx, rules, session.created_at) else None
+        again = (
+            again if last is None and session.ended_at is None and _is_recent(tx, rules, session.created_at) else None
+        )
     elif last > later(tx.now, hours=-rules.idle_hours):
         again = later(last, hours=rules.idle_hours)
     elif mark_pending(tx, space=session.space, session_id=session.id, trigger=Trigger.IDLE):
         return True
     elif session.ended_at is not None:
         again = None
-    jobs.settle_quiet(tx, space=space, kind=JobKind.EXTRACT, key=session_id, due=again)
-    if again is None and session is not None and session.learns and session.ended_at is None:
-        learning.rest(tx, space=space, session_id=session_id)  # a new message wakes it
+    jobs.set_idle_check(tx, space=space, kind=JobKind.EXTRACT, key=session_id, due=again)
+    if again is None and session is not None and session.is_learned_from and session.ended_at is None:
+        learning.note_failure(tx, space=space, session_id=session_id)  # a new message wakes it
     return False
 
 
-def _young(tx: Tx, rules: IdleRules, created_at: datetime) -> bool:
+def _is_recent(tx: Tx, rules: IdleRules, created_at: datetime) -> bool:
     return created_at > later(tx.now, days=-rules.age_days)
 
 
-def _allowed(tx: Tx, rules: IdleRules, space: str, conversation: str) -> bool:
+def _is_allowed(tx: Tx, rules: IdleRules, space: str, conversation: str) -> bool:
     if not rules.channels:
         return True
     key = sessions.key_of(tx, space=space, conversation=conversation)

@@ -1,66 +1,74 @@
-"""Decide what becomes of each claim: by what the gate found, and by what the second reading says."""
+"""Decide on each claim, based on the validator and the second reading."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from bethink.base.frozen import frozen
 from bethink.memory.learning.extraction.claims import DraftClaim
-from bethink.memory.learning.extraction.gate import Checked, ClaimProblem, ClaimReason, Force, Gate
 from bethink.memory.learning.extraction.second import Verdict
+from bethink.memory.learning.extraction.validation import (
+    CheckedClaim,
+    ClaimProblem,
+    ClaimReason,
+    ClaimValidator,
+    Effect,
+)
 from bethink.model.facts import Evidence
 from bethink.model.kinds import Kind
 
 
 @frozen
-class Judged:
-    """A claim as it is stored: its final wording, how it is known, and why it does not stand, if so."""
+class JudgedClaim:
+    """A claim as it is stored: its final wording, its evidence, and its problem if it is not accepted."""
 
-    checked: Checked
+    checked: CheckedClaim
     statement: str
     evidence: Evidence = Evidence.QUOTED
     problem: ClaimProblem | None = None
 
 
-def readable(checked: Sequence[Checked]) -> list[Checked]:
-    """Return the claims that a second reading decides about: what code refuses or holds is not read."""
-    return [each for each in checked if each.problem is None or each.problem.force is Force.DOUBTS]
+def readable(checked: Sequence[CheckedClaim]) -> list[CheckedClaim]:
+    """Return the claims that need a second reading: those that code neither rejects nor sends to review."""
+    return [item for item in checked if item.problem is None or item.problem.effect is Effect.DOUBT]
 
 
 def judge(
-    checked: Sequence[Checked],
+    checked: Sequence[CheckedClaim],
     verdicts: Sequence[Verdict] | None,
-    gate: Gate,
+    validator: ClaimValidator,
     *,
-    held_flags: Collection[str],
-    hold_kinds: Collection[Kind] = (),
-) -> list[Judged]:
-    """Decide about every claim. `verdicts` are by the claims' places; None if there was no second reading."""
-    found: list[Judged] = []
-    for each in checked:
-        if verdicts is None or (each.problem is not None and each.problem.force is not Force.DOUBTS):
-            judged = Judged(checked=each, statement=each.claim.statement, problem=each.problem)
+    review_flags: Collection[str],
+    review_kinds: Collection[Kind] = (),
+) -> list[JudgedClaim]:
+    """Decide on every claim. `verdicts` are indexed by the claims' positions; None without a second reading."""
+    results: list[JudgedClaim] = []
+    for item in checked:
+        if verdicts is None or (item.problem is not None and item.problem.effect is not Effect.DOUBT):
+            judged = JudgedClaim(checked=item, statement=item.claim.statement, problem=item.problem)
         else:
-            judged = _read(each, verdicts[each.claim.place], gate)
+            judged = _apply_verdict(item, verdicts[item.claim.position], validator)
         if judged.problem is None:
-            judged = replace(judged, problem=_held(each.claim, held_flags, hold_kinds))
-        found.append(judged)
-    return found
+            judged = replace(judged, problem=_review_problem(item.claim, review_flags, review_kinds))
+        results.append(judged)
+    return results
 
 
-def _held(claim: DraftClaim, flags: Collection[str], kinds: Collection[Kind]) -> ClaimProblem | None:
-    """Return why a person wants to see a claim first, whatever it says."""
+def _review_problem(claim: DraftClaim, flags: Collection[str], kinds: Collection[Kind]) -> ClaimProblem | None:
+    """Return why the rules require review of a claim, or None."""
     if claim.review in flags:
-        return ClaimProblem(ClaimReason.FLAGGED, f"marked as {claim.review}", Force.HOLDS)
+        return ClaimProblem(ClaimReason.FLAGGED, f"marked as {claim.review}", Effect.REVIEW)
     if claim.kind in kinds:
-        return ClaimProblem(ClaimReason.HELD_KIND, f"each {claim.kind} is approved by hand", Force.HOLDS)
+        return ClaimProblem(ClaimReason.REVIEW_KIND, f"every {claim.kind} needs approval", Effect.REVIEW)
     return None
 
 
-def _read(checked: Checked, verdict: Verdict, gate: Gate) -> Judged:
+def _apply_verdict(checked: CheckedClaim, verdict: Verdict, validator: ClaimValidator) -> JudgedClaim:
     statement = verdict.fixed or checked.claim.statement
     problem = None
     if verdict.reason is not None:
-        problem = ClaimProblem(verdict.reason, verdict.because, Force.HOLDS)
+        problem = ClaimProblem(verdict.reason, verdict.because, Effect.REVIEW)
     elif verdict.fixed is not None:
-        problem = gate.reworded(verdict.fixed, checked.claim)  # a correction may not bring in what was not said
-    return Judged(checked=checked, statement=statement, evidence=Evidence.CONFIRMED, problem=problem)
+        problem = validator.check_rewording(
+            verdict.fixed, checked.claim
+        )  # a correction must not add unsupported content
+    return JudgedClaim(checked=checked, statement=statement, evidence=Evidence.CONFIRMED, problem=problem)

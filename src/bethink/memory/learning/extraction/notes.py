@@ -1,16 +1,16 @@
-"""The memory of a session: made of the claims that stand, and without a model of what the user wrote."""
+"""Session summaries: built from accepted claims, or without a model from the user's messages."""
 
 from collections.abc import Sequence
 
 from bethink.base.frozen import frozen
-from bethink.memory.learning.extraction.answer import slugged
-from bethink.model.framing import unframed
+from bethink.memory.learning.extraction.answer import slugify
+from bethink.model.framing import remove_frames
 from bethink.model.plural import plural
 from bethink.model.records import Record, Role
 from bethink.model.words import key_words, stem, words_of
 
 QUOTING = "extractive-1"
-"""The name of the prompt that is none: sessions are quoted."""
+"""The prompt name recorded for sessions that were quoted without a model."""
 _LINE = 200
 _LINES = 40
 _MAX_RAW = 30_000
@@ -20,64 +20,66 @@ _POINTS = 6
 
 @frozen
 class Notes:
-    """What is remembered of a whole session; empty texts for nothing."""
+    """Notes on a whole session; empty texts if there are none."""
 
     raw_memory: str = ""
     summary: str = ""
     slug: str = ""
 
     @property
-    def remembers(self) -> bool:
-        """Whether there is anything to remember."""
+    def has_content(self) -> bool:
+        """True if there is anything to remember."""
         return bool(self.raw_memory and self.summary)
 
 
-def noted(statements: Sequence[str], *, title: str, slug: str, before: str) -> Notes:
-    """Make the memory of a session of what was claimed and stands, after what was noted `before`."""
+def notes_from_statements(statements: Sequence[str], *, title: str, slug: str, before: str) -> Notes:
+    """Build the notes of a session from accepted statements, after the earlier notes in `before`."""
     lines = dict.fromkeys([*before.splitlines(), *(f"- {statement}" for statement in statements)])
-    kept = list(lines)
-    while kept and sum(map(len, kept)) + len(kept) > _MAX_RAW:
-        kept.pop(0)
-    said = [line.removeprefix("- ") for line in kept]
-    if not said:
+    retained = list(lines)
+    while retained and sum(map(len, retained)) + len(retained) > _MAX_RAW:
+        retained.pop(0)
+    texts = [line.removeprefix("- ") for line in retained]
+    if not texts:
         return Notes()
-    title = title if _is_of(title, said) else ""
+    title = title if _is_supported_title(title, texts) else ""
     return Notes(
-        raw_memory="\n".join(kept), summary=_summary(title, said), slug=slugged(title) or slug or slugged(said[0][:40])
+        raw_memory="\n".join(retained),
+        summary=_summary(title, texts),
+        slug=slugify(title) or slug or slugify(texts[0][:40]),
     )
 
 
-def _is_of(title: str, said: Sequence[str]) -> bool:
-    """Return whether a title says nothing but what stands: it gets no second reading."""
-    told = {stem(word) for text in said for word in words_of(text)}
-    return all(stem(word) in told for word in key_words(title))
+def _is_supported_title(title: str, texts: Sequence[str]) -> bool:
+    """Return whether the statements have all words of a title, which gets no second reading."""
+    stems = {stem(word) for text in texts for word in words_of(text)}
+    return all(stem(word) in stems for word in key_words(title))
 
 
-def quoted(records: Sequence[Record]) -> Notes:
-    """Make the memory of a session by quoting the user. Of a long session it keeps both ends."""
-    said = [
-        " ".join(unframed(record.message.content).split())
+def notes_from_quotes(records: Sequence[Record]) -> Notes:
+    """Build the notes of a session by quoting the user. A long session keeps both ends."""
+    texts = [
+        " ".join(remove_frames(record.message.content).split())
         for record in records
         if record.message.role is Role.USER and record.message.origin == "user"
     ]
-    said = [text if len(text) <= _LINE else f"{text[: _LINE - 1]}…" for text in said if text]
-    if not said:
+    texts = [text if len(text) <= _LINE else f"{text[: _LINE - 1]}…" for text in texts if text]
+    if not texts:
         return Notes()
-    kept = said if len(said) <= _LINES else [*said[: _LINES // 2], "…", *said[-_LINES // 2 :]]
-    last = f" Last: {said[-1]}" if len(said) > 1 else ""
+    selected = texts if len(texts) <= _LINES else [*texts[: _LINES // 2], "…", *texts[-_LINES // 2 :]]
+    last = f" Last: {texts[-1]}" if len(texts) > 1 else ""
     return Notes(
-        raw_memory="\n".join(f"- {text}" for text in kept),
-        summary=f"The user wrote {plural(len(said), 'message')}. First: {said[0]}{last}",
-        slug=slugged(" ".join(said[0].split()[:5])),
+        raw_memory="\n".join(f"- {text}" for text in selected),
+        summary=f"The user wrote {plural(len(texts), 'message')}. First: {texts[0]}{last}",
+        slug=slugify(" ".join(texts[0].split()[:5])),
     )
 
 
-def _summary(title: str, said: Sequence[str]) -> str:
-    """Return the title and the first and the newest statements, one a line, as many as fit."""
+def _summary(title: str, statements: Sequence[str]) -> str:
+    """Return the title and the first and newest statements, one per line, as many as fit."""
     half = _POINTS // 2
-    some = list(said) if len(said) <= _POINTS else [*said[:half], *said[-half:]]
-    while len(some) > 1 and sum(map(len, some)) > _MAX_SUMMARY:
-        some.pop(len(some) // 2)
-    if not title and len(said) == 1:
-        return some[0]
-    return "\n".join([*([title] if title else []), *(f"- {statement}" for statement in some)])
+    selected = list(statements) if len(statements) <= _POINTS else [*statements[:half], *statements[-half:]]
+    while len(selected) > 1 and sum(map(len, selected)) > _MAX_SUMMARY:
+        selected.pop(len(selected) // 2)
+    if not title and len(statements) == 1:
+        return selected[0]
+    return "\n".join([*([title] if title else []), *(f"- {statement}" for statement in selected)])

@@ -9,7 +9,7 @@ from bethink.base.frozen import frozen
 
 @frozen(kw_only=False)
 class SystemPrompt:
-    """A system prompt, and the name by which everything made with it records it."""
+    """A system prompt, and its name, which everything made with it records."""
 
     name: str
     text: str
@@ -21,11 +21,11 @@ def prompt(name: str) -> str:
     return (resources.files("bethink.memory.learning.prompts") / f"{name}.md").read_text(encoding="utf-8")
 
 
-def shipped(name: str) -> SystemPrompt:
-    """Return a prompt that we ship."""
+def builtin_prompt(name: str) -> SystemPrompt:
+    """Return a built-in prompt."""
     return SystemPrompt(name, prompt(name))
 
 
-def own(text: str) -> SystemPrompt:
-    """Return a prompt of somebody's own. Its name says which text it was, and tells nothing of it."""
+def custom_prompt(text: str) -> SystemPrompt:
+    """Return a custom prompt. Its name is a hash of the text, which reveals nothing of it."""
     return SystemPrompt(f"own-{hashlib.blake2b(text.encode(), digest_size=5).hexdigest()}", text)

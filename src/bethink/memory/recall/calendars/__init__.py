@@ -1,8 +1,8 @@
-"""How each language writes dates: one file of words and patterns per language, and what reads them.
+"""The date formats of each language: one file of words and patterns per language, and their parser.
 
 A file has tables of words (months, weekdays, units, ...), each word a regular expression, and the patterns of each rule
-of `date_rules`, in which `{m}` stands for any month, `{unit}` for any unit, and so on. Accents may be left out in a
-question, so they are taken out of the files as well.
+of `date_rules`, in which `{m}` matches any month, `{unit}` for any unit, and so on. Accents may be left out in a
+question, so they are also removed from the files.
 """
 
 import re
@@ -19,13 +19,13 @@ RULES = (
     "iso", "figures", "day", "month", "quarter", "season", "days", "ago", "rolling", "unit", "weekend", "weekday",
     "named", "decade", "year",
 )  # fmt: skip
-"""Tried in this order. What one rule has matched is blanked out for the next ones."""
+"""The rules in the order they are tried. The match of one rule is blanked out for the next ones."""
 
 _TABLES = {
     "months": "m", "weekdays": "w", "seasons": "season", "units": "unit", "duals": "dual", "which": "which",
     "counts": "n", "days": "days", "named": "named", "ordinals": "d",
 }  # fmt: skip
-"""The tables of a file, and the group of a match in which a word of each is found."""
+"""The tables of a file, and the regex group of each."""
 
 _YEAR = r"(?:19|20)\d\d"
 _EVERYWHERE = {
@@ -44,14 +44,14 @@ _LEADS = {
     **dict.fromkeys(("ambiguous", "ambiguous_at_start"), _NEVER),
     "to_month": r"{to}{months}\b",
 }
-"""What stands before or after a date where a file does not say otherwise: nothing that could be found."""
-_PLACE = re.compile(r"\{([a-z_]+)\}")
+"""The default patterns for words before or after a date. They never match."""
+_PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
 _LETTER = r"[\w\u0900-\u0963]"
 _EDGE = f"(?:(?<!{_LETTER})(?={_LETTER})|(?<={_LETTER})(?!{_LETTER}))"
-"""The edge of a word in Devanagari: `\\b` would find one before most vowels, which are marks and not letters."""
+"""The edge of a word in Devanagari: `\\b` would match before most vowels, which are marks and not letters."""
 
 _LAST_WITH_ACCENTS = "\u097f"
-"""The end of Devanagari. Beyond it, in Kana for instance, a mark makes another letter."""
+"""The end of Devanagari. Beyond it, for example in Kana, a mark makes a different letter."""
 
 Table = tuple[tuple[re.Pattern[str], str], ...]
 
@@ -60,8 +60,8 @@ Table = tuple[tuple[re.Pattern[str], str], ...]
 class Calendar:
     """The date words of one language.
 
-    `rules` are the names of the rules and their patterns; `leads` are patterns for what stands before or after a date,
-    or is not one; `tables` give each word its meaning.
+    `rules` are the names of the rules and their patterns. `leads` are patterns for words before or after a date, and
+    for words that only look like one. `tables` map each word to its meaning.
     """
 
     language: str
@@ -75,33 +75,33 @@ class Calendar:
         return next((key for pattern, key in self.tables[table] if pattern.fullmatch(word)), "")
 
 
-def folded(text: str) -> str:
-    """Return a text of the same length without accents, with all figures as 0 to 9 and all apostrophes alike."""
+def fold_accents(text: str) -> str:
+    """Return a text of the same length without accents, with all digits as 0 to 9 and one kind of apostrophe."""
     return text if text.isascii() else text.translate(_plain)
 
 
 @cache
 def date_words(language: str) -> frozenset[str]:
-    """Return words of which every date without figures has one, with their accents; none for other languages."""
+    """Return the date words of a language, with accents. Every date without digits has one of them."""
     return frozenset(tomllib.loads(_text(language)).get("words", "").split())
 
 
 @cache
 def calendar(language: str) -> Calendar:
     """Return the calendar of a language, or the English one if there is none."""
-    data = tomllib.loads(folded(_text(language) or _text("en")))
+    data = tomllib.loads(fold_accents(_text(language) or _text("en")))
     parts = _parts(data)
     return Calendar(
         language=data["language"],
         day_first=data["day_first"],
         rules=tuple(
-            (name, _compiled(pattern, parts))
+            (name, _compile(pattern, parts))
             for name in RULES
             for pattern in (*data["patterns"].get(name, ()), *_EVERYWHERE.get(name, ()))
         ),
-        leads={name: _compiled(pattern, parts) for name, pattern in (_LEADS | data["leads"]).items()},
+        leads={name: _compile(pattern, parts) for name, pattern in (_LEADS | data["leads"]).items()},
         tables={
-            name: tuple((_compiled(words, parts), key) for key, words in _entries(data, name))
+            name: tuple((_compile(words, parts), key) for key, words in _entries(data, name))
             for name in (*_TABLES, "short_weekdays", "before", "after")
         },
     )
@@ -113,13 +113,13 @@ def _text(language: str) -> str:
 
 
 def _entries(data: dict[str, Any], name: str) -> list[tuple[str, str]]:
-    """Return the keys and words of a table; a list is one whose keys are 0, 1, and so on."""
+    """Return the keys and words of a table. The keys of a list are 0, 1, and so on."""
     table: list[str] | dict[str, str] = data.get(name, {})
     return list(table.items()) if isinstance(table, dict) else [(str(key), words) for key, words in enumerate(table)]
 
 
 def _parts(data: dict[str, Any]) -> dict[str, str]:
-    """Return what may stand in braces in a pattern."""
+    """Return the replacements for the names in braces in a pattern."""
     parts = {"counted": _NEVER, "year": _YEAR, "numerals": _NEVER, "weekday_before": ""} | data.get("parts", {})
     for name, group in _TABLES.items():
         words = "|".join(words for _, words in _entries(data, name)) or _NEVER
@@ -138,8 +138,8 @@ def _parts(data: dict[str, Any]) -> dict[str, str]:
     return parts
 
 
-def _compiled(pattern: str, parts: Mapping[str, str]) -> re.Pattern[str]:
-    while (filled := _PLACE.sub(lambda place: parts[place[1]], pattern)) != pattern:
+def _compile(pattern: str, parts: Mapping[str, str]) -> re.Pattern[str]:
+    while (filled := _PLACEHOLDER.sub(lambda match: parts[match[1]], pattern)) != pattern:
         pattern = filled
     # Only Devanagari needs the slower edge.
     return re.compile(
@@ -148,7 +148,7 @@ def _compiled(pattern: str, parts: Mapping[str, str]) -> re.Pattern[str]:
 
 
 class _Plain(dict[int, str]):
-    """What stands for each character; filled as characters are met."""
+    """The plain form of each character, filled on first use."""
 
     def __missing__(self, code: int) -> str:
         char = chr(code)

@@ -1,1 +1,1 @@
-"""The signals of recall: each is one small class, and says one thing about every candidate."""
+"""The signals of recall: each is a small class that scores one property of every candidate."""

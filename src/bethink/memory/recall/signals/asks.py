@@ -1,12 +1,12 @@
-"""How much of a message only asks: a question does not answer one."""
+"""The share of a message that is in questions: a question does not answer one."""
 
 import re
 
-from bethink.base.language import QUESTION_MARKS, asks
+from bethink.base.language import QUESTION_MARKS, is_question
 from bethink.memory.recall.candidates import Candidates
 from bethink.memory.recall.question import ParsedQuestion
 from bethink.memory.recall.tuning import Tuning
-from bethink.model.recall import RefKind
+from bethink.model.refs import RefKind
 from bethink.store.search import Text
 
 _MARKS = ".!?\u3002\uff01\uff1f\u061f\u0964"
@@ -14,7 +14,7 @@ _SENTENCE = re.compile(rf"[^{_MARKS}\n]+[{_MARKS}]*")
 
 
 class AsksSignal:
-    """Minus the share of a short message that is in questions. A long one tells something on the way."""
+    """Minus the share of a short message that is in questions. A long one also states something."""
 
     name = "asks"
 
@@ -23,20 +23,20 @@ class AsksSignal:
         self._longest = tuning.asks_characters
 
     def score(self, question: ParsedQuestion, candidates: Candidates) -> list[float]:
-        """Return the share, as a number below 0; 0 for what is not a message."""
-        return [-self._asking(text, question.language) for text in candidates.texts]
+        """Return the negative share; 0 for candidates that are not messages."""
+        return [-self._question_share(text, question.language) for text in candidates.texts]
 
-    def _asking(self, text: Text, language: str) -> float:
+    def _question_share(self, text: Text, language: str) -> float:
         is_short = text.ref.kind is RefKind.MESSAGE and len(text.text) <= self._longest
-        return asking(text.text, language) if is_short else 0.0
+        return question_share(text.text, language) if is_short else 0.0
 
 
-def asking(said: str, language: str) -> float:
+def question_share(text: str, language: str) -> float:
     """Return the share of a text, by length, that is in questions: marked as such, or unmarked and worded as such."""
-    sentences = [sentence for each in _SENTENCE.finditer(said) if (sentence := each[0].strip())]
-    whole = sum(map(len, sentences))
-    return sum(len(sentence) for sentence in sentences if _asks(sentence, language)) / whole if whole else 0.0
+    sentences = [sentence for match in _SENTENCE.finditer(text) if (sentence := match[0].strip())]
+    length = sum(map(len, sentences))
+    return sum(len(sentence) for sentence in sentences if _asks(sentence, language)) / length if length else 0.0
 
 
 def _asks(sentence: str, language: str) -> bool:
-    return sentence.endswith(QUESTION_MARKS) or (sentence[-1] not in _MARKS and asks(sentence, language))
+    return sentence.endswith(QUESTION_MARKS) or (sentence[-1] not in _MARKS and is_question(sentence, language))

@@ -1,4 +1,4 @@
-"""What a signal is, and how its values are brought between 0 and 1."""
+"""The protocols of signals, with and without a scale of their own."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -8,19 +8,19 @@ from bethink.memory.recall.question import ParsedQuestion
 
 
 class RecallSignal(Protocol):
-    """Says one thing about every candidate, such as how many of its words are those of the question.
+    """Scores one property of every candidate, such as how many words of the question it has.
 
-    It is called inside a transaction, and must not wait.
+    Signals are called inside a transaction, and must not block.
     """
 
     @property
     def name(self) -> str:
-        """Return its name, under which `explain` shows it."""
+        """Return the name under which `explain` lists the signal."""
         ...
 
     @property
     def weight(self) -> float:
-        """Return how much it counts; fuse.py says how."""
+        """Return the weight of the signal, as fuse.py applies it."""
         ...
 
     def score(self, question: ParsedQuestion, candidates: Candidates) -> list[float]:
@@ -29,8 +29,8 @@ class RecallSignal(Protocol):
 
 
 class Scaled(Protocol):
-    """A signal whose values are counts, days or similarities, and must be brought between 0 and 1."""
+    """A signal whose values are counts, days or similarities, and must be scaled to between 0 and 1."""
 
     def scale(self, values: Sequence[float], candidates: Candidates) -> list[float]:
-        """Return each value between 0 and 1."""
+        """Return each value, scaled to between 0 and 1."""
         ...

@@ -1,4 +1,4 @@
-"""How close a candidate is to the times that the question mentions."""
+"""The closeness of a candidate to the times in the question."""
 
 from bethink.memory.recall.candidates import Candidates
 from bethink.memory.recall.question import ParsedQuestion
@@ -6,7 +6,7 @@ from bethink.memory.recall.tuning import Tuning
 
 
 class DateSignal:
-    """1 for what was said at such a time, less before and after it."""
+    """1 for a candidate from such a time, less before and after it."""
 
     name = "date"
 
@@ -14,7 +14,7 @@ class DateSignal:
         self.weight = tuning.date
 
     def score(self, question: ParsedQuestion, candidates: Candidates) -> list[float]:
-        """Return how close it is, 0 if the question mentions no time."""
+        """Return the closeness; 0 if the question mentions no time."""
         if not question.spans:
             return [0.0] * len(candidates.keys)
-        return candidates.each(lambda known: question.closeness(known.at))
+        return candidates.map_texts(lambda item: question.closeness(item.at))

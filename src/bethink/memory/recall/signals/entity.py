@@ -1,4 +1,4 @@
-"""How many of the names in the question a fact is about."""
+"""The share of the names in the question that a fact is about."""
 
 from bethink.memory.recall.candidates import Candidates
 from bethink.memory.recall.question import ParsedQuestion
@@ -15,13 +15,13 @@ class EntitySignal:
         self.weight = tuning.entity
 
     def score(self, question: ParsedQuestion, candidates: Candidates) -> list[float]:
-        """Return the share, 0 for what is not a fact."""
+        """Return the share; 0 for candidates that are not facts."""
         if not question.names:
             return [0.0] * len(candidates.keys)
-        return [_about(question.names, text) for text in candidates.texts]
+        return [_share_of_names(question.names, text) for text in candidates.texts]
 
 
-def _about(names: tuple[str, ...], text: Text) -> float:
+def _share_of_names(names: tuple[str, ...], text: Text) -> float:
     if text.row is None:
         return 0.0
     about = f"{text.name or ''} {text.row['entities']}".casefold()

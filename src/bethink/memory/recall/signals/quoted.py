@@ -1,4 +1,4 @@
-"""How many of the quotes in the question a text contains, word for word."""
+"""The share of the quotes in the question that a text contains word for word."""
 
 from bethink.memory.recall.candidates import Candidates
 from bethink.memory.recall.question import ParsedQuestion
@@ -14,7 +14,7 @@ class QuotedSignal:
         self.weight = tuning.quoted
 
     def score(self, question: ParsedQuestion, candidates: Candidates) -> list[float]:
-        """Return the share, 0 if the question quotes nothing."""
+        """Return the share; 0 if the question has no quotes."""
         if not question.quoted:
             return [0.0] * len(candidates.keys)
         folded = [text.text.casefold() for text in candidates.texts]

@@ -1,4 +1,4 @@
-"""How new a candidate is, compared with the newest."""
+"""The age of a candidate, compared with the newest."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ from bethink.model.moments import DAY, Micros
 
 
 class RecencySignal:
-    """The days since the newest candidate. It decides between equals, and more if the question asks about now."""
+    """The days since the newest candidate. It breaks ties, and counts more if the question asks about the present."""
 
     name = "recency"
 
@@ -20,8 +20,8 @@ class RecencySignal:
     def score(self, question: ParsedQuestion, candidates: Candidates) -> list[float]:
         """Return the age in days."""
         del question  # whether it asks about now is in the weight
-        texts, gone = candidates.texts, candidates.gone
-        current = (text.at for index, text in enumerate(texts) if text.fate is None and index not in gone)
+        texts, outdated = candidates.texts, candidates.outdated
+        current = (text.at for index, text in enumerate(texts) if text.fate is None and index not in outdated)
         newest = max(current, default=Micros(0))
         return [max(0.0, (newest - text.at) / DAY) for text in texts]
 

@@ -1,4 +1,4 @@
-"""How much of the question's words the whole session of a candidate has."""
+"""The share of the question's words that the session of a candidate has."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -6,18 +6,18 @@ from collections.abc import Sequence
 from bethink.memory.recall.candidates import Candidates, SessionKey
 from bethink.memory.recall.question import ParsedQuestion
 from bethink.memory.recall.tuning import Tuning
-from bethink.model.recall import RefKind
+from bethink.model.refs import RefKind
 
 
 class SessionSignal:
-    """A message is more likely the answer if its session is about what was asked. Others are sessions of their own."""
+    """A message is more likely the answer if its session is about the question. Other kinds are their own session."""
 
     name = "session"
 
     def __init__(self, tuning: Tuning) -> None:
         self.weight = tuning.session
         self._saturation = tuning.session_saturation
-        self._whole = tuning.session_whole
+        self._full_share = tuning.session_full
 
     def score(self, question: ParsedQuestion, candidates: Candidates) -> list[float]:
         """Return the worth of the words of its session."""
@@ -31,6 +31,6 @@ class SessionSignal:
         return [sessions.get(key[1] if key[0] is message else index, 0.0) for index, key in enumerate(candidates.keys)]
 
     def scale(self, values: Sequence[float], candidates: Candidates) -> list[float]:
-        """Return 1 for a session in which the words of the question make up `session_whole` of their worth."""
-        whole = self._whole * candidates.worth
-        return [min(1.0, value / whole) if whole > 0 else 0.0 for value in values]
+        """Return 1 for a session in which the words of the question make up `session_full` of their worth."""
+        full_worth = self._full_share * candidates.worth
+        return [min(1.0, value / full_worth) if full_worth > 0 else 0.0 for value in values]

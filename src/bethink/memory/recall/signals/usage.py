@@ -1,4 +1,4 @@
-"""How often a candidate was of use before."""
+"""The number of times that a candidate was used before."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ from bethink.memory.recall.tuning import Tuning
 
 
 class UsageSignal:
-    """The times that an answer cited it, or a caller reported it as used."""
+    """The number of times that an answer cited it or a caller reported it as used."""
 
     name = "usage"
 
@@ -18,7 +18,7 @@ class UsageSignal:
 
     def score(self, question: ParsedQuestion, candidates: Candidates) -> list[float]:
         """Return the number of times."""
-        del question  # it was another one
+        del question  # the uses are those of earlier questions
         if not candidates.usage:
             return [0.0] * len(candidates.keys)
         used = [candidates.usage.get(text.ref) for text in candidates.texts]

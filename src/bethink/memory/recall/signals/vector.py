@@ -1,17 +1,17 @@
-"""How similar the vector of a candidate is to that of the question."""
+"""The similarity of a candidate to the question, by their vectors."""
 
 from collections.abc import Collection, Sequence
 from statistics import fmean, pstdev
 
 from bethink.extend import Cosines
 from bethink.memory.recall.candidates import Candidates
-from bethink.memory.recall.languages import TOLD_APART
+from bethink.memory.recall.languages import DETECTED_LANGUAGES
 from bethink.memory.recall.question import ParsedQuestion
 from bethink.memory.recall.tuning import Tuning
 
 
 class VectorSignal:
-    """The cosine of two vectors, so that other words for the same are found, too."""
+    """The cosine of two vectors, which also finds synonyms."""
 
     name = "vector"
 
@@ -26,40 +26,40 @@ class VectorSignal:
         return [candidates.similarities.get(key, 0.0) for key in candidates.keys]
 
     def scale(self, values: Sequence[float], candidates: Candidates) -> list[float]:
-        """Return little for what is as far away as any other text, and about half for a usual answer."""
-        return calibrated(values, candidates, self._cosines, self._tuning)
+        """Return a low value for unrelated texts, and about half for a typical answer."""
+        return calibrate(values, candidates, self._cosines, self._tuning)
 
 
-def knows(embedder: object, language: str) -> bool:
+def supports_language(embedder: object, language: str) -> bool:
     """Return whether an embedder was trained on a language.
 
-    One that names no language, or one that questions are not told apart by, such as `mul`, is taken to know them all.
+    An embedder that names no language, or one that is not detected, such as `mul`, is assumed to support all.
     """
     languages: Collection[str] = getattr(embedder, "languages", ())
-    return not languages or language in languages or not TOLD_APART.issuperset(languages)
+    return not languages or language in languages or not DETECTED_LANGUAGES.issuperset(languages)
 
 
 def cosines_of(embedder: object, similarities: Collection[float], tuning: Tuning, *, language: str) -> Cosines:
-    """Return what the cosines of an embedder mean: as it says, else by the spread of what was compared."""
-    known: Cosines | None = getattr(embedder, "cosines", None)
-    usual = known or Cosines()
-    if not knows(embedder, language):
-        # To an embedder that does not know a language, all its texts are much the same.
+    """Return the scale of an embedder's cosines: its own if it has one, else estimated from the similarities."""
+    own: Cosines | None = getattr(embedder, "cosines", None)
+    default = own or Cosines()
+    if not supports_language(embedder, language):
+        # To an embedder that was not trained on a language, all its texts are similar.
         unrelated = fmean(similarities)
-        return Cosines(unrelated, unrelated + usual.related - usual.unrelated)
-    if known is not None:
-        return known
+        return Cosines(unrelated, unrelated + default.related - default.unrelated)
+    if own is not None:
+        return own
     if len(similarities) < tuning.cosines_from:
-        return usual
+        return default
     unrelated = fmean(similarities)
-    if abs(unrelated - usual.unrelated) <= tuning.cosines_differ:
-        return usual
+    if abs(unrelated - default.unrelated) <= tuning.cosines_differ:
+        return default
     spread = pstdev(similarities)
     return Cosines(unrelated, unrelated + max(tuning.cosines_spread * spread, 0.01))
 
 
-def calibrated(values: Sequence[float], candidates: Candidates, cosines: Cosines, tuning: Tuning) -> list[float]:
-    """Bring similarities onto the scale that all embedders share; 0 for a candidate without a vector."""
+def calibrate(values: Sequence[float], candidates: Candidates, cosines: Cosines, tuning: Tuning) -> list[float]:
+    """Convert similarities to the common scale of all embedders; 0 for a candidate without a vector."""
     base, near = tuning.near_unrelated, candidates.similarities
     slope = (tuning.near_related - base) / (cosines.related - cosines.unrelated)
     return [

@@ -1,17 +1,17 @@
-"""How similar a message is to the question, together with the messages directly before and after it."""
+"""The similarity of a message to the question, averaged with the messages directly before and after it."""
 
 from collections.abc import Mapping, Sequence
 
 from bethink.extend import Cosines
 from bethink.memory.recall.candidates import Candidates, Key
 from bethink.memory.recall.question import ParsedQuestion
-from bethink.memory.recall.signals.vector import calibrated
+from bethink.memory.recall.signals.vector import calibrate
 from bethink.memory.recall.tuning import Tuning
-from bethink.model.recall import RefKind
+from bethink.model.refs import RefKind
 
 
 class WindowSignal:
-    """The mean similarity of a message and its neighbours: what is talked about takes more than one message."""
+    """The mean similarity of a message and its neighbors: a topic usually takes more than one message."""
 
     name = "window"
 
@@ -27,8 +27,8 @@ class WindowSignal:
         return [_mean(near, key) for key in candidates.keys]
 
     def scale(self, values: Sequence[float], candidates: Candidates) -> list[float]:
-        """Bring it onto the scale of the vectors."""
-        return calibrated(values, candidates, self._cosines, self._tuning)
+        """Convert it to the scale of the vectors."""
+        return calibrate(values, candidates, self._cosines, self._tuning)
 
 
 def _mean(near: Mapping[Key, float], key: Key) -> float:

@@ -1,4 +1,4 @@
-"""How much of the question's words a candidate has, partly by the messages around it."""
+"""The share of the question's words that a candidate has, in part through the messages around it."""
 
 import math
 from collections.abc import Sequence
@@ -28,11 +28,11 @@ class WordsSignal:
         return values
 
     def scale(self, values: Sequence[float], candidates: Candidates) -> list[float]:
-        """Return 1 for a text of usual length that has every word once, and little for one stray word of many."""
+        """Return 1 for a text of typical length that has every word once, and a low value for one word of many."""
         if candidates.worth <= 0:
             return [0.0] * len(values)
-        whole = candidates.worth / (1 + self._saturation)
+        full_worth = candidates.worth / (1 + self._saturation)
         return [
-            min(1.0, value / whole) * math.sqrt(covered) if value else 0.0
+            min(1.0, value / full_worth) * math.sqrt(covered) if value else 0.0
             for value, covered in zip(values, candidates.covered, strict=True)
         ]

@@ -1,0 +1,47 @@
+"""Commands that show one memory, or list sessions: show and sessions."""
+
+from typing import Annotated
+
+import typer
+
+from bethink.cli.command import CommandContext, command
+from bethink.cli.lineage import lineage_lines
+from bethink.cli.narrowing import NARROWING, narrowing
+from bethink.cli.paging import After, Limit
+from bethink.cli.refs import not_found, resolve_ref
+from bethink.cli.results import Result, UsageError
+from bethink.cli.sessions import session_page
+from bethink.errors import NotFoundError
+
+app = typer.Typer()
+
+
+@command(app)
+async def show(
+    ctx: CommandContext,
+    ref: Annotated[
+        str | None, typer.Argument(help="Ref as recall prints it, kind:id:number, or path of a document.")
+    ] = None,
+    *,
+    conversation: Annotated[str | None, typer.Option(metavar="NAME", help="Sessions of this conversation.")] = None,
+    limit: Limit = 10,
+    after: After = "",
+) -> Result:
+    """Show a memory and its sources, or the latest sessions. Its versions and uses are listed, too."""
+    if ref is None:
+        filters = {} if conversation is None else {"conversation": conversation}
+        return await session_page(ctx, limit=limit, after=after, filters=filters)
+    if conversation is not None or after:
+        raise UsageError("--conversation and --after list sessions.", hint="Leave out the ref, or the options.")
+    parsed = await resolve_ref(ctx.space, ref)
+    try:
+        lineage = await ctx.space.explain(parsed)
+    except NotFoundError as error:
+        raise not_found(parsed, ctx.space_name) from error
+    return Result(data=lineage, lines=list(lineage_lines(lineage)))
+
+
+@command(app, more=NARROWING)
+async def sessions(ctx: CommandContext, *, limit: Limit = 20, after: After = "") -> Result:
+    """List sessions, newest first."""
+    return await session_page(ctx, limit=limit, after=after, filters=narrowing(ctx.more))

@@ -1,0 +1,321 @@
+"""The current truth: a valid fact ranks before the messages it was learned from and the texts it superseded."""
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import field
+from datetime import datetime
+from typing import NamedTuple
+
+from bethink.base.frozen import frozen
+from bethink.memory.recall.candidates import Ranked
+from bethink.memory.recall.duplicates import contains, meaning_of, opening_of
+from bethink.memory.recall.question import ParsedQuestion, Term
+from bethink.memory.recall.tuning import TUNING
+from bethink.model.facts import SourceMessage
+from bethink.model.moments import to_micros
+from bethink.model.operations.memory import RecallRequest
+from bethink.model.recall import Fate, Signal
+from bethink.model.refs import Ref, RefKind
+from bethink.model.words import key_words, stem, words_of
+from bethink.store import documents, search
+from bethink.store.db import Tx
+from bethink.store.learned_statements import CurrentStatement, LearnedStatement, learned_from
+from bethink.store.search import Text
+
+_SOURCE_KINDS = (RefKind.MESSAGE, RefKind.SESSION_SUMMARY)
+_CLAUSE = re.compile(r"[.,;:!?\n\u3001\u3002\uff01\uff0c\uff1b\uff1f]+")
+
+Terms = Sequence[frozenset[str]]
+"""The possible stems of each word of a question."""
+
+
+@frozen
+class Truth:
+    """The facts that represent messages and session summaries, and the texts that they superseded."""
+
+    ranked: Sequence[Ranked]
+    """The candidates, including facts that were added because they superseded a candidate."""
+    texts: Mapping[Ref, Text]
+    evidence: Mapping[Ref, Sequence[Ref]] = field(default_factory=dict[Ref, Sequence[Ref]])
+    """The facts that state the same as a candidate, as far as the question asks for it."""
+    superseded: Mapping[Ref, Ref] = field(default_factory=dict[Ref, Ref])
+    """The fact that superseded a statement of a candidate."""
+    outdated: Mapping[Ref, Ref] = field(default_factory=dict[Ref, Ref])
+    """The same, where the question asks for that statement."""
+
+    def order(self, ranked: Sequence[Ranked], *, explain: bool) -> Sequence[Ranked]:
+        """Put each fact before its evidence and the texts that it superseded, with the better of their scores."""
+        if not self.evidence and not self.outdated:
+            return ranked
+        by_ref = {candidate.ref: candidate for candidate in ranked}
+        placed: dict[Ref, Ranked] = {}
+        for candidate in ranked:
+            for ref in self.evidence.get(candidate.ref, ()):
+                placed.setdefault(ref, _raise_score(by_ref[ref], candidate, "evidence" if explain else None))
+            if candidate.ref in self.outdated:
+                ref = self.outdated[candidate.ref]
+                placed.setdefault(ref, _raise_score(by_ref[ref], candidate, "supersedes" if explain else None))
+            placed.setdefault(candidate.ref, candidate)
+        return [
+            candidate._replace(ranks={**candidate.ranks, "standing": rank})
+            for rank, candidate in enumerate(placed.values(), 1)
+        ]
+
+
+class _Claim(NamedTuple):
+    """A statement of a candidate, and the current statement in its place; `holds` if both say the same."""
+
+    text: str
+    now: CurrentStatement
+    holds: bool
+
+
+def resolve_truth(
+    tx: Tx,
+    space: str,
+    request: RecallRequest,
+    question: ParsedQuestion,
+    *,
+    ranked: Sequence[Ranked],
+    texts: Mapping[Ref, Text],
+    similarities: Mapping[Ref, float],
+    facts: bool,
+) -> Truth:
+    """Look up the facts that were learned from the candidates, and whether they are still valid."""
+    if request.explain:
+        ranked = _with_next_versions(tx, space, request, ranked)
+    if not facts:
+        return Truth(ranked=ranked, texts=texts)
+    current = {
+        candidate.ref: candidate for candidate in ranked if candidate.fate is None and texts[candidate.ref].fate is None
+    }
+    sources = [
+        candidate.ref for candidate in current.values() if candidate.relevant and candidate.ref.kind in _SOURCE_KINDS
+    ]
+    stated = learned_from(tx, space=space, sources=sources, as_of=request.as_of) if sources else []
+    now = to_micros(tx.now if request.as_of is None else request.as_of)
+    judge = _Judge(question, current, texts, similarities, now=now)
+    for ref, claims in _claims(sources, stated, current, texts).items():
+        judge.judge(ref, claims)
+    # A filtered search adds nothing that does not match the filter.
+    is_unfiltered = RefKind.FACT in request.kinds and request.only is None
+    missing = {ref for ref in judge.outdated.values() if ref not in current} if is_unfiltered else set[Ref]()
+    added = search.texts(tx, space=space, refs=missing, as_of=request.as_of) if missing else {}
+    added = {ref: text for ref, text in added.items() if text.fate is None}
+    outdated = {
+        ref: successor for ref, successor in judge.outdated.items() if successor in current or successor in added
+    }
+    return Truth(
+        ranked=_with_successors(
+            ranked, {ref: successor for ref, successor in outdated.items() if successor in added}, request.explain
+        ),
+        texts={**texts, **added},
+        evidence=judge.evidence,
+        superseded=judge.superseded,
+        outdated=outdated,
+    )
+
+
+def current_sessions(
+    tx: Tx, space: str, summaries: Sequence[Text], *, as_of: datetime | None
+) -> tuple[list[Text], dict[Ref, Ref]]:  # fmt: skip
+    """Return session summaries without superseded lines, and the facts that superseded parts of other lines."""
+    texts = {summary.ref: summary for summary in summaries}
+    stated = learned_from(tx, space=space, sources=list(texts), as_of=as_of) if texts else []
+    superseded: dict[Ref, Ref] = {}
+    ended_meanings: dict[str, set[str]] = {}
+    for statement in stated:
+        if not statement.now.is_valid:  # it ended, expired or is disputed, and nothing replaced it
+            ended_meanings.setdefault(statement.source.session_id, set()).add(meaning_of(statement.text))
+    for ref, summary in texts.items():
+        texts[ref] = _without(summary, ended_meanings.get(ref.id, set()))
+    for ref, claims in _claims(list(texts), stated, {}, texts).items():
+        ended = [claim for claim in claims if not (claim.holds and claim.now.is_valid)]
+        texts[ref] = _without(texts[ref], {meaning_of(claim.text) for claim in ended})
+        remaining = [claim for claim in ended if contains(texts[ref].text, claim.text)]
+        if remaining:
+            superseded[ref] = remaining[0].now.ref
+    return [summary for summary in texts.values() if summary.text.strip()], superseded
+
+
+def _without(summary: Text, meanings: Collection[str]) -> Text:
+    """Return a session summary without the lines that have one of these meanings."""
+    if not meanings:
+        return summary
+    lines = [line for line in summary.text.splitlines() if meaning_of(line.removeprefix("- ")) not in meanings]
+    return summary._replace(text="\n".join(lines))
+
+
+def _with_next_versions(tx: Tx, space: str, request: RecallRequest, ranked: Sequence[Ranked]) -> Sequence[Ranked]:
+    """Add the next version to each outdated document version, which is listed only to explain why it is hidden."""
+    outdated = [
+        candidate.ref
+        for candidate in ranked
+        if candidate.ref.kind is RefKind.DOCUMENT and candidate.fate is Fate.SUPERSEDED
+    ]
+    after = documents.versions_after(tx, space=space, refs=outdated, as_of=request.as_of) if outdated else {}
+    return (
+        [candidate._replace(because_of=after.get(candidate.ref, candidate.because_of)) for candidate in ranked]
+        if after
+        else ranked
+    )
+
+
+class _Judge:
+    """Decides for each candidate what its claims mean for the question."""
+
+    def __init__(
+        self,
+        question: ParsedQuestion,
+        current: Mapping[Ref, Ranked],
+        texts: Mapping[Ref, Text],
+        similarities: Mapping[Ref, float],
+        *,
+        now: int,
+    ) -> None:
+        self._terms = _terms(question)
+        self._wider = _terms(question, related=True)
+        self._current = current
+        self._texts = texts
+        self._near = similarities
+        # A question about an earlier time is answered by what was valid then.
+        self._asks_past = bool(question.spans) and all(span.end <= now for span in question.spans)
+        self.evidence: dict[Ref, Sequence[Ref]] = {}
+        self.superseded: dict[Ref, Ref] = {}
+        self.outdated: dict[Ref, Ref] = {}
+
+    def judge(self, ref: Ref, claims: Sequence[_Claim]) -> None:
+        text = self._texts[ref].text[: TUNING.max_compared]
+        about = self._relevant_claims(ref, text, claims)
+        superseded = [claim for claim in about or claims if not claim.holds]
+        if superseded:
+            self.superseded[ref] = max(superseded, key=self._fit).now.ref
+        # If a message has several claims, the question asks for the one that has the most of its words.
+        best_fit = max(map(self._fit, about), default=0)
+        best = [claim for claim in about if self._fit(claim) == best_fit]
+        holding = [claim.now for claim in best if claim.holds and claim.now.ref in self._current]
+        successors = [claim.now for claim in best if not claim.holds and claim.now.is_valid]
+        if holding and successors and self._score(successors) > self._score(holding):
+            holding = []
+        if holding:
+            # A message that has more words of the question than the fact says more, and keeps its place.
+            matched_words = _count_matches(text, self._terms)
+            facts_of = [now.ref for now in holding if _count_matches(now.text, self._terms) >= matched_words]
+            if facts_of:
+                self.evidence[ref] = tuple(dict.fromkeys(facts_of))
+        elif successors and not self._asks_past:
+            self.outdated[ref] = successors[0].ref
+
+    def _relevant_claims(self, ref: Ref, text: str, claims: Sequence[_Claim]) -> list[_Claim]:
+        """Return the claims in the clauses of a text that have words of the question."""
+        parts = [{stem(word) for word in words_of(part)} for part in _CLAUSE.split(text)]
+        relevant = [part for part in parts if any(not part.isdisjoint(forms) for forms in self._wider)]
+        if not relevant:
+            # The text matched by its meaning, or only through the messages around it.
+            return list(claims) if self._near.get(ref, 0.0) >= TUNING.means_the_same else []
+        claimed = [(claim, {stem(word) for word in key_words(claim.text)}) for claim in claims]
+        return [claim for claim, words in claimed if any(not part.isdisjoint(words) for part in relevant)]
+
+    def _fit(self, claim: _Claim) -> int:
+        return _count_matches(claim.text, self._terms)
+
+    def _score(self, standing: Sequence[CurrentStatement]) -> float:
+        return max((self._current[entry.ref].score for entry in standing if entry.ref in self._current), default=0.0)
+
+
+def _claims(
+    sources: Sequence[Ref], stated: Sequence[LearnedStatement], current: Mapping[Ref, Ranked], texts: Mapping[Ref, Text]
+) -> dict[Ref, list[_Claim]]:
+    """Return the claims of the candidates: learned from them, or in the same words as a fact."""
+    usable = [statement for statement in stated if statement.now.is_valid or statement.now.ref != statement.ref]
+    by_message: dict[SourceMessage, list[LearnedStatement]] = {}
+    by_session: dict[str, dict[Ref, LearnedStatement]] = {}
+    for statement in usable:
+        by_message.setdefault(statement.source, []).append(statement)
+        by_session.setdefault(statement.source.session_id, {})[statement.ref] = statement
+    in_words = _claims_by_opening(usable, [texts[ref] for ref in current if ref.kind is RefKind.FACT])
+    claims: dict[Ref, list[_Claim]] = {}
+    for ref in sources:
+        text = texts[ref]
+        if ref.kind is RefKind.SESSION_SUMMARY:
+            learned = [_claim(statement, text.text) for statement in by_session.get(ref.id, {}).values()]
+            own = [claim for claim in learned if contains(text.text, claim.text)]
+        else:
+            learned = [
+                _claim(statement, text.text) for statement in by_message.get(SourceMessage(ref.id, ref.number), ())
+            ]
+            own = learned or _claims_in_same_words(text, in_words)
+        if own:
+            claims[ref] = own
+    return claims
+
+
+def _claim(stated: LearnedStatement, text: str | None = None) -> _Claim:
+    """Return the claim of a text: the statement that was learned from it, or a manual correction that it contains."""
+    content = stated.text
+    if stated.corrected and text is not None and not contains(text, content):
+        content = next((wording for wording in reversed(stated.corrected) if contains(text, wording)), content)
+    same = stated.now.ref == stated.ref or meaning_of(stated.now.text) == meaning_of(content)
+    return _Claim(content, stated.now, same)
+
+
+def _claims_by_opening(stated: Iterable[LearnedStatement], facts: Iterable[Text]) -> dict[str, list[_Claim]]:
+    """Return the valid facts, then the superseded statements, by their opening words."""
+    claims: dict[str, list[_Claim]] = {}
+    for text in facts:
+        claim = _Claim(text.text, CurrentStatement(text.ref, text.text, text.at), holds=True)
+        claims.setdefault(opening_of(text.text), []).append(claim)
+    for claim in map(_claim, stated):
+        if not claim.holds:
+            claims.setdefault(opening_of(claim.text), []).append(claim)
+    return claims
+
+
+def _claims_in_same_words(text: Text, in_words: Mapping[str, Sequence[_Claim]]) -> list[_Claim]:
+    """Return the claim of a message without learned facts. A message newer than a fact may still supersede it."""
+    likely = in_words.get(opening_of(text.text)) if in_words else None
+    if not likely:
+        return []
+    meant = meaning_of(text.text)
+    same = [claim for claim in likely if meaning_of(claim.text) == meant]
+    return [claim for claim in same if claim.holds or text.at <= claim.now.at][:1]
+
+
+def _terms(question: ParsedQuestion, *, related: bool = False) -> Terms:
+    def forms(term: Term) -> Iterable[str]:
+        indexes = (*term.stems, *term.related) if related else term.stems
+        return term.word.casefold(), *(question.stems[index] for index in indexes)
+
+    return [frozenset(map(stem, forms(term))) for term in question.terms if not term.dated]
+
+
+def _count_matches(text: str, terms: Terms) -> int:
+    """Count the words of the question that a text has."""
+    words = {stem(word) for word in words_of(text)}
+    return sum(not words.isdisjoint(forms) for forms in terms)
+
+
+def _with_successors(ranked: Sequence[Ranked], successors: Mapping[Ref, Ref], explain: bool) -> Sequence[Ranked]:  # noqa: FBT001
+    """Add the facts that superseded a candidate but are not candidates themselves, with its score."""
+    if not successors:
+        return ranked
+    result: dict[Ref, Ranked] = {}
+    for candidate in ranked:
+        successor = successors.get(candidate.ref)
+        if successor is not None and successor not in result:
+            signals = {"supersedes": Signal(candidate.score, candidate.score, candidate.score)} if explain else {}
+            result[successor] = Ranked(successor, candidate.score, signals, certainty=candidate.certainty)
+        result[candidate.ref] = candidate
+    return list(result.values())
+
+
+def _raise_score(fact: Ranked, source: Ranked, signal: str | None) -> Ranked:
+    added = source.score - fact.score
+    fact = fact._replace(relevant=True, certainty=max(fact.certainty, source.certainty))
+    if added <= 0:
+        return fact
+    signals = fact.signals
+    if signal is not None:
+        before = signals[signal].added if signal in signals else 0.0
+        signals = {**signals, signal: Signal(source.score, source.score, before + added)}
+    return fact._replace(score=source.score, signals=signals)
