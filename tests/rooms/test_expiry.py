@@ -108,5 +108,5 @@ async def test_forgetting_the_first_time_leaves_the_second_with_its_own_expiry(
 async def test_invalid_expiry_is_rejected(memory: bethink.Memory, rules: dict[str, int]) -> None:
     with pytest.raises(InvalidRequestError, match="expires_after"):
         await memory.space("alice").admin.rules.set(bethink.LearningRules(expires_after=rules))
-    with pytest.raises(InvalidRequestError, match="only a fact"):
+    with pytest.raises(InvalidRequestError, match="works only with fact"):
         await memory.space("alice").correct("document:d:1", "text", expires_at="2026-01-01")
