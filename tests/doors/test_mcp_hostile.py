@@ -100,7 +100,7 @@ async def test_odd_texts_are_answered_or_refused_and_never_crash(target: str) ->
         assert "the text of 5 characters" in problem(beyond)
         assert "Unknown tool" in problem(await client.call_tool("z" * 10_000, {}))
         for arguments in ({"question": LONG}, {"space": "bob"}):
-            with pytest.raises(MCPError, match="wrong arguments"):
+            with pytest.raises(MCPError, match="invalid arguments"):
                 await client.get_prompt("load_context", arguments)
 
 

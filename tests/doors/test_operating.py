@@ -146,11 +146,11 @@ def test_server_and_worker_wait_for_a_late_database(home: Path) -> None:
             service(home, "worker", "--database", dsn) as worker,
         ):
             for each in (server, worker):
-                told = each.wait_for("waiting for the database", times=2)
+                told = each.wait_for("Waiting for the database", times=2)
                 assert json.loads(told)["level"] == "warning"
             cluster.start()
             for each, words in ((server, "serving at"), (worker, "working")):
-                each.wait_for("the database answers after")
+                each.wait_for("Database available after")
                 each.wait_for(words)
                 assert each.end() == 0
 
@@ -171,8 +171,8 @@ async def test_after_its_time_a_start_fails_with_the_error_of_the_database(
             await wait_for_database(settings)
     said = [record.getMessage() for record in caplog.records if record.name == "bethink.start"]
     assert len(said) >= 2
-    assert all("waiting for the database" in each for each in said[:-1])
-    assert "did not answer within" in said[-1]
+    assert all("Waiting for the database" in each for each in said[:-1])
+    assert "Database unavailable after" in said[-1]
 
 
 def test_permanent_database_error_fails_without_waiting(home: Path, tmp_path: Path) -> None:
@@ -180,7 +180,7 @@ def test_permanent_database_error_fails_without_waiting(home: Path, tmp_path: Pa
     path.write_text("no database at all, but some text that is long enough to be read as a page of one" * 99)
     refused = run("worker", "--once", "--database", str(path))
     assert refused.code != 0
-    assert "waiting for the database" not in refused.err
+    assert "Waiting for the database" not in refused.err
 
 
 @pytest.mark.parametrize(("form", "begins"), [("json", '{"time"'), ("text", "warning: bethink.redaction: ")])

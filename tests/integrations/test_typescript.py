@@ -81,7 +81,7 @@ def test_every_operation_is_a_method_with_a_type() -> None:
     }
 
     assert there == wanted
-    assert [name for name in sorted(wanted) if f"    {name.partition('.')[2]}(" not in types] == []
+    assert [name for name in sorted(wanted) if f"    {name.rpartition('.')[2]}(" not in types] == []
 
 
 def test_source_files_import_each_other_without_a_cycle() -> None:
