@@ -256,7 +256,7 @@ async def test_wrong_keys_are_throttled_but_cached_keys_are_not(served: Served) 
     assert (await served("GET", "/v1/keys", key=await served.key_for("keys"))).status == 429
 
 
-def test_every_record_that_an_operation_returns_names_what_it_is_or_is_known_to_name_nothing() -> None:
+def test_every_returned_record_has_refs_or_is_listed_without() -> None:
     found: set[str] = set()
 
     def look(kind: Any) -> None:

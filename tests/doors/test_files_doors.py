@@ -70,7 +70,7 @@ async def test_a_request_that_is_sent_again_with_its_key_changes_nothing(served:
 @pytest.mark.parametrize(
     ("body", "told"),
     [
-        ({"name": "a.md"}, "either text or data"),
+        ({"name": "a.md"}, "takes one of `text` and `data`"),
         ({"name": "a.md", "data": "no base64!"}, "is not base64"),
         ({"name": "a.md", "data": "/9j/4A=="}, "not UTF-8 text"),
         ({"name": "a\nb", "text": TEA}, "printable"),

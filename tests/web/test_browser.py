@@ -158,7 +158,7 @@ def test_abandoned_job_can_be_retried_in_the_browser(plain: Watched) -> None:
     page = plain.go("/ui")
     page.click("text=See why and retry.")
     row = page.locator(".joblist > li", has_text="team:harbour")
-    expect(row.locator(".error")).to_contain_text("did not answer")
+    expect(row.locator(".error")).to_contain_text("No answer in 60 s.")
     row.locator("button").click()
     expect(page.locator(".notice")).to_contain_text("queued again")
     expect(page.locator(".joblist > li", has_text="team:harbour")).to_have_count(0)
