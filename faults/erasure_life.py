@@ -201,7 +201,7 @@ def _requests(dice: random.Random, said: list[str]) -> Iterable[tuple[dict[str, 
     session = ref.split(":")[1]
     what = dice.choice(("message", "message", "session", "everything"))
     if what == "message":
-        return [({"ref": ref, "echoes": dice.random() < 0.3}, [ref])]
+        return [({"ref": ref, "include_repeats": dice.random() < 0.3}, [ref])]
     if what == "everything":
         return [({"everything": True}, said)]
     others = [each for each in by_session if each != session][::2] if len(by_session) > _CHATS else []

@@ -87,9 +87,9 @@ async def test_poisoned_text_never_speaks_for_user_if_second_pass_errs(
     [
         (f"{_MODEL}.judged", _all_said, "chatter", "junk: of these, in the user's name"),
         ("bethink.model.framing.remove_frames", _unchanged, "chatter", "loops: messages"),
-        (f"{_GATE}.Gate._echoes", _false, "chatter", "loops: facts"),
-        (f"{_GATE}.tells", _false, "poisoning", "poisoning: texts that speak for the user"),
-        (f"{_GATE}.lowest", _best, "poisoning", "poisoning: texts that speak for the user"),
+        (f"{_GATE}.ClaimValidator._is_echo", _false, "chatter", "loops: facts"),
+        (f"{_GATE}.is_directive", _false, "poisoning", "poisoning: texts that speak for the user"),
+        (f"{_GATE}.least_trusted", _best, "poisoning", "poisoning: texts that speak for the user"),
         (
             "bethink.memory.recall.context_lines.inert",
             _unchanged,
@@ -106,7 +106,7 @@ async def test_poisoned_text_never_speaks_for_user_if_second_pass_errs(
             "forgetting: what is gone and still shows",
         ),
         (
-            "bethink.memory.deletion.cascade.forget_resting_on",
+            "bethink.memory.deletion.cascade.forget_dependents",
             _zero,
             "forgetting",
             "forgetting: what is gone and still shows",
