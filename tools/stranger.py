@@ -11,8 +11,9 @@ from pathlib import Path
 
 MAX_SECONDS = 60.0
 _ROOT = Path(__file__).resolve().parent.parent
-_PYTHON = re.compile(r"<!-- docs_src/\S+ -->\n```python\n(.*?)```\n\n```\n(.*?)```", re.DOTALL)
-_COMMAND = re.compile(r"```console\n\$ (bethink[^\n]*)\n(.*?)```", re.DOTALL)
+_PYTHON = re.compile(r"<!-- docs_src/\S+ -->\n```python\n((?:(?!```).)*)```\n\n```\n(.*?)```", re.DOTALL)
+_INSTALL = re.compile(r"## Install\n.*?```sh\n(.*?)```", re.DOTALL)
+_COMMAND = re.compile(r"^(bethink[^#\n]*)", re.MULTILINE)
 _OMITTED = "…"
 
 _NO_NETWORK = '''"""Block all network connections."""
@@ -56,19 +57,21 @@ def _build_wheel(home: Path) -> Path:
 
 
 def _follow_readme(home: Path) -> list[str]:
-    """Run every command and Python block with output in the README, and return the differences."""
+    """Run the commands of the section on installing and every Python block with output, and return the differences."""
     readme = (_ROOT / "README.md").read_text(encoding="utf-8")
     (home / "guard").mkdir()
     (home / "guard" / "sitecustomize.py").write_text(_NO_NETWORK, encoding="utf-8")
     work = home / "work"
     work.mkdir()
     wrong: list[str] = []
-    examples = [(command.split(), output) for command, output in _COMMAND.findall(readme)]
-    examples += [(["python", "-c", code], output) for code, output in _PYTHON.findall(readme)]
-    for command, output in examples:
-        wrong += _differences(command, output, home=home, work=work)
-    if len(examples) < 2:
-        wrong.append("the README has no command or no Python block with output")
+    commands = [command.split() for install in _INSTALL.findall(readme) for command in _COMMAND.findall(install)]
+    programs = _PYTHON.findall(readme)
+    for command in commands:
+        wrong += _differences(command, _OMITTED, home=home, work=work)
+    for code, output in programs:
+        wrong += _differences(["python", "-c", code], output, home=home, work=work)
+    if not commands or not programs:
+        wrong.append(f"the README has {len(commands)} commands to install and {len(programs)} programs with output")
     return wrong
 
 
