@@ -341,7 +341,7 @@ async def test_a_role_that_row_level_security_binds_makes_no_backup(fresh_dsn: s
     async with bethink.connect(fresh_dsn, redactor=Quiet(), learn=False):
         pass
 
-    with pytest.raises(ConfigurationError, match="row-level security binds") as raised:
+    with pytest.raises(ConfigurationError, match="Row-level security applies") as raised:
         await back_up(settings_for(fresh_dsn), tmp_path / "one.backup", tools=str(postgres.binaries()))
     assert "BYPASSRLS" in raised.value.hint
     assert list(tmp_path.iterdir()) == []
@@ -357,7 +357,7 @@ async def test_read_only_role_backs_up_without_an_access_log_entry(
         await back_up(backing, tmp_path / "one.backup", tools=str(postgres.binaries()))
 
         assert (tmp_path / "one.backup").is_file()
-        assert "not in the access record" in caplog.text
+        assert "missing from the access log" in caplog.text
         assert (await memory.admin.access.list(operation="memory.backup")).items == ()
 
 
