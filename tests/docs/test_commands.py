@@ -1,5 +1,6 @@
-"""Commands in the documentation exist, with all options that it uses."""
+"""Commands in the documentation, in errors and in hints exist, with all options that they use."""
 
+import ast
 import re
 import shlex
 from functools import cache
@@ -17,6 +18,12 @@ PAGES = [
     page
     for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md")))
     if page != GENERATED
+]
+CODE = [
+    path
+    for folder in ("src", "packages")
+    for path in sorted((ROOT / folder).rglob("*"))
+    if path.suffix in (".py", ".html") and "bethink " in path.read_text(encoding="utf-8")
 ]
 _BEGINS = ("&&", "||", "|", ";", "--", "$")
 
@@ -41,6 +48,23 @@ def commands_in(text: str) -> list[list[str]]:
     return found
 
 
+def commands_in_code(path: Path) -> list[list[str]]:
+    """Return every quoted call of `bethink` in the texts of a module or a template."""
+    source = path.read_text(encoding="utf-8")
+    texts = [source] if path.suffix == ".html" else [_text_of(node) for node in ast.walk(ast.parse(source))]
+    calls = {call for text in texts for call in re.findall(r"(?:'|`|<code>)bethink ([^'`<>\n…]+)(?:'|`|</code>)", text)}
+    return [shlex.split(call) for call in sorted(calls) if call.count('"') % 2 == 0]
+
+
+def _text_of(node: ast.AST) -> str:
+    """Return a text with X for each of its placeholders."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    if isinstance(node, ast.JoinedStr):
+        return "".join("X" if isinstance(part, ast.FormattedValue) else _text_of(part) for part in node.values)
+    return ""
+
+
 @cache
 def root() -> Any:
     """Build all commands once: it takes longer than to look each of those on the pages up."""
@@ -50,7 +74,9 @@ def root() -> Any:
 def refusal_of(words: list[str]) -> str | None:
     """Say what is wrong with a command, if anything is."""
     command, path = root(), ["bethink"]
-    left = list(words)
+    left = words[1:] if words[:1] == ["help"] and words != ["help", "options"] else list(words)
+    if left in (["help", "options"], ["X"]):  # a page of its own; any command
+        return None
     while (inner := getattr(command, "commands", None)) and left and not left[0].startswith("-"):
         if left[0] not in inner:
             return f"{' '.join(path)} has no command {left[0]}"
@@ -68,6 +94,13 @@ def refusal_of(words: list[str]) -> str | None:
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
 def test_every_command_on_a_page_exists_with_its_options(page: Path) -> None:
     refused = [refusal_of(words) for words in commands_in(page.read_text(encoding="utf-8"))]
+
+    assert [each for each in refused if each] == []
+
+
+@pytest.mark.parametrize("path", CODE, ids=lambda path: path.name)
+def test_every_command_in_errors_and_hints_exists(path: Path) -> None:
+    refused = [refusal_of(words) for words in commands_in_code(path)]
 
     assert [each for each in refused if each] == []
 
