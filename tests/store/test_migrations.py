@@ -205,8 +205,8 @@ async def test_database_from_before_the_release_is_refused(
         using_migrations(marks),
         pytest.raises(
             ConfigurationError,
-            match=rf"schema {versions[-1]} of a version before .*'bethink export --archive FILE'.* version that wrote "
-            "it, then 'bethink import archive FILE'",
+            match=rf"schema {versions[-1]} of a version before .*archive with the version that wrote "
+            "it, then run 'bethink data import archive FILE'",
         ),
     ):
         await unopened(old_target).open()

@@ -44,8 +44,8 @@ class SchemaStatus:
             raise ConfigurationError(
                 f"This database has schema {self.version} of a version before the first release, and no migration "
                 "starts there.",
-                hint="Export each space as an archive with the version that wrote it, then run 'bethink data import archive "
-                "FILE' with this one.",
+                hint="Export each space as an archive with the version that wrote it, then run 'bethink data "
+                "import archive FILE' with this one.",
             )
         if self.version > self.newest:
             # This code would ignore or damage what newer schemas store.
