@@ -34,7 +34,7 @@ TUESDAY = ["Where is the cache?", "How do I run the tests?", "Why are there no d
 
 
 async def work(memory: bethink.Memory, agent: str, thread: str, talk: Talk) -> None:
-    """Let an agent have a session: what it hears, says and reads from tools is stored, then learnt from."""
+    """Run one session of an agent: its messages and tool results are stored and learned from."""
     session = await memory.space(REPO).session(thread, agent=agent)
     await session.append(talk)
     await session.end()

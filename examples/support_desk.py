@@ -24,7 +24,7 @@ QUESTION = "What is the delivery address, and which pump is broken?"
 
 
 class Calendar:
-    """A clock that the story puts forward; without it, everything would have been learnt at this very moment."""
+    """A clock that the story puts forward; without it, everything would have been learned just now."""
 
     time = START
 

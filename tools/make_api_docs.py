@@ -31,7 +31,7 @@ _FOOT = "Causes and fixes: [Troubleshooting](../howto/troubleshooting.md#errors)
 
 _GROUPS = {
     "Open a memory": ("connect", "Memory", "Settings", "acting_for"),
-    "Use it": ("Space", "SpaceGroup", "Session"),
+    "Work with a space": ("Space", "SpaceGroup", "Session"),
     "Records": (
         "Message", "Fact", "Document", "Ref", "Match", "RecallResult", "ContextBlock", "Answer", "Lineage", "Deletion",
         "Review", "LearningRules", "Page", "Change",

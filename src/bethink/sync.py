@@ -710,7 +710,7 @@ class Relearnings(Blocking[AsyncRelearnings]):
         Raises:
             InvalidRequestError: if no model is configured.
             NotFoundError: if the space does not exist.
-            ConflictError: if the daily spend cap is reached.
+            ConflictError: if the daily budget is spent.
         """
         return self._run(
             lambda: self._inner.propose(
@@ -1750,7 +1750,7 @@ class Rules(Blocking[AsyncRules]):
     ) -> Preview:
         """Preview the facts that Bethink would learn from messages. Nothing is stored.
 
-        Calls the model with the existing facts, as learning does. The cost counts toward the daily cap.
+        Calls the model with the existing facts, as learning does. The cost counts toward the daily budget.
 
         Args:
             messages: Messages, oldest first. A string is one user message.
@@ -1760,7 +1760,7 @@ class Rules(Blocking[AsyncRules]):
 
         Raises:
             InvalidRequestError: if no model is configured.
-            ConflictError: if the daily spend cap is reached.
+            ConflictError: if the daily budget is spent.
         """
         return self._run(lambda: self._inner.preview(messages, rules=rules, conversation=conversation, agent=agent))
 

@@ -625,7 +625,7 @@ export interface Maker {
     extractor: string;
 }
 
-/** One memory that was found. `score`, between 0 and 1, ranks it; `also` names memories that say the same. */
+/** One memory that was found. `score`, between 0 and 1, ranks it; `duplicates` names memories that say the same. */
 export interface Match {
     ref: string;
     text: string;
@@ -2184,7 +2184,7 @@ export interface RulesSetOptions extends CallOptions {
 export interface Rules {
     /**
      * Preview the facts that Bethink would learn from messages. Nothing is stored. Calls the model with the
-     * existing facts, as learning does. The cost counts toward the daily cap.
+     * existing facts, as learning does. The cost counts toward the daily budget.
      */
     preview(messages: string | readonly MessageInput[], options?: RulesPreviewOptions): Promise<Preview>;
     /** Return the learning rules of the space or of one agent. */

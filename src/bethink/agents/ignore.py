@@ -11,7 +11,7 @@ def is_ignored(folder: Path) -> bool:
 
     A .bethinkignore file lists folders below its own, one per line, as .gitignore does: `clients/acme`, `secret-*`,
     and `!` for exceptions. An empty file ignores everything below it. The nearest file with a matching line decides.
-    An unreadable file ignores everything, because somebody put it there for a reason.
+    An unreadable file ignores everything, because someone put it there for a reason.
     """
     for above in (folder, *folder.parents):
         file = above / NAME

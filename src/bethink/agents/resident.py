@@ -40,7 +40,7 @@ _log = logger("agents")
 
 
 class Resident:
-    """Handles hook events: writes each to the spool, answers immediately, and stores the transcripts afterwards."""
+    """Handles hook events: writes each to the spool, answers immediately, and stores the transcripts afterward."""
 
     def __init__(self, memory: Memory, folder: AgentFolder, *, learns_freely: bool = False) -> None:
         self._memory = memory
@@ -101,7 +101,7 @@ class Resident:
         )
 
     async def run(self) -> None:
-        """Store leftovers of earlier processes, then new transcript lines, until cancelled."""
+        """Store leftovers of earlier processes, then new transcript lines, until canceled."""
         caller.set(Caller(interface=Interface.HOOK))
         self._should_look_back = True
         while True:

@@ -164,7 +164,7 @@ class Rules(Handle):
     ) -> Preview:
         """Preview the facts that Bethink would learn from messages. Nothing is stored.
 
-        Calls the model with the existing facts, as learning does. The cost counts toward the daily cap.
+        Calls the model with the existing facts, as learning does. The cost counts toward the daily budget.
 
         Args:
             messages: Messages, oldest first. A string is one user message.
@@ -174,7 +174,7 @@ class Rules(Handle):
 
         Raises:
             InvalidRequestError: if no model is configured.
-            ConflictError: if the daily spend cap is reached.
+            ConflictError: if the daily budget is spent.
         """
         return await self._run(
             PREVIEW_RULES,

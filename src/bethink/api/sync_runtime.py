@@ -96,7 +96,7 @@ class Loop:
     def _end(self) -> None:
         portal, self._portal = self._portal, None
         if portal is not None:
-            portal.call(partial(portal.stop, cancel_remaining=True))  # the database is closed already
+            portal.call(partial(portal.stop, cancel_remaining=True))  # the database is already closed
             self._thread.join()
 
 

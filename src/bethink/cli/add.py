@@ -41,14 +41,12 @@ async def add(
     ctx: CommandContext,
     texts: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[TEXT]", help="Note; - or nothing for stdin. With --file, more files."),
+        typer.Argument(metavar="[TEXT]", help="Note; - for stdin (the default). With --file, more files."),
     ] = None,
     *,
     conversation: Annotated[str, typer.Option(metavar="NAME", help="Conversation of the note.")] = "notes",
     agent: Annotated[str, typer.Option(metavar="NAME", help="Agent of the conversation.")] = "assistant",
-    idempotency_key: Annotated[
-        str | None, typer.Option(metavar="KEY", help="Key under which the note is stored once.")
-    ] = None,
+    idempotency_key: Annotated[str | None, typer.Option(metavar="KEY", help="Idempotency key of the note.")] = None,
     tag: Annotated[list[str] | None, typer.Option(metavar="TAG", help="Tag. Repeatable.")] = None,
     metadata: Annotated[
         list[str] | None, typer.Option(metavar="KEY=VALUE", help="Metadata, such as rank=3. Repeatable.")
@@ -56,17 +54,19 @@ async def add(
 ) -> Result:
     """Store a note, or files with --file.
 
-    A note is durable when the command returns. A file is stored as passages, as data and never as an instruction of
-    yours. A file is identified by its name: add it again after a change, and only the differences are stored.
+    A note is durable when the command returns. A file is stored as passages, as data, never as your
+    instructions. A file is identified by its name: add it again after a change, and only the differences are stored.
     """
     if ctx.more["file"]:
         if tag or metadata or idempotency_key:
-            raise UsageError("--file takes no --tag, --metadata or --idempotency-key.", hint="Leave them out.")
+            raise UsageError(
+                "--file cannot be combined with --tag, --metadata or --idempotency-key.", hint="Leave them out."
+            )
         return await _add_files(ctx, [*ctx.more["file"], *(texts or ())])
     if ctx.more["name"] is not None or ctx.more["media_type"] is not None:
         raise UsageError("--name and --media-type need --file.", hint="Pass the file with --file PATH.")
     if len(texts or ()) > 1:
-        raise UsageError("The note is more than one argument.", hint="Put the text in quotes.")
+        raise UsageError("The note was passed as several arguments.", hint="Put the text in quotes.")
     text = read_text(texts[0] if texts else "-", label="the text")
     if not text.strip():
         raise UsageError("The text is empty.", hint="Pass a text, or write one to stdin.")
@@ -131,7 +131,7 @@ def read_text(text: str, *, label: str) -> str:
 def open_stdin() -> TextIO:
     """Return stdin. Raises `UsageError` if the caller has closed it."""
     if is_closed(sys.stdin):
-        raise UsageError("stdin is closed.", hint="Send the text to it, or name a file.")
+        raise UsageError("stdin is closed.", hint="Pipe the text to stdin, or pass a file.")
     source: Any = sys.stdin
     if hasattr(source, "reconfigure"):  # a C locale would let any bytes pass, as question marks
         source.reconfigure(encoding="utf-8", errors="strict")

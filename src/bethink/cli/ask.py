@@ -32,12 +32,12 @@ async def ask(
     question: Annotated[str, typer.Argument(help="Question, in plain words.")],
     *,
     exclude: Annotated[
-        list[str] | None, typer.Option(metavar="REF", help="Memory to leave out of the answer. Repeatable.")
+        list[str] | None, typer.Option(metavar="REF", help="Memory to exclude from the answer. Repeatable.")
     ] = None,
     as_of: Annotated[
         str | None, typer.Option("--as-of", metavar="DATE", help="Answer from what was known at this time.")
     ] = None,
-    budget: Annotated[int | None, typer.Option(metavar="TOKENS", help="Maximum size of the memory.", min=1)] = None,
+    budget: Annotated[int | None, typer.Option(metavar="TOKENS", help="Maximum size of the memories.", min=1)] = None,
     limit: Annotated[int, typer.Option(metavar="N", help="Maximum number of memories.", min=1, max=1_000)] = 20,
     seconds: Annotated[float, typer.Option("--timeout", metavar="SECONDS", help="Time limit.", min=0, max=600)] = 60.0,
 ) -> Result:

@@ -58,8 +58,8 @@ SHARED_OPTIONS: Mapping[str, tuple[Any, object]] = {
     "database": _text_option("--database", "URL", "File, postgresql:// or shards:// URL, or https:// URL of a server."),
     "api_key": _text_option("--api-key", "KEY", "API key for a server.  [default: $BETHINK_API_KEY]"),
     "json": _flag("--json", text="Output as one JSON object: ok, data, error."),
-    "quiet": _flag("--quiet", "-q", text="No notes and no progress."),
-    "verbose": _flag("--verbose", "-v", text="Log on stderr, and tracebacks of errors."),
+    "quiet": _flag("--quiet", "-q", text="Hide notes and progress."),
+    "verbose": _flag("--verbose", "-v", text="Show logs and tracebacks on stderr."),
 }
 """All but --space are printed once, by 'bethink help options'."""
 NO_SPACE = ("space",)
@@ -104,7 +104,7 @@ class CommandContext:
     def memory(self) -> "Memory":
         """The open memory."""
         if self._memory is None:
-            raise ConfigurationError("This command opens no memory.")
+            raise ConfigurationError("This command does not open a memory.")
         return self._memory
 
     @property

@@ -22,15 +22,15 @@ def connect(
     ctx: CommandContext,
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[NAME]...", help="claude-code, codex, cursor or vscode; nothing to list them."),
+        typer.Argument(metavar="[NAME]...", help="claude-code, codex, cursor or vscode. Omit to list them."),
     ] = None,
     *,
-    undo: Annotated[bool, typer.Option("--undo", help="Restore the files from before.")] = False,
+    undo: Annotated[bool, typer.Option("--undo", help="Restore the original files.")] = False,
     project_only: Annotated[
         bool, typer.Option("--project-only", help="Memory in projects only, without the space 'default'.")
     ] = False,
     http: Annotated[
-        bool, typer.Option("--http/--no-http", help="Hooks of Claude Code over HTTP, without a process per event.")
+        bool, typer.Option("--http/--no-http", help="Use HTTP for Claude Code hooks, not a process per event.")
     ] = True,
     dry_run: DryRun = False,
     yes: Yes = False,
@@ -38,7 +38,7 @@ def connect(
     """Connect Claude Code, Codex, Cursor or VS Code.
 
     The command shows the changes to their files and makes backups. Sessions are stored in one space per project, and
-    outside of projects in the space 'default'. Stored sessions stay after --undo. A file .bethinkignore excludes its
+    outside of projects in the space 'default'. Stored sessions stay after --undo. A .bethinkignore file excludes its
     folder.
     """
     from bethink.agents.clients import clients  # noqa: PLC0415 - few commands need it

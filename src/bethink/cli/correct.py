@@ -46,7 +46,9 @@ async def correct(
     *,
     test: Test = False,
     question: Question = None,
-    expires_at: Annotated[str | None, typer.Option(metavar="DATE", help="Last day of the fact.")] = None,
+    expires_at: Annotated[
+        str | None, typer.Option(metavar="DATE", help="Last day on which the fact is recalled.")
+    ] = None,
     dry_run: DryRun = False,
     yes: Yes = False,
 ) -> Result:

@@ -1,4 +1,4 @@
-"""Three months of a person who does not exist: what was said, and what a scripted model makes of it."""
+"""Sample data: three months of a fictional user's sessions, and a scripted model that learns from them."""
 
 import json
 import re
@@ -11,7 +11,7 @@ from bethink.model.calls import ModelCall
 
 @frozen
 class Said:
-    """One session: when it began, what it was about, and who said what."""
+    """One session: its start, topic and turns."""
 
     at: datetime
     day: str
@@ -20,12 +20,12 @@ class Said:
 
 
 def at(text: str) -> datetime:
-    """Read a time of the story, in UTC."""
+    """Parse a time of the sample data, in UTC."""
     return datetime.fromisoformat(text).replace(tzinfo=UTC)
 
 
 def story() -> Iterator[Said]:
-    """Give the sessions in the order of time."""
+    """Yield the sessions, oldest first."""
     for block in _STORY.strip().split("\n\n"):
         head, *lines = block.split("\n")
         day, topic = head.rsplit(" ", 1)
@@ -35,7 +35,7 @@ def story() -> Iterator[Said]:
 
 @frozen(kw_only=False)
 class Scripted:
-    """A claim of the scripted model: the statement, the words it quotes, and what the second reading says of it."""
+    """A claim of the scripted model: the statement, its quotes, and the verdict of the second pass."""
 
     statement: str
     quotes: tuple[str, ...]
@@ -182,7 +182,7 @@ SCRIPT: Mapping[str, Sequence[Scripted]] = {
         ),
     ),
 }
-"""What the scripted model claims of a session, besides notes. Two claims are wrong, to show what becomes of them."""
+"""Claims of the scripted model for each session, in addition to notes. Two are wrong, to show how they are rejected."""
 
 _STORY = """
 2026-01-05 08:10 home

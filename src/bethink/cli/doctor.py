@@ -194,7 +194,7 @@ async def _erasures(memory: "Memory") -> Check:
         name="erasures",
         ok=False,
         detail=f"{plural(len(unconfirmed), 'erasure')} not confirmed: {where}",
-        fix="End programs that read an old state of the database, then run 'bethink admin erasures --open'.",
+        fix="Stop programs that still read an older state of the database, then run 'bethink admin erasures --open'.",
     )
 
 
@@ -259,7 +259,7 @@ def _audit_checks(audit: "Audit", settings: "Settings") -> list[Check]:
             name="abandoned jobs",
             ok=not audit.dead,
             detail=plural(audit.dead, "job"),
-            fix="See 'bethink learn jobs' for the reason, then retry with session.retry().",
+            fix="See 'bethink learn jobs' for the reason, then retry with space.sessions.relearn(session_id).",
         ),
         Check(
             name="audit",

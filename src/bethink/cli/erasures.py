@@ -26,7 +26,7 @@ async def erasures(
     erasure: Annotated[str | None, typer.Argument(metavar="[ID]", help="Erasure whose receipt to print.")] = None,
     *,
     open_: Annotated[bool, typer.Option("--open", help="Unconfirmed erasures, in all spaces.")] = False,
-    public_key: Annotated[bool, typer.Option("--public-key", help="Public key that signs the receipts.")] = False,
+    public_key: Annotated[bool, typer.Option("--public-key", help="Public key that verifies receipts.")] = False,
     limit: Limit = 20,
     after: After = "",
 ) -> Result:

@@ -85,7 +85,7 @@ async def rate(
 ) -> Result:
     """Rate a fact as useful, wrong or outdated.
 
-    A wrong fact is not recalled until it is decided with 'bethink review'. An outdated fact ends now.
+    A wrong fact is not recalled until it is approved with 'bethink review'. An outdated fact ends now.
     """
     from bethink.model.recall import FactVerdict  # noqa: PLC0415 - as every import here, for a quick --help
 

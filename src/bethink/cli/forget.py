@@ -22,12 +22,12 @@ app = typer.Typer()
 FILTER = {
     **{name: option for name, option in NARROWING.items() if name not in ("conversation", "agent")},
     "before": (
-        Annotated[str | None, typer.Option("--before", metavar="DATE", help="Items from before this day.")],
+        Annotated[str | None, typer.Option("--before", metavar="DATE", help="Items before this date.")],
         None,
     ),
     "only": repeatable("KIND", "Kind to delete: message, fact, session_summary or document."),
     "include_repeats": (
-        Annotated[bool, typer.Option("--include-repeats", help="Also lines elsewhere that repeat it.")],
+        Annotated[bool, typer.Option("--include-repeats", help="Also delete messages elsewhere that repeat the text.")],
         False,
     ),
     "reason": (Annotated[str, typer.Option("--reason", metavar="TEXT", help="Reason for the record.")], ""),

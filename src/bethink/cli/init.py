@@ -136,7 +136,7 @@ async def completion(
     ctx: CommandContext,  # noqa: ARG001 - every command gets one
     shell: Annotated[str, typer.Argument(help="bash, zsh, fish or powershell.  [default: $SHELL]")] = "",
 ) -> Result:
-    """Print shell completion. Source it in the start file of the shell."""
+    """Print shell completion. Source it in the startup file of your shell."""
     from typer._completion_shared import get_completion_script  # noqa: PLC0415
 
     name = shell or Path(os.environ.get("SHELL", "")).name

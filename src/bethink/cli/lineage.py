@@ -73,7 +73,7 @@ def _rating_lines(ratings: "Sequence[Feedback]") -> Iterator[OutputLine]:
 
 
 def fact_rows(fact: "Fact") -> dict[str, str]:
-    """Return the properties of a fact besides its text, by name."""
+    """Return the properties of a fact other than its text, by name."""
     happened = [when(moment) for moment in (fact.event_from, fact.event_to) if moment is not None]
     return {
         "kind": str(fact.kind),

@@ -31,14 +31,14 @@ async def migrate(
 ) -> Result:
     """Apply pending schema migrations.
 
-    Writers wait in the meantime. Older processes that do not know the new schema are refused afterward.
+    Writers wait until it is done. Older processes that do not know the new schema are refused afterward.
     """
     from bethink.host.databases import database_from  # noqa: PLC0415 - like every import here, for a quick --help
     from bethink.store.migrate import schema_status  # noqa: PLC0415
     from bethink.store.migration_plan import plan as list_statements  # noqa: PLC0415
 
     if check and plan:
-        raise UsageError("--check and --plan exclude each other.", hint="Pass one of them.")
+        raise UsageError("--check and --plan cannot be combined.", hint="Pass one of them.")
     if ctx.target.settings.module == "memory.sqlite":
         ctx.target.must_exist()
     database = database_from(ctx.target.settings)
@@ -61,7 +61,7 @@ async def _apply(database: "Database", app_role: str | None) -> None:
     from bethink.store.sql import Dialect  # noqa: PLC0415 - as above
 
     if app_role and database.dialect is Dialect.SQLITE:
-        raise UsageError("--app-role needs PostgreSQL, and this database is a file.", hint="Leave it out.")
+        raise UsageError("--app-role needs PostgreSQL, but this database is a file.", hint="Leave it out.")
     await database.open()
     try:
         if app_role:

@@ -20,7 +20,7 @@ app.add_typer(models, name="data models")
 
 _WITHOUT = ("space", "database")
 Catalog = Annotated[
-    str | None, typer.Option("--catalog", metavar="FILE", help="Catalog of your own, in JSON.  [default: ours]")
+    str | None, typer.Option("--catalog", metavar="FILE", help="Custom catalog, in JSON.  [default: built-in]")
 ]
 
 

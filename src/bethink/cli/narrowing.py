@@ -25,7 +25,7 @@ def repeatable(metavar: str, text: str) -> tuple[Any, object]:
 
 
 NARROWING: "Mapping[str, tuple[Any, object]]" = {
-    "tag": repeatable("TAG", "Tag, one of several that must all match."),
+    "tag": repeatable("TAG", "Filter by tag. Repeat to require several."),
     "where": repeatable("CONDITION", "Metadata: key=value, key!=value, key>=3, key~part or key=[1,2]."),
     "origin": repeatable("ORIGIN", "Origin: user, assistant, document, import, memory, tool or tool:NAME."),
     "speaker": _option("NAME", "Speaker."),

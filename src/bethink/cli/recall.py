@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer()
 
-SEVERAL = {"space": repeatable("NAME", "Space, or several, ranked together.  [default: of this repository]")}
+SEVERAL = {"space": repeatable("NAME", "Space. Repeat to search several together.  [default: of this repository]")}
 _WIDTH = 100
 _NAMED = 3
 _LEVELS = ("high", "fair", "weak")
@@ -32,7 +32,9 @@ async def recall(
     ctx: CommandContext,
     question: Annotated[str, typer.Argument(help="Question, in plain words.")],
     *,
-    explain: Annotated[bool, typer.Option("--explain", help="Signals of each result, and what was left out.")] = False,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Show the signals of each result, and excluded candidates.")
+    ] = False,
     as_of: AsOf = None,
     budget: Annotated[int | None, typer.Option(metavar="TOKENS", help="Maximum size of the results.", min=1)] = None,
     limit: Annotated[int, typer.Option(metavar="N", help="Maximum number of results.", min=1, max=1_000)] = 10,

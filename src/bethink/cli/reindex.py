@@ -21,7 +21,7 @@ async def reindex(
     ctx: CommandContext,
     *,
     build_indexes: Annotated[
-        bool, typer.Option("--build-indexes", help="Also an index for each large space (PostgreSQL).")
+        bool, typer.Option("--build-indexes", help="Also build an index for each large space (PostgreSQL).")
     ] = False,
     delete_old_vectors: Annotated[
         bool, typer.Option("--delete-old-vectors", help="Also delete the vectors of replaced embedders.")
@@ -29,7 +29,7 @@ async def reindex(
     dry_run: DryRun = False,
     yes: Yes = False,
 ) -> Result:
-    """Rebuild vectors for the configured embedder. In all spaces.
+    """Rebuild vectors for the configured embedder. Covers all spaces.
 
     Until it is done, recall uses words and the existing vectors.
     """

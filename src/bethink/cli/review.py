@@ -84,9 +84,9 @@ async def approve(
 ) -> Result:
     """Approve claims and document changes."""
     if text is not None and (len(names) != 1 or not names[0].startswith(_CLAIM)):
-        raise UsageError("--text is for one claim.", hint="Approve the others without it.")
+        raise UsageError("--text works with one claim only.", hint="Approve the others without it.")
     if path and (len(names) != 1 or names[0].startswith(_CLAIM)):
-        raise UsageError("--path is for one change set.", hint="Approve the others without it.")
+        raise UsageError("--path works with one change set only.", hint="Approve the others without it.")
     await _check(ctx.space, names)
     facts_of = await _approve_claims(ctx.space, [name for name in names if name.startswith(_CLAIM)], text, note)
     paths = None if not path else [document_path(name) or name for name in path]

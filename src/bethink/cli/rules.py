@@ -48,7 +48,7 @@ async def set_rules(  # noqa: PLR0913 - each is an option of its own
     ] = None,
     kind: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME=ABOUT", help="Kind of facts of your own, such as recipe. Repeatable."),
+        typer.Option(metavar="NAME=ABOUT", help="Custom kind of fact, such as recipe. Repeatable."),
     ] = None,
     review_kind: Annotated[
         list[str] | None,
@@ -91,7 +91,7 @@ async def set_rules(  # noqa: PLR0913 - each is an option of its own
 def _parse(text: str, label: str) -> tuple[str, str]:
     name, equals, about = text.partition("=")
     if not (name.strip() and equals and about.strip()):
-        raise UsageError(f"Cannot parse the {label} {text!r}.", hint="Write NAME=ABOUT.")
+        raise UsageError(f"Cannot parse the {label} {text!r}.", hint="Write NAME=DESCRIPTION.")
     return name.strip(), about.strip()
 
 

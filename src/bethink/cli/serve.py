@@ -34,12 +34,10 @@ def serve(
         int | None, typer.Option(help="Port to listen on.  [default: from the settings]", min=0, max=65535)
     ] = None,
     workers: Annotated[int, typer.Option(help="Number of processes.", min=1, max=64)] = 1,
-    proxy: Annotated[
-        bool, typer.Option("--proxy", help="Also a proxy for model calls, which stores the conversations.")
-    ] = False,
+    proxy: Annotated[bool, typer.Option("--proxy", help="Also proxy model calls and store the conversations.")] = False,
     agents: Annotated[
         str | None,
-        typer.Option(metavar="FOLDER", help="State folder, to serve only hooks of coding agents."),
+        typer.Option(metavar="FOLDER", help="Serve only hooks of coding agents, with this state folder."),
     ] = None,
 ) -> Result:
     """Run the HTTP server. Stop it with Ctrl-C."""
@@ -149,7 +147,7 @@ async def mcp(
         typer.Option(metavar="FOLDER", help="Folder whose project's space to serve; recall also reads 'default'."),
     ] = None,
 ) -> Result:
-    """Run an MCP server for one space, over stdio. It ends when stdin is closed."""
+    """Run an MCP server for one space, over stdio. The server stops when stdin closes."""
     try:
         import bethink.mcp.server  # noqa: PLC0415 - an extra
         from bethink.mcp.stdio import run_stdio  # noqa: PLC0415

@@ -27,7 +27,7 @@ async def show(
     limit: Limit = 10,
     after: After = "",
 ) -> Result:
-    """Show a memory and its sources, or the latest sessions. Its versions and uses are listed, too."""
+    """Show a memory and its sources, or the latest sessions. Also lists versions and uses."""
     if ref is None:
         filters = {} if conversation is None else {"conversation": conversation}
         return await session_page(ctx, limit=limit, after=after, filters=filters)

@@ -24,7 +24,7 @@ async def spaces(
     after: After = "",
     all_pages: Annotated[bool, typer.Option("--all", help="All pages.")] = False,
 ) -> Result:
-    """List spaces. Empty ones are left out."""
+    """List spaces. Empty spaces are omitted."""
     page = await ctx.memory.spaces.list(limit=limit, after=after)
     if all_pages:
         page = replace(page, items=tuple([space async for space in page.iterate()]), next="")

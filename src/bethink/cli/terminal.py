@@ -60,7 +60,7 @@ def _dump(value: object) -> Any:
 
 
 def when(at: "datetime | None") -> str:
-    """Write a time for people: to the minute, in UTC, or nothing for None."""
+    """Format a time to the minute, in UTC; empty for None."""
     return "" if at is None else f"{at:%Y-%m-%d %H:%M}"
 
 
@@ -112,7 +112,7 @@ def release(stream: TextIO) -> None:
 
 @contextmanager
 def waiting() -> Generator[None]:
-    """Let Ctrl-C end a wait for input at once; under an event loop it would take effect only after the input."""
+    """Make Ctrl-C interrupt a wait for input; an event loop would handle it only after the input."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -22,9 +22,9 @@ _WIDTH = 100
 @command(app, "learn thread", effect="changes")
 async def thread_command(
     ctx: CommandContext,
-    thread: Annotated[str | None, typer.Argument(help="Thread; nothing to list all threads.")] = None,
+    thread: Annotated[str | None, typer.Argument(help="Thread. Omit to list all threads.")] = None,
     *,
-    show: Annotated[bool, typer.Option("--show", help="States of the thread, without a step.")] = False,
+    show: Annotated[bool, typer.Option("--show", help="Show the states of the thread without stepping.")] = False,
     state: Annotated[int | None, typer.Option(metavar="N", help="State whose content to show.", min=0)] = None,
 ) -> Result:
     """Inspect or step through an agent's working memory. In stepping mode, it runs one step of the thread."""

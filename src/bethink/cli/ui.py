@@ -34,7 +34,7 @@ def ui(
         int | None, typer.Option(help="Port to listen on.  [default: from the settings]", min=0, max=65535)
     ] = None,
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Print the link only.")] = False,
-    demo: Annotated[bool, typer.Option("--demo", help="Three months of sample conversations, until you stop.")] = False,
+    demo: Annotated[bool, typer.Option("--demo", help="Show three months of sample conversations.")] = False,
 ) -> Result:
     """Open the web UI. It starts a server if none serves this database yet, and signs you in."""
     mounts = web_mounts()

@@ -29,7 +29,7 @@ _NO_MODEL = "no model: messages only"
 
 @command(app, "doc update", effect="changes")
 async def update_documents(ctx: CommandContext, *, dry_run: DryRun = False, yes: Yes = False) -> Result:
-    """Update documents from what was learned. It first learns from pending sessions.
+    """Update documents from learned facts. It first learns from pending sessions.
 
     With a model this costs money, up to the daily budget.
     """
@@ -58,7 +58,7 @@ async def _preview(ctx: CommandContext) -> Result:
 async def worker(
     ctx: CommandContext,
     *,
-    once: Annotated[bool, typer.Option("--once", help="Due jobs only, then exit.")] = False,
+    once: Annotated[bool, typer.Option("--once", help="Run due jobs, then exit.")] = False,
     health: Annotated[
         str | None,
         typer.Option(metavar="HOST:PORT", help="Address of /healthz, /readyz and /metrics.  [default: none]"),
@@ -144,7 +144,7 @@ def _counts(counts: dict[str, int]) -> str:
 
 
 def _learning_summary(settled: dict[str, int]) -> str:
-    """Say in a sentence what became of claims and texts: Learned 31 facts, replaced 4, indexed 90 texts."""
+    """Return one sentence about the results: Learned 31 facts, replaced 4, indexed 90 texts."""
     parts = [f"learned {plural(settled['added'], 'fact')}"] if settled.get("added") else []
     parts += [f"replaced {settled['succeeded']}"] if settled.get("succeeded") else []
     others = {name: count for name, count in settled.items() if count and name not in _NAMED_OUTCOMES}

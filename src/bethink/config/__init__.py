@@ -1,1 +1,1 @@
-"""Settings: where they come from, and what each of them is."""
+"""Settings: their sources, defaults and descriptions."""

@@ -100,7 +100,7 @@ class LearningSettings:
     after_seconds: float = 600.0
     """Seconds without a message after which a process learns from a session that it has open."""
     daily_budget: float = 5.0
-    """Maximum dollars per day (UTC) for all spaces; `inf` for no cap."""
+    """Maximum dollars per day (UTC) for all spaces; `inf` for no limit."""
     verify_claims: bool = True
     """Have a model verify each claim against the messages. If false, facts are only checked for their quotes."""
     verify_model: str = ""
@@ -116,7 +116,7 @@ class LearningSettings:
     max_unused_days: int = 30
     """Days without use after which a session summary is no longer consolidated."""
     max_consolidated: int = 256
-    """Session summaries in one consolidation."""
+    """Maximum number of session summaries in one consolidation."""
     artifacts_dir: str = ""
     """Folder with one subfolder per space that contains its memory as files; empty for none."""
 
@@ -170,7 +170,7 @@ class SqliteSettings:
     wal: bool = True
     """Use a write-ahead log."""
     synchronous: str = "FULL"
-    """SQLite's `synchronous`; anything less than FULL can lose acknowledged messages at a power cut."""
+    """SQLite's `synchronous`; anything less than FULL can lose acknowledged messages in a power failure."""
     busy_timeout: float = 5.0
     """Seconds to wait for a lock."""
     readers: int = 2
@@ -228,13 +228,13 @@ class ServerSettings:
     max_depth: int = 32
     """Maximum nesting depth of JSON."""
     rate_limit: float = 200.0
-    """Requests per second and key; `inf` for no limit."""
+    """Requests per second for each key; `inf` for no limit."""
     burst: int = 400
     """Requests that a key may make at once after a pause."""
     max_concurrency: int = 256
     """Maximum number of concurrent requests; more are rejected with 503."""
     max_wait: float = 60.0
-    """Maximum seconds that a request waits for a change. Use less than the timeout of a proxy in front."""
+    """Maximum seconds that a request waits for a change. Keep it below the timeout of any proxy in front."""
 
     def __post_init__(self) -> None:
         if not 0 <= self.port <= _MAX_PORT:

@@ -290,7 +290,7 @@ def load_settings(
 
 
 def _without_database(entries: Mapping[str, object]) -> dict[str, object]:
-    """Replace `database`, one path or address, by the settings that it stands for."""
+    """Replace `database`, a path or URL, with the settings that it implies."""
     others = {name: value for name, value in entries.items() if name != _DATABASE}
     return {**settings_of(str(entries.get(_DATABASE) or "")), **others}
 

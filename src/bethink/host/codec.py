@@ -205,7 +205,7 @@ def wrapper_of(operation: Operation[Any, Any]) -> str:
 
 @cache
 def path_fields(operation: Operation[Any, Any]) -> tuple[str, ...]:
-    """Return the fields of a request that stand in the path of its operation."""
+    """Return the fields of a request that are in the path of its operation."""
     names = (part[1:-1] for part in operation.path.split("/") if part.startswith("{"))
     return tuple(name for name in names if name != "space")
 

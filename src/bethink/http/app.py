@@ -76,7 +76,7 @@ def create_app(
 ) -> FastAPI:
     """Create the server of a memory. It opens the memory when it starts and closes it when it stops.
 
-    `mounts` add what is served beside `/v1`: `[add_web_ui]` of `bethink.web.mount` is the web UI at `/ui`.
+    `mounts` add routes next to `/v1`: `[add_web_ui]` of `bethink.web.mount` is the web UI at `/ui`.
 
     Raises:
         DatabaseUnavailableError: for a memory on a remote server, or one that is disabled.

@@ -161,7 +161,7 @@ def _check_unambiguous(scope: Scope) -> None:
     """
     if len({name for name, _ in scope["headers"] if name in _LENGTHS}) > 1:
         raise _unreadable_error(
-            "The request gives the length of its body in two ways.", hint="Send only Content-Length."
+            "The request has both Content-Length and Transfer-Encoding.", hint="Send only Content-Length."
         )
     raw: bytes = scope.get("raw_path") or b""
     readable = "\0" not in scope["path"]

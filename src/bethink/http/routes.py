@@ -77,7 +77,7 @@ async def read_posted(operation: Operation[Any, Any], request: Request, names: d
         body = await read_body(request.receive, headers, options.max_body)
     if body and headers.get("content-type", "").lower().partition(";")[0].strip() != "application/json":
         hint = "Send Content-Type: application/json."
-        raise refusal(415, "Unsupported media type", "The body is not declared as JSON.", hint=hint)
+        raise refusal(415, "Unsupported media type", "The Content-Type is not JSON.", hint=hint)
     check_depth(body, options.max_depth)
     operation_request = codec.decode_body(operation, names, body or b"{}")
     check_messages(getattr(operation_request, "messages", ()), options)

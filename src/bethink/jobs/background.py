@@ -143,7 +143,7 @@ class Background:
         try:
             await self._mark(unfinished)
         except BethinkError as error:
-            _log.warning("open sessions were not marked, and wait for a scan: %s", type(error).__name__)
+            _log.warning("could not queue open sessions; a later scan will: %s", type(error).__name__)
 
     def _request_run(self) -> None:
         self._is_requested = True
@@ -167,11 +167,11 @@ class Background:
             except* ConfigurationError as errors:
                 # The problem stays until someone fixes it: do not log it again for the next session.
                 if not self._has_warned:
-                    _log.warning("marked sessions are not learned from: %s", errors.exceptions[0])
+                    _log.warning("cannot learn from queued sessions: %s", errors.exceptions[0])
                 self._has_warned = True
             except* Exception as errors:  # noqa: BLE001 - the loop of a worker: sessions stay marked
                 failed = True
-                _log.error("learning in the background failed: %s", type(errors.exceptions[0]).__name__)
+                _log.error("background learning failed: %s", type(errors.exceptions[0]).__name__)
             with self._state:
                 self._busy = False
                 self._failures = self._failures + 1 if failed else 0

@@ -31,7 +31,7 @@ class Handler(Protocol):
 
 @frozen
 class WorkerOptions:
-    """The options of a worker. Times are seconds; the spend cap is in millionths of a dollar, None for no cap."""
+    """The options of a worker. Times are seconds; the daily budget is in millionths of a dollar, None for no limit."""
 
     interval: float = 30.0
     batch: int = 10

@@ -62,7 +62,7 @@ class JobService:
 
     @handles(PREVIEW_RULES)
     async def preview(self, space: str, request: PreviewRulesRequest) -> Preview:
-        """Return what would be learned from messages, and store nothing."""
+        """Return the claims that would be learned from messages, without storing them."""
         worker = self._host.worker()
         extractor = worker.handler(JobKind.EXTRACT)
         if not isinstance(extractor, Extractor):

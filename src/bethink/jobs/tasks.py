@@ -36,7 +36,7 @@ class WorkerTask:
     """Base class that does nothing: a task overrides the methods it needs."""
 
     async def run(self) -> None:
-        """Work next to the jobs, until cancelled."""
+        """Run alongside the jobs until canceled."""
 
     async def between_jobs(self) -> None:
         """Work a little after each turn of jobs. Must not raise."""

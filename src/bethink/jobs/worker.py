@@ -35,7 +35,7 @@ _log = logger("worker")
 
 
 class Worker:
-    """Any number of workers may run, in any number of processes: leases keep them apart."""
+    """Any number of workers may run, in any number of processes: leases keep them from running the same job."""
 
     def __init__(
         self,
@@ -66,7 +66,7 @@ class Worker:
         self._capped_on: int | None = None
 
     async def run(self, work: Callable[[], Awaitable[None]] | None = None) -> None:
-        """Work until stopped or cancelled: about every 30 seconds, and at once when a job is queued.
+        """Run until stopped or canceled: about every 30 seconds, and at once when a job is queued.
 
         With `work`, the caller decides which jobs to run and when; tasks run either way.
         """
@@ -105,7 +105,7 @@ class Worker:
 
     def _has_more(self, report: LearnReport) -> bool:
         if report.leased:
-            _log.info("jobs ended", extra={"fields": {"claimed": report.leased, **report.outcomes}})
+            _log.info("jobs finished", extra={"fields": {"leased": report.leased, **report.outcomes}})
             if self.on_report is not None:
                 self.on_report(report)
         return report.leased > 0
@@ -155,7 +155,7 @@ class Worker:
     async def run_job(self, *, space: str, kind: JobKind, key: str) -> tuple[LearnReport, int]:
         """Run one job if it is due: it may be done or leased already. Return the report, and the token or 0.
 
-        If the kind is blocked, nothing is leased and `held` in the report has the reason.
+        If the kind is blocked, nothing is leased and `blocked` in the report has the reason.
         """
         tally = Tally(space)
         reason = await self.blocked_reason(kind)
@@ -203,7 +203,7 @@ class Worker:
         return {**self._unavailable, **({} if error is None else dict.fromkeys(LEARNING, error))}
 
     async def tidy(self) -> None:
-        """Let each task work a little. Never raises."""
+        """Run a short step of each task. Never raises."""
         for task in self._tasks:
             await task.between_jobs()
 
@@ -237,7 +237,7 @@ class Worker:
     async def _acquire(self, acquire: Callable[[Tx, timedelta], list[Lease]]) -> list[Lease]:
         duration = timedelta(seconds=self.options.lease)
         leases: list[Lease] = []
-        with anyio.CancelScope(shield=True):  # if cancelled here, the leases must still be released
+        with anyio.CancelScope(shield=True):  # if canceled here, the leases must still be released
             leases += await self._database.transact(lambda tx: acquire(tx, duration))
         return leases
 
@@ -389,7 +389,7 @@ class Worker:
             return None
         if self._capped_on != day:
             self._capped_on = day
-            _log.warning("the daily spend cap of $%.2f is reached: learning continues after midnight UTC", cap / 1e6)
+            _log.warning("the daily budget of $%.2f is spent: learning continues after midnight UTC", cap / 1e6)
         return "spend_cap"
 
     async def _pause(self) -> None:

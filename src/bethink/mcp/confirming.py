@@ -63,7 +63,7 @@ def get_answer(ctx: ToolContext) -> UserAnswer | None:
 
 
 async def ask(ctx: ToolContext, review: Review) -> UserAnswer | InputRequiredResult:
-    """Ask the user, or return a question for the client to ask. Anything but a clear yes or no counts as cancelled."""
+    """Ask the user, or return a question for the client to ask. Anything but a clear yes or no counts as canceled."""
     question = question_about(review)
     if _supports_input_required(ctx):
         form = ElicitRequestFormParams(message=question, requested_schema=render_elicitation_schema(Confirmation))

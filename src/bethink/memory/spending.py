@@ -14,7 +14,7 @@ from bethink.store.db import Database
 
 @frozen
 class Budget:
-    """The daily spending cap, in millionths of a dollar (None for no cap), with the prices to charge calls by."""
+    """The daily budget, in millionths of a dollar (None for no cap), with the prices to charge calls by."""
 
     database: Database
     prices: Prices
@@ -31,7 +31,7 @@ class Budget:
             and (await self.database.transact(jobs.spent, read_only=True)).cost >= self.daily_cap
         ):
             raise ModelUnavailableError(
-                "The daily spending cap is reached.", hint="Raise `daily_budget`, or wait until midnight UTC."
+                "The daily budget is spent.", hint="Raise `daily_budget`, or wait until midnight UTC."
             )
 
     async def charge(self, usage: Usage, **labels: str) -> None:

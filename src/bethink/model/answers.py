@@ -91,7 +91,7 @@ class Answer:
 def no_model() -> InvalidRequestError:
     """Return the error for a question without a configured model."""
     return InvalidRequestError(
-        "No model is configured.", hint="Set `model`, such as 'openai:gpt-5-mini'. `recall` works without."
+        "No model is configured.", hint="Set `model`, such as 'openai:gpt-5-mini'. `recall` works without one."
     )
 
 
@@ -101,9 +101,9 @@ listener: ContextVar[Callable[[AnswerSentence], None] | None] = ContextVar("list
 
 @contextmanager
 def streaming(tell: Callable[[AnswerSentence], None] | None) -> Generator[None]:
-    """Have each sentence of an answer told as soon as it is proven: `with streaming(print): await space.ask(…)`.
+    """Pass each sentence of an answer to a callback as soon as it is verified: `with streaming(print): …`.
 
-    The answer itself is returned as always, at the end. If the model fails halfway, what was told stands.
+    The complete answer is still returned at the end. If the model fails midway, sentences already passed remain valid.
 
     Args:
         tell: Called with each sentence, on the event loop: it must not block. In the blocking API that is another

@@ -105,7 +105,7 @@ class DocumentDraft:
                 )
         if len(self.links) > _MAX_LINKS:
             raise InvalidRequestError(
-                f"A document can have up to {_MAX_LINKS} links.", hint="Link to a document with the others."
+                f"A document can have up to {_MAX_LINKS} links.", hint="Link to one document that lists the others."
             )
 
 

@@ -83,11 +83,11 @@ class Excerpt:
 
 @frozen
 class Match:
-    """One memory that was found. `score`, between 0 and 1, ranks it; `also` names memories that say the same.
+    """One memory that was found. `score`, between 0 and 1, ranks it; `duplicates` names memories that say the same.
 
-    `certainty` says how certain it is that this one answers the question, and `probability` is the calibrated number:
+    `certainty` says how likely it is that this match answers the question, and `probability` is the calibrated number:
     of the matches with 0.8, about 8 in 10 are right on public conversations. `replaced_by` names the fact that replaced
-    something which a message or session summary. `confidential` marks a fact that a person asked to keep confidential,
+    a statement in it. `confidential` marks a fact that a person asked to keep confidential,
     and every message and session summary that states one. `section` is the heading above it in a context block.
     """
 

@@ -111,7 +111,7 @@ class Tx(ABC):
         return rows[0] if rows else None
 
     def all(self, name: str | Query, only: Filter | None = None, /, **parameters: object) -> list[Row]:
-        """Return every row, or up to the `limit` among the parameters; with `only`, of those that fit a filter."""
+        """Return every row, or up to the `limit` among the parameters; with `only`, the rows that match a filter."""
         query = self._queries[name] if isinstance(name, str) else name
         if query.optional:
             present = frozenset(key for key in query.optional if parameters.get(key) is not None)
@@ -251,7 +251,7 @@ class Database(ABC):
                     await self._stop()
 
     async def close(self) -> None:
-        """Finish what is running and release every connection."""
+        """Finish running transactions and release every connection."""
         with anyio.CancelScope(shield=True):
             async with self._opening:
                 if self._ready:

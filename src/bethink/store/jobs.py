@@ -94,7 +94,7 @@ def any_of(tx: Tx, *, kinds: Iterable[JobKind], include_quoted: bool) -> bool:
 
 
 def idle_sessions(tx: Tx, *, kind: JobKind, limit: int, space: str | None = None) -> list[tuple[str, str]]:
-    """Return space and key of sessions without a queued job that are to be checked now, of all spaces or of one."""
+    """Return space and key of sessions without a queued job that are due for an idle check, in one or all spaces."""
     query = "list_quiet" if space is None else "list_quiet_in"
     return [(row["space_id"], row["key"]) for row in tx.all(query, kind=kind, now=tx.now, limit=limit, space=space)]
 
@@ -112,7 +112,7 @@ def renew_lease(tx: Tx, lease: Lease, *, duration: timedelta) -> bool:
 def spend(tx: Tx, usage: Usage, *, kind: str = OTHER, model: str = UNNAMED, space: str | None = None) -> None:
     """Record the cost of model calls for the day: in total, by purpose and model, and by space."""
     day, amounts = day_of(tx.now), asdict(usage)
-    row = os.getpid() % 64  # few processes count in one row, so that few wait for each other
+    row = os.getpid() % 64  # spreads processes over rows, so that they rarely wait for each other
     tx.run("spend", day=day, slot=row, **amounts)
     tx.run("spend_on_model", day=day, slot=row, kind=kind, model=model, **amounts)
     if space is not None:
@@ -215,7 +215,7 @@ def marked_sessions(tx: Tx, *, limit: int) -> list[tuple[str, str]]:
 
 
 def note_quoted(tx: Tx, *, space: str, session_id: str, start: int) -> None:
-    """Record after which record a session was only quoted. Later calls keep the first one."""
+    """Record the number after which a session was only quoted. Later calls keep the first number."""
     tx.run("note_quoted", space=space, kind=JobKind.EXTRACT, key=session_id, start=start)
 
 
@@ -279,7 +279,7 @@ def spent(tx: Tx) -> Usage:
 
 
 def day_of(at: datetime) -> int:
-    """Return the number of a day, for counting against the spend cap."""
+    """Return the number of a day, for counting against the daily budget."""
     return to_micros(at) // DAY
 
 

@@ -144,6 +144,6 @@ def migrate(tx: Tx) -> list[int]:
 def outdated_error(version: int, *, supported: int) -> DatabaseUnavailableError:
     """Return the error for a write by code that does not know the schema."""
     return DatabaseUnavailableError(
-        f"The schema of this database is now {version}, and this process supports {supported}.",
+        f"The schema of this database is now {version}, but this process supports {supported}.",
         hint="Nothing was written. Upgrade and restart every process that runs another version of Bethink.",
     )

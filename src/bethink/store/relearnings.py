@@ -60,7 +60,7 @@ def find(tx: Tx, *, space: str, relearning_id: str) -> Relearning:
     if row is None:
         raise NotFoundError(
             f"Relearning {relearning_id!r} does not exist in space {space!r}.",
-            hint="A proposal is deleted when something is forgotten. Relearn again.",
+            hint="Deleting data from a space deletes its proposals. Run relearn again.",
         )
     return _relearning_of(tx, row, space=space)
 
@@ -109,7 +109,9 @@ def undo(tx: Tx, *, space: str, relearning_id: str) -> Relearning:
     for fact_id in restore["added"]:
         versions = facts.versions(tx, space=space, fact_id=fact_id)
         if len(versions) > 1 or any(version.replaced_at is not None for version in versions):
-            raise VersionConflictError(f"Fact {fact_id} has been changed since.", current=versions[-1].version)
+            raise VersionConflictError(
+                f"Fact {fact_id} has changed since the relearning.", current=versions[-1].version
+            )
         facts.delete(tx, space=space, fact_id=fact_id)
     for fact_id, version in restore["retired"]:
         tx.run("hold_again", space=space, id=fact_id, version=version)
@@ -128,7 +130,7 @@ def _retire(tx: Tx, fact: Fact, *, space: str, successor_id: str) -> None:
     current = facts.find(tx, space=space, fact_id=fact.id)
     if current is None or current.version != fact.version:
         now = None if current is None else current.version
-        raise VersionConflictError(f"Fact {fact.id} has been changed since.", current=now)
+        raise VersionConflictError(f"Fact {fact.id} has changed since the proposal.", current=now)
     facts.retire(tx, space=space, fact_id=fact.id, successor_id=successor_id)
 
 

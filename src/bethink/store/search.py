@@ -273,7 +273,7 @@ def leading_documents(
 
 
 _HEALTH = '%"health"%'
-"""Pattern for the flags of a fact about somebody's health."""
+"""Pattern for the flags of a fact about a person's health."""
 _TRUSTED_ORIGINS = ["user", "assistant", "import"]
 """Trusted origins, the same as in `rules.vouched`."""
 

@@ -68,7 +68,7 @@ def record(
     operations: list[str] | None = None,
     total_tokens: int = 0,
 ) -> None:
-    """Record a state, what created it, and the state before it."""
+    """Record a state with its cause and its previous state."""
     tx.run(
         "insert_state",
         space=thread.space,

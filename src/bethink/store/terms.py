@@ -36,7 +36,7 @@ class Words(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """A text to index: what it is, when it was said, recorded or made, and its words."""
+    """A text to index: its ref, its time and its words."""
 
     kind: RefKind
     id: str
@@ -60,7 +60,7 @@ class SpaceIndex(NamedTuple):
 
 
 def words_of(text: str, *more: str) -> Words:
-    """Analyze a text; `more` are indexed with it, but do not count towards its length."""
+    """Analyze a text; `more` are indexed with it, but do not count toward its length."""
     size = len(text) if text.isascii() else len(text.encode(errors="replace"))
     indexed = " ".join((*more, text[:SEARCHED])) if more else text[:SEARCHED]
     return Words(min(size, SEARCHED), text.endswith(QUESTION_MARKS), count_terms(indexed))

@@ -198,7 +198,7 @@ def similarities(
     kinds: Collection[RefKind] | None = None,
     only: Filter | None = None,
 ) -> list[Near]:
-    """Return what is closest to the vector of a question, the best first, each part of a text by itself.
+    """Return the texts closest to the vector of a question, best first. Each part of a text counts separately.
 
     Every vector of the space that matches the filter is compared, unless the space has an HNSW index and nothing is
     filtered.

@@ -102,7 +102,7 @@ def _message(session_id: str, record: Record) -> AffectedItem:
 async def _facts(
     visit: Visit, refs: Iterable[Ref], message_keys: set[tuple[str, int]]
 ) -> tuple[list[AffectedItem], list[Ref]]:
-    """Return facts based on the deleted messages, and what was derived from the facts that are deleted too."""
+    """Return facts based on the deleted messages, and the data derived from the facts that are deleted, too."""
     items: list[AffectedItem] = []
     used: list[Ref] = []
     for ref in list(_newest_versions(refs))[:_MAX_FACTS]:

@@ -171,7 +171,9 @@ def _match_route(path: str, method: str) -> tuple[PageRoute, dict[str, str]]:
             return route, {name: restore_slashes(value) for name, value in match.groupdict().items()}
         path_exists = True
     if path_exists:
-        raise refusal(405, "Method not allowed", "Method not accepted here.", hint="Go back and open the page.")
+        raise refusal(
+            405, "Method not allowed", "This page does not accept this method.", hint="Go back and open the page."
+        )
     raise _no_page()
 
 

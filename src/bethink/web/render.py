@@ -21,7 +21,7 @@ _NOTICES = {
     "all-again": "The jobs were queued again.",
     "applied": "The changes were applied.",
     "approved": "Approved. The claim is now a fact.",
-    "corrected": "Correction. The previous wording is kept as a version.",
+    "corrected": "Corrected. The previous wording is kept as a version.",
     "discarded": "The changes were discarded.",
     "none": "Nothing was selected.",
     "rejected": "Rejected.",

@@ -1,4 +1,4 @@
-"""Sessions of the web UI. A key is sent once; afterwards a random ID identifies the browser."""
+"""Sessions of the web UI. A key is sent once; afterward a random ID identifies the browser."""
 
 import re
 import secrets

@@ -157,7 +157,7 @@ class Shards(Backend):
             return placement
         if mark.state is MoveState.LEAVING:
             if await database.transact(lambda tx: marks.lift(tx, space=space, overdue=True), repeatable=True):
-                _log.info("Lifted the fence of an interrupted move", extra={"shard": placement.shard})
+                _log.info("Released the lock of an interrupted move", extra={"shard": placement.shard})
                 return placement
         elif mark.state is MoveState.GONE and waited > _GRACE:
             target = (await self.shard(mark.shard)).database

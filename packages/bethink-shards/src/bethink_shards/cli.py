@@ -49,14 +49,14 @@ async def add(
     *,
     capacity: Annotated[int, typer.Option(metavar="N", help="Relative capacity.")] = 1,
 ) -> Result:
-    """Add a PostgreSQL database as a shard. Its spaces are load_entry_point, and its schema is migrated.
+    """Add a PostgreSQL database as a shard. Its spaces are registered, and its schema is migrated.
 
     The directory stores the URL as it is: leave the password out if PGPASSWORD or a .pgpass file has it.
     """
     from bethink_shards.operating import add_shard  # noqa: PLC0415 - as above
 
     if not dsn.startswith(("postgresql://", "postgres://")):
-        raise UsageError("A shard is a PostgreSQL database.", hint="Pass a postgresql:// URL.")
+        raise UsageError("A shard must be a PostgreSQL database.", hint="Pass a postgresql:// URL.")
     spaces = await add_shard(_shards(ctx), name, dsn, weight=capacity)
     line = OutputLine(f"Added {name} with {plural(spaces, 'space')}.")
     return Result(data={"name": name, "capacity": capacity, "spaces": spaces}, lines=[line])
@@ -90,7 +90,7 @@ async def move(
 ) -> Result:
     """Move a space to another shard while it is in use. If interrupted, run it again.
 
-    Writers wait for a moment at its end, and nothing is lost or stored twice. To cancel an interrupted move, pass the
+    Writers wait briefly at the end. Nothing is lost or stored twice. To cancel an interrupted move, pass the
     shard that the space was leaving.
     """
     from bethink_shards.operating import move_space  # noqa: PLC0415 - as above

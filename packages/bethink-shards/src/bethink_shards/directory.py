@@ -136,7 +136,7 @@ class Directory:
             conflicts = tx.all(_CONFLICTS, spaces=space_names)
             if conflicts:
                 raise DuplicateError(
-                    f"space {conflicts[0]['space_id']!r} is in this database and in shard {conflicts[0]['shard']!r}.",
+                    f"Space {conflicts[0]['space_id']!r} is in this database and in shard {conflicts[0]['shard']!r}.",
                     hint="Merge them with 'bethink data sync', or export and forget one of them.",
                 )
             tx.run(_ADD, name=name, dsn=dsn, weight=weight, now=tx.now)
@@ -243,7 +243,7 @@ def _shards(tx: Tx) -> dict[str, Shard]:
 def _check_new(tx: Tx, name: str, *, weight: int) -> None:
     checked_name(name, "a shard")
     if weight < 1:
-        raise InvalidRequestError(f"`weight` cannot be {weight}.", hint="Pass 1 or more.")
+        raise InvalidRequestError(f"`capacity` cannot be {weight}.", hint="Pass 1 or more.")
     if name in _shards(tx):
         raise DuplicateError(f"Shard {name!r} already exists.", hint="'bethink admin shards list' shows them.")
 

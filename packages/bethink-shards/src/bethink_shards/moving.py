@@ -175,7 +175,7 @@ class _Run:
         if mark is None or mark.state is not MoveState.GONE:
             if not is_reserved:
                 raise ConflictError(
-                    f"shard {plan.target.name!r} has a space {space!r} that is not in the directory.",
+                    f"Shard {plan.target.name!r} has a space {space!r} that is not in the directory.",
                     hint="Export and forget it there, then try again.",
                 )
             return None

@@ -46,7 +46,7 @@ async def worker(
     drain: Drain = _DEFAULT.drain,
     health: Health = None,
 ) -> Result:
-    """Run the jobs that Temporal hands out, until stopped. Stop it with SIGINT or SIGTERM."""
+    """Run the jobs that Temporal assigns, until stopped. Stop it with SIGINT or SIGTERM."""
     from bethink_temporal import fleet  # noqa: PLC0415 - `--help` does not load Temporal's client
 
     options = TemporalOptions(address=address, namespace=namespace, task_queue=task_queue, rates=rates, drain=drain)

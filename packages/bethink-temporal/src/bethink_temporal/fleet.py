@@ -64,7 +64,7 @@ class Fleet:
         self._activities = Activities(worker, relay)
 
     async def run(self) -> None:
-        """Run jobs until cancelled, then finish running jobs and release those that take too long.
+        """Run jobs until canceled, then finish running jobs and release those that take too long.
 
         Raises the error of a kind of job that cannot run here.
         """

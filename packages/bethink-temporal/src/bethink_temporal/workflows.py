@@ -89,7 +89,7 @@ class RelayWorkflow:
 
     @workflow.run
     async def run(self, plan: RelayPlan) -> None:
-        """Relay until cancelled."""
+        """Relay until canceled."""
         while not workflow.info().is_continue_as_new_suggested():
             await workflow.wait_condition(lambda: not self._paused)
             watch = workflow.start_activity(

@@ -51,11 +51,11 @@ async def restore(
     *,
     recovered_to: Annotated[
         str | None,
-        typer.Option("--recovered-to", metavar="TIME", help="Moment of a recovery by other means, to finish it."),
+        typer.Option("--recovered-to", metavar="TIME", help="Time to which another tool recovered the database."),
     ] = None,
     tombstones: Annotated[
         list[Path] | None,
-        typer.Option("--tombstones", metavar="FILE", help="File with the deletions since. Repeatable."),
+        typer.Option("--tombstones", metavar="FILE", help="File with later deletions. Repeatable."),
     ] = None,
     pg_bin: PgBin = "",
     dry_run: DryRun = False,

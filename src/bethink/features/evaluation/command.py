@@ -37,10 +37,10 @@ async def evaluate(  # noqa: PLR0913 - each is an option of the command
         str, typer.Option(metavar="JUDGE", help="Judge of answers: contains, exact, model, or PROVIDER:NAME.")
     ] = "contains",
     baselines: Annotated[
-        bool, typer.Option("--baselines", help="Also answers from all messages, and from none.")
+        bool, typer.Option("--baselines", help="Also answer with all messages, and without memory.")
     ] = False,
-    no_answers: Annotated[bool, typer.Option("--no-answers", help="Evidence only, without a model.")] = False,
-    budget: Annotated[int | None, typer.Option(metavar="TOKENS", help="Maximum size of the memory.", min=1)] = None,
+    no_answers: Annotated[bool, typer.Option("--no-answers", help="Check evidence only, without a model.")] = False,
+    budget: Annotated[int | None, typer.Option(metavar="TOKENS", help="Maximum size of the memories.", min=1)] = None,
     input_price: Price = None,
     output_price: Price = None,
     min_score: Annotated[

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 async def add_files(ctx: CommandContext, files: list[str], *, name: str | None, media_type: str | None) -> Result:
     """Store files as passages, and report for each what was added, kept and removed."""
     if name is not None and len(files) > 1:
-        raise UsageError("--name is for one file.", hint="Add each file by itself.")
+        raise UsageError("--name works with one file only.", hint="Add each file separately.")
     if "-" in files and name is None:
         raise UsageError("A file from stdin has no name.", hint="Pass one with --name.")
     _check(files)

@@ -87,7 +87,7 @@ async def import_codex(
 
 @command(group, "chatgpt", effect="creates")
 async def import_chatgpt(ctx: CommandContext, file: Export, *, dry_run: DryRun = False, yes: Yes = False) -> Result:
-    """Import the data export of ChatGPT, a zip file. A second run stores nothing twice."""
+    """Import a ChatGPT data export, a zip file. Running it again stores no duplicates."""
     from bethink.features.importers.chatgpt import read_items  # noqa: PLC0415
 
     return await _import(ctx, [file], read_items, dry_run=dry_run, yes=yes)
@@ -95,7 +95,7 @@ async def import_chatgpt(ctx: CommandContext, file: Export, *, dry_run: DryRun =
 
 @command(group, "claude", effect="creates")
 async def import_claude(ctx: CommandContext, file: Export, *, dry_run: DryRun = False, yes: Yes = False) -> Result:
-    """Import the data export of Claude, a zip file. A second run stores nothing twice."""
+    """Import a Claude data export, a zip file. Running it again stores no duplicates."""
     from bethink.features.importers.claude import read_items  # noqa: PLC0415
 
     return await _import(ctx, [file], read_items, dry_run=dry_run, yes=yes)
@@ -110,7 +110,7 @@ async def import_mem0(
     dry_run: DryRun = False,
     yes: Yes = False,
 ) -> Result:
-    """Import memories of mem0 as facts. The file is the JSON that get_all() returned."""
+    """Import mem0 memories as facts. The file is the JSON that get_all() returned."""
     from bethink.features.importers.mem0 import read_items  # noqa: PLC0415
 
     return await _import(ctx, [file], lambda path: read_items(path, user=user), dry_run=dry_run, yes=yes)
@@ -126,7 +126,7 @@ async def import_zep(ctx: CommandContext, file: Export, *, dry_run: DryRun = Fal
 
 @command(group, "letta", effect="creates")
 async def import_letta(ctx: CommandContext, file: Export, *, dry_run: DryRun = False, yes: Yes = False) -> Result:
-    """Import an agent file of Letta. Memory blocks become documents."""
+    """Import a Letta agent file. Memory blocks become documents."""
     from bethink.features.importers.letta import read_items  # noqa: PLC0415
 
     return await _import(ctx, [file], read_items, dry_run=dry_run, yes=yes)
@@ -161,7 +161,7 @@ async def import_jsonl(
     ctx: CommandContext,
     file: Annotated[str, typer.Argument(help="JSON Lines file; - for stdin.")],
     *,
-    conversation: Annotated[str, typer.Option(metavar="NAME", help="Conversation of lines that name none.")] = "import",
+    conversation: Annotated[str, typer.Option(metavar="NAME", help="Conversation of lines without one.")] = "import",
     errors: Annotated[str | None, typer.Option(metavar="FILE", help="File for rejected lines.")] = None,
     dry_run: DryRun = False,
     yes: Yes = False,
@@ -225,7 +225,7 @@ async def _import(
     by_project: bool = False,
 ) -> Result:
     if by_project and ctx.options.space is not None:
-        raise UsageError("--by-project and --space exclude each other.", hint="Leave one of them out.")
+        raise UsageError("--by-project and --space cannot be combined.", hint="Leave one of them out.")
     for path in paths:
         if not path.exists():
             raise FileNotFoundError(2, "No such file or directory", str(path))

@@ -29,7 +29,7 @@ async def preview_learning(
     ] = "-",
     *,
     instructions: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="Instructions to try, instead of the rules'.")
+        str | None, typer.Option(metavar="TEXT", help="Instructions to try instead of those in the rules.")
     ] = None,
     agent: Annotated[str, typer.Option(metavar="NAME", help="Agent whose rules apply.")] = "assistant",
 ) -> Result:

@@ -40,7 +40,7 @@ _QUESTIONS = (
 @command(app, "try", opens=False, local=True, without=(*NO_SPACE, "database"))
 async def try_out(
     ctx: CommandContext,
-    question: Annotated[str | None, typer.Argument(help="Question.  [default: five questions of a programmer]")] = None,
+    question: Annotated[str | None, typer.Argument(help="Question.  [default: five typical questions]")] = None,
     *,
     days: Annotated[int, typer.Option(metavar="N", help="Number of days to look back.", min=1, max=3_650)] = 30,
 ) -> Result:

@@ -34,7 +34,7 @@ async def create(
             metavar="SCOPE", help="read, write, steer, erase, keys or operate. Repeatable.  [default: read, write]"
         ),
     ] = None,
-    expires_at: Annotated[str | None, typer.Option(metavar="DATE", help="Last day of the key.")] = None,
+    expires_at: Annotated[str | None, typer.Option(metavar="DATE", help="Last day on which the key is valid.")] = None,
 ) -> Result:
     """Create an API key. It is shown only once."""
     from bethink.model.access import Scope  # noqa: PLC0415 - as every import here, for a quick --help

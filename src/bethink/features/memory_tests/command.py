@@ -47,7 +47,7 @@ async def run(
     The tests are those of a space, or of a file. They need no model. The exit code is 1 if one of them fails.
     """
     if file is not None and ids:
-        raise UsageError("Ids and --file exclude each other.", hint="Leave one of them out.")
+        raise UsageError("Ids and --file cannot be combined.", hint="Leave one of them out.")
     if file is None:
         results = await _run_stored(ctx, ids)
     else:
@@ -102,7 +102,7 @@ def _option(metavar: str, text: str) -> tuple[Any, object]:
 
 _TEST = {
     "kind": repeatable("KIND", "Kind: message, fact, session_summary or document."),
-    "tag": repeatable("TAG", "Tag, one of several that must all match."),
+    "tag": repeatable("TAG", "Filter by tag. Repeat to require several."),
     "note": _option("TEXT", "Note about the test."),
     "about": _option("REF", "Fact or document of the test. Deleting it deletes the test."),
     "id": _option("ID", "Id. A test with the same id is replaced."),
@@ -186,7 +186,7 @@ async def export(ctx: CommandContext) -> Result:
 async def import_tests(
     ctx: CommandContext, file: Annotated[str, typer.Argument(help="JSON Lines file; - for stdin.")]
 ) -> Result:
-    """Import memory tests from a JSON Lines file. A second import adds nothing twice."""
+    """Import memory tests from a JSON Lines file. Importing a file again adds no duplicates."""
     lines = _read_tests(file)  # all of it first: a file with a mistake in it stores nothing
     for raw, test in lines:
         # Without an id, the same line is the same test.

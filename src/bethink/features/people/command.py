@@ -37,7 +37,7 @@ _PAGE = 10_000
 
 @command(person, by_folder=False, more=_SEARCH)
 async def find(ctx: CommandContext, name: Person, *, limit: Limit = 20) -> Result:
-    """Find all data about a person. With --space in that space, otherwise in all that the key may read."""
+    """Find all data about a person. Searches all spaces that the key can read, or the one in --space."""
     search: dict[str, Any] = {**_search(ctx), "limit": limit}
     if ctx.options.space is not None:
         matches = await ctx.space.admin.people.find(name, **search)
@@ -89,10 +89,10 @@ async def forget(
     dry_run: DryRun = False,
     yes: Yes = False,
 ) -> Result:
-    """Permanently delete all data about a person. In all spaces; this cannot be undone."""
+    """Permanently delete all data about a person. Covers all spaces. This cannot be undone."""
     if ctx.options.space is not None:
         raise UsageError(
-            "A person is deleted in all spaces.", hint="Leave out --space; a key may be limited to some spaces."
+            "This command deletes data in all spaces.", hint="Leave out --space; a key may be limited to some spaces."
         )
     search = _search(ctx)
     report = await ctx.memory.admin.people.forget(name, **search, dry_run=True)

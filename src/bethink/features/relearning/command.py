@@ -22,17 +22,19 @@ Id = Annotated[str, typer.Argument(metavar="ID", help="Id of the proposal.")]
 async def relearn(
     ctx: CommandContext,
     *,
-    model: Annotated[str, typer.Option(metavar="PROVIDER:NAME", help="Other model.")] = "",
+    model: Annotated[str, typer.Option(metavar="PROVIDER:NAME", help="Model to learn with.")] = "",
     verify_model: Annotated[str, typer.Option(metavar="PROVIDER:NAME", help="Model that verifies claims.")] = "",
     instructions: Annotated[
         str | None,
-        typer.Option(metavar="TEXT", help="Instructions, instead of the rules'; - for stdin."),
+        typer.Option(metavar="TEXT", help="Instructions that replace those in the rules; - for stdin."),
     ] = None,
     prompt: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="File with a system prompt, instead of ours; - for stdin."),
+        typer.Option(metavar="FILE", help="File with a system prompt that replaces ours; - for stdin."),
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Proposal only, the default. It calls the model.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only propose changes (the default). Calls the model.")
+    ] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Apply the changes at once.")] = False,
 ) -> Result:
     """Propose changes from relearning all sessions.

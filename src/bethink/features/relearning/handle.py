@@ -41,7 +41,7 @@ class Relearnings(Handle):
         Raises:
             InvalidRequestError: if no model is configured.
             NotFoundError: if the space does not exist.
-            ConflictError: if the daily spend cap is reached.
+            ConflictError: if the daily budget is spent.
         """
         return await self._run(
             PROPOSE_RELEARNING,

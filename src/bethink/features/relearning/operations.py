@@ -51,7 +51,7 @@ PROPOSE_RELEARNING: Operation[ProposeRelearningRequest, Relearning] = Operation(
     "Learn from all messages of the space again, and return the changes to its facts.",
     also_reads=True, timed=False,
     raises="InvalidRequestError: if no model is configured. NotFoundError: if the space does not exist. "
-    "ConflictError: if the daily spend cap is reached.",
+    "ConflictError: if the daily budget is spent.",
     details="Follows the learning rules of the space. Claims are validated as usual, whatever the prompt says.",
 )  # fmt: skip
 APPLY_RELEARNING: Operation[RelearningRequest, Relearning] = Operation(

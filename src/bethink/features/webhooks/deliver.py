@@ -126,7 +126,7 @@ class Deliverer:
             require_client()
         except ConfigurationError as error:
             if not self._warned:
-                _log.warning("Changes are not sent: %s", error)
+                _log.warning("Cannot send changes: %s", error)
             self._warned = True
             return False
         return True

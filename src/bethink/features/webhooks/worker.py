@@ -29,7 +29,7 @@ class Notifier(WorkerTask):
         self._keep = timedelta(days=keep_days)
 
     async def run(self) -> None:
-        """Send changes and prune old deliveries until cancelled."""
+        """Send changes and prune old deliveries until canceled."""
         prune_at = time.monotonic() + with_jitter(_PRUNE_INTERVAL, spread=1.0)
         async with anyio.create_task_group() as tasks:
             while True:

@@ -1,4 +1,4 @@
-"""Syncs two databases: each gets the rows it lacks, and their archives are equal byte for byte afterwards."""
+"""Syncs two databases: each gets the rows it lacks, and their archives are then byte-identical."""
 
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
@@ -57,7 +57,7 @@ async def sync_space(
     retract: Callable[[Tx, str, Ref, Micros], object],
     records: Iterable[Callable[[Tx, str], None]] = (),
 ) -> SyncReport:
-    """Exchange the rows that each of two databases lacks of a space. Both are equal afterwards.
+    """Exchange the rows that each of two databases lacks of a space. Both are equal afterward.
 
     Only rows that differ are held in memory. `forget_again` deletes the items that the tombstones of a space cover:
     what one side deleted is deleted on the other first, or it would come back. `retract` does the same for a message
@@ -102,7 +102,7 @@ async def sync_space(
                 except ConflictError:
                     continue  # the space changed in the meantime: the next round sees it
     raise DatabaseBusyError(
-        f"Space {space!r} kept changing during the sync.", hint="Run the sync again when fewer writes happen."
+        f"Space {space!r} kept changing during the sync.", hint="Run the sync again when there are fewer writes."
     )
 
 

@@ -82,7 +82,7 @@ def forget_messages(
 
 
 def forget_derived_from(tx: Tx, *, space: str, conversation: str, session_id: str, number: int) -> None:
-    """Delete data derived from a message that stays, however far its session was learned from. Raises `LegalHoldError`.
+    """Delete data derived from a message, but keep the message itself. Raises `LegalHoldError`.
 
     Threads stay as well: they are an agent's own state.
     """
@@ -109,7 +109,7 @@ def forget_derived_from(tx: Tx, *, space: str, conversation: str, session_id: st
 
 
 def _forget_unproven(tx: Tx, deletion: Deletion, erased_words: ErasedWords, *, space: str) -> Deletion:
-    """Delete texts of models with words that no message has any more, whatever sources they cite."""
+    """Delete model-written texts with words that no remaining message contains, whatever sources they cite."""
     unproven_texts = proof.find_unproven(tx, erased_words, space=space)
     proof.drop_texts(tx, erased_words, unproven_texts.words, space=space)
     parts = [deletion]

@@ -33,7 +33,7 @@ _RECORDED = "The erasure is recorded and will be finished. See 'bethink admin er
 
 
 class _RolledBack(Exception):
-    """Not an error: it carries the outcome out of a transaction that is rolled back."""
+    """Raised to roll back a dry run. Carries its result out of the transaction."""
 
     def __init__(self, steps: Sequence[Step], deletion: Deletion) -> None:
         self.steps = steps
@@ -113,7 +113,7 @@ class ForgetService:
             return await self._carry_out(space, erasure_id, steps[0] if steps else None)
 
     async def preview(self, space: str, choose: Callable[[Tx], Sequence[Step]]) -> Deletion:
-        """Return what the chosen steps would delete, and delete nothing. Raises `LegalHoldError`."""
+        """Return the items that the chosen steps would delete, without deleting them. Raises `LegalHoldError`."""
 
         def attempt(tx: Tx) -> tuple[Sequence[Step], Deletion]:
             holds.check_not_on_hold(tx, space=space)
@@ -192,7 +192,7 @@ class ForgetService:
         await self._database.transact(lambda tx: erasures.withdraw(tx, space=space, erasure_id=erasure_id), space=space)
 
     async def _settle(self, space: str, erasure_id: str) -> Erasure:
-        with CancelScope(shield=True):  # the rows are already deleted, so finish even if the caller is cancelled
+        with CancelScope(shield=True):  # the rows are already deleted, so finish even if the caller is canceled
             if self._files_folder:
                 await clear_files(self._files_folder, space)
             return await self._settler.settle(space, erasure_id)

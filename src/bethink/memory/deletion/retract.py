@@ -1,4 +1,4 @@
-"""Retracts messages: they stay in the log, but nothing shows or cites them any more."""
+"""Retracts messages: they stay in the log, but nothing shows or cites them anymore."""
 
 from contextlib import suppress
 from typing import Self

@@ -22,7 +22,7 @@ from bethink.model.rules import least_trusted
 from bethink.store import documents, facts, holds
 from bethink.store.db import Tx
 
-_EMPTY = "Nothing is known here any more."
+_EMPTY = "Nothing is known here anymore."
 _PAST_OVERVIEWS = 10
 """Number of past versions of an overview that keep their text: each is complete, and the next repeats it. Under a legal
 hold, all versions keep it."""

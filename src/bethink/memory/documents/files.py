@@ -163,7 +163,7 @@ async def clear_files(folder: str | Path, space: str) -> None:
 
     The folder is removed, too, unless it contains other files: its name is the name of the space.
     """
-    with CancelScope(shield=True):  # their sources are already deleted, so finish even if the caller is cancelled
+    with CancelScope(shield=True):  # their sources are already deleted, so finish even if the caller is canceled
         await to_thread.run_sync(clear_folder, Path(folder) / folder_of(space))
 
 

@@ -288,7 +288,7 @@ class DocumentService:
 
     @handles(LIST_DOCUMENT_CHANGES)
     async def changes(self, space: str, request: ListDocumentChangesRequest) -> Page[ChangeSet]:
-        """List what consolidations changed or propose to change."""
+        """List applied and proposed changes of consolidations."""
         return await self._query(
             space, lambda tx: consolidation.page(tx, space=space, limit=request.limit, after=request.after)
         )
@@ -323,7 +323,7 @@ class DocumentService:
 
     @handles(UNDO_DOCUMENT_CHANGE)
     async def undo(self, space: str, request: DocumentChangeRequest) -> None:
-        """Restore the tree to what it was before a run."""
+        """Restore the tree to its state before a run."""
 
         def body(tx: Tx) -> None:
             facts.lock(tx, space=space)

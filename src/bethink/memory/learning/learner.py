@@ -31,7 +31,7 @@ class Learner:
             return None
         return ConfigurationError(
             f"The model {recorded!r} learns from this database, but this process has no model. Sessions stay queued.",
-            hint=f"Set `model` to it, or set model = {NO_MODEL!r} to continue by quoting.",
+            hint=f"Set `model` to it, or set model = {NO_MODEL!r} to continue without a model.",
         )
 
 

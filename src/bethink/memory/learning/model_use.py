@@ -26,7 +26,7 @@ async def check_cap(database: Database, cap: int | None, *, calls: int = 0) -> N
     if spent.cost >= cap:
         after = f", after {plural(calls, 'call')} for this" if calls else ""
         raise ConflictError(
-            f"The daily spend cap is reached{after}.", hint="Raise `daily_budget`, or try again after midnight UTC."
+            f"The daily budget is spent{after}.", hint="Raise `daily_budget`, or try again after midnight UTC."
         )
 
 

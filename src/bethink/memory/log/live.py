@@ -81,7 +81,7 @@ class LiveHistory:
     async def _send(self, message: Message) -> None:
         assert self._sender is not None  # noqa: S101 - only called while it is open
         try:
-            self._sender.send_nowait(message)  # never cancelled, unlike a send that waits
+            self._sender.send_nowait(message)  # never canceled, unlike a send that waits
         except anyio.WouldBlock:
             try:
                 await self._sender.send(message)
@@ -125,7 +125,7 @@ class LiveHistory:
     async def _write(
         self, history: History, receiver: "MemoryObjectReceiveStream[Message]", writing: "anyio.CancelScope"
     ) -> None:
-        # Shielded: when the agent is cancelled, its messages must still be stored.
+        # Shielded: when the agent is canceled, its messages must still be stored.
         with receiver, writing:
             async for message in receiver:
                 try:

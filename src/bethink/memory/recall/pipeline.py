@@ -51,7 +51,7 @@ _log = logger("recall")
 _NO_EXCERPTS: Mapping[str, Sequence[Excerpt]] = {}
 
 _BATCH = 20
-"""The number of questions in a transaction: many enough to save overhead, few enough to keep it short."""
+"""Questions per transaction: enough to save overhead, few enough to keep transactions short."""
 
 
 @frozen
@@ -141,7 +141,7 @@ class Pipeline:
         return answers
 
     async def _embed(self, space: str, request: RecallRequest) -> PreparedQuestion:
-        """Embed the question, before the transaction: an embedder may take long."""
+        """Embed the question, before the transaction, because an embedder may be slow."""
         if self.embedder is None:
             return PreparedQuestion()
         embedder = self.embedder
@@ -215,7 +215,7 @@ class Pipeline:
         return count if request.only is None else count * self.tuning.pool_filtered
 
     async def _rerank(self, request: RecallRequest, ranking: Ranking) -> Sequence[Ranked]:
-        """Let the reranker read the best few, after the transaction: it may take long."""
+        """Rerank the best few after the transaction, because a reranker may be slow."""
         ranked, texts = ranking.truth.ranked, ranking.truth.texts
         if self.reranker is None:
             return ranked

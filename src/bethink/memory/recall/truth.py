@@ -63,7 +63,7 @@ class Truth:
 
 
 class _Claim(NamedTuple):
-    """A statement of a candidate, and the current statement in its place; `holds` if both say the same."""
+    """A statement of a candidate, and the current statement in its place; `holds` is true if both say the same."""
 
     text: str
     now: CurrentStatement
@@ -198,7 +198,7 @@ class _Judge:
         if holding and successors and self._score(successors) > self._score(holding):
             holding = []
         if holding:
-            # A message that has more words of the question than the fact says more, and keeps its place.
+            # A message that has more words of the question than the fact says more, and keeps its rank.
             matched_words = _count_matches(text, self._terms)
             facts_of = [now.ref for now in holding if _count_matches(now.text, self._terms) >= matched_words]
             if facts_of:

@@ -63,5 +63,5 @@ class DefaultCompactor:
             if model is not None:
                 return await ModelCompactor(self._budget.meter(model)).compact(request)
         except (ModelError, ConfigurationError) as error:
-            _log.warning("A compaction quotes the entries because the model failed: %s", type(error).__name__)
+            _log.warning("The model failed, so compaction quoted the entries: %s", type(error).__name__)
         return await ExtractiveCompactor().compact(request)

@@ -74,8 +74,8 @@ PREVIEW_RULES: Operation[PreviewRulesRequest, Preview] = Operation(
     "space.admin.rules.preview", PreviewRulesRequest, Preview, f"POST {_SPACE}/rules/preview", WRITE, Retry.ONCE,
     "Preview the facts that Bethink would learn from messages. Nothing is stored.",
     also_reads=True, timed=False,
-    raises="InvalidRequestError: if no model is configured. ConflictError: if the daily spend cap is reached.",
-    details="Calls the model with the existing facts, as learning does. The cost counts toward the daily cap.",
+    raises="InvalidRequestError: if no model is configured. ConflictError: if the daily budget is spent.",
+    details="Calls the model with the existing facts, as learning does. The cost counts toward the daily budget.",
 )  # fmt: skip
 PIN_FACT: Operation[PinFactRequest, Fact] = Operation(
     "space.facts.pin", PinFactRequest, Fact, f"POST {_SPACE}/facts/pin", STEER, Retry.IDEMPOTENT,

@@ -203,7 +203,7 @@ class Checkpointer:
             other.pragma("journal_mode")  # otherwise it does not know about the log yet
             while (frames := _frames_in_file(other)) is None:
                 if time.monotonic() > deadline:
-                    raise apsw.BusyError("A reader uses an older state.")
+                    raise apsw.BusyError("A reader is still using an older snapshot.")
                 time.sleep(_PAUSE)
             rewrite_pages(path, frames)
         finally:

@@ -107,7 +107,7 @@ class ConnectionThread(Generic[ConnectionT]):
         return job.result  # pyright: ignore[reportReturnType]
 
     async def close(self) -> None:
-        """Finish what is queued, then close every connection."""
+        """Finish queued calls, then close every connection."""
         with self._guard:
             self._closed = True
             threads, self._threads = self._threads, []
@@ -157,5 +157,5 @@ class ConnectionThread(Generic[ConnectionT]):
                 job.wake(job.done.set)
         try:
             holder.drop()
-        except Exception as error:  # noqa: BLE001 - no caller waits for it any more
+        except Exception as error:  # noqa: BLE001 - no caller waits for it anymore
             _log.warning("a connection did not close cleanly: %s", type(error).__name__)

@@ -233,7 +233,7 @@ class PostgresDatabase(Database):
         if not self.finishes_restore and tx.first("find_deployment_key", name=RESTORING) is not None:
             raise DatabaseUnavailableError(
                 "This database is being restored from a backup.",
-                hint="Wait until 'bethink data restore' has ended; if it was interrupted, run it again.",
+                hint="Wait until 'bethink data restore' has finished; if it was interrupted, run it again.",
             )
         self.has_open_erasures = tx.first("any_open_sink") is not None
         self._check(tx)
@@ -340,7 +340,8 @@ def _commit(connection: Connection) -> None:
     if _command(connection, b"COMMIT").command_status != b"COMMIT":
         # The server rolled back, because the body continued after a failed statement.
         raise DatabaseError(
-            "A statement failed before the commit, so nothing was stored.", hint="Do not catch it in the body."
+            "A statement failed before the commit, so nothing was stored.",
+            hint="Do not catch database errors inside a transaction.",
         )
 
 

@@ -49,7 +49,7 @@ class Tools:
         version = re.search(r"\) (\d+)", output)
         if version is None or int(version[1]) < server:
             own = "unknown" if version is None else version[1]
-            raise ConfigurationError(f"{path} is version {own}, and the server is {server}.", hint=hint)
+            raise ConfigurationError(f"{path} is version {own}, but the server is version {server}.", hint=hint)
         return path
 
 

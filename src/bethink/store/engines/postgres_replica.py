@@ -101,7 +101,7 @@ class ReplicatedDatabase(PostgresDatabase):
     def _stop_using_replica(self, error: BethinkError) -> None:
         self._reset_checks()
         self._next_check = self._timer() + _LONG_PAUSE
-        _log.warning("recall reads from the server, because its replica cannot be used: %s", error)
+        _log.warning("recall uses the primary server, because the replica is unusable: %s", error)
 
     async def check_replica(self) -> BethinkError | None:
         """Check how far the standby has replayed, and return its error, if any.

@@ -318,7 +318,7 @@ def _make_folder(folder: Path) -> None:
 def _check_schema(connection: apsw.Connection, path: str) -> None:
     names = {str(name) for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
     if names and not names >= {"schema_version", "spaces"}:
-        raise ConfigurationError(f"{path} is a database, but not one of Bethink.", hint="Use another file.")
+        raise ConfigurationError(f"{path} is not a Bethink database.", hint="Use another file.")
 
 
 def translate_error(error: apsw.Error, options: SqliteOptions) -> Exception:

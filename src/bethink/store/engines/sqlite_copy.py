@@ -142,7 +142,8 @@ class SqliteCopy(SqliteDatabase):
         state.check()
         if not state.is_current:
             raise ConfigurationError(
-                f"The schema of {self.options.path} is {state.version}.", hint=f"This version reads {state.newest}."
+                f"{self.options.path} has schema version {state.version}.",
+                hint=f"This version of Bethink reads version {state.newest}.",
             )
 
 

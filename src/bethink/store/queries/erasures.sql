@@ -50,7 +50,7 @@ SELECT space_id, erasure_id, sink FROM erasure_sinks WHERE confirmed_at IS NULL
 ORDER BY space_id, erasure_id, sink LIMIT :limit;
 
 -- name: any_open_log
--- Whether an erasure waits until the write-ahead log is empty.
+-- Whether an erasure is waiting for an empty write-ahead log.
 SELECT erasure_id FROM erasure_sinks WHERE confirmed_at IS NULL AND sink = 'log' LIMIT 1;
 
 -- name: bury

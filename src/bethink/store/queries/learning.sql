@@ -75,7 +75,7 @@ SELECT number FROM messages WHERE space_id = :space AND session_id = :session AN
   AND retracted_at IS NULL;
 
 -- name: advance_session
--- Record how far was learned, if no other worker did; the mark is cleared unless it is higher.
+-- Record the learning progress, unless another worker did; the mark is cleared unless it is higher.
 UPDATE sessions SET processed_until = :until, rests = 0,
     invalidated_at = CASE WHEN invalidated_at > :until THEN invalidated_at END,
     marked_at = CASE WHEN invalidated_at > :until THEN marked_at END,

@@ -62,7 +62,7 @@ FROM sessions s WHERE s.space_id = :space AND s.id > :after
   AND CAST(s.tags AS text) || CAST(s.metadata AS text) <> '[]{}' ORDER BY s.id LIMIT :limit;
 
 -- name: texts_of_feedback
--- Notes of people on facts, page by page.
+-- Feedback notes on facts, page by page.
 SELECT f.id, 0 AS part, 0 AS number, NULL AS speaker, '' AS subject, '[]' AS entities, f.given_at AS at,
        f.note AS text, '' AS more
 FROM feedback f WHERE f.space_id = :space AND f.id > :after AND f.note IS NOT NULL ORDER BY f.id LIMIT :limit;

@@ -7,7 +7,7 @@ last_number, invalidated_at, marked_at, marked_by, processed_until, tags, metada
 INSERT INTO spaces (id, shard, created_at) VALUES (:space, :shard, :now) ON CONFLICT (id) DO NOTHING;
 
 -- name: ensure_agent
--- Create an agent at its first use; its kind never changes afterwards.
+-- Create an agent at its first use; its kind never changes.
 INSERT INTO agents (space_id, id, name, kind, created_at) VALUES (:space, :id, :name, :kind, :now)
 ON CONFLICT (space_id, name) DO NOTHING;
 
@@ -151,7 +151,7 @@ WHERE space_id = :space AND id = :id AND learns = 1
   AND (invalidated_at IS NULL OR invalidated_at < :number);
 
 -- name: clear_mark
--- Record how far was learned, if the mark has not changed since. The watermark never moves back, nor past
+-- Record the learning progress, if the mark has not changed since. The watermark never moves back, nor past
 -- the last record.
 UPDATE sessions SET invalidated_at = NULL, marked_at = NULL, marked_by = NULL, rests = 0,
     processed_until = CASE

@@ -15,7 +15,7 @@ WHERE s.space_id = :space AND s.session_id = :session AND s.number BETWEEN :firs
 ORDER BY s.number, f.id LIMIT :limit;
 
 -- name: documents_of_lines
--- The documents that are based on a range of messages, in the newest version that does.
+-- The documents that are based on a range of messages, each in the newest such version.
 SELECT s.number AS line, s.document_id AS id, COALESCE(
     s.last_version, (SELECT max(d.version) FROM documents d WHERE d.space_id = :space AND d.id = s.document_id)
 ) AS version

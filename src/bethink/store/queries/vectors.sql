@@ -27,7 +27,7 @@ WHERE status <> 'retired';
 DELETE FROM vector_indexes WHERE id = :id;
 
 -- name: retire_vector_index
--- Note an embedder that was replaced, and has no vectors.
+-- Record a replaced embedder that has no vectors.
 INSERT INTO vector_indexes (embedder, dimension, status, created_at) VALUES (:embedder, :dimension, 'retired', :created_at);
 
 -- name: is_vector_index_filled (sqlite)

@@ -48,7 +48,7 @@ CREATE TABLE summaries (
     FOREIGN KEY (space_id, conversation_id) REFERENCES conversations (space_id, id) ON DELETE CASCADE
 );
 
--- A section of a conversation; at most one is open. Its marks show how far it was learned from:
+-- A section of a conversation; at most one is open. Its marks record the learning progress:
 -- invalidated_at is the message to learn up to, processed_until the last one learned from, rests means that a failed
 -- job is paused until it is due or its session gets a new message. sealed_from: the first message with a seal.
 -- Every append updates the row of its session: free space on the page keeps those updates out of the indexes.
@@ -432,7 +432,7 @@ CREATE TABLE feedback (
 
 CREATE INDEX feedback_fact ON feedback (space_id, fact_id, given_at);
 
--- Claims that were not accepted, with the reason: held for a person's decision, or refused. claim: the claim as JSON.
+-- Claims that were not accepted, with the reason: pending review, or refused. claim: the claim as JSON.
 CREATE TABLE reviews (
     space_id text COLLATE "C" NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
     id text COLLATE "C" NOT NULL,
@@ -1101,7 +1101,7 @@ CREATE TABLE api_keys (
 );
 
 -- Sessions of the web interface: the digest of a random id, and the key that was used to sign in. Like a key, it is
--- looked up before a space is known. once: a link for signing in a single time.
+-- looked up before a space is known. once: a sign-in link that works one time.
 CREATE TABLE web_sessions (
     digest text COLLATE "C" NOT NULL PRIMARY KEY,
     key_prefix text COLLATE "C" NOT NULL REFERENCES api_keys (prefix),

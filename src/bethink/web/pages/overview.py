@@ -31,7 +31,7 @@ def _audit_request(visit: Visit) -> Twin | None:
 
 
 async def overview(visit: Visit) -> PageView | Goto:
-    """Show the state of the installation; without permission for that, the spaces that the key can access."""
+    """Show the state of the installation; without that permission, the spaces that the key can access."""
     if not visit.may(AUDIT) or visit.query_value("space"):
         return await spaces(visit)
     if not await visit.run(LIST_SPACES, ListSpacesRequest(limit=1)):

@@ -137,7 +137,7 @@ def _page_lines(
     lines = ["", "Pages that these facts may concern, in full:"]
     remaining = budget
     for path, page in pages.items():
-        stale = " (rests on something that no longer holds)" if _is_stale(knowledge, tree, path) else ""
+        stale = " (based on a fact that is no longer valid)" if _is_stale(knowledge, tree, path) else ""
         whose = " (written by the user, and stays as it is)" if page.author.kind == "user" else ""
         text = f"<page {path}>{stale}{whose}\n{page.body.replace('</page>', '')}\n</page>"
         remaining -= tokens.count(text)

@@ -96,7 +96,7 @@ class Consolidator:
             changes = await self._changes(lease, work)
             report = await database.transact(lambda tx: self._apply(tx, lease, work, tuple(changes)), space=lease.space)
         except (Exception, get_cancelled_exc_class()):
-            # The contents may have been deleted in the meantime. A worker that loses its lease is cancelled.
+            # The contents may have been deleted in the meantime. A worker that loses its lease is canceled.
             with CancelScope(shield=True):
                 await self._restore_files(lease.space)
             raise

@@ -32,7 +32,7 @@ _DAY = timedelta(days=1)
 
 @frozen(kw_only=False)
 class CheckedBody:
-    """A body without its labels, and the facts it cites; `refusal` says what is wrong with it, if anything."""
+    """A body without its labels, and the facts it cites; `refusal` is the problem with the body, if any."""
 
     body: str
     facts: tuple[Fact, ...] = ()

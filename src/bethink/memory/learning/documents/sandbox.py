@@ -140,7 +140,7 @@ class SandboxedTree:
             return refusal
         sources = self._valid_sources(fields.get("sources"))
         if not sources:
-            return "None of these sources is known. Name the sessions and facts it rests on, as you were given them."
+            return "Unknown sources. Cite the sessions and facts it is based on by the ids you were given."
         try:
             draft = draft_of(path, fields, page, redact=self._redact)
         except InvalidRequestError as problem:

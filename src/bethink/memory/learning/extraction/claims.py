@@ -121,7 +121,7 @@ class ExtractionAnswer:
 def parse(text: str, own: Collection[str] = ()) -> ExtractionAnswer:
     """Parse an answer that is already redacted.
 
-    `own` are kinds of the space. Raises `ModelResponseError`: what is wrong.
+    `own` are kinds of the space. Raises `ModelResponseError` if the answer is invalid.
     """
     tree = loads(text)
     claims, suspicious, title = tree.get("claims"), tree.get("suspicious", []), tree.get("title")

@@ -50,7 +50,7 @@ class Extractor:
     redactor: Redactor
     tokens: Tokens
     reader: Model | None = None
-    """The model of the second reading; None to skip it."""
+    """The model of the second pass; None to skip it."""
     prices: Prices = field(default_factory=Prices)
     quiet: IdleRules = field(default_factory=IdleRules)
     zone: tzinfo = UTC
@@ -74,7 +74,7 @@ class Extractor:
         return await self._apply(lease, work, await self.extract(self.model, work, account))
 
     async def extract(self, model: Model, work: reading.ExtractionInput, account: Account) -> Extraction:
-        """Ask for the claims of a session and for their second reading, and judge them. Raises `ModelError`."""
+        """Ask for the claims of a session and for a second pass over them, and judge them. Raises `ModelError`."""
         own = sorted(work.rules.kinds)
         asker = Asker(
             redactor=self.redactor, prices=self.prices, account=account, prompt=self.prompt, own_kinds=own
@@ -94,7 +94,7 @@ class Extractor:
         return prompt_budget(model, self.tokens, self.prompt.text)
 
     def look(self, tx: Tx, *, space: str, key: str) -> bool:
-        """Mark the session if it is idle and has something to learn; return whether it did."""
+        """Queue the session if it is idle and has new messages. Return whether it was queued."""
         return look(tx, self.quiet, space=space, session_id=key)
 
     async def fail(
@@ -140,7 +140,7 @@ class Extractor:
     async def _verdicts(
         self, asker: Asker, work: reading.ExtractionInput, readable_claims: Sequence[second.CheckedClaim]
     ) -> list[second.Verdict] | None:
-        """Return the verdict of the second reading on each claim, recorded or requested now; None without a reader."""
+        """Return the verdict of the second pass on each claim, recorded or requested now; None without a reader."""
         if self.reader is None:
             return None
         if not readable_claims:

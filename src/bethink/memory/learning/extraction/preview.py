@@ -41,7 +41,7 @@ class Previewer:
     daily_cap: int | None
 
     async def preview(self, space: str, request: PreviewRulesRequest) -> Preview:
-        """Return what each claim of the messages would become. Long input is sent in parts."""
+        """Return the outcome that each claim of the messages would have. Long input is sent in parts."""
         extractor, model = self.extractor, self.extractor.model
         if model is None:
             raise InvalidRequestError("No model is configured.", hint="Set `model`, for example 'openai:gpt-5-mini'.")

@@ -1,4 +1,4 @@
-"""The second reading: a model judges the claims again, next to the messages they quote."""
+"""The second pass: a model checks the claims against the messages they quote."""
 
 from collections.abc import Mapping, Sequence
 from typing import cast
@@ -113,7 +113,7 @@ def _verdict(
         reason = ClaimReason(cast("str", verdict)) if verdict in VERDICTS else ClaimReason.UNCLEAR
         return Verdict(reason, inert(because, limit=_MAX_REASON) if isinstance(because, str) else "")
     if name not in accepted:
-        return Verdict(ClaimReason.UNCLEAR, "the second reading says nothing about it")
+        return Verdict(ClaimReason.UNCLEAR, "the second pass has no verdict on it")
     return Verdict(None, fixed=fixed.get(name))
 
 

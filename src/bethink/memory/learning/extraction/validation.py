@@ -1,7 +1,7 @@
 """Validate claims in code: quotes must exist, and the speaker of the quoted words decides what a claim may be.
 
-The second reading judges the meaning. A claim is rejected, sent to review, or doubted. A doubted claim needs the second
-reading to be accepted.
+The second pass judges the meaning. A claim is rejected, sent to review, or doubted. A doubted claim is accepted only if
+the second pass confirms it.
 """
 
 import re
@@ -62,7 +62,7 @@ class Effect(StrEnum):
     REJECT = "refuses"
     REVIEW = "holds"
     DOUBT = "doubts"
-    """The claim needs review, unless a second reading confirms it."""
+    """The claim needs review, unless the second pass confirms it."""
 
 
 @frozen(kw_only=False)
@@ -215,7 +215,9 @@ class ClaimValidator:
             text = next((record for record in around if _is_from_tool(record)), None)
             if text is not None:  # the person may mean it, or a page that the person asked to have read
                 return ClaimProblem(
-                    ClaimReason.FROM_TOOL, f"only message {text.number} says what is wanted", Effect.DOUBT
+                    ClaimReason.FROM_TOOL,
+                    f"only message {text.number}, which no person wrote, states the request",
+                    Effect.DOUBT,
                 )
         of_person = self.is_person(claim.about)
         if rank(origin) < rank(Origin("import")):
