@@ -109,7 +109,7 @@ def mutated(mutant: Mutant | None) -> Generator[None]:
 
     bugs: dict[Mutant, tuple[str, Any]] = {
         Mutant.NO_KEY: ("_entry", changed), Mutant.NO_REFS: ("_write", without), Mutant.LATE: ("_write", late),
-        Mutant.NO_ARCHIVES: ("of_everything", _forgetful),
+        Mutant.NO_ARCHIVES: ("record_everything", _forgetful),
     }  # fmt: skip
     if mutant is None:
         yield
