@@ -59,19 +59,19 @@ class Mutant(StrEnum):
     """A bug on purpose."""
 
     NO_LIBRARY = "no-library"
-    """A door goes past the record."""
+    """An interface bypasses the record."""
     NO_HTTP = "no-http"
     NO_MCP = "no-mcp"
-    NO_WINDOW = "no-window"
+    NO_WEB = "no-web"
     NO_CLI = "no-cli"
     NO_KEY = "no-key"
     """The key of the caller is forgotten."""
     NO_REFS = "no-refs"
-    """Verbs are recorded without what they named."""
+    """Operations are recorded without their refs."""
     LATE = "late"
     """Entries are collected, and written ten at a time."""
     NO_ARCHIVES = "no-archives"
-    """What takes a whole space goes past the record."""
+    """Exporting or deleting a whole space bypasses the record."""
 
 
 def _forgetful(record: AccessRecord, operation: str) -> Callable[[object, str], None]:
