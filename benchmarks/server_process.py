@@ -72,16 +72,14 @@ def start(
     settings: Mapping[str, str] | None = None,
 ) -> Server:
     """Start a server; it may not be up yet."""
-    named = {"MODULE": "memory.postgres", "POSTGRES_DSN": target}
-    if not target.startswith("postgresql:"):
-        named = {"MODULE": "memory.sqlite", "SQLITE_PATH": target}
     given = {
+        "DATABASE": target,
         "SERVER_PORT": str(port),
-        "SERVER_RATE": "1000000",
+        "SERVER_RATE_LIMIT": "1000000",
         "SERVER_BURST": "1000000",
         "LEARN_IN_BACKGROUND": "false",
     }
-    given |= named | dict(settings or {})
+    given |= settings or {}
     kept = {name: value for name, value in os.environ.items() if not name.startswith("BETHINK_")}
     environ = kept | {f"BETHINK_{name}": value for name, value in given.items()}
     with log.open("ab") as out:

@@ -158,7 +158,7 @@ def test_compose_services_pass_their_health_checks_on_postgres(tmp_path: Path, c
     [default] = re.findall(r"^HEALTHCHECK .*\\\n\s*CMD (\[.*\])$", image, flags=re.MULTILINE)
 
     def settings(name: str) -> dict[str, str]:
-        given: dict[str, str] = {**services[name]["environment"], "BETHINK_POSTGRES_DSN": clean_dsn}
+        given: dict[str, str] = {**services[name]["environment"], "BETHINK_DATABASE": clean_dsn}
         return {key.removeprefix("BETHINK_").lower(): value for key, value in given.items()}
 
     def check(command: list[str], address: str) -> int:
