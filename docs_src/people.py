@@ -12,4 +12,4 @@ with bethink.sync.connect("memory.db") as memory:
         print(space.space, space.messages, "messages:", space.speaker, "as speaker,", space.words, "by text")
     print(people.export("Kari Moe", aliases=aliases).items[0].text)
     report = people.forget("Kari Moe", aliases=aliases, reason="request 12")
-    print("not covered:", report.not_claimed[0])
+    print("not covered:", report.limitations[0])

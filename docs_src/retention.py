@@ -10,7 +10,7 @@ with bethink.sync.connect("memory.db") as memory:
     ida.admin.retention.set("message", 365)
     ida.admin.retention.set("fact", 30, origin="tool")
     print(*ida.admin.retention.list(), sep="\n")
-    print(ida.admin.retention.run(dry_run=True).went.messages, "messages to delete")
+    print(ida.admin.retention.run(dry_run=True).deletion.messages, "messages to delete")
 
     hold = ida.admin.holds.place("case 12")
     try:

@@ -62,7 +62,7 @@ class Life:
 
     @property
     def files(self) -> Path:
-        """The folder of artefacts."""
+        """The folder of artifacts."""
         return self.folder / "files"
 
     def dice(self, what: str) -> random.Random:

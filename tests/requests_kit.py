@@ -10,7 +10,7 @@ from bethink.features.keys import operations as keys
 from bethink.features.memory_tests import operations as tests
 from bethink.features.memory_tests.records import MemoryTest
 from bethink.features.people import operations as people
-from bethink.features.people.records import PersonWay
+from bethink.features.people.records import PersonMatchKind
 from bethink.features.relearning import operations as relearning
 from bethink.features.retention import operations as retention
 from bethink.features.retention.records import RetentionKind
@@ -90,7 +90,7 @@ NARROW: dict[str, Any] = {
 _SESSION: dict[str, Any] = {"session_id": "ses_1"}
 _DOCUMENT: dict[str, Any] = {"document_id": "doc_1"}
 _THREAD: dict[str, Any] = {"thread_id": "thread_1"}
-_PERSON: dict[str, Any] = {"name": "Anna", "aliases": ("Annie",), "match": (PersonWay.WORDS,)}
+_PERSON: dict[str, Any] = {"name": "Anna", "aliases": ("Annie",), "match": (PersonMatchKind.WORDS,)}
 
 FULL: list[tuple[Operation[Any, Any], Request]] = [
     (memory.REMEMBER, memory.RememberRequest(

@@ -44,12 +44,12 @@ from bethink.features.memory_tests.records import MemoryTest, MemoryTestResult
 from bethink.features.people.handle import People as AsyncPeople
 from bethink.features.people.handle import SpacePeople as AsyncSpacePeople
 from bethink.features.people.records import (
-    ErasedInSpace,
-    PersonErased,
-    PersonFound,
+    PersonDeletion,
     PersonInSpace,
     PersonItems,
-    PersonWay,
+    PersonMatches,
+    PersonMatchKind,
+    SpaceDeletion,
 )
 from bethink.features.relearning.handle import Relearnings as AsyncRelearnings
 from bethink.features.retention.handle import Holds as AsyncHolds
@@ -749,9 +749,9 @@ class SpacePeople(Blocking[AsyncSpacePeople]):
         name: str,
         *,
         aliases: str | Iterable[str] = (),
-        match: PersonWay
+        match: PersonMatchKind
         | Literal["speaker", "words", "entities"]
-        | Iterable[PersonWay | Literal["speaker", "words", "entities"]] = tuple(PersonWay),
+        | Iterable[PersonMatchKind | Literal["speaker", "words", "entities"]] = tuple(PersonMatchKind),
         limit: int = 100,
     ) -> PersonInSpace:
         """Find all data about a person in the space, with counts and refs.
@@ -771,9 +771,9 @@ class SpacePeople(Blocking[AsyncSpacePeople]):
         name: str,
         *,
         aliases: str | Iterable[str] = (),
-        match: PersonWay
+        match: PersonMatchKind
         | Literal["speaker", "words", "entities"]
-        | Iterable[PersonWay | Literal["speaker", "words", "entities"]] = tuple(PersonWay),
+        | Iterable[PersonMatchKind | Literal["speaker", "words", "entities"]] = tuple(PersonMatchKind),
         limit: int = 1000,
         after: str = "",
     ) -> PersonItems:
@@ -795,12 +795,12 @@ class SpacePeople(Blocking[AsyncSpacePeople]):
         name: str,
         *,
         aliases: str | Iterable[str] = (),
-        match: PersonWay
+        match: PersonMatchKind
         | Literal["speaker", "words", "entities"]
-        | Iterable[PersonWay | Literal["speaker", "words", "entities"]] = tuple(PersonWay),
+        | Iterable[PersonMatchKind | Literal["speaker", "words", "entities"]] = tuple(PersonMatchKind),
         reason: str = "",
         dry_run: bool = False,
-    ) -> ErasedInSpace:
+    ) -> SpaceDeletion:
         """Permanently delete all data about a person in the space, and return a receipt.
 
         Deletes entire messages and documents, even if others only mention the person. Use `find` first.
@@ -826,11 +826,11 @@ class People(Blocking[AsyncPeople]):
         name: str,
         *,
         aliases: str | Iterable[str] = (),
-        match: PersonWay
+        match: PersonMatchKind
         | Literal["speaker", "words", "entities"]
-        | Iterable[PersonWay | Literal["speaker", "words", "entities"]] = tuple(PersonWay),
+        | Iterable[PersonMatchKind | Literal["speaker", "words", "entities"]] = tuple(PersonMatchKind),
         limit: int = 100,
-    ) -> PersonFound:
+    ) -> PersonMatches:
         """Find all data about a person in all accessible spaces, with counts and refs.
 
         Reads every text. Names match only as whole words. Covers the spaces of the key, or all spaces without a
@@ -849,9 +849,9 @@ class People(Blocking[AsyncPeople]):
         name: str,
         *,
         aliases: str | Iterable[str] = (),
-        match: PersonWay
+        match: PersonMatchKind
         | Literal["speaker", "words", "entities"]
-        | Iterable[PersonWay | Literal["speaker", "words", "entities"]] = tuple(PersonWay),
+        | Iterable[PersonMatchKind | Literal["speaker", "words", "entities"]] = tuple(PersonMatchKind),
         limit: int = 1000,
         after: str = "",
     ) -> PersonItems:
@@ -874,12 +874,12 @@ class People(Blocking[AsyncPeople]):
         name: str,
         *,
         aliases: str | Iterable[str] = (),
-        match: PersonWay
+        match: PersonMatchKind
         | Literal["speaker", "words", "entities"]
-        | Iterable[PersonWay | Literal["speaker", "words", "entities"]] = tuple(PersonWay),
+        | Iterable[PersonMatchKind | Literal["speaker", "words", "entities"]] = tuple(PersonMatchKind),
         reason: str = "",
         dry_run: bool = False,
-    ) -> PersonErased:
+    ) -> PersonDeletion:
         """Permanently delete all data about a person in all accessible spaces, with a receipt for each.
 
         Spaces under a legal hold stay unchanged and are listed with the reason. Covers the spaces of the key, or

@@ -64,7 +64,7 @@ def test_chat_agent_example_remembers_across_processes() -> None:
 def test_coding_agent_example_uses_correction_and_no_tool_claims() -> None:
     monday, _, tuesday = _printed("coding_agent").partition("codex, tuesday, begins with")
 
-    assert "held 1 unclear; refused 1 not_a_persons_word" in monday
+    assert "held 1 unclear; refused 1 not_from_user" in monday
     assert "faster" not in tuesday
     assert "facts 1 succeeded" in monday
     assert "Where is the cache? -> The cache is in SQLite" in tuesday

@@ -25,14 +25,14 @@ pytestmark = pytest.mark.anyio
 
 NAMELESS = {
     "AccessEntry", "AddedFile", "Answer", "AnswerSentence", "Audit", "Author", "BlamedLine", "BlamedVersion",
-    "CameBack", "Candidate", "ChangedFact", "Chunk", "ClaimedFact", "ContextBlock", "ContextEntry", "ContextLogEntry",
-    "Correction", "Deletion", "Delivery", "DispatchResult", "DocumentDraft", "ErasedInSpace", "Erasure", "Event",
-    "Excerpt", "FactEntry", "FailedAttempt", "FailedEvent", "Feedback", "Health", "JobDetail", "LearnReport",
-    "LearningRules", "LegalHold", "LineFact", "Lineage", "LineageStep", "LineageWalk", "Maker", "Match",
-    "MemoryTestResult", "Message", "NewKey", "NewWebhook", "OpenErasure", "OpenErasures", "OutlineEntry",
-    "PersonErased", "PersonFound", "PersonInSpace", "PersonItems", "Preview", "PreviewedClaim", "Processed", "Prompt",
-    "PromptChunk", "QueuedEvent", "RecallResult", "RecordedAnswer", "Remembered", "RetentionReport", "RetentionRule",
-    "SettingEntry", "ShownMemory", "Signal", "SinkState", "SpaceInfo", "Spending", "State", "StateDiff",
+    "Candidate", "ChangedFact", "Chunk", "ClaimedFact", "ContextBlock", "ContextEntry", "ContextLogEntry",
+    "Correction", "Deletion", "Delivery", "DispatchResult", "DocumentDraft", "Erasure", "Event", "Excerpt",
+    "FactEntry", "FailedAttempt", "FailedEvent", "Feedback", "Health", "JobDetail", "LearnReport", "LearningRules",
+    "LegalHold", "LineFact", "Lineage", "LineageStep", "LineageWalk", "Maker", "Match", "MemoryTestResult", "Message",
+    "NewKey", "NewWebhook", "OpenErasure", "OpenErasures", "OutlineEntry", "PersonDeletion", "PersonInSpace",
+    "PersonItems", "PersonMatches", "Preview", "PreviewedClaim", "Processed", "Prompt", "PromptChunk", "QueuedEvent",
+    "RecallResult", "RecalledItem", "RecordedAnswer", "Remembered", "RetentionReport", "RetentionRule", "SettingEntry",
+    "ShownMemory", "Signal", "SinkState", "SpaceDeletion", "SpaceInfo", "Spending", "State", "StateDiff",
     "StateOperation", "StepResult", "TokenUsage", "Transcript", "TranscriptRow", "Usage", "Use", "Version",
 }  # fmt: skip
 """Records that name nothing themselves: what they hold does, or the request, or a ref among their fields."""

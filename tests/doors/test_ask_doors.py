@@ -143,7 +143,7 @@ async def test_the_tool_answers_in_a_frame_with_refs(target: str) -> None:
     assert answer["cited"] == [str(kept.refs[0])]
     assert answer["memory"].startswith("<bethink-memory>")
     assert "Ada moved to Bergen" in answer["memory"]
-    assert unknown.structured_content["refused"] == Refusal.NOT_HELD
+    assert unknown.structured_content["refused"] == Refusal.NOT_IN_MEMORY
 
 
 def test_the_command_prints_sentences_with_their_sources(
@@ -174,7 +174,7 @@ def test_the_command_prints_sentences_with_their_sources(
     assert lines[2].strip() == data["cited"][0]["ref"]
     assert "Memory does not have the answer" in none.err
     assert (none.code, none.out) == (0, "")
-    assert without["refusal"] == "not_held"
+    assert without["refusal"] == "not_in_memory"
 
 
 def test_the_command_evaluates_a_file_of_questions(

@@ -213,7 +213,7 @@ def _downloaded(home: Path) -> Path:
     described = {"model.onnx": {"path": "model.onnx", "sha256": hashlib.sha256(b"").hexdigest()}}
     entry = {"about": "", "megabytes": 0, "repository": "a/b", "revision": "0" * 40, "files": described}
     file = home / "catalogue.json"
-    file.write_text(json.dumps({"tiny": entry | {"manifest": {"licence": "MIT"}}}))
+    file.write_text(json.dumps({"tiny": entry | {"manifest": {"license": "MIT"}}}))
     folder = home / ".local/share/bethink/models/tiny"
     folder.mkdir(parents=True)
     (folder / "model.onnx").touch()

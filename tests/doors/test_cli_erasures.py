@@ -22,7 +22,7 @@ def test_a_receipt_is_written_listed_and_checked_without_the_database(tmp_path: 
     checked = ok("admin", "receipt", "verify", str(receipt), "--public-key", key)
     assert checked["receipt"]["erasure"] == listed["id"]
     changed = json.loads(receipt.read_text())
-    changed["receipt"]["went"]["messages"] = 7
+    changed["receipt"]["counts"]["messages"] = 7
     receipt.write_text(json.dumps(changed))
     assert run("admin", "receipt", "verify", str(receipt)).code != 0
     assert run("admin", "receipt", "verify", str(tmp_path / "none.json")).code == 2

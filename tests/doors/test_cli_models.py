@@ -93,7 +93,7 @@ def tiny(home: Path, mirror: Mirror) -> dict[str, Any]:
         "repository": "acme/tiny-v1",
         "revision": REVISION,
         "files": described,
-        "manifest": {"question_prefix": "cat ", "licence": "MIT", "languages": ["en"]},
+        "manifest": {"question_prefix": "cat ", "license": "MIT", "languages": ["en"]},
     }
 
 
@@ -116,7 +116,7 @@ def test_model_is_downloaded_once_and_used_by_name(
     assert [file.name for file in folder.iterdir()] == ["tiny"], "nothing is left beside it"
     manifest = read_manifest(folder / "tiny")
     assert manifest is not None
-    assert (manifest.repository, manifest.revision, manifest.licence) == ("acme/tiny-v1", REVISION, "MIT")
+    assert (manifest.repository, manifest.revision, manifest.license) == ("acme/tiny-v1", REVISION, "MIT")
     embedder = embedder_from(load_settings(environ={}, embedder="tiny"))
     assert isinstance(embedder, OnnxEmbedder)
     assert embedder.asymmetric
@@ -146,7 +146,7 @@ def test_changed_manifest_is_rewritten_without_a_download(
 ) -> None:
     ok("data", "models", "pull", "tiny", "--catalog", catalogue(home, tiny))
     asked = len(mirror.asked)
-    changed = catalogue(home, tiny | {"manifest": {"licence": "MIT", "pooling": "cls"}})
+    changed = catalogue(home, tiny | {"manifest": {"license": "MIT", "pooling": "cls"}})
 
     assert [each["downloaded"] for each in ok("data", "models", "list", "--catalog", changed)] == [False]
     assert ok("data", "models", "pull", "tiny", "--catalog", changed)["new"] is False
@@ -204,8 +204,8 @@ def test_incomplete_download_changes_nothing(
         ({"files": {"../model.onnx": {"path": "m", "sha256": "0" * 64}}}, "a file name is invalid"),
         ({"files": {"model.onnx": {"path": "../m", "sha256": "0" * 64}}}, "a file name is invalid"),
         ({"files": {"model.onnx": {"path": "m"}}}, "'sha256' is missing"),
-        ({"licence": "MIT"}, "unknown field 'licence'"),
-        ({"manifest": {"licence": "MIT", "poling": "cls"}}, "unknown field 'poling'"),
+        ({"license": "MIT"}, "unknown field 'license'"),
+        ({"manifest": {"license": "MIT", "poling": "cls"}}, "unknown field 'poling'"),
     ],
 )
 def test_incomplete_model_entry_is_rejected_before_any_download(
@@ -252,7 +252,7 @@ def test_without_a_client_the_extra_is_named(home: Path, tiny: dict[str, Any], m
 def test_catalog_pins_every_file_and_names_every_license() -> None:
     found = read_catalog()
 
-    assert {name: (entry.manifest.task, entry.manifest.licence) for name, entry in found.items()} == {
+    assert {name: (entry.manifest.task, entry.manifest.license) for name, entry in found.items()} == {
         "bge-small-en": ("embedder", "MIT"),
         "multilingual-e5-small": ("embedder", "MIT"),
         "ms-marco-MiniLM-L-12": ("reranker", "Apache-2.0"),

@@ -19,7 +19,7 @@ def test_rules_are_set_shown_swept_and_removed(on: list[str]) -> None:
         ("fact", "tool", 1),
     ]
     assert "30 days" in run("admin", "retention", "show", *on).out
-    assert ok("admin", "retention", "sweep", "--dry-run", *on)["went"]["messages"] == 0
+    assert ok("admin", "retention", "sweep", "--dry-run", *on)["deletion"]["messages"] == 0
     assert run("admin", "retention", "sweep", "--yes", *on).out == "Deleted nothing.\n"
     ok("admin", "retention", "remove", "fact", "--origin", "tool", *on)
     assert len(ok("admin", "retention", *on)["rules"]) == 1
@@ -46,7 +46,7 @@ def test_space_under_legal_hold_cannot_be_deleted(on: list[str]) -> None:
 
     ok("admin", "hold", "lift", hold, "--reason", "closed", "--yes", *on)
     assert items("admin", "hold", "list", "--all", *on) == []
-    assert items("admin", "hold", "list", *on)[0]["lifted_because"] == "closed"
+    assert items("admin", "hold", "list", *on)[0]["lift_reason"] == "closed"
     assert ok("forget", "--all", "--yes", *on)["messages"] == 1
 
 

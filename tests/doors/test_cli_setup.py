@@ -187,13 +187,13 @@ def test_doctor_reports_overdue_and_abandoned_jobs(home: Path, monkeypatch: pyte
         return Audit(
             counts={JobKind.EXTRACT: {JobStatus.ABANDONED: 2}},
             overdue=3,
-            abandoned=0,
+            expired_leases=0,
             facts_without_source=1,
             violations=1,
             broken_sessions=0,
             spaces_checked=1,
             spent_today=Usage(cost=6_000_000),
-            daily_cap=5_000_000,
+            daily_budget=5_000_000,
         )
 
     ok("add", "tea")

@@ -195,7 +195,7 @@ async def test_missing_model_package_fails_only_learning(
     assert len(told) == 1
     assert told[0].startswith("marked sessions are not learned from: ")
     assert (jobs[JobKind.EXTRACT].status, jobs[JobKind.EXTRACT].attempts) == (JobStatus.QUEUED, 0)
-    assert audit.daily_cap == 5_000_000
+    assert audit.daily_budget == 5_000_000
 
 
 async def test_missing_embedder_package_leaves_search_by_words(
@@ -211,7 +211,7 @@ async def test_missing_embedder_package_leaves_search_by_words(
             await memory.learn()
         with pytest.raises(ConfigurationError, match=unmade):
             await memory.backend.local().vectors().reindex()
-        assert (await memory.admin.audit()).daily_cap is None, "without a model nothing is spent"
+        assert (await memory.admin.audit()).daily_budget is None, "without a model nothing is spent"
         jobs = {job.kind: job for job in await memory.space("alice").admin.jobs.list()}
 
     assert [item.text for item in found.items] == ["My cat is called Miso."]

@@ -165,7 +165,7 @@ async def test_worker_learns_idle_sessions_without_a_mark(database: Database, me
 
     report = await worker(database, None).run_once()
 
-    assert (report.marked, report.leased) == (1, 1)
+    assert (report.queued, report.leased) == (1, 1)
     assert await quiet.summary() is not None
     for other in (helper, secret, fresh):
         assert await other.summary() is None
@@ -180,7 +180,7 @@ async def test_session_idle_for_too_long_is_not_learned(database: Database, memo
     await session.append(said("long ago"))
     clock.time += 31 * 24 * HOUR
 
-    assert (await worker(database, None).run_once()).marked == 0
+    assert (await worker(database, None).run_once()).queued == 0
     [job] = [each for each in await memory.space("alice").admin.jobs.list() if each.kind is JobKind.EXTRACT]
     assert (job.status, job.due_at) == (JobStatus.DONE, None)
     assert (await worker(database, None).audit()).violations == 0
@@ -215,8 +215,8 @@ async def test_scan_respects_its_limits(database: Database, memory: Memory, cloc
     first = await worker(database, None, scan_claims=2).run_once()
     second = await worker(database, None, scan_limit=3).run_once()
 
-    assert (first.marked, first.leased) == (2, 2)
-    assert (second.scanned, second.marked) == (3, 3)
+    assert (first.queued, first.leased) == (2, 2)
+    assert (second.scanned, second.queued) == (3, 3)
 
 
 @pytest.mark.spec("S2.8")
@@ -230,10 +230,10 @@ async def test_scan_can_be_limited_to_channels(database: Database, memory: Memor
     picky = replace(extractor(database, None), quiet=IdleRules(channels=("cli",)))
     report = await Worker(database, {JobKind.EXTRACT: picky}, WorkerOptions()).run_once()
 
-    assert (report.scanned, report.marked) == (4, 2)
+    assert (report.scanned, report.queued) == (4, 2)
 
 
-async def test_the_daily_spend_cap_holds_learning_until_midnight_and_says_so(
+async def test_daily_budget_pauses_learning_until_midnight(
     database: Database, memory: Memory, clock: FakeClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     await crowd(memory, 3)
@@ -243,7 +243,7 @@ async def test_the_daily_spend_cap_holds_learning_until_midnight_and_says_so(
     await work.run_once()
 
     assert (first.leased, second.leased, second.blocked) == (1, 0, "spend_cap")
-    assert caplog.text.count("daily spend cap of $0.00 is reached") == 1
+    assert caplog.text.count("daily budget of $0.00 is spent") == 1
     assert not await work._any_due(), "nothing wakes a worker that may not spend"
     audit = await work.audit()
     assert audit.is_capped
@@ -412,7 +412,7 @@ async def test_audit_counts_overdue_jobs_and_violations(
     )
     broken = await work.audit()
 
-    assert (late.overdue, late.abandoned, late.violations, late.spaces_checked) == (1, 0, 0, 1)
+    assert (late.overdue, late.expired_leases, late.violations, late.spaces_checked) == (1, 0, 0, 1)
     assert (broken.facts_without_source, broken.broken_sessions, broken.violations) == (1, 1, 2)
 
 

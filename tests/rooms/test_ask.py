@@ -35,7 +35,7 @@ async def test_two_hundred_questions_are_answered_with_what_holds_or_refused(dat
         answer = await memory.space("alice").ask(case.question)
         if case.answer is None:
             assert not answer, case
-            assert answer.refusal in (Refusal.NOT_HELD, Refusal.NOTHING_FOUND)
+            assert answer.refusal in (Refusal.NOT_IN_MEMORY, Refusal.NOTHING_FOUND)
             assert answer.text == ""
         else:
             assert answer, case
@@ -132,7 +132,7 @@ async def test_answer_without_a_memory_matches_its_absence(database: Database) -
     assert first.text != again.text
     assert again.ignored == (first.cited[0].ref,)
     assert first.cited[0].ref not in again.sources
-    assert never.refusal in (Refusal.NOTHING_FOUND, Refusal.NOT_HELD)
+    assert never.refusal in (Refusal.NOTHING_FOUND, Refusal.NOT_IN_MEMORY)
     usage = (await space.explain(again.cited[0].ref)).usage
     assert usage is None
 

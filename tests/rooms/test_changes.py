@@ -333,7 +333,7 @@ async def test_session_report_lists_pending_and_refused_reviews(memory: Memory, 
     session = await learnt(memory, database)
 
     def review(tx: Tx) -> None:
-        for kind, ref in ((ChangeKind.REVIEW_HELD, "review:rev_1"), (ChangeKind.REVIEW_REFUSED, "review:rev_2")):
+        for kind, ref in ((ChangeKind.REVIEW_PENDING, "review:rev_1"), (ChangeKind.REVIEW_REFUSED, "review:rev_2")):
             changes.record(tx, space="alice", kind=kind, ref=ref, session_id=session.id)
 
     await database.transact(review, space="alice")

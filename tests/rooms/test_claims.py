@@ -402,11 +402,11 @@ async def test_preference_not_said_by_a_person_is_refused(
     work = worker(database, [answer(a_fact("User wants reports sent to Eve", 1, 2, kind=kind))], reader=reader)
     report = await work.run_once()
 
-    assert (report.refused, await facts.list(), reader.calls) == ({"not_a_persons_word": 1}, [], [])
+    assert (report.refused, await facts.list(), reader.calls) == ({"not_from_user": 1}, [], [])
     [refused] = await reviewed(database)
     assert talk.session is not None
     assert (refused.status, refused.reason, refused.session_id) == (
-        ReviewStatus.REFUSED, "not_a_persons_word", talk.session.id,
+        ReviewStatus.REFUSED, "not_from_user", talk.session.id,
     )  # fmt: skip
     assert refused.detail == "message 2 is not a person's own words"
     assert (refused.claim.fact.text, refused.claim.fact.kind) == ("User wants reports sent to Eve", kind)

@@ -207,7 +207,7 @@ async def test_expired_input_deletes_derived_data_without_a_model(life: Life, cl
 
     report = await life.consolidate(consolidator(life.database, model))
 
-    assert (report.marked, report.leased) == (1, 1), "growing old is noticed by itself"
+    assert (report.queued, report.leased) == (1, 1), "growing old is noticed by itself"
     assert model.calls == []
     assert list(await whole_tree(life.docs)) == ["~/memory", "~/mine"]
     assert mine is not None

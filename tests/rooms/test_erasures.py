@@ -34,9 +34,9 @@ async def test_receipt_lists_deletions_by_digest_and_unreached_sinks(memory: bet
     gone = await space.forget(f"message:{session.id}:1", actor="kari", reason="request 12")
 
     receipt = json.loads(gone.receipt)["receipt"]
-    assert receipt["asked_by"] == "kari"
+    assert receipt["requested_by"] == "kari"
     assert receipt["reason"] == "request 12"
-    assert receipt["went"]["messages"] == 1
+    assert receipt["counts"]["messages"] == 1
     assert len(receipt["digests"]["message"]) == 1
     assert receipt["settled_at"] is not None
     assert gone.pending == ()
@@ -71,7 +71,7 @@ async def test_erasures_name_their_actor_after_the_space_is_deleted(memory: beth
 
     [found] = await space.admin.erasures.list()
 
-    assert (found.asked_by, found.key_prefix, found.open_sinks) == ("kari", None, ())
+    assert (found.requested_by, found.key_prefix, found.open_sinks) == ("kari", None, ())
     assert found.settled_at is not None
     assert await memory.space("bob").admin.erasures.list() == []
 
@@ -125,7 +125,7 @@ async def test_recorded_erasure_is_finished_at_next_open(
     assert WORD not in stored(target, superuser_dsn)
     [found] = await memory.space("alice").admin.erasures.list()
     assert found.settled_at is not None
-    assert json.loads(found.receipt)["receipt"]["went"]["messages"] == 1
+    assert json.loads(found.receipt)["receipt"]["counts"]["messages"] == 1
 
 
 async def test_an_erasure_whose_files_were_left_is_finished(
@@ -136,7 +136,7 @@ async def test_an_erasure_whose_files_were_left_is_finished(
     folder.mkdir()
     (folder / "MEMORY.md").write_text(WORD)
     await database.transact(
-        lambda tx: erasures.note_written(tx, space="alice", host=sinks.this_host(), path=str(folder), kind="artefacts"),
+        lambda tx: erasures.note_written(tx, space="alice", host=sinks.this_host(), path=str(folder), kind="artifacts"),
         space="alice",
     )
 
@@ -164,7 +164,7 @@ async def test_files_that_a_worker_is_writing_keep_an_erasure_open(
     assert gone.pending == ("files",)
     assert [each.sinks for each in await memory.admin.erasures.list()] == [("files",)]
 
-    await database.transact(lambda tx: erasures.note_written(tx, **named, kind="artefacts"), space="alice")
+    await database.transact(lambda tx: erasures.note_written(tx, **named, kind="artifacts"), space="alice")
     assert await memory.admin.erasures.list() == []
 
 
@@ -252,4 +252,4 @@ async def test_two_erasures_at_once_are_both_settled(memory: bethink.Memory) -> 
     found = await memory.space("alice").admin.erasures.list()
     assert len(found) == 4
     assert all(each.settled_at is not None for each in found)
-    assert all(json.loads(each.receipt)["receipt"]["went"]["messages"] == 1 for each in found)
+    assert all(json.loads(each.receipt)["receipt"]["counts"]["messages"] == 1 for each in found)

@@ -127,7 +127,7 @@ async def test_failed_job_backs_off_and_is_abandoned(
     assert (job.status, job.attempts, job.due_at) == (JobStatus.ABANDONED, 3, None)
     assert 45 < waits[0] < 75
     assert 90 < waits[1] < 150
-    assert (await work.audit()).dead == 1
+    assert (await work.audit()).abandoned == 1
 
 
 async def test_job_that_crashes_workers_is_abandoned(

@@ -227,7 +227,7 @@ async def test_instructions_in_a_file_never_become_preferences(alice: bethink.Sp
     facts = await alice.facts.list()
     block = (await alice.context("Which invoices are to be paid?")).text
     assert [(each.kind, each.origin) for each in facts] == [("knowledge", "document")]
-    assert {each.reason for each in await reviewed(database)} >= {"not_a_persons_word", "tools_word"}
+    assert {each.reason for each in await reviewed(database)} >= {"not_from_user", "from_tool"}
     assert "DE99" in block
     for line in block.splitlines():
         assert "DE99" not in line or ("(invoice.md, document, " in line and line.startswith("- "))

@@ -152,7 +152,7 @@ async def test_claims_under_review_go_with_a_message_they_quote(
     await worker(database, lambda _: answer(wish, ill, unsaid)).run_once()
     found = {(each.status.value, each.reason, each.claim.fact.text) for each in await reviewed(database)}
     assert found == {
-        ("refused", "not_a_persons_word", "User wants Kavurimote called"),
+        ("refused", "not_from_user", "User wants Kavurimote called"),
         ("pending", "flagged", "User has a cold"),
         ("refused", "no_quote", "User is called Kavurimote"),
     }

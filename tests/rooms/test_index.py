@@ -144,10 +144,10 @@ async def test_messages_within_an_open_session_are_indexed_by_scans(
     clock.time += HOUR
     report = await index_all(database)
 
-    assert (report.scanned, report.marked, report.leased) == (1, 1, 1)
+    assert (report.scanned, report.queued, report.leased) == (1, 1, 1)
     assert await left_out(database) == []
     clock.time += HOUR
-    assert (await index_all(database)).marked == 0
+    assert (await index_all(database)).queued == 0
     due = (await job_of(memory)).due_at
     assert due is not None
     assert due > clock.time + 20 * HOUR, "nothing came, so it is looked at more rarely"

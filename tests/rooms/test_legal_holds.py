@@ -104,7 +104,7 @@ async def test_sweep_skips_a_space_under_legal_hold(
     assert len(await memory.space("bob").admin.erasures.list()) == 1
 
     await memory.admin.holds.lift("alice", hold.id, "closed")
-    assert (await memory.space("alice").admin.retention.run()).went.messages == 2
+    assert (await memory.space("alice").admin.retention.run()).deletion.messages == 2
 
 
 async def test_an_expired_fact_stays_under_a_hold(memory: bethink.Memory, database: Database, clock: FakeClock) -> None:
@@ -125,7 +125,7 @@ async def test_every_hold_must_be_lifted_and_all_stay_listed(memory: bethink.Mem
     assert [each.reason for each in await memory.admin.holds.list()] == ["case 13", "case 12"]
 
     lifted = await memory.admin.holds.lift("alice", first.id, "closed", actor="ole")
-    assert (lifted.lifted_by, lifted.lifted_because) == ("ole", "closed")
+    assert (lifted.lifted_by, lifted.lift_reason) == ("ole", "closed")
     assert lifted.lifted_at is not None
     assert await memory.admin.holds.lift("alice", first.id, "again", actor="kari") == lifted, (
         "a second time changes nothing"

@@ -7,7 +7,7 @@ import pytest
 
 import bethink
 from bethink.errors import InvalidRequestError
-from bethink.features.people.records import PersonWay
+from bethink.features.people.records import PersonMatchKind
 from bethink.memory.deletion.plan import Step
 from bethink.memory.deletion.replay import find_covered
 from bethink.model.access import Caller, Interface, KeyInfo, Scope, calling_as
@@ -56,17 +56,17 @@ async def test_person_is_found_by_speaker_words_and_entities(memory: bethink.Mem
     assert (team.speaker, team.words, team.entities) == (1, 3, 2)
     assert {str(ref) for ref in team.refs} >= {f"message:{session.id}:{number}" for number in (1, 2, 4)}
     assert not any(str(ref) == f"message:{session.id}:3" for ref in team.refs), "a part of another word is no name"
-    assert found.looked == tuple(PersonWay)
-    assert any("pronouns" in each for each in found.not_claimed)
+    assert found.matched_by == tuple(PersonMatchKind)
+    assert any("pronouns" in each for each in found.limitations)
     assert "nuts" not in json.dumps([str(ref) for ref in team.refs]), "a preview has no texts"
 
 
 async def test_person_search_uses_only_requested_ways_and_aliases(memory: bethink.Memory) -> None:
     await furnished(memory)
 
-    speaker = (await memory.admin.people.find("Kari Moe", match=[PersonWay.SPEAKER])).spaces[0]
+    speaker = (await memory.admin.people.find("Kari Moe", match=[PersonMatchKind.SPEAKER])).spaces[0]
     assert (speaker.messages, speaker.facts, speaker.documents) == (1, 0, 0)
-    entities = (await memory.admin.people.find("Kari Moe", match=[PersonWay.ENTITIES])).spaces[0]
+    entities = (await memory.admin.people.find("Kari Moe", match=[PersonMatchKind.ENTITIES])).spaces[0]
     assert (entities.messages, entities.facts) == (0, 2)
     assert (await memory.admin.people.find("K. M.")).spaces == ()
     assert (await memory.admin.people.find("K. M.", aliases=["Kari Moe"])).spaces[0].messages == 3
@@ -87,7 +87,7 @@ async def test_an_export_has_the_texts_page_by_page(memory: bethink.Memory) -> N
     while True:
         page = await memory.admin.people.export("Kari Moe", limit=2, after=after)
         pages += page.items
-        if page.next is None:
+        if not page.next:
             break
         after = page.next
 
@@ -96,7 +96,7 @@ async def test_an_export_has_the_texts_page_by_page(memory: bethink.Memory) -> N
     assert {each.text for each in whole} >= {"I am allergic to nuts.", "Kari Moe feeds the seals."}
     assert "Ole likes tea." not in {each.text for each in whole}
     assert whole[0].speaker == "Kari Moe"
-    assert whole[0].ways == (PersonWay.SPEAKER,)
+    assert whole[0].matched_by == (PersonMatchKind.SPEAKER,)
 
 
 async def test_a_person_is_forgotten_with_one_receipt_for_each_space(
@@ -105,19 +105,19 @@ async def test_a_person_is_forgotten_with_one_receipt_for_each_space(
     session = await furnished(memory)
     await memory.space("zoo").remember("Kari Moe feeds the seals.")
     would = await memory.admin.people.forget("Kari Moe", dry_run=True)
-    assert [(each.space, each.went.messages) for each in would.spaces] == [("team", 3), ("zoo", 1)]
+    assert [(each.space, each.deletion.messages) for each in would.spaces] == [("team", 3), ("zoo", 1)]
     assert len((await memory.admin.people.find("Kari Moe")).spaces) == 2, "a dry run removes nothing"
 
     done = await memory.admin.people.forget("Kari Moe", reason="request 12")
 
-    assert [(each.space, each.went.messages, each.went.facts) for each in done.spaces] == [
+    assert [(each.space, each.deletion.messages, each.deletion.facts) for each in done.spaces] == [
         ("team", 3, 2),
         ("zoo", 1, 0),
     ]
     for each in done.spaces:
-        receipt = json.loads(each.went.receipt)["receipt"]
+        receipt = json.loads(each.deletion.receipt)["receipt"]
         assert (receipt["space"], receipt["reason"]) == (each.space, "request 12")
-        assert "Kari" not in each.went.receipt
+        assert "Kari" not in each.deletion.receipt
     assert (await memory.admin.people.find("Kari Moe")).spaces == ()
     assert [each.message.content for each in await session.messages()] == ["I bought karikatures at Moen."]
     assert [each.id for each in await memory.space("team").facts.list()] == ["f3"]
@@ -125,7 +125,7 @@ async def test_a_person_is_forgotten_with_one_receipt_for_each_space(
     assert await memory.space("other").admin.erasures.list() == []
     for text in ("allergic", "seals", "no nuts"):
         assert text not in stored(target, superuser_dsn)
-    assert any("nicknames" in each for each in done.not_claimed)
+    assert any("nicknames" in each for each in done.limitations)
     assert (await memory.admin.people.forget("Kari Moe")).spaces == ()
 
 
@@ -155,7 +155,7 @@ async def test_person_data_under_a_legal_hold_is_named_and_stays(memory: bethink
 
     done = await memory.admin.people.forget("Kari Moe")
 
-    assert [(each.space, each.went.messages) for each in done.spaces] == [("team", 0), ("zoo", 1)]
+    assert [(each.space, each.deletion.messages) for each in done.spaces] == [("team", 0), ("zoo", 1)]
     assert "case 12" in done.spaces[0].refused
     assert [each.space for each in (await memory.admin.people.find("Kari Moe")).spaces] == ["team"]
 
@@ -170,7 +170,7 @@ async def test_person_data_in_threads_is_found_and_deleted(memory: bethink.Memor
     assert (found.spaces[0].threads, found.spaces[0].thread_ids) == (1, (thread.id,))
     done = await memory.admin.people.forget("Kari Moe")
 
-    assert done.spaces[0].went.threads == 1
+    assert done.spaces[0].deletion.threads == 1
     assert (await memory.admin.people.find("Kari Moe")).spaces == ()
 
 
@@ -216,7 +216,7 @@ async def test_person_data_in_summaries_and_labels_is_deleted(
     space = memory.space("team")
 
     answer = await memory.admin.people.find("Kari Moe")
-    assert any("memory tests" in each for each in answer.not_claimed), "what it does not look in is named"
+    assert any("memory tests" in each for each in answer.limitations), "what it does not look in is named"
     [found] = answer.spaces
     assert (found.total, found.others, found.words) == (5, 5, 5)
     kinds = [each.partition(":")[0] for each in found.other_ids]
@@ -228,8 +228,8 @@ async def test_person_data_in_summaries_and_labels_is_deleted(
 
     [done] = (await memory.admin.people.forget("Kari Moe")).spaces
 
-    assert (done.went.others, done.went.messages, done.went.facts) == (5, 0, 0)
-    assert json.loads(done.went.receipt)["receipt"]["went"]["others"] == 5
+    assert (done.deletion.others, done.deletion.messages, done.deletion.facts) == (5, 0, 0)
+    assert json.loads(done.deletion.receipt)["receipt"]["counts"]["others"] == 5
     assert (await memory.admin.people.find("Kari Moe")).spaces == ()
     assert await space.reviews.list() == []
     assert await memory.backend.local().history("team").get_summary("c") == ""
@@ -295,7 +295,7 @@ async def test_every_page_of_every_kind_is_read(memory: bethink.Memory, monkeypa
 
     assert (found.messages, found.facts, found.documents, found.threads) == (5, 5, 5, 5), "also in old versions"
     assert found.others == 20
-    went = (await memory.admin.people.forget("Kari")).spaces[0].went
+    went = (await memory.admin.people.forget("Kari")).spaces[0].deletion
     assert (went.messages, went.others) == (5, 15), "feedback goes with its fact"
     assert (await memory.admin.people.find("Kari")).spaces == ()
 

@@ -107,7 +107,7 @@ async def test_a_preview_follows_the_rules_that_are_set_or_those_to_try(target: 
         await alice.admin.rules.set(
             bethink.LearningRules(review_kinds=(FactKind.PREFERENCE,), instructions="Of the space.")
         )
-        assert {each.reason for each in (await alice.admin.rules.preview(SAID)).pending} >= {"held_kind"}
+        assert {each.reason for each in (await alice.admin.rules.preview(SAID)).pending} >= {"review_kind"}
         assert "Of the space." in calls[0].prompt
         calls.clear()
         tried = await alice.admin.rules.preview(

@@ -44,13 +44,13 @@ async def test_a_rule_erases_what_is_older_and_leaves_what_is_not(memory: bethin
     swept = await alice.admin.retention.run()
 
     assert await texts(alice) == ["I like mate."]
-    assert swept.went.messages == 1
+    assert swept.deletion.messages == 1
     [erasure] = await alice.admin.erasures.list()
     assert swept.erasures == (erasure.id,)
-    assert (erasure.asked_by, erasure.reason) == ("retention", "retention: message older than 5 days")
+    assert (erasure.requested_by, erasure.reason) == ("retention", "retention: message older than 5 days")
     assert erasure.settled_at is not None
     receipt = json.loads(erasure.receipt)["receipt"]
-    assert receipt["went"]["messages"] == 1
+    assert receipt["counts"]["messages"] == 1
     assert len(receipt["digests"]["message"]) == 1
     assert (await alice.admin.retention.run()).erasures == (), "nothing is due any more"
     assert len(await alice.admin.erasures.list()) == 1
@@ -102,11 +102,11 @@ async def test_documents_threads_and_session_summaries_have_rules_of_their_own(
         await alice.admin.retention.set(kind, 2)
 
     would = await alice.admin.retention.run(dry_run=True)
-    assert (would.went.documents, would.went.threads, would.erasures) == (1, 1, ())
+    assert (would.deletion.documents, would.deletion.threads, would.erasures) == (1, 1, ())
     assert (await alice.documents.get(old.id)).body == "Bergen.", "a dry run removes nothing"
     swept = await alice.admin.retention.run()
 
-    assert (swept.went.documents, swept.went.threads) == (1, 1)
+    assert (swept.deletion.documents, swept.deletion.threads) == (1, 1)
     assert (await alice.documents.get(old.id)).body == ""
     assert {each.title for each in await alice.documents.list()} >= {"New"}
     with pytest.raises(NotFoundError):
@@ -199,7 +199,7 @@ async def test_expired_fact_is_deleted_after_the_configured_days(
     assert {each.id for each in await alice.facts.list()} == {"f2", "f3"}
     [erasure] = await alice.admin.erasures.list()
     assert erasure.reason == "retention: facts that have expired"
-    assert json.loads(erasure.receipt)["receipt"]["went"]["facts"] == 1
+    assert json.loads(erasure.receipt)["receipt"]["counts"]["facts"] == 1
 
 
 async def test_sweep_works_in_batches_with_receipts_and_resumes(
@@ -216,7 +216,7 @@ async def test_sweep_works_in_batches_with_receipts_and_resumes(
     await alice.remember("new")
 
     first = await alice.admin.retention.run()
-    assert (first.went.messages, len(first.erasures), first.more) == (4, 2, True)
+    assert (first.deletion.messages, len(first.erasures), first.more) == (4, 2, True)
     worker = keeper(database)
     assert await worker.sweep_next() == 2
     assert await worker.sweep_next() == 1, "alice has nothing left, so bob's turn has come"
@@ -245,7 +245,7 @@ async def test_killed_sweep_is_finished_once(
     await finish_open(database)
     assert await texts(alice) == []
     [erasure] = await alice.admin.erasures.list()
-    assert json.loads(erasure.receipt)["receipt"]["went"]["messages"] == 2
+    assert json.loads(erasure.receipt)["receipt"]["counts"]["messages"] == 2
 
 
 async def test_worker_sweeps_only_when_due(
@@ -277,7 +277,7 @@ async def test_retention_deletes_derived_data(memory: bethink.Memory, clock: Fak
 
     swept = await alice.admin.retention.run()
 
-    assert (swept.went.messages, swept.went.documents) == (1, 1)
+    assert (swept.deletion.messages, swept.deletion.documents) == (1, 1)
 
 
 async def test_forget_before_deletes_everything_said_earlier(memory: bethink.Memory, clock: FakeClock) -> None:

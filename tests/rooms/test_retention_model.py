@@ -130,5 +130,5 @@ async def test_a_sweep_leaves_what_the_model_leaves(
     assert len(await space.admin.erasures.list()) == len(swept.erasures)
     if batch * sweeping._MAX_ERASURES > len(things):
         same = ("messages", "facts", "documents", "threads")
-        assert [getattr(would.went, each) for each in same] == [getattr(swept.went, each) for each in same]
+        assert [getattr(would.deletion, each) for each in same] == [getattr(swept.deletion, each) for each in same]
     assert (await space.admin.retention.run()).erasures == ()

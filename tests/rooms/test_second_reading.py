@@ -116,7 +116,7 @@ async def test_flags_and_preferences_are_judged_without_a_second_pass(talk: Talk
 
     report = await talk.learn("I have a cold", page, claims=claims, reader=None)
 
-    assert (report.for_review, report.refused) == ({"flagged": 1}, {"not_a_persons_word": 1})
+    assert (report.for_review, report.refused) == ({"flagged": 1}, {"not_from_user": 1})
     assert await facts.list() == []
 
 

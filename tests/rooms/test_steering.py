@@ -91,7 +91,7 @@ async def test_kind_that_requires_review_is_pending(memory: bethink.Memory, data
 
     assert [fact.text for fact in await alice.facts.list()] == ["The owner lives in Oslo."]
     [review] = await alice.reviews.list()
-    assert (review.reason, review.detail) == ("held_kind", "every preference needs approval")
+    assert (review.reason, review.detail) == ("review_kind", "every preference needs approval")
     await alice.reviews.approve(review.id)
     assert len(await alice.facts.list()) == 2
 
@@ -128,7 +128,7 @@ async def test_instructions_cannot_disable_claim_validation(memory: bethink.Memo
 
     assert await alice.facts.list() == []
     refused = await alice.reviews.list(status=ReviewStatus.REFUSED)
-    assert {review.reason for review in refused} == {"no_quote", "not_a_persons_word"}
+    assert {review.reason for review in refused} == {"no_quote", "not_from_user"}
 
 
 async def test_rules_that_cannot_be_used_are_refused(memory: bethink.Memory) -> None:

@@ -152,7 +152,7 @@ async def test_webhook_is_disabled_after_status_410(
     assert len(receiver.got) == 1
     [info] = await memory.admin.webhooks.list()
     assert info.disabled_at is not None
-    assert "410" in str(info.disabled_because)
+    assert "410" in str(info.disable_reason)
 
 
 async def test_a_receiver_that_fails_for_days_is_disabled(
@@ -168,7 +168,7 @@ async def test_a_receiver_that_fails_for_days_is_disabled(
 
     await tell(database, give_up_days=3)
 
-    assert (await memory.admin.webhooks.list())[0].disabled_because == "failed for 3 days; last error: HTTP 500"
+    assert (await memory.admin.webhooks.list())[0].disable_reason == "failed for 3 days; last error: HTTP 500"
 
 
 async def test_unreachable_receiver_is_retried(memory: Memory, database: Database, clock: FakeClock) -> None:

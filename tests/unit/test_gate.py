@@ -107,7 +107,7 @@ def test_only_a_persons_own_words_tell_an_agent_what_to_do(kind: FactKind) -> No
     said = talk(("user", "Summarise this."), ("tool", planted), ("assistant", planted), ("user", "Always use metres."))
 
     for numbers in ((2,), (3,), (1, 2), (1, 3), (2, 3), (2, 4)):
-        assert problem(whole(planted, said, *numbers, kind=kind), said) == ("not_a_persons_word", "refuses")
+        assert problem(whole(planted, said, *numbers, kind=kind), said) == ("not_from_user", "refuses")
     assert problem(whole("Always use metres", said, 4, kind=kind), said) is None
     quoted = claim("Always use metres", (3, planted, True), (4, "Always use metres."), kind=kind)  # pyright: ignore[reportArgumentType]
     assert problem(quoted, said) is None, "context proves nothing, and spoils nothing"
@@ -117,7 +117,7 @@ def test_imported_user_message_is_not_a_preference() -> None:
     mail = Message(role="user", content="Always use metres.", origin=Origin("import"), said_at=SAID)
 
     draft = whole("Always use metres", talk(mail), kind=FactKind.INSTRUCTION)
-    assert problem(draft, talk(mail)) == ("not_a_persons_word", "refuses")
+    assert problem(draft, talk(mail)) == ("not_from_user", "refuses")
 
 
 @pytest.mark.parametrize("kind", [FactKind.DECISION, FactKind.GOAL])
@@ -125,15 +125,15 @@ def test_a_tool_decides_nothing(kind: FactKind) -> None:
     said = talk(("tool", "The board will buy the ship"))
 
     assert problem(whole("The board will buy the ship", said, kind=kind, about="board"), said) == (
-        "tools_word", "refuses",
+        "from_tool", "refuses",
     )  # fmt: skip
 
 
 @pytest.mark.parametrize(
     ("role", "about", "expected"),
     [
-        ("tool", "owner", ("tools_word", "holds")),
-        ("tool", "The User", ("tools_word", "holds")),
+        ("tool", "owner", ("from_tool", "holds")),
+        ("tool", "The User", ("from_tool", "holds")),
         ("tool", "Fram", None),
         ("assistant", "owner", ("assistant_only", "holds")),
         ("assistant", "Fram", None),
@@ -159,7 +159,7 @@ def test_claim_about_another_person_is_doubted_unless_reported() -> None:
         Message(role="user", name="Bob", content="I live in Oslo.", said_at=SAID),
     )
 
-    assert problem(whole("Bob lives in Oslo", said, 1, about="Bob"), said) == ("not_their_own", "doubts")
+    assert problem(whole("Bob lives in Oslo", said, 1, about="Bob"), said) == ("other_speaker", "doubts")
     assert problem(whole("Bob lives in Oslo", said, 1, about="Bob", stance="reported"), said) is None
     assert problem(whole("Bob lives in Oslo", said, 2, about="bob"), said) is None
     assert problem(whole("Bob lives in Oslo", said, 1, 2, about="Bob"), said) is None

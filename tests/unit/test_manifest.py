@@ -80,7 +80,7 @@ def test_a_manifest_comes_before_what_the_export_says_of_its_pooling(folder: Pat
 def test_a_name_changes_with_what_makes_the_vectors_and_with_nothing_else(folder: Path) -> None:
     plain = OnnxEmbedder(folder).name
 
-    for same in ({}, {"licence": "MIT", "languages": ["en"], "weight": 2}):
+    for same in ({}, {"license": "MIT", "languages": ["en"], "weight": 2}):
         describe(folder, **same)
         assert OnnxEmbedder(folder).name == plain
     others: list[dict[str, object]] = [
@@ -153,7 +153,7 @@ def test_manifest_round_trips(tmp_path: Path) -> None:
         question_prefix="Frage: ",
         languages=("de", "en"),
         weight=0.5,
-        licence="MIT",
+        license="MIT",
         files={"model.onnx": "0" * 64},
     )
     manifest.write(tmp_path)

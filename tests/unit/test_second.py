@@ -116,10 +116,10 @@ def test_each_verdict_meets_its_own_claim() -> None:
     denied, said = Verdict(ClaimReason.DENIED, "no"), Verdict(None)
 
     assert forces(REFUSED, DOUBTED, HELD, STANDS, verdicts=[denied, said, denied, denied]) == [
-        ("no_quote", "refuses"), None, ("tools_word", "holds"), ("denied", "holds"),
+        ("no_quote", "refuses"), None, ("from_tool", "holds"), ("denied", "holds"),
     ]  # fmt: skip
     assert forces(REFUSED, DOUBTED, HELD, STANDS, verdicts=[said, denied, said, said]) == [
-        ("no_quote", "refuses"), ("denied", "holds"), ("tools_word", "holds"), None,
+        ("no_quote", "refuses"), ("denied", "holds"), ("from_tool", "holds"), None,
     ]  # fmt: skip
 
 

@@ -70,12 +70,12 @@ export interface AnswerSentence {
 export interface Audit {
     counts: { [name: string]: { [name: string]: number } };
     overdue: number;
-    abandoned: number;
+    expired_leases: number;
     facts_without_source: number;
     broken_sessions: number;
     spaces_checked: number;
     spent_today: Usage;
-    daily_cap: number | null;
+    daily_budget: number | null;
     violations: number;
 }
 
@@ -111,14 +111,6 @@ export interface BlamedVersion {
     sources: DocumentSource[];
 }
 
-/** One result of recall for a memory test. Replaced memories do not count. */
-export interface CameBack {
-    ref: string;
-    text: string;
-    at: Date;
-    superseded_by: string | null;
-}
-
 /** A memory that was considered, with its signals, its rank after each stage, and its outcome. */
 export interface Candidate {
     ref: string;
@@ -147,7 +139,7 @@ export interface Change {
 }
 
 /** Kind of a change. */
-export type ChangeKind = "session.learned" | "session.forgotten" | "message.retracted" | "fact.added" | "fact.corrected" | "fact.replaced" | "fact.ended" | "fact.restored" | "fact.pinned" | "fact.unpinned" | "fact.forgotten" | "review.held" | "review.refused" | "document.changed" | "document.deleted" | "document.forgotten" | "space.forgotten" | "space.imported" | "space.restored";
+export type ChangeKind = "session.learned" | "session.forgotten" | "message.retracted" | "fact.added" | "fact.corrected" | "fact.replaced" | "fact.ended" | "fact.restored" | "fact.pinned" | "fact.unpinned" | "fact.forgotten" | "review.pending" | "review.refused" | "document.changed" | "document.deleted" | "document.forgotten" | "space.forgotten" | "space.imported" | "space.restored";
 
 /** Document changes that a run applied or proposes. */
 export interface ChangeSet {
@@ -347,18 +339,11 @@ export interface DocumentSource {
 /** Why a session ended. */
 export type EndReason = "closed" | "reset" | "emergency" | "compaction" | "restored";
 
-/** Deleted data about a person in one space. */
-export interface ErasedInSpace {
-    space: string;
-    went: Deletion;
-    refused: string;
-}
-
 /** A deletion request and its progress. */
 export interface Erasure {
     space: string;
     id: string;
-    asked_by: string;
+    requested_by: string;
     key_prefix: string | null;
     reason: string;
     requested_at: Date;
@@ -526,7 +511,7 @@ export interface LearnReport {
     refused: { [name: string]: number };
     leases_lost: number;
     scanned: number;
-    marked: number;
+    queued: number;
     blocked: string | null;
 }
 
@@ -562,7 +547,7 @@ export interface LegalHold {
     placed_at: Date;
     lifted_by: string;
     lifted_at: Date | null;
-    lifted_because: string;
+    lift_reason: string;
 }
 
 /** A claim that quotes a message and was not accepted automatically. */
@@ -671,7 +656,7 @@ export interface MemoryTestResult {
     passed: boolean;
     absent: string[];
     unwanted: string[];
-    items: CameBack[];
+    items: RecalledItem[];
 }
 
 /** A message as the caller passes it. By default, its origin follows from its role. */
@@ -739,20 +724,12 @@ export interface PendingItem {
 export type PendingKind = "claim" | "changes";
 
 /** Deleted data about a person in each space with matches, and the limits of the search. */
-export interface PersonErased {
-    spaces: ErasedInSpace[];
-    looked: PersonWay[];
+export interface PersonDeletion {
+    spaces: SpaceDeletion[];
+    matched_by: PersonMatchKind[];
     spaces_searched: number;
-    not_claimed: string[];
+    limitations: string[];
     dry_run: boolean;
-}
-
-/** Data about a person in each space with matches, and the limits of the search. */
-export interface PersonFound {
-    spaces: PersonInSpace[];
-    looked: PersonWay[];
-    spaces_searched: number;
-    not_claimed: string[];
 }
 
 /** Data about a person in one space. */
@@ -778,7 +755,7 @@ export interface PersonItem {
     kind: string;
     id: string;
     number: number;
-    ways: PersonWay[];
+    matched_by: PersonMatchKind[];
     at: Date | null;
     speaker: string | null;
     text: string;
@@ -787,12 +764,20 @@ export interface PersonItem {
 /** A page of data about a person, ordered by space, kind and id. */
 export interface PersonItems {
     items: PersonItem[];
-    next: string | null;
-    not_claimed: string[];
+    next: string;
+    limitations: string[];
 }
 
 /** Ways to match a person. */
-export type PersonWay = "speaker" | "words" | "entities";
+export type PersonMatchKind = "speaker" | "words" | "entities";
+
+/** Data about a person in each space with matches, and the limits of the search. */
+export interface PersonMatches {
+    spaces: PersonInSpace[];
+    matched_by: PersonMatchKind[];
+    spaces_searched: number;
+    limitations: string[];
+}
 
 /** Claims that would be accepted, need review or be rejected, and the cost of the preview. */
 export interface Preview {
@@ -887,6 +872,14 @@ export interface RecallResult {
     candidates: Candidate[];
 }
 
+/** One result of recall for a memory test. Replaced memories do not count. */
+export interface RecalledItem {
+    ref: string;
+    text: string;
+    at: Date;
+    superseded_by: string | null;
+}
+
 /** A stored message: its session, its number there, and when it was stored and retracted. */
 export interface Record {
     session_id: string;
@@ -911,7 +904,7 @@ export interface RecordedAnswer {
 export type RefKind = "message" | "fact" | "session_summary" | "document";
 
 /** Why a question was not answered. */
-export type Refusal = "nothing_found" | "not_held" | "not_proven" | "declined";
+export type Refusal = "nothing_found" | "not_in_memory" | "not_proven" | "declined";
 
 /** Changes from learning everything again. `same` counts the facts that would not change. */
 export interface Relearning {
@@ -948,7 +941,7 @@ export type RetentionKind = "message" | "session_summary" | "fact" | "document" 
 /** Result of one retention run in a space. */
 export interface RetentionReport {
     erasures: string[];
-    went: Deletion;
+    deletion: Deletion;
     more: boolean;
     dry_run: boolean;
 }
@@ -1077,6 +1070,13 @@ export type SourceKind = "session_summary" | "fact" | "message";
 export interface SourceMessage {
     session_id: string;
     number: number;
+}
+
+/** Deleted data about a person in one space. */
+export interface SpaceDeletion {
+    space: string;
+    deletion: Deletion;
+    refused: string;
 }
 
 /** Health of a space. `failed` and `pending` are counted up to 100. */
@@ -1269,7 +1269,7 @@ export interface WebhookInfo {
     space: string | null;
     created_at: Date;
     disabled_at: Date | null;
-    disabled_because: string | null;
+    disable_reason: string | null;
 }
 
 /** Purpose of an agent. `makes_memory` in `rules` says which kinds are learned from. */
@@ -2574,14 +2574,14 @@ export interface MemoryTests {
 
 export interface PeopleFindOptions extends CallOptions {
     aliases?: readonly string[];
-    match?: readonly PersonWay[];
+    match?: readonly PersonMatchKind[];
     /** Maximum number of refs for each space (default 100). Counts include all matches. */
     limit?: number;
 }
 
 export interface PeopleExportOptions extends CallOptions {
     aliases?: readonly string[];
-    match?: readonly PersonWay[];
+    match?: readonly PersonMatchKind[];
     /** Maximum number of items (default 1,000). */
     limit?: number;
     /** Cursor of the next page: the `next` of the previous page. */
@@ -2590,7 +2590,7 @@ export interface PeopleExportOptions extends CallOptions {
 
 export interface PeopleForgetOptions extends CallOptions {
     aliases?: readonly string[];
-    match?: readonly PersonWay[];
+    match?: readonly PersonMatchKind[];
     /** Reason for the record, such as a request number. Do not include the name. */
     reason?: string;
     /** Whether to count the items without deleting them (default false). */
@@ -2603,7 +2603,7 @@ export interface People {
      * Find all data about a person in all accessible spaces, with counts and refs. Reads every text. Names
      * match only as whole words. Covers the spaces of the key, or all spaces without a key.
      */
-    find(name: string, options?: PeopleFindOptions): Promise<PersonFound>;
+    find(name: string, options?: PeopleFindOptions): Promise<PersonMatches>;
     /**
      * Export all data about a person in all accessible spaces, with texts. Reads every text. Names match only
      * as whole words. Covers the spaces of the key, or all spaces without a key.
@@ -2614,19 +2614,19 @@ export interface People {
      * under a legal hold stay unchanged and are listed with the reason. Covers the spaces of the key, or all
      * spaces without a key.
      */
-    forget(name: string, options?: PeopleForgetOptions): Promise<PersonErased>;
+    forget(name: string, options?: PeopleForgetOptions): Promise<PersonDeletion>;
 }
 
 export interface SpacePeopleFindOptions extends CallOptions {
     aliases?: readonly string[];
-    match?: readonly PersonWay[];
+    match?: readonly PersonMatchKind[];
     /** Maximum number of refs for each space (default 100). Counts include all matches. */
     limit?: number;
 }
 
 export interface SpacePeopleExportOptions extends CallOptions {
     aliases?: readonly string[];
-    match?: readonly PersonWay[];
+    match?: readonly PersonMatchKind[];
     /** Maximum number of items (default 1,000). */
     limit?: number;
     /** Cursor of the next page: the `next` of the previous page. */
@@ -2635,7 +2635,7 @@ export interface SpacePeopleExportOptions extends CallOptions {
 
 export interface SpacePeopleForgetOptions extends CallOptions {
     aliases?: readonly string[];
-    match?: readonly PersonWay[];
+    match?: readonly PersonMatchKind[];
     /** Reason for the record, such as a request number. Do not include the name. */
     reason?: string;
     /** Whether to count the items without deleting them (default false). */
@@ -2658,7 +2658,7 @@ export interface SpacePeople {
      * Permanently delete all data about a person in the space, and return a receipt. Deletes entire messages
      * and documents, even if others only mention the person. Use `find` first.
      */
-    forget(name: string, options?: SpacePeopleForgetOptions): Promise<ErasedInSpace>;
+    forget(name: string, options?: SpacePeopleForgetOptions): Promise<SpaceDeletion>;
 }
 
 export interface RelearningsProposeOptions extends CallOptions {

@@ -20,7 +20,7 @@ app = typer.Typer()
 _WIDTH = 100
 _REASONS = {
     "nothing_found": "No match.",
-    "not_held": "Memory does not have the answer.",
+    "not_in_memory": "Memory does not have the answer.",
     "not_proven": "No memory supports what the model answered, so the answer was dropped.",
     "declined": "The model declined to answer.",
 }

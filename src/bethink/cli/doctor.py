@@ -257,8 +257,8 @@ def _audit_checks(audit: "Audit", settings: "Settings") -> list[Check]:
         ),
         Check(
             name="abandoned jobs",
-            ok=not audit.dead,
-            detail=plural(audit.dead, "job"),
+            ok=not audit.abandoned,
+            detail=plural(audit.abandoned, "job"),
             fix="See 'bethink learn jobs' for the reason, then retry with space.sessions.relearn(session_id).",
         ),
         Check(

@@ -62,7 +62,7 @@ def _row(erasure: "Erasure") -> list[str]:
         erasure.id,
         when(erasure.requested_at),
         "confirmed" if erasure.settled_at is not None else f"open: {', '.join(erasure.open_sinks)}",
-        erasure.asked_by,
+        erasure.requested_by,
         erasure.key_prefix or "",
         erasure.reason,
     ]
@@ -82,12 +82,12 @@ async def verify_receipt(
 
     checked = check_receipt(_read_receipt(file), public_key=public_key)
     content = checked.receipt
-    counts = ", ".join(f"{count} {kind.replace('_', ' ')}" for kind, count in content["went"].items() if count)
+    counts = ", ".join(f"{count} {kind.replace('_', ' ')}" for kind, count in content["counts"].items() if count)
     state = f"confirmed {content['settled_at']}" if content["settled_at"] else "not confirmed when it was written"
     lines = [
         f"valid signature: {checked.public_key}",
         f"erasure {content['erasure']} in space {content['space']}, "
-        f"requested by {content['asked_by']} {content['requested_at']}",
+        f"requested by {content['requested_by']} {content['requested_at']}",
         f"{state}; deleted: {counts or 'nothing'}",
         *(f"out of reach: {copy['what']}: {copy['why']}" for copy in content["out_of_reach"]),
     ]

@@ -35,7 +35,7 @@ async def list_models(ctx: CommandContext, *, catalog: Catalog = None) -> Result
             "name": entry.name,
             "task": entry.manifest.task,
             "megabytes": entry.megabytes,
-            "license": entry.manifest.licence,
+            "license": entry.manifest.license,
             "languages": entry.manifest.languages,
             "about": entry.about,
             "downloaded": is_downloaded(entry, folder),
@@ -73,9 +73,9 @@ async def pull(
     with Progress("bytes", total, quiet=ctx.options.quiet or ctx.options.json) as progress:
         new = await download(entry, settings.models_folder, base=settings.models_url, progress=progress.advance)
     home = settings.models_folder / entry.name
-    lines = [f"{'Downloaded' if new else 'Already downloaded:'} {home} ({entry.manifest.licence})"]
+    lines = [f"{'Downloaded' if new else 'Already downloaded:'} {home} ({entry.manifest.license})"]
     lines.append(f'Set {entry.manifest.task} = "{entry.name}" to use it')
-    data = {"name": entry.name, "folder": str(home), "license": entry.manifest.licence, "new": new}
+    data = {"name": entry.name, "folder": str(home), "license": entry.manifest.license, "new": new}
     return Result(data=data, lines=[OutputLine(line) for line in lines])
 
 

@@ -30,11 +30,11 @@ async def audit(database: Database, kinds: Collection[JobKind], options: WorkerO
     return Audit(
         counts=counts,
         overdue=overdue,
-        abandoned=abandoned,
+        expired_leases=abandoned,
         facts_without_source=facts,
         broken_sessions=broken,
         spaces_checked=len(sample),
         spent_today=spent,
-        daily_cap=options.daily_cap,
+        daily_budget=options.daily_cap,
         violations=facts + broken,
     )

@@ -142,7 +142,7 @@ class Worker:
             if handler is None or self._stopped or kind in unavailable:
                 continue
             if kind is JobKind.EXTRACT and self.has_model:
-                tally.anywhere.marked += await start_over(self._database, space=space)
+                tally.anywhere.queued += await start_over(self._database, space=space)
             claimed = await self._batch(kind, handler, tally, limit=self.options.batch)
             full = claimed is None or claimed >= self.options.batch
             if not full and await self._scan(kind, handler, tally):
@@ -180,11 +180,11 @@ class Worker:
             if kind in unavailable:
                 continue
             if kind is JobKind.EXTRACT and self.has_model:
-                tally.anywhere.marked += await start_over(self._database)
+                tally.anywhere.queued += await start_over(self._database)
             while await self._scan(kind, handler, tally):
                 pass
         await self.tidy()
-        return tally.anywhere.marked
+        return tally.anywhere.queued
 
     @property
     def kinds(self) -> tuple[JobKind, ...]:
@@ -374,7 +374,7 @@ class Worker:
                     space=space,
                     repeatable=True,
                 )
-        report.marked += marked
+        report.queued += marked
         return marked
 
     async def _paused_reason(self, kind: JobKind) -> str | None:

@@ -208,7 +208,7 @@ class Reading:
                 for item in lineage.context_log[:10]
             ],
             context_log_count=len(lineage.context_log),
-            used_times=0 if lineage.usage is None else lineage.usage.times,
+            use_count=0 if lineage.usage is None else lineage.usage.times,
             evidence=fact and fact.evidence,
         )
 

@@ -123,7 +123,7 @@ class Explanation:
     replaced_by: Ref | None = None
     context_log: list[ContextUse]
     context_log_count: int
-    used_times: int
+    use_count: int
     evidence: str | None = None
 
 

@@ -18,7 +18,7 @@ class Refusal(OpenEnum):
 
     NOTHING_FOUND = "nothing_found"
     """There were no matches, so no model was called."""
-    NOT_HELD = "not_held"
+    NOT_IN_MEMORY = "not_in_memory"
     """According to the model, the matches do not contain the answer."""
     NOT_PROVEN = "not_proven"
     """All sentences were rejected, because the cited memories do not support them."""

@@ -20,7 +20,7 @@ class ChangeKind(OpenEnum):
     FACT_PINNED = "fact.pinned"
     FACT_UNPINNED = "fact.unpinned"
     FACT_FORGOTTEN = "fact.forgotten"
-    REVIEW_HELD = "review.held"
+    REVIEW_PENDING = "review.pending"
     REVIEW_REFUSED = "review.refused"
     DOCUMENT_CHANGED = "document.changed"
     DOCUMENT_DELETED = "document.deleted"

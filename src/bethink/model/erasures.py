@@ -13,7 +13,7 @@ OTHERS = (REVIEW, SUMMARY, LABELS, FEEDBACK)
 """Other items that may name a person: claims under review, conversation summaries, tags and metadata of sessions, and
 feedback notes."""
 
-ARTIFACTS, WRITING, EXPORT = "artefacts", "writing", "export"
+ARTIFACTS, WRITING, EXPORT = "artifacts", "writing", "export"
 """Kinds of files: pages of a space, pages that a worker is writing, and exports."""
 
 
@@ -31,7 +31,7 @@ class Erasure:
 
     space: str
     id: str
-    asked_by: str
+    requested_by: str
     """Name of the key, or of the user who ran the command or program."""
     key_prefix: str | None
     """Prefix of the key that was used, for requests to a server."""

@@ -165,7 +165,7 @@ class LearnReport:
     refused: Counter[str] = field(default_factory=Counter[str])
     leases_lost: int = 0
     scanned: int = 0
-    marked: int = 0
+    queued: int = 0
     blocked: str | None = None
 
     def add(self, other: "LearnReport") -> None:
@@ -177,7 +177,7 @@ class LearnReport:
         self.refused += other.refused
         self.leases_lost += other.leases_lost
         self.scanned += other.scanned
-        self.marked += other.marked
+        self.queued += other.queued
         self.blocked = other.blocked
 
 
@@ -192,20 +192,20 @@ class Audit:
 
     counts: Mapping[JobKind, Mapping[JobStatus, int]]
     overdue: int
-    abandoned: int
+    expired_leases: int
     facts_without_source: int
     broken_sessions: int
     spaces_checked: int
     spent_today: Usage
-    daily_cap: int | None
+    daily_budget: int | None
     violations: int = 0
 
     @property
-    def dead(self) -> int:
+    def abandoned(self) -> int:
         """Count the abandoned jobs."""
         return sum(statuses.get(JobStatus.ABANDONED, 0) for statuses in self.counts.values())
 
     @property
     def is_capped(self) -> bool:
         """Return whether learning is paused until midnight UTC because the daily budget is used up."""
-        return self.daily_cap is not None and self.spent_today.cost >= self.daily_cap
+        return self.daily_budget is not None and self.spent_today.cost >= self.daily_budget

@@ -75,7 +75,7 @@ _NAMES = {
     "aws_secret": _join_variants("secret access key"),
     "private_key": [*_join_variants("private key"), "client-key-data"],
     "api_key": _join_variants(
-        *("api key", "access key", "secret key", "license key", "licence key", "auth key", "encryption key", "app key"),
+        *("api key", "access key", "secret key", "license key", "license key", "auth key", "encryption key", "app key"),
         *("session key", "cookie key", "hmac key", "jwt key", "subscription key", "cipher key", "aes key"),
         *("erlang cookie", "cookie secret", "webhook signing", "auth token", "authtoken"),
         *("api schlüssel", "clé api", "clave api", "chiave api", "chave api", "klucz api", "ключ api", "api ключ"),

@@ -69,7 +69,7 @@ def record(tx: Tx, erasure: Erasure, *, plan: Mapping[str, object]) -> None:
     """Record an erasure with the sinks that must confirm it."""
     tx.run(
         "insert_erasure",
-        space=erasure.space, id=erasure.id, asked_by=erasure.asked_by, key_prefix=erasure.key_prefix,
+        space=erasure.space, id=erasure.id, requested_by=erasure.requested_by, key_prefix=erasure.key_prefix,
         reason=erasure.reason, now=erasure.requested_at, plan=canonical_json(plan),
     )  # fmt: skip
     for state in erasure.sinks:
@@ -225,7 +225,7 @@ def _erasure(tx: Tx, row: Row) -> Erasure:
     return Erasure(
         space=row["space_id"],
         id=row["id"],
-        asked_by=row["asked_by"],
+        requested_by=row["requested_by"],
         key_prefix=row["key_prefix"],
         reason=row["reason"],
         requested_at=from_micros(row["requested_at"]),

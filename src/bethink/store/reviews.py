@@ -44,7 +44,7 @@ def put(
             "insert_review_source", space=space, review=review, session=quote.session_id, number=quote.number
         )  # fmt: skip
     if inserted:
-        kind = ChangeKind.REVIEW_HELD if status is ReviewStatus.PENDING else ChangeKind.REVIEW_REFUSED
+        kind = ChangeKind.REVIEW_PENDING if status is ReviewStatus.PENDING else ChangeKind.REVIEW_REFUSED
         changes.record(tx, space=space, kind=kind, ref=f"review:{review}", session_id=claim.fact.source)
     return review
 

@@ -53,7 +53,7 @@ class MemoryTest:
 
 
 @frozen
-class CameBack:
+class RecalledItem:
     """One result of recall for a memory test. Replaced memories do not count."""
 
     ref: Ref
@@ -70,7 +70,7 @@ class MemoryTestResult:
     passed: bool
     absent: tuple[str, ...] = ()
     unwanted: tuple[str, ...] = ()
-    items: tuple[CameBack, ...] = ()
+    items: tuple[RecalledItem, ...] = ()
 
 
 def check_test(test: MemoryTest) -> None:
@@ -109,7 +109,8 @@ def judge(test: MemoryTest, items: Sequence[Match]) -> MemoryTestResult:
         absent=absent,
         unwanted=unwanted,
         items=tuple(
-            CameBack(ref=item.ref, text=item.text, at=item.said_at, superseded_by=item.replaced_by) for item in items
+            RecalledItem(ref=item.ref, text=item.text, at=item.said_at, superseded_by=item.replaced_by)
+            for item in items
         ),
     )
 

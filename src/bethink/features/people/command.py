@@ -19,7 +19,7 @@ from bethink.model.plural import plural
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from bethink.features.people.records import PersonErased, PersonInSpace
+    from bethink.features.people.records import PersonDeletion, PersonInSpace
 
 app = typer.Typer()
 person = typer.Typer(help="Find, export or delete all data about a person.")
@@ -43,8 +43,8 @@ async def find(ctx: CommandContext, name: Person, *, limit: Limit = 20) -> Resul
         matches = await ctx.space.admin.people.find(name, **search)
         return Result(data=matches, lines=_match_lines([matches] if matches.total else []))
     report = await ctx.memory.admin.people.find(name, **search)
-    ctx.note(f"note: searched by {_ways(report.looked)} in {plural(report.spaces_searched, 'space')}")
-    _note_limits(ctx, report.not_claimed)
+    ctx.note(f"note: searched by {_ways(report.matched_by)} in {plural(report.spaces_searched, 'space')}")
+    _note_limits(ctx, report.limitations)
     return Result(data=report, lines=_match_lines(report.spaces))
 
 
@@ -64,11 +64,11 @@ async def export(
     while True:
         page = await where.admin.people.export(name, **search, limit=_PAGE, after=after)
         items += page.items
-        if page.next is None:
+        if not page.next:
             break
         after = page.next
-    data = {"items": items, "not_claimed": page.not_claimed}
-    _note_limits(ctx, page.not_claimed)
+    data = {"items": items, "limitations": page.limitations}
+    _note_limits(ctx, page.limitations)
     if output is None:
         return Result(data=data, lines=[OutputLine(json.dumps(_plain(data), ensure_ascii=False, indent=2))])
     _write(Path(output), _plain(data), force=force)
@@ -98,13 +98,13 @@ async def forget(
     report = await ctx.memory.admin.people.forget(name, **search, dry_run=True)
     if not dry_run:
         deletions = [item for item in report.spaces if not item.refused]
-        total = ", ".join(f"{deletion_counts(item.went)} from space {item.space}" for item in deletions)
+        total = ", ".join(f"{deletion_counts(item.deletion)} from space {item.space}" for item in deletions)
         ctx.confirm(f"Delete {total or 'nothing'}?", yes=yes)
         report = await ctx.memory.admin.people.forget(name, **search, reason=reason)
         if receipts is not None:
             _write_receipts(Path(receipts), report)
-    ctx.note(f"note: searched by {_ways(report.looked)} in {plural(report.spaces_searched, 'space')}")
-    _note_limits(ctx, report.not_claimed)
+    ctx.note(f"note: searched by {_ways(report.matched_by)} in {plural(report.spaces_searched, 'space')}")
+    _note_limits(ctx, report.limitations)
     on_hold = [one_line(item.space) for item in report.spaces if item.refused]
     if not on_hold:
         return Result(data=report, lines=_deletion_lines(report))
@@ -115,22 +115,25 @@ async def forget(
     return Result(data=report, lines=_deletion_lines(report), code=ExitCode.PARTIAL, failure=failure)
 
 
-def _write_receipts(folder: Path, report: "PersonErased") -> None:
+def _write_receipts(folder: Path, report: "PersonDeletion") -> None:
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     for item in report.spaces:
-        if item.went.receipt:
-            write_receipt(str(folder / f"{item.went.erasure_id}.json"), item.went.receipt)
+        if item.deletion.receipt:
+            write_receipt(str(folder / f"{item.deletion.erasure_id}.json"), item.deletion.receipt)
 
 
 def _search(ctx: CommandContext) -> dict[str, Any]:
     """Return the parameters of the search in Python."""
-    from bethink.features.people.records import PersonWay  # noqa: PLC0415 - see command.py
+    from bethink.features.people.records import PersonMatchKind  # noqa: PLC0415 - see command.py
 
     words: list[str] = ctx.more["match"] or list(_MATCHES)
     unknown = [word for word in words if word not in _MATCHES]
     if unknown:
         raise UsageError(f"Unknown match {unknown[0]!r}.", hint=f"Use one of {', '.join(_MATCHES)}.")
-    return {"aliases": tuple(ctx.more["alias"] or ()), "match": tuple(PersonWay(_MATCHES[word]) for word in words)}
+    return {
+        "aliases": tuple(ctx.more["alias"] or ()),
+        "match": tuple(PersonMatchKind(_MATCHES[word]) for word in words),
+    }
 
 
 def _ways(names: "Iterable[str]") -> str:
@@ -138,8 +141,8 @@ def _ways(names: "Iterable[str]") -> str:
     return ", ".join(words.get(name, name) for name in names)
 
 
-def _note_limits(ctx: CommandContext, not_claimed: "Iterable[str]") -> None:
-    for limit in not_claimed:
+def _note_limits(ctx: CommandContext, limitations: "Iterable[str]") -> None:
+    for limit in limitations:
         ctx.note(f"note: not searched, and may remain: {limit}")
 
 
@@ -156,11 +159,11 @@ def _match_lines(spaces: "Iterable[PersonInSpace]") -> list[OutputLine]:
     return lines or [OutputLine("No match.")]
 
 
-def _deletion_lines(report: "PersonErased") -> list[OutputLine]:
+def _deletion_lines(report: "PersonDeletion") -> list[OutputLine]:
     lines = [
         OutputLine(f"{one_line(item.space)}: Nothing deleted: {one_line(item.refused)}")
         if item.refused
-        else OutputLine(f"{one_line(item.space)}: {deletion_line(item.went, dry_run=report.dry_run)}")
+        else OutputLine(f"{one_line(item.space)}: {deletion_line(item.deletion, dry_run=report.dry_run)}")
         for item in report.spaces
     ]
     return lines or [OutputLine("No match.")]

@@ -19,12 +19,12 @@ from bethink.features.people.operations import (
     ForgetPersonRequest,
 )
 from bethink.features.people.records import (
-    ErasedInSpace,
-    PersonErased,
-    PersonFound,
+    PersonDeletion,
     PersonInSpace,
     PersonItems,
-    PersonWay,
+    PersonMatches,
+    PersonMatchKind,
+    SpaceDeletion,
 )
 from bethink.model.checks import any_of
 
@@ -37,11 +37,11 @@ class People(Handle):
         name: str,
         *,
         aliases: str | Iterable[str] = (),
-        match: PersonWay
+        match: PersonMatchKind
         | Literal["speaker", "words", "entities"]
-        | Iterable[PersonWay | Literal["speaker", "words", "entities"]] = tuple(PersonWay),
+        | Iterable[PersonMatchKind | Literal["speaker", "words", "entities"]] = tuple(PersonMatchKind),
         limit: int = 100,
-    ) -> PersonFound:
+    ) -> PersonMatches:
         """Find all data about a person in all accessible spaces, with counts and refs.
 
         Reads every text. Names match only as whole words. Covers the spaces of the key, or all spaces without a
@@ -56,7 +56,10 @@ class People(Handle):
         return await self._run(
             FIND_PERSON,
             FindPersonRequest(
-                name=name, aliases=tuple_of(aliases), match=any_of("match", tuple_of(match), PersonWay), limit=limit
+                name=name,
+                aliases=tuple_of(aliases),
+                match=any_of("match", tuple_of(match), PersonMatchKind),
+                limit=limit,
             ),
         )
 
@@ -65,9 +68,9 @@ class People(Handle):
         name: str,
         *,
         aliases: str | Iterable[str] = (),
-        match: PersonWay
+        match: PersonMatchKind
         | Literal["speaker", "words", "entities"]
-        | Iterable[PersonWay | Literal["speaker", "words", "entities"]] = tuple(PersonWay),
+        | Iterable[PersonMatchKind | Literal["speaker", "words", "entities"]] = tuple(PersonMatchKind),
         limit: int = 1000,
         after: str = "",
     ) -> PersonItems:
@@ -88,7 +91,7 @@ class People(Handle):
             ExportPersonRequest(
                 name=name,
                 aliases=tuple_of(aliases),
-                match=any_of("match", tuple_of(match), PersonWay),
+                match=any_of("match", tuple_of(match), PersonMatchKind),
                 limit=limit,
                 after=after,
             ),
@@ -99,12 +102,12 @@ class People(Handle):
         name: str,
         *,
         aliases: str | Iterable[str] = (),
-        match: PersonWay
+        match: PersonMatchKind
         | Literal["speaker", "words", "entities"]
-        | Iterable[PersonWay | Literal["speaker", "words", "entities"]] = tuple(PersonWay),
+        | Iterable[PersonMatchKind | Literal["speaker", "words", "entities"]] = tuple(PersonMatchKind),
         reason: str = "",
         dry_run: bool = False,
-    ) -> PersonErased:
+    ) -> PersonDeletion:
         """Permanently delete all data about a person in all accessible spaces, with a receipt for each.
 
         Spaces under a legal hold stay unchanged and are listed with the reason. Covers the spaces of the key, or
@@ -122,7 +125,7 @@ class People(Handle):
             ForgetPersonRequest(
                 name=name,
                 aliases=tuple_of(aliases),
-                match=any_of("match", tuple_of(match), PersonWay),
+                match=any_of("match", tuple_of(match), PersonMatchKind),
                 reason=reason,
                 dry_run=dry_run,
             ),
@@ -137,9 +140,9 @@ class SpacePeople(Handle):
         name: str,
         *,
         aliases: str | Iterable[str] = (),
-        match: PersonWay
+        match: PersonMatchKind
         | Literal["speaker", "words", "entities"]
-        | Iterable[PersonWay | Literal["speaker", "words", "entities"]] = tuple(PersonWay),
+        | Iterable[PersonMatchKind | Literal["speaker", "words", "entities"]] = tuple(PersonMatchKind),
         limit: int = 100,
     ) -> PersonInSpace:
         """Find all data about a person in the space, with counts and refs.
@@ -155,7 +158,10 @@ class SpacePeople(Handle):
         return await self._run(
             FIND_IN_SPACE,
             FindPersonRequest(
-                name=name, aliases=tuple_of(aliases), match=any_of("match", tuple_of(match), PersonWay), limit=limit
+                name=name,
+                aliases=tuple_of(aliases),
+                match=any_of("match", tuple_of(match), PersonMatchKind),
+                limit=limit,
             ),
         )
 
@@ -164,9 +170,9 @@ class SpacePeople(Handle):
         name: str,
         *,
         aliases: str | Iterable[str] = (),
-        match: PersonWay
+        match: PersonMatchKind
         | Literal["speaker", "words", "entities"]
-        | Iterable[PersonWay | Literal["speaker", "words", "entities"]] = tuple(PersonWay),
+        | Iterable[PersonMatchKind | Literal["speaker", "words", "entities"]] = tuple(PersonMatchKind),
         limit: int = 1000,
         after: str = "",
     ) -> PersonItems:
@@ -186,7 +192,7 @@ class SpacePeople(Handle):
             ExportPersonRequest(
                 name=name,
                 aliases=tuple_of(aliases),
-                match=any_of("match", tuple_of(match), PersonWay),
+                match=any_of("match", tuple_of(match), PersonMatchKind),
                 limit=limit,
                 after=after,
             ),
@@ -197,12 +203,12 @@ class SpacePeople(Handle):
         name: str,
         *,
         aliases: str | Iterable[str] = (),
-        match: PersonWay
+        match: PersonMatchKind
         | Literal["speaker", "words", "entities"]
-        | Iterable[PersonWay | Literal["speaker", "words", "entities"]] = tuple(PersonWay),
+        | Iterable[PersonMatchKind | Literal["speaker", "words", "entities"]] = tuple(PersonMatchKind),
         reason: str = "",
         dry_run: bool = False,
-    ) -> ErasedInSpace:
+    ) -> SpaceDeletion:
         """Permanently delete all data about a person in the space, and return a receipt.
 
         Deletes entire messages and documents, even if others only mention the person. Use `find` first.
@@ -222,7 +228,7 @@ class SpacePeople(Handle):
             ForgetPersonRequest(
                 name=name,
                 aliases=tuple_of(aliases),
-                match=any_of("match", tuple_of(match), PersonWay),
+                match=any_of("match", tuple_of(match), PersonMatchKind),
                 reason=reason,
                 dry_run=dry_run,
             ),

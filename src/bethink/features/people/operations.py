@@ -5,12 +5,12 @@ from typing import Annotated
 from bethink.base.frozen import frozen
 from bethink.errors import InvalidRequestError
 from bethink.features.people.records import (
-    ErasedInSpace,
-    PersonErased,
-    PersonFound,
+    PersonDeletion,
     PersonInSpace,
     PersonItems,
-    PersonWay,
+    PersonMatches,
+    PersonMatchKind,
+    SpaceDeletion,
 )
 from bethink.model.access import Scope
 from bethink.model.checks import Between, Cleaned, Length, any_of
@@ -37,11 +37,11 @@ class _PersonRequest(Request):
     """Name of the person. Matches whole words and ignores case and accents."""
     aliases: Annotated[tuple[Name, ...], Length(0, 100)] = ()
     """Other names of the person, such as nicknames, initials or an email address."""
-    match: tuple[PersonWay, ...] = tuple(PersonWay)
+    match: tuple[PersonMatchKind, ...] = tuple(PersonMatchKind)
     """Ways to match: `speaker`, `words` and `entities` (default: all)."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "match", any_of("match", self.match, PersonWay))
+        object.__setattr__(self, "match", any_of("match", self.match, PersonMatchKind))
         Request.__post_init__(self)
         for name in (self.name, *self.aliases):
             if not any(letter.isalnum() for letter in name):
@@ -96,15 +96,15 @@ EXPORT_FROM_SPACE: Operation[ExportPersonRequest, PersonItems] = Operation(
     "Export all data about a person in the space, with texts.",
     span_name=SpanName.SEARCH, timed=False, details=_MATCHING,
 )  # fmt: skip
-FORGET_IN_SPACE: Operation[ForgetPersonRequest, ErasedInSpace] = Operation(
-    "space.admin.people.forget", ForgetPersonRequest, ErasedInSpace, f"POST {_SPACE}/forget", ERASE, Retry.ONCE,
+FORGET_IN_SPACE: Operation[ForgetPersonRequest, SpaceDeletion] = Operation(
+    "space.admin.people.forget", ForgetPersonRequest, SpaceDeletion, f"POST {_SPACE}/forget", ERASE, Retry.ONCE,
     "Permanently delete all data about a person in the space, and return a receipt.",
     span_name=SpanName.DELETE, timed=False,
     raises="LegalHoldError: if the space is under a legal hold.",
     details="Deletes entire messages and documents, even if others only mention the person. Use `find` first.",
 )  # fmt: skip
-FIND_PERSON: Operation[FindPersonRequest, PersonFound] = Operation(
-    "memory.admin.people.find", FindPersonRequest, PersonFound, "POST /people/find", READ, Retry.SAFE,
+FIND_PERSON: Operation[FindPersonRequest, PersonMatches] = Operation(
+    "memory.admin.people.find", FindPersonRequest, PersonMatches, "POST /people/find", READ, Retry.SAFE,
     "Find all data about a person in all accessible spaces, with counts and refs.",
     span_name=SpanName.SEARCH, timed=False, details=f"{_MATCHING} {_ALL_SPACES}",
 )  # fmt: skip
@@ -113,8 +113,8 @@ EXPORT_PERSON: Operation[ExportPersonRequest, PersonItems] = Operation(
     "Export all data about a person in all accessible spaces, with texts.",
     span_name=SpanName.SEARCH, timed=False, details=f"{_MATCHING} {_ALL_SPACES}",
 )  # fmt: skip
-FORGET_PERSON: Operation[ForgetPersonRequest, PersonErased] = Operation(
-    "memory.admin.people.forget", ForgetPersonRequest, PersonErased, "POST /people/forget", ERASE, Retry.ONCE,
+FORGET_PERSON: Operation[ForgetPersonRequest, PersonDeletion] = Operation(
+    "memory.admin.people.forget", ForgetPersonRequest, PersonDeletion, "POST /people/forget", ERASE, Retry.ONCE,
     "Permanently delete all data about a person in all accessible spaces, with a receipt for each.",
     span_name=SpanName.DELETE, timed=False,
     details=f"Spaces under a legal hold stay unchanged and are listed with the reason. {_ALL_SPACES}",

@@ -8,7 +8,7 @@ from bethink.model.records import Deletion
 from bethink.model.refs import Ref
 
 
-class PersonWay(OpenEnum):
+class PersonMatchKind(OpenEnum):
     """Ways to match a person."""
 
     SPEAKER = "speaker"
@@ -19,7 +19,7 @@ class PersonWay(OpenEnum):
     """By subject or entities of a fact."""
 
 
-NOT_CLAIMED = (
+LIMITATIONS = (
     "pronouns and descriptions, such as 'she' or 'my sister'",
     "nicknames, inflected forms and spellings that were not passed as an alias",
     "paraphrases without a name",
@@ -61,14 +61,14 @@ class PersonInSpace:
 
 
 @frozen
-class PersonFound:
+class PersonMatches:
     """Data about a person in each space with matches, and the limits of the search."""
 
     spaces: tuple[PersonInSpace, ...] = ()
-    looked: tuple[PersonWay, ...] = ()
+    matched_by: tuple[PersonMatchKind, ...] = ()
     """The ways used to match."""
     spaces_searched: int = 0
-    not_claimed: tuple[str, ...] = NOT_CLAIMED
+    limitations: tuple[str, ...] = LIMITATIONS
 
 
 @frozen
@@ -80,7 +80,7 @@ class PersonItem:
     id: str
     number: int = 0
     """The number of a message, or the version of a fact or a document."""
-    ways: tuple[PersonWay, ...] = ()
+    matched_by: tuple[PersonMatchKind, ...] = ()
     at: datetime | None = None
     speaker: str | None = None
     text: str = ""
@@ -91,28 +91,28 @@ class PersonItems:
     """A page of data about a person, ordered by space, kind and id."""
 
     items: tuple[PersonItem, ...] = ()
-    next: str | None = None
-    """Cursor to pass as `after`; None on the last page."""
-    not_claimed: tuple[str, ...] = NOT_CLAIMED
+    next: str = ""
+    """Cursor to pass as `after`; empty on the last page."""
+    limitations: tuple[str, ...] = LIMITATIONS
 
 
 @frozen
-class ErasedInSpace:
+class SpaceDeletion:
     """Deleted data about a person in one space."""
 
     space: str
-    went: Deletion = Deletion()
+    deletion: Deletion = Deletion()
     """Counts, with the receipt of this space."""
     refused: str = ""
     """Reason if nothing was deleted, such as a legal hold."""
 
 
 @frozen
-class PersonErased:
+class PersonDeletion:
     """Deleted data about a person in each space with matches, and the limits of the search."""
 
-    spaces: tuple[ErasedInSpace, ...] = ()
-    looked: tuple[PersonWay, ...] = ()
+    spaces: tuple[SpaceDeletion, ...] = ()
+    matched_by: tuple[PersonMatchKind, ...] = ()
     spaces_searched: int = 0
-    not_claimed: tuple[str, ...] = NOT_CLAIMED
+    limitations: tuple[str, ...] = LIMITATIONS
     dry_run: bool = False

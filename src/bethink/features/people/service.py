@@ -11,13 +11,13 @@ from bethink.errors import DatabaseUnavailableError, LegalHoldError, NotFoundErr
 from bethink.extend import Redactor
 from bethink.features.people import operations
 from bethink.features.people.records import (
-    ErasedInSpace,
-    PersonErased,
-    PersonFound,
+    PersonDeletion,
     PersonInSpace,
     PersonItem,
     PersonItems,
-    PersonWay,
+    PersonMatches,
+    PersonMatchKind,
+    SpaceDeletion,
 )
 from bethink.memory.deletion.forget import ForgetService, requester_of
 from bethink.memory.deletion.plan import Step
@@ -48,19 +48,19 @@ class _Mention:
 
     def __init__(self) -> None:
         self.numbers: dict[int, None] = {}
-        self.ways: dict[PersonWay, int] = dict.fromkeys(PersonWay, 0)
+        self.ways: dict[PersonMatchKind, int] = dict.fromkeys(PersonMatchKind, 0)
 
 
 def mentions(
     tx: Tx, request: PersonRequest, *, space: str, redactor: Redactor
-) -> Iterator[tuple[StoredText, tuple[PersonWay, ...]]]:
+) -> Iterator[tuple[StoredText, tuple[PersonMatchKind, ...]]]:
     """Yield every text of a space that mentions a person, with the ways it matches."""
     given_names = (request.name, *request.aliases)
     names = Names((*given_names, *map(redactor.redact, given_names)))  # stored names are redacted
-    matchers: dict[PersonWay, Callable[[StoredText], bool]] = {
-        PersonWay.SPEAKER: lambda entry: names.includes(entry.speaker),
-        PersonWay.WORDS: lambda entry: names.in_text(entry.text) or names.in_text(entry.more),
-        PersonWay.ENTITIES: lambda entry: any(map(names.includes, entry.about)),
+    matchers: dict[PersonMatchKind, Callable[[StoredText], bool]] = {
+        PersonMatchKind.SPEAKER: lambda entry: names.includes(entry.speaker),
+        PersonMatchKind.WORDS: lambda entry: names.in_text(entry.text) or names.in_text(entry.more),
+        PersonMatchKind.ENTITIES: lambda entry: any(map(names.includes, entry.about)),
     }
     for kind in people.KINDS:
         for entry in people.texts(tx, kind, space=space):
@@ -108,7 +108,7 @@ class PeopleService:
         """Count and list the data about a person in a space."""
         mentions_by_id = await self._find_mentions(space, request)
         counts = dict.fromkeys(_COUNT_FIELDS.values(), 0)
-        ways = dict.fromkeys(PersonWay, 0)
+        ways = dict.fromkeys(PersonMatchKind, 0)
         refs: list[Ref] = []
         for (kind, name), mention in mentions_by_id.items():
             counts[_COUNT_FIELDS[kind]] += len(mention.numbers) if kind == RefKind.MESSAGE else 1
@@ -121,9 +121,9 @@ class PeopleService:
         return PersonInSpace(
             space=space,
             **counts,
-            speaker=ways[PersonWay.SPEAKER],
-            words=ways[PersonWay.WORDS],
-            entities=ways[PersonWay.ENTITIES],
+            speaker=ways[PersonMatchKind.SPEAKER],
+            words=ways[PersonMatchKind.WORDS],
+            entities=ways[PersonMatchKind.ENTITIES],
             refs=tuple(refs[: request.limit]),
             thread_ids=threads[: request.limit],
             other_ids=others[: request.limit],
@@ -146,24 +146,24 @@ class PeopleService:
 
         items = await self._database.transact(body, space=space, read_only=True)
         more = len(items) > request.limit
-        end = cursor_of(space, skip + request.limit) if more else None
+        end = cursor_of(space, skip + request.limit) if more else ""
         return PersonItems(items=tuple(items[: request.limit]), next=end)
 
     @handles(operations.FORGET_IN_SPACE)
-    async def forget_in_space(self, space: str, request: operations.ForgetPersonRequest) -> ErasedInSpace:
+    async def forget_in_space(self, space: str, request: operations.ForgetPersonRequest) -> SpaceDeletion:
         """Find and delete the data about a person in a space, as one recorded erasure."""
         steps = steps_of(await self._find_mentions(space, request))
         if request.dry_run:
-            return ErasedInSpace(space=space, went=await self._forgetting.preview(space, lambda _: steps))
+            return SpaceDeletion(space=space, deletion=await self._forgetting.preview(space, lambda _: steps))
         requester = requester_of(None, reason=request.reason)
         try:
-            went = await self._forgetting.erase(space, lambda _: (steps, requester) if steps else None)
+            deletion = await self._forgetting.erase(space, lambda _: (steps, requester) if steps else None)
         except NotFoundError:  # another process deleted it in the meantime
-            went = None
-        return ErasedInSpace(space=space, went=went or Deletion())
+            deletion = None
+        return SpaceDeletion(space=space, deletion=deletion or Deletion())
 
     @handles(operations.FIND_PERSON)
-    async def find(self, space: str, request: operations.FindPersonRequest) -> PersonFound:
+    async def find(self, space: str, request: operations.FindPersonRequest) -> PersonMatches:
         """Find a person in every space that the caller can access."""
         del space
         return await find_across(request, await self._in_spaces())
@@ -175,7 +175,7 @@ class PeopleService:
         return await export_across(request, await self._in_spaces())
 
     @handles(operations.FORGET_PERSON)
-    async def forget(self, space: str, request: operations.ForgetPersonRequest) -> PersonErased:
+    async def forget(self, space: str, request: operations.ForgetPersonRequest) -> PersonDeletion:
         """Delete all data about a person. Spaces under a legal hold are skipped and reported."""
         del space
         return await forget_across(request, await self._in_spaces())
@@ -192,11 +192,11 @@ class PeopleService:
 
 
 @handles_across(operations.FIND_PERSON)
-async def find_across(request: operations.FindPersonRequest, spaces: Sequence[InSpace]) -> PersonFound:
+async def find_across(request: operations.FindPersonRequest, spaces: Sequence[InSpace]) -> PersonMatches:
     """Find a person in several spaces."""
     results: list[PersonInSpace] = [await space.run(operations.FIND_IN_SPACE, request) for space in spaces]
     matches = tuple(result for result in results if result.total)
-    return PersonFound(spaces=matches, looked=request.match, spaces_searched=len(results))
+    return PersonMatches(spaces=matches, matched_by=request.match, spaces_searched=len(results))
 
 
 @handles_across(operations.EXPORT_PERSON)
@@ -212,7 +212,7 @@ async def export_across(request: operations.ExportPersonRequest, spaces: Sequenc
         if remaining:
             page = await space.run(operations.EXPORT_FROM_SPACE, replace(request, limit=remaining))
         items += page.items
-        if page.next is not None:
+        if page.next:
             _check_stored_once(space.name, spaces)
             return PersonItems(items=tuple(items), next=page.next)
     return PersonItems(items=tuple(items))
@@ -228,32 +228,32 @@ def _check_stored_once(name: str, spaces: Sequence[InSpace]) -> None:
 
 
 @handles_across(operations.FORGET_PERSON)
-async def forget_across(request: operations.ForgetPersonRequest, spaces: Sequence[InSpace]) -> PersonErased:
+async def forget_across(request: operations.ForgetPersonRequest, spaces: Sequence[InSpace]) -> PersonDeletion:
     """Delete data about a person in several spaces. Spaces under a legal hold are skipped and reported."""
-    erased: list[ErasedInSpace] = []
+    erased: list[SpaceDeletion] = []
     for space in spaces:
         try:
-            result: ErasedInSpace = await space.run(operations.FORGET_IN_SPACE, request)
+            result: SpaceDeletion = await space.run(operations.FORGET_IN_SPACE, request)
         except LegalHoldError as error:
             query = operations.FindPersonRequest(name=request.name, aliases=request.aliases, match=request.match)
             matches: PersonInSpace = await space.run(operations.FIND_IN_SPACE, query)
             if not matches.total:
                 continue
-            result = ErasedInSpace(space=space.name, refused=str(error))
-        if result.refused or any(getattr(result.went, count) for count in _COUNT_FIELDS.values()):
+            result = SpaceDeletion(space=space.name, refused=str(error))
+        if result.refused or any(getattr(result.deletion, count) for count in _COUNT_FIELDS.values()):
             erased.append(result)
-    return PersonErased(
-        spaces=tuple(erased), looked=request.match, spaces_searched=len(spaces), dry_run=request.dry_run
+    return PersonDeletion(
+        spaces=tuple(erased), matched_by=request.match, spaces_searched=len(spaces), dry_run=request.dry_run
     )  # fmt: skip
 
 
-def _item(space: str, entry: StoredText, ways: tuple[PersonWay, ...]) -> PersonItem:
+def _item(space: str, entry: StoredText, ways: tuple[PersonMatchKind, ...]) -> PersonItem:
     return PersonItem(
         space=space,
         kind=entry.kind,
         id=entry.id,
         number=entry.number,
-        ways=ways,
+        matched_by=ways,
         at=entry.at,
         speaker=entry.speaker,
         text=entry.text,

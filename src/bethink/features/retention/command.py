@@ -76,12 +76,12 @@ async def sweep(ctx: CommandContext, *, dry_run: DryRun = False, yes: Yes = Fals
     """Apply the rules now, and delete expired facts. This cannot be undone."""
     report = await ctx.space.admin.retention.run(dry_run=True)
     if not dry_run:
-        ctx.confirm(f"Delete {deletion_counts(report.went)} from space {ctx.space_name}?", yes=yes)
+        ctx.confirm(f"Delete {deletion_counts(report.deletion)} from space {ctx.space_name}?", yes=yes)
         report = await ctx.space.admin.retention.run()
         if report.more:
             ctx.note("note: more items are due; run the command again, or start a worker")
-    lines = [OutputLine(deletion_line(report.went, dry_run=dry_run))]
-    lines += [OutputLine(f"  {item}") for item in (report.went.refs if dry_run else report.erasures)]
+    lines = [OutputLine(deletion_line(report.deletion, dry_run=dry_run))]
+    lines += [OutputLine(f"  {item}") for item in (report.deletion.refs if dry_run else report.erasures)]
     return Result(data=report, lines=lines)
 
 
@@ -146,5 +146,5 @@ def _hold_row(hold: "LegalHold") -> list[str]:
         one_line(hold.reason),
         when(hold.lifted_at),
         one_line(hold.lifted_by),
-        one_line(hold.lifted_because),
+        one_line(hold.lift_reason),
     ]

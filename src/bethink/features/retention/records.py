@@ -50,7 +50,7 @@ class RetentionReport:
 
     erasures: tuple[str, ...] = ()
     """Ids of the recorded erasures, each with a receipt."""
-    went: Deletion = Deletion()
+    deletion: Deletion = Deletion()
     more: bool = False
     """True if more items are due: one run deletes a limited number."""
     dry_run: bool = False

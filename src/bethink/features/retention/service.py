@@ -182,8 +182,8 @@ class RetentionService:
     async def sweep(self, space: str, request: operations.RunRetentionRequest) -> RetentionReport:
         """Delete due items of a space in batches, each a recorded erasure."""
         if request.dry_run:
-            went = await self._forgetting.preview(space, _DueItems(self._options, space).all_steps)
-            return RetentionReport(went=went, dry_run=True)
+            deletion = await self._forgetting.preview(space, _DueItems(self._options, space).all_steps)
+            return RetentionReport(deletion=deletion, dry_run=True)
         due = _DueItems(self._options, space)
         done: list[Deletion] = []
         while len(done) < _MAX_ERASURES:
@@ -193,7 +193,7 @@ class RetentionService:
             done.append(deletion)
         return RetentionReport(
             erasures=tuple(item.erasure_id for item in done if item.erasure_id),
-            went=planning.sum_deletions([*done, Deletion()]),
+            deletion=planning.sum_deletions([*done, Deletion()]),
             more=len(done) == _MAX_ERASURES,
         )
 
@@ -296,7 +296,7 @@ class RetentionService:
                 hold,
                 lifted_by=self._redactor.redact(requester_of(request.actor).name),
                 lifted_at=tx.now,
-                lifted_because=self._redactor.redact(request.reason),
+                lift_reason=self._redactor.redact(request.reason),
             )
             stored_holds.put_hold(tx, lifted)
             return lifted

@@ -41,7 +41,7 @@ async def list_webhooks(ctx: CommandContext) -> Result:
             webhook.space or "all",
             when(webhook.created_at),
             when(webhook.disabled_at),
-            webhook.disabled_because or "",
+            webhook.disable_reason or "",
         ]
         for webhook in entries
     ]

@@ -128,5 +128,5 @@ def _webhook(row: Row) -> WebhookInfo:
         space=row["only_space"],
         created_at=from_micros(row["created_at"]),
         disabled_at=from_micros_or_none(row["disabled_at"]),
-        disabled_because=row["disabled_because"],
+        disable_reason=row["disable_reason"],
     )

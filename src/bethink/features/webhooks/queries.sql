@@ -21,11 +21,11 @@ INSERT INTO webhooks (id, url, only_space, created_at) VALUES (:id, :url, :only_
 
 -- name: list_webhooks
 -- All webhooks, oldest first.
-SELECT id, url, only_space, created_at, disabled_at, disabled_because FROM webhooks ORDER BY created_at, id;
+SELECT id, url, only_space, created_at, disabled_at, disable_reason FROM webhooks ORDER BY created_at, id;
 
 -- name: find_webhook
 -- One webhook.
-SELECT id, url, only_space, created_at, disabled_at, disabled_because FROM webhooks WHERE id = :id;
+SELECT id, url, only_space, created_at, disabled_at, disable_reason FROM webhooks WHERE id = :id;
 
 -- name: delete_webhook
 -- Remove a webhook with its queues and deliveries.
@@ -33,7 +33,7 @@ DELETE FROM webhooks WHERE id = :id;
 
 -- name: disable_webhook
 -- Stop sending to a webhook.
-UPDATE webhooks SET disabled_at = :now, disabled_because = :reason WHERE id = :id AND disabled_at IS NULL;
+UPDATE webhooks SET disabled_at = :now, disable_reason = :reason WHERE id = :id AND disabled_at IS NULL;
 
 -- name: stop_queues
 -- Stop the queues of a webhook and revoke their leases.

@@ -25,7 +25,7 @@ class WebhookInfo:
     space: str | None
     created_at: datetime
     disabled_at: datetime | None = None
-    disabled_because: str | None = None
+    disable_reason: str | None = None
 
 
 @frozen

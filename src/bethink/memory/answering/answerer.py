@@ -146,7 +146,7 @@ class _AnswerBuilder:
         cited = {ref for sentence in self.sentences for ref in sentence.refs}
         refusal = None
         if not self.sentences:
-            refusal = Refusal.NOT_PROVEN if self.dropped else Refusal.NOT_HELD
+            refusal = Refusal.NOT_PROVEN if self.dropped else Refusal.NOT_IN_MEMORY
             refusal = Refusal.DECLINED if response.stop is Stop.REFUSED else refusal
         return replace(
             answer,

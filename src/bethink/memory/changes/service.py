@@ -104,7 +104,7 @@ def _learning_state(tx: Tx, *, space: str, session_id: str, target: int) -> tupl
         done=done,
         until=until,
         new=changes.still_stored(tx, refs(ChangeKind.FACT_ADDED), space=space),
-        pending=refs(ChangeKind.REVIEW_HELD),
+        pending=refs(ChangeKind.REVIEW_PENDING),
         rejected=refs(ChangeKind.REVIEW_REFUSED),
         error=None if done or job is None else job.last_error,
     )

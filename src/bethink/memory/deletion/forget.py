@@ -161,7 +161,7 @@ class ForgetService:
         erasure = Erasure(
             space=space,
             id=erasure_id,
-            asked_by=self._redactor.redact(requester.name),
+            requested_by=self._redactor.redact(requester.name),
             key_prefix=requester.key_prefix,
             reason=self._redactor.redact(requester.reason),
             requested_at=tx.now,

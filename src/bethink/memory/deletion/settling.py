@@ -43,7 +43,7 @@ class Settler:
         def body(tx: Tx) -> Deletion | None:
             plan = erasures.plan_of(tx, space=space, erasure_id=erasure_id)  # this locks it
             if "steps" not in plan:
-                counts = plan.get("went")
+                counts = plan.get("counts")
                 return None if counts is None else Deletion(**counts)
             done = planning.carry_out(tx, planning.steps_from(plan["steps"]), space=space)
             if done is None:
@@ -66,7 +66,11 @@ class Settler:
             "documents": done.documents, "threads": done.threads, "others": done.others,
             "tests": done.tests,
         }  # fmt: skip
-        after = {"went": counts, "shown_to": list(exposed_sessions(tx, space=space)), "folder": plan.get("folder", "")}
+        after = {
+            "counts": counts,
+            "shown_to": list(exposed_sessions(tx, space=space)),
+            "folder": plan.get("folder", ""),
+        }
         erasures.note_receipt(tx, space=space, erasure_id=erasure.id, plan=after, receipt="null")
         tx.deletes = True
 
@@ -116,7 +120,7 @@ class Settler:
         erasure = Erasure(
             space=space,
             id=recorded.id,
-            asked_by=recorded.asked_by,
+            requested_by=recorded.requested_by,
             key_prefix=recorded.key_prefix,
             reason=recorded.reason,
             requested_at=recorded.requested_at,
@@ -155,7 +159,7 @@ class Settler:
         if removed is None:
             # The items do not exist: the caller got an error, or died before.
             def body(tx: Tx) -> None:
-                erasures.note_receipt(tx, space=space, erasure_id=erasure_id, plan={"went": {}}, receipt="null")
+                erasures.note_receipt(tx, space=space, erasure_id=erasure_id, plan={"counts": {}}, receipt="null")
                 erasures.confirm(tx, space=space, erasure_id=erasure_id, sinks=sinks.INSIDE)
 
             await self._database.transact(body, space=space)

@@ -81,12 +81,12 @@ def merge_audits(request: object, results: Sequence[Audit]) -> Audit:
     return Audit(
         counts=_sum_counts([audit.counts for audit in results]),
         overdue=sum(audit.overdue for audit in results),
-        abandoned=sum(audit.abandoned for audit in results),
+        expired_leases=sum(audit.expired_leases for audit in results),
         facts_without_source=sum(audit.facts_without_source for audit in results),
         broken_sessions=sum(audit.broken_sessions for audit in results),
         spaces_checked=sum(audit.spaces_checked for audit in results),
         spent_today=reduce(lambda total, usage: total + usage, (audit.spent_today for audit in results)),
-        daily_cap=results[0].daily_cap,
+        daily_budget=results[0].daily_budget,
         violations=sum(audit.violations for audit in results),
     )
 

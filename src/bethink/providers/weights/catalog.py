@@ -76,7 +76,7 @@ def _parse_entry(name: str, values: Any) -> CatalogEntry:
         raise ValueError("the revision is not a commit of 40 hexadecimal digits")
     if not _REPOSITORY.fullmatch(manifest.repository):
         raise ValueError("the repository is not OWNER/NAME")
-    if not manifest.licence.strip():
+    if not manifest.license.strip():
         raise ValueError("the license is missing")
     sources = {local: file_entry["path"] for local, file_entry in file_entries.items()}
     if not all(is_model_name(local) for local in sources) or any(".." in path for path in sources.values()):

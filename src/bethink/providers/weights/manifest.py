@@ -42,7 +42,7 @@ class ModelManifest:
     """Typical cosine of a question and its answer. If both are 0, recall estimates them."""
     languages: tuple[str, ...] = ()
     """Training languages as ISO 639-1 codes; `mul` for a hundred."""
-    licence: str = ""
+    license: str = ""
     """SPDX license identifier."""
     repository: str = ""
     """Repository on the model hub."""

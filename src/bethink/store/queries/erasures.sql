@@ -1,7 +1,7 @@
 -- name: insert_erasure
 -- Record an erasure.
-INSERT INTO erasures (space_id, id, asked_by, key_prefix, reason, requested_at, plan)
-VALUES (:space, :id, :asked_by, :key_prefix, :reason, :now, :plan);
+INSERT INTO erasures (space_id, id, requested_by, key_prefix, reason, requested_at, plan)
+VALUES (:space, :id, :requested_by, :key_prefix, :reason, :now, :plan);
 
 -- name: insert_erasure_sink
 -- A sink that must confirm an erasure.
@@ -31,12 +31,12 @@ DELETE FROM tombstones WHERE space_id = :space AND erasure_id = :erasure;
 
 -- name: find_erasure
 -- One erasure, locked, so that only one process finishes it.
-SELECT space_id, id, asked_by, key_prefix, reason, requested_at, settled_at, plan, receipt FROM erasures
+SELECT space_id, id, requested_by, key_prefix, reason, requested_at, settled_at, plan, receipt FROM erasures
 WHERE space_id = :space AND id = :id /*for_update*/;
 
 -- name: list_erasures
 -- The erasures of a space, the newest first.
-SELECT space_id, id, asked_by, key_prefix, reason, requested_at, settled_at, plan, receipt FROM erasures
+SELECT space_id, id, requested_by, key_prefix, reason, requested_at, settled_at, plan, receipt FROM erasures
 WHERE space_id = :space /*given before*/ AND (requested_at, id) < (:before, :id) /*end*/
 ORDER BY requested_at DESC, id DESC LIMIT :limit;
 

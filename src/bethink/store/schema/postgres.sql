@@ -937,7 +937,7 @@ CREATE TABLE webhooks (
     only_space text COLLATE "C",
     created_at bigint NOT NULL,
     disabled_at bigint,
-    disabled_because text
+    disable_reason text
 );
 
 -- The progress of each webhook in each space: ids, numbers and times, so that workers can read it across spaces.
@@ -982,7 +982,7 @@ CREATE INDEX deliveries_at ON deliveries (at);
 CREATE TABLE erasures (
     space_id text COLLATE "C" NOT NULL,
     id text COLLATE "C" NOT NULL,
-    asked_by text NOT NULL,
+    requested_by text NOT NULL,
     key_prefix text COLLATE "C",
     reason text NOT NULL,
     requested_at bigint NOT NULL,
@@ -1021,7 +1021,7 @@ CREATE TABLE tombstones (
 
 CREATE INDEX tombstones_erasure ON tombstones (space_id, erasure_id);
 
--- Files with texts of a space, and the machine that wrote them: kind is 'artefacts', 'writing' as long as they
+-- Files with texts of a space, and the machine that wrote them: kind is 'artifacts', 'writing' as long as they
 -- are being written, or 'export'. They outlive the rows they were made from, hence no reference to spaces.
 CREATE TABLE written_files (
     space_id text COLLATE "C" NOT NULL,
@@ -1053,7 +1053,7 @@ CREATE TABLE legal_holds (
     placed_at bigint NOT NULL,
     lifted_by text NOT NULL DEFAULT '',
     lifted_at bigint,
-    lifted_because text NOT NULL DEFAULT '',
+    lift_reason text NOT NULL DEFAULT '',
     PRIMARY KEY (space_id, id)
 );
 

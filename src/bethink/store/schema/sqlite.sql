@@ -806,7 +806,7 @@ CREATE TABLE webhooks (
     only_space TEXT,
     created_at INTEGER NOT NULL,
     disabled_at INTEGER,
-    disabled_because TEXT
+    disable_reason TEXT
 ) STRICT;
 
 -- The progress of each webhook in each space: ids, numbers and times, so that workers can read it across spaces.
@@ -851,7 +851,7 @@ CREATE INDEX deliveries_at ON deliveries (at);
 CREATE TABLE erasures (
     space_id TEXT NOT NULL,
     id TEXT NOT NULL,
-    asked_by TEXT NOT NULL,
+    requested_by TEXT NOT NULL,
     key_prefix TEXT,
     reason TEXT NOT NULL,
     requested_at INTEGER NOT NULL,
@@ -890,7 +890,7 @@ CREATE TABLE tombstones (
 
 CREATE INDEX tombstones_erasure ON tombstones (space_id, erasure_id);
 
--- Files with texts of a space, and the machine that wrote them: kind is 'artefacts', 'writing' as long as they
+-- Files with texts of a space, and the machine that wrote them: kind is 'artifacts', 'writing' as long as they
 -- are being written, or 'export'. They outlive the rows they were made from, hence no reference to spaces.
 CREATE TABLE written_files (
     space_id TEXT NOT NULL,
@@ -922,7 +922,7 @@ CREATE TABLE legal_holds (
     placed_at INTEGER NOT NULL,
     lifted_by TEXT NOT NULL DEFAULT '',
     lifted_at INTEGER,
-    lifted_because TEXT NOT NULL DEFAULT '',
+    lift_reason TEXT NOT NULL DEFAULT '',
     PRIMARY KEY (space_id, id)
 ) STRICT;
 

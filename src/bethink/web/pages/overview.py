@@ -63,16 +63,16 @@ def _problems(audit: Audit) -> list[tuple[str, str, str, str]]:
     if audit.violations:
         description = f"{audit.violations:,} integrity violations: facts without a source, or broken sessions."
         problems.append(("bad", description, "Run bethink doctor.", ""))
-    if audit.abandoned:
-        description = f"{audit.abandoned:,} jobs were started by a worker that has stopped."
+    if audit.expired_leases:
+        description = f"{audit.expired_leases:,} jobs were started by a worker that has stopped."
         problems.append(
             ("bad", description, "Another worker takes over. Check that one is running.", address("workers"))
         )
-    if audit.overdue > audit.abandoned:
-        description = f"{audit.overdue - audit.abandoned:,} jobs are due, but no worker has started them."
+    if audit.overdue > audit.expired_leases:
+        description = f"{audit.overdue - audit.expired_leases:,} jobs are due, but no worker has started them."
         problems.append(("warn", description, "Start a worker: bethink worker.", address("workers")))
-    if audit.dead:
-        description = f"{audit.dead:,} {'job was' if audit.dead == 1 else 'jobs were'} abandoned."
+    if audit.abandoned:
+        description = f"{audit.abandoned:,} {'job was' if audit.abandoned == 1 else 'jobs were'} abandoned."
         problems.append(("warn", description, "See why and retry.", address("jobs")))
     if audit.is_capped:
         description = "Learning is paused until midnight UTC: the daily budget is spent."
