@@ -242,7 +242,7 @@ async def test_daily_budget_pauses_learning_until_midnight(
     first, second = await work.run_once(), await work.run_once()
     await work.run_once()
 
-    assert (first.leased, second.leased, second.blocked) == (1, 0, "spend_cap")
+    assert (first.leased, second.leased, second.blocked) == (1, 0, "daily_budget")
     assert caplog.text.count("daily budget of $0.00 is spent") == 1
     assert not await work._any_due(), "nothing wakes a worker that may not spend"
     audit = await work.audit()

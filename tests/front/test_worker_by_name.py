@@ -44,7 +44,7 @@ async def test_a_job_is_not_run_by_its_name_where_something_prevents_it(database
     spent, _ = await capped.run_job(space="space-0", kind=JobKind.EXTRACT, key=session.id)
     unfit, _ = await capped.run_job(space="space-0", kind=JobKind.INDEX, key=jobs.SPACE_KEY)
 
-    assert (spent.leased, spent.blocked) == (0, "spend_cap")
+    assert (spent.leased, spent.blocked) == (0, "daily_budget")
     assert (unfit.leased, unfit.blocked) == (0, "unfit")
 
 

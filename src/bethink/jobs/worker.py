@@ -390,7 +390,7 @@ class Worker:
         if self._capped_on != day:
             self._capped_on = day
             _log.warning("the daily budget of $%.2f is spent: learning continues after midnight UTC", cap / 1e6)
-        return "spend_cap"
+        return "daily_budget"
 
     async def _pause(self) -> None:
         until = time.monotonic() + with_jitter(self.options.interval)

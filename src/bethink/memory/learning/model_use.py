@@ -1,4 +1,4 @@
-"""Shared by every use of a model in learning: prompt budget, spend cap, and cleaning of texts."""
+"""Shared by every use of a model in learning: prompt budget, daily budget, and cleaning of texts."""
 
 from bethink.errors import ConflictError
 from bethink.extend import Model, Redactor, Tokens
