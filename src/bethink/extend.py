@@ -8,6 +8,19 @@ from typing import Literal, NamedTuple, Protocol
 
 from bethink.model.calls import ModelAnswer, ModelCall
 
+__all__ = [
+    "Cosines",
+    "Embedder",
+    "Model",
+    "ModelAnswer",
+    "ModelCall",
+    "Redactor",
+    "Reranker",
+    "StreamingModel",
+    "TextKind",
+    "Tokens",
+]
+
 TextKind = Literal["message", "question"]
 """Type of a text for an embedder: stored text, or a question."""
 

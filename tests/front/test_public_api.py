@@ -7,12 +7,14 @@ import sys
 import textwrap
 from collections.abc import Callable, Iterator
 from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import bethink
-from bethink import errors
+from bethink import errors, extend
 from tools.make_api import CLASSES
 
 
@@ -95,3 +97,45 @@ def test_importing_bethink_brings_no_driver_and_nothing_heavy() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert done.stdout == "[]\n"  # the time it takes is measured by tools/weight.py
+
+
+def taught_names() -> set[tuple[str, str]]:
+    """Return the module and name of each import from Bethink in the programs and pages of the documentation."""
+    files = [*Path("docs_src").rglob("*.py"), *Path("docs").rglob("*.md"), Path("README.md")]
+    imports = [
+        found
+        for path in files
+        for found in re.findall(r"^ *from (bethink[\w.]*) import ([\w, ]+)", path.read_text(), re.MULTILINE)
+    ]
+    return {(module, name.partition(" as ")[0].strip()) for module, names in imports for name in names.split(",")}
+
+
+def exported_names(module: str) -> set[str]:
+    """Return the names that a type checker lets others import: definitions, `__all__` and redundant aliases."""
+    spec = find_spec(module)
+    assert spec is not None
+    assert spec.origin is not None
+    names: set[str] = set()
+    for node in ast.parse(Path(spec.origin).read_text()).body:
+        match node:
+            case ast.ClassDef() | ast.FunctionDef() | ast.AsyncFunctionDef():
+                names.add(node.name)
+            case ast.ImportFrom():
+                names.update(alias.name for alias in node.names if alias.asname == alias.name)
+            case ast.Assign(targets=[ast.Name(id="__all__")]):
+                names.update(ast.literal_eval(node.value))
+            case ast.Assign(targets=[ast.Name(id=name)]):
+                names.add(name)
+            case _:
+                pass
+    return names
+
+
+@pytest.mark.parametrize(("module", "name"), sorted(taught_names()))
+def test_taught_names_are_exported_for_type_checkers(module: str, name: str) -> None:
+    assert name in exported_names(module)
+
+
+def test_extend_exports_every_protocol() -> None:
+    tree = ast.parse(Path(inspect.getsourcefile(extend) or "").read_text())
+    assert {node.name for node in tree.body if isinstance(node, ast.ClassDef)} <= set(extend.__all__)
