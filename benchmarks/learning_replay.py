@@ -100,9 +100,12 @@ class Stage:
         return session.id
 
     async def facts(self, space: str, as_of: datetime | None = None) -> dict[str, Fact]:
-        """Return the facts that are current, or were, by what they say."""
-        found = await self.memory.space(space).facts.list(limit=_MOST, as_of=as_of)
-        return {fact.text: fact for fact in found}
+        """Return the facts that are current or ended, or were at a time, by what they say."""
+        facts = self.memory.space(space).facts
+        ended = await facts.history(status="ended", limit=_MOST, as_of=as_of)
+        return {
+            fact.text: fact for fact in (*(entry.fact for entry in ended), *await facts.list(limit=_MOST, as_of=as_of))
+        }
 
     async def reviews(self, space: str) -> dict[str, Review]:
         """Return the claims that were held or refused, by what they say."""

@@ -23,4 +23,3 @@ with bethink.sync.connect("lesson.db") as memory:
         session.append(history[-2:])
         print(history[-1]["content"], flush=True)
     session.end()
-    memory.learn()

@@ -2652,7 +2652,7 @@ class Facts(Blocking[AsyncFacts]):
         )
 
     def count(self) -> int:
-        """Return the number of current facts."""
+        """Return the number of current facts: neither ended, expired nor replaced."""
         return self._run(lambda: self._inner.count())
 
     def get(self, fact_id: str) -> Fact:
@@ -2719,7 +2719,9 @@ class Facts(Blocking[AsyncFacts]):
         limit: int = 100,
         after: str = "",
     ) -> Page[Fact]:
-        """List facts, ordered by id.
+        """List current facts, ordered by id.
+
+        Facts that have ended, expired or been replaced are in `history`.
 
         Args:
             origin: Origins: `user`, `assistant`, `document`, `import`, `memory`, `tool` or `tool:NAME` (default:

@@ -97,6 +97,10 @@ def test_tutorial_learns_a_fact_once_a_model_is_set(newcomer: Newcomer) -> None:
     assert "I am allergic to cashews." in shown
     assert "confirmed" in shown
 
+    for name in ("BETHINK_MODEL", "OPENAI_API_KEY"):  # a new terminal
+        newcomer.environment.pop(name, None)
+    assert "cashews" in newcomer.copies("tutorial_agent.py", "What am I allergic to?\n\n")
+
 
 def test_chatbot_of_the_readme_remembers_in_its_second_run(newcomer: Newcomer) -> None:
     with model_endpoint() as server:
@@ -115,6 +119,7 @@ def test_tutorial_with_a_model_learns_every_typed_message(with_model: Newcomer) 
     with_model.copies("tutorial_remember.py")
     with_model.copies("tutorial_agent.py", "I like long train journeys.\n\n")
     with_model.copies("tutorial_agent.py", "Hello again.\n\n")
+    with_model.types(*lines_of(TUTORIAL, "bethink worker"))
 
     shown = with_model.types("bethink fact list --space ida --database lesson.db")
 

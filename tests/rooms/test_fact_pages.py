@@ -82,6 +82,27 @@ async def test_a_fact_that_ended_is_listed_as_such(memory: Memory, clock: FakeCl
     assert [each.status for each in await facts.history()] == [FactStatus.CURRENT, FactStatus.ENDED]
 
 
+async def test_list_and_count_leave_out_ended_and_expired_facts(memory: Memory, clock: FakeClock) -> None:
+    facts, day = memory.space("mira").facts, timedelta(days=1)
+    await facts.save(Fact(id="home", text="Mira lives in Oslo"))
+    await facts.save(Fact(id="offer", text="Tea is cheap", expires_at=clock.time + day))
+    await facts.save(Fact(id="trip", text="Mira is in Rome", valid_to=clock.time + day))
+    before = clock.time
+    assert [fact.id for fact in await facts.list()] == ["home", "offer", "trip"]
+
+    clock.time += 2 * day
+
+    assert [fact.id for fact in await facts.list()] == ["home"]
+    assert await facts.count() == 1
+    assert [fact.id for fact in await facts.list(as_of=before)] == ["home", "offer", "trip"]
+    assert [fact.id for fact in await facts.list(limit=1)] == ["home"]
+    assert (await facts.list(limit=1)).next == ""
+    assert {entry.fact.id for entry in await facts.history(status="ended")} == {"offer", "trip"}
+    assert [entry.fact.id for entry in await facts.history(status="current")] == ["home"]
+    assert {entry.status for entry in await facts.history(as_of=before)} == {FactStatus.CURRENT}
+    assert (await facts.get("offer")).status is FactStatus.ENDED
+
+
 async def test_deleted_replacement_leaves_no_successor(memory: Memory, database: Database) -> None:
     await _moved(memory, database)
     await memory.space("mira").forget("fact:bergen:2")

@@ -112,3 +112,22 @@ async def test_facts_are_redacted_before_they_are_written(database: Database) ->
     [found] = await facts.search("tea", limit=5)
     assert (found.text, found.tags, found.metadata) == ("TEA", ("T",), {"K": "V"})
     assert (found.subject, found.slot, found.source) == ("AL", "DRINK", "NOTE")
+
+
+async def test_methods_that_take_a_fact_id_also_take_its_ref(facts: Facts) -> None:
+    saved = await facts.save(Fact(id="home:1", text="Mira lives in Oslo"))
+    await facts.save(Fact(id="home:1", text="Mira lives in Bergen"))
+
+    for name in ("home:1", saved.ref, str(saved.ref), "fact:home:1:2"):
+        assert (await facts.get(name)).text == "Mira lives in Bergen"
+        assert len(await facts.versions(name)) == 2
+        assert (await facts.quotes(name), await facts.sources(name)) == ([], [])
+
+
+async def test_bare_id_instead_of_a_ref_is_explained(memory: Memory, facts: Facts) -> None:
+    await facts.save(Fact(id="home", text="Mira lives in Oslo"))
+    space = memory.space("alice")
+
+    for call in (facts.pin, facts.unpin, space.explain, space.forget):
+        with pytest.raises(InvalidRequestError, match="Cannot parse 'home' as a ref.*such as fact:ID:1"):
+            await call("home")

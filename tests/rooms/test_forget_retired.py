@@ -122,7 +122,7 @@ async def test_facts_of_a_slot_with_disjoint_times_return_together(memory: bethi
 
     await memory.space("alice").forget(session_id=session.id)
 
-    assert sorted(each.id for each in await told.facts.list()) == ["early", "late"]
+    assert sorted(each.fact.id for each in await told.facts.history(status="ended")) == ["early", "late"]
 
 
 class Said(NamedTuple):

@@ -1834,7 +1834,7 @@ export interface Facts {
     history(options?: FactsHistoryOptions): Paged<Page<FactEntry>, FactEntry>;
     /** Search facts by words. Best match first. */
     search(query: string, options?: FactsSearchOptions): Promise<Fact[]>;
-    /** Return the number of current facts. */
+    /** Return the number of current facts: neither ended, expired nor replaced. */
     count(options?: CallOptions): Promise<number>;
     /** Return the current version of a fact. */
     get(factId: string, options?: CallOptions): Promise<Fact>;
@@ -1846,7 +1846,7 @@ export interface Facts {
     sources(factId: string, options?: CallOptions): Promise<SourceMessage[]>;
     /** Return the quotes that a learned fact is based on, one for each mention. */
     quotes(factId: string, options?: CallOptions): Promise<Quote[]>;
-    /** List facts, ordered by id. */
+    /** List current facts, ordered by id. Facts that have ended, expired or been replaced are in `history`. */
     list(options?: FactsListOptions): Paged<Page<Fact>, Fact>;
 }
 

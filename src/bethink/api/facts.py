@@ -192,7 +192,7 @@ class Facts(Handle):
         )
 
     async def count(self) -> int:
-        """Return the number of current facts."""
+        """Return the number of current facts: neither ended, expired nor replaced."""
         return await self._run(COUNT_FACTS, Empty())
 
     async def get(self, fact_id: str) -> Fact:
@@ -259,7 +259,9 @@ class Facts(Handle):
         limit: int = 100,
         after: str = "",
     ) -> Page[Fact]:
-        """List facts, ordered by id.
+        """List current facts, ordered by id.
+
+        Facts that have ended, expired or been replaced are in `history`.
 
         Args:
             origin: Origins: `user`, `assistant`, `document`, `import`, `memory`, `tool` or `tool:NAME` (default:

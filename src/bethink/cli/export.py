@@ -117,7 +117,7 @@ async def _check_not_empty(space: "Space") -> None:
 
 async def is_empty(space: "Space") -> bool:
     """Return whether a space has neither sessions nor facts."""
-    return not (await space.sessions.list(limit=1) or await space.facts.count())
+    return not (await space.sessions.list(limit=1) or await space.facts.history(limit=1))
 
 
 def _sink(output: str) -> AbstractContextManager[TextIO]:

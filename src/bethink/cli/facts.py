@@ -27,13 +27,15 @@ _HEAD = ("REF", "DATE", "STATUS", "KIND", "EVIDENCE", "ORIGIN", "FACT")
 async def list_facts(
     ctx: CommandContext,
     *,
-    with_replaced: Annotated[bool, typer.Option("--all", help="Include replaced versions, newest first.")] = False,
+    with_replaced: Annotated[
+        bool, typer.Option("--all", help="Include ended and replaced versions, newest first.")
+    ] = False,
     pinned: Annotated[bool, typer.Option("--pinned", help="Pinned facts only.")] = False,
     as_of: Annotated[str | None, typer.Option("--as-of", metavar="DATE", help="Facts known at this time.")] = None,
     limit: Limit = 20,
     after: After = "",
 ) -> Result:
-    """List facts. Current facts by default; with --all also replaced ones."""
+    """List facts. Current facts by default; with --all also ended and replaced ones."""
     filters = narrowing(ctx.more)
     if with_replaced and (filters or pinned):
         raise UsageError("--all takes no filters.", hint="Leave out --all, or the filters.")

@@ -27,7 +27,7 @@ async def find_folder_space(memory: "Memory") -> str | None:
         return None
     space = memory.space(name)
     try:
-        exists = bool(await space.sessions.list(limit=1) or await space.facts.count())
+        exists = bool(await space.sessions.list(limit=1) or await space.facts.history(limit=1))
     except PermissionDeniedError:
         return None
     return name if exists else None

@@ -21,7 +21,7 @@ class FactStatus(OpenEnum):
 
     CURRENT = "current"
     ENDED = "ended"
-    """It was true until a time that has passed. Memory still believes that."""
+    """It was true until a time that has passed, or it has expired. Memory still believes that."""
     REPLACED = "replaced"
     """Memory no longer believes it: another version or another fact took its place, or none did."""
 
@@ -114,11 +114,11 @@ class Fact:
 
     @property
     def status(self) -> FactStatus:
-        """`current`, `ended` if its `valid_to` has passed, or `replaced` by another version or fact."""
+        """`current`, `ended` if its `valid_to` or `expires_at` has passed, or `replaced` by another version or fact."""
         if self.replaced_at is not None:
             return FactStatus.REPLACED
-        has_ended = self.valid_to is not None and self.valid_to <= datetime.now(UTC)
-        return FactStatus.ENDED if has_ended else FactStatus.CURRENT
+        ends = [end for end in (self.valid_to, self.expires_at) if end is not None]
+        return FactStatus.ENDED if ends and min(ends) <= datetime.now(UTC) else FactStatus.CURRENT
 
     def __repr__(self) -> str:
         return f"Fact({self.ref!s}: {self.text!r}, {self.status})"

@@ -99,6 +99,5 @@ class Ref(str):
 
 
 def _not_a_ref(text: str) -> InvalidRequestError:
-    return InvalidRequestError(
-        f"Cannot parse {text[:_SHOWN]!r} as a ref.", hint="Use the form kind:id:number, as in results."
-    )
+    hint = "A ref has the form kind:id:number, such as fact:ID:1. Facts, documents and matches have it as `ref`."
+    return InvalidRequestError(f"Cannot parse {text[:_SHOWN]!r} as a ref.", hint=hint)

@@ -87,7 +87,8 @@ def _entry(row: Row, successor: Row | None, *, bound: int, now: int) -> FactEntr
     if row["retired_at"] is not None and row["retired_at"] <= bound:
         state = FactStatus.REPLACED
     else:
-        state = FactStatus.ENDED if row["valid_to"] is not None and row["valid_to"] <= now else FactStatus.CURRENT
+        ends = [end for end in (row["valid_to"], row["expires_at"]) if end is not None]
+        state = FactStatus.ENDED if ends and min(ends) <= now else FactStatus.CURRENT
     if successor is None:
         return FactEntry(fact=fact_of(row), status=state)
     ref = Ref(RefKind.FACT, successor["id"], successor["version"])

@@ -260,7 +260,8 @@ def page(
     tx: Tx, *, space: str, as_of: datetime | None, limit: int, after: str, only: Filter | None = None
 ) -> list[Fact]:
     """Return the facts that are current, or were at a time, ordered by id, after one."""
-    rows = tx.all("page_facts", only, space=space, at=until(as_of), limit=limit, after=after)
+    now = tx.now if as_of is None else as_of
+    rows = tx.all("page_facts", only, space=space, at=until(as_of), now=now, limit=limit, after=after)
     return [fact_of(row) for row in rows]
 
 
@@ -327,7 +328,7 @@ def delete(tx: Tx, *, space: str, fact_id: str) -> None:
 
 def count(tx: Tx, *, space: str) -> int:
     """Count the current facts of a space."""
-    row = tx.first("count_facts", space=space)
+    row = tx.first("count_facts", space=space, now=tx.now)
     return 0 if row is None else row["count"]
 
 

@@ -1,5 +1,6 @@
 """Operations on facts: list, search and save them, and read their versions and sources."""
 
+import re
 from dataclasses import replace
 from typing import Annotated, Self
 
@@ -30,6 +31,7 @@ from bethink.model.records import Origin
 
 READ, WRITE = Scope.READ, Scope.WRITE
 _IMPORT = Origin("import")
+_FACT_REF = re.compile(r"fact:(.+):[0-9]+", re.DOTALL)
 
 
 @frozen
@@ -100,7 +102,12 @@ class FactRequest(Request):
     """One fact."""
 
     fact_id: Name
-    """Id of the fact."""
+    """Id of the fact, or its ref in any version."""
+
+    def __post_init__(self) -> None:
+        if ref := _FACT_REF.fullmatch(str(self.fact_id)):
+            object.__setattr__(self, "fact_id", ref[1])
+        Request.__post_init__(self)
 
 
 @frozen
@@ -121,7 +128,8 @@ _FACTS = "/spaces/{space}/facts"
 
 LIST_FACTS: Operation[ListFactsRequest, Page[Fact]] = Operation(
     "space.facts.list", ListFactsRequest, Page[Fact], f"GET {_FACTS}", READ, Retry.SAFE,
-    "List facts, ordered by id.",
+    "List current facts, ordered by id.",
+    details="Facts that have ended, expired or been replaced are in `history`.",
 )  # fmt: skip
 FACT_HISTORY: Operation[FactHistoryRequest, Page[FactEntry]] = Operation(
     "space.facts.history", FactHistoryRequest, Page[FactEntry], "GET /spaces/{space}/fact_history", READ, Retry.SAFE,
@@ -135,7 +143,7 @@ SEARCH_FACTS: Operation[SearchFactsRequest, list[Fact]] = Operation(
 )  # fmt: skip
 COUNT_FACTS: Operation[Empty, int] = Operation(
     "space.facts.count", Empty, int, "GET /spaces/{space}/fact_count", READ, Retry.SAFE,
-    "Return the number of current facts.",
+    "Return the number of current facts: neither ended, expired nor replaced.",
 )  # fmt: skip
 GET_FACT: Operation[FactRequest, Fact] = Operation(
     "space.facts.get", FactRequest, Fact, f"GET {_FACTS}/{{fact_id}}", READ, Retry.SAFE,
@@ -154,6 +162,7 @@ SAVE_FACT: Operation[SaveFactRequest, Fact] = Operation(
 FACT_VERSIONS: Operation[FactRequest, list[Fact]] = Operation(
     "space.facts.versions", FactRequest, list[Fact], f"GET {_FACTS}/{{fact_id}}/versions", READ, Retry.SAFE,
     "Return all versions of a fact, including replaced ones. Oldest first.",
+    details="An unknown or deleted fact has none.",
 )  # fmt: skip
 FACT_SOURCES: Operation[FactRequest, list[SourceMessage]] = Operation(
     "space.facts.sources", FactRequest, list[SourceMessage], f"GET {_FACTS}/{{fact_id}}/sources", READ, Retry.SAFE,

@@ -9,8 +9,8 @@ WHERE space_id = :space
   /*given origin*/ AND origin = :origin /*end*/
   /*given current*/ AND retired_at IS NULL /*end*/
   /*given current_then*/ AND (retired_at IS NULL OR retired_at > :current_then) /*end*/
-  /*given lasting*/ AND (valid_to IS NULL OR valid_to > :lasting) /*end*/
-  /*given ended*/ AND valid_to <= :ended /*end*/
+  /*given lasting*/ AND (valid_to IS NULL OR valid_to > :lasting) AND (expires_at IS NULL OR expires_at > :lasting) /*end*/
+  /*given ended*/ AND (valid_to <= :ended OR expires_at <= :ended) /*end*/
   /*given older*/ AND (recorded_at, id, version) < (:older, :id, :version) /*end*/
   /*given later*/ AND (recorded_at, id, version) > (:later, :id, :version) /*end*/
 ORDER BY /*given oldest*/ recorded_at, id, version /*else*/ recorded_at DESC, id DESC, version DESC /*end*/

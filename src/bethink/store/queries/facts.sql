@@ -101,9 +101,10 @@ WHERE space_id = :space AND recorded_at <= :at AND (retired_at IS NULL OR retire
 ORDER BY recorded_at, id;
 
 -- name: page_facts
--- The facts that were current at a time, ordered by id, after one.
+-- The facts that were current at a time, ordered by id, after one. Ended and expired facts are left out.
 SELECT fact_columns() FROM facts
 WHERE space_id = :space AND recorded_at <= :at AND (retired_at IS NULL OR retired_at > :at) AND id > :after
+  AND (valid_to IS NULL OR valid_to > :now) AND (expires_at IS NULL OR expires_at > :now)
   /*only(fact facts)*/
 ORDER BY id LIMIT :limit;
 
@@ -159,8 +160,10 @@ WHERE space_id = :space AND ended_by = :by AND retired_at IS NULL;
 DELETE FROM fact_sources WHERE space_id = :space AND fact_id = :id;
 
 -- name: count_facts
--- The number of current facts in a space.
-SELECT count(*) AS count FROM facts WHERE space_id = :space AND retired_at IS NULL;
+-- The number of current facts in a space. Ended and expired facts are not counted.
+SELECT count(*) AS count FROM facts
+WHERE space_id = :space AND retired_at IS NULL
+  AND (valid_to IS NULL OR valid_to > :now) AND (expires_at IS NULL OR expires_at > :now);
 
 -- name: insert_fact_source
 -- Add a source message to a fact, once.
