@@ -27,7 +27,7 @@ BethinkError
 
 
 class BethinkError(Exception):
-    """Base class of all errors. `hint` is the next step, in a sentence or two."""
+    """Base class of all errors. `message` says what failed, `hint` the next step; `str()` is both."""
 
     default_hint = ""
 
@@ -35,9 +35,13 @@ class BethinkError(Exception):
         super().__init__(message)
         self.hint = self.default_hint if hint is None else hint
 
+    @property
+    def message(self) -> str:
+        """What failed, without the hint."""
+        return super().__str__()
+
     def __str__(self) -> str:
-        message = super().__str__()
-        return f"{message} {self.hint}" if self.hint else message
+        return f"{self.message} {self.hint}" if self.hint else self.message
 
 
 class InvalidRequestError(BethinkError, ValueError):

@@ -163,7 +163,7 @@ def connect(
         arguments: Further settings by name.
 
     Raises:
-        ConfigurationError: if a setting is unknown or a value is invalid.
+        ConfigurationError: if a setting is unknown or a value is invalid, or only a server can have it.
     """
     return Memory(
         _connect(
@@ -2659,7 +2659,7 @@ class Facts(Blocking[AsyncFacts]):
         """Return the current version of a fact.
 
         Args:
-            fact_id: Id of the fact.
+            fact_id: Id of the fact, or its ref in any version.
 
         Raises:
             NotFoundError: if the space has no such current fact.
@@ -2682,8 +2682,10 @@ class Facts(Blocking[AsyncFacts]):
     def versions(self, fact_id: str) -> list[Fact]:
         """Return all versions of a fact, including replaced ones. Oldest first.
 
+        An unknown or deleted fact has none.
+
         Args:
-            fact_id: Id of the fact.
+            fact_id: Id of the fact, or its ref in any version.
         """
         return self._run(lambda: self._inner.versions(fact_id))
 
@@ -2691,7 +2693,7 @@ class Facts(Blocking[AsyncFacts]):
         """Return the messages that a learned fact is based on.
 
         Args:
-            fact_id: Id of the fact.
+            fact_id: Id of the fact, or its ref in any version.
         """
         return self._run(lambda: self._inner.sources(fact_id))
 
@@ -2699,7 +2701,7 @@ class Facts(Blocking[AsyncFacts]):
         """Return the quotes that a learned fact is based on, one for each mention.
 
         Args:
-            fact_id: Id of the fact.
+            fact_id: Id of the fact, or its ref in any version.
         """
         return self._run(lambda: self._inner.quotes(fact_id))
 

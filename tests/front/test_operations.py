@@ -139,7 +139,7 @@ async def test_a_limit_is_one_to_a_thousand_whatever_is_listed(memory: bethink.M
     await memory.space("alice").facts.save(bethink.Fact(id="tea", text="likes tea"))
 
     for wrong in (0, -1, 1_001, -(2**70), 2**70):
-        with pytest.raises(InvalidRequestError, match="limit must be 1 to 1,000"):
+        with pytest.raises(InvalidRequestError, match="limit must be between 1 and 1,000"):
             await LISTERS[name](memory, wrong)
     assert len(await LISTERS[name](memory, 1)) <= 1
     await LISTERS[name](memory, 1_000)
@@ -149,7 +149,7 @@ async def test_context_log_is_listed_up_to_a_hundred_at_a_time(memory: bethink.M
     log = memory.space("alice").admin.context_log
 
     for wrong in (0, 101):
-        with pytest.raises(InvalidRequestError, match="limit must be 1 to 100"):
+        with pytest.raises(InvalidRequestError, match="limit must be between 1 and 100"):
             await log.list(limit=wrong)
     assert await log.list(limit=100) == []
 

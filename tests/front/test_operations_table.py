@@ -171,5 +171,5 @@ def test_every_class_name_is_unique() -> None:
 
 
 def test_request_is_validated_on_creation() -> None:
-    with pytest.raises(InvalidRequestError, match="limit must be 1 to 1,000"):
+    with pytest.raises(InvalidRequestError, match="limit must be between 1 and 1,000"):
         ListSpaceJobsRequest(limit=0)

@@ -193,7 +193,7 @@ async def test_missing_model_package_fails_only_learning(
         assert (await memory.space("alice").forget(everything=True)).messages == 18
 
     assert len(told) == 1
-    assert told[0].startswith("marked sessions are not learned from: ")
+    assert told[0].startswith("Sessions stay queued for learning: ")
     assert (jobs[JobKind.EXTRACT].status, jobs[JobKind.EXTRACT].attempts) == (JobStatus.QUEUED, 0)
     assert audit.daily_budget == 5_000_000
 

@@ -85,7 +85,9 @@ class Life:
         await self.space.facts.save(bethink.Fact(id=name, text=self._text(), slot=slot, subject=subject))
 
     async def _fact(self) -> bethink.Fact:
-        return self._random.choice(await self.space.facts.list(limit=50) or [bethink.Fact(id="none", text="none")])
+        ended = [entry.fact for entry in await self.space.facts.history(status="ended", limit=50)]
+        facts = sorted([*await self.space.facts.list(limit=50), *ended], key=lambda fact: fact.id)
+        return self._random.choice(facts[:50] or [bethink.Fact(id="none", text="none")])
 
     async def _correct(self) -> None:
         fact = await self._fact()

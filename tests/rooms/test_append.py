@@ -248,7 +248,7 @@ async def test_read_supports_after_and_limit(memory: Memory, session: Session) -
 
     assert [record.number for record in await session.messages(after=2, limit=2)] == [3, 4]
     for limit in (0, -1, 1_001):
-        with pytest.raises(InvalidRequestError, match=r"limit must be 1 to 1,000"):
+        with pytest.raises(InvalidRequestError, match=r"limit must be between 1 and 1,000"):
             await session.messages(limit=limit)
 
 

@@ -253,3 +253,15 @@ def test_spaces_that_cannot_be_combined_are_rejected(names: tuple[str, ...]) -> 
 async def test_multi_space_error_names_its_space(memory: bethink.Memory) -> None:
     with pytest.raises(NotFoundError, match="Space 'mira': No session"):
         await memory.group("mira", "team")._run(RECALL, RecallRequest(question="tea", session_id="ses_none"))
+
+
+async def test_misspelled_origin_is_rejected(memory: bethink.Memory) -> None:
+    alice = memory.space("alice")
+    for call in (
+        lambda: alice.recall("tea", origin="usr"),
+        lambda: alice.facts.list(origin=["user", "tools"]),
+        lambda: alice.facts.history(origin="tool:"),
+    ):
+        with pytest.raises(InvalidRequestError, match=r"origin.* cannot be .* Use user, assistant"):
+            await call()
+    assert await alice.facts.list(origin=["tool", "tool:shop", "import"]) == []

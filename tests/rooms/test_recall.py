@@ -377,10 +377,10 @@ async def test_reranker_counts_by_its_weight(database: Database, memory: Memory)
 async def test_a_limit_or_a_budget_below_one_is_refused(wrong: dict[str, int]) -> None:
     memory = connect(enabled=False)
 
-    with pytest.raises(InvalidRequestError, match="must be 1 to"):
+    with pytest.raises(InvalidRequestError, match="must be between 1 and"):
         await memory.space("alice").recall("x", **wrong)  # pyright: ignore[reportArgumentType]
     if "budget" in wrong:
-        with pytest.raises(InvalidRequestError, match="must be 1 to"):
+        with pytest.raises(InvalidRequestError, match="must be between 1 and"):
             await memory.space("alice").context(budget=wrong["budget"])
 
 

@@ -65,7 +65,7 @@ CALLS: dict[str, Call] = {
     "message key": lambda memory: memory.space("alice").remember(
         [{"role": "user", "content": "tea", "idempotency_key": HALF}]
     ),
-    "origin": lambda memory: memory.space("alice").recall("tea", origin=[HALF]),
+    "origin": lambda memory: memory.space("alice").recall("tea", origin=[f"tool:{HALF}"]),
     "before": lambda memory: memory.space("alice").sessions.list(after=HALF),
     "after": lambda memory: memory.space("alice").facts.list(after=HALF),
     "spaces": lambda memory: memory.spaces.list(after=HALF),
@@ -124,4 +124,4 @@ async def test_lone_surrogate_in_text_is_replaced(memory: Memory, call: Call) ->
 async def test_disabled_memory_rejects_a_lone_surrogate() -> None:
     async with bethink.connect(enabled=False) as nowhere:
         with pytest.raises(BethinkError, match="half of a character"):
-            await nowhere.space("alice").recall("tea", origin=[HALF])
+            await nowhere.space("alice").recall("tea", origin=[f"tool:{HALF}"])

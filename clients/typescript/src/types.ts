@@ -502,7 +502,7 @@ export interface KeyInfo {
     revoked_at: Date | null;
 }
 
-/** Report of a run. `blocked` says why no job was leased, if something prevented it. */
+/** Report of a run. `blocked` says why no job was leased, if something prevented it. `str()` sums it up. */
 export interface LearnReport {
     leased: number;
     outcomes: { [name: string]: number };
@@ -1840,7 +1840,10 @@ export interface Facts {
     get(factId: string, options?: CallOptions): Promise<Fact>;
     /** Store a fact and return it as stored. */
     save(fact: FactInput, options?: FactsSaveOptions): Promise<Fact>;
-    /** Return all versions of a fact, including replaced ones. Oldest first. */
+    /**
+     * Return all versions of a fact, including replaced ones. Oldest first. An unknown or deleted fact has
+     * none.
+     */
     versions(factId: string, options?: CallOptions): Promise<Fact[]>;
     /** Return the messages that a learned fact is based on. */
     sources(factId: string, options?: CallOptions): Promise<SourceMessage[]>;

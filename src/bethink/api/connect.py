@@ -8,7 +8,7 @@ from bethink.api.memory import MemoryOperations
 from bethink.api.space import Space
 from bethink.config.addresses import settings_of
 from bethink.config.settings import Settings, load_settings, with_values
-from bethink.errors import InvalidRequestError
+from bethink.errors import ConfigurationError, InvalidRequestError
 from bethink.extend import Embedder, Model, Redactor, Tokens
 from bethink.host.backend import Backend
 from bethink.host.build import backend_from
@@ -46,6 +46,13 @@ class Memory(MemoryOperations):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self.close()
+
+    if not TYPE_CHECKING:  # a type checker reports `with` by itself
+
+        def __enter__(self) -> None:
+            raise TypeError("Use `async with bethink.connect(…)`, or `with bethink.sync.connect(…)`.")
+
+        def __exit__(self, *_: object) -> None: ...
 
     @property
     def backend(self) -> Backend:
@@ -133,7 +140,7 @@ def connect(
         arguments: Further settings by name.
 
     Raises:
-        ConfigurationError: if a setting is unknown or a value is invalid.
+        ConfigurationError: if a setting is unknown or a value is invalid, or only a server can have it.
     """
     address = str(target)
     is_server = address.startswith(("http://", "https://"))
@@ -145,7 +152,14 @@ def connect(
         arguments["enabled"] = False
     if not is_server:
         arguments |= settings_of(address)
+    given = {name for name in arguments if name != "enabled"}
     settings = with_values(settings, arguments) if settings else load_settings(**arguments)  # pyright: ignore[reportArgumentType]
+    if is_server:
+        parts = {
+            "model": model, "embedder": embedder, "tokens": tokens, "redactor": redactor, "engine": engine,
+            "compactor": compactor,
+        }  # fmt: skip
+        _check_client_arguments(given | {name for name, part in parts.items() if part is not None})
     if is_server and settings.enabled:
         # Only programs that call a server need the client.
         from bethink.host.remote.remote import Remote  # noqa: PLC0415
@@ -163,6 +177,14 @@ def connect(
             clock=clock,
         )
     )
+
+
+def _check_client_arguments(names: set[str]) -> None:
+    if names:
+        raise ConfigurationError(
+            f"Only the server can have these settings: {', '.join(f'`{name}`' for name in sorted(names))}.",
+            hint="Omit them here, and set them on the server.",
+        )
 
 
 def memory_from(

@@ -199,7 +199,7 @@ class Facts(Handle):
         """Return the current version of a fact.
 
         Args:
-            fact_id: Id of the fact.
+            fact_id: Id of the fact, or its ref in any version.
 
         Raises:
             NotFoundError: if the space has no such current fact.
@@ -222,8 +222,10 @@ class Facts(Handle):
     async def versions(self, fact_id: str) -> list[Fact]:
         """Return all versions of a fact, including replaced ones. Oldest first.
 
+        An unknown or deleted fact has none.
+
         Args:
-            fact_id: Id of the fact.
+            fact_id: Id of the fact, or its ref in any version.
         """
         return await self._run(FACT_VERSIONS, FactRequest(fact_id=fact_id))
 
@@ -231,7 +233,7 @@ class Facts(Handle):
         """Return the messages that a learned fact is based on.
 
         Args:
-            fact_id: Id of the fact.
+            fact_id: Id of the fact, or its ref in any version.
         """
         return await self._run(FACT_SOURCES, FactRequest(fact_id=fact_id))
 
@@ -239,7 +241,7 @@ class Facts(Handle):
         """Return the quotes that a learned fact is based on, one for each mention.
 
         Args:
-            fact_id: Id of the fact.
+            fact_id: Id of the fact, or its ref in any version.
         """
         return await self._run(FACT_QUOTES, FactRequest(fact_id=fact_id))
 

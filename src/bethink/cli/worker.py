@@ -23,7 +23,6 @@ app = typer.Typer()
 RunWorker = Callable[["Memory", "Worker"], Awaitable[None]]
 
 _DUE = ("queued", "failed")
-_NAMED_OUTCOMES = ("added", "succeeded", "embedded")
 _NO_MODEL = "no model: messages only"
 
 
@@ -128,8 +127,10 @@ async def learn_all(learner: "Memory | SpaceAdmin") -> "LearnReport":
 
 def run_lines(report: "LearnReport") -> list[OutputLine]:
     """Summarize a run."""
+    from bethink.model.jobs import summary_of  # noqa: PLC0415
+
     lines = [OutputLine(f"{plural(report.leased, 'job')}: {_counts(report.outcomes) or 'nothing was due'}")]
-    if learned := _learning_summary(report.settled):
+    if learned := summary_of(report.settled):
         lines.append(OutputLine(learned))
     for label, counts in (("pending review", report.for_review), ("rejected claims", report.refused)):
         if _counts(counts):
@@ -141,17 +142,6 @@ def run_lines(report: "LearnReport") -> list[OutputLine]:
 
 def _counts(counts: dict[str, int]) -> str:
     return ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in sorted(counts.items()) if count)
-
-
-def _learning_summary(settled: dict[str, int]) -> str:
-    """Return one sentence about the results: Learned 31 facts, replaced 4, indexed 90 texts."""
-    parts = [f"learned {plural(settled['added'], 'fact')}"] if settled.get("added") else []
-    parts += [f"replaced {settled['succeeded']}"] if settled.get("succeeded") else []
-    others = {name: count for name, count in settled.items() if count and name not in _NAMED_OUTCOMES}
-    parts += [f"{count} {name.replace('_', ' ')}" for name, count in sorted(others.items())]
-    parts += [f"indexed {plural(settled['embedded'], 'text')}"] if settled.get("embedded") else []
-    line = ", ".join(parts)
-    return f"{line[:1].upper()}{line[1:]}." if line else ""
 
 
 async def until_signal(work: Callable[[], Awaitable[None]]) -> str | None:

@@ -15,6 +15,7 @@ def suggestion(name: str, choices: Iterable[str]) -> str:
     from difflib import get_close_matches  # noqa: PLC0415 - only for a misspelled name
 
     spellings = {choice.lower().removeprefix("bethink_"): choice for choice in choices}
+    spellings.pop("module", None)  # `database` sets it
     similar = get_close_matches(name.lower().removeprefix("bethink_"), spellings, n=2, cutoff=0.7)
     return (
         f"Did you mean {' or '.join(spellings[choice] for choice in similar)}?"

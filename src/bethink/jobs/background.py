@@ -167,7 +167,7 @@ class Background:
             except* ConfigurationError as errors:
                 # The problem stays until someone fixes it: do not log it again for the next session.
                 if not self._has_warned:
-                    _log.warning("cannot learn from queued sessions: %s", errors.exceptions[0])
+                    _log.warning("Sessions stay queued for learning: %s", errors.exceptions[0])
                 self._has_warned = True
             except* Exception as errors:  # noqa: BLE001 - the loop of a worker: sessions stay marked
                 failed = True

@@ -267,10 +267,10 @@ class Worker:
                     else:
                         result = await handler.process(lease)
                         self._last_answer = time.monotonic()
-                        report.outcomes[result.outcome] += 1
-                        report.settled += result.settled
-                        report.for_review += result.for_review
-                        report.refused += result.refused
+                        report.count(
+                            result.outcome,
+                            settled=result.settled, for_review=result.for_review, refused=result.refused,
+                        )  # fmt: skip
                 if scope.cancelled_caught:
                     report.leases_lost += 1
             except LeaseLostError:

@@ -168,9 +168,18 @@ def _find_model(settings: Settings) -> "_Provider[Model] | None":
     if make is None or not name:
         raise ConfigurationError(
             f"`model` = {settings.model.name!r} does not name a provider and a model.",
-            hint=f"Write PROVIDER:NAME, where PROVIDER is {_list_names(_MODELS, 'bethink.models')}.",
+            hint=_model_hint(settings.model.name),
         )
     return _Provider(make, provider, name)
+
+
+def _model_hint(value: str) -> str:
+    from difflib import get_close_matches  # noqa: PLC0415 - only for a misspelled name
+
+    provider, _, name = value.partition(":")
+    if name and (similar := get_close_matches(provider.lower(), _MODELS, n=1)):
+        return f"Did you mean {similar[0]}:{name}?"
+    return f"Write PROVIDER:NAME, where PROVIDER is one of {_list_names(_MODELS, 'bethink.models')}."
 
 
 def _openai_model(settings: Settings, name: str) -> Model:
@@ -268,7 +277,7 @@ def _find_reranker(settings: Settings) -> "_Provider[Reranker] | None":
 def _unknown_name(setting: str, value: str, special_names: str, builtin: Mapping[str, object]) -> ConfigurationError:
     return ConfigurationError(
         f"`{setting}` = {value!r} is unknown.",
-        hint=f"Use {special_names}, a name that 'bethink data models list' shows, or KIND:NAME, where KIND is "
+        hint=f"Use {special_names}, a name that 'bethink data models list' shows, or KIND:NAME, where KIND is one of "
         f"{_list_names(builtin, f'bethink.{setting}s')}.",
     )
 

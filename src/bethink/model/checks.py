@@ -47,7 +47,7 @@ class Between:
     def check(self, name: str, value: float) -> None:
         """Raise `InvalidFieldError` for a number outside the range."""
         if not self.low <= value <= self.high:
-            raise InvalidFieldError(name, f"must be {self.low:,} to {self.high:,}.", hint=f"Got {value}.")
+            raise InvalidFieldError(name, f"must be between {self.low:,} and {self.high:,}.", hint=f"Got {value}.")
 
     def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> dict[str, Any]:
         return {**handler(schema), "minimum": self.low, "maximum": self.high}

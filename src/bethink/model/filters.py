@@ -98,13 +98,13 @@ def _comparison_conditions(name: str, comparisons: Mapping[object, object]) -> l
     for word, value in comparisons.items():
         if word not in _COMPARISONS:
             raise _invalid_field(
-                name, f"cannot be compared by {str(word)[:40]!r}.", hint=f"Use {', '.join(_COMPARISONS)}."
+                name, f"has the unknown comparison {str(word)[:40]!r}.", hint=f"Use {', '.join(_COMPARISONS)}."
             )
         op = Op(cast("str", word))
         scalar = _scalar(name, value)
         if op in _ORDERED and (scalar is None or isinstance(scalar, bool)):
             raise _invalid_field(
-                name, f"cannot be compared by {op} with {_json_word(scalar)}.", hint="Use a number or text."
+                name, f"cannot be compared with {_json_word(scalar)} ({op}).", hint="Use a number or text."
             )
         parsed.append(Condition(name, op, scalar))
     return parsed

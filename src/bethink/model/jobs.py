@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from bethink.base.frozen import frozen
 from bethink.model.enums import OpenEnum
+from bethink.model.plural import plural
 
 
 class JobKind(OpenEnum):
@@ -156,7 +157,7 @@ class Spending:
 
 @dataclass(slots=True, kw_only=True)
 class LearnReport:
-    """Report of a run. `blocked` says why no job was leased, if something prevented it."""
+    """Report of a run. `blocked` says why no job was leased, if something prevented it. `str()` sums it up."""
 
     leased: int = 0
     outcomes: Counter[str] = field(default_factory=Counter[str])
@@ -179,6 +180,38 @@ class LearnReport:
         self.scanned += other.scanned
         self.queued += other.queued
         self.blocked = other.blocked
+
+    def count(
+        self,
+        outcome: str,
+        *,
+        settled: Mapping[str, int],
+        for_review: Mapping[str, int],
+        refused: Mapping[str, int],
+    ) -> None:
+        """Add the result of a job. The keys become plain strings, as in a report from a server."""
+        self.outcomes[str(outcome)] += 1
+        for total, counts in ((self.settled, settled), (self.for_review, for_review), (self.refused, refused)):
+            total.update({str(name): number for name, number in counts.items() if number})
+
+    def __str__(self) -> str:
+        if summary := summary_of(self.settled):
+            return summary
+        return f"Blocked: {self.blocked.replace('_', ' ')}." if self.blocked else "Nothing new was learned."
+
+
+_NAMED_OUTCOMES = ("added", "succeeded", "embedded")
+
+
+def summary_of(settled: Mapping[str, int]) -> str:
+    """Say in a sentence what became of claims and texts: Learned 31 facts, replaced 4, indexed 90 texts."""
+    parts = [f"learned {plural(settled['added'], 'fact')}"] if settled.get("added") else []
+    parts += [f"replaced {settled['succeeded']}"] if settled.get("succeeded") else []
+    others = {name: count for name, count in settled.items() if count and name not in _NAMED_OUTCOMES}
+    parts += [f"{count} {name.replace('_', ' ')}" for name, count in sorted(others.items())]
+    parts += [f"indexed {plural(settled['embedded'], 'text')}"] if settled.get("embedded") else []
+    line = ", ".join(parts)
+    return f"{line[:1].upper()}{line[1:]}." if line else ""
 
 
 @frozen

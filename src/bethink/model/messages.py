@@ -25,7 +25,7 @@ def messages_from(messages: MessagesLike) -> tuple[Message, ...]:
         return (Message(role="user", content=value),)
     if isinstance(value, bytes | Mapping | Message) or not hasattr(value, "__iter__"):
         kind = type(messages).__name__
-        raise InvalidRequestError(f"A {kind} is not a list of messages.", hint="Pass a list, such as [message].")
+        raise InvalidRequestError(f"`messages` must be text or a list of messages, not {kind}.", hint="Pass [message].")
     return tuple(map(message_from, cast("Iterable[Message | Mapping[str, object]]", value)))
 
 

@@ -313,7 +313,7 @@ def checked_name(value: str, label: str) -> str:
     """Return `value` if both databases can store it as a name. Raises `InvalidRequestError` otherwise."""
     if not checked_text(value, label) or len(value) > _MAX_NAME or "\0" in value or not value.isprintable():
         hint = f"Use 1 to {_MAX_NAME} printable characters."
-        raise InvalidRequestError(f"{value[:_SHOWN]!r} cannot be used as {label}.", hint=hint)
+        raise InvalidRequestError(f"Invalid {label.partition(' ')[2]}: {value[:_SHOWN]!r}.", hint=hint)
     return value
 
 
@@ -351,10 +351,15 @@ def message_from(value: "Message | Mapping[str, object]") -> Message:
         return value
     if not isinstance(cast("object", value), Mapping):
         raise InvalidRequestError(
-            f"A {type(value).__name__} is not a message.", hint="Pass a mapping with role and content."
+            f"A message cannot be of type {type(value).__name__}.", hint="Pass a mapping with role and content."
         )
+    content = normalize_message(value)
+    for name in content:
+        if name not in Message.__dataclass_fields__:
+            hint = f"Use {', '.join(Message.__dataclass_fields__)}."
+            raise InvalidRequestError(f"A message has no field {str(name)[:_SHOWN]!r}.", hint=hint)
     try:
-        return Message(**normalize_message(value))  # pyright: ignore[reportArgumentType]
+        return Message(**content)  # pyright: ignore[reportArgumentType]
     except TypeError as error:
         raise InvalidRequestError(
             f"Invalid message: {error}.", hint="Pass role and content, or a bethink.Message."

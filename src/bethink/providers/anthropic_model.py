@@ -51,7 +51,7 @@ class AnthropicModel:
             if not address:
                 raise ConfigurationError(
                     "Anthropic needs an API key.",
-                    hint="Set ANTHROPIC_API_KEY, or the base_url of your own server.",
+                    hint="Set ANTHROPIC_API_KEY, or `model_base_url` for your own server.",
                 )
             self._api_key = _NO_KEY
 

@@ -25,7 +25,8 @@ class OpenAIServer:
             check_address(self.address)
         if not (key or self.address):
             raise ConfigurationError(
-                "OpenAI needs an API key.", hint="Set OPENAI_API_KEY, or the base_url of your own server."
+                "OpenAI needs an API key.",
+                hint="Set OPENAI_API_KEY, or `model_base_url` (`embedder_base_url`) for your own server.",
             )
         check_key(key)
         self._base_url = base_url or None

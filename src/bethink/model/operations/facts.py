@@ -24,7 +24,7 @@ from bethink.model.operations.base import (
     SpanName,
     served_by,
 )
-from bethink.model.operations.narrowing import FilteredRequest
+from bethink.model.operations.narrowing import FilteredRequest, KnownOrigin
 from bethink.model.pages import FactEntry, Order
 from bethink.model.paging import Page
 from bethink.model.records import Origin
@@ -65,7 +65,7 @@ class FactHistoryRequest(Request):
     """Slot of the facts, such as `home` (default: any)."""
     kind: FactKind | None = None
     """Kind of the facts (default: any)."""
-    origin: Name | None = None
+    origin: Annotated[Name, KnownOrigin()] | None = None
     """Origin of the facts (default: any)."""
     order: Order = Order.NEWEST
     """`newest` (default) or `oldest` first, by `recorded_at`; by `replaced_at` if `status` is `replaced`."""

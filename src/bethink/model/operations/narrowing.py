@@ -1,7 +1,8 @@
 """Filters of searches and lists, declared once for all operations."""
 
+import re
 from dataclasses import fields
-from typing import Annotated
+from typing import Annotated, Any
 
 from bethink.base.frozen import frozen
 from bethink.errors import InvalidFieldError
@@ -16,11 +17,29 @@ Tag = Annotated[str, Length(1, 200), Printable()]
 Tags = Annotated[tuple[Tag, ...], Length(0, MAX_TAGS)]
 
 
+@frozen(kw_only=False)
+class KnownOrigin:
+    """Only origins that an item can have, and `tool` for those of all tools. A misspelled one would match nothing."""
+
+    def check(self, name: str, value: str) -> None:
+        """Raise `InvalidFieldError` for an unknown origin."""
+        if not _ORIGIN.match(value):
+            raise InvalidFieldError(name, f"cannot be {value[:100]!r}.", hint=_ORIGIN_HINT)
+
+    def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> dict[str, Any]:
+        return {**handler(schema), "pattern": _ORIGIN.pattern}
+
+
+_ORIGIN = re.compile(r"^(user|assistant|document|import|memory|tool(:.+)?)$")
+_ORIGIN_HINT = "Use user, assistant, document, import, memory, tool or tool:NAME."
+OriginFilter = Annotated[str, KnownOrigin()]
+
+
 @frozen
 class FilteredRequest(Request):
     """Base class of requests with filters. Items must match every filter."""
 
-    origin: Annotated[tuple[str, ...], Length(1, 100)] | None = None
+    origin: Annotated[tuple[OriginFilter, ...], Length(1, 100)] | None = None
     """Origins: `user`, `assistant`, `document`, `import`, `memory`, `tool` or `tool:NAME` (default: any)."""
     tags: Tags = ()
     """Tags that items must all have."""
