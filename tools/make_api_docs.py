@@ -124,7 +124,7 @@ def _class(node: ast.ClassDef, kind: type) -> str:
         constructor.name = node.name
         parts.append(f"{_fence(_signature(constructor, '').removesuffix(' -> None'))}\n")
     for method in methods:
-        if method.name.startswith("_"):
+        if method.name.startswith("_") or method is constructor:
             continue
         heading = f"#### {node.name}.{method.name}"
         parts.append(f"{heading}\n\n{_fence(_signature(method, f'{node.name}.'))}\n\n{_doc(method)}\n")
@@ -169,7 +169,10 @@ def _signature(node: _Function, owner: str) -> str:
     result = "" if node.returns is None else _type(node.returns)
     if any(ast.unparse(decorator) == "property" for decorator in node.decorator_list):
         return f"{owner}{node.name}: {result}"
-    start = f"{'await ' if isinstance(node, ast.AsyncFunctionDef) else ''}{owner}{node.name}"
+    verb = ""
+    if isinstance(node, ast.AsyncFunctionDef):  # an async generator is not awaited
+        verb = "async for item in " if result.startswith("AsyncIterator[") else "await "
+    start = f"{verb}{owner}{node.name}"
     arguments = _arguments(node.args)
     line = f"{start}({', '.join(arguments)}) -> {result}"
     if len(line) <= _WIDTH:
