@@ -91,7 +91,7 @@ def test_a_limit_that_means_none_ends_where_the_calendar_does() -> None:
 
 def test_messages_and_facts_store_times_in_utc() -> None:
     naive = datetime(2026, 3, 1, 12)  # noqa: DTZ001
-    said = Message(role="user", content="x", said_at="2026-03-01T13:00:00+01:00")  # pyright: ignore[reportArgumentType]
-    fact = Fact(id="a", text="x", created_at=naive, valid_from=naive, valid_to=naive)
+    said = Message(role="user", content="x", said_at="2026-03-01T13:00:00+01:00")
+    fact = Fact(id="a", text="x", created_at=naive, valid_from=naive, valid_to=naive, expires_at="2026-03-01T12:00Z")
 
-    assert {said.said_at, fact.created_at, fact.valid_from, fact.valid_to} == {NOON}
+    assert {said.said_at, fact.created_at, fact.valid_from, fact.valid_to, fact.expires_at} == {NOON}

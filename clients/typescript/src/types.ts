@@ -1602,7 +1602,7 @@ export interface SpaceCorrectOptions extends CallOptions {
 export interface SpaceForgetOptions extends CallOptions {
     origin?: readonly string[] | null;
     tags?: readonly string[];
-    /** Agent of the conversation (default `assistant`). Without `conversation`, a filter by agent. */
+    /** Agent of the conversation (default `assistant`). Without `conversation`, it narrows another filter. */
     agent?: string | null;
     /** Name of a conversation whose messages to delete. Combines with filters. */
     conversation?: string | null;

@@ -8,13 +8,22 @@ from typing import Any, TypeVar, dataclass_transform, overload
 T = TypeVar("T")
 
 
+def converted_field(*, converter: Callable[[Any], Any], default: object, compare: bool = True) -> Any:
+    """Declare a field that `__init__` also accepts in other types, for type checkers only.
+
+    The record's `__post_init__` applies the converter: with `dataclass`, a field cannot have one.
+    """
+    del converter
+    return field(default=default, compare=compare)
+
+
 @overload
-@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(field,))
+@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(field, converted_field))
 def frozen(cls: type[T], /) -> type[T]: ...
 
 
 @overload
-@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(field,))
+@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(field, converted_field))
 def frozen(*, kw_only: bool) -> Callable[[type[T]], type[T]]: ...
 
 

@@ -4,7 +4,7 @@ from dataclasses import field
 from datetime import UTC, datetime
 from enum import StrEnum
 
-from bethink.base.frozen import frozen
+from bethink.base.frozen import converted_field, frozen
 from bethink.model.checks import any_of, tuple_from
 from bethink.model.enums import OpenEnum
 from bethink.model.kinds import FactKind, Kind, kind_of
@@ -65,7 +65,8 @@ class Fact:
     is an attribute with one value at a time, such as a home town: another value replaces this fact. An event happened
     between `event_from` and `event_to` and stays true. `speaker` is the person who said it, `scope` limits where a
     preference applies, and `flags` mark sensitive facts, such as `confidential`. From `expires_at` on, the fact is not
-    recalled. `pinned_at` is set while it is pinned. The values of `metadata` are strings, for filters.
+    recalled. `pinned_at` is set while it is pinned. `metadata` is JSON; filters compare its strings, numbers, booleans
+    and nulls. A time may also be passed as a `date` or an ISO 8601 string.
     """
 
     id: str
@@ -73,20 +74,20 @@ class Fact:
     source: str = ""
     tags: tuple[str, ...] = ()
     metadata: JsonObject = field(default_factory=dict[str, object])
-    created_at: Moment | None = None
+    created_at: Moment | None = converted_field(default=None, converter=moment_or_none)
     kind: Kind = FactKind.KNOWLEDGE
     origin: Origin = _IMPORT
     entities: tuple[str, ...] = ()
     subject: str | None = None
     slot: str | None = None
-    valid_from: Moment | None = None
-    valid_to: Moment | None = None
-    event_from: Moment | None = None
-    event_to: Moment | None = None
+    valid_from: Moment | None = converted_field(default=None, converter=moment_or_none)
+    valid_to: Moment | None = converted_field(default=None, converter=moment_or_none)
+    event_from: Moment | None = converted_field(default=None, converter=moment_or_none)
+    event_to: Moment | None = converted_field(default=None, converter=moment_or_none)
     speaker: str | None = None
     scope: str | None = None
     flags: tuple[str, ...] = ()
-    expires_at: Moment | None = None
+    expires_at: Moment | None = converted_field(default=None, converter=moment_or_none)
     pinned_at: Moment | None = field(default=None, compare=False)
     evidence: Evidence = field(default=Evidence.IMPORTED, compare=False)
     recorded_at: Moment | None = field(default=None, compare=False)

@@ -8,7 +8,7 @@ from enum import StrEnum
 from types import NoneType
 from typing import Any, cast
 
-from bethink.base.frozen import frozen
+from bethink.base.frozen import converted_field, frozen
 from bethink.errors import InvalidFieldError, InvalidRequestError
 from bethink.model.enums import OpenEnum
 from bethink.model.moments import moment_or_none
@@ -147,7 +147,7 @@ class Message:
     origin: Origin | str | None = None
     idempotency_key: str | None = None
     trace_parent: str | None = None
-    said_at: datetime | None = None
+    said_at: datetime | None = converted_field(default=None, converter=moment_or_none)
     tags: Sequence[str] = ()
 
     def __post_init__(self) -> None:

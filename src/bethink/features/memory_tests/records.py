@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Annotated
 
-from bethink.base.frozen import frozen
+from bethink.base.frozen import converted_field, frozen
 from bethink.errors import InvalidFieldError, InvalidRequestError
 from bethink.model.checks import Between, Length, Printable, tuple_from
 from bethink.model.moments import Moment, moment_or_none
@@ -36,13 +36,13 @@ class MemoryTest:
     question: QuestionText
     must: Expected = ()
     must_not: Expected = ()
-    as_of: Moment | None = None
+    as_of: Moment | None = converted_field(default=None, converter=moment_or_none)
     limit: ItemLimit = DEFAULT_LIMIT
     kinds: tuple[RefKind, ...] = tuple(RefKind)
     tags: TestTags = ()
     note: Note = ""
     about: Ref | None = None
-    created_at: Moment | None = None
+    created_at: Moment | None = converted_field(default=None, converter=moment_or_none)
 
     def __post_init__(self) -> None:
         for name in ("must", "must_not", "tags"):
