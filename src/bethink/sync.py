@@ -3229,7 +3229,8 @@ class Space(Blocking[AsyncSpace]):
             origin: Origins: `user`, `assistant`, `document`, `import`, `memory`, `tool` or `tool:NAME` (default:
                 any).
             tags: Tags that items must all have.
-            agent: Agent of the conversation (default `assistant`). Without `conversation`, a filter by agent.
+            agent: Agent of the conversation (default `assistant`). Without `conversation`, it narrows another
+                filter.
             conversation: Name of a conversation whose messages to delete. Combines with filters.
             speaker: Name of the speaker of messages, and of the sources of facts (default: any).
             since: Earliest time of items (default: no limit). A date means the start of that day.

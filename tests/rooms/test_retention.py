@@ -297,7 +297,7 @@ async def test_forget_before_deletes_everything_said_earlier(memory: bethink.Mem
     assert gone.messages == 2
     assert gone.receipt
     assert await texts(alice, "a") == ["new"]
-    with pytest.raises(InvalidRequestError, match="takes one target"):
+    with pytest.raises(InvalidRequestError, match=r"takes one target, got 0. `agent` alone is not a target"):
         await alice.forget(agent="scout")
     with pytest.raises(InvalidRequestError, match="takes one target"):
         await alice.forget(before=moment, everything=True)

@@ -48,7 +48,7 @@ async def forget(
     *,
     session: Annotated[str | None, typer.Option(metavar="ID", help="Session to delete.")] = None,
     conversation: Annotated[str | None, typer.Option(metavar="NAME", help="Conversation to delete.")] = None,
-    agent: Annotated[str | None, typer.Option(metavar="NAME", help="Agent of the conversation.")] = None,
+    agent: Annotated[str | None, typer.Option(metavar="NAME", help="Agent, with --conversation or a filter.")] = None,
     everything: Annotated[bool, typer.Option("--all", help="Everything in the space.")] = False,
     dry_run: DryRun = False,
     yes: Yes = False,
@@ -62,6 +62,8 @@ async def forget(
         filters["before"] = ctx.more["before"]
     if sum(value is not None for value in (ref, session, conversation or filters or None, everything or None)) != 1:
         hint = "Pass a ref, --session, --conversation, --all, or a filter such as --tag."
+        if agent is not None:
+            hint += " --agent only narrows --conversation or a filter."
         raise UsageError("'bethink forget' takes one target.", hint=hint)
     request: dict[str, Any] = {"ref": ref, "session_id": session, "everything": everything, **filters}
     request |= {"include_repeats": ctx.more["include_repeats"], "reason": ctx.more["reason"]}

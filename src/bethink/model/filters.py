@@ -36,6 +36,7 @@ class Op(StrEnum):
     IN = "in"
 
 
+_CONNECTIVES = ("and", "or", "not")
 _COMPARISONS = tuple(op for op in Op if op is not Op.IN)
 _ORDERED = (Op.GT, Op.GTE, Op.LT, Op.LTE)
 
@@ -81,6 +82,11 @@ def _key_conditions(key: object, value: object) -> list[Condition]:
     if not isinstance(key, str) or not key or len(key) > MAX_KEY_LENGTH:
         raise InvalidFieldError("where", f"has a key that is not text of 1 to {MAX_KEY_LENGTH} characters.", hint=_HINT)
     name = clean(key)
+    if name.lower() in _CONNECTIVES and _has_conditions(value):
+        raise _invalid_field(
+            name, "is not supported: all conditions of `where` must match.",
+            hint="For alternatives of one key, write {\"key\": [values]}; otherwise search once for each condition.",
+        )  # fmt: skip
     if isinstance(value, Mapping):
         return _comparison_conditions(name, cast("Mapping[object, object]", value))
     if isinstance(value, Sequence) and not isinstance(value, (str, bytes, bytearray)):
@@ -91,6 +97,13 @@ def _key_conditions(key: object, value: object) -> list[Condition]:
     return [Condition(name, Op.EQ, _scalar(name, value))]
 
 
+def _has_conditions(value: object) -> bool:
+    """Return whether a value is a filter or a list of filters, as other systems nest them."""
+    if isinstance(value, Mapping):
+        return not any(word in tuple(Op) for word in cast("Mapping[object, object]", value))
+    return isinstance(value, list) and any(isinstance(item, Mapping) for item in cast("list[object]", value))
+
+
 def _comparison_conditions(name: str, comparisons: Mapping[object, object]) -> list[Condition]:
     if not comparisons:
         raise _invalid_field(name, "has no comparison.", hint=_HINT)
@@ -98,7 +111,9 @@ def _comparison_conditions(name: str, comparisons: Mapping[object, object]) -> l
     for word, value in comparisons.items():
         if word not in _COMPARISONS:
             raise _invalid_field(
-                name, f"has the unknown comparison {str(word)[:40]!r}.", hint=f"Use {', '.join(_COMPARISONS)}."
+                name,
+                f"cannot be compared by {str(word)[:40]!r}.",
+                hint=f"Use {', '.join(_COMPARISONS)}, or a list for in.",
             )
         op = Op(cast("str", word))
         scalar = _scalar(name, value)

@@ -186,7 +186,7 @@ class ForgetRequest(FilteredRequest):
     conversation: Conversation | None = None
     """Name of a conversation whose messages to delete. Combines with filters."""
     agent: Name | None = None
-    """Agent of the conversation (default `assistant`). Without `conversation`, a filter by agent."""
+    """Agent of the conversation (default `assistant`). Without `conversation`, it narrows another filter."""
     before: Since | None = None
     """Time before which to delete everything. A date means the start of that day."""
     kinds: tuple[RefKind, ...] = tuple(RefKind)
@@ -215,6 +215,8 @@ class ForgetRequest(FilteredRequest):
         targets = (self.ref, self.session_id, filtered, self.thread_id, self.everything or None)
         if (count := sum(target is not None for target in targets)) != 1:
             hint = "Pass a ref, `session_id`, `conversation`, `thread_id`, `before`, `everything` or a filter."
+            if count == 0 and self.agent is not None:
+                hint = "`agent` alone is not a target: add `conversation`, or a filter such as `before` or `tags`."
             raise InvalidRequestError(f"`forget` takes one target, got {count}.", hint=hint)
         if self.only is None and self.kinds != tuple(RefKind):
             raise InvalidRequestError(
