@@ -74,7 +74,7 @@ def test_reindex_needs_an_embedder_and_confirmation(home: Path, monkeypatch: pyt
     assert _told(run("data", "reindex", "--yes")) == "No embedder is configured."
     use(monkeypatch, home / "tiny")
 
-    assert _told(run("data", "reindex")) == "This needs --yes without a terminal."
+    assert _told(run("data", "reindex")) == "Without a terminal, this command needs --yes."
     assert _told(run("data", "reindex", terminal=True, stdin="n\n")) == "Nothing was changed."
 
 

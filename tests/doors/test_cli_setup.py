@@ -23,6 +23,7 @@ def test_default_database_is_in_the_data_folder(home: Path, monkeypatch: pytest.
     ok("add", "tea")
     assert (home / ".local/share/bethink/memory.db").is_file()
     assert "(the default)" in run("status").out
+    assert "settings: no file; all defaults" in run("doctor").out
 
     monkeypatch.setenv("XDG_DATA_HOME", str(home / "elsewhere"))
 

@@ -1,11 +1,14 @@
 """`bethink worker` next to a program that sets its own model: the worker does not quote in its place."""
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 import bethink.sync
 import bethink.testing
+from bethink.cli.worker import run_lines
+from bethink.model.jobs import LearnReport
 from tests.doors.cli_kit import items, ok, run
 from tests.rooms.learn_kit import willing
 
@@ -29,6 +32,12 @@ def test_a_worker_without_the_model_of_the_database_exits_with_what_to_do(place:
     assert "Set `model` to it" in refused.err
     [extract] = [job for job in items("learn", "jobs", *place, "--space", "alice") if job["kind"] == "extract"]
     assert extract["status"] == "queued"
+
+
+def test_worker_says_that_a_job_had_no_output() -> None:
+    report = LearnReport(leased=2, outcomes=Counter(succeeded=1, succeeded_no_output=1))
+
+    assert run_lines(report)[0].text == "2 jobs: 1 succeeded, 1 succeeded without output"
 
 
 def test_continuous_worker_without_a_model_is_rejected(place: list[str]) -> None:

@@ -158,7 +158,9 @@ class CommandContext:
         if yes:
             return
         if self.options.json or not (is_terminal(sys.stdin) and is_terminal(sys.stderr)):
-            raise UsageError("This needs --yes without a terminal.", hint="Preview the changes with --dry-run first.")
+            raise UsageError(
+                "Without a terminal, this command needs --yes.", hint="Preview the changes with --dry-run first."
+            )
         if not ask_yes(question):
             raise Declined("Nothing was changed.", hint="Answer y, or pass --yes.")
 

@@ -72,7 +72,8 @@ async def _checks(ctx: CommandContext, *, online: bool, postgres: bool) -> Async
         return
     origins = sorted(target.settings.origins.items())
     changed = [f"{name} ({origin})" for name, origin in origins if origin != "default"]
-    detail = f"{target.file or 'no file'}; set: {', '.join(changed) or 'nothing'}"
+    values = f"changed: {', '.join(changed)}" if changed else "all defaults"
+    detail = f"{target.file or 'no file'}; {values}"
     yield Check(name="settings", ok=True, detail=detail)
     if target.settings.module == "memory.sqlite" and target.settings.database_path != ":memory:":
         yield _folder(target.settings.database_path)

@@ -7,7 +7,7 @@ import typer
 from bethink.cli.command import CommandContext, command
 from bethink.cli.paging import After, Limit, list_page
 from bethink.cli.results import Result
-from bethink.cli.terminal import one_line, when
+from bethink.cli.terminal import in_words, one_line, when
 
 if TYPE_CHECKING:
     from bethink.model.jobs import Job
@@ -33,7 +33,7 @@ def _row(job: "Job") -> list[str]:
     return [
         job.kind,
         job.status,
-        (job.outcome or "").replace("_", " "),
+        in_words(job.outcome or ""),
         str(job.attempts),
         when(job.queued_at),
         when(job.finished_at),

@@ -3,7 +3,6 @@
 import os
 from dataclasses import replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from bethink.base.folders import config_folder, data_folder
@@ -107,8 +106,7 @@ def find_target(config: str | None, database: str | None, api_key: str | None = 
     if settings.database_path:
         name = "sqlite_path" if settings.sqlite.path else "data_dir"
         return Target(settings=settings, file=file, named_by=settings.origins[name])
-    origins = MappingProxyType({**settings.origins, "data_dir": _DEFAULT})
-    settings = replace(settings, data_dir=str(data_folder()), origins=origins)
+    settings = replace(settings, data_dir=str(data_folder()))
     return Target(settings=settings, file=file, named_by=_DEFAULT)
 
 

@@ -123,6 +123,11 @@ def waiting() -> Generator[None]:
         signal.signal(signal.SIGINT, before)
 
 
+def in_words(name: str) -> str:
+    """Return the name of an outcome or a reason in words."""
+    return name.replace("_no_output", " without output").replace("_", " ")
+
+
 def ask_yes(question: str) -> bool:
     """Ask a question on stderr. Anything but yes means no."""
     sys.stderr.write(f"{printable(question)} [y/N] ")
@@ -132,7 +137,7 @@ def ask_yes(question: str) -> bool:
 
 
 class Progress(AbstractContextManager["Progress"]):
-    """Shows progress on stderr: the items done, the rate and the remaining time."""
+    """Shows progress on stderr: the items done, the rate and the remaining time. The result follows on its own."""
 
     def __init__(self, label: str, total: int, *, quiet: bool, interval: float = 5.0) -> None:
         self._label = label
@@ -154,15 +159,13 @@ class Progress(AbstractContextManager["Progress"]):
     ) -> None:
         if self._bar is not None:
             self._bar.stop()
-        elif not self._quiet and error is None:
-            self._print()
 
     def advance(self, count: int) -> None:
         """Count more items as done."""
         self.done += count
         if self._bar is not None:
             self._bar.update(self._bar.task_ids[0], advance=count, rate=f"{self._rate():.0f}/s")
-        elif not self._quiet and time.monotonic() - self._printed_at >= self._interval:
+        elif self.done < self._total and not self._quiet and time.monotonic() - self._printed_at >= self._interval:
             self._printed_at = time.monotonic()
             self._print()
 

@@ -10,7 +10,7 @@ import typer
 from bethink.cli.command import NO_SPACE, CommandContext, DryRun, Yes, command
 from bethink.cli.results import Result
 from bethink.cli.serve import missing_extra
-from bethink.cli.terminal import OutputLine
+from bethink.cli.terminal import OutputLine, in_words
 from bethink.model.plural import plural
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ def run_lines(report: "LearnReport") -> list[OutputLine]:
 
 
 def _counts(counts: dict[str, int]) -> str:
-    return ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in sorted(counts.items()) if count)
+    return ", ".join(f"{count} {in_words(name)}" for name, count in sorted(counts.items()) if count)
 
 
 async def until_signal(work: Callable[[], Awaitable[None]]) -> str | None:

@@ -17,7 +17,7 @@ _HIDDEN = re.compile(
 )
 _MARKS = re.compile(r"^[ \t]*(?:(#{1,6})|[-*])[ \t]+", re.MULTILINE)
 _JOINERS = "\u200c\u200d"
-_KINDS = {"session_summary": "session summary"}
+_KINDS = {"succeeded_no_output": "succeeded without output"}
 
 
 def visible_text(text: str | None, max_length: int = 0) -> Markup:
