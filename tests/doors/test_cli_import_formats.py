@@ -115,13 +115,6 @@ def test_import_counts_deleted_messages_apart_from_known_ones(home: Path, source
     assert (again["stored"], again["known"], again["forgotten"], again["refused"]) == (0, found - 1, 1, 0)
 
 
-def test_memories_of_several_users_are_not_mixed(home: Path, on: list[str]) -> None:
-    file = str(exports.mem0(home / "mem0.json", exports.spoken(10), "ada", "bob"))
-
-    assert run("import", "mem0", file, "--yes", *on).code == 2
-    assert ok("import", "mem0", file, "--user", "bob", "--yes", *on)["stored"] == 5
-
-
 def test_ended_edge_is_stored_and_not_recalled_today(home: Path, on: list[str]) -> None:
     ok("import", "zep", str(exports.zep(home / "zep.json", exports.spoken(4))), "--yes", *on)
 

@@ -5,6 +5,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated
@@ -40,6 +41,20 @@ ByProject = Annotated[
         "--by-project/--no-by-project", help="One space per project.  [default: on in a repository, without --space]"
     ),
 ]
+_FIX_CAUSE = "The others are imported; fix the cause, then run the command again."
+_NAMED_SPACES = 10
+_COUNTS = (
+    "found",
+    "storable",
+    "stored",
+    "known",
+    "updated",
+    "corrected",
+    "forgotten",
+    "refused",
+    "refusals",
+    "dry_run",
+)
 Export = Annotated[Path, typer.Argument(help="Exported file.")]
 
 
@@ -52,7 +67,7 @@ async def import_claude_code(
     dry_run: DryRun = False,
     yes: Yes = False,
 ) -> Result:
-    """Import transcripts of Claude Code.
+    """Import transcripts from Claude Code.
 
     Messages of the user, the agent and its tools are stored with their dates and sessions. If the command is
     interrupted, run it again: no line is stored twice, and lines that hooks stored are recognized.
@@ -73,7 +88,7 @@ async def import_codex(
     dry_run: DryRun = False,
     yes: Yes = False,
 ) -> Result:
-    """Import rollouts of Codex.
+    """Import rollouts from Codex.
 
     Messages of the user, the agent and its tools are stored with their dates and sessions. If the command is
     interrupted, run it again: no line is stored twice, and lines that hooks stored are recognized.
@@ -101,24 +116,42 @@ async def import_claude(ctx: CommandContext, file: Export, *, dry_run: DryRun = 
     return await _import(ctx, [file], read_items, dry_run=dry_run, yes=yes)
 
 
-@command(group, "mem0", effect="creates")
+@command(group, "mem0", effect="creates", by_folder=False)
 async def import_mem0(
     ctx: CommandContext,
     file: Export,
     *,
     user: Annotated[str | None, typer.Option(metavar="ID", help="User whose memories to import.")] = None,
+    by_user: Annotated[bool, typer.Option("--by-user", help="One space per user, named by its id.")] = False,
     dry_run: DryRun = False,
     yes: Yes = False,
 ) -> Result:
-    """Import mem0 memories as facts. The file is the JSON that get_all() returned."""
-    from bethink.features.importers.mem0 import read_items  # noqa: PLC0415
+    """Import mem0 memories as facts.
 
-    return await _import(ctx, [file], lambda path: read_items(path, user=user), dry_run=dry_run, yes=yes)
+    The file is the JSON that get_all() returned, or a list of its pages; it may be a folder or a zip file. Run the
+    command again to import changes: memories that were updated in mem0 get a new version, unless they were corrected
+    here. Memories that were deleted in mem0 stay.
+    """
+    from bethink.features.importers.mem0 import Mem0Export  # noqa: PLC0415
+
+    if by_user and (user is not None or ctx.options.space is not None):
+        other = "--space" if user is None else "--user"
+        raise UsageError(f"--by-user and {other} exclude each other.", hint="Leave one of them out.")
+    if not by_user and ctx.options.space is None:
+        await ctx.use_folder_space(ctx.memory)
+    export = Mem0Export(file)
+    items = partial(export.items, user=user, by_user=by_user)
+    if export.without_user and export.users and not by_user:
+        verb = "is" if export.without_user == 1 else "are"
+        fate = "imported, too" if user is None else "left out"
+        ctx.note(f"{plural(export.without_user, 'memory', 'memories')} without a user_id {verb} {fate}")
+    report = await _store(ctx, items, dry_run=dry_run, yes=yes)
+    return _answer(ctx, report, _FIX_CAUSE)
 
 
 @command(group, "zep", effect="creates")
 async def import_zep(ctx: CommandContext, file: Export, *, dry_run: DryRun = False, yes: Yes = False) -> Result:
-    """Import messages, episodes and edges of Zep or Graphiti. The file is JSON; edges become facts."""
+    """Import messages, episodes and edges from Zep or Graphiti. The file is JSON; edges become facts."""
     from bethink.features.importers.zep import read_items  # noqa: PLC0415
 
     return await _import(ctx, [file], read_items, dry_run=dry_run, yes=yes)
@@ -234,7 +267,7 @@ async def _import(
         return chain.from_iterable(map(reader, paths))
 
     report = await _store(ctx, items, dry_run=dry_run, yes=yes, copies=copies, by_project=by_project)
-    return _answer(ctx, report, "The others are imported; fix the cause, then run the command again.")
+    return _answer(ctx, report, _FIX_CAUSE)
 
 
 async def _store(
@@ -247,17 +280,14 @@ async def _store(
     by_project: bool = False,
 ) -> "ImportReport":
     """Read everything once to count and check it, confirm, then read it again and store it."""
-    from bethink.features.importers.items import UnreadableItem  # noqa: PLC0415
     from bethink.features.importers.store import Importer, ImportReport  # noqa: PLC0415
 
     report = ImportReport(dry_run=dry_run)
     for item in items():
-        report.found += 1
-        if dry_run and isinstance(item, UnreadableItem):
-            report.refuse(item.location, item.reason)
+        report.count(item, ctx.space_name)
     if dry_run:
         return report
-    where = "the space of each project" if by_project else f"space {ctx.space_name}"
+    where = "the space of each project" if by_project else _named_spaces(report) or f"space {ctx.space_name}"
     ctx.confirm(f"Import {plural(report.found, 'item')} into {where}?", yes=yes)
     importer = Importer(space=ctx.space, report=report, skip_copies=copies, other=ctx.memory.space)
     noted = False
@@ -297,15 +327,20 @@ def _error_file(path: Path) -> Generator[IO[bytes]]:
 
 
 def _answer(ctx: CommandContext, report: "ImportReport", hint: str) -> Result:
+    where = f" in {names}" if (names := _named_spaces(report)) else ""
     if report.dry_run:
-        summary = f"{report.storable} of {report.found} can be stored (some may already be)"
+        summary = f"{report.storable} of {report.found} can be stored{where}"
     else:
-        summary = f"{report.stored} of {report.found} stored, {report.known} already stored"
+        summary = f"{report.stored} of {report.found} stored{where}, {report.known} already stored"
+    if report.updated:
+        summary += f", {report.updated} updated"
+    if report.corrected:
+        summary += f", {report.corrected} not updated because they were changed here"
     if report.forgotten:
         summary += f", {report.forgotten} left out as deleted"
-    lines = [OutputLine(f"{summary}, {report.refused} rejected")]
-    names = ("found", "storable", "stored", "known", "forgotten", "refused", "refusals", "dry_run")
-    data = {name: getattr(report, name) for name in names}
+    skips = " (dry run; items already stored would be skipped)" if report.dry_run else ""
+    lines = [OutputLine(f"{summary}, {report.refused} rejected{skips}")]
+    data = {name: getattr(report, name) for name in _COUNTS} | {"spaces": sorted(report.spaces)}
     if not report.refused:
         return Result(data=data, lines=lines)
     for refusal in report.refusals:
@@ -314,6 +349,14 @@ def _answer(ctx: CommandContext, report: "ImportReport", hint: str) -> Result:
         code="partial", message=f"{plural(report.refused, 'item was', 'items were')} rejected.", hint=hint
     )
     return Result(data=data, lines=lines, code=ExitCode.PARTIAL, failure=failure)
+
+
+def _named_spaces(report: "ImportReport") -> str:
+    """Name the spaces of an import: "space mira", or "2 spaces (ida 3, mira 4)"."""
+    if len(report.spaces) < 2:
+        return "".join(f"space {name}" for name in report.spaces)
+    names = [f"{name} {count}" for name, count in report.spaces.most_common(_NAMED_SPACES)]
+    return f"{len(report.spaces)} spaces ({', '.join(names)}{', …' if len(report.spaces) > len(names) else ''})"
 
 
 @contextmanager

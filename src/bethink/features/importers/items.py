@@ -38,10 +38,16 @@ class ImportedMessage(NamedTuple):
 
 
 class ImportedFact(NamedTuple):
-    """A fact without source messages."""
+    """A fact without source messages. `space` overrides the space of the import.
+
+    If `changed_at`, the time of its last change at the source, is later than `updated_at` in the metadata of the stored
+    fact, it becomes a new version.
+    """
 
     location: str
     fact: Fact
+    space: str = ""
+    changed_at: datetime | None = None
 
 
 class ImportedDocument(NamedTuple):
@@ -107,10 +113,6 @@ def parse_time(value: Any) -> datetime | None:
         return None
 
 
-def texts_only(values: Mapping[str, Any]) -> dict[str, object]:
-    """Return metadata in the form facts use: strings only, without empty values."""
-    return {
-        name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
-        for name, value in values.items()
-        if value not in (None, "", [], {})
-    }
+def without_empty(values: Mapping[str, Any]) -> dict[str, object]:
+    """Return metadata without empty values."""
+    return {name: value for name, value in values.items() if value not in (None, "", [], {})}

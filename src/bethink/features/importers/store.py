@@ -1,5 +1,6 @@
 """Stores imported items. An interrupted import can be repeated: each item is stored once."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from itertools import groupby, islice
@@ -15,7 +16,9 @@ from bethink.features.importers.items import (
     ImportedMessage,
     Item,
     UnreadableItem,
+    parse_time,
 )
+from bethink.model.facts import Fact
 
 _BATCH = 100
 _MAX_REASONS = 10
@@ -28,11 +31,28 @@ class ImportReport:
     found: int = 0
     stored: int = 0
     known: int = 0
+    updated: int = 0
+    """Facts that changed at their source since an earlier import. Each has a new version."""
+    corrected: int = 0
+    """Facts that changed both at their source and here. They are left as they are here."""
     forgotten: int = 0
     """Items that were deleted after an earlier import. They are skipped."""
     why: dict[str, str] = field(default_factory=dict[str, str])
     """Items that cannot be stored, with reasons for the first few."""
+    spaces: Counter[str] = field(default_factory=Counter[str])
+    """Number of items per space."""
     dry_run: bool = False
+
+    def count(self, item: Item, space: str) -> None:
+        """Count an item by its space, or by `space` if it names none."""
+        self.found += 1
+        if isinstance(item, UnreadableItem):
+            if self.dry_run:
+                self.refuse(item.location, item.reason)
+            return
+        to = _destination(item)
+        own = item.space if isinstance(item, ImportedFact) else "" if to is None else to.space
+        self.spaces[own or space] += 1
 
     def refuse(self, location: str, reason: str) -> None:
         """Count an item that cannot be stored."""
@@ -66,7 +86,7 @@ class Importer:
     report: ImportReport
     skip_copies: bool = False
     other: Callable[[str], Space] | None = None
-    """Returns a space by name, for messages with their own space."""
+    """Returns a space by name, for items with their own space."""
     _open: dict[tuple[str, str, str], tuple[Session, str]] = field(default_factory=dict[Any, Any])
     _last: dict[str, int] = field(default_factory=dict[str, int])
     _used: set[str] = field(default_factory=set[str])
@@ -89,8 +109,7 @@ class Importer:
             if isinstance(item, UnreadableItem):
                 self.report.refuse(item.location, item.reason)
             elif isinstance(item, ImportedFact):
-                await self.space.facts.save(item.fact, if_version=0)
-                self.report.stored += 1
+                await self._store_fact(item)
             elif isinstance(item, ImportedDocument):
                 await self.space.documents.create(item.draft, document_id=item.id)
                 self.report.stored += 1
@@ -101,11 +120,26 @@ class Importer:
         except (ConflictError, InvalidRequestError) as error:
             self.report.refuse(item.location, str(error))
 
+    async def _store_fact(self, item: ImportedFact) -> None:
+        facts = self._named_space(item.space).facts
+        try:
+            await facts.save(item.fact, if_version=0)
+            self.report.stored += 1
+        except VersionConflictError:
+            existing = await facts.get(item.fact.id)
+            if not _is_newer(item, existing):
+                self.report.known += 1
+            elif _changed_here(existing, item.fact):
+                self.report.corrected += 1
+            else:
+                await facts.save(item.fact, if_version=existing.version)
+                self.report.updated += 1
+
     async def _store_messages(self, to: Destination, batch: list[ImportedMessage]) -> None:
         """Store a batch at once, or message by message if the batch is rejected."""
         session = await self._session(to)
         try:
-            await self._append(self._space(to), session, batch)
+            await self._append(self._named_space(to.space), session, batch)
         except (ConflictError, InvalidRequestError) as error:
             if len(batch) > 1:
                 for message in batch:
@@ -126,8 +160,8 @@ class Importer:
         self.report.stored += len(fresh)
         self.report.known += len(batch) - len(fresh)
 
-    def _space(self, to: Destination) -> Space:
-        return self.other(to.space) if to.space and self.other is not None else self.space
+    def _named_space(self, name: str) -> Space:
+        return self.other(name) if name and self.other is not None else self.space
 
     async def _session(self, to: Destination) -> Session:
         key = (to.space, to.conversation, to.agent)
@@ -137,7 +171,9 @@ class Importer:
         # Reuse an open session without messages of this run: its messages are already stored.
         if session is not None and session.id in self._used:
             await session.end()
-        session = await self._space(to).session(to.conversation, agent=to.agent, kind=to.kind, ephemeral=not to.learns)
+        session = await self._named_space(to.space).session(
+            to.conversation, agent=to.agent, kind=to.kind, ephemeral=not to.learns
+        )
         self._open[key] = (session, to.session)
         self._last[session.id] = session.info.last_number
         return session
@@ -145,3 +181,14 @@ class Importer:
 
 def _destination(item: Item) -> Destination | None:
     return item.to if isinstance(item, ImportedMessage) else None
+
+
+def _is_newer(item: ImportedFact, existing: Fact) -> bool:
+    imported_at = parse_time(existing.metadata.get("updated_at"))
+    return item.changed_at is not None and (imported_at is None or item.changed_at > imported_at)
+
+
+def _changed_here(existing: Fact, imported: Fact) -> bool:
+    """Return whether a person corrected or confirmed the fact, or a later fact ended it."""
+    kept = (existing.source, existing.valid_to, existing.evidence)
+    return kept != (imported.source, imported.valid_to, imported.evidence)

@@ -14,7 +14,7 @@ from bethink.features.importers.items import (
     UnreadableItem,
     json_files,
     parse_time,
-    texts_only,
+    without_empty,
 )
 from bethink.model.facts import Fact
 from bethink.model.records import Message, conversation_key
@@ -81,6 +81,6 @@ def _edge(tree: Mapping[str, Any], location: str) -> Item:
         source="zep",
         valid_from=parse_time(tree.get("valid_at")) or parse_time(tree.get("created_at")),
         valid_to=parse_time(tree.get("invalid_at")) or parse_time(tree.get("expired_at")),
-        metadata=texts_only({"relation": tree.get("name"), "created_at": tree.get("created_at")}),
+        metadata=without_empty({"relation": tree.get("name"), "created_at": tree.get("created_at")}),
     )
     return ImportedFact(location, fact)
