@@ -176,7 +176,7 @@ def served(newcomer: Newcomer) -> Generator[str]:
     )
     assert process.stderr is not None
     try:
-        assert any("running on" in line for line in process.stderr), process.wait()
+        assert any("serving at" in line for line in process.stderr), process.wait()
         yield f"http://127.0.0.1:{port}"
     finally:
         process.terminate()

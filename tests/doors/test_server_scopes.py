@@ -130,3 +130,14 @@ async def test_the_figures_are_for_keys_that_may_read_everywhere(served: Served)
         "reader": 200,
     }
     assert [who for who, answer in answers.items() if b"bethink_capture_total" in answer.body] == ["reader"]
+
+
+async def test_hint_for_a_key_of_some_spaces_names_a_call_that_works(served: Served) -> None:
+    some = await served.key_for("read", "write", spaces=["alice"])
+
+    learned = await served("POST", "/v1/learn", {}, key=some)
+    assert learned.status == 403
+    assert "`space.admin.learn()`" in learned.json()["hint"]
+    assert (await served("POST", f"{S}/learn", {}, key=some)).status == 200
+    audited = await served("GET", "/v1/audit", key=some)
+    assert audited.json()["hint"].startswith("Create a key for all spaces with this scope: ")

@@ -25,7 +25,7 @@ from bethink.http.address import listen
 from bethink.http.options import ServerOptions, options_from
 from bethink.model.access import Scope
 
-COMMAND = "from bethink import load_settings; from bethink.http import serve; serve(load_settings())"
+COMMAND = "from bethink.config.settings import load_settings; from bethink.http import serve; serve(load_settings())"
 
 
 def free_port() -> int:
@@ -55,7 +55,7 @@ def server(path: Path, **settings: str) -> Generator[tuple[int, "subprocess.Pope
     process = subprocess.Popen([sys.executable, "-c", COMMAND], env=environ, stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
     try:
-        assert any("running on" in line for line in process.stderr), process.wait()
+        assert any("serving at" in line for line in process.stderr), process.wait()
         yield port, process
     finally:
         process.kill()

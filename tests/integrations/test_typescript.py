@@ -208,7 +208,7 @@ class TestWithNode:
             sys.executable, "-m", "bethink", "admin", "keys", "create", "docs", "--json", *target, folder=tmp_path
         )
         with service(tmp_path, "serve", "--port", "0", *target) as running:
-            url = running.wait_for("serving at ").split()[2]
+            url = re.findall(r"http://[\d.:]+", running.wait_for("serving at"))[0]
             given = {"MEMORY_URL": url, "MEMORY_KEY": json.loads(made)["data"]["key"]}
             for _ in range(2):
                 assert "peanuts" in _run("node", snippet.name, folder=neighbours, **given)

@@ -44,10 +44,9 @@ def serve(
     if agents is not None:
         return _serve_agents(ctx, Path(agents))
     try:
-        import bethink.http.app  # noqa: PLC0415 - an extra
+        from bethink.http.app import log_address  # noqa: PLC0415 - an extra
     except ImportError as error:
         raise missing_extra("server", error) from error
-    _ = bethink.http.app
     address: dict[str, Any] = {"host": host, "port": port}
     settings = ctx.target.settings
     server = replace(settings.server, **{name: value for name, value in address.items() if value is not None})
@@ -55,7 +54,7 @@ def serve(
     extras = ", ".join([*(["UI: /ui"] if window else []), *(["proxy: /v1"] if passing else [])])
     return run_server(
         replace(settings, server=server),
-        ready=lambda address: ctx.note(f"serving at {address}{f' ({extras})' if extras else ''}; stop with Ctrl-C"),
+        ready=lambda address: log_address(f"{address} ({extras})" if extras else address),
         mounts=[*window, *passing],
         workers=workers,
     )

@@ -185,8 +185,12 @@ class _ReadyServer(uvicorn.Server):
                 (listener.getsockname()[1] for server in self.servers for listener in server.sockets), self.config.port
             )
             address = _address(self.config.host, port)
-            requests.info("running on %s", address)  # uvicorn logs this only for sockets that it bound
             self._ready(address)
+
+
+def log_address(address: str) -> None:
+    """Log the address of a server: uvicorn does so only for sockets that it bound."""
+    requests.info("serving at %s; stop with Ctrl-C", address)
 
 
 def _address(host: str, port: int) -> str:
@@ -214,7 +218,7 @@ def uvicorn_server(
         h11_max_incomplete_event_size=_MAX_HEAD,
         backlog=min(_BACKLOG, max_open_files() // 8),
     )
-    server = _ReadyServer(config, ready or (lambda _: None), embedded=embedded)
+    server = _ReadyServer(config, ready or log_address, embedded=embedded)
     context: Context = app.state.context
     # Not uvicorn's limit_concurrency: its response has no code, so clients could not tell that nothing was done.
     max_connections = min(_CONNECTION_FACTOR * context.options.max_concurrency, max_open_files() // 2)
@@ -233,8 +237,9 @@ def serve(
 ) -> None:
     """Serve the memory of the settings until a stop signal. Accepted requests are finished first.
 
-    `ready` is called with the address when the server listens. `terse` logs only errors, as readable lines. With
-    several `workers`, that many processes share the address, and the limits apply to each of them.
+    `ready` is called with the address when the server listens; by default, the address is logged. `terse` logs only
+    errors, as readable lines. With several `workers`, that many processes share the address, and the limits apply to
+    each of them.
 
     Raises:
         DatabaseUnavailableError: if the address cannot be used, or the database did not answer in time.
@@ -250,7 +255,7 @@ def serve(
     from bethink.http.processes import serve_in_processes  # noqa: PLC0415 - rarely used
 
     address = _address(settings.server.host, sockets[0].getsockname()[1])
-    announce = partial(ready, address) if ready is not None else lambda: None
+    announce = partial(ready or log_address, address)
     serve_in_processes(run, settings, sockets, count=workers, ready=announce)
 
 

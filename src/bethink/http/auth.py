@@ -8,6 +8,7 @@ from bethink.http.problems import refusal
 from bethink.memory.access.keys import KeyRing
 from bethink.model.access import EVERYWHERE, KeyInfo, Scope
 from bethink.model.operations.base import Operation
+from bethink.model.operations.installation import LEARN
 
 _BEARER = "bearer "
 _MAX_HEADER = 200
@@ -55,6 +56,9 @@ def scopes_of(operation: Operation[Any, Any]) -> tuple[Scope, ...]:
 
 def authorize(key: KeyInfo, operation: Operation[Any, Any], *, space: str | None) -> None:
     """Reject an operation or a space that the key does not allow. See `require`."""
+    if operation is LEARN and key.spaces is not None and not key.allows_scope(operation.scope):
+        hint = "Learn in one space: `space.admin.learn()`, or `bethink doc update --space SPACE`."
+        raise _lacks_scope(operation.scope, hint)
     require(key, scopes_of(operation), space=space, everywhere=operation.everywhere)
 
 
@@ -66,13 +70,8 @@ def require(key: KeyInfo, scopes: Sequence[Scope], *, space: str | None = None, 
     """
     for scope in scopes:
         if not key.allows_scope(scope):
-            raise refusal(
-                403,
-                "Forbidden",
-                f"This key lacks the scope {scope}.",
-                hint=f"Create a key with this scope: {_command(key, scope)}",
-                headers=[(b"www-authenticate", f'Bearer error="insufficient_scope", scope="{scope}"'.encode())],
-            )
+            everything = " for all spaces" if key.spaces is not None and scope in EVERYWHERE else ""
+            raise _lacks_scope(scope, f"Create a key{everything} with this scope: {_command(key, scope)}")
     if everywhere and key.spaces is not None:
         raise refusal(
             403,
@@ -82,6 +81,16 @@ def require(key: KeyInfo, scopes: Sequence[Scope], *, space: str | None = None, 
         )
     if space is not None and not key.allows_space(space):
         raise refusal(404, "Not found", "No such space.", hint="Check the space and the key.", code="NotFoundError")
+
+
+def _lacks_scope(scope: Scope, hint: str) -> Exception:
+    return refusal(
+        403,
+        "Forbidden",
+        f"This key lacks the scope {scope}.",
+        hint=hint,
+        headers=[(b"www-authenticate", f'Bearer error="insufficient_scope", scope="{scope}"'.encode())],
+    )
 
 
 def _command(key: KeyInfo, scope: Scope) -> str:

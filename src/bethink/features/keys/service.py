@@ -45,7 +45,8 @@ class KeyService:
         if scopes & EVERYWHERE and spaces is not None:
             word = min(scopes & EVERYWHERE)
             raise InvalidRequestError(
-                f"A key limited to certain spaces cannot have the scope `{word}`.", hint="Omit the scope or `spaces`."
+                f"A key limited to certain spaces cannot have the scope `{word}`.",
+                hint="Leave out the scope, or create the key for all spaces.",
             )
         own = caller.get().key
         _check_grant(own, scopes, spaces)
