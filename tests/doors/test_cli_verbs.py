@@ -283,11 +283,15 @@ def test_empty_space_and_empty_list_are_reported(target: str, on: list[str]) -> 
     ok("add", "tea", *on)
     other = ["--database", target, "--space", "alcie"]
 
-    assert "Space 'alcie' is empty. Run 'bethink admin spaces'" in run("recall", "tea", *other).err
+    note = f"Space 'alcie' is empty. Run 'bethink admin spaces --database {target}' to list the spaces.\n"
+    assert run("recall", "tea", *other).err == run("context", *other).err == note
     assert "No match." in run("recall", "zebra", *on).err
-    for words in (["sessions"], ["learn", "jobs"], ["doc", "list"], ["learn", "thread"]):
+    for words in (["show"], ["sessions"], ["fact", "list"], ["learn", "jobs"], ["doc", "list"], ["learn", "thread"]):
         done = run(*words, *other)
-        assert (done.code, done.out, done.err) == (0, "", "none\n")
+        assert (done.code, done.out, done.err) == (0, "", note)
+    for words in (["fact", "list", *on], ["doc", "list", *on], ["admin", "hold", "list", "--all", *other]):
+        assert run(*words).err == "none\n"
+    assert run("fact", "list", "--json", *other).err == ""
 
 
 def test_not_found_error_names_the_command_that_lists_items(target: str, on: list[str]) -> None:
@@ -309,7 +313,7 @@ def test_not_found_error_names_the_command_that_lists_items(target: str, on: lis
         assert re.search(f"hint: .*{command}", done.err), done.err
     nowhere = run("forget", "--all", "--yes", "--database", target, "--space", "nosuch")
     assert nowhere.code == 3
-    assert "hint: Run 'bethink admin spaces'" in nowhere.err
+    assert f"hint: Run 'bethink admin spaces --database {target}'" in nowhere.err
 
 
 def test_one_is_one_and_two_are_many(on: list[str]) -> None:

@@ -71,12 +71,11 @@ RUN_ALONE: Mapping[str, str] = {"test": "run"}
 """The command that a group runs if it is called alone. The others print their help."""
 DISTRIBUTION_GROUP = "admin"
 """The group of the commands that our other distributions add."""
-ALIASES: Mapping[str, str] = {"import": "data import"}
-"""Other names of commands, which no help lists. `status` and `sessions` are commands of their own."""
+ALIASES: Mapping[str, str] = {"import": "data import", "facts": "fact", "docs": "doc", "tests": "test"}
+"""Other names of commands and groups, outside the lists. `status` and `sessions` are commands of their own."""
 
 RENAMED: Mapping[str, str] = {
     "add-file": "add --file",
-    "facts": "fact list",
     "correct": "fact correct",
     "pin": "fact pin",
     "unpin": "fact unpin",

@@ -4,7 +4,7 @@ import inspect
 import sys
 from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
@@ -78,6 +78,7 @@ class CommandContext:
     _memory: "Memory | None" = field(default=None)
     _target: "Target | None" = field(default=None)
     _folder_space: str | None = field(default=None)
+    _is_empty_list: bool = field(default=False)
 
     @property
     def space_name(self) -> str:
@@ -140,16 +141,38 @@ class CommandContext:
             level = "error" if self.options.quiet else "info" if self.options.verbose else ""
             log_own_records(level=level or settings.log.level or "warning", form=settings.log.format or "text")
 
+    def hint(self, text: str) -> str:
+        """Return a text whose commands repeat the space, settings file and database that were named."""
+        from bethink.cli.hints import repeat_options  # noqa: PLC0415 - see above
+
+        names = self.options.space or self.more.get("space") or ()
+        values = {"--space": names, "--config": self.options.config, "--database": self.options.database}
+        return repeat_options(
+            text, {flag: [value] if isinstance(value, str) else value or () for flag, value in values.items()}
+        )
+
     def note(self, text: str) -> None:
         """Print a remark on stderr."""
         if not self.options.quiet:
-            write([OutputLine(text)], sys.stderr)
+            write([OutputLine(self.hint(text))], sys.stderr)
 
-    def table(self, rows: Sequence[Sequence[str]], *, head: Sequence[str]) -> list[OutputLine]:
-        """Lay out a list, and note it on stderr if the list is empty."""
-        if not rows and not self.options.json:
+    def table(
+        self, rows: Sequence[Sequence[str]], *, head: Sequence[str], all_spaces: bool = False
+    ) -> list[OutputLine]:
+        """Lay out a list. An empty one is noted on stderr: that of one space when it is known whether that is empty."""
+        if not rows and all_spaces and not self.options.json:
             self.note("none")
+        self._is_empty_list = not rows and not all_spaces
         return columns(rows, head=head) if rows else []
+
+    async def empty_space_note(self, name: str = "") -> str:
+        """Return the note for an empty space; nothing for another space."""
+        from bethink.cli.export import is_empty  # noqa: PLC0415 - see above
+
+        name = name or self.space_name
+        if not await is_empty(self.memory.space(name)):
+            return ""
+        return f"Space {name!r} is empty. Run 'bethink admin spaces' to list the spaces."
 
     def confirm(self, question: str, *, yes: bool) -> None:
         """Ask for confirmation. Without a terminal, --yes is required."""
@@ -175,7 +198,10 @@ class CommandContext:
                 await self.use_folder_space(self._memory)
             if effect == "deletes" and self.options.space is None and self._folder_space is None:
                 self.note(f"space: {self.space_name}")
-            return await body(self, **values)
+            result = await body(self, **values)
+            if self._is_empty_list and not self.options.json:
+                self.note((by_folder and await self.empty_space_note()) or "none")
+            return result
 
     async def use_folder_space(self, memory: "Memory") -> None:
         """Use the space of the repository around the working directory, if the database has one, and say so."""
@@ -284,9 +310,10 @@ def _without_output(message: str, *, hint: str) -> int:
 def _outcome(options: SharedOptions, work: Callable[[CommandContext], Result]) -> Result:
     _escape_unencodable(sys.stdout)
     _escape_unencodable(sys.stderr)
+    ctx = CommandContext(options=options)
     try:
         with _logging(options):
-            return work(CommandContext(options=options))
+            return _with_hint(work(ctx), ctx)
     except KeyboardInterrupt:
         hint = "Everything that was acknowledged is stored. Run the command again to continue."
         failure = Failure(code="interrupted", message="Interrupted.", hint=hint)
@@ -296,7 +323,13 @@ def _outcome(options: SharedOptions, work: Callable[[CommandContext], Result]) -
     except Exception as error:  # noqa: BLE001 - the outermost: every error becomes a message and an exit code
         if options.verbose:
             _show_trace(error)
-        return result_of_error(error)
+        return _with_hint(result_of_error(error), ctx)
+
+
+def _with_hint(result: Result, ctx: CommandContext) -> Result:
+    """Let the commands in the hint of a failure repeat the options that were passed."""
+    failure = result.failure
+    return result if failure is None else replace(result, failure=replace(failure, hint=ctx.hint(failure.hint)))
 
 
 def _escape_unencodable(stream: Any) -> None:

@@ -45,7 +45,10 @@ async def doctor(
     ] = False,
 ) -> Result:
     """Check the installation and suggest fixes."""
-    checks = [check async for check in _checks(ctx, online=online, postgres=postgres)]
+    checks = [
+        replace(check, detail=ctx.hint(check.detail), fix=ctx.hint(check.fix))
+        async for check in _checks(ctx, online=online, postgres=postgres)
+    ]
     broken = [check for check in checks if not check.ok]
     lines: list[OutputLine] = []
     for check in checks:

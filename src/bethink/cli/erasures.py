@@ -37,7 +37,7 @@ async def erasures(
     if open_:
         unconfirmed = await ctx.memory.admin.erasures.list()
         waiting = slice_page(unconfirmed, lambda pending: pending.id, after=after, limit=limit)
-        return list_page(ctx, waiting, _waiting_row, ("ERASURE", "SPACE", "NOT CONFIRMED"))
+        return list_page(ctx, waiting, _waiting_row, ("ERASURE", "SPACE", "NOT CONFIRMED"), all_spaces=True)
     if erasure is not None:
         chosen = await _find(ctx, erasure)
         return Result(data=chosen, lines=[OutputLine(chosen.receipt)])

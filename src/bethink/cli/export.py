@@ -110,14 +110,16 @@ def _check_new(output: str) -> None:
 
 async def _check_not_empty(space: "Space") -> None:
     """Raise `NotFoundError` for an empty space before a file is written: its name may be misspelled."""
-    if not await is_empty(space) or await space.documents.children():
+    if not await is_empty(space):
         return
     raise NotFoundError(f"Space {space.name!r} is empty.", hint="Run 'bethink admin spaces' to list the spaces.")
 
 
 async def is_empty(space: "Space") -> bool:
-    """Return whether a space has neither sessions nor facts."""
-    return not (await space.sessions.list(limit=1) or await space.facts.history(limit=1))
+    """Return whether a space has no sessions, facts or documents, not even facts that ended or need review."""
+    if await space.sessions.list(limit=1) or await space.facts.history(limit=1):
+        return False
+    return not await space.documents.children()
 
 
 def _sink(output: str) -> AbstractContextManager[TextIO]:

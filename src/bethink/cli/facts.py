@@ -95,7 +95,7 @@ async def rate(
         raise UsageError(f"Unknown verdict {verdict!r}.", hint=f"Use one of {', '.join(_VERDICTS)}.")
     rating = await ctx.space.facts.rate(await resolve_ref(ctx.space, ref), FactVerdict(verdict), note=note, actor=actor)
     review = f" See 'bethink review show {rating.review_id}'." if rating.review_id else ""
-    return Result(data=rating, lines=[OutputLine(f"Rated {rating.ref} as {rating.verdict}.{review}")])
+    return Result(data=rating, lines=[OutputLine(f"Rated {rating.ref} as {rating.verdict}.{ctx.hint(review)}")])
 
 
 def _line(fact: "Fact") -> str:

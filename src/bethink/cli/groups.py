@@ -50,8 +50,8 @@ class LazyCommands(Mapping[str, Any]):
         path = ALIASES.get(path, path)
         if path in COMMANDS:
             return _load(path)
-        if not self._group and name in listed_groups():
-            return lazy_group(name)
+        if not self._group and path in listed_groups():
+            return lazy_group(path)
         if not self._group and name in RENAMED:
             return _rename_notice(name)
         return _from_distribution(self._group, name)
@@ -150,7 +150,7 @@ class LazyGroup(TyperGroup):
             formatter.write_dl(list(listed_commands(self.group).items()))
         if self.group == DISTRIBUTION_GROUP:
             lines = [(name, f"{line.rstrip('.')} ({package}).") for name, (package, line) in DISTRIBUTIONS.items()]
-            with formatter.section("Commands of other distributions"):
+            with formatter.section("Commands in other packages"):
                 formatter.write_dl(lines)
 
 

@@ -8,7 +8,7 @@ import typer
 from bethink.cli.command import CommandContext, command
 from bethink.cli.groups import called_alone
 from bethink.cli.results import Result, UsageError
-from bethink.cli.terminal import OutputLine, Progress
+from bethink.cli.terminal import OutputLine, Progress, columns
 from bethink.errors import NotFoundError
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ async def list_models(ctx: CommandContext, *, catalog: Catalog = None) -> Result
         for model in data
     ]
     head = ["NAME", "SETTING", "SIZE", "LICENSE", "DOWNLOADED", "ABOUT"]
-    return Result(data=data, lines=ctx.table(rows, head=head))
+    return Result(data=data, lines=columns(rows, head=head))
 
 
 @command(models, effect="changes", opens=False, local=True, without=_WITHOUT)

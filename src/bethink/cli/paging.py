@@ -21,11 +21,18 @@ Limit = Annotated[int, typer.Option(metavar="N", help="Maximum number of results
 After = Annotated[str, typer.Option(metavar="CURSOR", help="Cursor of the next page, as the last page printed it.")]
 
 
-def list_page(ctx: CommandContext, page: "Page[T]", row: Callable[[T], Sequence[str]], head: Sequence[str]) -> Result:
+def list_page(
+    ctx: CommandContext,
+    page: "Page[T]",
+    row: Callable[[T], Sequence[str]],
+    head: Sequence[str],
+    *,
+    all_spaces: bool = False,
+) -> Result:
     """Return a page as a table, and note how to get the next one. With --json it is `items` and `next`."""
     if page.next:
         ctx.note(f"note: there may be more; continue with --after {shlex.quote(page.next)}")
-    return Result(data=page, lines=ctx.table([row(item) for item in page.items], head=head))
+    return Result(data=page, lines=ctx.table([row(item) for item in page.items], head=head, all_spaces=all_spaces))
 
 
 def slice_page(items: Sequence[T], cursor: Callable[[T], str], *, after: str, limit: int) -> "Page[T]":

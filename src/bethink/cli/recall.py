@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bethink.cli.command import NO_SPACE, CommandContext, command
-from bethink.cli.export import is_empty
 from bethink.cli.narrowing import NARROWING, narrowing, repeatable
 from bethink.cli.results import Result, UsageError
 from bethink.cli.terminal import OutputLine, one_line, when
@@ -64,10 +63,14 @@ async def recall(
 
 async def _missing(ctx: CommandContext, result: "RecallResult") -> str:
     """Return why nothing matches: the space is empty, or the reason that the search reports."""
-    names = space_names(ctx)
-    if not result.items and len(names) == 1 and await is_empty(ctx.memory.space(names[0])):
-        return f"Space {names[0]!r} is empty. Run 'bethink admin spaces' to list the spaces."
+    if not result.items and (note := await _empty_note(ctx)):
+        return note
     return f"note: {result.note}" if result.items else result.note or "No match."
+
+
+async def _empty_note(ctx: CommandContext) -> str:
+    names = space_names(ctx)
+    return await ctx.empty_space_note(names[0]) if len(names) == 1 else ""
 
 
 def _parse_certainty(word: str | None) -> "Certainty | None":
@@ -91,7 +94,7 @@ async def context(
     """Print the memory block for a prompt."""
     block = await spaces_in_use(ctx).context(question, budget=budget, as_of=as_of, **narrowing(ctx.more))
     if not block:
-        ctx.note("No match.")
+        ctx.note(await _empty_note(ctx) or "No match.")
     return Result(data=block, lines=[OutputLine(line) for line in block.text.splitlines()])
 
 

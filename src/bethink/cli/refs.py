@@ -9,6 +9,8 @@ if TYPE_CHECKING:
     from bethink.api.space import Space
     from bethink.model.refs import Ref
 
+_KINDS = {"fct_": "fact", "doc_": "document"}
+"""The kinds of memory that have versions, by the start of their ids."""
 LIST_HINT = "Run 'bethink fact list' to list facts, or 'bethink doc list' to list documents."
 
 
@@ -30,16 +32,23 @@ def document_path(name: str) -> str | None:
 
 
 async def resolve_ref(space: "Space", name: str) -> "Ref":
-    """Parse a ref; the path of a document means its newest version."""
+    """Parse a ref. A path, an id alone and the version 0 mean the newest version of a document or fact."""
     from bethink.model.refs import Ref, RefKind  # noqa: PLC0415 - like every import here, for a quick --help
 
     path = document_path(name)
-    if path is None:
-        return Ref.parse(name)
-    document = await space.documents.find(path)
-    if document is None:
-        raise NotFoundError(f"No document {path!r} in space {space.name!r}.", hint=LIST_HINT)
-    return Ref(RefKind.DOCUMENT, document.id, document.version)
+    if path is not None:
+        document = await space.documents.find(path)
+        if document is None:
+            raise NotFoundError(f"No document {path!r} in space {space.name!r}.", hint=LIST_HINT)
+        return Ref(RefKind.DOCUMENT, document.id, document.version)
+    kind = _KINDS.get(name[:4])
+    ref = Ref.parse(name) if kind is None else Ref(RefKind(kind), name)
+    if ref.number or ref.kind not in _KINDS.values():
+        return ref
+    versions = await (space.facts if ref.kind == RefKind.FACT else space.documents).versions(ref.id)
+    if not versions:
+        raise NotFoundError(f"No {ref.kind} {name!r} in space {space.name!r}.", hint=LIST_HINT)
+    return Ref(ref.kind, ref.id, versions[-1].version)
 
 
 def not_found(ref: "Ref", space: str) -> NotFoundError:

@@ -1,6 +1,7 @@
 """The top level of the command line: help, the bare call, and the call of one command."""
 
 import os
+import re
 import sys
 from typing import Annotated, Any, get_args
 
@@ -19,6 +20,7 @@ _INTRODUCTION = """
   Without a command: show what is stored here and what to do next.
 """
 _FOOTER = """
+  Short forms: 'import' for 'data import', 'sessions' for 'show', 'status' for 'bethink' alone.
   --version  -h, --help
   Every command: --space NAME, --database URL, --json, -q, -v. See 'bethink help options'.
 """
@@ -88,8 +90,8 @@ def _call(arguments: list[str]) -> int:
     except typer.TyperException as error:
         context = getattr(error, "ctx", None)
         path = context.command_path if context is not None else "bethink"
-        hint = f"Run '{path} --help' for its arguments. Options come after the command."
-        failure = Failure(code="usage", message=printable(error.format_message()), hint=hint)
+        hint = f"Run '{path} --help' to see the usage. Put options after the command."
+        failure = Failure(code="usage", message=printable(_message(error)), hint=hint)
         show(Result(code=ExitCode.USAGE, failure=failure), json="--json" in words)
         return ExitCode.USAGE
     except SystemExit as error:  # typer exits with 1 when the reader of --help stops reading
@@ -99,6 +101,11 @@ def _call(arguments: list[str]) -> int:
     except (KeyboardInterrupt, typer.Abort):
         return ExitCode.INTERRUPTED
     return code or ExitCode.OK
+
+
+def _message(error: typer.TyperException) -> str:
+    """Return the message of a usage error, in our words where those of the parser are stilted."""
+    return re.sub(r"^Got unexpected extra argument\S* \((.*)\)$", r"Too many arguments: \1.", error.format_message())
 
 
 def _print_version() -> int:
@@ -117,7 +124,7 @@ def _print_options() -> int:
         rows.append([f"  {flags} {option.metavar or ''}", option.help])
     lines = [OutputLine("Options of every command:"), OutputLine(), *columns(rows)]
     notes = (
-        "A command without --database uses $BETHINK_CONFIG, the settings file, or memory.db in the data folder.",
+        "A command without --database uses $BETHINK_DATABASE, the settings file, or memory.db in the data folder.",
         "A command without --space uses the space of the repository around the working directory, if there is one.",
     )
     write([*lines, OutputLine(), *map(OutputLine, notes)], sys.stdout)

@@ -10,7 +10,7 @@ from bethink.cli.narrowing import NARROWING, narrowing
 from bethink.cli.paging import After, Limit
 from bethink.cli.refs import not_found, resolve_ref
 from bethink.cli.results import Result, UsageError
-from bethink.cli.sessions import session_page
+from bethink.cli.sessions import SESSION, message_page, session_page
 from bethink.errors import NotFoundError
 
 app = typer.Typer()
@@ -20,19 +20,27 @@ app = typer.Typer()
 async def show(
     ctx: CommandContext,
     ref: Annotated[
-        str | None, typer.Argument(help="Ref as recall prints it, kind:id:number, or path of a document.")
+        str | None,
+        typer.Argument(help="Ref as recall prints it, kind:id:number; id of a session, fact or document; or path."),
     ] = None,
     *,
     conversation: Annotated[str | None, typer.Option(metavar="NAME", help="Sessions of this conversation.")] = None,
     limit: Limit = 10,
     after: After = "",
 ) -> Result:
-    """Show a memory and its sources, or the latest sessions. Also lists versions and uses."""
+    """Show a memory and its sources, or the latest sessions.
+
+    A memory is shown with its versions and uses, a session with its messages.
+    """
     if ref is None:
         filters = {} if conversation is None else {"conversation": conversation}
         return await session_page(ctx, limit=limit, after=after, filters=filters)
-    if conversation is not None or after:
-        raise UsageError("--conversation and --after list sessions.", hint="Leave out the ref, or the options.")
+    if conversation is not None:
+        raise UsageError("--conversation lists sessions.", hint="Leave out the ref, or the option.")
+    if ref.startswith(SESSION):
+        return await message_page(ctx, ref, limit=limit, after=after)
+    if after:
+        raise UsageError("--after lists sessions or messages.", hint="Leave out the option, or the ref.")
     parsed = await resolve_ref(ctx.space, ref)
     try:
         lineage = await ctx.space.explain(parsed)

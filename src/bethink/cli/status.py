@@ -1,5 +1,6 @@
 """The command that shows the state of a memory and the next steps: status, or 'bethink' alone."""
 
+import shlex
 from collections.abc import Awaitable
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -20,13 +21,17 @@ if TYPE_CHECKING:
 app = typer.Typer()
 
 T = TypeVar("T")
+_NAMED = 5
+"""Maximum number of spaces to name."""
 
-_FIRST_STEPS = (
-    "bethink try                 # preview what Bethink would learn from your coding sessions",
-    "bethink demo                # explore three months of sample conversations",
-    "bethink connect             # connect Claude Code, Codex, Cursor or VS Code",
-    'bethink add "I moved to Bergen in May."',
-)
+_NO_MODEL = "no model: messages only"
+_NO_LONGER = "no model: new messages are stored, not learned from"
+_FIRST_STEPS = {
+    "bethink try": "preview what Bethink would learn from your coding sessions",
+    "bethink demo": "explore three months of sample conversations",
+    "bethink connect": "connect Claude Code, Codex, Cursor or VS Code",
+    'bethink add "I moved to Bergen in May."': "",
+}
 
 
 @command(app, opens=False)
@@ -46,16 +51,16 @@ async def status(ctx: CommandContext) -> Result:
     except NotFoundError:
         if not target.is_default:
             raise
-        data |= {"exists": False, "next": _commands(_FIRST_STEPS)}
+        data |= {"exists": False, "next": list(_FIRST_STEPS)}
         rows = [["version", data["version"]], ["database", f"none yet ({data['database']} does not exist)"]]
         return Result(data=data, lines=[*columns(rows), *_next_lines(_FIRST_STEPS)])
     async with target.make() as memory:
         if ctx.options.space is None:
             await ctx.use_folder_space(memory)
         data |= {"exists": True, **await _contents(ctx, memory)}
-    steps = _next_steps(data)
-    data["next"] = _commands(steps)
-    return Result(data=data, lines=[*columns(_rows(data)), *_next_lines(steps)])
+    steps = {ctx.hint(f"'{step}'")[1:-1]: purpose for step, purpose in _next_steps(data).items()}
+    data["next"] = list(steps)
+    return Result(data=data, lines=[*columns(_rows(ctx, data)), *_next_lines(steps)])
 
 
 async def _contents(ctx: CommandContext, memory: "Memory") -> dict[str, Any]:
@@ -69,6 +74,7 @@ async def _contents(ctx: CommandContext, memory: "Memory") -> dict[str, Any]:
     data: dict[str, Any] = {
         "space": ctx.space_name,
         "spaces": None if spaces is None else len(spaces),
+        "space_names": [space.name for space in spaces or ()][:_NAMED],
         "newest_session": newest[0].session.created_at if newest else None,
         "facts": await space.facts.count(),
         "documents": len(await space.documents.list()),
@@ -94,24 +100,43 @@ async def _if_allowed(call: Awaitable[T]) -> T | None:
         return None
 
 
-def _next_steps(data: dict[str, Any]) -> tuple[str, ...]:
-    """Return the commands that are useful now."""
-    if not data["newest_session"] and not data["facts"]:
-        return _FIRST_STEPS
-    steps = ["bethink review              # approve or reject pending items"] if any(data["to_review"].values()) else []
+def _next_steps(data: dict[str, Any]) -> dict[str, str]:
+    """Return the commands that are useful now, with their purposes."""
+    if _is_empty(data):
+        if not data["space_names"]:
+            return _FIRST_STEPS
+        other = shlex.quote(data["space_names"][0])
+        return {f"bethink recall QUESTION --space {other}": "search memory", "bethink ui": "open the web UI"}
+    steps = {"bethink review": "approve or reject pending items"} if any(data["to_review"].values()) else {}
     if any(name.endswith((" queued", " failed")) for name in data["jobs"]):
-        steps.append("bethink worker --once       # run pending jobs")
-    steps.append("bethink recall QUESTION     # search memory")
-    steps.append("bethink ui                  # open the web UI")
-    return tuple(steps)
+        steps["bethink worker --once"] = "run pending jobs"
+    return {**steps, "bethink recall QUESTION": "search memory", "bethink ui": "open the web UI"}
 
 
-def _commands(steps: tuple[str, ...]) -> list[str]:
-    return [step.partition("  #")[0].rstrip() for step in steps]
+def _is_empty(data: dict[str, Any]) -> bool:
+    return not (data["newest_session"] or data["facts"] or data["documents"] or any(data["to_review"].values()))
 
 
-def _next_lines(steps: tuple[str, ...]) -> list[OutputLine]:
-    return [OutputLine(), OutputLine("Next:", "bold"), *(OutputLine(f"  {step}") for step in steps)]
+def _space_rows(ctx: CommandContext, data: dict[str, Any]) -> list[list[str]]:
+    """Return the space in use and its content; if it is empty, the spaces that are not."""
+    count, names = data["spaces"], ", ".join(data["space_names"])
+    more = " or more" if count == MOST else ""
+    if _is_empty(data):
+        others = f"{names}{', …' if count > _NAMED else ''} ({count}{more}); " if count else ""
+        return [["spaces" if count else "space", f"{others}{data['space']!r} is empty"]]
+    return [
+        ["space", data["space"] if count is None else f"{data['space']} (one of {count}{more})"],
+        ["newest session", when(data["newest_session"]) or "none"],
+        ["facts", str(data["facts"])],
+        ["documents", str(data["documents"])],
+        ["to review", ctx.hint(_to_review(data["to_review"]))],
+    ]
+
+
+def _next_lines(steps: dict[str, str]) -> list[OutputLine]:
+    width = max(len(step) for step, purpose in steps.items() if purpose)
+    lines = [f"  {step:<{width}}   # {purpose}" if purpose else f"  {step}" for step, purpose in steps.items()]
+    return [OutputLine(), OutputLine("Next:", "bold"), *map(OutputLine, lines)]
 
 
 def _to_review(counts: dict[str, int]) -> str:
@@ -120,21 +145,15 @@ def _to_review(counts: dict[str, int]) -> str:
     return f"{' and '.join(parts)}; see 'bethink review'" if parts else "nothing"
 
 
-def _rows(data: dict[str, Any]) -> list[list[str]]:
-    more = " or more" if data["spaces"] == MOST else ""
-    others = "" if data["spaces"] is None else f" (one of {data['spaces']}{more})"
+def _rows(ctx: CommandContext, data: dict[str, Any]) -> list[list[str]]:
     rows = [
         ["version", data["version"]],
         ["database", f"{data['database']} ({data['named_by']})"],
         ["settings", data["settings_file"] or "no file"],
-        ["space", f"{data['space']}{others}"],
-        ["newest session", when(data["newest_session"]) or "none"],
-        ["facts", str(data["facts"])],
-        ["documents", str(data["documents"])],
-        ["to review", _to_review(data["to_review"])],
+        *_space_rows(ctx, data),
     ]
     if "model" in data:
-        rows.append(["model", data["model"] or "no model: messages only"])
+        rows.append(["model", data["model"] or (_NO_LONGER if data["facts"] else _NO_MODEL)])
         rows.append(["embedder", data["embedder"] or "none: recall searches by words"])
     rows.append(["jobs, all spaces", ", ".join(f"{count} {name}" for name, count in data["jobs"].items()) or "none"])
     budget = f" of ${data['daily_budget']:.2f}" if "model" in data else ""

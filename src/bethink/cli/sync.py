@@ -46,4 +46,4 @@ async def sync(
         reports = await memory.admin.sync(other, *names)
     data = [{"space": report.space, "first": report.first, "second": report.second} for report in reports]
     rows = [[report.space, str(report.first), str(report.second)] for report in reports]
-    return Result(data=data, lines=ctx.table(rows, head=("SPACE", "CHANGED IN A", "CHANGED IN B")))
+    return Result(data=data, lines=ctx.table(rows, head=("SPACE", "CHANGED IN A", "CHANGED IN B"), all_spaces=True))

@@ -57,7 +57,7 @@ class Target:
             check_folder(Path(path).parent)
             hint = "Run 'bethink add' or 'bethink connect' to create it, or 'bethink demo' to try Bethink."
             raise NotFoundError(f"No database yet: {path} does not exist.", hint=hint)
-        hint = "Check the path. 'bethink add' with the same options creates the database."
+        hint = "Check the path. 'bethink add' creates the database."
         raise NotFoundError(f"No database at {path} ({self.named_by}).", hint=hint)
 
     def make(self, *, stays: bool = False) -> "Memory":

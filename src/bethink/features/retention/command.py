@@ -103,7 +103,7 @@ async def list_holds(
     """List the legal holds on a space, lifted ones included."""
     entries = await (ctx.memory.admin.holds.list(limit=MOST) if all_spaces else ctx.space.admin.holds.list(limit=MOST))
     page = slice_page(entries, lambda hold: hold.id, after=after, limit=limit)
-    return list_page(ctx, page, _hold_row, _HEAD)
+    return list_page(ctx, page, _hold_row, _HEAD, all_spaces=all_spaces)
 
 
 @command(holds, "lift", effect="changes")

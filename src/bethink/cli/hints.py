@@ -1,0 +1,47 @@
+"""Commands in hints: each repeats the options that select a space and a database, so that it can be run as printed."""
+
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from bethink.cli.target import is_server
+from bethink.config.masking import mask_secrets
+
+_COMMAND = re.compile(r"(?<!that )'bethink ([^'\n]+)'")  # not a file that a command wrote
+
+
+def repeat_options(text: str, options: Mapping[str, Sequence[str]]) -> str:
+    """Return a text whose quoted commands repeat these options, by flag, where they take them."""
+    if not any(options.values()):
+        return text
+    return _COMMAND.sub(lambda match: f"'{_with_options(match[0][1:-1], options)}'", text)
+
+
+def _with_options(command: str, options: Mapping[str, Sequence[str]]) -> str:
+    accepted = _accepted(command.split()[1:])
+    if "--api-key" not in accepted and any(map(is_server, options.get("--database", ()))):
+        return command  # it runs where the server runs, with options of its own
+    words = [
+        f"{flag} {shlex.quote(mask_secrets(value))}"
+        for flag, values in options.items()
+        if flag in accepted and flag not in command.split() and (len(values) == 1 or accepted[flag].multiple)
+        for value in values
+    ]
+    return " ".join([command, *words])
+
+
+def _accepted(words: list[str]) -> dict[str, Any]:
+    """Return the options of a command by flag; none for a command that does not exist."""
+    from typer.main import get_command  # noqa: PLC0415 - only hints need it
+
+    from bethink.cli.root import app  # noqa: PLC0415 - it imports the commands, which import this
+
+    command: Any = get_command(app)
+    names = [word for word in words if not word.startswith("-")]
+    while (inner := getattr(command, "commands", None)) is not None:
+        name = names.pop(0) if names else getattr(command, "default", None)  # a group may run one of its commands
+        if name is None or name not in inner:
+            return {}
+        command = inner[name]
+    return {flag: parameter for parameter in command.params for flag in parameter.opts}
