@@ -107,5 +107,5 @@ def test_a_text_edits_one_claim_only(on: list[str], inbox: str) -> None:
 def test_status_and_doctor_say_how_much_waits(target: str, on: list[str], inbox: str) -> None:
     assert inbox
     assert ok("status", *on)["to_review"] == {"claims": 1, "changes": 1}
-    assert "1 claim and 1 change set; see 'bethink review'" in run("status", *on).out
+    assert "1 claim and 1 change set; see 'bethink review --space alice" in run("status", *on).out
     assert "1 claim and 1 change set in 1 space" in run("doctor", "--database", target).out

@@ -191,7 +191,10 @@ def test_correction_becomes_a_test_deleted_with_its_fact(on: list[str], fact: st
     hand = ok("test", "add", "Which tea?", "--expect", "green TEA", *on)["id"]
     gone = run("forget", "fact:tea:3", "--yes", *on)
     assert gone.out == "Deleted 1 fact and 1 memory test.\n"
-    assert f"1 memory test contains words of it, see 'bethink test remove': {hand}" in gone.err
+    assert (
+        f"1 memory test contains words of it, see 'bethink test remove --space alice --database {on[1]}': {hand}"
+        in gone.err
+    )
     assert [each["id"] for each in items("test", "list", *on)] == [hand]
 
 

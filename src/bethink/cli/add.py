@@ -30,7 +30,7 @@ _FILE_OPTIONS = {
         None,
     ),
     "media_type": (
-        Annotated[str | None, typer.Option(metavar="TYPE", help="Media type.  [default: by the suffix of the name]")],
+        Annotated[str | None, typer.Option(metavar="TYPE", help="Media type.  [default: from the file extension]")],
         None,
     ),
 }

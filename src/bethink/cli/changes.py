@@ -23,7 +23,7 @@ async def changes(
     after: After = "",
     wait: Annotated[float, typer.Option(metavar="SECONDS", help="Time to wait for a change.", min=0, max=60)] = 0,
 ) -> Result:
-    """Show recent changes in a space. With --after, those that follow, in order; --after 0 starts at the first."""
+    """Show recent changes in a space. With --after, list those that follow, in order; --after 0 starts at the first."""
     if after and not (after.isascii() and after.isdecimal()):
         raise UsageError(f"Unknown cursor {after[:80]!r}.", hint="Pass the number of a change, or 0.")
     page = await ctx.space.admin.changes.list(after=int(after) if after else None, limit=limit, wait=wait)

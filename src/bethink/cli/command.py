@@ -53,9 +53,11 @@ def _flag(*names: str, text: str) -> tuple[Any, object]:
 
 
 SHARED_OPTIONS: Mapping[str, tuple[Any, object]] = {
-    "space": _text_option("--space", "NAME", "Space.  [default: of this repository, or 'default']", hidden=False),
+    "space": _text_option("--space", "NAME", "Space to use.  [default: this repository's, or 'default']", hidden=False),
     "config": _text_option("--config", "FILE", "Settings file.  [default: $BETHINK_CONFIG, or the user's]"),
-    "database": _text_option("--database", "URL", "File, postgresql:// or shards:// URL, or https:// URL of a server."),
+    "database": _text_option(
+        "--database", "URL", "Database file, postgresql:// or shards:// URL, or https:// URL of a server."
+    ),
     "api_key": _text_option("--api-key", "KEY", "API key for a server.  [default: $BETHINK_API_KEY]"),
     "json": _flag("--json", text="Output as one JSON object: ok, data, error."),
     "quiet": _flag("--quiet", "-q", text="Hide notes and progress."),

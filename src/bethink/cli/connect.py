@@ -27,7 +27,7 @@ def connect(
     *,
     undo: Annotated[bool, typer.Option("--undo", help="Restore the original files.")] = False,
     project_only: Annotated[
-        bool, typer.Option("--project-only", help="Memory in projects only, without the space 'default'.")
+        bool, typer.Option("--project-only", help="Use memory in projects only, without the space 'default'.")
     ] = False,
     http: Annotated[
         bool, typer.Option("--http/--no-http", help="Use HTTP for Claude Code hooks, not a process per event.")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer()
 
-NewText = Annotated[str, typer.Argument(help="Complete new text; - or nothing for stdin.")]
+NewText = Annotated[str, typer.Argument(help="Complete new text, or - for stdin.")]
 Test = Annotated[bool, typer.Option("--test", help="Add a memory test for the new text.")]
 Question = Annotated[
     str | None,

@@ -38,10 +38,10 @@ async def doctor(
     ctx: CommandContext,
     *,
     online: Annotated[
-        bool, typer.Option("--online", help="Include a request to the model and to the embedder.")
+        bool, typer.Option("--online", help="Also send a request to the model and to the embedder.")
     ] = False,
     postgres: Annotated[
-        bool, typer.Option("--postgres", help="Include tests of PostgreSQL: roles, pooler, deadlines.")
+        bool, typer.Option("--postgres", help="Also test PostgreSQL: roles, pooler, deadlines.")
     ] = False,
 ) -> Result:
     """Check the installation and suggest fixes."""

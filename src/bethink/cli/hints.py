@@ -8,14 +8,14 @@ from typing import Any
 from bethink.cli.target import is_server
 from bethink.config.masking import mask_secrets
 
-_COMMAND = re.compile(r"(?<!that )'bethink ([^'\n]+)'")  # not a file that a command wrote
+_COMMAND = re.compile(r"(?<!that )'(bethink [^'\n]+)'")  # not a file that a command wrote
 
 
 def repeat_options(text: str, options: Mapping[str, Sequence[str]]) -> str:
     """Return a text whose quoted commands repeat these options, by flag, where they take them."""
     if not any(options.values()):
         return text
-    return _COMMAND.sub(lambda match: f"'{_with_options(match[0][1:-1], options)}'", text)
+    return _COMMAND.sub(lambda match: f"'{_with_options(match[1], options)}'", text)
 
 
 def _with_options(command: str, options: Mapping[str, Sequence[str]]) -> str:

@@ -111,7 +111,7 @@ def _quote(value: object) -> str:
 async def show_config(
     ctx: CommandContext,
     *,
-    sources: Annotated[bool, typer.Option("--sources", help="Source of each value.")] = False,
+    sources: Annotated[bool, typer.Option("--sources", help="Show the source of each value.")] = False,
 ) -> Result:
     """Show settings. Secrets are masked."""
     from bethink.config.masking import masked_values  # noqa: PLC0415 - other commands need none of it

@@ -22,9 +22,9 @@ async def migrate(
     ctx: CommandContext,
     *,
     check: Annotated[
-        bool, typer.Option("--check", help="No changes; exit code 1 unless the schema is current.")
+        bool, typer.Option("--check", help="Change nothing; exit with 1 unless the schema is current.")
     ] = False,
-    plan: Annotated[bool, typer.Option("--plan", help="No changes; print the statements and their locks.")] = False,
+    plan: Annotated[bool, typer.Option("--plan", help="Change nothing; print the statements and their locks.")] = False,
     app_role: Annotated[
         str | None, typer.Option(metavar="ROLE", help="PostgreSQL role to grant access, without ownership.")
     ] = None,

@@ -28,11 +28,11 @@ NARROWING: "Mapping[str, tuple[Any, object]]" = {
     "tag": repeatable("TAG", "Filter by tag. Repeat to require several."),
     "where": repeatable("CONDITION", "Metadata: key=value, key!=value, key>=3, key~part or key=[1,2]."),
     "origin": repeatable("ORIGIN", "Origin: user, assistant, document, import, memory, tool or tool:NAME."),
-    "speaker": _option("NAME", "Speaker."),
-    "since": _option("DATE", "First day."),
-    "until": _option("DATE", "Last day."),
-    "conversation": _option("NAME", "Conversation."),
-    "agent": _option("NAME", "Agent."),
+    "speaker": _option("NAME", "Filter by speaker."),
+    "since": _option("DATE", "Items from this date on."),
+    "until": _option("DATE", "Items up to this date."),
+    "conversation": _option("NAME", "Filter by conversation."),
+    "agent": _option("NAME", "Filter by agent."),
 }
 """The options in the order in which help shows them: the type and the default of each."""
 

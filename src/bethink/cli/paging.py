@@ -18,7 +18,7 @@ MOST = 1_000
 """Maximum number of entries on one page."""
 
 Limit = Annotated[int, typer.Option(metavar="N", help="Maximum number of results.", min=1, max=MOST)]
-After = Annotated[str, typer.Option(metavar="CURSOR", help="Cursor of the next page, as the last page printed it.")]
+After = Annotated[str, typer.Option(metavar="CURSOR", help="Cursor of the next page, as the previous page printed it.")]
 
 
 def list_page(
@@ -43,7 +43,7 @@ def slice_page(items: Sequence[T], cursor: Callable[[T], str], *, after: str, li
     if after:
         positions = [number for number, item in enumerate(items, 1) if cursor(item) == after]
         if not positions:
-            raise UsageError(f"Unknown cursor {after[:80]!r}.", hint="Pass --after as the last page printed it.")
+            raise UsageError(f"Unknown cursor {after[:80]!r}.", hint="Pass --after as the previous page printed it.")
         start = positions[0]
     selection = tuple(items[start : start + limit])
     return Page(items=selection, next=cursor(selection[-1]) if start + limit < len(items) else "")

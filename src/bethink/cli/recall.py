@@ -45,7 +45,7 @@ async def recall(
         str | None, typer.Option(metavar="LEVEL", help="Minimum certainty: high, fair or weak.")
     ] = None,
 ) -> Result:
-    """Search memory. Best match first, each with its ref."""
+    """Search memory. Best match first; each result has its ref."""
     result = await spaces_in_use(ctx).recall(
         question,
         limit=limit,

@@ -62,7 +62,7 @@ async def list_reviews(
 async def show(
     ctx: CommandContext, name: Annotated[str, typer.Argument(metavar="ID", help="Id, as 'bethink review' lists it.")]
 ) -> Result:
-    """Show a claim with its quotes and its reason, or changes."""
+    """Show a claim with its quotes and reason, or a change set."""
     if name.startswith(_CLAIM):
         item = await ctx.space.reviews.get(name)
         return Result(data=item, lines=list(_claim_lines(item)))
@@ -79,7 +79,7 @@ async def approve(
     note: Note = None,
     path: Annotated[
         list[str] | None,
-        typer.Option(metavar="PATH", help="Document of one change set; others are discarded. Repeatable."),
+        typer.Option(metavar="PATH", help="Document to approve in a change set; others are discarded. Repeatable."),
     ] = None,
 ) -> Result:
     """Approve claims and document changes."""

@@ -143,7 +143,7 @@ async def mcp(
     ] = None,
     project: Annotated[
         str | None,
-        typer.Option(metavar="FOLDER", help="Folder whose project's space to serve; recall also reads 'default'."),
+        typer.Option(metavar="FOLDER", help="Folder of the project to serve; recall also reads 'default'."),
     ] = None,
 ) -> Result:
     """Run an MCP server for one space, over stdio. The server stops when stdin closes."""

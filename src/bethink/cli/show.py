@@ -21,7 +21,7 @@ async def show(
     ctx: CommandContext,
     ref: Annotated[
         str | None,
-        typer.Argument(help="Ref as recall prints it, kind:id:number; id of a session, fact or document; or path."),
+        typer.Argument(help="Ref (kind:id:number), id of a session, fact or document, or path of a document."),
     ] = None,
     *,
     conversation: Annotated[str | None, typer.Option(metavar="NAME", help="Sessions of this conversation.")] = None,

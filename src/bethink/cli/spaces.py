@@ -22,7 +22,7 @@ async def spaces(
     *,
     limit: Limit = 100,
     after: After = "",
-    all_pages: Annotated[bool, typer.Option("--all", help="All pages.")] = False,
+    all_pages: Annotated[bool, typer.Option("--all", help="List all pages.")] = False,
 ) -> Result:
     """List spaces. Empty spaces are omitted."""
     page = await ctx.memory.spaces.list(limit=limit, after=after)

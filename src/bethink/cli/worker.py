@@ -65,7 +65,7 @@ async def worker(
 ) -> Result:
     """Run background jobs: learning, indexing, webhooks.
 
-    It works on all spaces until SIGINT or SIGTERM. If other processes learn with a model, the worker needs it, too.
+    It serves all spaces until SIGINT or SIGTERM. If other processes learn with a model, configure it here, too.
     """
     if not once:
         return await run_until_stopped(ctx, lambda _, runner: runner.run(), health=health)

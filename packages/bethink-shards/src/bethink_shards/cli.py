@@ -45,7 +45,7 @@ async def list_shards(ctx: CommandContext) -> Result:
 async def add(
     ctx: CommandContext,
     name: Annotated[str, typer.Argument(help="Name of the shard.")],
-    dsn: Annotated[str, typer.Argument(metavar="DSN", help="Its postgresql:// URL, as every process reaches it.")],
+    dsn: Annotated[str, typer.Argument(metavar="DSN", help="postgresql:// URL that works from every process.")],
     *,
     capacity: Annotated[int, typer.Option(metavar="N", help="Relative capacity.")] = 1,
 ) -> Result:
@@ -66,7 +66,7 @@ async def add(
 async def drain(
     ctx: CommandContext, name: Annotated[str, typer.Argument(help="Shard to empty.")], *, yes: Yes = False
 ) -> Result:
-    """Move all spaces of a shard to the emptiest others. If interrupted, run it again."""
+    """Move all spaces of a shard to the emptiest other shards. If interrupted, run it again."""
     from bethink_shards.operating import drain_shard  # noqa: PLC0415 - as above
 
     shards = _shards(ctx)

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 app = typer.Typer()
 
-PgBin = Annotated[str, typer.Option(metavar="DIR", help="Folder of pg_dump, pg_restore and psql.  [default: PATH]")]
+PgBin = Annotated[
+    str, typer.Option(metavar="DIR", help="Folder of pg_dump, pg_restore and psql.  [default: from PATH]")
+]
 
 
 @command(app, "data backup", opens=False, local=True, without=NO_SPACE)
@@ -64,7 +66,7 @@ async def restore(
     """Restore a backup.
 
     It replaces the whole database. Later changes are lost; later deletions are applied again. On PostgreSQL, stop
-    servers and workers first. After a recovery by other means, pass --recovered-to instead of a file.
+    servers and workers first. After a recovery with another tool, pass --recovered-to instead of a file.
     """
     from bethink.features.backups import manifest  # noqa: PLC0415 - as above
     from bethink.features.backups.restore import finish_recovery  # noqa: PLC0415

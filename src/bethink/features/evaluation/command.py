@@ -31,7 +31,7 @@ async def evaluate(  # noqa: PLR0913 - each is an option of the command
     file: Annotated[str, typer.Argument(metavar="FILE", help="Questions as JSON Lines; - for stdin.")],
     *,
     top_k: Annotated[
-        int, typer.Option(metavar="N", help="Number of results to look for evidence in.", min=1, max=1_000)
+        int, typer.Option(metavar="N", help="Number of results to search for evidence.", min=1, max=1_000)
     ] = 10,
     judge: Annotated[
         str, typer.Option(metavar="JUDGE", help="Judge of answers: contains, exact, model, or PROVIDER:NAME.")
@@ -45,7 +45,7 @@ async def evaluate(  # noqa: PLR0913 - each is an option of the command
     output_price: Price = None,
     min_score: Annotated[
         float | None,
-        typer.Option(metavar="SHARE", help="Minimum share of right answers, or of evidence.", min=0, max=1),
+        typer.Option(metavar="SHARE", help="Minimum share of correct answers, or of evidence.", min=0, max=1),
     ] = None,
 ) -> Result:
     """Measure recall and answers on your own questions.

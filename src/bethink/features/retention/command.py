@@ -100,7 +100,7 @@ async def list_holds(
     limit: Limit = 100,
     after: After = "",
 ) -> Result:
-    """List the legal holds on a space, lifted ones included."""
+    """List the legal holds on a space, including lifted ones."""
     entries = await (ctx.memory.admin.holds.list(limit=MOST) if all_spaces else ctx.space.admin.holds.list(limit=MOST))
     page = slice_page(entries, lambda hold: hold.id, after=after, limit=limit)
     return list_page(ctx, page, _hold_row, _HEAD, all_spaces=all_spaces)

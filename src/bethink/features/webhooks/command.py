@@ -32,7 +32,7 @@ async def create(ctx: CommandContext, url: Annotated[str, typer.Argument(help="U
 
 @command(webhooks, "list", without=NO_SPACE)
 async def list_webhooks(ctx: CommandContext) -> Result:
-    """List webhooks without their secrets, disabled ones included."""
+    """List webhooks, including disabled ones, without secrets."""
     entries = await ctx.memory.admin.webhooks.list()
     rows = [
         [
