@@ -80,6 +80,17 @@ def test_hint_has_no_password_and_no_server_for_local_commands() -> None:
     assert repeat_options("Run 'bethink show'.", server) == "Run 'bethink show --database https://host'."
 
 
+def test_listed_facts_have_refs_that_other_commands_take(fact: str, on: list[str]) -> None:
+    [listed] = items("fact", "list", *on)
+    assert listed["ref"] == f"fact:{fact}:2"
+    assert ok("fact", "pin", listed["ref"], *on)["ref"] == listed["ref"]
+    assert [entry["ref"] for entry in ok("fact", "history", fact, *on)] == [f"fact:{fact}:1", f"fact:{fact}:2"]
+    assert {entry["fact"]["ref"] for entry in items("fact", "list", "--all", *on)} == {
+        f"fact:{fact}:1",
+        f"fact:{fact}:2",
+    }
+
+
 def test_id_and_version_0_mean_the_newest_version(target: str, fact: str, on: list[str]) -> None:
     with bethink.sync.connect(target, learn=False) as memory:
         made = memory.space("alice").documents.create(DocumentDraft(slug="trip", title="Trip"))
