@@ -20,7 +20,7 @@ function python(home, ...words) {
 /** Start a server with a database and a key of its own. */
 export async function serve() {
     const home = await mkdtemp(join(tmpdir(), "bethink-"));
-    const making = python(home, "keys", "create", "test", "--json", ...SCOPES.flatMap((each) => ["--scope", each]));
+    const making = python(home, "admin", "keys", "create", "test", "--json", ...SCOPES.flatMap((each) => ["--scope", each]));
     const { data } = JSON.parse(await text(making.stdout));
     const child = python(home, "serve", "--port", "0");
     const ended = once(child, "exit");
