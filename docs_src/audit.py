@@ -32,7 +32,7 @@ with bethink.sync.connect(":memory:", model=ScriptedModel(answer), learn_in_back
         lineage = ida.explain(ref)
         author = lineage.created_by.model if lineage.created_by else lineage.written_by or "the user"
         title = (lineage.text or "").splitlines()[0]
-        print(f"{ref.kind}: {title} (by {author}, in {len(lineage.context_log)} prompts)")
+        print(f"{ref.kind}: {title} (author: {author}, shown in prompts: {len(lineage.context_log)})")
         for quote in lineage.quotes:
             print("   quotes", repr(quote.text))
         refs += [derived for derived in lineage.derived if derived not in refs]

@@ -104,6 +104,11 @@ _WITHOUT = {"group": ("session_id",)}
 _ONLY = {("session", "space.forget"): ("dry_run",)}
 """Fields that a method of a handle takes, if it omits all others."""
 
+_SUMMARIES = {
+    ("session", "space.forget"): "Permanently delete the messages of this session and everything derived from them."
+}
+"""Summaries of methods that do less than their operation."""
+
 _STREAMED = "space.ask"
 """The operation whose method also takes a callback for each sentence."""
 
@@ -254,7 +259,7 @@ def _method(operation: Operation[Any, Any], handle: str, imports: _Imports) -> s
         body = f"info = {call}\n        return None if info is None else {opened}(self._backend, info)"
     if operation.name == _STREAMED:
         body = f"with {imports.add('bethink.model.answers', 'streaming')}({_ON_SENTENCE}):\n            {body}"
-    about = _documentation(operation, [*first, *keyword_only])
+    about = _documentation(operation, [*first, *keyword_only], summary_of(operation, handle))
     return "\n".join(
         [
             f"    async def {operation.method_name}({', '.join(parameters)}) -> {returns}:",
@@ -386,8 +391,13 @@ def _reader(hint: Any) -> Any:
     return next(marker.parse for marker in markers if isinstance(marker, ReadsMoment))
 
 
-def _documentation(operation: Operation[Any, Any], parameters: list[Field[Any]]) -> str:
-    lines = [operation.summary]
+def summary_of(operation: Operation[Any, Any], handle: str) -> str:
+    """Return the first line of the documentation of a handle's method."""
+    return _SUMMARIES.get((handle, operation.name), operation.summary)
+
+
+def _documentation(operation: Operation[Any, Any], parameters: list[Field[Any]], summary: str) -> str:
+    lines = [summary]
     if operation.details:
         lines += ["", *_wrap(operation.details, 8, "")]
     if parameters:
@@ -403,7 +413,7 @@ def _documentation(operation: Operation[Any, Any], parameters: list[Field[Any]])
         for entry in operation.raises.replace(". ", ".\n").splitlines():
             lines += _wrap(entry, 12, "    ")
     if len(lines) == 1:
-        return f'        """{operation.summary}"""'
+        return f'        """{summary}"""'
     body = "\n".join(f"        {line}".rstrip() for line in lines[1:])
     return f'        """{lines[0]}\n{body}\n        """'
 

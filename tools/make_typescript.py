@@ -20,7 +20,7 @@ from bethink.host import codec
 from bethink.model.operations import OPERATIONS
 from bethink.model.operations.base import KeyedRequest, Operation, Request, Retry
 from bethink.model.records import SessionInfo
-from tools.make_api import CLASSES, operations_of, parameters_of
+from tools.make_api import CLASSES, operations_of, parameters_of, summary_of
 from tools.typescript_types import (
     ROOT,
     WIDTH,
@@ -164,7 +164,7 @@ def _method(document: Document, handle: str, operation: Operation[Any, Any]) -> 
             lines.append(f"    {field.name}?: {type_of(schemas[field.name], is_input=True)};")
         lines += ["}", ""]
     parameters.append(f"options?: {options}")
-    description = " ".join(filter(None, (operation.summary, operation.details)))
+    description = " ".join(filter(None, (summary_of(operation, handle), operation.details)))
     return lines, [
         *about(description, "    "),
         f"    {camel(operation.method_name)}({', '.join(parameters)}): {_return_type(document, operation)};",

@@ -119,10 +119,13 @@ def _object(schema: dict[str, Any], *, is_input: bool) -> str:
 
 
 _WORDS = {"None": "null", "True": "true", "False": "false"}
+_KEYWORD_CALL = re.compile(r"(`\w+)\((\w+)=([^,()]+)\)`")
+"""A call with a keyword argument in Python, such as `checkpoint(force=True)`."""
 
 
 def about(text: str, indent: str) -> list[str]:
     words = re.sub(r"\b(None|True|False)\b", lambda match: _WORDS[match[0]], " ".join(text.split()))
+    words = _KEYWORD_CALL.sub(r"\1({ \2: \3 })`", words)
     lines = textwrap.wrap(words, WIDTH - len(indent) - 7)
     if not lines:
         return []

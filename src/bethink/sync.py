@@ -920,7 +920,7 @@ class MemoryTests(Blocking[AsyncMemoryTests]):
             question: Question to search for.
             must: Texts or refs that the first results must contain. Texts match in any case.
             must_not: Texts or refs that the first results must not contain.
-            as_of: Time at which to read memory (default: now). A date means the end of that day.
+            as_of: Point in time to read memory at (default: now). A date means the end of that day.
             limit: Number of results to check (default 5).
             kinds: Kinds of memory to search (default: all).
             tags: Tags that items must all have.
@@ -1214,7 +1214,7 @@ class SpaceGroup(Blocking[AsyncSpaceGroup]):
             until: Latest time of items (default: no limit). A date means the end of that day.
             where: Metadata conditions: `{"key": value}`, `{"key": [values]}` or `{"key": {"gte": 3, "lt": 9}}`.
             budget: Maximum number of tokens of the result (default: no limit in `recall`, 2,000 in `context`).
-            as_of: Time at which to read memory (default: now). A date means the end of that day.
+            as_of: Point in time to read memory at (default: now). A date means the end of that day.
             limit: Maximum number of results (default 10).
             kinds: Kinds of memory to search (default: all).
             min_certainty: Minimum certainty of matches: `high`, `fair` or `weak` (default `weak`).
@@ -1271,7 +1271,7 @@ class SpaceGroup(Blocking[AsyncSpaceGroup]):
             until: Latest time of items (default: no limit). A date means the end of that day.
             where: Metadata conditions: `{"key": value}`, `{"key": [values]}` or `{"key": {"gte": 3, "lt": 9}}`.
             budget: Maximum number of tokens of the result (default: no limit in `recall`, 2,000 in `context`).
-            as_of: Time at which to read memory (default: now). A date means the end of that day.
+            as_of: Point in time to read memory at (default: now). A date means the end of that day.
         """
         return self._run(
             lambda: self._inner.context(
@@ -1511,7 +1511,7 @@ class Session(Blocking[AsyncSession]):
             until: Latest time of items (default: no limit). A date means the end of that day.
             where: Metadata conditions: `{"key": value}`, `{"key": [values]}` or `{"key": {"gte": 3, "lt": 9}}`.
             budget: Maximum number of tokens of the result (default: no limit in `recall`, 2,000 in `context`).
-            as_of: Time at which to read memory (default: now). A date means the end of that day.
+            as_of: Point in time to read memory at (default: now). A date means the end of that day.
             limit: Maximum number of results (default 10).
             kinds: Kinds of memory to search (default: all).
             min_certainty: Minimum certainty of matches: `high`, `fair` or `weak` (default `weak`).
@@ -1568,7 +1568,7 @@ class Session(Blocking[AsyncSession]):
             until: Latest time of items (default: no limit). A date means the end of that day.
             where: Metadata conditions: `{"key": value}`, `{"key": [values]}` or `{"key": {"gte": 3, "lt": 9}}`.
             budget: Maximum number of tokens of the result (default: no limit in `recall`, 2,000 in `context`).
-            as_of: Time at which to read memory (default: now). A date means the end of that day.
+            as_of: Point in time to read memory at (default: now). A date means the end of that day.
         """
         return self._run(
             lambda: self._inner.context(
@@ -1587,7 +1587,7 @@ class Session(Blocking[AsyncSession]):
         )
 
     def forget(self, *, dry_run: bool = False) -> Deletion:
-        """Permanently delete a memory and everything derived from it.
+        """Permanently delete the messages of this session and everything derived from them.
 
         Returns counts and a receipt. If this process stops, another one finishes the deletion.
 
@@ -2272,7 +2272,7 @@ class Documents(Blocking[AsyncDocuments]):
 
         Args:
             query: Words to search for.
-            as_of: Time at which to read the tree (default: now). A date means the end of that day.
+            as_of: Point in time to read the tree at (default: now). A date means the end of that day.
             limit: Maximum number of documents (default 10).
         """
         return self._run(lambda: self._inner.search(query, as_of=as_of, limit=limit))
@@ -2284,7 +2284,7 @@ class Documents(Blocking[AsyncDocuments]):
 
         Args:
             path: Path of the document, such as `~/memory/people`.
-            as_of: Time at which to read the tree (default: now). A date means the end of that day.
+            as_of: Point in time to read the tree at (default: now). A date means the end of that day.
             idempotency_key: Idempotency key of the write, instead of a path.
         """
         return self._run(lambda: self._inner.find(path, as_of=as_of, idempotency_key=idempotency_key))
@@ -2294,7 +2294,7 @@ class Documents(Blocking[AsyncDocuments]):
 
         Args:
             document_id: Id of the parent document (default: the top of the tree).
-            as_of: Time at which to read the tree (default: now). A date means the end of that day.
+            as_of: Point in time to read the tree at (default: now). A date means the end of that day.
         """
         return self._run(lambda: self._inner.children(document_id, as_of=as_of))
 
@@ -2305,7 +2305,7 @@ class Documents(Blocking[AsyncDocuments]):
 
         Args:
             document_id: Id of the parent document (default: the top of the tree).
-            as_of: Time at which to read the tree (default: now). A date means the end of that day.
+            as_of: Point in time to read the tree at (default: now). A date means the end of that day.
             limit: Maximum number of documents (default 50).
             after: Cursor of the next page: the `next` of the previous page.
         """
@@ -2318,7 +2318,7 @@ class Documents(Blocking[AsyncDocuments]):
 
         Args:
             document_id: Id of the document.
-            as_of: Time at which to read the document (default: now). A date means the end of that day.
+            as_of: Point in time to read the document at (default: now). A date means the end of that day.
 
         Raises:
             NotFoundError: if the space has no such document.
@@ -2494,7 +2494,7 @@ class Documents(Blocking[AsyncDocuments]):
         """List documents, ordered by path, without their text.
 
         Args:
-            as_of: Time at which to read the tree (default: now). A date means the end of that day.
+            as_of: Point in time to read the tree at (default: now). A date means the end of that day.
             prefix: Start of the path, such as `~/memory/people/` (default: all paths).
             limit: Maximum number of documents (default: all).
             after: Cursor of the next page: the `next` of the previous page.
@@ -2583,7 +2583,7 @@ class Facts(Blocking[AsyncFacts]):
             origin: Origin of the facts (default: any).
             order: `newest` (default) or `oldest` first, by `recorded_at`; by `replaced_at` if `status` is
                 `replaced`.
-            as_of: Time at which to read memory (default: now). A date means the end of that day.
+            as_of: Point in time to read memory at (default: now). A date means the end of that day.
             limit: Maximum number of facts (default 50).
             after: Cursor of the next page: the `next` of the previous page.
         """
@@ -2633,7 +2633,7 @@ class Facts(Blocking[AsyncFacts]):
             until: Latest time of items (default: no limit). A date means the end of that day.
             where: Metadata conditions: `{"key": value}`, `{"key": [values]}` or `{"key": {"gte": 3, "lt": 9}}`.
             limit: Maximum number of facts (default 10).
-            as_of: Time at which to search memory (default: now). A date means the end of that day.
+            as_of: Point in time to search memory at (default: now). A date means the end of that day.
         """
         return self._run(
             lambda: self._inner.search(
@@ -2999,7 +2999,7 @@ class Space(Blocking[AsyncSpace]):
             until: Latest time of items (default: no limit). A date means the end of that day.
             where: Metadata conditions: `{"key": value}`, `{"key": [values]}` or `{"key": {"gte": 3, "lt": 9}}`.
             budget: Maximum number of tokens of the result (default: no limit in `recall`, 2,000 in `context`).
-            as_of: Time at which to read memory (default: now). A date means the end of that day.
+            as_of: Point in time to read memory at (default: now). A date means the end of that day.
             session_id: Id of the requesting session. The context log records the result, and the question itself is
                 not a match.
             limit: Maximum number of results (default 10).
@@ -3054,9 +3054,9 @@ class Space(Blocking[AsyncSpace]):
     ) -> Answer:
         """Answer a question from memory, with sources for each sentence.
 
-        Calls the model. Sentences without a supporting memory are removed; if none remains, the answer is
-        `refused`. Cited memories are marked as used. `budget` limits the memories that the model reads (default
-        4,000 tokens).
+        Calls the model. Sentences without a supporting memory are removed; if none remains, `refusal` is the
+        reason. Cited memories are marked as used. `budget` limits the memories that the model reads (default 4,000
+        tokens).
 
         Args:
             question: Question or words to search for.
@@ -3070,7 +3070,7 @@ class Space(Blocking[AsyncSpace]):
             until: Latest time of items (default: no limit). A date means the end of that day.
             where: Metadata conditions: `{"key": value}`, `{"key": [values]}` or `{"key": {"gte": 3, "lt": 9}}`.
             budget: Maximum number of tokens of the result (default: no limit in `recall`, 2,000 in `context`).
-            as_of: Time at which to read memory (default: now). A date means the end of that day.
+            as_of: Point in time to read memory at (default: now). A date means the end of that day.
             session_id: Id of the requesting session. The context log records the result, and the question itself is
                 not a match.
             limit: Maximum number of memories that the model reads (default 20).
@@ -3141,7 +3141,7 @@ class Space(Blocking[AsyncSpace]):
             until: Latest time of items (default: no limit). A date means the end of that day.
             where: Metadata conditions: `{"key": value}`, `{"key": [values]}` or `{"key": {"gte": 3, "lt": 9}}`.
             budget: Maximum number of tokens of the result (default: no limit in `recall`, 2,000 in `context`).
-            as_of: Time at which to read memory (default: now). A date means the end of that day.
+            as_of: Point in time to read memory at (default: now). A date means the end of that day.
             session_id: Id of the requesting session. The context log records the result, and the question itself is
                 not a match.
         """
@@ -3168,7 +3168,8 @@ class Space(Blocking[AsyncSpace]):
         With a `depth` above 1, `walk` lists up to 200 related memories and counts the others.
 
         Args:
-            ref: Ref of the memory, as in results: `kind:id:number`.
+            ref: Ref of the memory, as in results: `kind:id:number`. Version 0 of a fact or document is its newest
+                version.
             depth: Maximum number of steps to sources and derived data (default 1).
 
         Raises:

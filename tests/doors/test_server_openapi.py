@@ -76,6 +76,25 @@ def test_every_error_that_an_operation_names_is_among_its_answers(operation: Ope
     assert set(named) <= set(answers)
 
 
+def test_every_request_field_has_a_description() -> None:
+    """Fields that a request inherits, too: editors show these to users of the TypeScript client."""
+    document = openapi()
+    bodies = {
+        f"{name}.{field}": schema
+        for name, body in document["components"]["schemas"].items()
+        if name.endswith("Request")
+        for field, schema in body["properties"].items()
+    }
+    parameters = {
+        f"{path} {parameter['name']}": parameter
+        for path, methods in document["paths"].items()
+        for method in methods.values()
+        for parameter in method.get("parameters", [])
+    }
+
+    assert [name for name, schema in {**bodies, **parameters}.items() if not schema.get("description")] == []
+
+
 def test_operations_have_names_of_their_own() -> None:
     names = [operation_id(operation) for operation in OPERATIONS]
 

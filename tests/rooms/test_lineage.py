@@ -66,6 +66,21 @@ async def test_a_message_of_which_nothing_was_made_says_so(memory: Memory, sessi
     assert not [job for job in lineage.jobs if job.outcome]
 
 
+async def test_refs_of_a_dry_run_can_be_explained(memory: Memory) -> None:
+    """They name all versions of a fact or document with version 0, and `explain` returns the newest one."""
+    alice = memory.space("alice")
+    await alice.facts.save(Fact(id="tea", text="User likes tea."))
+    await alice.facts.save(Fact(id="tea", text="User likes green tea."))
+    page = await written(memory, "tea", "Tea.")
+
+    for ref, text in {"fact:tea:1": "User likes green tea.", f"document:{page.id}:1": "Tea."}.items():
+        [target] = (await alice.forget(ref, dry_run=True)).refs
+        assert target.endswith(":0")
+        assert text in str((await alice.explain(target)).text)
+    with pytest.raises(NotFoundError):
+        await alice.explain("fact:none:0")
+
+
 async def test_lineage_of_a_fact_lists_messages_job_and_context_log(
     life: Life, memory: Memory, session: Session, clock: FakeClock
 ) -> None:
@@ -263,7 +278,7 @@ async def test_lineage_includes_context_log_entries_of_other_versions(memory: Me
 
 @pytest.mark.parametrize(
     "ref",
-    ["fact:f:9", "fact:nobody:1", "message:ses_x:1", "document:doc_x:1", "session_summary:ses_x:0", "fact:f:0",
+    ["fact:f:9", "fact:nobody:1", "message:ses_x:1", "document:doc_x:1", "session_summary:ses_x:0", "fact:nobody:0",
      f"message:ses_x:{2**63 - 1}"],
 )  # fmt: skip
 async def test_explain_of_an_unknown_ref_raises_not_found(memory: Memory, ref: str) -> None:

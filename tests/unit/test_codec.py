@@ -18,6 +18,7 @@ from bethink.features.files import operations as files
 from bethink.host import codec
 from bethink.host.remote.calls import to_query_string
 from bethink.model.documents import Author, DocumentDraft, Provenance
+from bethink.model.facts import Fact
 from bethink.model.jobs import JobKind, JobStatus
 from bethink.model.kinds import FactKind, OwnKind
 from bethink.model.operations import OPERATIONS, documents, facts, memory, monitoring, sessions, threads
@@ -246,8 +247,27 @@ def test_body_that_is_not_an_object_is_rejected(body: bytes) -> None:
     ],
 )
 def test_invalid_value_is_rejected_with_its_path(body: dict[str, Any], at: str) -> None:
-    with pytest.raises(InvalidRequestError, match=rf"^{at}\b"):
+    with pytest.raises(InvalidRequestError, match=rf"^`?{at}\b"):
         codec.decode_body(memory.RECALL, {}, json.dumps(body).encode())
+
+
+@pytest.mark.parametrize(
+    ("operation", "body", "message"),
+    [
+        (memory.RECALL, {}, "`question` is required."),
+        (memory.RECALL, {"question": "q", "as_of": "soon"}, "`as_of` is not a date or time in ISO 8601. Use the form"),
+        (memory.RECALL, {"question": "q", "limit": "x"}, "`limit` must be a valid integer."),
+        (memory.RECALL, {"question": "q", "limit": 0}, "limit must be between 1 and 1,000, not 0."),
+        (memory.FORGET, {"everything": True, "dryrun": True}, "Unknown field: `dryrun`. Did you mean `dry_run`?"),
+        (memory.FORGET, {"everything": True, "mood": 1}, "Unknown field: `mood`. See /openapi.json"),
+        (memory.REMEMBER, {"messages": {"role": "user"}}, "`messages` must be a list, not a single message. Pass a"),
+    ],
+)
+def test_decoding_error_is_a_sentence(operation: Operation[Any, Any], body: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidRequestError) as refused:
+        codec.decode_body(operation, {}, json.dumps(body).encode())
+
+    assert str(refused.value).startswith(message)
 
 
 def test_decoding_error_does_not_repeat_the_value() -> None:
@@ -295,6 +315,15 @@ def test_external_fact_is_an_import_and_engine_event_is_rejected() -> None:
         codec.decode_body(
             threads.DISPATCH, {"thread_id": "t"}, b'{"event": {"type": "MEMORY_TRUNCATE", "payload": {}}}'
         )
+
+
+def test_fact_has_its_ref_in_results_and_may_be_sent_back_with_it() -> None:
+    """Clients in other languages pass the ref to `explain`, `correct` and `forget`."""
+    stored = codec.dump(Fact(id="f", text="tea", version=3))
+    body = json.dumps({"fact": {**stored, "text": "coffee"}}).encode()
+
+    assert stored["ref"] == "fact:f:3"
+    assert codec.decode_body(facts.SAVE_FACT, {}, body).fact.text == "coffee"
 
 
 def test_plain_text_becomes_a_user_message() -> None:

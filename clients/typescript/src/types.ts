@@ -42,7 +42,7 @@ export interface AddedFile {
     deleted_before: number;
 }
 
-/** An answer that is supported by memories. Without sentences it is false, and `refusal` has the reason. */
+/** An answer that is supported by memories. If it has no sentences, `refusal` is the reason. */
 export interface Answer {
     question: string;
     text: string;
@@ -399,6 +399,8 @@ export interface Fact {
     replaced_by: string | null;
     version: number;
     created_by: Maker | null;
+    /** Ref of this version: `fact:ID:VERSION`. */
+    ref: string;
 }
 
 /** A version of a fact in a list, with its status and its replacement. */
@@ -487,7 +489,7 @@ export interface JobDetail {
  */
 export type JobKind = "extract" | "write" | "consolidate" | "index";
 
-/** The status of a job. `waiting` checks its session later, `failed` is retried, and `dead` was abandoned. */
+/** The status of a job. `waiting` checks its session later, `failed` is retried, and `abandoned` is not. */
 export type JobStatus = "waiting" | "queued" | "running" | "failed" | "done" | "abandoned";
 
 /** A key without its secret. `spaces` null means all spaces; `last_used_at` is accurate to the minute. */
@@ -860,7 +862,7 @@ export interface Quote {
 /** Reason for including or omitting a chunk. */
 export type Reason = "pinned" | "newest" | "over budget" | "empty";
 
-/** The matches for a question within the budget, best first. Loop over it, or index it. */
+/** The matches for a question within the budget, best first. */
 export interface RecallResult {
     question: string;
     items: Match[];
@@ -1322,6 +1324,8 @@ export interface FactInput {
     replaced_by?: string | null;
     version?: number;
     created_by?: MakerInput | null;
+    /** Ignored, so that a result can be sent back. */
+    ref?: string | null;
 }
 
 /** Learning rules of a space, or of one agent in it. Unset fields use the settings. */
@@ -1480,7 +1484,9 @@ export interface Jobs {
 }
 
 export interface CostsListOptions extends CallOptions {
+    /** First day (default: 30 days before the last). */
     since?: When | null;
+    /** Last day (default: today). */
     until?: When | null;
     /** Grouping of each day: `day` (default: the total), `kind`, `model` or `space`. */
     by?: SpendingBy;
@@ -1521,6 +1527,7 @@ export interface Erasures {
 }
 
 export interface SpaceRememberOptions extends CallOptions {
+    /** Key of this request. Repeating the request with the same key stores nothing twice (default: a new key). */
     idempotency_key?: string | null;
     /** Name of the conversation, such as `telegram-42` (default `notes`). */
     conversation?: string;
@@ -1535,39 +1542,66 @@ export interface SpaceRememberOptions extends CallOptions {
 }
 
 export interface SpaceRecallOptions extends CallOptions {
+    /** Origins: `user`, `assistant`, `document`, `import`, `memory`, `tool` or `tool:NAME` (default: any). */
     origin?: readonly string[] | null;
+    /** Tags that items must all have. */
     tags?: readonly string[];
+    /** Agent of the sessions (default: any). */
     agent?: string | null;
+    /** Name of the conversation (default: any). */
     conversation?: string | null;
+    /** Name of the speaker of messages, and of the sources of facts (default: any). */
     speaker?: string | null;
+    /** Earliest time of items (default: no limit). A date means the start of that day. */
     since?: When | null;
+    /** Latest time of items (default: no limit). A date means the end of that day. */
     until?: When | null;
+    /** Metadata conditions: `{"key": value}`, `{"key": [values]}` or `{"key": {"gte": 3, "lt": 9}}`. */
     where?: { [name: string]: unknown } | null;
+    /** Maximum number of tokens of the result (default: no limit in `recall`, 2,000 in `context`). */
     budget?: number | null;
+    /** Point in time to read memory at (default: now). A date means the end of that day. */
     as_of?: When | null;
+    /** Id of the requesting session. The context log records the result, and the question itself is not a match. */
     session_id?: string | null;
+    /** Maximum number of results (default 10). */
     limit?: number;
+    /** Kinds of memory to search (default: all). */
     kinds?: readonly RefKind[];
+    /** Minimum certainty of matches: `high`, `fair` or `weak` (default `weak`). */
     min_certainty?: Certainty | null;
     /** Whether to also return all candidates with their signals and outcome (default false). */
     explain?: boolean;
 }
 
 export interface SpaceAskOptions extends CallOptions {
+    /** Origins: `user`, `assistant`, `document`, `import`, `memory`, `tool` or `tool:NAME` (default: any). */
     origin?: readonly string[] | null;
+    /** Tags that items must all have. */
     tags?: readonly string[];
+    /** Agent of the sessions (default: any). */
     agent?: string | null;
+    /** Name of the conversation (default: any). */
     conversation?: string | null;
+    /** Name of the speaker of messages, and of the sources of facts (default: any). */
     speaker?: string | null;
+    /** Earliest time of items (default: no limit). A date means the start of that day. */
     since?: When | null;
+    /** Latest time of items (default: no limit). A date means the end of that day. */
     until?: When | null;
+    /** Metadata conditions: `{"key": value}`, `{"key": [values]}` or `{"key": {"gte": 3, "lt": 9}}`. */
     where?: { [name: string]: unknown } | null;
+    /** Maximum number of tokens of the result (default: no limit in `recall`, 2,000 in `context`). */
     budget?: number | null;
+    /** Point in time to read memory at (default: now). A date means the end of that day. */
     as_of?: When | null;
+    /** Id of the requesting session. The context log records the result, and the question itself is not a match. */
     session_id?: string | null;
     /** Maximum number of memories that the model reads (default 20). */
     limit?: number;
+    /** Kinds of memory to search (default: all). */
     kinds?: readonly RefKind[];
+    /** Minimum certainty of matches: `high`, `fair` or `weak` (default `weak`). */
     min_certainty?: Certainty | null;
     /** Refs of memories to ignore, with data based only on them. Cited memories are then not marked as used. */
     exclude?: readonly string[];
@@ -1576,16 +1610,27 @@ export interface SpaceAskOptions extends CallOptions {
 }
 
 export interface SpaceContextOptions extends CallOptions {
+    /** Origins: `user`, `assistant`, `document`, `import`, `memory`, `tool` or `tool:NAME` (default: any). */
     origin?: readonly string[] | null;
+    /** Tags that items must all have. */
     tags?: readonly string[];
+    /** Agent of the sessions (default: any). */
     agent?: string | null;
+    /** Name of the conversation (default: any). */
     conversation?: string | null;
+    /** Name of the speaker of messages, and of the sources of facts (default: any). */
     speaker?: string | null;
+    /** Earliest time of items (default: no limit). A date means the start of that day. */
     since?: When | null;
+    /** Latest time of items (default: no limit). A date means the end of that day. */
     until?: When | null;
+    /** Metadata conditions: `{"key": value}`, `{"key": [values]}` or `{"key": {"gte": 3, "lt": 9}}`. */
     where?: { [name: string]: unknown } | null;
+    /** Maximum number of tokens of the result (default: no limit in `recall`, 2,000 in `context`). */
     budget?: number | null;
+    /** Point in time to read memory at (default: now). A date means the end of that day. */
     as_of?: When | null;
+    /** Id of the requesting session. The context log records the result, and the question itself is not a match. */
     session_id?: string | null;
 }
 
@@ -1600,15 +1645,21 @@ export interface SpaceCorrectOptions extends CallOptions {
 }
 
 export interface SpaceForgetOptions extends CallOptions {
+    /** Origins: `user`, `assistant`, `document`, `import`, `memory`, `tool` or `tool:NAME` (default: any). */
     origin?: readonly string[] | null;
+    /** Tags that items must all have. */
     tags?: readonly string[];
     /** Agent of the conversation (default `assistant`). Without `conversation`, it narrows another filter. */
     agent?: string | null;
     /** Name of a conversation whose messages to delete. Combines with filters. */
     conversation?: string | null;
+    /** Name of the speaker of messages, and of the sources of facts (default: any). */
     speaker?: string | null;
+    /** Earliest time of items (default: no limit). A date means the start of that day. */
     since?: When | null;
+    /** Latest time of items (default: no limit). A date means the end of that day. */
     until?: When | null;
+    /** Metadata conditions: `{"key": value}`, `{"key": [values]}` or `{"key": {"gte": 3, "lt": 9}}`. */
     where?: { [name: string]: unknown } | null;
     /** Id of a session whose messages to delete. */
     session_id?: string | null;
@@ -1675,7 +1726,7 @@ export interface SpaceOperations<Session> {
     recall(question: string, options?: SpaceRecallOptions): Promise<RecallResult>;
     /**
      * Answer a question from memory, with sources for each sentence. Calls the model. Sentences without a
-     * supporting memory are removed; if none remains, the answer is `refused`. Cited memories are marked as
+     * supporting memory are removed; if none remains, `refusal` is the reason. Cited memories are marked as
      * used. `budget` limits the memories that the model reads (default 4,000 tokens).
      */
     ask(question: string, options?: SpaceAskOptions): Promise<Answer>;
@@ -1713,13 +1764,21 @@ export interface SessionsFindOptions extends CallOptions {
 }
 
 export interface SessionsListOptions extends CallOptions {
+    /** Origins: `user`, `assistant`, `document`, `import`, `memory`, `tool` or `tool:NAME` (default: any). */
     origin?: readonly string[] | null;
+    /** Tags that items must all have. */
     tags?: readonly string[];
+    /** Agent of the sessions (default: any). */
     agent?: string | null;
+    /** Name of the conversation (default: any). */
     conversation?: string | null;
+    /** Name of the speaker of messages, and of the sources of facts (default: any). */
     speaker?: string | null;
+    /** Earliest time of items (default: no limit). A date means the start of that day. */
     since?: When | null;
+    /** Latest time of items (default: no limit). A date means the end of that day. */
     until?: When | null;
+    /** Metadata conditions: `{"key": value}`, `{"key": [values]}` or `{"key": {"gte": 3, "lt": 9}}`. */
     where?: { [name: string]: unknown } | null;
     /** Maximum number of sessions (default 100). */
     limit?: number;
@@ -1766,7 +1825,7 @@ export interface FactsHistoryOptions extends CallOptions {
     origin?: string | null;
     /** `newest` (default) or `oldest` first, by `recorded_at`; by `replaced_at` if `status` is `replaced`. */
     order?: Order;
-    /** Time at which to read memory (default: now). A date means the end of that day. */
+    /** Point in time to read memory at (default: now). A date means the end of that day. */
     as_of?: When | null;
     /** Maximum number of facts (default 50). */
     limit?: number;
@@ -1775,17 +1834,25 @@ export interface FactsHistoryOptions extends CallOptions {
 }
 
 export interface FactsSearchOptions extends CallOptions {
+    /** Origins: `user`, `assistant`, `document`, `import`, `memory`, `tool` or `tool:NAME` (default: any). */
     origin?: readonly string[] | null;
+    /** Tags that items must all have. */
     tags?: readonly string[];
+    /** Agent of the sessions (default: any). */
     agent?: string | null;
+    /** Name of the conversation (default: any). */
     conversation?: string | null;
+    /** Name of the speaker of messages, and of the sources of facts (default: any). */
     speaker?: string | null;
+    /** Earliest time of items (default: no limit). A date means the start of that day. */
     since?: When | null;
+    /** Latest time of items (default: no limit). A date means the end of that day. */
     until?: When | null;
+    /** Metadata conditions: `{"key": value}`, `{"key": [values]}` or `{"key": {"gte": 3, "lt": 9}}`. */
     where?: { [name: string]: unknown } | null;
     /** Maximum number of facts (default 10). */
     limit?: number;
-    /** Time at which to search memory (default: now). A date means the end of that day. */
+    /** Point in time to search memory at (default: now). A date means the end of that day. */
     as_of?: When | null;
 }
 
@@ -1795,13 +1862,21 @@ export interface FactsSaveOptions extends CallOptions {
 }
 
 export interface FactsListOptions extends CallOptions {
+    /** Origins: `user`, `assistant`, `document`, `import`, `memory`, `tool` or `tool:NAME` (default: any). */
     origin?: readonly string[] | null;
+    /** Tags that items must all have. */
     tags?: readonly string[];
+    /** Agent of the sessions (default: any). */
     agent?: string | null;
+    /** Name of the conversation (default: any). */
     conversation?: string | null;
+    /** Name of the speaker of messages, and of the sources of facts (default: any). */
     speaker?: string | null;
+    /** Earliest time of items (default: no limit). A date means the start of that day. */
     since?: When | null;
+    /** Latest time of items (default: no limit). A date means the end of that day. */
     until?: When | null;
+    /** Metadata conditions: `{"key": value}`, `{"key": [values]}` or `{"key": {"gte": 3, "lt": 9}}`. */
     where?: { [name: string]: unknown } | null;
     /** Time at which the facts were current (default: now). A date means the end of that day. */
     as_of?: When | null;
@@ -1854,22 +1929,26 @@ export interface Facts {
 }
 
 export interface DocumentsSearchOptions extends CallOptions {
+    /** Point in time to read the tree at (default: now). A date means the end of that day. */
     as_of?: When | null;
     /** Maximum number of documents (default 10). */
     limit?: number;
 }
 
 export interface DocumentsFindOptions extends CallOptions {
+    /** Point in time to read the tree at (default: now). A date means the end of that day. */
     as_of?: When | null;
     /** Idempotency key of the write, instead of a path. */
     idempotency_key?: string | null;
 }
 
 export interface DocumentsChildrenOptions extends CallOptions {
+    /** Point in time to read the tree at (default: now). A date means the end of that day. */
     as_of?: When | null;
 }
 
 export interface DocumentsOutlineOptions extends CallOptions {
+    /** Point in time to read the tree at (default: now). A date means the end of that day. */
     as_of?: When | null;
     /** Maximum number of documents (default 50). */
     limit?: number;
@@ -1878,11 +1957,12 @@ export interface DocumentsOutlineOptions extends CallOptions {
 }
 
 export interface DocumentsGetOptions extends CallOptions {
-    /** Time at which to read the document (default: now). A date means the end of that day. */
+    /** Point in time to read the document at (default: now). A date means the end of that day. */
     as_of?: When | null;
 }
 
 export interface DocumentsCreateOptions extends CallOptions {
+    /** Key of this request. Repeating the request with the same key stores nothing twice (default: a new key). */
     idempotency_key?: string | null;
     /** Id of the document (default: a new id). */
     document_id?: string | null;
@@ -1891,6 +1971,7 @@ export interface DocumentsCreateOptions extends CallOptions {
 }
 
 export interface DocumentsUpdateOptions extends CallOptions {
+    /** Key of this request. Repeating the request with the same key stores nothing twice (default: a new key). */
     idempotency_key?: string | null;
     /** Reason for the change, stored with the version. */
     reason?: string;
@@ -1899,6 +1980,7 @@ export interface DocumentsUpdateOptions extends CallOptions {
 }
 
 export interface DocumentsDeleteOptions extends CallOptions {
+    /** Key of this request. Repeating the request with the same key stores nothing twice (default: a new key). */
     idempotency_key?: string | null;
     /** Whether to ignore a missing document instead of raising `NotFoundError` (default false). */
     missing_ok?: boolean;
@@ -1917,6 +1999,7 @@ export interface DocumentsBlameOptions extends CallOptions {
 }
 
 export interface DocumentsListOptions extends CallOptions {
+    /** Point in time to read the tree at (default: now). A date means the end of that day. */
     as_of?: When | null;
     /** Start of the path, such as `~/memory/people/` (default: all paths). */
     prefix?: string;
@@ -2296,17 +2379,26 @@ export interface SpaceErasures {
 }
 
 export interface SessionAppendOptions extends CallOptions {
+    /** Key of this request. Repeating the request with the same key stores nothing twice (default: a new key). */
     idempotency_key?: string | null;
 }
 
 export interface SessionMessagesOptions extends CallOptions {
+    /** Origins: `user`, `assistant`, `document`, `import`, `memory`, `tool` or `tool:NAME` (default: any). */
     origin?: readonly string[] | null;
+    /** Tags that items must all have. */
     tags?: readonly string[];
+    /** Agent of the sessions (default: any). */
     agent?: string | null;
+    /** Name of the conversation (default: any). */
     conversation?: string | null;
+    /** Name of the speaker of messages, and of the sources of facts (default: any). */
     speaker?: string | null;
+    /** Earliest time of items (default: no limit). A date means the start of that day. */
     since?: When | null;
+    /** Latest time of items (default: no limit). A date means the end of that day. */
     until?: When | null;
+    /** Metadata conditions: `{"key": value}`, `{"key": [values]}` or `{"key": {"gte": 3, "lt": 9}}`. */
     where?: { [name: string]: unknown } | null;
     /** Number of the last message before the page (default: start at the first message). */
     after?: number | null;
@@ -2334,33 +2426,56 @@ export interface SessionWaitUntilLearnedOptions extends CallOptions {
 }
 
 export interface SessionRecallOptions extends CallOptions {
+    /** Origins: `user`, `assistant`, `document`, `import`, `memory`, `tool` or `tool:NAME` (default: any). */
     origin?: readonly string[] | null;
+    /** Tags that items must all have. */
     tags?: readonly string[];
+    /** Agent of the sessions (default: any). */
     agent?: string | null;
+    /** Name of the conversation (default: any). */
     conversation?: string | null;
+    /** Name of the speaker of messages, and of the sources of facts (default: any). */
     speaker?: string | null;
+    /** Earliest time of items (default: no limit). A date means the start of that day. */
     since?: When | null;
+    /** Latest time of items (default: no limit). A date means the end of that day. */
     until?: When | null;
+    /** Metadata conditions: `{"key": value}`, `{"key": [values]}` or `{"key": {"gte": 3, "lt": 9}}`. */
     where?: { [name: string]: unknown } | null;
+    /** Maximum number of tokens of the result (default: no limit in `recall`, 2,000 in `context`). */
     budget?: number | null;
+    /** Point in time to read memory at (default: now). A date means the end of that day. */
     as_of?: When | null;
+    /** Maximum number of results (default 10). */
     limit?: number;
+    /** Kinds of memory to search (default: all). */
     kinds?: readonly RefKind[];
+    /** Minimum certainty of matches: `high`, `fair` or `weak` (default `weak`). */
     min_certainty?: Certainty | null;
     /** Whether to also return all candidates with their signals and outcome (default false). */
     explain?: boolean;
 }
 
 export interface SessionContextOptions extends CallOptions {
+    /** Origins: `user`, `assistant`, `document`, `import`, `memory`, `tool` or `tool:NAME` (default: any). */
     origin?: readonly string[] | null;
+    /** Tags that items must all have. */
     tags?: readonly string[];
+    /** Agent of the sessions (default: any). */
     agent?: string | null;
+    /** Name of the conversation (default: any). */
     conversation?: string | null;
+    /** Name of the speaker of messages, and of the sources of facts (default: any). */
     speaker?: string | null;
+    /** Earliest time of items (default: no limit). A date means the start of that day. */
     since?: When | null;
+    /** Latest time of items (default: no limit). A date means the end of that day. */
     until?: When | null;
+    /** Metadata conditions: `{"key": value}`, `{"key": [values]}` or `{"key": {"gte": 3, "lt": 9}}`. */
     where?: { [name: string]: unknown } | null;
+    /** Maximum number of tokens of the result (default: no limit in `recall`, 2,000 in `context`). */
     budget?: number | null;
+    /** Point in time to read memory at (default: now). A date means the end of that day. */
     as_of?: When | null;
 }
 
@@ -2407,8 +2522,8 @@ export interface SessionOperations<Session> {
     stripCitations(reply: string, options?: CallOptions): Promise<string>;
     /**
      * Wait until Bethink has learned from all messages of the session, and return the facts and claims. Queues
-     * the session if necessary, like `checkpoint(force=true)`. Returns early if the job was abandoned. `done`
-     * is true if learning finished in time.
+     * the session if necessary, like `checkpoint({ force: true })`. Returns early if the job was abandoned.
+     * `done` is true if learning finished in time.
      */
     waitUntilLearned(options?: SessionWaitUntilLearnedOptions): Promise<LearnedSession>;
     /** Search memory. Best match first. If there is no match, `note` says why. */
@@ -2419,8 +2534,8 @@ export interface SessionOperations<Session> {
      */
     context(question?: string, options?: SessionContextOptions): Promise<ContextBlock>;
     /**
-     * Permanently delete a memory and everything derived from it. Returns counts and a receipt. If this process
-     * stops, another one finishes the deletion.
+     * Permanently delete the messages of this session and everything derived from them. Returns counts and a
+     * receipt. If this process stops, another one finishes the deletion.
      */
     forget(options?: SessionForgetOptions): Promise<Deletion>;
 }
@@ -2481,6 +2596,7 @@ export interface ContextLog {
 }
 
 export interface FilesAddOptions extends CallOptions {
+    /** Key of this request. Repeating the request with the same key stores nothing twice (default: a new key). */
     idempotency_key?: string | null;
     /** Text of the file. */
     text?: string | null;
@@ -2530,7 +2646,7 @@ export interface MemoryTestsAddOptions extends CallOptions {
     must?: readonly string[];
     /** Texts or refs that the first results must not contain. */
     must_not?: readonly string[];
-    /** Time at which to read memory (default: now). A date means the end of that day. */
+    /** Point in time to read memory at (default: now). A date means the end of that day. */
     as_of?: When | null;
     /** Number of results to check (default 5). */
     limit?: number;
@@ -2576,14 +2692,18 @@ export interface MemoryTests {
 }
 
 export interface PeopleFindOptions extends CallOptions {
+    /** Other names of the person, such as nicknames, initials or an email address. */
     aliases?: readonly string[];
+    /** Ways to match: `speaker`, `words` and `entities` (default: all). */
     match?: readonly PersonMatchKind[];
     /** Maximum number of refs for each space (default 100). Counts include all matches. */
     limit?: number;
 }
 
 export interface PeopleExportOptions extends CallOptions {
+    /** Other names of the person, such as nicknames, initials or an email address. */
     aliases?: readonly string[];
+    /** Ways to match: `speaker`, `words` and `entities` (default: all). */
     match?: readonly PersonMatchKind[];
     /** Maximum number of items (default 1,000). */
     limit?: number;
@@ -2592,7 +2712,9 @@ export interface PeopleExportOptions extends CallOptions {
 }
 
 export interface PeopleForgetOptions extends CallOptions {
+    /** Other names of the person, such as nicknames, initials or an email address. */
     aliases?: readonly string[];
+    /** Ways to match: `speaker`, `words` and `entities` (default: all). */
     match?: readonly PersonMatchKind[];
     /** Reason for the record, such as a request number. Do not include the name. */
     reason?: string;
@@ -2621,14 +2743,18 @@ export interface People {
 }
 
 export interface SpacePeopleFindOptions extends CallOptions {
+    /** Other names of the person, such as nicknames, initials or an email address. */
     aliases?: readonly string[];
+    /** Ways to match: `speaker`, `words` and `entities` (default: all). */
     match?: readonly PersonMatchKind[];
     /** Maximum number of refs for each space (default 100). Counts include all matches. */
     limit?: number;
 }
 
 export interface SpacePeopleExportOptions extends CallOptions {
+    /** Other names of the person, such as nicknames, initials or an email address. */
     aliases?: readonly string[];
+    /** Ways to match: `speaker`, `words` and `entities` (default: all). */
     match?: readonly PersonMatchKind[];
     /** Maximum number of items (default 1,000). */
     limit?: number;
@@ -2637,7 +2763,9 @@ export interface SpacePeopleExportOptions extends CallOptions {
 }
 
 export interface SpacePeopleForgetOptions extends CallOptions {
+    /** Other names of the person, such as nicknames, initials or an email address. */
     aliases?: readonly string[];
+    /** Ways to match: `speaker`, `words` and `entities` (default: all). */
     match?: readonly PersonMatchKind[];
     /** Reason for the record, such as a request number. Do not include the name. */
     reason?: string;
@@ -2691,10 +2819,12 @@ export interface Relearnings {
 }
 
 export interface SpaceRetentionSetOptions extends CallOptions {
+    /** Origin: `user`, `assistant`, `document`, `import`, `memory`, `tool` or `tool:NAME` (default: any). */
     origin?: string | null;
 }
 
 export interface SpaceRetentionRemoveOptions extends CallOptions {
+    /** Origin: `user`, `assistant`, `document`, `import`, `memory`, `tool` or `tool:NAME` (default: any). */
     origin?: string | null;
 }
 

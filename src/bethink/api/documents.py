@@ -78,7 +78,7 @@ class Documents(Handle):
 
         Args:
             query: Words to search for.
-            as_of: Time at which to read the tree (default: now). A date means the end of that day.
+            as_of: Point in time to read the tree at (default: now). A date means the end of that day.
             limit: Maximum number of documents (default 10).
         """
         return await self._run(
@@ -93,7 +93,7 @@ class Documents(Handle):
 
         Args:
             path: Path of the document, such as `~/memory/people`.
-            as_of: Time at which to read the tree (default: now). A date means the end of that day.
+            as_of: Point in time to read the tree at (default: now). A date means the end of that day.
             idempotency_key: Idempotency key of the write, instead of a path.
         """
         return await self._run(
@@ -108,7 +108,7 @@ class Documents(Handle):
 
         Args:
             document_id: Id of the parent document (default: the top of the tree).
-            as_of: Time at which to read the tree (default: now). A date means the end of that day.
+            as_of: Point in time to read the tree at (default: now). A date means the end of that day.
         """
         return await self._run(
             LIST_CHILDREN, ListChildrenRequest(as_of=None if as_of is None else moment(as_of), document_id=document_id)
@@ -121,7 +121,7 @@ class Documents(Handle):
 
         Args:
             document_id: Id of the parent document (default: the top of the tree).
-            as_of: Time at which to read the tree (default: now). A date means the end of that day.
+            as_of: Point in time to read the tree at (default: now). A date means the end of that day.
             limit: Maximum number of documents (default 50).
             after: Cursor of the next page: the `next` of the previous page.
         """
@@ -137,7 +137,7 @@ class Documents(Handle):
 
         Args:
             document_id: Id of the document.
-            as_of: Time at which to read the document (default: now). A date means the end of that day.
+            as_of: Point in time to read the document at (default: now). A date means the end of that day.
 
         Raises:
             NotFoundError: if the space has no such document.
@@ -328,7 +328,7 @@ class Documents(Handle):
         """List documents, ordered by path, without their text.
 
         Args:
-            as_of: Time at which to read the tree (default: now). A date means the end of that day.
+            as_of: Point in time to read the tree at (default: now). A date means the end of that day.
             prefix: Start of the path, such as `~/memory/people/` (default: all paths).
             limit: Maximum number of documents (default: all).
             after: Cursor of the next page: the `next` of the previous page.

@@ -124,7 +124,7 @@ class Facts(Handle):
             origin: Origin of the facts (default: any).
             order: `newest` (default) or `oldest` first, by `recorded_at`; by `replaced_at` if `status` is
                 `replaced`.
-            as_of: Time at which to read memory (default: now). A date means the end of that day.
+            as_of: Point in time to read memory at (default: now). A date means the end of that day.
             limit: Maximum number of facts (default 50).
             after: Cursor of the next page: the `next` of the previous page.
         """
@@ -172,7 +172,7 @@ class Facts(Handle):
             until: Latest time of items (default: no limit). A date means the end of that day.
             where: Metadata conditions: `{"key": value}`, `{"key": [values]}` or `{"key": {"gte": 3, "lt": 9}}`.
             limit: Maximum number of facts (default 10).
-            as_of: Time at which to search memory (default: now). A date means the end of that day.
+            as_of: Point in time to search memory at (default: now). A date means the end of that day.
         """
         return await self._run(
             SEARCH_FACTS,

@@ -54,7 +54,7 @@ class SpaceGroup(GroupHandle):
             until: Latest time of items (default: no limit). A date means the end of that day.
             where: Metadata conditions: `{"key": value}`, `{"key": [values]}` or `{"key": {"gte": 3, "lt": 9}}`.
             budget: Maximum number of tokens of the result (default: no limit in `recall`, 2,000 in `context`).
-            as_of: Time at which to read memory (default: now). A date means the end of that day.
+            as_of: Point in time to read memory at (default: now). A date means the end of that day.
             limit: Maximum number of results (default 10).
             kinds: Kinds of memory to search (default: all).
             min_certainty: Minimum certainty of matches: `high`, `fair` or `weak` (default `weak`).
@@ -112,7 +112,7 @@ class SpaceGroup(GroupHandle):
             until: Latest time of items (default: no limit). A date means the end of that day.
             where: Metadata conditions: `{"key": value}`, `{"key": [values]}` or `{"key": {"gte": 3, "lt": 9}}`.
             budget: Maximum number of tokens of the result (default: no limit in `recall`, 2,000 in `context`).
-            as_of: Time at which to read memory (default: now). A date means the end of that day.
+            as_of: Point in time to read memory at (default: now). A date means the end of that day.
         """
         return await self._run(
             CONTEXT,

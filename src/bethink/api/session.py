@@ -253,7 +253,7 @@ class Session(SessionHandle):
             until: Latest time of items (default: no limit). A date means the end of that day.
             where: Metadata conditions: `{"key": value}`, `{"key": [values]}` or `{"key": {"gte": 3, "lt": 9}}`.
             budget: Maximum number of tokens of the result (default: no limit in `recall`, 2,000 in `context`).
-            as_of: Time at which to read memory (default: now). A date means the end of that day.
+            as_of: Point in time to read memory at (default: now). A date means the end of that day.
             limit: Maximum number of results (default 10).
             kinds: Kinds of memory to search (default: all).
             min_certainty: Minimum certainty of matches: `high`, `fair` or `weak` (default `weak`).
@@ -312,7 +312,7 @@ class Session(SessionHandle):
             until: Latest time of items (default: no limit). A date means the end of that day.
             where: Metadata conditions: `{"key": value}`, `{"key": [values]}` or `{"key": {"gte": 3, "lt": 9}}`.
             budget: Maximum number of tokens of the result (default: no limit in `recall`, 2,000 in `context`).
-            as_of: Time at which to read memory (default: now). A date means the end of that day.
+            as_of: Point in time to read memory at (default: now). A date means the end of that day.
         """
         return await self._run(
             CONTEXT,
@@ -333,7 +333,7 @@ class Session(SessionHandle):
         )
 
     async def forget(self, *, dry_run: bool = False) -> Deletion:
-        """Permanently delete a memory and everything derived from it.
+        """Permanently delete the messages of this session and everything derived from them.
 
         Returns counts and a receipt. If this process stops, another one finishes the deletion.
 

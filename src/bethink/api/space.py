@@ -175,7 +175,7 @@ class Space(SpaceHandle):
             until: Latest time of items (default: no limit). A date means the end of that day.
             where: Metadata conditions: `{"key": value}`, `{"key": [values]}` or `{"key": {"gte": 3, "lt": 9}}`.
             budget: Maximum number of tokens of the result (default: no limit in `recall`, 2,000 in `context`).
-            as_of: Time at which to read memory (default: now). A date means the end of that day.
+            as_of: Point in time to read memory at (default: now). A date means the end of that day.
             session_id: Id of the requesting session. The context log records the result, and the question itself is
                 not a match.
             limit: Maximum number of results (default 10).
@@ -231,9 +231,9 @@ class Space(SpaceHandle):
     ) -> Answer:
         """Answer a question from memory, with sources for each sentence.
 
-        Calls the model. Sentences without a supporting memory are removed; if none remains, the answer is
-        `refused`. Cited memories are marked as used. `budget` limits the memories that the model reads (default
-        4,000 tokens).
+        Calls the model. Sentences without a supporting memory are removed; if none remains, `refusal` is the
+        reason. Cited memories are marked as used. `budget` limits the memories that the model reads (default 4,000
+        tokens).
 
         Args:
             question: Question or words to search for.
@@ -247,7 +247,7 @@ class Space(SpaceHandle):
             until: Latest time of items (default: no limit). A date means the end of that day.
             where: Metadata conditions: `{"key": value}`, `{"key": [values]}` or `{"key": {"gte": 3, "lt": 9}}`.
             budget: Maximum number of tokens of the result (default: no limit in `recall`, 2,000 in `context`).
-            as_of: Time at which to read memory (default: now). A date means the end of that day.
+            as_of: Point in time to read memory at (default: now). A date means the end of that day.
             session_id: Id of the requesting session. The context log records the result, and the question itself is
                 not a match.
             limit: Maximum number of memories that the model reads (default 20).
@@ -321,7 +321,7 @@ class Space(SpaceHandle):
             until: Latest time of items (default: no limit). A date means the end of that day.
             where: Metadata conditions: `{"key": value}`, `{"key": [values]}` or `{"key": {"gte": 3, "lt": 9}}`.
             budget: Maximum number of tokens of the result (default: no limit in `recall`, 2,000 in `context`).
-            as_of: Time at which to read memory (default: now). A date means the end of that day.
+            as_of: Point in time to read memory at (default: now). A date means the end of that day.
             session_id: Id of the requesting session. The context log records the result, and the question itself is
                 not a match.
         """
@@ -349,7 +349,8 @@ class Space(SpaceHandle):
         With a `depth` above 1, `walk` lists up to 200 related memories and counts the others.
 
         Args:
-            ref: Ref of the memory, as in results: `kind:id:number`.
+            ref: Ref of the memory, as in results: `kind:id:number`. Version 0 of a fact or document is its newest
+                version.
             depth: Maximum number of steps to sources and derived data (default 1).
 
         Raises:

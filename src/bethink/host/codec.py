@@ -5,8 +5,9 @@ Only interfaces load this module: it uses pydantic, which `import bethink` never
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import fields, is_dataclass
+from difflib import get_close_matches
 from functools import cache
 from types import UnionType
 from typing import Annotated, Any, Union, cast, get_args, get_origin, get_type_hints
@@ -28,6 +29,8 @@ _PAGE_NAME = re.compile(r"\bPage_([A-Za-z]+)_")
 _MAX_ERRORS = 20
 _MAX_PATH_LENGTH = 100
 _UNKNOWN = "unknown field"
+_VERBS = ("is", "must", "cannot", "has", "needs", "takes")
+"""Verbs that start a message whose subject is the field."""
 _MESSAGES = {"missing": "is required", "unexpected_keyword_argument": _UNKNOWN}
 """Messages that replace those of pydantic, by type of error."""
 
@@ -35,9 +38,19 @@ _MESSAGES = {"missing": "is required", "unexpected_keyword_argument": _UNKNOWN}
 class Unreadable(InvalidRequestError):
     """A request does not match its schema. `errors` has the positions and reasons, without the values."""
 
-    def __init__(self, errors: list[dict[str, str]]) -> None:
-        reason = errors[0]["message"].removesuffix(".")
-        super().__init__(f"{errors[0]['at']}: {reason}.", hint="See /openapi.json for the schema.")
+    def __init__(self, errors: list[dict[str, str]], *, fields: Collection[str] = ()) -> None:
+        at = errors[0]["at"]
+        message, _, hint = errors[0]["message"].partition(". ")
+        message = message.removesuffix(".").removeprefix(f"`{at}` ")
+        if message.startswith("unknown"):
+            reason = f"{message.capitalize()}: `{at}`"
+            similar = get_close_matches(at, fields, n=1)
+            hint = f"Did you mean `{similar[0]}`?" if similar else ""
+        elif message.partition(" ")[0] in _VERBS:
+            reason = f"`{at}` {message}"
+        else:
+            reason = f"`{at}`: {message}"
+        super().__init__(f"{reason}.", hint=hint or "See /openapi.json for the schema.")
         self.errors = errors
 
 
@@ -166,11 +179,12 @@ def _validate(
     for detail in details:
         if detail["at"].partition(".")[0] in hidden or detail["message"] == _UNKNOWN:
             detail["message"] = unknown
-    raise Unreadable(details)
+    raise Unreadable(details, fields=[field.name for field in fields(operation.request) if field.name not in hidden])
 
 
 def _error_detail(error: Any) -> dict[str, str]:
     parts, message = [*error["loc"]], _MESSAGES.get(error["type"]) or str(error["msg"])
+    message = message.replace("Input should be", "must be")
     broken = error.get("ctx", {}).get("error")
     if isinstance(broken, InvalidFieldError):
         parts.append(broken.field)

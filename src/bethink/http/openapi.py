@@ -1,5 +1,6 @@
 """The OpenAPI document, made from the table of operations."""
 
+from dataclasses import is_dataclass
 from functools import cache
 from typing import Any, NamedTuple, cast
 
@@ -11,7 +12,7 @@ from bethink.host import codec
 from bethink.http import problems
 from bethink.http.auth import scopes_of
 from bethink.model.operations import OPERATIONS
-from bethink.model.operations.base import Operation
+from bethink.model.operations.base import Operation, Request
 
 _COMMON_STATUSES = (400, 401, 403, 421, 422, 429, 503)
 _BODY_STATUSES = (408, 413, 415)
@@ -154,8 +155,11 @@ def _schemas() -> _Schemas:
         schema = schemas[operation.name, "request"]
         schema = shared.get(schema.get("$ref", "").rpartition("/")[2], schema)
         hidden = codec.local_fields(operation.request)
+        inherited = _inherited_descriptions(operation.request)
         fields[operation.name] = {
-            name: definition for name, definition in schema.get("properties", {}).items() if name not in hidden
+            name: {"description": inherited.get(name, ""), **definition}
+            for name, definition in schema.get("properties", {}).items()
+            if name not in hidden
         }
         required[operation.name] = schema.get("required", [])
     results = {name: schema for (name, which), schema in schemas.items() if which == "result"}
@@ -163,6 +167,18 @@ def _schemas() -> _Schemas:
     return _Schemas(
         fields, required, results, {name: definition for name, definition in shared.items() if name not in requests}
     )
+
+
+def _inherited_descriptions(request: type[Request]) -> dict[str, str]:
+    """Return the descriptions of inherited fields. Pydantic reads only the docstrings of the class itself."""
+    bases = [base for base in reversed(request.__mro__[1:]) if is_dataclass(base)]
+    return {name: text for base in bases for name, text in _own_descriptions(base).items()}
+
+
+@cache
+def _own_descriptions(request: type[Any]) -> dict[str, str]:
+    properties = codec.adapter(request).json_schema().get("properties", {})
+    return {name: definition["description"] for name, definition in properties.items() if "description" in definition}
 
 
 def _body_fields(operation: Operation[Any, Any]) -> dict[str, Any]:

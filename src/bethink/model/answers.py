@@ -53,11 +53,11 @@ class AnswerSentence:
 
 @frozen
 class Answer:
-    """An answer that is supported by memories. Without sentences it is false, and `refusal` has the reason.
+    """An answer that is supported by memories. If it has no sentences, `refusal` is the reason.
 
-    `sources` are the memories that the model received, and `cited` those that it cited. `excluded` are matches that the
-    model did not receive because they read like instructions. `rejected_sentences` has the reason for each rejected
-    sentence.
+    `bool(answer)` is whether it has sentences. `sources` are the memories that the model received, and `cited` those
+    that it cited. `excluded` are matches that the model did not receive because they read like instructions.
+    `rejected_sentences` has the reason for each rejected sentence.
     """
 
     question: str

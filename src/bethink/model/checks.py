@@ -23,6 +23,7 @@ from bethink.base.frozen import frozen
 from bethink.errors import InvalidFieldError
 from bethink.model.text import clean
 
+_IN_RANGE = "Pass a value in this range."
 EnumT = TypeVar("EnumT", bound=StrEnum)
 
 
@@ -47,7 +48,8 @@ class Between:
     def check(self, name: str, value: float) -> None:
         """Raise `InvalidFieldError` for a number outside the range."""
         if not self.low <= value <= self.high:
-            raise InvalidFieldError(name, f"must be between {self.low:,} and {self.high:,}.", hint=f"Got {value}.")
+            message = f"must be between {self.low:,} and {self.high:,}, not {value:,}."
+            raise InvalidFieldError(name, message, hint=_IN_RANGE)
 
     def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> dict[str, Any]:
         return {**handler(schema), "minimum": self.low, "maximum": self.high}
@@ -63,8 +65,8 @@ class Length:
     def check(self, name: str, value: Sized) -> None:
         """Raise `InvalidFieldError` for a value that is shorter or longer."""
         if not self.low <= len(value) <= self.high:
-            message = f"must have a length of {self.low:,} to {self.high:,}."
-            raise InvalidFieldError(name, message, hint=f"Got length {len(value):,}.")
+            message = f"must have a length of {self.low:,} to {self.high:,}, not {len(value):,}."
+            raise InvalidFieldError(name, message, hint=_IN_RANGE)
 
     def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> dict[str, Any]:
         json_schema = handler(schema)

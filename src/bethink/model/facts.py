@@ -3,6 +3,7 @@
 from dataclasses import field
 from datetime import UTC, datetime
 from enum import StrEnum
+from typing import Any
 
 from bethink.base.frozen import converted_field, frozen
 from bethink.model.checks import any_of, tuple_from
@@ -96,7 +97,7 @@ class Fact:
     version: int = field(default=1, compare=False)
     created_by: "Maker | None" = field(default=None, compare=False)
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, _ref: object = None) -> None:
         for name in ("created_at", "valid_from", "valid_to", "event_from", "event_to", "expires_at", "pinned_at"):
             object.__setattr__(self, name, moment_or_none(getattr(self, name)))
         for name in ("tags", "entities", "flags"):
@@ -120,6 +121,33 @@ class Fact:
             return FactStatus.REPLACED
         ends = [end for end in (self.valid_to, self.expires_at) if end is not None]
         return FactStatus.ENDED if ends and min(ends) <= datetime.now(UTC) else FactStatus.CURRENT
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: object, handler: Any) -> dict[str, Any]:
+        # Other languages need the ref for `explain`, `correct` and `forget`. A fact that is sent back may contain it.
+        schema = handler(source)
+        arguments = handler.resolve_ref_schema(schema)["schema"]
+        text = {"type": "str"}
+        ignored = {"type": "default", "schema": {"type": "nullable", "schema": text}, "default": None}
+        arguments["fields"].append(
+            {
+                "type": "dataclass-field",
+                "name": "ref",
+                "schema": ignored,
+                "kw_only": True,
+                "init_only": True,
+                "metadata": {"pydantic_js_updates": {"description": "Ignored, so that a result can be sent back."}},
+            }
+        )
+        arguments["computed_fields"] = [
+            {
+                "type": "computed-field",
+                "property_name": "ref",
+                "return_schema": text,
+                "metadata": {"pydantic_js_updates": {"description": "Ref of this version: `fact:ID:VERSION`."}},
+            }
+        ]
+        return schema
 
     def __repr__(self) -> str:
         return f"Fact({self.ref!s}: {self.text!r}, {self.status})"

@@ -23,7 +23,7 @@ class JobKind(OpenEnum):
 
 
 class JobStatus(OpenEnum):
-    """The status of a job. `waiting` checks its session later, `failed` is retried, and `dead` was abandoned."""
+    """The status of a job. `waiting` checks its session later, `failed` is retried, and `abandoned` is not."""
 
     WAITING = "waiting"
     QUEUED = "queued"

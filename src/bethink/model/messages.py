@@ -23,7 +23,11 @@ def messages_from(messages: MessagesLike) -> tuple[Message, ...]:
         if not value.strip():
             raise InvalidRequestError("`messages` is an empty string.", hint="Pass text, or a list of messages.")
         return (Message(role="user", content=value),)
-    if isinstance(value, bytes | Mapping | Message) or not hasattr(value, "__iter__"):
+    if isinstance(value, Mapping | Message):
+        raise InvalidRequestError(
+            "`messages` must be a list, not a single message.", hint="Pass a list, such as [message]."
+        )
+    if isinstance(value, bytes) or not hasattr(value, "__iter__"):
         kind = type(messages).__name__
         raise InvalidRequestError(f"`messages` must be text or a list of messages, not {kind}.", hint="Pass [message].")
     return tuple(map(message_from, cast("Iterable[Message | Mapping[str, object]]", value)))

@@ -117,10 +117,10 @@ class Match:
 
 @frozen
 class RecallResult(Sequence[Match]):
-    """The matches for a question within the budget, best first. Loop over it, or index it.
+    """The matches for a question within the budget, best first.
 
-    `certainty` is that of the most certain match; if it is weak, memory may not contain the answer. `note` says why the
-    result is empty, or what the search had to do without, such as vectors.
+    Loop over the result, or index it. `certainty` is that of the most certain match; if it is weak, memory may not
+    contain the answer. `note` says why the result is empty, or what the search had to do without, such as vectors.
     """
 
     question: str

@@ -288,7 +288,7 @@ class Deletion:
     erasure_id: str = field(default="", compare=False, repr=False)
     """Id of the erasure record, as in `admin.erasures.list()`."""
     refs: tuple[str, ...] = field(default=(), compare=False, repr=False)
-    """Refs of the deleted items, at most 1,000."""
+    """Refs of the deleted items, at most 1,000. Facts and documents have version 0, which means all versions."""
     document_paths: tuple[str, ...] = field(default=(), compare=False, repr=False)
     """Paths of the documents whose text was removed."""
     exposed_sessions: tuple[str, ...] = field(default=(), compare=False, repr=False)

@@ -49,7 +49,7 @@ class MemoryTests(Handle):
             question: Question to search for.
             must: Texts or refs that the first results must contain. Texts match in any case.
             must_not: Texts or refs that the first results must not contain.
-            as_of: Time at which to read memory (default: now). A date means the end of that day.
+            as_of: Point in time to read memory at (default: now). A date means the end of that day.
             limit: Number of results to check (default 5).
             kinds: Kinds of memory to search (default: all).
             tags: Tags that items must all have.

@@ -37,7 +37,7 @@ class AddTestRequest(Request):
     must_not: Expected = ()
     """Texts or refs that the first results must not contain."""
     as_of: Moment | None = None
-    """Time at which to read memory (default: now). A date means the end of that day."""
+    """Point in time to read memory at (default: now). A date means the end of that day."""
     limit: ItemLimit = DEFAULT_LIMIT
     """Number of results to check (default 5)."""
     kinds: tuple[RefKind, ...] = tuple(RefKind)

@@ -4,7 +4,7 @@ import hashlib
 from dataclasses import replace
 
 from bethink.memory.log.succession import get_session
-from bethink.memory.recall.lineage import trace
+from bethink.memory.recall.lineage import newest_version, trace
 from bethink.memory.recall.walk import walk
 from bethink.model.framing import parse_citations as citations
 from bethink.model.operations.memory import ExplainRequest, MarkUsedRequest
@@ -50,10 +50,11 @@ async def explain(database: Database, space: str, request: ExplainRequest) -> Li
     """Trace a memory back to its messages, and forward to its context log entries."""
 
     def body(tx: Tx) -> Lineage:
-        lineage = trace(tx, space=space, ref=request.ref)
+        ref = newest_version(tx, space=space, ref=request.ref)
+        lineage = trace(tx, space=space, ref=ref)
         if request.depth == 1:
             return lineage
-        return replace(lineage, walk=walk(tx, space=space, ref=request.ref, depth=request.depth))
+        return replace(lineage, walk=walk(tx, space=space, ref=ref, depth=request.depth))
 
     return await database.transact(body, space=space, read_only=True)
 

@@ -17,6 +17,18 @@ from bethink.store.db import Tx
 _FROM_A_RESULT = "Use the ref of a result, in the space that the result came from."
 
 
+def newest_version(tx: Tx, *, space: str, ref: Ref) -> Ref:
+    """Return the ref of the newest version for version 0, which the results of `forget` have. Other refs stay."""
+    if ref.number or ref.kind not in (RefKind.FACT, RefKind.DOCUMENT):
+        return ref
+    versions = (
+        [version.version for version in facts.versions(tx, space=space, fact_id=ref.id)]
+        if ref.kind is RefKind.FACT
+        else [version.version for version in documents.versions(tx, space=space, document_id=ref.id)]
+    )
+    return Ref(ref.kind, ref.id, max(versions, default=0))
+
+
 def trace(tx: Tx, *, space: str, ref: Ref) -> Lineage:
     """Return the sources and the history of a memory. Raises `NotFoundError` for a ref that never existed."""
     text = search.texts(tx, space=space, refs=[ref], as_of=None).get(ref)

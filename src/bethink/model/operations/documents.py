@@ -47,7 +47,7 @@ class TreeRequest(Request):
     """Base class of requests that read the tree at a time."""
 
     as_of: Moment | None = None
-    """Time at which to read the tree (default: now). A date means the end of that day."""
+    """Point in time to read the tree at (default: now). A date means the end of that day."""
 
 
 @frozen
@@ -136,7 +136,7 @@ class GetDocumentRequest(DocumentRequest):
     """A document to read."""
 
     as_of: Moment | None = None
-    """Time at which to read the document (default: now). A date means the end of that day."""
+    """Point in time to read the document at (default: now). A date means the end of that day."""
 
 
 @frozen

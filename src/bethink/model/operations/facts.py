@@ -70,7 +70,7 @@ class FactHistoryRequest(Request):
     order: Order = Order.NEWEST
     """`newest` (default) or `oldest` first, by `recorded_at`; by `replaced_at` if `status` is `replaced`."""
     as_of: Moment | None = None
-    """Time at which to read memory (default: now). A date means the end of that day."""
+    """Point in time to read memory at (default: now). A date means the end of that day."""
     limit: Limit = 50
     """Maximum number of facts (default 50)."""
     after: Cursor = ""
@@ -94,7 +94,7 @@ class SearchFactsRequest(FilteredRequest):
     limit: Limit = 10
     """Maximum number of facts (default 10)."""
     as_of: Moment | None = None
-    """Time at which to search memory (default: now). A date means the end of that day."""
+    """Point in time to search memory at (default: now). A date means the end of that day."""
 
 
 @frozen

@@ -65,7 +65,7 @@ class _LoggedRequest(FilteredRequest):
     budget: Budget | None = None
     """Maximum number of tokens of the result (default: no limit in `recall`, 2,000 in `context`)."""
     as_of: Moment | None = None
-    """Time at which to read memory (default: now). A date means the end of that day."""
+    """Point in time to read memory at (default: now). A date means the end of that day."""
     session_id: Name | None = None
     """Id of the requesting session. The context log records the result, and the question itself is not a match."""
 
@@ -138,7 +138,7 @@ class ExplainRequest(Request):
     """A memory to trace to its sources and uses."""
 
     ref: Ref
-    """Ref of the memory, as in results: `kind:id:number`."""
+    """Ref of the memory, as in results: `kind:id:number`. Version 0 of a fact or document is its newest version."""
     depth: Annotated[int, Between(1, 10)] = 1
     """Maximum number of steps to sources and derived data (default 1)."""
 
@@ -278,8 +278,8 @@ ASK: Operation[AskRequest, Answer] = Operation(
         "ModelTimeoutError: if the model does not answer within `timeout`."
     ),
     details=(
-        "Calls the model. Sentences without a supporting memory are removed; if none remains, the answer is "
-        "`refused`. Cited memories are marked as used. `budget` limits the memories that the model reads (default "
+        "Calls the model. Sentences without a supporting memory are removed; if none remains, `refusal` "
+        "is the reason. Cited memories are marked as used. `budget` limits the memories that the model reads (default "
         "4,000 tokens)."
     ),
 )  # fmt: skip
