@@ -27,8 +27,8 @@ from tools.typescript_types import camel
 ROOT = Path(__file__).parents[2]
 CLIENT = ROOT / "clients" / "typescript"
 SNIPPETS = ROOT / "docs_src" / "typescript"
-MOST = 20_000
-"""Bytes of JavaScript in the whole package."""
+MOST = 34_300
+"""Bytes of JavaScript in the whole package: 10 % above its size. It is not minified, so stack traces are readable."""
 
 VERSIONS = {"ai": "7.0.169", "@mastra/core": "1.71.0", "typescript": "7.0.2", "typescript-5": "5.9.3"}
 """What it is tested with."""
@@ -124,7 +124,7 @@ def test_the_package_has_no_dependencies_and_installs_none() -> None:
 
 def test_the_page_shows_its_snippets_and_names_the_versions() -> None:
     page = (ROOT / "docs" / "integrations" / "typescript.md").read_text(encoding="utf-8")
-    blocks = re.findall(r"<!-- (docs_src/\S+) -->\n```js\n(.*?)```", page, flags=re.DOTALL)
+    blocks = re.findall(r"<!-- (docs_src/\S+) -->\n```[jt]s\n(.*?)```", page, flags=re.DOTALL)
 
     assert {name for name, _ in blocks} == {str(path.relative_to(ROOT)) for path in SNIPPETS.iterdir()}
     assert [name for name, block in blocks if (ROOT / name).read_text(encoding="utf-8") != block] == []
@@ -152,7 +152,8 @@ def _check_size(packed: Path) -> None:
     print(figures)  # noqa: T201 - shown by pytest -s, and where it is too much
 
     assert script <= MOST, figures
-    assert {name.split("/")[1] for name in sizes} == {"dist", "package.json", "README.md"}
+    assert {name.split("/")[1] for name in sizes} == {"dist", "package.json", "README.md", "LICENSE"}
+    assert (CLIENT / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
 
 
 @pytest.fixture(scope="module")
@@ -204,8 +205,19 @@ class TestWithNode:
     @pytest.mark.parametrize("snippet", sorted(SNIPPETS.iterdir()), ids=lambda path: path.stem)
     def test_a_snippet_runs_twice(self, snippet: Path, neighbours: Path, tmp_path: Path) -> None:
         target = ["--database", str(tmp_path / "memory.db")]
+        scopes = [word for scope in ("read", "write", "steer", "erase") for word in ("--scope", scope)]
         made = _run(
-            sys.executable, "-m", "bethink", "admin", "keys", "create", "docs", "--json", *target, folder=tmp_path
+            sys.executable,
+            "-m",
+            "bethink",
+            "admin",
+            "keys",
+            "create",
+            "docs",
+            "--json",
+            *scopes,
+            *target,
+            folder=tmp_path,
         )
         with service(tmp_path, "serve", "--port", "0", *target) as running:
             url = re.findall(r"http://[\d.:]+", running.wait_for("serving at"))[0]

@@ -38,6 +38,7 @@ class Failed {
 
 const MAX_PAUSE = 60; // seconds; longer waits that a server asks for are an error
 const NEVER_SENT = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT/;
+const NO_TLS = /^(ERR_SSL_|ERR_TLS_|EPROTO|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/; // no request is sent before the handshake
 const WRONG_ADDRESS = "Use the address of a Bethink server, without /v1. Check that the server is not older than this client.";
 const CHECK_FIRST =
     "Retry an append only with its idempotency keys. Before you retry anything else, check what is stored.";
@@ -47,12 +48,19 @@ export class Calls {
     readonly #options: Required<BethinkOptions>;
 
     constructor(options: BethinkOptions) {
-        const { url, apiKey, timeout = 30, retries = 5, fetch = globalThis.fetch } = options;
+        const { url, timeout = 30, retries = 5, fetch = globalThis.fetch } = options ?? {};
+        if (!url)
+            throw new ConfigurationError("`url` is missing.", {
+                hint: 'Pass the address of the server: new Bethink({ url: "http://127.0.0.1:8377", apiKey }).',
+            });
         if (!/^https?:\/\/[^@]+$/.test(url))
             throw new ConfigurationError("`url` is not a URL.", {
-                hint: "Use one such as https://memory.example, without a user or password.",
+                hint: url.includes("://") || url.includes("@")
+                    ? "Use one such as https://memory.example, without a user or password."
+                    : `Add http:// or https://, as in http://${url}.`,
             });
-        if (!/^[ -~]+$/.test(apiKey))
+        const apiKey = String(options.apiKey ?? "").trim(); // a key from a file ends with a line break
+        if (!/^[!-~]+$/.test(apiKey))
             throw new ConfigurationError("`apiKey` is empty or not plain text.", { hint: "Pass an API key: bt_…." });
         if (!(timeout > 0 && timeout < 2 ** 31 / 1000))
             throw new ConfigurationError(`\`timeout\` cannot be ${timeout}.`, { hint: "Pass seconds: a number above 0." });
@@ -93,7 +101,8 @@ export class Calls {
             return refusal(response.status, await response.text(), response.headers.get("retry-after"), reads);
         } catch (cause) {
             signal?.throwIfAborted();
-            const code = (cause as { cause?: { code?: string } }).cause?.code ?? "";
+            const error = cause as { name?: string; cause?: { code?: string } };
+            const code = error.cause?.code ?? "";
             if (NEVER_SENT.test(code))
                 return new Failed(
                     new DatabaseUnavailableError(`Cannot reach the server at ${url}.`, {
@@ -101,6 +110,12 @@ export class Calls {
                     }),
                     false,
                 );
+            if (NO_TLS.test(code))
+                return new DatabaseUnavailableError(`Cannot open a TLS connection to ${url}. Nothing was sent.`, {
+                    hint: "Check the certificate. If the server has no TLS, use http:// in `url`.", cause,
+                });
+            if (error.name === "TimeoutError")
+                return new Failed(late(timeout + (call.waits ?? 0), reads, cause), true);
             return new Failed(lost("The connection was lost before the server responded.", reads, { cause }), true);
         }
     }
@@ -146,6 +161,11 @@ function lost(message: string, reads: boolean, details: object): BethinkError {
         : new OutcomeUnknownError(message, { hint: CHECK_FIRST, ...details });
 }
 
+function late(seconds: number, reads: boolean, cause: unknown): BethinkError {
+    const hint = `${reads ? "Nothing was written." : CHECK_FIRST} To wait longer, raise \`timeout\`.`;
+    return lost(`No response within ${seconds} seconds.`, reads, { hint, cause });
+}
+
 // An earlier attempt may have been carried out, whatever the last one returned.
 function final(error: BethinkError, call: HttpCall, unknown: boolean): BethinkError {
     if (!unknown || call.reads || error instanceof OutcomeUnknownError) return error;
@@ -158,7 +178,9 @@ export function toJson(body: Record<string, unknown>): string {
     return JSON.stringify(body, function (this: Record<string, unknown>, name, value: unknown) {
         const raw = this[name];
         if ((raw instanceof Date && value === null) || (typeof value === "number" && !Number.isFinite(value)))
-            throw new InvalidRequestError(`\`${name}\` cannot be ${String(raw)} in JSON.`, { hint: "Use a valid time, or a finite number." });
+            throw raw instanceof Date
+                ? new InvalidRequestError(`\`${name}\` is not a valid date.`, { hint: "Check how the date was made." })
+                : new InvalidRequestError(`\`${name}\` cannot be ${raw}.`, { hint: "Pass a finite number." });
         return typeof value === "string" ? clean(value) : value;
     });
 }

@@ -136,6 +136,9 @@ test("an attempt ends at the timeout, and the next one may be answered", async (
     assert.equal(seen.length, 2);
     const { result: late } = await asking([() => {}], used, { timeout: 0.2 });
     assert.ok(late.error instanceof OutcomeUnknownError);
+    assert.match(late.error.message, /^No response within 0\.2 seconds\. .*raise `timeout`\.$/);
+    const { result: read } = await asking([() => {}], recall, { timeout: 0.2, retries: 0 });
+    assert.match(read.error.message, /^No response within 0\.2 seconds\. Nothing was written\. To wait longer/);
 });
 
 test("what waits on purpose is given that time, too", async () => {
@@ -165,6 +168,7 @@ test("times go out as ISO 8601 and come back as dates; bad ones and infinite num
     for (const broken of [{ as_of: new Date("never") }, { budget: Infinity }]) {
         const { result } = await asking([FOUND], (space) => space.recall("x", broken));
         assert.ok(result.error instanceof InvalidRequestError);
+        assert.match(result.error.message, /`as_of` is not a valid date\.|`budget` cannot be Infinity\./);
     }
     const { result: queried } = await asking([json({ items: [] })], (space) => space.facts.list({ as_of: new Date("never") }));
     assert.ok(queried.error instanceof InvalidRequestError);
@@ -227,9 +231,32 @@ test("following goes on where it was cut off", async () => {
     assert.deepEqual(ended.result.value, { value: undefined, done: true });
 });
 
+test("a server without TLS was sent nothing, and is not asked again", async () => {
+    const plain = await answering(STORED);
+    const url = plain.url.replace("http:", "https:");
+    try {
+        const error = await new Bethink({ ...plain, url }).space("a").forget("fact:f:1").catch((each) => each);
+        assert.ok(error instanceof DatabaseUnavailableError && !(error instanceof OutcomeUnknownError));
+        assert.match(error.message, /Nothing was sent\. .*use http:\/\//);
+        assert.equal(plain.seen.length, 0);
+    } finally {
+        plain.stop();
+    }
+});
+
+test("white space around a key is removed", async () => {
+    const server = await answering(FOUND);
+    await new Bethink({ ...server, apiKey: " bt_x\n" }).space("a").recall("Tea?");
+    server.stop();
+    assert.equal(server.seen[0].headers.authorization, "Bearer bt_x");
+});
+
 test("options that cannot work are refused at once", () => {
     const good = { url: "http://localhost:1", apiKey: "bt_x" };
-    const bad = [{ url: "ftp://x" }, { url: "http://me:secret@x" }, { apiKey: "" }, { apiKey: "ä" }, { timeout: 0 }, { retries: 1.5 }];
+    const bad = [{ url: "localhost:8377" }, { url: undefined }, { apiKey: undefined }, { apiKey: "a b" }, { url: "ftp://x" }, { url: "http://me:secret@x" }, { apiKey: "" }, { apiKey: "ä" }, { timeout: 0 }, { retries: 1.5 }];
     for (const each of bad)
         assert.throws(() => new Bethink({ ...good, ...each }), (error) => error instanceof ConfigurationError && !!error.hint);
+    assert.throws(() => new Bethink(), /`url` is missing/);
+    assert.throws(() => new Bethink({ ...good, url: "localhost:8377" }), /Add http:\/\/ .* http:\/\/localhost:8377\./);
+    assert.throws(() => new Bethink({ ...good, apiKey: undefined }), /`apiKey` is empty or not plain text/);
 });

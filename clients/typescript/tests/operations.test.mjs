@@ -104,6 +104,8 @@ test("facts are saved, listed page by page, and pinned", async () => {
     assert.deepEqual((await all(facts.list({ limit: 2 }))).map((each) => each.id).slice(0, 3), ["f/a", "f/b", "f/c"]);
     assert.ok((await all(facts.history({ limit: 1 }))).length >= 3);
     assert.ok((await facts.get("f/a")).expires_at instanceof Date);
+    assert.equal((await facts.get("f/a")).ref, "fact:f/a:1");
+    assert.equal((await facts.save(await facts.get("f/c"))).id, "f/c", "a result can be sent back");
     assert.equal((await facts.versions("f/a")).length, 1);
     assert.deepEqual(await facts.sources("f/a"), []);
     assert.deepEqual(await facts.quotes("f/a"), []);
@@ -231,6 +233,7 @@ test("people are found, exported and forgotten", async () => {
         await people.forget("Anna", { reason: "request 12", dry_run: true });
     }
     await memory.admin.erasures.list();
+    assert.equal(typeof (await memory.admin.erasures.publicKey()), "string");
 });
 
 test("the operator sees jobs, spending, access and settings", async () => {
