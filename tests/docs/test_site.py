@@ -160,3 +160,10 @@ def test_every_snippet_is_on_a_page() -> None:
     }
 
     assert {path.name for path in (ROOT / "docs_src").glob("*.py")} - shown == set()
+
+
+def test_reference_loops_over_async_generators_and_shows_constructors_once() -> None:
+    page = (DOCS / "reference" / "python.md").read_text(encoding="utf-8")
+
+    assert "async for item in Page.iterate()" in page
+    assert "ScriptedModel.ScriptedModel" not in page

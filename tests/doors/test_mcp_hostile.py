@@ -57,6 +57,14 @@ async def test_unknown_argument_error_lists_valid_ones(target: str) -> None:
     assert "The connection sets the space" in elsewhere
 
 
+async def test_argument_outside_its_limits_is_explained_plainly(target: str) -> None:
+    async with in_process(target, "alice") as client:
+        said = problem(await client.call_tool("recall", {"question": "cello", "limit": 0}))
+
+    assert "limit" in said
+    assert "Input should" not in said
+
+
 async def test_names_that_name_nothing_are_refused(target: str) -> None:
     await seed(target, "alice")
     async with in_process(target, "alice") as client:

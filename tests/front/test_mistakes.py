@@ -71,3 +71,14 @@ def test_learn_report_sums_itself_up() -> None:
     assert {type(name) for name in (*report.outcomes, *report.settled)} == {str}
     sent = adapter(LearnReport)
     assert repr(sent.validate_json(sent.dump_json(report))) == repr(report)
+
+
+@pytest.mark.parametrize(("model", "variable"), [("openai:x", "OPENAI_API_KEY"), ("anthropic:x", "ANTHROPIC_API_KEY")])
+async def test_learning_without_an_api_key_names_what_to_set(
+    model: str, variable: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in (variable, "OPENAI_BASE_URL", "ANTHROPIC_BASE_URL", "ANTHROPIC_AUTH_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+    async with bethink.connect(":memory:", model=model, learn_in_background=False) as memory:
+        with pytest.raises(ConfigurationError, match=rf"Set {variable}, or `model_base_url`"):
+            await memory.learn()

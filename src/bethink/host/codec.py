@@ -29,9 +29,16 @@ _PAGE_NAME = re.compile(r"\bPage_([A-Za-z]+)_")
 _MAX_ERRORS = 20
 _MAX_PATH_LENGTH = 100
 _UNKNOWN = "unknown field"
-_VERBS = ("is", "must", "cannot", "has", "needs", "takes")
-"""Verbs that start a message whose subject is the field."""
-_MESSAGES = {"missing": "is required", "unexpected_keyword_argument": _UNKNOWN}
+_MESSAGES = {
+    "missing": "is required", "missing_argument": "is required", "unexpected_keyword_argument": _UNKNOWN,
+    "greater_than_equal": "must be at least {ge}", "less_than_equal": "must be at most {le}",
+    "int_type": "must be a whole number", "int_parsing": "must be a whole number",
+    "int_from_float": "must be a whole number", "string_type": "must be text",
+    "bool_type": "must be true or false", "bool_parsing": "must be true or false",
+    "list_type": "must be a list", "tuple_type": "must be a list", "dict_type": "must be an object",
+    "string_too_short": "must have at least {min_length} characters",
+    "string_too_long": "must have at most {max_length} characters",
+}  # fmt: skip
 """Messages that replace those of pydantic, by type of error."""
 
 
@@ -182,9 +189,14 @@ def _validate(
     raise Unreadable(details, fields=[field.name for field in fields(operation.request) if field.name not in hidden])
 
 
+def reason_of(error: Any) -> str:
+    """Return why a value is invalid, in our words where pydantic's are not plain."""
+    message = _MESSAGES.get(error["type"])
+    return str(error["msg"]) if message is None else message.format_map(error.get("ctx", {}))
+
+
 def _error_detail(error: Any) -> dict[str, str]:
-    parts, message = [*error["loc"]], _MESSAGES.get(error["type"]) or str(error["msg"])
-    message = message.replace("Input should be", "must be")
+    parts, message = [*error["loc"]], reason_of(error)
     broken = error.get("ctx", {}).get("error")
     if isinstance(broken, InvalidFieldError):
         parts.append(broken.field)

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from bethink.base.logs import logger
 from bethink.errors import BethinkError, InvalidRequestError, NotFoundError
-from bethink.host.codec import adapter
+from bethink.host.codec import adapter, reason_of
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -93,7 +93,7 @@ def log_unexpected(error: BaseException) -> ToolError:
 def wrong_arguments(error: ValidationError) -> str:
     """List the invalid arguments with reasons, without their values."""
     messages = (
-        f"{'.'.join(map(str, detail['loc']))[:_MAX_QUOTED]}: {detail['msg'][:_MAX_QUOTED]}"
+        f"{'.'.join(map(str, detail['loc']))[:_MAX_QUOTED]}: {reason_of(detail)[:_MAX_QUOTED]}"
         for detail in error.errors()[:5]
     )
     return "; ".join(messages)
