@@ -83,7 +83,7 @@ async def test_recall_finds_only_messages_of_its_space(memory: bethink.Memory) -
     assert not (await memory.space("bob").recall("Oslo")).items
     assert [space.name for space in await memory.spaces.list()] == ["alice"]
     for wrong in ("", "a\nb", "x" * 201):
-        with pytest.raises(InvalidRequestError, match="a space"):
+        with pytest.raises(InvalidRequestError, match="Invalid space"):
             memory.space(wrong)
 
 

@@ -112,7 +112,7 @@ def _comparison_conditions(name: str, comparisons: Mapping[object, object]) -> l
         if word not in _COMPARISONS:
             raise _invalid_field(
                 name,
-                f"cannot be compared by {str(word)[:40]!r}.",
+                f"has the unknown comparison {str(word)[:40]!r}.",
                 hint=f"Use {', '.join(_COMPARISONS)}, or a list for in.",
             )
         op = Op(cast("str", word))
