@@ -150,14 +150,14 @@ async def test_relearning_without_a_model_says_so(target: str) -> None:
             await memory.space("mira").admin.relearning.propose()
 
 
-async def test_relearning_stops_at_the_daily_cap_and_counts_against_it(target: str) -> None:
+async def test_relearning_stops_at_the_daily_budget_and_counts_against_it(target: str) -> None:
     async with connect(target, model=model(*FIRST), learn_in_background=False) as memory:
         await told(memory)
         spent = (await memory.admin.audit()).spent_today
     async with connect(
         target, model=model(*SECOND), learn_in_background=False, daily_budget=spent.cost / 1e6
     ) as memory:
-        with pytest.raises(ConflictError, match="cap"):
+        with pytest.raises(ConflictError, match="daily budget"):
             await memory.space("mira").admin.relearning.propose()
     async with connect(target, model=model(*SECOND), learn_in_background=False) as memory:
         found = await memory.space("mira").admin.relearning.propose()

@@ -29,6 +29,8 @@ _PAGE_NAME = re.compile(r"\bPage_([A-Za-z]+)_")
 _MAX_ERRORS = 20
 _MAX_PATH_LENGTH = 100
 _UNKNOWN = "unknown field"
+_VERBS = ("is", "must", "cannot", "has", "needs", "takes")
+"""Verbs that start a message whose subject is the field."""
 _MESSAGES = {
     "missing": "is required", "missing_argument": "is required", "unexpected_keyword_argument": _UNKNOWN,
     "greater_than_equal": "must be at least {ge}", "less_than_equal": "must be at most {le}",
