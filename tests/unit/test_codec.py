@@ -256,7 +256,7 @@ def test_invalid_value_is_rejected_with_its_path(body: dict[str, Any], at: str) 
     [
         (memory.RECALL, {}, "`question` is required."),
         (memory.RECALL, {"question": "q", "as_of": "soon"}, "`as_of` is not a date or time in ISO 8601. Use the form"),
-        (memory.RECALL, {"question": "q", "limit": "x"}, "`limit` must be a valid integer."),
+        (memory.RECALL, {"question": "q", "limit": "x"}, "`limit` must be a whole number."),
         (memory.RECALL, {"question": "q", "limit": 0}, "limit must be between 1 and 1,000, not 0."),
         (memory.FORGET, {"everything": True, "dryrun": True}, "Unknown field: `dryrun`. Did you mean `dry_run`?"),
         (memory.FORGET, {"everything": True, "mood": 1}, "Unknown field: `mood`. See /openapi.json"),
