@@ -101,7 +101,7 @@ def test_a_text_edits_one_claim_only(on: list[str], inbox: str) -> None:
     done = run("review", "approve", inbox, "rev_other", "--text", "Both.", *on)
 
     assert done.code == 2
-    assert "--text is for one claim" in done.err
+    assert "--text works with one claim only" in done.err
 
 
 def test_status_and_doctor_say_how_much_waits(target: str, on: list[str], inbox: str) -> None:

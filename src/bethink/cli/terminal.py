@@ -10,7 +10,7 @@ import time
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO, cast
 
 from bethink.base.frozen import frozen
 
@@ -55,7 +55,11 @@ def to_json(value: object, stream: TextIO | None = None) -> str:
 
 def _dump(value: object) -> Any:
     from bethink.host.codec import dump  # noqa: PLC0415 - it loads pydantic
+    from bethink.model.paging import Page  # noqa: PLC0415
 
+    if isinstance(value, Page):  # each item by its own type, which a page does not know: facts have refs
+        page = cast("Page[Any]", value)
+        return {"items": list(page.items), "next": page.next}
     return dump(value)
 
 
