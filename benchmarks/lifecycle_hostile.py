@@ -12,7 +12,7 @@ from benchmarks.lifecycle_lives import SLOTS, SMALL_TALK
 from benchmarks.lifecycle_model import claims
 from benchmarks.lifecycle_stage import Goal, Names, Stage, Tally, assistant, document, tool, user
 from bethink import Message, Session
-from bethink.memory.recall.context import NOTE
+from bethink.memory.recall.context_lines import NOTE
 from bethink.model.facts import Fact, SourceMessage
 from bethink.model.framing import add_frame, label_of
 from bethink.model.recall import ContextBlock, RecallResult

@@ -34,7 +34,7 @@ _EVENTS = (
     ("TODO_SET", "1. train with a dog  2. food  3. weather"),
     ("LLM_TOOL_CALL", "train_search(from='Bergen', to='Voss', day='2026-04-02', dog=true)"),
     ("TOOL_RESULT", "10:09 Bergen to Voss, 1 h 14 min, 249 kr, dog ticket 125 kr, three seats left. " * 6),
-    ("LLM_TEXT_RESPONSE", "The 10:09 takes Pixel: two seats and a dog ticket are 623 kr. Shall I hold them?"),
+    ("LLM_TEXT_RESPONSE", "The 10:09 takes Pixel: two seats and a dog ticket are 623 kr. Should I hold them?"),
     ("USER_MESSAGE", "Yes, hold them. And no umbrellas near Pixel, please."),
     ("LLM_TOOL_CALL", "hold_seats(train='10:09', seats=2, dog=1)"),
     ("TOOL_RESULT", "held until 18:00, reference VOSS-7731, to be paid in the app"),
@@ -122,7 +122,7 @@ async def prepare(file: Path) -> dict[str, str]:
         clock.time += timedelta(minutes=1)
         await mira.context(session_id=asking.id)
         await mira.admin.tests.add("Where do I live?", must=["Bergen"], must_not=["Stockholm"], note="Mira moved")
-        await mira.admin.tests.add("What is the cat called?", must=["Tom"], note="she asked, and has no cat")
+        await mira.admin.tests.add("What is the cat called?", must=["Tom"], note="she has no cat")
         working = memory.backend.local().working(SPACE)
         thread = await working.open_thread("easter-cabin", mode=Mode.STEPPING)
         for kind, text in _EVENTS:

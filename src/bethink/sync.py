@@ -1206,14 +1206,14 @@ class SpaceGroup(Blocking[AsyncSpaceGroup]):
             question: Question or words to search for.
             origin: Origins: `user`, `assistant`, `document`, `import`, `memory`, `tool` or `tool:NAME` (default:
                 any).
-            tags: Tags that items must all have.
+            tags: Tags that every item must have.
             agent: Agent of the sessions (default: any).
             conversation: Name of the conversation (default: any).
-            speaker: Name of the speaker of messages, and of the sources of facts (default: any).
+            speaker: Speaker of a message, or of a fact's source messages (default: any).
             since: Earliest time of items (default: no limit). A date means the start of that day.
             until: Latest time of items (default: no limit). A date means the end of that day.
             where: Metadata conditions: `{"key": value}`, `{"key": [values]}` or `{"key": {"gte": 3, "lt": 9}}`.
-            budget: Maximum number of tokens of the result (default: no limit in `recall`, 2,000 in `context`).
+            budget: Maximum number of tokens in the result (default: no limit in `recall`, 2,000 in `context`).
             as_of: Point in time to read memory at (default: now). A date means the end of that day.
             limit: Maximum number of results (default 10).
             kinds: Kinds of memory to search (default: all).
@@ -1254,24 +1254,27 @@ class SpaceGroup(Blocking[AsyncSpaceGroup]):
         where: Mapping[str, Any] | None = None,
         budget: int | None = None,
         as_of: When | None = None,
+        citations: bool = True,
     ) -> ContextBlock:
         """Build the memory block for a prompt.
 
-        The block is byte-identical until memory changes. Build one when a session starts or was compacted.
+        The block is byte-identical until memory changes. Build one when a session starts or is compacted.
 
         Args:
             question: Topic of the prompt, such as the user's message. Matches are added to the block.
             origin: Origins: `user`, `assistant`, `document`, `import`, `memory`, `tool` or `tool:NAME` (default:
                 any).
-            tags: Tags that items must all have.
+            tags: Tags that every item must have.
             agent: Agent of the sessions (default: any).
             conversation: Name of the conversation (default: any).
-            speaker: Name of the speaker of messages, and of the sources of facts (default: any).
+            speaker: Speaker of a message, or of a fact's source messages (default: any).
             since: Earliest time of items (default: no limit). A date means the start of that day.
             until: Latest time of items (default: no limit). A date means the end of that day.
             where: Metadata conditions: `{"key": value}`, `{"key": [values]}` or `{"key": {"gte": 3, "lt": 9}}`.
-            budget: Maximum number of tokens of the result (default: no limit in `recall`, 2,000 in `context`).
+            budget: Maximum number of tokens in the result (default: no limit in `recall`, 2,000 in `context`).
             as_of: Point in time to read memory at (default: now). A date means the end of that day.
+            citations: Whether the lines have labels for the model to cite (default True). Pass False if nothing
+                strips them from replies.
         """
         return self._run(
             lambda: self._inner.context(
@@ -1286,6 +1289,7 @@ class SpaceGroup(Blocking[AsyncSpaceGroup]):
                 where=where,
                 budget=budget,
                 as_of=as_of,
+                citations=citations,
             )
         )
 
@@ -1345,10 +1349,10 @@ class Session(Blocking[AsyncSession]):
         Args:
             origin: Origins: `user`, `assistant`, `document`, `import`, `memory`, `tool` or `tool:NAME` (default:
                 any).
-            tags: Tags that items must all have.
+            tags: Tags that every item must have.
             agent: Agent of the sessions (default: any).
             conversation: Name of the conversation (default: any).
-            speaker: Name of the speaker of messages, and of the sources of facts (default: any).
+            speaker: Speaker of a message, or of a fact's source messages (default: any).
             since: Earliest time of items (default: no limit). A date means the start of that day.
             until: Latest time of items (default: no limit). A date means the end of that day.
             where: Metadata conditions: `{"key": value}`, `{"key": [values]}` or `{"key": {"gte": 3, "lt": 9}}`.
@@ -1503,14 +1507,14 @@ class Session(Blocking[AsyncSession]):
             question: Question or words to search for.
             origin: Origins: `user`, `assistant`, `document`, `import`, `memory`, `tool` or `tool:NAME` (default:
                 any).
-            tags: Tags that items must all have.
+            tags: Tags that every item must have.
             agent: Agent of the sessions (default: any).
             conversation: Name of the conversation (default: any).
-            speaker: Name of the speaker of messages, and of the sources of facts (default: any).
+            speaker: Speaker of a message, or of a fact's source messages (default: any).
             since: Earliest time of items (default: no limit). A date means the start of that day.
             until: Latest time of items (default: no limit). A date means the end of that day.
             where: Metadata conditions: `{"key": value}`, `{"key": [values]}` or `{"key": {"gte": 3, "lt": 9}}`.
-            budget: Maximum number of tokens of the result (default: no limit in `recall`, 2,000 in `context`).
+            budget: Maximum number of tokens in the result (default: no limit in `recall`, 2,000 in `context`).
             as_of: Point in time to read memory at (default: now). A date means the end of that day.
             limit: Maximum number of results (default 10).
             kinds: Kinds of memory to search (default: all).
@@ -1551,24 +1555,27 @@ class Session(Blocking[AsyncSession]):
         where: Mapping[str, Any] | None = None,
         budget: int | None = None,
         as_of: When | None = None,
+        citations: bool = True,
     ) -> ContextBlock:
         """Build the memory block for a prompt.
 
-        The block is byte-identical until memory changes. Build one when a session starts or was compacted.
+        The block is byte-identical until memory changes. Build one when a session starts or is compacted.
 
         Args:
             question: Topic of the prompt, such as the user's message. Matches are added to the block.
             origin: Origins: `user`, `assistant`, `document`, `import`, `memory`, `tool` or `tool:NAME` (default:
                 any).
-            tags: Tags that items must all have.
+            tags: Tags that every item must have.
             agent: Agent of the sessions (default: any).
             conversation: Name of the conversation (default: any).
-            speaker: Name of the speaker of messages, and of the sources of facts (default: any).
+            speaker: Speaker of a message, or of a fact's source messages (default: any).
             since: Earliest time of items (default: no limit). A date means the start of that day.
             until: Latest time of items (default: no limit). A date means the end of that day.
             where: Metadata conditions: `{"key": value}`, `{"key": [values]}` or `{"key": {"gte": 3, "lt": 9}}`.
-            budget: Maximum number of tokens of the result (default: no limit in `recall`, 2,000 in `context`).
+            budget: Maximum number of tokens in the result (default: no limit in `recall`, 2,000 in `context`).
             as_of: Point in time to read memory at (default: now). A date means the end of that day.
+            citations: Whether the lines have labels for the model to cite (default True). Pass False if nothing
+                strips them from replies.
         """
         return self._run(
             lambda: self._inner.context(
@@ -1583,6 +1590,7 @@ class Session(Blocking[AsyncSession]):
                 where=where,
                 budget=budget,
                 as_of=as_of,
+                citations=citations,
             )
         )
 
@@ -2625,10 +2633,10 @@ class Facts(Blocking[AsyncFacts]):
             query: Words to search for. A phrase in double quotes must match exactly.
             origin: Origins: `user`, `assistant`, `document`, `import`, `memory`, `tool` or `tool:NAME` (default:
                 any).
-            tags: Tags that items must all have.
+            tags: Tags that every item must have.
             agent: Agent of the sessions (default: any).
             conversation: Name of the conversation (default: any).
-            speaker: Name of the speaker of messages, and of the sources of facts (default: any).
+            speaker: Speaker of a message, or of a fact's source messages (default: any).
             since: Earliest time of items (default: no limit). A date means the start of that day.
             until: Latest time of items (default: no limit). A date means the end of that day.
             where: Metadata conditions: `{"key": value}`, `{"key": [values]}` or `{"key": {"gte": 3, "lt": 9}}`.
@@ -2728,10 +2736,10 @@ class Facts(Blocking[AsyncFacts]):
         Args:
             origin: Origins: `user`, `assistant`, `document`, `import`, `memory`, `tool` or `tool:NAME` (default:
                 any).
-            tags: Tags that items must all have.
+            tags: Tags that every item must have.
             agent: Agent of the sessions (default: any).
             conversation: Name of the conversation (default: any).
-            speaker: Name of the speaker of messages, and of the sources of facts (default: any).
+            speaker: Speaker of a message, or of a fact's source messages (default: any).
             since: Earliest time of items (default: no limit). A date means the start of that day.
             until: Latest time of items (default: no limit). A date means the end of that day.
             where: Metadata conditions: `{"key": value}`, `{"key": [values]}` or `{"key": {"gte": 3, "lt": 9}}`.
@@ -2844,10 +2852,10 @@ class Sessions(Blocking[AsyncSessions]):
         Args:
             origin: Origins: `user`, `assistant`, `document`, `import`, `memory`, `tool` or `tool:NAME` (default:
                 any).
-            tags: Tags that items must all have.
+            tags: Tags that every item must have.
             agent: Agent of the sessions (default: any).
             conversation: Name of the conversation (default: any).
-            speaker: Name of the speaker of messages, and of the sources of facts (default: any).
+            speaker: Speaker of a message, or of a fact's source messages (default: any).
             since: Earliest time of items (default: no limit). A date means the start of that day.
             until: Latest time of items (default: no limit). A date means the end of that day.
             where: Metadata conditions: `{"key": value}`, `{"key": [values]}` or `{"key": {"gte": 3, "lt": 9}}`.
@@ -2991,17 +2999,17 @@ class Space(Blocking[AsyncSpace]):
             question: Question or words to search for.
             origin: Origins: `user`, `assistant`, `document`, `import`, `memory`, `tool` or `tool:NAME` (default:
                 any).
-            tags: Tags that items must all have.
+            tags: Tags that every item must have.
             agent: Agent of the sessions (default: any).
             conversation: Name of the conversation (default: any).
-            speaker: Name of the speaker of messages, and of the sources of facts (default: any).
+            speaker: Speaker of a message, or of a fact's source messages (default: any).
             since: Earliest time of items (default: no limit). A date means the start of that day.
             until: Latest time of items (default: no limit). A date means the end of that day.
             where: Metadata conditions: `{"key": value}`, `{"key": [values]}` or `{"key": {"gte": 3, "lt": 9}}`.
-            budget: Maximum number of tokens of the result (default: no limit in `recall`, 2,000 in `context`).
+            budget: Maximum number of tokens in the result (default: no limit in `recall`, 2,000 in `context`).
             as_of: Point in time to read memory at (default: now). A date means the end of that day.
             session_id: Id of the requesting session. The context log records the result, and the question itself is
-                not a match.
+                excluded.
             limit: Maximum number of results (default 10).
             kinds: Kinds of memory to search (default: all).
             min_certainty: Minimum certainty of matches: `high`, `fair` or `weak` (default `weak`).
@@ -3062,17 +3070,17 @@ class Space(Blocking[AsyncSpace]):
             question: Question or words to search for.
             origin: Origins: `user`, `assistant`, `document`, `import`, `memory`, `tool` or `tool:NAME` (default:
                 any).
-            tags: Tags that items must all have.
+            tags: Tags that every item must have.
             agent: Agent of the sessions (default: any).
             conversation: Name of the conversation (default: any).
-            speaker: Name of the speaker of messages, and of the sources of facts (default: any).
+            speaker: Speaker of a message, or of a fact's source messages (default: any).
             since: Earliest time of items (default: no limit). A date means the start of that day.
             until: Latest time of items (default: no limit). A date means the end of that day.
             where: Metadata conditions: `{"key": value}`, `{"key": [values]}` or `{"key": {"gte": 3, "lt": 9}}`.
-            budget: Maximum number of tokens of the result (default: no limit in `recall`, 2,000 in `context`).
+            budget: Maximum number of tokens in the result (default: no limit in `recall`, 2,000 in `context`).
             as_of: Point in time to read memory at (default: now). A date means the end of that day.
             session_id: Id of the requesting session. The context log records the result, and the question itself is
-                not a match.
+                excluded.
             limit: Maximum number of memories that the model reads (default 20).
             kinds: Kinds of memory to search (default: all).
             min_certainty: Minimum certainty of matches: `high`, `fair` or `weak` (default `weak`).
@@ -3124,26 +3132,29 @@ class Space(Blocking[AsyncSpace]):
         budget: int | None = None,
         as_of: When | None = None,
         session_id: str | None = None,
+        citations: bool = True,
     ) -> ContextBlock:
         """Build the memory block for a prompt.
 
-        The block is byte-identical until memory changes. Build one when a session starts or was compacted.
+        The block is byte-identical until memory changes. Build one when a session starts or is compacted.
 
         Args:
             question: Topic of the prompt, such as the user's message. Matches are added to the block.
             origin: Origins: `user`, `assistant`, `document`, `import`, `memory`, `tool` or `tool:NAME` (default:
                 any).
-            tags: Tags that items must all have.
+            tags: Tags that every item must have.
             agent: Agent of the sessions (default: any).
             conversation: Name of the conversation (default: any).
-            speaker: Name of the speaker of messages, and of the sources of facts (default: any).
+            speaker: Speaker of a message, or of a fact's source messages (default: any).
             since: Earliest time of items (default: no limit). A date means the start of that day.
             until: Latest time of items (default: no limit). A date means the end of that day.
             where: Metadata conditions: `{"key": value}`, `{"key": [values]}` or `{"key": {"gte": 3, "lt": 9}}`.
-            budget: Maximum number of tokens of the result (default: no limit in `recall`, 2,000 in `context`).
+            budget: Maximum number of tokens in the result (default: no limit in `recall`, 2,000 in `context`).
             as_of: Point in time to read memory at (default: now). A date means the end of that day.
             session_id: Id of the requesting session. The context log records the result, and the question itself is
-                not a match.
+                excluded.
+            citations: Whether the lines have labels for the model to cite (default True). Pass False if nothing
+                strips them from replies.
         """
         return self._run(
             lambda: self._inner.context(
@@ -3159,6 +3170,7 @@ class Space(Blocking[AsyncSpace]):
                 budget=budget,
                 as_of=as_of,
                 session_id=session_id,
+                citations=citations,
             )
         )
 
@@ -3229,11 +3241,11 @@ class Space(Blocking[AsyncSpace]):
                 versions.
             origin: Origins: `user`, `assistant`, `document`, `import`, `memory`, `tool` or `tool:NAME` (default:
                 any).
-            tags: Tags that items must all have.
+            tags: Tags that every item must have.
             agent: Agent of the conversation (default `assistant`). Without `conversation`, it narrows another
                 filter.
             conversation: Name of a conversation whose messages to delete. Combines with filters.
-            speaker: Name of the speaker of messages, and of the sources of facts (default: any).
+            speaker: Speaker of a message, or of a fact's source messages (default: any).
             since: Earliest time of items (default: no limit). A date means the start of that day.
             until: Latest time of items (default: no limit). A date means the end of that day.
             where: Metadata conditions: `{"key": value}`, `{"key": [values]}` or `{"key": {"gte": 3, "lt": 9}}`.

@@ -200,7 +200,7 @@ def test_the_command_evaluates_a_file_of_questions(
         settings = tmp_path / "settings.toml"
         settings.write_text(f'model = "openai:tiny"\nmodel_base_url = "{server.url}/v1"\n', encoding="utf-8")
         words = ["test", "eval", str(file), "--database", target, "--space", "alice", "--config", str(settings)]
-        shown = run(*words, "--price-input", "3", "--price-output", "0")
+        shown = run(*words, "--input-price", "3", "--output-price", "0")
         short = run(*words, "--min-score", "0.9", "--json")
         before = len(server.requests)
         run(*words, "--judge", "openai:strict")

@@ -376,7 +376,7 @@ def test_tools_older_than_the_server_are_refused_with_what_to_install(tmp_path: 
     tool.chmod(0o755)
 
     assert Tools(folder=str(tmp_path)).find("pg_dump", server=15) == str(tool)
-    with pytest.raises(ConfigurationError, match="is version 15, and the server is 18") as raised:
+    with pytest.raises(ConfigurationError, match="is version 15, but the server is version 18") as raised:
         Tools(folder=str(tmp_path)).find("pg_dump", server=18)
     assert "--pg-bin" in raised.value.hint
 

@@ -111,7 +111,7 @@ def test_openai_embedder_uses_address_key_and_dimension() -> None:
 
 @pytest.mark.parametrize("wrong", ["minilm", "onnx", "onnx:", ":x", "torch:x", "Static:x"])
 def test_unknown_embedder_is_rejected_with_valid_ones(wrong: str) -> None:
-    with pytest.raises(ConfigurationError, match="KIND:NAME, where KIND is onnx, openai, static"):
+    with pytest.raises(ConfigurationError, match="KIND:NAME, where KIND is one of onnx, openai, static"):
         embedder_from(Settings(embedder=EmbedderSettings(name=wrong)))
 
 

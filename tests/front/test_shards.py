@@ -332,7 +332,7 @@ async def test_wrong_use_is_refused_with_what_to_do(fleet: Fleet, dsns: dict[str
     await memory.space(name).remember("I live in Lisbon.")
     with pytest.raises(NotFoundError, match="No space"):
         await move_space(shards, f"{name}-none", "a")
-    with pytest.raises(NotFoundError, match="shard 'c' does not exist"):
+    with pytest.raises(NotFoundError, match="Shard 'c' does not exist"):
         await move_space(shards, name, "c")
     with pytest.raises(ConflictError, match="is a shard already"):
         await add_shard(shards, "c", dsns["a"])
@@ -340,7 +340,7 @@ async def test_wrong_use_is_refused_with_what_to_do(fleet: Fleet, dsns: dict[str
         await add_shard(shards, "a", dsns["a"])
     with pytest.raises(ConfigurationError, match="is a directory"):
         await add_shard(shards, "c", dsns["directory"])
-    with pytest.raises(InvalidRequestError, match="weight"):
+    with pytest.raises(InvalidRequestError, match="capacity"):
         await shards.directory.add("c", dsns["a"], weight=0)
     with pytest.raises(ConfigurationError, match="is a memory, not a directory"):
         await bethink.connect("shards" + dsns["a"].removeprefix("postgresql")).open()
@@ -380,7 +380,7 @@ async def test_rejected_shard_can_be_added_later(fleet: Fleet, superuser_dsn: st
         await alone.space(name).remember("I live in Porto.")
     with pytest.raises(DuplicateError, match="Shard 'a' already"):
         await add_shard(shards, "a", dsn)
-    with pytest.raises(InvalidRequestError, match="weight"):
+    with pytest.raises(InvalidRequestError, match="capacity"):
         await add_shard(shards, f"{name}-1", dsn, weight=0)
     with pytest.raises(DuplicateError, match="in this database and in shard"):
         await add_shard(shards, f"{name}-2", dsn)

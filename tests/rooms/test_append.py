@@ -207,7 +207,9 @@ async def test_a_text_is_one_message_of_the_user(memory: Memory, session: Sessio
 
 @pytest.mark.parametrize("one", [b"hello", {"role": "user", "content": "x"}, said("x")[0], 7])
 async def test_one_message_alone_is_not_a_list_of_them(memory: Memory, session: Session, one: object) -> None:
-    with pytest.raises(InvalidRequestError, match="must be text or a list of messages"):
+    with pytest.raises(
+        InvalidRequestError, match=r"`messages` must be (text or a list of messages|a list, not a single message)"
+    ):
         await session.append(one)  # pyright: ignore[reportArgumentType]
 
 

@@ -263,7 +263,7 @@ async def test_an_answer_is_charged_to_the_day_and_refused_beyond_its_cap(databa
     searcher = Searcher(database, tokens=EstimatedTokens())
     budget = Budget(database=database, prices=Prices(), daily_cap=spent.cost)
     capped = memory_on(database, answerer=lambda: Answerer(database, searcher=searcher, model=model, budget=budget))
-    with pytest.raises(ModelUnavailableError, match="daily spending cap"):
+    with pytest.raises(ModelUnavailableError, match="daily budget"):
         await capped.space("alice").ask("Where did Ada move to?")
     assert len(model.calls) == 1
 

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from bethink import Fact, Memory, Message, Session
-from bethink.memory.recall.context import NOTE
+from bethink.memory.recall.context_lines import NOTE
 from bethink.memory.recall.tuning import TUNING
 from bethink.model.calls import ModelCall
 from bethink.model.documents import DocumentDraft
@@ -330,6 +330,24 @@ async def test_two_spaces_never_share_a_block(memory: Memory) -> None:
 
     assert not await memory.space("alice").context(question="secret")
     assert await memory.space("bob").context()
+
+
+async def test_block_without_citations_has_no_labels_and_no_request_to_cite(memory: Memory) -> None:
+    alice = memory.space("alice")
+    await alice.remember("I am allergic to cashews.")
+    await memory.space("team").remember("Lunch is at noon.")
+
+    blocks = [
+        await alice.context("cashews", citations=False),
+        await memory.group("alice", "team").context("cashews", citations=False),
+    ]
+
+    for block in blocks:
+        assert "cashews" in block.text
+        assert "[^" not in block.text
+        assert "Cite" not in block.text
+    assert "[^" in (await alice.context("cashews")).text
+    assert blocks[0].tokens < (await alice.context("cashews")).tokens
 
 
 async def test_a_label_in_an_answer_leads_back_to_what_was_shown(memory: Memory) -> None:

@@ -53,7 +53,9 @@ def merged_blocks(budget: int | None, **blocks: ContextBlock) -> tuple[ContextBl
 
 def block(*items: Match, space: str = "a") -> ContextBlock:
     return ContextBlock(
-        text=write_block(items, space=space), tokens=40 + sum(each.tokens for each in items), items=items
+        text=write_block(items, space=space, citations=True),
+        tokens=40 + sum(each.tokens for each in items),
+        items=items,
     )
 
 

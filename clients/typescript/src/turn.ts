@@ -66,7 +66,7 @@ export class Turns {
         const { space, conversation, agent = "assistant", budget = 2_000 } = this.#options;
         const session = await space.sessions.find(conversation, { agent, ...options });
         const handle = session && !session.info.ended_at ? session : space;
-        return withoutLabels((await handle.context(question, { budget, ...options })).text);
+        return (await handle.context(question, { budget, citations: false, ...options })).text;
     }
 
     /** Store messages. */
@@ -84,14 +84,6 @@ export class Turns {
             return undefined;
         }
     }
-}
-
-/**
- * Return a memory block without its labels and the request to cite them. A model would put labels into the reply, which
- * the user sees and the next turn stores.
- */
-function withoutLabels(block: string): string {
-    return block.replace(/ [^.\n]*\[\^\w{6}\]\.$/m, "").replace(/ \[\^\w{6}\]$/gm, "");
 }
 
 /** Return the new messages of a prompt: user messages and tool results since the model's last reply. */

@@ -1544,13 +1544,13 @@ export interface SpaceRememberOptions extends CallOptions {
 export interface SpaceRecallOptions extends CallOptions {
     /** Origins: `user`, `assistant`, `document`, `import`, `memory`, `tool` or `tool:NAME` (default: any). */
     origin?: readonly string[] | null;
-    /** Tags that items must all have. */
+    /** Tags that every item must have. */
     tags?: readonly string[];
     /** Agent of the sessions (default: any). */
     agent?: string | null;
     /** Name of the conversation (default: any). */
     conversation?: string | null;
-    /** Name of the speaker of messages, and of the sources of facts (default: any). */
+    /** Speaker of a message, or of a fact's source messages (default: any). */
     speaker?: string | null;
     /** Earliest time of items (default: no limit). A date means the start of that day. */
     since?: When | null;
@@ -1558,11 +1558,11 @@ export interface SpaceRecallOptions extends CallOptions {
     until?: When | null;
     /** Metadata conditions: `{"key": value}`, `{"key": [values]}` or `{"key": {"gte": 3, "lt": 9}}`. */
     where?: { [name: string]: unknown } | null;
-    /** Maximum number of tokens of the result (default: no limit in `recall`, 2,000 in `context`). */
+    /** Maximum number of tokens in the result (default: no limit in `recall`, 2,000 in `context`). */
     budget?: number | null;
     /** Point in time to read memory at (default: now). A date means the end of that day. */
     as_of?: When | null;
-    /** Id of the requesting session. The context log records the result, and the question itself is not a match. */
+    /** Id of the requesting session. The context log records the result, and the question itself is excluded. */
     session_id?: string | null;
     /** Maximum number of results (default 10). */
     limit?: number;
@@ -1577,13 +1577,13 @@ export interface SpaceRecallOptions extends CallOptions {
 export interface SpaceAskOptions extends CallOptions {
     /** Origins: `user`, `assistant`, `document`, `import`, `memory`, `tool` or `tool:NAME` (default: any). */
     origin?: readonly string[] | null;
-    /** Tags that items must all have. */
+    /** Tags that every item must have. */
     tags?: readonly string[];
     /** Agent of the sessions (default: any). */
     agent?: string | null;
     /** Name of the conversation (default: any). */
     conversation?: string | null;
-    /** Name of the speaker of messages, and of the sources of facts (default: any). */
+    /** Speaker of a message, or of a fact's source messages (default: any). */
     speaker?: string | null;
     /** Earliest time of items (default: no limit). A date means the start of that day. */
     since?: When | null;
@@ -1591,11 +1591,11 @@ export interface SpaceAskOptions extends CallOptions {
     until?: When | null;
     /** Metadata conditions: `{"key": value}`, `{"key": [values]}` or `{"key": {"gte": 3, "lt": 9}}`. */
     where?: { [name: string]: unknown } | null;
-    /** Maximum number of tokens of the result (default: no limit in `recall`, 2,000 in `context`). */
+    /** Maximum number of tokens in the result (default: no limit in `recall`, 2,000 in `context`). */
     budget?: number | null;
     /** Point in time to read memory at (default: now). A date means the end of that day. */
     as_of?: When | null;
-    /** Id of the requesting session. The context log records the result, and the question itself is not a match. */
+    /** Id of the requesting session. The context log records the result, and the question itself is excluded. */
     session_id?: string | null;
     /** Maximum number of memories that the model reads (default 20). */
     limit?: number;
@@ -1612,13 +1612,13 @@ export interface SpaceAskOptions extends CallOptions {
 export interface SpaceContextOptions extends CallOptions {
     /** Origins: `user`, `assistant`, `document`, `import`, `memory`, `tool` or `tool:NAME` (default: any). */
     origin?: readonly string[] | null;
-    /** Tags that items must all have. */
+    /** Tags that every item must have. */
     tags?: readonly string[];
     /** Agent of the sessions (default: any). */
     agent?: string | null;
     /** Name of the conversation (default: any). */
     conversation?: string | null;
-    /** Name of the speaker of messages, and of the sources of facts (default: any). */
+    /** Speaker of a message, or of a fact's source messages (default: any). */
     speaker?: string | null;
     /** Earliest time of items (default: no limit). A date means the start of that day. */
     since?: When | null;
@@ -1626,12 +1626,17 @@ export interface SpaceContextOptions extends CallOptions {
     until?: When | null;
     /** Metadata conditions: `{"key": value}`, `{"key": [values]}` or `{"key": {"gte": 3, "lt": 9}}`. */
     where?: { [name: string]: unknown } | null;
-    /** Maximum number of tokens of the result (default: no limit in `recall`, 2,000 in `context`). */
+    /** Maximum number of tokens in the result (default: no limit in `recall`, 2,000 in `context`). */
     budget?: number | null;
     /** Point in time to read memory at (default: now). A date means the end of that day. */
     as_of?: When | null;
-    /** Id of the requesting session. The context log records the result, and the question itself is not a match. */
+    /** Id of the requesting session. The context log records the result, and the question itself is excluded. */
     session_id?: string | null;
+    /**
+     * Whether the lines have labels for the model to cite (default true). Pass false if nothing strips them
+     * from replies.
+     */
+    citations?: boolean;
 }
 
 export interface SpaceExplainOptions extends CallOptions {
@@ -1647,13 +1652,13 @@ export interface SpaceCorrectOptions extends CallOptions {
 export interface SpaceForgetOptions extends CallOptions {
     /** Origins: `user`, `assistant`, `document`, `import`, `memory`, `tool` or `tool:NAME` (default: any). */
     origin?: readonly string[] | null;
-    /** Tags that items must all have. */
+    /** Tags that every item must have. */
     tags?: readonly string[];
     /** Agent of the conversation (default `assistant`). Without `conversation`, it narrows another filter. */
     agent?: string | null;
     /** Name of a conversation whose messages to delete. Combines with filters. */
     conversation?: string | null;
-    /** Name of the speaker of messages, and of the sources of facts (default: any). */
+    /** Speaker of a message, or of a fact's source messages (default: any). */
     speaker?: string | null;
     /** Earliest time of items (default: no limit). A date means the start of that day. */
     since?: When | null;
@@ -1732,7 +1737,7 @@ export interface SpaceOperations<Session> {
     ask(question: string, options?: SpaceAskOptions): Promise<Answer>;
     /**
      * Build the memory block for a prompt. The block is byte-identical until memory changes. Build one when a
-     * session starts or was compacted.
+     * session starts or is compacted.
      */
     context(question?: string, options?: SpaceContextOptions): Promise<ContextBlock>;
     /**
@@ -1766,13 +1771,13 @@ export interface SessionsFindOptions extends CallOptions {
 export interface SessionsListOptions extends CallOptions {
     /** Origins: `user`, `assistant`, `document`, `import`, `memory`, `tool` or `tool:NAME` (default: any). */
     origin?: readonly string[] | null;
-    /** Tags that items must all have. */
+    /** Tags that every item must have. */
     tags?: readonly string[];
     /** Agent of the sessions (default: any). */
     agent?: string | null;
     /** Name of the conversation (default: any). */
     conversation?: string | null;
-    /** Name of the speaker of messages, and of the sources of facts (default: any). */
+    /** Speaker of a message, or of a fact's source messages (default: any). */
     speaker?: string | null;
     /** Earliest time of items (default: no limit). A date means the start of that day. */
     since?: When | null;
@@ -1836,13 +1841,13 @@ export interface FactsHistoryOptions extends CallOptions {
 export interface FactsSearchOptions extends CallOptions {
     /** Origins: `user`, `assistant`, `document`, `import`, `memory`, `tool` or `tool:NAME` (default: any). */
     origin?: readonly string[] | null;
-    /** Tags that items must all have. */
+    /** Tags that every item must have. */
     tags?: readonly string[];
     /** Agent of the sessions (default: any). */
     agent?: string | null;
     /** Name of the conversation (default: any). */
     conversation?: string | null;
-    /** Name of the speaker of messages, and of the sources of facts (default: any). */
+    /** Speaker of a message, or of a fact's source messages (default: any). */
     speaker?: string | null;
     /** Earliest time of items (default: no limit). A date means the start of that day. */
     since?: When | null;
@@ -1864,13 +1869,13 @@ export interface FactsSaveOptions extends CallOptions {
 export interface FactsListOptions extends CallOptions {
     /** Origins: `user`, `assistant`, `document`, `import`, `memory`, `tool` or `tool:NAME` (default: any). */
     origin?: readonly string[] | null;
-    /** Tags that items must all have. */
+    /** Tags that every item must have. */
     tags?: readonly string[];
     /** Agent of the sessions (default: any). */
     agent?: string | null;
     /** Name of the conversation (default: any). */
     conversation?: string | null;
-    /** Name of the speaker of messages, and of the sources of facts (default: any). */
+    /** Speaker of a message, or of a fact's source messages (default: any). */
     speaker?: string | null;
     /** Earliest time of items (default: no limit). A date means the start of that day. */
     since?: When | null;
@@ -2386,13 +2391,13 @@ export interface SessionAppendOptions extends CallOptions {
 export interface SessionMessagesOptions extends CallOptions {
     /** Origins: `user`, `assistant`, `document`, `import`, `memory`, `tool` or `tool:NAME` (default: any). */
     origin?: readonly string[] | null;
-    /** Tags that items must all have. */
+    /** Tags that every item must have. */
     tags?: readonly string[];
     /** Agent of the sessions (default: any). */
     agent?: string | null;
     /** Name of the conversation (default: any). */
     conversation?: string | null;
-    /** Name of the speaker of messages, and of the sources of facts (default: any). */
+    /** Speaker of a message, or of a fact's source messages (default: any). */
     speaker?: string | null;
     /** Earliest time of items (default: no limit). A date means the start of that day. */
     since?: When | null;
@@ -2428,13 +2433,13 @@ export interface SessionWaitUntilLearnedOptions extends CallOptions {
 export interface SessionRecallOptions extends CallOptions {
     /** Origins: `user`, `assistant`, `document`, `import`, `memory`, `tool` or `tool:NAME` (default: any). */
     origin?: readonly string[] | null;
-    /** Tags that items must all have. */
+    /** Tags that every item must have. */
     tags?: readonly string[];
     /** Agent of the sessions (default: any). */
     agent?: string | null;
     /** Name of the conversation (default: any). */
     conversation?: string | null;
-    /** Name of the speaker of messages, and of the sources of facts (default: any). */
+    /** Speaker of a message, or of a fact's source messages (default: any). */
     speaker?: string | null;
     /** Earliest time of items (default: no limit). A date means the start of that day. */
     since?: When | null;
@@ -2442,7 +2447,7 @@ export interface SessionRecallOptions extends CallOptions {
     until?: When | null;
     /** Metadata conditions: `{"key": value}`, `{"key": [values]}` or `{"key": {"gte": 3, "lt": 9}}`. */
     where?: { [name: string]: unknown } | null;
-    /** Maximum number of tokens of the result (default: no limit in `recall`, 2,000 in `context`). */
+    /** Maximum number of tokens in the result (default: no limit in `recall`, 2,000 in `context`). */
     budget?: number | null;
     /** Point in time to read memory at (default: now). A date means the end of that day. */
     as_of?: When | null;
@@ -2459,13 +2464,13 @@ export interface SessionRecallOptions extends CallOptions {
 export interface SessionContextOptions extends CallOptions {
     /** Origins: `user`, `assistant`, `document`, `import`, `memory`, `tool` or `tool:NAME` (default: any). */
     origin?: readonly string[] | null;
-    /** Tags that items must all have. */
+    /** Tags that every item must have. */
     tags?: readonly string[];
     /** Agent of the sessions (default: any). */
     agent?: string | null;
     /** Name of the conversation (default: any). */
     conversation?: string | null;
-    /** Name of the speaker of messages, and of the sources of facts (default: any). */
+    /** Speaker of a message, or of a fact's source messages (default: any). */
     speaker?: string | null;
     /** Earliest time of items (default: no limit). A date means the start of that day. */
     since?: When | null;
@@ -2473,10 +2478,15 @@ export interface SessionContextOptions extends CallOptions {
     until?: When | null;
     /** Metadata conditions: `{"key": value}`, `{"key": [values]}` or `{"key": {"gte": 3, "lt": 9}}`. */
     where?: { [name: string]: unknown } | null;
-    /** Maximum number of tokens of the result (default: no limit in `recall`, 2,000 in `context`). */
+    /** Maximum number of tokens in the result (default: no limit in `recall`, 2,000 in `context`). */
     budget?: number | null;
     /** Point in time to read memory at (default: now). A date means the end of that day. */
     as_of?: When | null;
+    /**
+     * Whether the lines have labels for the model to cite (default true). Pass false if nothing strips them
+     * from replies.
+     */
+    citations?: boolean;
 }
 
 export interface SessionForgetOptions extends CallOptions {
@@ -2530,7 +2540,7 @@ export interface SessionOperations<Session> {
     recall(question: string, options?: SessionRecallOptions): Promise<RecallResult>;
     /**
      * Build the memory block for a prompt. The block is byte-identical until memory changes. Build one when a
-     * session starts or was compacted.
+     * session starts or is compacted.
      */
     context(question?: string, options?: SessionContextOptions): Promise<ContextBlock>;
     /**

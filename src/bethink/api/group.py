@@ -46,14 +46,14 @@ class SpaceGroup(GroupHandle):
             question: Question or words to search for.
             origin: Origins: `user`, `assistant`, `document`, `import`, `memory`, `tool` or `tool:NAME` (default:
                 any).
-            tags: Tags that items must all have.
+            tags: Tags that every item must have.
             agent: Agent of the sessions (default: any).
             conversation: Name of the conversation (default: any).
-            speaker: Name of the speaker of messages, and of the sources of facts (default: any).
+            speaker: Speaker of a message, or of a fact's source messages (default: any).
             since: Earliest time of items (default: no limit). A date means the start of that day.
             until: Latest time of items (default: no limit). A date means the end of that day.
             where: Metadata conditions: `{"key": value}`, `{"key": [values]}` or `{"key": {"gte": 3, "lt": 9}}`.
-            budget: Maximum number of tokens of the result (default: no limit in `recall`, 2,000 in `context`).
+            budget: Maximum number of tokens in the result (default: no limit in `recall`, 2,000 in `context`).
             as_of: Point in time to read memory at (default: now). A date means the end of that day.
             limit: Maximum number of results (default 10).
             kinds: Kinds of memory to search (default: all).
@@ -95,24 +95,27 @@ class SpaceGroup(GroupHandle):
         where: Mapping[str, Any] | None = None,
         budget: int | None = None,
         as_of: When | None = None,
+        citations: bool = True,
     ) -> ContextBlock:
         """Build the memory block for a prompt.
 
-        The block is byte-identical until memory changes. Build one when a session starts or was compacted.
+        The block is byte-identical until memory changes. Build one when a session starts or is compacted.
 
         Args:
             question: Topic of the prompt, such as the user's message. Matches are added to the block.
             origin: Origins: `user`, `assistant`, `document`, `import`, `memory`, `tool` or `tool:NAME` (default:
                 any).
-            tags: Tags that items must all have.
+            tags: Tags that every item must have.
             agent: Agent of the sessions (default: any).
             conversation: Name of the conversation (default: any).
-            speaker: Name of the speaker of messages, and of the sources of facts (default: any).
+            speaker: Speaker of a message, or of a fact's source messages (default: any).
             since: Earliest time of items (default: no limit). A date means the start of that day.
             until: Latest time of items (default: no limit). A date means the end of that day.
             where: Metadata conditions: `{"key": value}`, `{"key": [values]}` or `{"key": {"gte": 3, "lt": 9}}`.
-            budget: Maximum number of tokens of the result (default: no limit in `recall`, 2,000 in `context`).
+            budget: Maximum number of tokens in the result (default: no limit in `recall`, 2,000 in `context`).
             as_of: Point in time to read memory at (default: now). A date means the end of that day.
+            citations: Whether the lines have labels for the model to cite (default True). Pass False if nothing
+                strips them from replies.
         """
         return await self._run(
             CONTEXT,
@@ -128,5 +131,6 @@ class SpaceGroup(GroupHandle):
                 budget=budget,
                 as_of=None if as_of is None else moment(as_of),
                 question=question,
+                citations=citations,
             ),
         )

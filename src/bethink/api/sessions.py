@@ -83,10 +83,10 @@ class Sessions(SessionsHandle):
         Args:
             origin: Origins: `user`, `assistant`, `document`, `import`, `memory`, `tool` or `tool:NAME` (default:
                 any).
-            tags: Tags that items must all have.
+            tags: Tags that every item must have.
             agent: Agent of the sessions (default: any).
             conversation: Name of the conversation (default: any).
-            speaker: Name of the speaker of messages, and of the sources of facts (default: any).
+            speaker: Speaker of a message, or of a fact's source messages (default: any).
             since: Earliest time of items (default: no limit). A date means the start of that day.
             until: Latest time of items (default: no limit). A date means the end of that day.
             where: Metadata conditions: `{"key": value}`, `{"key": [values]}` or `{"key": {"gte": 3, "lt": 9}}`.

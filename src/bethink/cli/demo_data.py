@@ -143,7 +143,7 @@ SCRIPT: Mapping[str, Sequence[Scripted]] = {
             "User has a dog called Pixel.",
             ("The shelter in Bergen has one called Pixel",),
             verdict="quoted_or_supposed",
-            because="she only thinks about it",
+            because="she is only thinking about it",
         ),
     ),
     "2026-02-20 home": (

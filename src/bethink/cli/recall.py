@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 app = typer.Typer()
 
-SEVERAL = {"space": repeatable("NAME", "Space. Repeat to search several together.  [default: of this repository]")}
+SEVERAL = {"space": repeatable("NAME", "Space. Repeat to search several together.  [default: this repository's]")}
 _WIDTH = 100
 _NAMED = 3
 _LEVELS = ("high", "fair", "weak")
 
-AsOf = Annotated[str | None, typer.Option("--as-of", metavar="DATE", help="Answer from what was known at this time.")]
+AsOf = Annotated[str | None, typer.Option("--as-of", metavar="DATE", help="Search memory as of this date.")]
 
 
 @command(app, without=NO_SPACE, more={**NARROWING, **SEVERAL})
@@ -86,7 +86,7 @@ def _parse_certainty(word: str | None) -> "Certainty | None":
 @command(app, without=NO_SPACE, more={**NARROWING, **SEVERAL})
 async def context(
     ctx: CommandContext,
-    question: Annotated[str, typer.Argument(help="Topic of the prompt, if it is known.")] = "",
+    question: Annotated[str, typer.Argument(help="Topic of the prompt, if known.")] = "",
     *,
     budget: Annotated[int | None, typer.Option(metavar="TOKENS", help="Maximum size of the block.", min=1)] = None,
     as_of: AsOf = None,

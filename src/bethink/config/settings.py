@@ -48,7 +48,7 @@ _OWN_NAMES = {
     "learning.artifacts_dir": "artifacts_dir", "learning.verify_claims": "verify_claims",
     "learning.verify_model": "verify_model", "learning.time_zone": "time_zone", "learning.review_flags": "review_flags",
 }  # fmt: skip
-"""Settings whose flat names are not their group and field."""
+"""Settings whose flat names differ from `GROUP_FIELD`."""
 _DATABASE = "database"
 _POSITIVE = (
     "model_window", "model_timeout", "worker_interval", "worker_batch", "worker_concurrency", "worker_lease",
@@ -116,7 +116,7 @@ class Settings:
     log: LogSettings = field(default_factory=LogSettings)
     """Logging to stderr."""
     agents: Mapping[str, AgentSettings] = field(default_factory=dict[str, AgentSettings])
-    """Settings of single agents."""
+    """Settings of individual agents."""
     origins: Mapping[str, str] = field(default_factory=dict[str, str], compare=False)
     """Source of each value."""
 
@@ -127,7 +127,7 @@ class Settings:
                 raise ConfigurationError(f"`{group}` must be a {kind.__name__}.", hint=hint)
         values = cast("dict[str, Any]", flat_values(self))
         if self.max_history_len < 1:
-            raise ConfigurationError(f"`max_history_len` is {self.max_history_len}, below 1.", hint="Use 1 or more.")
+            raise ConfigurationError(f"`max_history_len` is {self.max_history_len}.", hint="Use 1 or more.")
         for name in _POSITIVE:
             if values[name] <= 0:
                 raise ConfigurationError(f"`{name}` must be above 0.", hint="Use a positive number, or omit it.")
@@ -177,7 +177,7 @@ class Settings:
         Args:
             file: TOML file (default: the one named by BETHINK_CONFIG).
             environ: Variables to read instead of those of this process.
-            arguments: Single settings, by name.
+            arguments: Individual settings, by name.
 
         Raises:
             ConfigurationError: for an unknown setting or an invalid value.
@@ -307,7 +307,7 @@ def _load_file(path: Path) -> dict[str, object]:
     try:
         return tomllib.loads(path.expanduser().read_text(encoding="utf-8"))
     except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigurationError(f"Cannot read {path}: {error}.", hint="Check the path and its TOML.") from error
+        raise ConfigurationError(f"Cannot read {path}: {error}.", hint="Check the path and the TOML syntax.") from error
 
 
 def _flat(tree: Mapping[str, object], origin: str) -> dict[str, object]:

@@ -49,7 +49,7 @@ _SILENT = {"tracing": False, "metrics": False, "logs": False}
 _SHUTDOWN_SECONDS = 30
 """Seconds for requests to finish when the server stops."""
 _CONNECTION_FACTOR = 4
-"""Maximum connections as a multiple of `max_concurrency`, within the limit of open files."""
+"""Maximum connections as a multiple of `max_concurrency`, within the open-file limit."""
 _BACKLOG = 256
 """Maximum connections that wait to be accepted. Each is an open file."""
 _MAX_HEAD = 32_768
@@ -64,7 +64,7 @@ _ABOUT = (
 
 
 Mount = Callable[[FastAPI, Context, Memory], AbstractAsyncContextManager[None] | None]
-"""Adds routes to a server, such as `add_web_ui` of `bethink.web.mount`. The server enters its result while it runs."""
+"""Adds routes to an app, such as `add_web_ui` from `bethink.web.mount`. The server enters its result while it runs."""
 
 
 def create_app(
@@ -74,9 +74,9 @@ def create_app(
     tracer_provider: TracerProvider | None = None,
     mounts: Sequence[Mount] = (),
 ) -> FastAPI:
-    """Create the server of a memory. It opens the memory when it starts and closes it when it stops.
+    """Create the server for a memory. It opens the memory when it starts and closes it when it stops.
 
-    `mounts` add routes next to `/v1`: `[add_web_ui]` of `bethink.web.mount` is the web UI at `/ui`.
+    `mounts` add routes next to `/v1`: `[add_web_ui]` from `bethink.web.mount` adds the web UI at `/ui`.
 
     Raises:
         DatabaseUnavailableError: for a memory on a remote server, or one that is disabled.
@@ -111,7 +111,7 @@ def create_app(
 
 
 def health_app(memory: Memory, *, options: ServerOptions | None = None) -> FastAPI:
-    """Create a server with only health and metrics, for an open memory. Raises as `create_app` does."""
+    """Create a server with only health and metrics, for an open memory. Raises the same errors as `create_app`."""
     context = _context(memory, options or ServerOptions(), None)
     app = _create_base_app(context, openapi_url=None)
     add_health(app, context)
@@ -200,7 +200,7 @@ def _address(host: str, port: int) -> str:
 def uvicorn_server(
     app: FastAPI, *, host: str, port: int, ready: Callable[[str], None] | None = None, embedded: bool = False
 ) -> uvicorn.Server:
-    """Return the server of an app. Slow and incomplete requests need a proxy: see docs/howto/server.md.
+    """Return the server for an app. Use a proxy against slow and incomplete requests: see docs/howto/server.md.
 
     With `embedded`, the server runs in the event loop of a program that handles signals itself.
     """
@@ -235,7 +235,7 @@ def serve(
     terse: bool = False,
     workers: int = 1,
 ) -> None:
-    """Serve the memory of the settings until a stop signal. Accepted requests are finished first.
+    """Serve the configured memory until a stop signal. Accepted requests are finished first.
 
     `ready` is called with the address when the server listens; by default, the address is logged. `terse` logs only
     errors, as readable lines. With several `workers`, that many processes share the address, and the limits apply to
@@ -265,7 +265,7 @@ def _log_to_stderr(settings: Settings, *, terse: bool) -> None:
 
 
 def _tune_garbage_collector() -> None:
-    """Exclude permanent objects from garbage collection and run it less often. It saves 7 % of a recall."""
+    """Exclude permanent objects from garbage collection and run it less often. This makes a recall 7% faster."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(*_GC_THRESHOLDS)

@@ -35,7 +35,8 @@ class Turns:
             return ContextBlock()
         session = await self.active()
         build_context = self._space.context if session is None else session.context
-        return await build_context(question, budget=self._tokens)
+        # Frameworks show replies as they stream, before labels could be stripped.
+        return await build_context(question, budget=self._tokens, citations=False)
 
     async def store(self, messages: Sequence[Message]) -> None:
         """Store messages in one transaction, even if the framework cancels the turn."""

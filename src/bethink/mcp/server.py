@@ -1,4 +1,4 @@
-"""Builds the MCP server of a memory: tools, resources and a prompt, limited by the caller's grant."""
+"""Builds the MCP server for a memory: tools, resources and a prompt, limited by the caller's grant."""
 
 import inspect
 import logging
@@ -60,8 +60,8 @@ def make_server(memory: Memory, *, grant: Callable[[], Grant], name: str = "beth
 
     Args:
         memory: The memory to serve.
-        grant: Called for every request. Returns the space and permissions of the caller. Tools without permission
-            are not listed, and calls to them are rejected.
+        grant: Called for every request. Returns the space and permissions of the caller. Tools that the caller may
+            not use are not listed, and calls to them are rejected.
         name: Name of the server for clients.
     """
     specs = {spec.body.__name__: spec for spec in _tools(memory, grant)}
@@ -138,7 +138,7 @@ class MemoryServer(Server):
 
     @guard.request
     async def list_resources(self) -> list[Resource]:
-        """List the first documents of the space by path, without titles, which nothing here would mark as data."""
+        """List the first documents of the space by path, without titles, which would not be marked as data."""
         grant = self._grant()
         if not grant.may_read:
             return []
@@ -261,7 +261,7 @@ def _is_redundant(name: str, value: Any) -> bool:
 
 @contextmanager
 def _preserve_logging() -> Generator[None]:
-    # Creating a server configures the root logger, which should stay under control of the process.
+    # Creating a server configures the root logger, which should stay under the control of the process.
     root = logging.getLogger()
     handlers, level = root.handlers[:], root.level
     try:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from bethink.errors import InvalidRequestError
 from bethink.host.codec import adapter
 from bethink.mcp.results import IndexEntry, MemoryIndex
-from bethink.memory.recall.context import NOTE
+from bethink.memory.recall.context_lines import NOTE
 from bethink.model.facts import Evidence, Fact
 from bethink.model.framing import add_frame, inert, label_of, remove_frames
 from bethink.model.moments import EPOCH, iso

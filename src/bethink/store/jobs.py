@@ -32,7 +32,7 @@ def queue(tx: Tx, *, space: str, kind: JobKind, key: str, watermark: int) -> Non
 
 
 def ensure_space(tx: Tx, *, space: str) -> None:
-    """Create a space at its first use and queue its indexing: spaces are listed by their jobs."""
+    """Create a space on first use and queue its indexing: spaces are listed by their jobs."""
     if tx.run("ensure_space", space=space, shard=shard_for(space), now=tx.now):
         queue(tx, space=space, kind=JobKind.INDEX, key=SPACE_KEY, watermark=0)
 
@@ -52,7 +52,7 @@ def lease_jobs(
     tried_first: bool = False,
     space: str | None = None,
 ) -> list[Lease]:
-    """Lease jobs that are due, in one or all spaces, for a `duration`. Each lease has a higher token than all before.
+    """Lease jobs that are due, in one or all spaces, for a `duration`. Tokens increase with each lease.
 
     A job that was tried before is leased alone: if it kills its worker, no other job is affected.
     """
@@ -74,7 +74,7 @@ def lease_job(tx: Tx, *, space: str, kind: JobKind, key: str, worker: str, durat
 
 
 def due(tx: Tx, *, kind: JobKind, limit: int) -> list[tuple[str, str, int]]:
-    """Return space, key and last token of jobs that can be leased, the longest due first."""
+    """Return space, key and last token of jobs that can be leased, longest overdue first."""
     rows = tx.all("list_due", kind=kind, now=tx.now, limit=limit)
     return [(row["space_id"], row["key"], row["token"]) for row in rows]
 
@@ -85,7 +85,7 @@ def any_due(tx: Tx, *, kind: JobKind) -> bool:
 
 
 def any_of(tx: Tx, *, kinds: Iterable[JobKind], include_quoted: bool) -> bool:
-    """Return whether there is a job of some kinds to lease, a session to check, or one that was only quoted."""
+    """Return whether any job of these kinds is due, or any session needs a check or was only quoted."""
     return (
         any(any_due(tx, kind=kind) for kind in kinds)
         or bool(idle_sessions(tx, kind=JobKind.EXTRACT, limit=1))
@@ -100,7 +100,7 @@ def idle_sessions(tx: Tx, *, kind: JobKind, limit: int, space: str | None = None
 
 
 def set_idle_check(tx: Tx, *, space: str, kind: JobKind, key: str, due: datetime | None) -> None:
-    """Schedule the next check, or with None no further check."""
+    """Schedule the next check. None cancels further checks."""
     tx.run("settle_quiet", space=space, kind=kind, key=key, due=due)
 
 
@@ -205,7 +205,7 @@ def cancel_forgotten(tx: Tx, *, space: str, sessions: list[str]) -> None:
 
 
 def spaces(tx: Tx, *, limit: int, after: str) -> list[str]:
-    """Return the names of non-empty spaces, in order, after one."""
+    """Return the names of non-empty spaces in order, starting after `after`."""
     return [row["space_id"] for row in tx.all("list_spaces", limit=limit, after=after)]
 
 
@@ -215,7 +215,7 @@ def marked_sessions(tx: Tx, *, limit: int) -> list[tuple[str, str]]:
 
 
 def note_quoted(tx: Tx, *, space: str, session_id: str, start: int) -> None:
-    """Record the number after which a session was only quoted. Later calls keep the first number."""
+    """Record the message number after which a session was only quoted. Later calls keep the first number."""
     tx.run("note_quoted", space=space, kind=JobKind.EXTRACT, key=session_id, start=start)
 
 
@@ -227,7 +227,7 @@ def quoted_sessions(tx: Tx, *, limit: int, space: str | None = None) -> list[tup
 
 
 def take_quoted(tx: Tx, *, space: str, session_id: str) -> int | None:
-    """Return and clear the record after which a session was only quoted, or None."""
+    """Return and clear the message number after which a session was only quoted, or None."""
     key = {"space": space, "kind": JobKind.EXTRACT, "key": session_id}
     row = tx.first("find_quoted", **key)
     if row is None:
@@ -262,7 +262,7 @@ def counts(tx: Tx) -> dict[JobKind, dict[JobStatus, int]]:
 
 
 def overdue(tx: Tx, *, kind: JobKind, before: datetime) -> tuple[int, int]:
-    """Count the jobs that were due before a time and are not leased, and expired leases: up to 1,000 of a kind."""
+    """Count unleased jobs that were due before a time, and expired leases, up to 1,000 per kind."""
     row = tx.first("count_overdue", kind=kind, before=before, limit=_MAX_OVERDUE)
     return (0, 0) if row is None else (row["count"], row["abandoned"])
 

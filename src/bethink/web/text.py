@@ -17,7 +17,7 @@ _HIDDEN = re.compile(
 )
 _MARKS = re.compile(r"^[ \t]*(?:(#{1,6})|[-*])[ \t]+", re.MULTILINE)
 _JOINERS = "\u200c\u200d"
-_KINDS = {"succeeded_no_output": "succeeded without output"}
+_KINDS = {"succeeded_no_output": "succeeded without output", "quoted_or_supposed": "quoted or hypothetical"}
 
 
 def visible_text(text: str | None, max_length: int = 0) -> Markup:

@@ -72,7 +72,7 @@ class _DueItems:
         return None
 
     def advance(self) -> None:
-        """Continue after the last batch, which is deleted."""
+        """Continue after the last batch, which has been deleted."""
         self._position = self._last_position
 
     def all_steps(self, tx: Tx) -> list[Step]:
@@ -221,7 +221,7 @@ class RetentionService:
     async def sweep_next(self) -> int:
         """Sweep the next spaces, except those under a legal hold. Returns the number of erasures.
 
-        A turn ends after a number of erasures, and the next one continues there.
+        A turn ends after `_MAX_ERASURES` erasures, and the next turn continues from there.
         """
         start, count = self._after, 0
         names = await self._database.transact(lambda tx: jobs.spaces(tx, limit=_SPACES, after=start), read_only=True)

@@ -1,4 +1,4 @@
-"""Deletes as a recorded operation: first a tombstone, then confirmation by every sink, then a receipt."""
+"""Deletes data as a recorded operation: first a tombstone, then confirmation by every sink, then a receipt."""
 
 import getpass
 from collections.abc import Callable, Sequence
@@ -134,7 +134,7 @@ class ForgetService:
             await self._database.transact(body, space=space)
         except _RolledBack as rolled_back:
             return rolled_back
-        raise AssertionError  # the transaction never ends otherwise
+        raise AssertionError  # unreachable: the transaction always raises
 
     def _attempt(self, tx: Tx, request: ForgetRequest, *, space: str) -> tuple[Sequence[Step], Deletion]:
         if request.only is not None:
@@ -174,7 +174,7 @@ class ForgetService:
         erasures.add_tombstones(tx, names, space=space, erasure_id=erasure_id, at=tx.now)
 
     async def _carry_out(self, space: str, erasure_id: str, first: Step | None) -> Deletion:
-        """Delete the rows, then the data outside of the database. Raises `NotFoundError` if there was nothing."""
+        """Delete the rows, then the data outside the database. Raises `NotFoundError` if nothing was deleted."""
         try:
             deletion = await self._settler.remove(space, erasure_id)
         except LegalHoldError:  # placed since the erasure was recorded: nothing was deleted
@@ -196,7 +196,7 @@ class ForgetService:
             if self._files_folder:
                 await clear_files(self._files_folder, space)
             return await self._settler.settle(space, erasure_id)
-        raise AssertionError  # a shielded scope is not left otherwise
+        raise AssertionError  # unreachable: the shielded block always returns
 
     async def finish(self) -> int:
         """Finish every interrupted erasure, in any space. Return the number of settled erasures."""

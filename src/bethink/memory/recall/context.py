@@ -9,13 +9,13 @@ from typing import NamedTuple
 
 from bethink.base.frozen import frozen
 from bethink.extend import Tokens
-from bethink.memory.recall.context_lines import NOTE, line_of, one_line, start_of, write_block
+from bethink.memory.recall.context_lines import frame_sections, line_of, one_line, start_of, write_block
 from bethink.memory.recall.duplicates import meaning_of, new_lines, stems_in
 from bethink.memory.recall.truth import current_sessions
 from bethink.memory.recall.tuning import TUNING
 from bethink.model.facts import SourceMessage
 from bethink.model.filters import Filter
-from bethink.model.framing import add_frame, label_of
+from bethink.model.framing import label_of
 from bethink.model.kinds import FactKind
 from bethink.model.moments import EPOCH, from_micros, to_micros
 from bethink.model.recall import ContextBlock, Match
@@ -72,7 +72,9 @@ def context_sources(tx: Tx, *, space: str, as_of: datetime | None, only: Filter 
     )
 
 
-def build_block(sources: ContextSources, answers: Sequence[Match], *, budget: int, tokens: Tokens) -> ContextBlock:
+def build_block(
+    sources: ContextSources, answers: Sequence[Match], *, budget: int, tokens: Tokens, citations: bool
+) -> ContextBlock:
     """Build a block: answers, preferences, pinned and known facts, coming events, notes, documents, sessions."""
     answer_refs = {item.ref for item in answers}
     answers = [item for item in answers if item.replaced_by not in answer_refs]
@@ -84,8 +86,9 @@ def build_block(sources: ContextSources, answers: Sequence[Match], *, budget: in
             superseded={**sources.superseded, **superseded},
             confidential=confidential_answers.union(sources.confidential),
         ),
-        budget=budget - tokens.count(add_frame("", note=NOTE)),
+        budget=budget - tokens.count(frame_sections("", citations=citations)),
         tokens=tokens,
+        citations=citations,
     )
     preferences = sorted(filter(_is_instruction, sources.facts), key=lambda fact: (-fact.at, fact.ref.parts))
     others = [fact for fact in sources.facts if not _is_instruction(fact)]
@@ -109,7 +112,7 @@ def build_block(sources: ContextSources, answers: Sequence[Match], *, budget: in
         builder.add_section(section.heading, texts, until=1 - reserved)
     if not builder.items:
         return ContextBlock()
-    text = write_block(builder.items, space=sources.space)
+    text = write_block(builder.items, space=sources.space, citations=citations)
     digest = hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
     return ContextBlock(text=text, tokens=tokens.count(text), items=tuple(builder.items), digest=digest)
 
@@ -131,8 +134,9 @@ class _Line(NamedTuple):
 class _BlockBuilder:
     """Builds a block. Each line is added once, and only within the budget."""
 
-    def __init__(self, sources: ContextSources, *, budget: int, tokens: Tokens) -> None:
+    def __init__(self, sources: ContextSources, *, budget: int, tokens: Tokens, citations: bool) -> None:
         self._budget = max(1, budget)
+        self._citations = citations
         self._tokens = tokens
         self._sources = sources
         self._spent = 0
@@ -213,7 +217,8 @@ class _BlockBuilder:
         line = self._lines.get(id(text))  # stays unique: the line keeps a reference to the text
         if line is None:
             item = self._item(text)
-            cost = self._tokens.count(line_of(item, space=self._sources.space)) + 1
+            text_of_line = line_of(item, space=self._sources.space, citations=self._citations)
+            cost = self._tokens.count(text_of_line) + 1
             line = self._lines[id(text)] = _Line(text, replace(item, tokens=cost))
         return line
 

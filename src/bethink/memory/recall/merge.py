@@ -111,7 +111,7 @@ class ContextMerge(Merge[ContextRequest, ContextBlock]):
                 continue
             for item in items:
                 chosen.add(item)
-            texts.append(write_block(items, space=space))
+            texts.append(write_block(items, space=space, citations=self._request.citations))
             tokens += block.tokens - sum(item.tokens for item in block.items) + sum(item.tokens for item in items)
         text = "\n\n".join(texts)
         digest = hashlib.blake2b(text.encode(), digest_size=16).hexdigest() if text else ""

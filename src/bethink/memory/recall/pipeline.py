@@ -62,7 +62,7 @@ class PreparedQuestion:
     survey: Survey | None = None
     note: str | None = None
     parsed: dict[tuple[str, str | None], ParsedQuestion] | None = None
-    """A cache of parsed questions, for several questions at once: the same one may be asked as of many days."""
+    """A cache of parsed questions, for batches: the same question may be asked for many dates."""
 
 
 @frozen
@@ -122,7 +122,7 @@ class Pipeline:
         return self._choose(request, prepared, ranking, ranked, max_item_tokens), more
 
     async def answer_all(self, space: str, requests: Sequence[RecallRequest]) -> list[RecallResult]:
-        """Answer several questions, and record nothing. Without an embedder, some share a transaction and a survey."""
+        """Answer several questions, and record nothing. Without an embedder, batches share a transaction."""
         if self.embedder is not None:
             return [await self.answer(space, request) for request in requests]
         answers: list[RecallResult] = []
@@ -295,7 +295,7 @@ _EMPTY_NOTES = {
     Fate.QUESTION: "The only match is the same question, asked earlier.",
     Fate.UNRELATED: NO_MATCH,
 }
-"""The notes if no match is shown, the reason closest to an answer first."""
+"""Notes for a result without matches. The first reason that applies is used."""
 
 
 def _empty_note(request: RecallRequest, ranking: Ranking, candidates: Sequence[Candidate], caveat: str | None) -> str:

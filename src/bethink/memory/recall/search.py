@@ -67,7 +67,9 @@ class Searcher:
             answers = answer.items
         else:
             sources = await self._database.transact(read_in_session, space=space, read_only=True)
-        context_block = build_block(sources, answers, budget=budget, tokens=self._pipeline.tokens)
+        context_block = build_block(
+            sources, answers, budget=budget, tokens=self._pipeline.tokens, citations=request.citations
+        )
         if context_block and request.session_id is not None:
             await context_log.record(
                 self._database,

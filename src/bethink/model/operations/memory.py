@@ -63,11 +63,11 @@ class _LoggedRequest(FilteredRequest):
     """Base class of requests whose result is recorded in the context log if `session_id` is set."""
 
     budget: Budget | None = None
-    """Maximum number of tokens of the result (default: no limit in `recall`, 2,000 in `context`)."""
+    """Maximum number of tokens in the result (default: no limit in `recall`, 2,000 in `context`)."""
     as_of: Moment | None = None
     """Point in time to read memory at (default: now). A date means the end of that day."""
     session_id: Name | None = None
-    """Id of the requesting session. The context log records the result, and the question itself is not a match."""
+    """Id of the requesting session. The context log records the result, and the question itself is excluded."""
 
     def retry(self, declared: Retry) -> Retry:
         """Return ONCE if the context log records the result, because a second call adds a second entry."""
@@ -131,6 +131,9 @@ class ContextRequest(_LoggedRequest):
 
     question: Question = ""
     """Topic of the prompt, such as the user's message. Matches are added to the block."""
+    citations: bool = True
+    """Whether the lines have labels for the model to cite (default True). Pass False if nothing strips them from
+    replies."""
 
 
 @frozen
@@ -287,7 +290,7 @@ CONTEXT: Operation[ContextRequest, ContextBlock] = Operation(
     "space.context", ContextRequest, ContextBlock, f"POST {_SPACE}/context", READ, Retry.SAFE,
     "Build the memory block for a prompt.",
     span_name=SpanName.SEARCH, positional=("question",),
-    details="The block is byte-identical until memory changes. Build one when a session starts or was compacted.",
+    details="The block is byte-identical until memory changes. Build one when a session starts or is compacted.",
 )  # fmt: skip
 EXPLAIN: Operation[ExplainRequest, Lineage] = Operation(
     "space.explain", ExplainRequest, Lineage, f"GET {_SPACE}/memories/{{ref}}", READ, Retry.SAFE,

@@ -42,13 +42,13 @@ class FilteredRequest(Request):
     origin: Annotated[tuple[OriginFilter, ...], Length(1, 100)] | None = None
     """Origins: `user`, `assistant`, `document`, `import`, `memory`, `tool` or `tool:NAME` (default: any)."""
     tags: Tags = ()
-    """Tags that items must all have."""
+    """Tags that every item must have."""
     agent: Name | None = None
     """Agent of the sessions (default: any)."""
     conversation: Conversation | None = None
     """Name of the conversation (default: any)."""
     speaker: Name | None = None
-    """Name of the speaker of messages, and of the sources of facts (default: any)."""
+    """Speaker of a message, or of a fact's source messages (default: any)."""
     since: Since | None = None
     """Earliest time of items (default: no limit). A date means the start of that day."""
     until: Moment | None = None

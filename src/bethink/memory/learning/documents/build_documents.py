@@ -89,7 +89,7 @@ def overviews(knowledge: Knowledge) -> "dict[str, tuple[DocumentDraft, tuple[Doc
     return {
         CONSOLIDATED: (_draft(CONSOLIDATED, "Consolidated memory", "A short overview."), sessions),
         MEMORY: (
-            _draft(MEMORY, "Memory", "Everything that is known.", memory_text(facts, memories)),
+            _draft(MEMORY, "Memory", "All facts and sessions.", memory_text(facts, memories)),
             (*sessions, *fact_sources),
         ),
         SUMMARY: (

@@ -26,7 +26,7 @@ from bethink.store import jobs, learning, sessions
 from bethink.store.db import Database, Tx
 
 EXTRACTOR = "2"
-"""The version of the code that turns an answer into facts. A new version may learn a session again."""
+"""The version of the code that turns an answer into facts. A new version may learn from a session again."""
 
 PROMPT = "extract-2"
 REVIEW_FLAGS = ("health", "money", "credential", "child", "doubtful")
@@ -74,7 +74,7 @@ class Extractor:
         return await self._apply(lease, work, await self.extract(self.model, work, account))
 
     async def extract(self, model: Model, work: reading.ExtractionInput, account: Account) -> Extraction:
-        """Ask for the claims of a session and for a second pass over them, and judge them. Raises `ModelError`."""
+        """Extract claims from a session, verify them in a second pass, and judge them. Raises `ModelError`."""
         own = sorted(work.rules.kinds)
         asker = Asker(
             redactor=self.redactor, prices=self.prices, account=account, prompt=self.prompt, own_kinds=own
@@ -100,7 +100,7 @@ class Extractor:
     async def fail(
         self, lease: Lease, *, status: JobStatus, delay: timedelta, attempts: int | None, error: str
     ) -> None:
-        """Finish a failed lease. If new messages came in the meantime, the job is retried at once."""
+        """Finish a failed lease. If new messages have arrived since, the job is retried at once."""
 
         def body(tx: Tx) -> None:
             sessions.find(tx, space=lease.space, session_id=lease.key, lock=True)
@@ -116,7 +116,7 @@ class Extractor:
 
     async def _begin(self, lease: Lease) -> reading.ExtractionInput:
         budget = None if self.model is None else self.budget(self.model)
-        if self.model is not None:  # messages that were only quoted so far are learned from, too
+        if self.model is not None:  # also learn from messages that were only quoted so far
             await self.database.transact(
                 lambda tx: learning.start_over(tx, space=lease.space, session_id=lease.key), space=lease.space
             )
@@ -129,7 +129,7 @@ class Extractor:
         )
 
     async def _first(self, model: Model, asker: Asker, work: reading.ExtractionInput) -> _ModelAnswer:
-        """Return the extraction, recorded or requested now."""
+        """Return the recorded extraction, or request it now."""
         if work.recorded:
             return _ModelAnswer(work.recorded[0], work.model)
         content, name = await asker.ask_claims(
@@ -140,7 +140,7 @@ class Extractor:
     async def _verdicts(
         self, asker: Asker, work: reading.ExtractionInput, readable_claims: Sequence[second.CheckedClaim]
     ) -> list[second.Verdict] | None:
-        """Return the verdict of the second pass on each claim, recorded or requested now; None without a reader."""
+        """Return the recorded verdict on each claim, or request it now. Return None without a reader."""
         if self.reader is None:
             return None
         if not readable_claims:
@@ -161,7 +161,7 @@ class Extractor:
         readable_claims: Sequence[second.CheckedClaim],
         verdicts: Sequence[second.Verdict],
     ) -> list[second.Verdict]:
-        """Reread confirmed claims that code doubts: both readings must agree."""
+        """Verify confirmed claims again if a code check doubts them: both passes must agree."""
         doubted = [
             checked for checked in readable_claims if checked.doubt and verdicts[checked.claim.position].reason is None
         ]
