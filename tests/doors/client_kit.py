@@ -25,7 +25,9 @@ T = TypeVar("T")
 
 def connected(target: str, *, key: str = "") -> bethink.Memory:
     """A memory that does nothing by itself."""
-    return bethink.connect(target, api_key=key, redactor=Quiet(), learn_in_background=False)
+    if target.startswith("http"):  # the server has these settings
+        return bethink.connect(target, api_key=key)
+    return bethink.connect(target, redactor=Quiet(), learn_in_background=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,7 +19,7 @@ def addresses(superuser_dsn: str) -> dict[str, str]:
 def test_shards_are_added_listed_and_drained_and_a_space_moves(addresses: dict[str, str]) -> None:
     at = ("--database", addresses["shards"])
     assert run("admin", "shards", "list", *at).code == 0
-    assert run("admin", "shards", "add", "a", addresses["a"], *at).out == "added a with 0 spaces\n"
+    assert run("admin", "shards", "add", "a", addresses["a"], *at).out == "Added a with 0 spaces.\n"
     assert run("admin", "shards", "add", "b", addresses["b"], "--capacity", "2", *at).code == 0
     assert run("add", "I live in Bergen.", "--space", "ida", *at).code == 0
     assert run("admin", "spaces", *at).out.split()[-1] == "ida"

@@ -344,8 +344,8 @@ async def test_a_name_with_parts_of_a_path_is_only_a_name(alice: bethink.Space, 
 @pytest.mark.parametrize(
     ("given", "why"),
     [
-        ({}, "either text or data"),
-        ({"text": TEA, "data": b"x"}, "either text or data"),
+        ({}, "takes one of `text` and `data`"),
+        ({"text": TEA, "data": b"x"}, "takes one of `text` and `data`"),
         ({"text": ""}, "contains no text"),
         ({"text": "half of \ud83d a character"}, "half of a character"),
         ({"text": "a" * 2_000_001}, "length of 0 to 2,000,000"),

@@ -80,7 +80,7 @@ async def test_legal_hold_blocks_every_deletion(
     before = await held(memory, database)
 
     with pytest.raises(
-        LegalHoldError, match=r"'alice' is under a legal hold since 2023-11-14, placed by kari: case 12"
+        LegalHoldError, match=r"'alice' has been under a legal hold since 2023-11-14, placed by kari: case 12"
     ):
         await ERASES[how](memory.space("alice"), session)
 

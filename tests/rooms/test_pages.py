@@ -239,7 +239,7 @@ async def test_page_with_a_replaced_fact_is_rewritten(life: Life) -> None:
     model = await consolidated(life, turn(again))
 
     assert (
-        "<page ~/memory/home> (rests on something that no longer holds)\nUser lives in Oslo." in model.calls[0].prompt
+        "<page ~/memory/home> (based on a fact that is no longer valid)\nUser lives in Oslo." in model.calls[0].prompt
     )
     home_page = (await whole_tree(life.docs))["~/memory/home"]
     assert home_page.body == "User lives in Bergen."

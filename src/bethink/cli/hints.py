@@ -1,13 +1,13 @@
 """Commands in hints: each repeats the options that select a space and a database, so that it can be run as printed."""
 
 import re
-import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bethink.cli.target import is_server
 from bethink.config.masking import mask_secrets
 
+_PLAIN = re.compile(r"[\w@%+=:,./-]+", re.ASCII)
 _COMMAND = re.compile(r"(?<!that )'(bethink [^'\n]+)'")  # not a file that a command wrote
 
 
@@ -23,12 +23,17 @@ def _with_options(command: str, options: Mapping[str, Sequence[str]]) -> str:
     if "--api-key" not in accepted and any(map(is_server, options.get("--database", ()))):
         return command  # it runs where the server runs, with options of its own
     words = [
-        f"{flag} {shlex.quote(mask_secrets(value))}"
+        f"{flag} {_quote(mask_secrets(value))}"
         for flag, values in options.items()
         if flag in accepted and flag not in command.split() and (len(values) == 1 or accepted[flag].multiple)
         for value in values
     ]
     return " ".join([command, *words])
+
+
+def _quote(value: str) -> str:
+    """Return a value as a shell word. Double quotes, because a hint puts the whole command into single ones."""
+    return value if _PLAIN.fullmatch(value) else '"' + re.sub(r'([\\"$`])', r"\\\1", value) + '"'
 
 
 def _accepted(words: list[str]) -> dict[str, Any]:
