@@ -99,3 +99,8 @@ def process(home: Path, *words: str, **more: Any) -> "subprocess.Popen[str]":
     given.setdefault("env", environment(home))
     command = [sys.executable, "-m", "bethink", *words]
     return subprocess.Popen(command, text=True, cwd=home, **given)
+
+
+def quoted(value: str) -> str:
+    """Return a value as hints print it: in double quotes if a shell would read part of it."""
+    return f'"{value}"' if "?" in value else value

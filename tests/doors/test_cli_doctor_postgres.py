@@ -38,8 +38,8 @@ def test_a_server_with_two_roles_passes_every_check(runner: str) -> None:
     found = checks("--database", runner)
 
     assert {name: found[name]["ok"] for name in NAMES} == dict.fromkeys(NAMES, True)
-    assert found["pooler"]["result"] == "none"
-    assert "tried with 0.5 s: it ended after" in str(found["deadlines"]["result"])
+    assert found["pooler"]["detail"] == "none"
+    assert "tested with 0.5 s: it ended after" in str(found["deadlines"]["detail"])
 
 
 def test_a_role_that_owns_the_tables_is_named_with_what_to_do(owner: str) -> None:
@@ -54,7 +54,7 @@ def test_a_pooler_is_named_and_deadlines_hold_behind_it(owner: str) -> None:
     with pgbouncer.pooling(owner) as pooler:
         found = checks("--database", pooler.through(owner))
 
-    assert str(found["pooler"]["result"]).startswith("a pooler")
+    assert str(found["pooler"]["detail"]).startswith("a pooler")
     assert (found["timeouts"]["ok"], found["deadlines"]["ok"]) == (True, True)
 
 

@@ -32,7 +32,7 @@ def test_shards_are_added_listed_and_drained_and_a_space_moves(addresses: dict[s
 
     assert "1 space moved" in run("admin", "shards", "drain", "a", "--yes", *at).out
     listed = run("admin", "shards", "list", "--json", *at).data
-    assert [(each["name"], each["state"], each["spaces"], each["weight"]) for each in listed["shards"]] == [
+    assert [(each["name"], each["state"], each["spaces"], each["capacity"]) for each in listed["shards"]] == [
         ("a", "draining", 0, 1),
         ("b", "open", 1, 2),
     ]
@@ -49,4 +49,4 @@ def test_wrong_use_of_shards_is_reported(addresses: dict[str, str]) -> None:
     migrate = run("data", "migrate", "--check", *at)
     assert (migrate.code, "has several" in migrate.err) == (4, True)
     backup = run("data", "backup", "all.backup", *at)
-    assert (backup.code, "no backup of its own" in backup.err) == (4, True)
+    assert (backup.code, "does not support backups" in backup.err) == (4, True)

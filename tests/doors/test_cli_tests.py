@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import bethink
 import bethink.sync
 from bethink.model.refs import RefKind
-from tests.doors.cli_kit import items, ok, run
+from tests.doors.cli_kit import items, ok, quoted, run
 from tests.doors.client_kit import serving
 from tests.doors.test_cli_correct import document, fact
 
@@ -192,8 +192,8 @@ def test_correction_becomes_a_test_deleted_with_its_fact(on: list[str], fact: st
     gone = run("forget", "fact:tea:3", "--yes", *on)
     assert gone.out == "Deleted 1 fact and 1 memory test.\n"
     assert (
-        f"1 memory test contains words of it, see 'bethink test remove --space alice --database {on[1]}': {hand}"
-        in gone.err
+        "1 memory test contains words of it, see 'bethink test remove --space alice "
+        f"--database {quoted(on[1])}': {hand}" in gone.err
     )
     assert [each["id"] for each in items("test", "list", *on)] == [hand]
 

@@ -12,7 +12,7 @@ from bethink.model.documents import DocumentDraft
 from bethink.model.working import Event, EventType, Mode
 from bethink.providers.scripted_model import ScriptedModel
 from faults import scripted
-from tests.doors.cli_kit import Done, items, ok, run
+from tests.doors.cli_kit import Done, items, ok, quoted, run
 
 pytestmark = pytest.mark.usefixtures("home")
 
@@ -283,7 +283,7 @@ def test_empty_space_and_empty_list_are_reported(target: str, on: list[str]) -> 
     ok("add", "tea", *on)
     other = ["--database", target, "--space", "alcie"]
 
-    note = f"Space 'alcie' is empty. Run 'bethink admin spaces --database {target}' to list the spaces.\n"
+    note = f"Space 'alcie' is empty. Run 'bethink admin spaces --database {quoted(target)}' to list the spaces.\n"
     assert run("recall", "tea", *other).err == run("context", *other).err == note
     assert "No match." in run("recall", "zebra", *on).err
     for words in (["show"], ["sessions"], ["fact", "list"], ["learn", "jobs"], ["doc", "list"], ["learn", "thread"]):
@@ -313,7 +313,7 @@ def test_not_found_error_names_the_command_that_lists_items(target: str, on: lis
         assert re.search(f"hint: .*{command}", done.err), done.err
     nowhere = run("forget", "--all", "--yes", "--database", target, "--space", "nosuch")
     assert nowhere.code == 3
-    assert f"hint: Run 'bethink admin spaces --database {target}'" in nowhere.err
+    assert f"hint: Run 'bethink admin spaces --database {quoted(target)}'" in nowhere.err
 
 
 def test_one_is_one_and_two_are_many(on: list[str]) -> None:

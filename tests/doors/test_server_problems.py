@@ -61,14 +61,24 @@ def test_stale_error_has_current_version_and_unknown_says_retry() -> None:
 async def test_missing_scope_error_names_the_command_for_a_new_key(tmp_path: Path) -> None:
     async with serving(str(tmp_path / "m.db")) as served:
         for scopes, spaces, path, command in (
-            (["read", "write"], None, "/v1/spaces/alice/forget", "--scope read --scope write --scope erase"),
-            (["read"], ["alice"], "/v1/spaces/alice/remember", "--scope read --scope write --space SPACE"),
-            (["read"], ["alice"], "/v1/learn", "--scope read --scope operate"),
+            (
+                ["read", "write"],
+                None,
+                "/v1/spaces/alice/forget",
+                "NAME --scope read --scope write --scope erase",
+            ),
+            (
+                ["read"],
+                ["alice"],
+                "/v1/spaces/alice/remember",
+                "NAME --scope read --scope write --space SPACE",
+            ),
+            (["read"], ["alice"], "/v1/learn", "bethink doc update --space SPACE`."),
         ):
             key = await served.key_for(*scopes, spaces=spaces)
             refused = await served("POST", path, {}, key=key)
             assert refused.status == 403
-            assert refused.json()["hint"].endswith(f"bethink admin keys create NAME {command}")
+            assert refused.json()["hint"].endswith(command)
 
 
 def test_unexpected_error_hides_its_message() -> None:

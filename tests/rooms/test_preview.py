@@ -147,5 +147,5 @@ async def test_a_preview_needs_a_model_and_money(target: str) -> None:
         with pytest.raises(InvalidRequestError, match="No model"):
             await memory.space("alice").admin.rules.preview(SAID)
     async with connect(target, model=scripted(*CLAIMS), learn_in_background=False, daily_budget=0.0) as memory:
-        with pytest.raises(ConflictError, match="cap"):
+        with pytest.raises(ConflictError, match="daily budget"):
             await memory.space("alice").admin.rules.preview(SAID)

@@ -265,7 +265,7 @@ async def test_a_process_that_does_not_know_the_schema_stops_to_write(new_target
     last = await upgrade(new_target, tmp_path / "m")
 
     with pytest.raises(
-        DatabaseUnavailableError, match=rf"is now {last}, and this process supports {last - 1}.* Upgrade"
+        DatabaseUnavailableError, match=rf"is now {last}, but this process supports {last - 1}.* Upgrade"
     ):
         await session.append(many(1))
 
@@ -280,7 +280,7 @@ async def test_write_fails_after_schema_was_downgraded(old_target: str, marks: P
         session = await memory_on(new).space("alice").session(KEY)
     await scripted(old_target, f"UPDATE schema_now SET version = {BASELINE}")
 
-    with pytest.raises(DatabaseUnavailableError, match="is now 1, and this process supports 3"):
+    with pytest.raises(DatabaseUnavailableError, match="is now 1, but this process supports 3"):
         await session.append(many(1))
     await new.close()
 

@@ -259,7 +259,7 @@ async def test_foreign_database_is_rejected_and_unchanged(tmp_path: Path, tables
     other.close()
     before = path.read_bytes()
 
-    with pytest.raises(ConfigurationError, match=r"not one of Bethink.*Use another file"):
+    with pytest.raises(ConfigurationError, match=r"is not a Bethink database.*Use another file"):
         await opened(path)
     assert path.read_bytes() == before
     assert os.listdir(tmp_path) == ["theirs.db"]

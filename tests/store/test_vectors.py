@@ -256,7 +256,7 @@ async def test_an_index_is_registered_once_and_another_embedder_has_its_own(data
     assert first.status is IndexStatus.FILLING
     second = await index_of(database, "b")
     assert second.id != first.id
-    with pytest.raises(InvalidRequestError, match="an embedder's name"):
+    with pytest.raises(InvalidRequestError, match="embedder name"):
         await database.transact(lambda tx: vectors.register(tx, embedder="", dimension=3))
 
 

@@ -32,7 +32,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "doc diff": ("versions", "Compare two versions of a document."),
     "doc edit": ("correct", "Replace the text of a document."),
     "doc revert": ("versions", "Restore an earlier version of a document."),
-    "doc update": ("worker", "Update documents from what was learned."),
+    "doc update": ("worker", "Update documents from learned facts."),
     "learn rules": ("rules", "Show or set what a space learns."),
     "learn jobs": ("jobs", "List background jobs."),
     "learn thread": ("threads", "Inspect or step through an agent's working memory."),

@@ -169,7 +169,7 @@ class CommandContext:
 
     async def empty_space_note(self, name: str = "") -> str:
         """Return the note for an empty space; nothing for another space."""
-        from bethink.cli.export import is_empty  # noqa: PLC0415 - see above
+        from bethink.cli.empty_space import is_empty  # noqa: PLC0415 - see above
 
         name = name or self.space_name
         if not await is_empty(self.memory.space(name)):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 import typer
 
 from bethink.cli.command import CommandContext, command
+from bethink.cli.empty_space import is_empty
 from bethink.cli.narrowing import NARROWING, narrowing
 from bethink.cli.results import Result, UsageError
 from bethink.cli.sessions import all_sessions
@@ -113,13 +114,6 @@ async def _check_not_empty(space: "Space") -> None:
     if not await is_empty(space):
         return
     raise NotFoundError(f"Space {space.name!r} is empty.", hint="Run 'bethink admin spaces' to list the spaces.")
-
-
-async def is_empty(space: "Space") -> bool:
-    """Return whether a space has no sessions, facts or documents, not even facts that ended or need review."""
-    if await space.sessions.list(limit=1) or await space.facts.history(limit=1):
-        return False
-    return not await space.documents.children()
 
 
 def _sink(output: str) -> AbstractContextManager[TextIO]:

@@ -1,14 +1,19 @@
 """Commands in hints: each repeats the options that select a space and a database, so that it can be run as printed."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
-
-from bethink.cli.target import is_server
-from bethink.config.masking import mask_secrets
 
 _PLAIN = re.compile(r"[\w@%+=:,./-]+", re.ASCII)
 _COMMAND = re.compile(r"(?<!that )'(bethink [^'\n]+)'")  # not a file that a command wrote
+
+
+_find_root: list[Callable[[], Any]] = []
+
+
+def set_root(find: Callable[[], Any]) -> None:
+    """Set the function that returns the top-level command. It is set from there, because it imports all others."""
+    _find_root[:] = [find]
 
 
 def repeat_options(text: str, options: Mapping[str, Sequence[str]]) -> str:
@@ -19,6 +24,9 @@ def repeat_options(text: str, options: Mapping[str, Sequence[str]]) -> str:
 
 
 def _with_options(command: str, options: Mapping[str, Sequence[str]]) -> str:
+    from bethink.cli.target import is_server  # noqa: PLC0415 - most commands print no hint
+    from bethink.config.masking import mask_secrets  # noqa: PLC0415
+
     accepted = _accepted(command.split()[1:])
     if "--api-key" not in accepted and any(map(is_server, options.get("--database", ()))):
         return command  # it runs where the server runs, with options of its own
@@ -38,11 +46,7 @@ def _quote(value: str) -> str:
 
 def _accepted(words: list[str]) -> dict[str, Any]:
     """Return the options of a command by flag; none for a command that does not exist."""
-    from typer.main import get_command  # noqa: PLC0415 - only hints need it
-
-    from bethink.cli.root import app  # noqa: PLC0415 - it imports the commands, which import this
-
-    command: Any = get_command(app)
+    command: Any = _find_root[0]() if _find_root else None
     names = [word for word in words if not word.startswith("-")]
     while (inner := getattr(command, "commands", None)) is not None:
         name = names.pop(0) if names else getattr(command, "default", None)  # a group may run one of its commands

@@ -10,6 +10,7 @@ import typer
 from bethink.cli.catalog import COMMANDS, SECTIONS, listed_groups
 from bethink.cli.command import SHARED_OPTIONS
 from bethink.cli.groups import PLAIN, LazyGroup
+from bethink.cli.hints import set_root
 from bethink.cli.results import ExitCode, Failure, Result, show
 from bethink.cli.terminal import OutputLine, columns, printable, write
 
@@ -55,6 +56,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["--help", "-h"], "max_content_width": 100},
 )
+set_root(lambda: typer.main.get_command(app))
 
 
 @app.callback()

@@ -85,7 +85,7 @@ def register(tx: Tx, *, embedder: str, dimension: int) -> VectorIndex:
 
     Raises `ConfigurationError` if the server does not have pgvector.
     """
-    checked_name(embedder, "an embedder's name")
+    checked_name(embedder, "an embedder name")
     index = _find(tx, embedder, dimension)
     if index is None or index.status is IndexStatus.RETIRED:
         tx.lock_schema()
