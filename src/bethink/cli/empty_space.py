@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from bethink import Space
+    from bethink.api.space import Space
 
 
 async def is_empty(space: "Space") -> bool:
