@@ -334,7 +334,7 @@ async def test_wrong_use_is_refused_with_what_to_do(fleet: Fleet, dsns: dict[str
         await move_space(shards, f"{name}-none", "a")
     with pytest.raises(NotFoundError, match="Shard 'c' does not exist"):
         await move_space(shards, name, "c")
-    with pytest.raises(ConflictError, match="is a shard already"):
+    with pytest.raises(ConflictError, match="is already the shard"):
         await add_shard(shards, "c", dsns["a"])
     with pytest.raises(DuplicateError, match="Shard 'a' already"):
         await add_shard(shards, "a", dsns["a"])
@@ -344,7 +344,7 @@ async def test_wrong_use_is_refused_with_what_to_do(fleet: Fleet, dsns: dict[str
         await shards.directory.add("c", dsns["a"], weight=0)
     with pytest.raises(ConfigurationError, match="is a memory, not a directory"):
         await bethink.connect("shards" + dsns["a"].removeprefix("postgresql")).open()
-    with pytest.raises(DatabaseUnavailableError, match="many shards"):
+    with pytest.raises(DatabaseUnavailableError, match="several shards"):
         memory.backend.local()
     place = await shards.directory.find(name)
     assert place is not None
