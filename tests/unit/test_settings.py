@@ -181,7 +181,7 @@ def test_the_environment_can_name_the_file(file: Path) -> None:
         ("[agents]\nx = 3", "must be a table"),
         ("[agents.x]\nmemory = false", "must be a table"),
         ("[agents.x]\ndata_dir = 3", "wrong type"),
-        ("max_history_len = 0", "below 1"),
+        ("max_history_len = 0", "Use 1 or more"),
         ("[model]\nwindow = 0", "`model_window` must be above 0"),
         ('[model]\nwindow = "x"', "model_window = 'x' .* has the wrong type"),
         ("model = 3", "model = 3 .* has the wrong type.*Use text in quotes"),
