@@ -102,7 +102,8 @@ FULL: list[tuple[Operation[Any, Any], Request]] = [
     (memory.ASK, memory.AskRequest(
         question="tea?", budget=100, as_of=NOON, limit=3, kinds=(RefKind.FACT,), min_certainty=Certainty.FAIR,
         exclude=(Ref(RefKind.FACT, "f1", 1),), timeout=5.0, **NARROW, **_SESSION)),
-    (memory.CONTEXT, memory.ContextRequest(question="tea?", budget=100, citations=False, as_of=NOON, **NARROW, **_SESSION)),
+    (memory.CONTEXT, memory.ContextRequest(
+        question="tea?", budget=100, citations=False, as_of=NOON, **NARROW, **_SESSION)),
     (memory.EXPLAIN, memory.ExplainRequest(ref=Ref(RefKind.MESSAGE, "ses_1", 7), depth=3)),
     (memory.CORRECT, memory.CorrectRequest(ref=Ref(RefKind.FACT, "f1", 1), text="Anna drinks mate.", expires_at=NOON)),
     (memory.MARK_USED, memory.MarkUsedRequest(refs=(Ref(RefKind.FACT, "a:b/c", 2),))),
