@@ -49,6 +49,12 @@ def is_cut_to_110_tokens(answer: Answer) -> object:
     return 0 < answer.tokens <= 110
 
 
+def cites_its_lines(answer: Answer) -> object:
+    """Return whether the text has the label of each line, and the lines, which are the same in both forms."""
+    assert isinstance(answer, ContextBlock)
+    return [f"[^{item.label}]" in answer.text for item in answer.items], lines_by_section(answer)
+
+
 @dataclass(frozen=True)
 class Row:
     """A field, and a value that changes the answer to `QUESTION`."""
@@ -82,6 +88,7 @@ CONTEXT_ROWS = [
     *(Row(row.field, row.value, lines_by_section) for row in FILTERS),
     Row("question", "river hill house", lines_by_section),
     Row("budget", 110, is_cut_to_110_tokens),
+    Row("citations", value=False, view=cites_its_lines),
 ]
 
 
