@@ -68,5 +68,5 @@ class Page(_Continued[T], Sequence[T]):
 
 def page_of(items: Sequence[T], limit: int, cursor: Callable[[T], str]) -> Page[T]:
     """Return a page of rows that were read with one row more than its limit, to know whether others follow."""
-    shown = tuple(items[:limit])
-    return Page(items=shown, next=cursor(shown[-1]) if len(items) > limit else "")
+    page = tuple(items[:limit])
+    return Page(items=page, next=cursor(page[-1]) if len(items) > limit else "")

@@ -119,8 +119,8 @@ def page(tx: Tx, *, space: str, limit: int, after: str) -> Page[ChangeSet]:
     """Return a page of the change sets of a space, the newest first."""
     before, last = read_cursor(after, int, str) or (None, None)
     rows = tx.all("list_change_sets", space=space, limit=limit + 1, before=before, run=last)
-    shown = page_of(rows, limit, lambda row: cursor_of(row["created_at"], row["run"]))
-    return Page(items=tuple(_change_sets(tx, space, list(shown))), next=shown.next)
+    page_rows = page_of(rows, limit, lambda row: cursor_of(row["created_at"], row["run"]))
+    return Page(items=tuple(_change_sets(tx, space, list(page_rows))), next=page_rows.next)
 
 
 def change_sets(tx: Tx, *, space: str) -> list[ChangeSet]:

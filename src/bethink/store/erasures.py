@@ -135,8 +135,8 @@ def page(tx: Tx, *, space: str, limit: int, after: str) -> Page[Erasure]:
     """Return a page of the erasures of a space, the newest first."""
     before, last = read_cursor(after, int, str) or (None, None)
     rows = tx.all("list_erasures", space=space, limit=limit + 1, before=before, id=last)
-    shown = page_of(rows, limit, lambda row: cursor_of(row["requested_at"], row["id"]))
-    return Page(items=tuple(_erasure(tx, row) for row in shown), next=shown.next)
+    page_rows = page_of(rows, limit, lambda row: cursor_of(row["requested_at"], row["id"]))
+    return Page(items=tuple(_erasure(tx, row) for row in page_rows), next=page_rows.next)
 
 
 def open_sinks(tx: Tx, *, limit: int = 1000) -> dict[tuple[str, str], list[str]]:

@@ -190,5 +190,5 @@ def _is_newer(item: ImportedFact, existing: Fact) -> bool:
 
 def _changed_here(existing: Fact, imported: Fact) -> bool:
     """Return whether a person corrected or confirmed the fact, or a later fact ended it."""
-    kept = (existing.source, existing.valid_to, existing.evidence)
-    return kept != (imported.source, imported.valid_to, imported.evidence)
+    at_import = (imported.source, imported.valid_to, imported.evidence)
+    return (existing.source, existing.valid_to, existing.evidence) != at_import

@@ -1,23 +1,21 @@
-"""Operations on documents: read, write, compare, restore, and decide on proposed changes."""
+"""Operations on documents: read, write, compare and restore."""
 
-import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import fields, replace
 from typing import Self, TypeVar
 
 from anyio import to_thread
 
-from bethink.errors import ConflictError, DuplicateError, InvalidRequestError, NotFoundError, VersionConflictError
+from bethink.errors import ConflictError, DuplicateError, NotFoundError, VersionConflictError
 from bethink.extend import Redactor
-from bethink.memory.documents import changes, files, tree
+from bethink.memory.documents import files, tree
 from bethink.memory.documents.blame import blame
+from bethink.memory.documents.drafts import redact_draft, redact_provenance
 from bethink.memory.registry import Host, handles
 from bethink.model.blame import Blame
-from bethink.model.consolidation import ChangeSet, ChangeStatus, DocumentChange
 from bethink.model.documents import (
     Author,
     Document,
-    DocumentDraft,
     DocumentEntry,
     DocumentSource,
     Provenance,
@@ -27,7 +25,6 @@ from bethink.model.documents import (
 from bethink.model.erasures import DOCUMENT_KEY
 from bethink.model.operations.base import Empty, KeyedRequest
 from bethink.model.operations.documents import (
-    APPROVE_DOCUMENT_CHANGE,
     BLAME,
     CREATE_DOCUMENT,
     DELETE_DOCUMENT,
@@ -38,28 +35,22 @@ from bethink.model.operations.documents import (
     FIND_DOCUMENT,
     GET_DOCUMENT,
     LIST_CHILDREN,
-    LIST_DOCUMENT_CHANGES,
     LIST_DOCUMENTS,
     OUTLINE,
     READ_ALL_DOCUMENTS,
-    REJECT_DOCUMENT_CHANGE,
     RESTORE_DOCUMENT,
     SEARCH_DOCUMENTS,
-    UNDO_DOCUMENT_CHANGE,
     UPDATE_DOCUMENT,
-    ApproveDocumentChangeRequest,
     BlameRequest,
     CreateDocumentRequest,
     DeleteDocumentRequest,
     DiffDocumentRequest,
-    DocumentChangeRequest,
     DocumentHistoryRequest,
     DocumentRequest,
     DocumentSourcesRequest,
     FindDocumentRequest,
     GetDocumentRequest,
     ListChildrenRequest,
-    ListDocumentChangesRequest,
     ListDocumentsRequest,
     OutlineRequest,
     RestoreDocumentRequest,
@@ -73,8 +64,7 @@ from bethink.model.recall import Correction
 from bethink.model.records import Origin, checked_name
 from bethink.model.refs import Ref, RefKind
 from bethink.model.rules import least_trusted
-from bethink.model.text import canonical_json, clean
-from bethink.store import consolidation, document_pages, documents, erasures, facts
+from bethink.store import document_pages, documents, erasures, facts
 from bethink.store.db import Database, Tx
 
 T = TypeVar("T")
@@ -141,9 +131,13 @@ class DocumentService:
         document_id = None if request.document_id is None else checked_name(request.document_id, "a document's id")
 
         def body(tx: Tx) -> Document:
-            provenance = self._redact_provenance(request.provenance or written_by(request.agent))
+            provenance = redact_provenance(request.provenance or written_by(request.agent), self._redactor)
             return tree.create(
-                tx, self._redact_draft(request.draft), space=space, provenance=provenance, document_id=document_id
+                tx,
+                redact_draft(request.draft, self._redactor),
+                space=space,
+                provenance=provenance,
+                document_id=document_id,
             )
 
         return await self._once(space, request, "create", document_id, body)
@@ -153,17 +147,15 @@ class DocumentService:
         """Write the next version of a document."""
 
         def body(tx: Tx) -> Document:
-            cut = self._redact_draft(request.draft)
-            provenance = self._redact_provenance(
-                _inherited_provenance(tx, space, request) if request.provenance is None else request.provenance
-            )
+            draft = redact_draft(request.draft, self._redactor)
+            provenance = _inherited_provenance(tx, space, request) if request.provenance is None else request.provenance
             return tree.update(
                 tx,
-                cut,
+                draft,
                 space=space,
                 document_id=request.document_id,
                 expected=request.if_version,
-                provenance=provenance,
+                provenance=redact_provenance(provenance, self._redactor),
             )
 
         return await self._once(space, request, "update", request.document_id, body)
@@ -178,11 +170,11 @@ class DocumentService:
                 raise VersionConflictError(
                     f"Document {name} is now at version {current.version}.", current=current.version
                 )
-            draft = self._redact_draft(replace(current.draft(), body=request.text.rstrip("\n")))
+            draft = redact_draft(replace(current.draft(), body=request.text.rstrip("\n")), self._redactor)
             if draft.body == current.body:
                 return Correction(ref=request.ref, previous=request.ref, text=current.body)
             change = UpdateDocumentRequest(document_id=name, draft=draft, if_version=number, reason="corrected")
-            provenance = self._redact_provenance(_inherited_provenance(tx, space, change))
+            provenance = redact_provenance(_inherited_provenance(tx, space, change), self._redactor)
             new = tree.update(tx, draft, space=space, document_id=name, expected=number, provenance=provenance)
             return Correction(ref=Ref(RefKind.DOCUMENT, new.id, new.version), previous=request.ref, text=new.body)
 
@@ -286,52 +278,6 @@ class DocumentService:
         del request
         return await self._query(space, lambda tx: files.export_files(tx, space=space))
 
-    @handles(LIST_DOCUMENT_CHANGES)
-    async def changes(self, space: str, request: ListDocumentChangesRequest) -> Page[ChangeSet]:
-        """List applied and proposed changes of consolidations."""
-        return await self._query(
-            space, lambda tx: consolidation.page(tx, space=space, limit=request.limit, after=request.after)
-        )
-
-    @handles(APPROVE_DOCUMENT_CHANGE)
-    async def approve(self, space: str, request: ApproveDocumentChangeRequest) -> None:
-        """Apply a pending change set, or some of its changes."""
-
-        def body(tx: Tx) -> None:
-            facts.lock(tx, space=space)
-            change_set = _set_status(tx, space, request.run, was=ChangeStatus.PENDING, status=ChangeStatus.APPLIED)
-            change_set = self._with_texts(_select_changes(change_set, request.paths), request.texts or {})
-            reason = "approved with edits" if request.texts else "approved"
-            author = Author(kind="job", id="writer", reason=reason, run=request.run)
-            versions = changes.apply(tx, change_set.changes, space=space, author=author, quoted=False)
-            consolidation.record_written(tx, change_set, space=space, versions=versions)
-            snapshot = consolidation.snapshot_of(tx, space=space, run=request.run)
-            consolidation.record_selection(tx, space=space, snapshot=snapshot)
-
-        await self._write(space, body)
-
-    @handles(REJECT_DOCUMENT_CHANGE)
-    async def reject(self, space: str, request: DocumentChangeRequest) -> None:
-        """Discard a pending change set."""
-
-        def body(tx: Tx) -> None:
-            change_set = _get_change_set(tx, space, request.run)
-            if not consolidation.reject(tx, change_set, space=space):
-                raise _status_conflict(change_set, ChangeStatus.PENDING)
-
-        await self._write(space, body)
-
-    @handles(UNDO_DOCUMENT_CHANGE)
-    async def undo(self, space: str, request: DocumentChangeRequest) -> None:
-        """Restore the tree to its state before a run."""
-
-        def body(tx: Tx) -> None:
-            facts.lock(tx, space=space)
-            _set_status(tx, space, request.run, was=ChangeStatus.APPLIED, status=ChangeStatus.UNDONE)
-            changes.undo(tx, space=space, run=request.run)
-
-        await self._write(space, body)
-
     async def _once(
         self, space: str, request: KeyedRequest, kind: str, document_id: str | None, body: Callable[[Tx], Document]
     ) -> Document:
@@ -359,42 +305,6 @@ class DocumentService:
             return await self._write(space, write_once)
         except DuplicateError:  # another task wrote it in the meantime with this key
             return await self._write(space, write_once)
-
-    def _with_texts(self, change_set: ChangeSet, texts: Mapping[str, str]) -> ChangeSet:
-        """Return a change set with other texts for some documents.
-
-        Raises `InvalidRequestError` for one that it does not write.
-        """
-        written_paths = [change.path for change in change_set.changes if change.draft is not None]
-        unknown = next((path for path in texts if path not in written_paths), None)
-        if unknown is not None:
-            raise InvalidRequestError(
-                f"Change set {change_set.run} does not write {unknown!r}.", hint=f"It has {', '.join(written_paths)}."
-            )
-
-        def edit(change: DocumentChange) -> DocumentChange:
-            if change.draft is None or change.path not in texts:
-                return change
-            return replace(change, draft=self._redact_draft(replace(change.draft, body=texts[change.path])))
-
-        return replace(change_set, changes=tuple(map(edit, change_set.changes)))
-
-    def _redact_draft(self, draft: DocumentDraft) -> DocumentDraft:
-        cut = self._redactor.redact
-        return replace(
-            draft,
-            title=cut(clean(draft.title)),
-            description=cut(clean(draft.description)),
-            body=cut(clean(draft.body)),
-            tags=tuple(cut(clean(tag)) for tag in draft.tags),
-            metadata=json.loads(canonical_json(draft.metadata, lambda text: cut(clean(text)))),
-        )
-
-    def _redact_provenance(self, provenance: Provenance | None) -> Provenance:
-        provenance = provenance or Provenance()
-        return replace(
-            provenance, author=replace(provenance.author, reason=self._redactor.redact(clean(provenance.author.reason)))
-        )
 
     async def _write(self, space: str, body: Callable[[Tx], T]) -> T:
         return await self._database.transact(body, space=space)
@@ -431,39 +341,3 @@ def _inherited_provenance(tx: Tx, space: str, request: UpdateDocumentRequest) ->
         return provenance
     behind = documents.sources(tx, space=space, document_id=request.document_id, version=current.version)
     return replace(provenance, origin=least_trusted([provenance.origin, current.origin]), sources=tuple(behind))
-
-
-def _set_status(tx: Tx, space: str, run: str, *, was: ChangeStatus, status: ChangeStatus) -> ChangeSet:
-    change_set = _get_change_set(tx, space, run)
-    if not consolidation.set_change_status(tx, space=space, run=run, was=was, status=status):
-        raise _status_conflict(change_set, was)
-    return change_set
-
-
-def _status_conflict(change_set: ChangeSet, expected: ChangeStatus) -> ConflictError:
-    return ConflictError(
-        f"Change set {change_set.run} is {change_set.status}, not {expected}.",
-        hint="Someone else decided first. List the change sets to see their status.",
-    )
-
-
-def _select_changes(change_set: ChangeSet, paths: Sequence[str] | None) -> ChangeSet:
-    """Return a change set with the changes of some documents only.
-
-    Raises `InvalidRequestError` for a path it does not have.
-    """
-    if paths is None:
-        return change_set
-    all_paths = [change.path for change in change_set.changes]
-    unknown = next((path for path in paths if path not in all_paths), None)
-    if unknown is not None or not paths:
-        problem = "`paths` is empty" if unknown is None else f"Change set {change_set.run} has no change of {unknown!r}"
-        raise InvalidRequestError(f"{problem}.", hint=f"It has {', '.join(all_paths)}.")
-    return replace(change_set, changes=tuple(change for change in change_set.changes if change.path in paths))
-
-
-def _get_change_set(tx: Tx, space: str, run: str) -> ChangeSet:
-    change_set = consolidation.find_change_set(tx, space=space, run=run)
-    if change_set is None:
-        raise NotFoundError(f"No change set {run!r} in space {space!r}.")
-    return change_set

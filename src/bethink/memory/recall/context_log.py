@@ -6,7 +6,7 @@ from dataclasses import replace
 from bethink.memory.log.succession import get_session
 from bethink.memory.recall.lineage import newest_version, trace
 from bethink.memory.recall.walk import walk
-from bethink.model.framing import parse_citations as citations
+from bethink.model.framing import parse_citations
 from bethink.model.operations.memory import ExplainRequest, MarkUsedRequest
 from bethink.model.operations.sessions import StripCitationsRequest
 from bethink.model.recall import ContextBlock, Lineage, Purpose, RecallResult
@@ -66,7 +66,7 @@ async def mark_used(database: Database, space: str, request: MarkUsedRequest) ->
 
 async def strip_citations(database: Database, space: str, request: StripCitationsRequest) -> str:
     """Mark the memories that an answer cites as used, and return the answer without these citations."""
-    labels = citations(request.reply).labels
+    labels = parse_citations(request.reply).labels
 
     def body(tx: Tx) -> list[str]:
         check_session(tx, space, request.session_id)
@@ -78,4 +78,4 @@ async def strip_citations(database: Database, space: str, request: StripCitation
     if not labels:
         return request.reply
     # A label that the session was never shown is an ordinary footnote. Leave it.
-    return citations(request.reply, only=await database.transact(body, space=space)).visible
+    return parse_citations(request.reply, only=await database.transact(body, space=space)).visible

@@ -276,8 +276,8 @@ def _claims_in_same_words(text: Text, in_words: Mapping[str, Sequence[_Claim]]) 
     likely = in_words.get(opening_of(text.text)) if in_words else None
     if not likely:
         return []
-    meant = meaning_of(text.text)
-    same = [claim for claim in likely if meaning_of(claim.text) == meant]
+    meaning = meaning_of(text.text)
+    same = [claim for claim in likely if meaning_of(claim.text) == meaning]
     return [claim for claim in same if claim.holds or text.at <= claim.now.at][:1]
 
 
