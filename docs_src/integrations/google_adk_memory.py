@@ -4,7 +4,9 @@ import asyncio
 from collections.abc import AsyncGenerator
 
 from google.adk.agents import LlmAgent
-from google.adk.models import BaseLlm, LlmRequest, LlmResponse
+from google.adk.models import BaseLlm
+from google.adk.models.llm_request import LlmRequest
+from google.adk.models.llm_response import LlmResponse
 from google.adk.runners import Runner
 from google.adk.sessions import InMemorySessionService
 from google.adk.tools import preload_memory
@@ -15,8 +17,11 @@ from bethink.integrations.google_adk import BethinkMemoryService
 
 
 class Scripted(BaseLlm):  # use your model here
-    async def generate_content_async(self, llm_request: LlmRequest, **_: object) -> AsyncGenerator[LlmResponse, None]:
-        print(llm_request.contents[0].parts[0].text)
+    async def generate_content_async(
+        self, llm_request: LlmRequest, stream: bool = False
+    ) -> AsyncGenerator[LlmResponse, None]:
+        for part in llm_request.contents[0].parts or []:
+            print(part.text)
         yield LlmResponse(content=Content(role="model", parts=[Part(text="Noted.")]))
 
 
@@ -28,7 +33,8 @@ async def main() -> None:
         for day, text in (("monday", "I am allergic to peanuts."), ("tuesday", "What am I allergic to?")):
             await runner.run_debug(text, user_id="mira", session_id=day, quiet=True)
             session = await sessions.get_session(app_name="desk", user_id="mira", session_id=day)
-            await service.add_session_to_memory(session)
+            if session:
+                await service.add_session_to_memory(session)
 
 
 asyncio.run(main())

@@ -21,10 +21,11 @@ async def main() -> None:
     agent = FunctionAgent(llm=MockFunctionCallingLLM(response_generator=answer), streaming=False)
     async with bethink.connect("agents.db") as memory:
         block = BethinkMemoryBlock(space=memory.space("mira"))
-        options = {"memory_blocks": [block], "insert_method": InsertMethod.USER, "tokenizer_fn": str.split}
         for day, text in (("monday", "I am allergic to peanuts."), ("tuesday", "What am I allergic to?")):
-            chat = Memory.from_defaults(session_id=day, **options)
-            await agent.run(text, memory=chat)
+            chat = Memory.from_defaults(
+                session_id=day, memory_blocks=[block], insert_method=InsertMethod.USER, tokenizer_fn=str.split
+            )
+            await agent.run(user_msg=text, memory=chat)
             await block.aput(await chat.aget_all(), session_id=day)  # stores the last answer, too
 
 

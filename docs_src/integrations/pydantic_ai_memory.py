@@ -2,7 +2,7 @@
 
 import asyncio
 
-from pydantic_ai import Agent, ModelMessage, ModelResponse, TextPart
+from pydantic_ai import Agent, ModelMessage, ModelResponse, SystemPromptPart, TextPart, UserPromptPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 import bethink
@@ -10,7 +10,9 @@ from bethink.integrations.pydantic_ai import BethinkMemory
 
 
 def model(messages: list[ModelMessage], _: AgentInfo) -> ModelResponse:  # use your model here
-    print(messages[-1].parts[0].content)
+    part = messages[-1].parts[0]
+    if isinstance(part, SystemPromptPart | UserPromptPart):
+        print(part.content)
     return ModelResponse(parts=[TextPart("Noted.")])
 
 

@@ -15,11 +15,12 @@ steps = iter([ToolCallPart("write_memory", {"content": "- Mira likes green tea."
 async def main() -> None:
     async with bethink.connect("agents.db") as memory:
         mira = memory.space("mira")
-        model = FunctionModel(lambda *_: ModelResponse(parts=[next(steps)]))  # use your model here
+        model = FunctionModel(lambda _messages, _info: ModelResponse(parts=[next(steps)]))  # use your model here
         agent = Agent(model, capabilities=[Memory(BethinkMemoryStore(mira))])
         await agent.run("I like green tea. Note that.")
         document = await mira.documents.find("~/notebook/main/MEMORY.md")
-        print(document.body, document.origin)
+        if document:
+            print(document.body, document.origin)
 
 
 asyncio.run(main())
