@@ -6,6 +6,8 @@ from operator import attrgetter
 from typing import Any, TypeVar, dataclass_transform, overload
 
 T = TypeVar("T")
+_REPR_WIDTH = 120
+_MIN_TEXT = 20
 
 
 def converted_field(*, converter: Callable[[Any], Any], default: object, compare: bool = True) -> Any:
@@ -43,6 +45,16 @@ def frozen(cls: type[T] | None = None, /, *, kw_only: bool = True) -> Any:
         return record_class
 
     return make if cls is None else make(cls)
+
+
+def short_repr(record: object, ref: object, text: str | None, *notes: object) -> str:
+    """Return the `repr` of a record with a long text, shortened so that it fits a line."""
+    head, tail = f"{type(record).__qualname__}({ref!s}: ", "".join(f", {note!s}" for note in notes) + ")"
+    room = max(_REPR_WIDTH - len(head) - len(tail), _MIN_TEXT)
+    shown = repr(text if text is None else text[:room])
+    if text is not None and (len(shown) > room or len(text) > room):
+        shown = f"{shown[: room - 2]}…{shown[-1]}"
+    return head + shown + tail
 
 
 def _shared_methods(record_class: Any) -> dict[str, Callable[..., Any]]:

@@ -7,10 +7,11 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, cast
 
-from bethink.base.frozen import frozen
+from bethink.base.frozen import frozen, short_repr
 from bethink.errors import InvalidRequestError
 from bethink.model.checks import tuple_from
 from bethink.model.records import Origin, checked_name, checked_tags
+from bethink.model.refs import Ref, RefKind, add_ref_to_schema
 from bethink.model.text import JsonObject, clean
 
 ROOT = "~/memory"
@@ -128,6 +129,15 @@ class DocumentEntry:
     tags: tuple[str, ...] = ()
     metadata: JsonObject = field(default_factory=dict[str, object])
 
+    @property
+    def ref(self) -> Ref:
+        """The permanent name of this version: `document:ID:VERSION`."""
+        return Ref(RefKind.DOCUMENT, self.id, self.version)
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: object, handler: Any) -> dict[str, Any]:
+        return add_ref_to_schema(handler(source), handler, form="document:ID:VERSION")
+
 
 @frozen
 class TreeEntry(DocumentEntry):
@@ -143,6 +153,9 @@ class Document(DocumentEntry):
     body: str
     links: tuple[str, ...]
     mentions: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        return short_repr(self, self.ref, self.title)
 
     def draft(self) -> DocumentDraft:
         """Return the content of this version as a draft, to write it again or with changes."""

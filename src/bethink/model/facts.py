@@ -5,13 +5,13 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
-from bethink.base.frozen import converted_field, frozen
+from bethink.base.frozen import converted_field, frozen, short_repr
 from bethink.model.checks import any_of, tuple_from
 from bethink.model.enums import OpenEnum
 from bethink.model.kinds import FactKind, Kind, kind_of
 from bethink.model.moments import Moment, moment_or_none
 from bethink.model.records import Origin
-from bethink.model.refs import Ref, RefKind
+from bethink.model.refs import Ref, RefKind, add_ref_to_schema
 from bethink.model.text import JsonObject
 
 _IMPORT = Origin("import")
@@ -139,18 +139,10 @@ class Fact:
                 "metadata": {"pydantic_js_updates": {"description": "Ignored, so that a result can be sent back."}},
             }
         )
-        arguments["computed_fields"] = [
-            {
-                "type": "computed-field",
-                "property_name": "ref",
-                "return_schema": text,
-                "metadata": {"pydantic_js_updates": {"description": "Ref of this version: `fact:ID:VERSION`."}},
-            }
-        ]
-        return schema
+        return add_ref_to_schema(schema, handler, form="fact:ID:VERSION")
 
     def __repr__(self) -> str:
-        return f"Fact({self.ref!s}: {self.text!r}, {self.status})"
+        return short_repr(self, self.ref, self.text, self.status)
 
     @property
     def is_scoped(self) -> bool:

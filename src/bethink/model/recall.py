@@ -6,7 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import overload
 
-from bethink.base.frozen import frozen
+from bethink.base.frozen import frozen, short_repr
 from bethink.model.enums import OpenEnum
 from bethink.model.facts import Fact, Maker, Quote, SourceMessage
 from bethink.model.jobs import Job
@@ -114,6 +114,9 @@ class Match:
     confidential: bool = False
     section: str = ""
 
+    def __repr__(self) -> str:
+        return short_repr(self, self.ref, self.text, self.certainty, self.status)
+
 
 @frozen
 class RecallResult(Sequence[Match]):
@@ -143,6 +146,10 @@ class RecallResult(Sequence[Match]):
 
     def __len__(self) -> int:
         return len(self.items)
+
+    def __repr__(self) -> str:
+        count = f"{len(self.items)} {'match' if len(self.items) == 1 else 'matches'}"
+        return short_repr(self, count, self.question, self.certainty)
 
 
 def highest(matches: Iterable[Match]) -> Certainty:
@@ -311,3 +318,7 @@ class Lineage:
     feedback: tuple[Feedback, ...] = ()
     walk: LineageWalk | None = None
     """Memories further away, if `depth` is more than 1."""
+
+    def __repr__(self) -> str:
+        sources = f"{len(self.sources)} {'source' if len(self.sources) == 1 else 'sources'}"
+        return short_repr(self, self.ref, self.text, self.status, sources)

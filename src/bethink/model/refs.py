@@ -98,6 +98,20 @@ class Ref(str):
         return text_schema(cls._parse_any_kind, handler)
 
 
+def add_ref_to_schema(schema: dict[str, Any], handler: Any, *, form: str) -> dict[str, Any]:
+    """Add the property `ref` to the pydantic schema of a record: other languages need it to name the record."""
+    arguments = handler.resolve_ref_schema(schema)["schema"]
+    arguments["computed_fields"] = [
+        {
+            "type": "computed-field",
+            "property_name": "ref",
+            "return_schema": {"type": "str"},
+            "metadata": {"pydantic_js_updates": {"description": f"Ref of this version: `{form}`."}},
+        }
+    ]
+    return schema
+
+
 def _not_a_ref(text: str) -> InvalidRequestError:
     hint = "A ref has the form kind:id:number, such as fact:ID:1. Facts, documents and matches have it as `ref`."
     return InvalidRequestError(f"Cannot parse {text[:_SHOWN]!r} as a ref.", hint=hint)
