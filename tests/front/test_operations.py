@@ -245,7 +245,7 @@ async def test_non_string_argument_is_rejected_by_name(memory: bethink.Memory) -
         "idempotency_key": lambda: alice.remember("x", idempotency_key=no),
     }
     for name, call in calls.items():
-        with pytest.raises(InvalidRequestError, match=rf"{name} must be str\. Got int"):
+        with pytest.raises(InvalidRequestError, match=rf"{name} must be str, not int"):
             await call()
     with pytest.raises(InvalidRequestError, match="question must be str"):
         await alice.recall(cast("Any", None))

@@ -59,7 +59,7 @@ async def test_a_text_that_cannot_be_stored_names_no_conversation(memory: Memory
 
 
 async def test_non_string_conversation_is_rejected(memory: Memory) -> None:
-    with pytest.raises(InvalidRequestError, match=r"conversation must be str\. Got int"):
+    with pytest.raises(InvalidRequestError, match=r"conversation must be str, not int"):
         await memory.space("alice").session(7)  # pyright: ignore[reportArgumentType]
     with pytest.raises(InvalidRequestError, match="a conversation must be text, not int"):
         await memory.backend.local().history("alice").all(7)  # pyright: ignore[reportArgumentType]

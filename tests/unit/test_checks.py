@@ -28,16 +28,16 @@ def fact(**fields: Any) -> Fact:
 @pytest.mark.parametrize(
     ("make", "field", "told"),
     [
-        (lambda: SaveFactRequest(fact=fact(metadata="a")), "fact.metadata", "must be a mapping. Got str"),
-        (lambda: SaveFactRequest(fact=fact(tags=("a", 5))), "fact.tags.1", "must be str. Got int"),
-        (lambda: SaveFactRequest(fact=fact(entities=[None])), "fact.entities.0", "must be str. Got NoneType"),
-        (lambda: SaveFactRequest(fact=fact(slot=5)), "fact.slot", "must be str. Got int"),
-        (lambda: fact(tags="abc"), "tags", "must be a list. Got str"),
+        (lambda: SaveFactRequest(fact=fact(metadata="a")), "fact.metadata", "must be a mapping, not str"),
+        (lambda: SaveFactRequest(fact=fact(tags=("a", 5))), "fact.tags.1", "must be str, not int"),
+        (lambda: SaveFactRequest(fact=fact(entities=[None])), "fact.entities.0", "must be str, not NoneType"),
+        (lambda: SaveFactRequest(fact=fact(slot=5)), "fact.slot", "must be str, not int"),
+        (lambda: fact(tags="abc"), "tags", "must be a list, not str"),
         (lambda: fact(kind="Song!"), "kind", "cannot be 'Song!'"),
-        (lambda: DocumentDraft(slug="s", title="t", links="abc"), "links", "must be a list. Got str"),  # pyright: ignore[reportArgumentType]
-        (lambda: RecallRequest(question="q", origin=("user", 5)), "origin.1", "must be str. Got int"),  # pyright: ignore[reportArgumentType]
-        (lambda: MarkUsedRequest(refs=("fact:f:1",)), "refs.0", "must be Ref. Got str"),  # pyright: ignore[reportArgumentType]
-        (lambda: RememberRequest(messages=("tea",)), "messages.0", "must be Message. Got str"),  # pyright: ignore[reportArgumentType]
+        (lambda: DocumentDraft(slug="s", title="t", links="abc"), "links", "must be a list, not str"),  # pyright: ignore[reportArgumentType]
+        (lambda: RecallRequest(question="q", origin=("user", 5)), "origin.1", "must be str, not int"),  # pyright: ignore[reportArgumentType]
+        (lambda: MarkUsedRequest(refs=("fact:f:1",)), "refs.0", "must be Ref, not str"),  # pyright: ignore[reportArgumentType]
+        (lambda: RememberRequest(messages=("tea",)), "messages.0", "must be Message, not str"),  # pyright: ignore[reportArgumentType]
         (lambda: CreateKeyRequest(name="k", scopes=("read",), spaces=("a", 5)), "spaces.1", "must be str"),  # pyright: ignore[reportArgumentType]
     ],
 )  # fmt: skip

@@ -83,7 +83,8 @@ class Bytes:
     def check(self, name: str, value: str) -> None:
         """Raise `InvalidFieldError` for a text that is empty, too long, or impossible to store."""
         if not value or clean(value) != value or len(value.encode()) > self.high:
-            raise InvalidFieldError(name, f"must be 1 to {self.high:,} bytes of text.", hint=f"Got {value[:20]!r}.")
+            rule = f"must be 1 to {self.high:,} bytes of text: {value[:20]!r}."
+            raise InvalidFieldError(name, rule, hint="Shorten the text, and remove control characters.")
 
     def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> dict[str, Any]:
         return {**handler(schema), "minLength": 1, "maxLength": self.high}
@@ -151,7 +152,7 @@ def _check(name: str, value: Any, rule: Rule) -> None:
     kinds = rule.kinds
     if kinds and (not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds)):
         expected = " or ".join(_KIND_NAMES.get(kind, kind.__name__) for kind in kinds)
-        raise InvalidFieldError(name, f"must be {expected}.", hint=f"Got {type(value).__name__}.")
+        raise InvalidFieldError(name, f"must be {expected}, not {type(value).__name__}.", hint=f"Pass {expected}.")
     if isinstance(value, datetime) and value.tzinfo is None:
         raise InvalidFieldError(name, "needs a time zone.", hint="Write it as 2026-03-01T12:00:00Z.")
     for limit in rule.limits:
@@ -261,7 +262,7 @@ def tuple_from(name: str, value: object) -> tuple[Any, ...]:
     if isinstance(value, tuple):
         return cast("tuple[Any, ...]", value)
     if isinstance(value, str) or not isinstance(value, Sequence | frozenset | set):
-        raise InvalidFieldError(name, "must be a list.", hint=f"Got {type(value).__name__}.")
+        raise InvalidFieldError(name, f"must be a list, not {type(value).__name__}.", hint="Pass a list.")
     return tuple(cast("Sequence[Any]", value))
 
 

@@ -92,7 +92,11 @@ def _key_conditions(key: object, value: object) -> list[Condition]:
     if isinstance(value, Sequence) and not isinstance(value, (str, bytes, bytearray)):
         values = cast("Sequence[object]", value)
         if not 1 <= len(values) <= MAX_VALUES:
-            raise _invalid_field(name, f"must list 1 to {MAX_VALUES} values.", hint=f"Got {len(values)}.")
+            raise _invalid_field(
+                name,
+                f"must list 1 to {MAX_VALUES} values, not {len(values)}.",
+                hint="Pass fewer values, or leave it out.",
+            )
         return [Condition(name, Op.IN, tuple(_scalar(name, item) for item in values))]
     return [Condition(name, Op.EQ, _scalar(name, value))]
 

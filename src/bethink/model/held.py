@@ -12,7 +12,7 @@ class PendingKind(OpenEnum):
     CLAIM = "claim"
     """A claim under review: decide with `reviews.approve` or `reviews.reject`."""
     CHANGES = "changes"
-    """A change set of documents: decide with `documents.approve` or `documents.reject`."""
+    """A change set of documents: decide with `documents.changes.approve` or `documents.changes.reject`."""
 
 
 @frozen

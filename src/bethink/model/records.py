@@ -154,7 +154,8 @@ class Message:
         try:
             role = Role.SYSTEM if self.role == "developer" else Role(self.role)
         except ValueError:
-            raise InvalidFieldError("role", f"must be one of {', '.join(Role)}.", hint=f"Got {self.role!r}.") from None
+            rule = f"must be one of {', '.join(Role)}, not {self.role!r:.40}."
+            raise InvalidFieldError("role", rule, hint="Use 'user' for a person, 'assistant' for the agent.") from None
         object.__setattr__(self, "role", role)
         for name, kinds in _FIELDS.items():
             _check_kind(getattr(self, name), name, kinds)

@@ -146,7 +146,7 @@ class ReviewService:
             facts.put(tx, space=space, fact=claim.fact, pinned_at=claim.fact.pinned_at)
             return self._decide(tx, space, review_id, ReviewStatus.APPROVED, note=note, fact_id=claim.fact.id)
         if not review.claim.quotes:
-            hint = "Reject the claim, and add your own fact with `facts.add`."
+            hint = "Reject the claim, and add your own fact with `facts.save`."
             raise InvalidRequestError(f"Claim {review.id} does not quote a message.", hint=hint)
         settled = settle(tx, claim, space=space, effect=f"review:{review.id}", token=0)
         return self._decide(tx, space, review_id, ReviewStatus.APPROVED, note=note, fact_id=settled.fact_id)
