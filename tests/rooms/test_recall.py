@@ -304,7 +304,7 @@ async def test_disabled_memory_returns_empty_answers_with_a_reason() -> None:
 
 
 async def test_recall_without_matches_says_why(memory: Memory, session: Session) -> None:
-    assert (await memory.space("alice").recall("unicorns")).note == "No match."
+    assert (await memory.space("alice").recall("unicorns")).note == "This space is empty."
     await session.append([{"role": "user", "content": "Nothing of the kind."}])
 
     nothing = await memory.space("alice").recall("unicorns")

@@ -181,3 +181,10 @@ async def test_recall_as_of_before_any_message_says_so(memory: Memory, clock: Fa
         assert found.note == "The space was empty at that time."
     later = await memory.space("alice").recall("unicorn", as_of=ago(clock, 1))
     assert later.note == "No match."
+
+
+async def test_recall_in_an_empty_space_says_so(memory: Memory) -> None:
+    space = memory.space("empty")
+
+    assert (await space.recall("boat")).note == "This space is empty."
+    assert (await space.recall("boat", kinds=["fact"])).note == "This space is empty."

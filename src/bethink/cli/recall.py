@@ -166,6 +166,10 @@ def _signals(candidate: "Candidate | None") -> Iterator[OutputLine]:
         yield OutputLine(f"      why: {', '.join(parts)}")
 
 
+def _fate_label(fate: str) -> str:
+    return "replaced" if fate == "superseded" else fate.replace("_", " ")
+
+
 def _omissions(result: "RecallResult") -> Iterator[OutputLine]:
     counts: dict[str, int] = {}
     for candidate in result.candidates:
@@ -175,8 +179,8 @@ def _omissions(result: "RecallResult") -> Iterator[OutputLine]:
             and candidate.fate in ("superseded", "ended")
             and counts[candidate.fate] <= _NAMED
         ):
-            yield OutputLine(f"left out: {one_line(candidate.text, _WIDTH)} ({candidate.fate})")
+            yield OutputLine(f"left out: {one_line(candidate.text, _WIDTH)} ({_fate_label(candidate.fate)})")
     counts.pop("shown", None)
     if counts:
-        words = ", ".join(f"{count} {fate.replace('_', ' ')}" for fate, count in sorted(counts.items()))
+        words = ", ".join(f"{count} {_fate_label(fate)}" for fate, count in sorted(counts.items()))
         yield OutputLine(f"left out in total: {words}")

@@ -58,7 +58,7 @@ def recalled_line(item: Match, *, is_note: bool = False) -> IndexLine:
     if item.fact is not None and item.fact.valid_to is not None:
         about.append(f"until {iso(item.fact.valid_to)[:10]}")
     if item.replaced_by is not None:
-        about.append("superseded")
+        about.append("replaced")
     kind = item.fact.kind if item.fact is not None else "note" if is_note else item.ref.kind
     entry = entry_of(item.ref, kind, item.origin, item.said_at, score=item.score, replaced_by=item.replaced_by)
     entry = replace(entry, space=item.space or None, evidence=_weak_evidence(item.fact))

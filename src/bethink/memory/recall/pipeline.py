@@ -205,7 +205,8 @@ class Pipeline:
             truth=truth,
             excerpts=excerpts,
             has_vectors=bool(result.similarities),
-            had_content=bool(ranked) or as_of is None or search.has_content_by(tx, space=space, at=as_of),
+            had_content=bool(survey.kinds)
+            and (bool(ranked) or as_of is None or search.has_content_by(tx, space=space, at=as_of)),
             confidential=_confidential(tx, space, truth, excerpts) if RefKind.FACT in survey.kinds else (),
         )
 
@@ -302,6 +303,8 @@ def _empty_note(request: RecallRequest, ranking: Ranking, candidates: Sequence[C
     if not candidates:
         note = "No messages from that time." if ranking.question.only_about_time else NO_MATCH
         note += "" if request.only is None else " The search was filtered."
-        return (note if ranking.had_content else "The space was empty at that time.") + (f" {caveat}" if caveat else "")
+        if not ranking.had_content:
+            note = "This space is empty." if view_of(request).moment is None else "The space was empty at that time."
+        return note + (f" {caveat}" if caveat else "")
     fates = {candidate.fate for candidate in candidates}
     return next((reason for fate, reason in _EMPTY_NOTES.items() if fate in fates), "The matches are no longer valid.")
