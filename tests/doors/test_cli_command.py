@@ -389,7 +389,7 @@ def test_missing_extra_error_shows_the_install_command(monkeypatch: pytest.Monke
         done = run(command)
         assert done.code == 4
         assert f"error: This command needs the extra '{extra}'." in done.err
-        assert f"pip install 'bethink[{extra}]', or '.[{extra}]' in a clone." in done.err
+        assert f"From a clone of Bethink, run: pip install '.[{extra}]'" in done.err
 
 
 ASKING = [["forget", "--all"], ["doc", "update"], ["import", "jsonl", "FILE"], ["admin", "keys", "revoke", "PREFIX"]]

@@ -47,7 +47,7 @@ def test_missing_distribution_is_named_with_its_install_command(name: str) -> No
     refused = run("admin", name, "list", "--no-such-option")
 
     assert refused.code == 4
-    assert f"Run 'pip install bethink-{name}'" in refused.err
+    assert f"pip install ./packages/bethink-{name}" in refused.err
 
 
 @pytest.mark.usefixtures("alone")
@@ -57,7 +57,7 @@ def test_missing_distribution_fails_as_json() -> None:
 
 @pytest.mark.usefixtures("alone")
 def test_missing_backend_is_named_with_its_install_command() -> None:
-    with pytest.raises(ConfigurationError, match=r"pip install bethink-shards"):
+    with pytest.raises(ConfigurationError, match=r"pip install \./packages/bethink-shards"):
         bethink.connect("shards://directory.internal/directory")
     with pytest.raises(ConfigurationError, match=r"Unknown address scheme: mysql://"):
         bethink.connect("mysql://directory.internal/directory")

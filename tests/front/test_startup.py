@@ -173,7 +173,7 @@ def unmade(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> s
         return "Set OPENAI_API_KEY"
     for module in ("openai_model", "openai_embedder"):
         monkeypatch.setitem(sys.modules, f"bethink.providers.{module}", None)
-    return r"pip install 'bethink\[openai\]'"
+    return r"pip install '\.\[openai\]'"
 
 
 async def test_missing_model_package_fails_only_learning(

@@ -281,14 +281,14 @@ async def test_slow_pdf_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
 async def test_without_the_extra_a_pdf_is_refused_with_the_command_that_helps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pdf_module, "find_spec", dict[str, object]().get)
 
-    with pytest.raises(InvalidRequestError, match=r"pip install 'bethink\[pdf\]'"):
+    with pytest.raises(InvalidRequestError, match=r"pip install '\.\[pdf\]'"):
         await read_file(PDF, text=None, data=pdf("tea"))
 
 
 async def test_html_without_its_extra_names_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading, "find_spec", dict[str, object]().get)
 
-    with pytest.raises(InvalidRequestError, match=r"pip install 'bethink\[html\]'"):
+    with pytest.raises(InvalidRequestError, match=r"pip install '\.\[html\]'"):
         await read_file("text/html", text="<p>tea", data=None)
 
 

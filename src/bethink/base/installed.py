@@ -1,4 +1,4 @@
-"""Loads extensions of Bethink that installed packages register as entry points."""
+"""Loads extensions of Bethink that installed packages register as entry points, and says how to install the rest."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -38,4 +38,10 @@ def is_backend(scheme: str) -> bool:
 def not_installed(name: str) -> ConfigurationError:
     """Return the error for a command group or an address scheme whose distribution is missing."""
     distribution, _ = DISTRIBUTIONS[name]
-    return ConfigurationError(f"{distribution} is not installed.", hint=f"Run 'pip install {distribution}'.")
+    hint = f"From a clone of Bethink, run: pip install ./packages/{distribution}"
+    return ConfigurationError(f"{distribution} is not installed.", hint=hint)
+
+
+def install_hint(extra: str) -> str:
+    """Return the command that installs an extra. Bethink is not on a package index yet, so it needs a clone."""
+    return f"From a clone of Bethink, run: pip install '.[{extra}]'"

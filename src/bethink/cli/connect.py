@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from bethink.base.installed import install_hint
 from bethink.cli.command import NO_SPACE, CommandContext, DryRun, Yes, command
 from bethink.cli.results import Result, UsageError
 from bethink.cli.terminal import OutputLine, columns
@@ -122,5 +123,5 @@ def _report(
             lines.append(OutputLine(f"  {client.after}"))
         data.append({"name": client.name, "files": paths, "exact": all(change.exact for change in changes)})
     if not undo and not connector.wiring.mcp:
-        ctx.note("note: no MCP tools without the extra: pip install 'bethink[mcp]', then connect again")
+        ctx.note(f"note: no MCP tools without the extra `mcp`. {install_hint('mcp')}, then connect again")
     return Result(data={"undo": undo, "dry_run": dry_run, "programs": data}, lines=lines)

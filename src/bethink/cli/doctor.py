@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bethink.base.features import modules_named
+from bethink.base.installed import install_hint
 from bethink.cli.checks import Check
 from bethink.cli.command import NO_SPACE, CommandContext, command
 from bethink.cli.paging import MOST
@@ -30,7 +31,7 @@ _REVIEWED_SPACES = 100
 """Maximum number of spaces whose pending reviews are counted."""
 _MIN_DISK = 100_000_000
 _FIRST_YEAR, _LAST_YEAR = 2026, 2100
-_NO_EMBEDDER = "none: recall searches by words; 'pip install bethink[local]' adds search by meaning"
+_NO_EMBEDDER = f"none: recall searches by words. For search by meaning: {install_hint('local')}"
 
 
 @command(app, opens=False, local=True, without=NO_SPACE)

@@ -89,7 +89,7 @@ def _check_result(schema: "SchemaStatus") -> Result:
     elif schema.version > schema.newest:
         problem, hint = (
             f"newer than this version, which knows {schema.newest}",
-            "Upgrade: pip install --upgrade bethink.",
+            "Install a newer version of Bethink.",
         )
     else:
         problem, hint = f"behind by {plural(len(schema.missing), 'migration')}", "Run 'bethink data migrate'."

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from bethink.base.installed import install_hint
 from bethink.cli.command import DEFAULT_SPACE, NO_SPACE, CommandContext, command
 from bethink.cli.results import Result
 from bethink.errors import ConfigurationError, DatabaseUnavailableError
@@ -166,4 +167,4 @@ def missing_extra(extra: str, error: ImportError | None = None) -> Configuration
     name = "" if error is None else error.name or ""
     ours = not name or name.startswith("bethink")
     message = f"This command needs the extra {extra!r}{'' if ours else f': {name} is not installed'}."
-    return ConfigurationError(message, hint=f"Run pip install 'bethink[{extra}]', or '.[{extra}]' in a clone.")
+    return ConfigurationError(message, hint=install_hint(extra))

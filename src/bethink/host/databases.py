@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from bethink.base.folders import data_folder
-from bethink.base.installed import BACKENDS, SCHEMES, load_entry_point, not_installed
+from bethink.base.installed import BACKENDS, SCHEMES, install_hint, load_entry_point, not_installed
 from bethink.config.settings import Settings
 from bethink.config.units import milliseconds
 from bethink.errors import ConfigurationError
@@ -100,9 +100,7 @@ def postgres_options(settings: Settings) -> "PostgresOptions":
     try:
         from bethink.store.engines.postgres import PostgresOptions  # noqa: PLC0415
     except ImportError as error:
-        raise ConfigurationError(
-            "PostgreSQL needs a driver.", hint="Run: pip install 'bethink[postgres]' (or '.[postgres]' in a clone)."
-        ) from error
+        raise ConfigurationError("PostgreSQL needs a driver.", hint=install_hint("postgres")) from error
 
     return PostgresOptions(
         dsn=settings.postgres.dsn,

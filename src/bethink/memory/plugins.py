@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
-from bethink.base.installed import load_entry_point
+from bethink.base.installed import install_hint, load_entry_point
 from bethink.base.logs import logger
 from bethink.config.groups import split_list
 from bethink.config.settings import Settings
@@ -156,7 +156,7 @@ def _create(provider: "_Provider[T] | None", settings: Settings) -> T | None:
         extra = provider.extra
         raise ConfigurationError(
             f"The client library for {extra} is not installed.",
-            hint=f"Run `pip install 'bethink[{extra}]'`, or `pip install '.[{extra}]'` in a clone.",
+            hint=install_hint(extra),
         ) from error
 
 

@@ -52,7 +52,7 @@ class SchemaStatus:
             raise ConfigurationError(
                 f"This database was created by a newer Bethink: its schema is {self.version}, "
                 f"and this version supports {self.newest}.",
-                hint="Upgrade: pip install --upgrade bethink.",
+                hint="Install a newer version of Bethink.",
             )
         if self.altered:
             raise ConfigurationError(

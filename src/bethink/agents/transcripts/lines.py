@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple, cast
 
 from bethink.base.frozen import frozen
+from bethink.base.installed import install_hint
 from bethink.errors import ConfigurationError, CorruptDatabaseError, InvalidRequestError
 from bethink.model.moments import moment
 from bethink.model.records import Message, conversation_key
@@ -132,8 +133,8 @@ def _zstd() -> Any:
         try:
             zstd = import_module("backports.zstd")
         except ImportError as error:
-            hint = "Run pip install 'bethink[codex]'."
-            raise ConfigurationError("Reading a compressed transcript requires backports.zstd.", hint=hint) from error
+            message = "Reading a compressed transcript requires backports.zstd."
+            raise ConfigurationError(message, hint=install_hint("codex")) from error
     return zstd
 
 

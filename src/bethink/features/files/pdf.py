@@ -12,6 +12,7 @@ from typing import Any
 
 import anyio
 
+from bethink.base.installed import install_hint
 from bethink.errors import InvalidRequestError
 from bethink.features.files.sources import MAX_CHARACTERS, SourceText
 from bethink.model.text import clean
@@ -37,9 +38,7 @@ async def read_pdf(data: bytes) -> SourceText:
             `pdf`.
     """
     if find_spec("pypdf") is None:
-        raise InvalidRequestError(
-            "Reading PDF requires the extra `pdf`.", hint="Run pip install 'bethink[pdf]' on the server."
-        )
+        raise InvalidRequestError("Reading PDF requires the extra `pdf`.", hint=install_hint("pdf"))
     try:
         done = await anyio.to_thread.run_sync(_run, data, abandon_on_cancel=True)
     except subprocess.TimeoutExpired:

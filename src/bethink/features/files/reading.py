@@ -6,6 +6,7 @@ from pathlib import PurePosixPath
 
 import anyio
 
+from bethink.base.installed import install_hint
 from bethink.errors import InvalidRequestError
 from bethink.features.files.html import read_html
 from bethink.features.files.markdown import read_markdown
@@ -24,9 +25,7 @@ _BYTE_ORDER_MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-l
 
 def _read_html(text: str) -> SourceText:
     if find_spec("turbohtml") is None:
-        raise InvalidRequestError(
-            "Reading HTML requires the extra `html`.", hint="Run pip install 'bethink[html]' on the server."
-        )
+        raise InvalidRequestError("Reading HTML requires the extra `html`.", hint=install_hint("html"))
 
     return read_html(text)
 

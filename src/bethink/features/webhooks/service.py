@@ -7,6 +7,7 @@ from hashlib import sha256
 from importlib.util import find_spec
 from typing import Self
 
+from bethink.base.installed import install_hint
 from bethink.errors import ConfigurationError, NotFoundError
 from bethink.features.webhooks import queries as webhooks
 from bethink.features.webhooks.addresses import parse_url, resolve_url
@@ -37,8 +38,7 @@ def secret_of(tx: Tx, webhook_id: str) -> str:
 def require_client() -> None:
     """Raise `ConfigurationError` if the HTTP client package is not installed."""
     if find_spec("httpx2") is None:
-        hint = "Run pip install 'bethink[client]', or '.[client]' from a clone."
-        raise ConfigurationError("Webhooks require the extra `client`.", hint=hint)
+        raise ConfigurationError("Webhooks require the extra `client`.", hint=install_hint("client"))
 
 
 class WebhookService:

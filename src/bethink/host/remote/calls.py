@@ -10,6 +10,7 @@ import anyio
 
 from bethink.base.backoff import pause_after
 from bethink.base.frozen import frozen
+from bethink.base.installed import install_hint
 from bethink.errors import (
     BethinkError,
     ConfigurationError,
@@ -87,7 +88,7 @@ class Calls:
         except ImportError as error:
             raise ConfigurationError(
                 "The client needs the package httpx2.",
-                hint="Run: pip install 'bethink[client]' (or '.[client]' in a clone).",
+                hint=install_hint("client"),
             ) from error
         self._http = httpx2.AsyncClient(
             headers={"authorization": f"Bearer {self._key}", "user-agent": "bethink-client"},

@@ -239,7 +239,7 @@ def _manifest(value: Any, path: Path) -> ArchiveManifest:
     if content.get("format") != FORMAT:
         raise damage_error(path, MANIFEST, "is not the manifest of a Bethink archive")
     if content.get("version") != VERSION:
-        hint = "Upgrade: pip install --upgrade bethink."
+        hint = "Install a newer version of Bethink."
         raise CorruptDatabaseError(
             f"{path.name} has format version {content.get('version')!r}; supported: 1.", hint=hint
         )
@@ -292,7 +292,7 @@ def _check_files(
             continue
         table = tables_by_name.get(entry.table)
         if table is None or not set(entry.columns) <= set(table.names):
-            hint = "Upgrade: pip install --upgrade bethink."
+            hint = "Install a newer version of Bethink."
             raise CorruptDatabaseError(
                 f"{path.name} was written by a newer version of Bethink: {entry.name!r:.80}.", hint=hint
             )

@@ -7,13 +7,14 @@ from datetime import datetime
 from typing import Any, cast
 
 from bethink.base.frozen import frozen
+from bethink.base.installed import install_hint
 from bethink.errors import ConfigurationError, InvalidRequestError
 from bethink.model.erasures import Erasure, Tombstone
 
 _ALGORITHM = "Ed25519"
 _VERSION = 1
 _MAX_DIGESTS = 10_000
-_INSTALL = "Install it with: pip install 'bethink[receipts]'."
+_INSTALL = install_hint("receipts")
 
 
 @frozen

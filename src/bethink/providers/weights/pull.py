@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from bethink.base.installed import install_hint
 from bethink.errors import ConfigurationError, ModelResponseError, ModelUnavailableError
 from bethink.providers.weights.catalog import CatalogEntry
 from bethink.providers.weights.manifest import read_manifest
@@ -65,9 +66,7 @@ def _client(base: str) -> "httpx2.AsyncClient":
     try:
         import httpx2  # noqa: PLC0415 - only downloads need it
     except ImportError as error:
-        raise ConfigurationError(
-            "Downloads need httpx2, which is not installed.", hint="pip install 'bethink[onnx]'."
-        ) from error
+        raise ConfigurationError("Downloads need httpx2, which is not installed.", hint=install_hint("onnx")) from error
     if urlsplit(base).scheme not in ("http", "https") or not urlsplit(base).netloc:
         raise ConfigurationError(
             f"models_url = {base!r} is not an http:// or https:// URL.", hint="Correct models_url."
