@@ -50,7 +50,7 @@ class Handle:
             following = replace(cast("Any", request), after=int(after) if has_numbers else after)
             return await self._page(operation, cast("RequestT", following))
 
-        return (await self._run(operation, request)).continued(fetch)
+        return (await self._run(operation, request)).with_fetch(fetch)
 
 
 class SpaceHandle(Handle):

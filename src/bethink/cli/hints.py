@@ -27,7 +27,7 @@ def _with_options(command: str, options: Mapping[str, Sequence[str]]) -> str:
     from bethink.cli.target import is_server  # noqa: PLC0415 - most commands print no hint
     from bethink.config.masking import mask_secrets  # noqa: PLC0415
 
-    accepted = _accepted(command.split()[1:])
+    accepted = _options_by_flag(command.split()[1:])
     if "--api-key" not in accepted and any(map(is_server, options.get("--database", ()))):
         return command  # it runs where the server runs, with options of its own
     words = [
@@ -44,7 +44,7 @@ def _quote(value: str) -> str:
     return value if _PLAIN.fullmatch(value) else '"' + re.sub(r'([\\"$`])', r"\\\1", value) + '"'
 
 
-def _accepted(words: list[str]) -> dict[str, Any]:
+def _options_by_flag(words: list[str]) -> dict[str, Any]:
     """Return the options of a command by flag; none for a command that does not exist."""
     command: Any = _find_root[0]() if _find_root else None
     names = [word for word in words if not word.startswith("-")]

@@ -33,7 +33,7 @@ class Page(_Continued[T], Sequence[T]):
                 return
             page = await page._fetch(page.next)
 
-    def continued(self, fetch: "Callable[[str], Awaitable[Page[T]]]") -> "Page[T]":
+    def with_fetch(self, fetch: "Callable[[str], Awaitable[Page[T]]]") -> "Page[T]":
         """Return this page with a function that fetches the page after a cursor."""
         object.__setattr__(self, "_fetch", fetch)
         return self

@@ -150,7 +150,7 @@ class _Call:
     def before_commit(self, tx: Tx, result: object) -> None:
         """Record the call in the transaction that it writes with."""
         self._refs = self._collect_refs(None if self._operation.name in _LEARNING else result)
-        entry = self._unrecorded(self._refs)
+        entry = self._new_entry(self._refs)
         if entry is not None:
             self._pending = self._pending or entry  # the same one where the transaction is tried again
             self._pending = self._pending._replace(refs=entry.refs)
@@ -163,12 +163,12 @@ class _Call:
 
     def remaining_entry(self, result: object) -> NewEntry | None:
         """Return the entry that is still to be recorded when the call has ended, or None."""
-        entry = self._unrecorded(self._collect_refs(result))
+        entry = self._new_entry(self._collect_refs(result))
         # The caller waits for changes, and there are none yet.
         is_waiting = entry is not None and not entry.refs and getattr(self._request, "wait", 0)
         return None if is_waiting else entry
 
-    def _unrecorded(self, refs: Refs) -> NewEntry | None:
+    def _new_entry(self, refs: Refs) -> NewEntry | None:
         if self._recorded is None:
             return self._entry._replace(refs=refs.texts())
         more = refs.difference(self._recorded).texts()
