@@ -9,7 +9,7 @@ import bethink.sync
 import bethink.types
 from bethink.model.documents import DocumentDraft, DocumentSource, Provenance, SourceKind
 from bethink.model.kinds import FactKind
-from tests.doors.cli_kit import ok, run
+from tests.doors.cli_kit import items, ok, run
 
 TOKEN = "ghp_a8Kd93jfKs02LmQpXz71VbNc45RtYu67WeQ1"
 
@@ -83,7 +83,7 @@ def test_correct_previews_the_change_and_asks(on: list[str], fact: str) -> None:
     assert looked.out == "- User wants green tea\n+ User wants black tea\n"
     assert run("fact", "correct", fact, "User wants green tea", "--dry-run", *on).out == "Nothing would change.\n"
     assert run("fact", "correct", fact, "User wants black tea", *on).code == 2
-    assert [version["version"] for version in ok("fact", "history", "tea", *on)] == [1]
+    assert [version["version"] for version in items("fact", "history", "tea", *on)] == [1]
     same = run("fact", "correct", fact, "User wants green tea", "--yes", *on)
     assert same.out == "fact:tea:1 is unchanged: same text\n"
 

@@ -92,13 +92,13 @@ def test_a_document_has_a_log_a_diff_and_a_way_back(target: str, on: list[str]) 
         assert made
         documents.update(made.id, DocumentDraft(slug="trip", title="Trip", body="to Bergen"), if_version=1)
 
-    assert [version["version"] for version in ok("doc", "history", made.id, *on)] == [1, 2]
+    assert [version["version"] for version in items("doc", "history", made.id, *on)] == [2, 1]
     assert "~/trip" in run("doc", "list", *on).out
     changed = run("doc", "diff", "~/trip", "1", "2", *on).out
     assert "-to Oslo" in changed
     assert "+to Bergen" in changed
     assert "+to Oslo" in run("doc", "revert", made.id, "1", "--dry-run", *on).out
-    assert ok("doc", "history", made.id, *on)[-1]["version"] == 2
+    assert items("doc", "history", made.id, *on)[0]["version"] == 2
     assert ok("doc", "revert", f"document:{made.id}:2", "1", "--yes", *on)["body"] == "to Oslo"
     assert run("doc", "diff", made.id, "1", "9", *on).code == 3
 
@@ -107,7 +107,7 @@ def test_a_path_whose_tilde_the_shell_has_replaced_is_still_one(target: str, on:
     with bethink.sync.connect(target, learn=False) as memory:
         memory.space("alice").documents.create(DocumentDraft(slug="trip", title="Trip"))
 
-    assert len(ok("doc", "history", f"{home}/trip", *on)) == 1
+    assert len(items("doc", "history", f"{home}/trip", *on)) == 1
 
 
 def test_a_deleted_document_can_be_restored_by_its_id(target: str, on: list[str]) -> None:
@@ -119,7 +119,7 @@ def test_a_deleted_document_can_be_restored_by_its_id(target: str, on: list[str]
 
     assert run("doc", "history", "~/trip", *on).code == 3
     assert ok("doc", "revert", made.id, "1", "--yes", *on)["body"] == "to Oslo"
-    assert len(ok("doc", "history", "~/trip", *on)) == 2
+    assert len(items("doc", "history", "~/trip", *on)) == 2
 
 
 def test_log_lists_all_versions_of_a_fact(target: str, on: list[str]) -> None:
@@ -128,8 +128,31 @@ def test_log_lists_all_versions_of_a_fact(target: str, on: list[str]) -> None:
         facts.save(bethink.Fact(id="home", text="lives in Oslo"))
         facts.save(bethink.Fact(id="home", text="lives in Bergen"))
 
-    assert [each["text"] for each in ok("fact", "history", "home", *on)] == ["lives in Oslo", "lives in Bergen"]
+    assert [fact["text"] for fact in items("fact", "history", "home", *on)] == ["lives in Bergen", "lives in Oslo"]
     assert "lives in Bergen" in run("fact", "history", "fact:home:2", *on).out
+
+
+def test_version_document_and_key_lists_come_in_pages(target: str, on: list[str]) -> None:
+    with bethink.sync.connect(target, learn=False) as memory:
+        facts, documents = memory.space("alice").facts, memory.space("alice").documents
+        for place in ("Oslo", "Bergen", "Tromsø"):
+            facts.save(bethink.Fact(id="home", text=f"lives in {place}"))
+            documents.create(DocumentDraft(slug=place, title=place, body=place))
+            memory.admin.keys.create(place, ("read",))
+            memory.admin.webhooks.create(f"https://{place[:2]}.example.com/")
+
+    for words in (
+        ["fact", "history", "home", *on], ["doc", "list", *on],
+        ["admin", "keys", "list", *on[:2]], ["admin", "webhooks", "list", *on[:2]],
+    ):  # fmt: skip
+        complete = items(*words)
+        first = ok(*words, "--limit", "2")
+        rest = ok(*words, "--limit", "100", "--after", first["next"])
+        assert len(first["items"]) == 2
+        assert first["items"] + rest["items"] == complete, words
+        assert rest["next"] in (None, "")
+        assert "note: there may be more; continue with --after" in run(*words, "--limit", "2").err
+    assert run("fact", "history", "home", "--after", "nonsense!", *on).code == 2
 
 
 def test_sessions_are_listed_newest_first_and_page_by_page(on: list[str]) -> None:

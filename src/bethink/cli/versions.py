@@ -1,21 +1,20 @@
 """Commands for versions: doc list, history, diff and revert, and fact history."""
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bethink.cli.command import CommandContext, DryRun, Yes, command
+from bethink.cli.paging import After, Limit, list_page, slice_page
 from bethink.cli.refs import LIST_HINT, parse_name
 from bethink.cli.results import Result, UsageError
-from bethink.cli.terminal import OutputLine, columns, one_line, when
+from bethink.cli.terminal import OutputLine, one_line, when
 from bethink.errors import NotFoundError
 
 if TYPE_CHECKING:
     from bethink.api.documents import Documents
     from bethink.model.documents import Document, TreeEntry
     from bethink.model.facts import Fact
-    from bethink.model.paging import Page
 
 app = typer.Typer()
 
@@ -23,22 +22,27 @@ Named = Annotated[str, typer.Argument(metavar="DOCUMENT", help="Path, id or ref.
 
 
 @command(app, "doc list")
-async def list_documents(ctx: CommandContext) -> Result:
+async def list_documents(ctx: CommandContext, *, limit: Limit = 100, after: After = "") -> Result:
     """List documents."""
-    tree = await ctx.space.documents.list()
-    return Result(data=tree, lines=_tree_lines(ctx, tree))
+    page = await ctx.space.documents.list(limit=limit, after=after)
+    return list_page(ctx, page, _tree_row, ("PATH", "VERSION", "SINCE", "ID", "TITLE"))
 
 
 @command(app, "doc history")
-async def document_history(ctx: CommandContext, name: Named) -> Result:
+async def document_history(ctx: CommandContext, name: Named, *, limit: Limit = 100, after: After = "") -> Result:
     """List the versions of a document. Newest first."""
     versions = await _versions_of(ctx.space.documents, name, space=ctx.space_name)
-    return Result(data=versions, lines=_document_lines(versions))
+    page = slice_page(versions[::-1], lambda version: str(version.version), after=after, limit=limit)
+    return list_page(ctx, page, _document_row, ("VERSION", "FROM", "TO", "AUTHOR", "REASON"))
 
 
 @command(app, "fact history")
 async def fact_history(
-    ctx: CommandContext, name: Annotated[str, typer.Argument(metavar="FACT", help="Id or ref of a fact.")]
+    ctx: CommandContext,
+    name: Annotated[str, typer.Argument(metavar="FACT", help="Id or ref of a fact.")],
+    *,
+    limit: Limit = 100,
+    after: After = "",
 ) -> Result:
     """List the versions of a fact. Newest first."""
     kind, fact_id = parse_name(name)
@@ -47,7 +51,8 @@ async def fact_history(
     versions = await ctx.space.facts.versions(fact_id)
     if not versions:
         raise NotFoundError(f"No fact {name!r} in space {ctx.space_name!r}.", hint=LIST_HINT)
-    return Result(data=versions, lines=_fact_lines(versions))
+    page = slice_page(versions[::-1], lambda fact: str(fact.version), after=after, limit=limit)
+    return list_page(ctx, page, _fact_row, ("VERSION", "FROM", "TO", "ORIGIN", "FACT"))
 
 
 @command(app, "doc diff")
@@ -113,26 +118,18 @@ async def _diff(documents: "Documents", document: "Document", before: int, after
         raise
 
 
-def _tree_lines(ctx: CommandContext, tree: "Page[TreeEntry]") -> list[OutputLine]:
-    rows = [[entry.path, f"v{entry.version}", when(entry.valid_from), entry.id, entry.title] for entry in tree]
-    return ctx.table(rows, head=["PATH", "VERSION", "SINCE", "ID", "TITLE"])
+def _tree_row(entry: "TreeEntry") -> list[str]:
+    return [entry.path, f"v{entry.version}", when(entry.valid_from), entry.id, entry.title]
 
 
-def _document_lines(versions: "Sequence[Document]") -> list[OutputLine]:
-    def row(version: "Document") -> list[str]:
-        author = f"{version.author.kind} {version.author.id}".strip()
-        reason = version.author.reason or version.title
-        return [f"v{version.version}", when(version.valid_from), when(version.valid_to), author, reason]
-
-    return columns([row(version) for version in reversed(versions)], head=["VERSION", "FROM", "TO", "AUTHOR", "REASON"])
+def _document_row(version: "Document") -> list[str]:
+    author = f"{version.author.kind} {version.author.id}".strip()
+    reason = version.author.reason or version.title
+    return [f"v{version.version}", when(version.valid_from), when(version.valid_to), author, reason]
 
 
-def _fact_lines(versions: "Sequence[Fact]") -> list[OutputLine]:
-    rows = [
-        [f"v{fact.version}", when(fact.recorded_at), when(fact.replaced_at), str(fact.origin), one_line(fact.text)]
-        for fact in reversed(versions)
-    ]
-    return columns(rows, head=["VERSION", "FROM", "TO", "ORIGIN", "FACT"])
+def _fact_row(fact: "Fact") -> list[str]:
+    return [f"v{fact.version}", when(fact.recorded_at), when(fact.replaced_at), str(fact.origin), one_line(fact.text)]
 
 
 def _diff_lines(text: str) -> list[OutputLine]:

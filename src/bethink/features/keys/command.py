@@ -8,6 +8,7 @@ import typer
 from bethink.cli.command import NO_SPACE, CommandContext, DryRun, Yes, command
 from bethink.cli.groups import called_alone
 from bethink.cli.narrowing import repeatable
+from bethink.cli.paging import After, Limit, list_page, slice_page
 from bethink.cli.results import Result, UsageError
 from bethink.cli.terminal import OutputLine, when
 from bethink.errors import NotFoundError
@@ -51,23 +52,23 @@ async def create(
 
 
 @command(keys, "list", without=NO_SPACE)
-async def list_keys(ctx: CommandContext) -> Result:
+async def list_keys(ctx: CommandContext, *, limit: Limit = 100, after: After = "") -> Result:
     """List API keys, without their secrets."""
-    entries = await ctx.memory.admin.keys.list()
-    rows = [
-        [
-            key.prefix,
-            key.name,
-            ",".join(sorted(key.scopes)),
-            "all" if key.spaces is None else ",".join(sorted(key.spaces)),
-            when(key.expires_at),
-            when(key.last_used_at),
-            when(key.revoked_at),
-        ]
-        for key in entries
+    page = slice_page(await ctx.memory.admin.keys.list(), lambda key: key.prefix, after=after, limit=limit)
+    head = ("PREFIX", "NAME", "SCOPES", "SPACES", "EXPIRES", "LAST USED", "REVOKED")
+    return list_page(ctx, page, _key_row, head)
+
+
+def _key_row(key: "KeyInfo") -> list[str]:
+    return [
+        key.prefix,
+        key.name,
+        ",".join(sorted(key.scopes)),
+        "all" if key.spaces is None else ",".join(sorted(key.spaces)),
+        when(key.expires_at),
+        when(key.last_used_at),
+        when(key.revoked_at),
     ]
-    head = ["PREFIX", "NAME", "SCOPES", "SPACES", "EXPIRES", "LAST USED", "REVOKED"]
-    return Result(data=entries, lines=ctx.table(rows, head=head))
 
 
 @command(keys, effect="changes", without=NO_SPACE)

@@ -12,7 +12,7 @@ from bethink.cli.terminal import OutputLine, when
 from bethink.errors import NotFoundError
 
 if TYPE_CHECKING:
-    from bethink.features.webhooks.records import Delivery
+    from bethink.features.webhooks.records import Delivery, WebhookInfo
 
 app = typer.Typer()
 webhooks = typer.Typer(cls=called_alone("list"), help="Manage webhooks and see deliveries.")
@@ -31,22 +31,21 @@ async def create(ctx: CommandContext, url: Annotated[str, typer.Argument(help="U
 
 
 @command(webhooks, "list", without=NO_SPACE)
-async def list_webhooks(ctx: CommandContext) -> Result:
+async def list_webhooks(ctx: CommandContext, *, limit: Limit = 100, after: After = "") -> Result:
     """List webhooks, including disabled ones, without secrets."""
-    entries = await ctx.memory.admin.webhooks.list()
-    rows = [
-        [
-            webhook.id,
-            webhook.url,
-            webhook.space or "all",
-            when(webhook.created_at),
-            when(webhook.disabled_at),
-            webhook.disable_reason or "",
-        ]
-        for webhook in entries
+    page = slice_page(await ctx.memory.admin.webhooks.list(), lambda webhook: webhook.id, after=after, limit=limit)
+    return list_page(ctx, page, _webhook_row, ("WEBHOOK", "URL", "SPACE", "CREATED", "DISABLED", "REASON"))
+
+
+def _webhook_row(webhook: "WebhookInfo") -> list[str]:
+    return [
+        webhook.id,
+        webhook.url,
+        webhook.space or "all",
+        when(webhook.created_at),
+        when(webhook.disabled_at),
+        webhook.disable_reason or "",
     ]
-    head = ["WEBHOOK", "URL", "SPACE", "CREATED", "DISABLED", "REASON"]
-    return Result(data=entries, lines=ctx.table(rows, head=head))
 
 
 @command(webhooks, effect="changes", without=NO_SPACE)
