@@ -51,10 +51,10 @@ def short_repr(record: object, ref: object, text: str | None, *notes: object) ->
     """Return the `repr` of a record with a long text, shortened so that it fits a line."""
     head, tail = f"{type(record).__qualname__}({ref!s}: ", "".join(f", {note!s}" for note in notes) + ")"
     room = max(_REPR_WIDTH - len(head) - len(tail), _MIN_TEXT)
-    shown = repr(text if text is None else text[:room])
-    if text is not None and (len(shown) > room or len(text) > room):
-        shown = f"{shown[: room - 2]}…{shown[-1]}"
-    return head + shown + tail
+    excerpt = repr(text if text is None else text[:room])
+    if text is not None and (len(excerpt) > room or len(text) > room):
+        excerpt = f"{excerpt[: room - 2]}…{excerpt[-1]}"
+    return head + excerpt + tail
 
 
 def _shared_methods(record_class: Any) -> dict[str, Callable[..., Any]]:
