@@ -152,14 +152,14 @@ def connect(
         arguments["enabled"] = False
     if not is_server:
         arguments |= settings_of(address)
-    given = {name for name in arguments if name != "enabled"}
+    setting_names = {name for name in arguments if name != "enabled"}
     settings = with_values(settings, arguments) if settings else load_settings(**arguments)  # pyright: ignore[reportArgumentType]
     if is_server:
         parts = {
             "model": model, "embedder": embedder, "tokens": tokens, "redactor": redactor, "engine": engine,
             "compactor": compactor,
         }  # fmt: skip
-        _check_client_arguments(given | {name for name, part in parts.items() if part is not None})
+        _check_client_arguments(setting_names | {name for name, part in parts.items() if part is not None})
     if is_server and settings.enabled:
         # Only programs that call a server need the client.
         from bethink.host.remote.remote import Remote  # noqa: PLC0415

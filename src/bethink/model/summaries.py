@@ -30,4 +30,4 @@ class Health:
 
     def jobs_in(self, *statuses: JobStatus) -> int:
         """Count the jobs of all kinds in some states."""
-        return sum(each.get(status, 0) for each in self.jobs.values() for status in statuses)
+        return sum(counts.get(status, 0) for counts in self.jobs.values() for status in statuses)

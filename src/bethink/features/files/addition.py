@@ -27,7 +27,7 @@ async def add_files(ctx: CommandContext, files: list[str], *, name: str | None, 
     for file in files:
         title = name or Path(file).as_posix()
         try:
-            report = await ctx.space.files.add(title, data=_read(file), media_type=media_type)
+            report = await ctx.space.files.add(title, data=_read_bytes(file), media_type=media_type)
         except InvalidRequestError as error:
             if len(files) == 1:
                 raise
@@ -65,7 +65,7 @@ def _summary(report: "AddedFile") -> str:
     return f"{plural(report.added, 'passage')} added, {report.unchanged} unchanged, {report.retracted} removed{omitted}"
 
 
-def _read(name: str) -> bytes:
+def _read_bytes(name: str) -> bytes:
     """Return the bytes of a file, up to one more than the maximum size."""
     from bethink.features.files.sources import MAX_BYTES  # noqa: PLC0415
 

@@ -62,20 +62,20 @@ class ChangeService:
             mark_pending(tx, space=space, session_id=session_id, trigger=Trigger.IDLE)
             return messages.max_number(tx, space=space, session_id=session_id) or 0
 
-        asked = await self._database.transact(ask, space=space, repeatable=True)
+        target = await self._database.transact(ask, space=space, repeatable=True)
 
         async def look() -> tuple[LearnedSession, bool]:
-            found, status = await self._database.transact(
-                lambda tx: _learning_state(tx, space=space, session_id=session_id, target=asked),
+            session, status = await self._database.transact(
+                lambda tx: _learning_state(tx, space=space, session_id=session_id, target=target),
                 space=space,
                 read_only=True,
             )
             if status is JobStatus.QUEUED:
                 self._start_learning()
-            return found, found.done or status is JobStatus.ABANDONED
+            return session, session.done or status is JobStatus.ABANDONED
 
-        found, _ = await self._poll_until(look, lambda each: each[1], request.timeout)
-        return found
+        session, _ = await self._poll_until(look, lambda result: result[1], request.timeout)
+        return session
 
     async def _poll_until(self, poll: Callable[[], Awaitable[T]], is_enough: Callable[[T], bool], wait: float) -> T:
         until = time.monotonic() + wait
