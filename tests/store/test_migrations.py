@@ -332,7 +332,7 @@ async def test_newer_schema_is_rejected_and_unchanged(new_target: str, tmp_path:
     last = await upgrade(new_target, tmp_path / "m")
     before = described(new_target)
 
-    with pytest.raises(ConfigurationError, match=rf"newer Bethink.* is {last}.*pip install --upgrade"):
+    with pytest.raises(ConfigurationError, match=rf"newer Bethink.* is {last}.*Install a newer version of Bethink"):
         await unopened(new_target).open()
 
     assert described(new_target) == before

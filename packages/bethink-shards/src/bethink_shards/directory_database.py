@@ -37,7 +37,7 @@ class DirectoryDatabase(PostgresDatabase):
         if version > len(steps):
             raise ConfigurationError(
                 f"This directory has schema {version}, but this version of Bethink supports only {len(steps)}.",
-                hint="Run: pip install --upgrade bethink.",
+                hint="Install a newer version of Bethink.",
             )
         for step in steps[version:]:
             tx.script(step)
