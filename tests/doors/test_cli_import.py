@@ -150,7 +150,7 @@ def test_interrupted_import_keeps_the_previous_refused_lines(
         ({"content": "x"}, "line 2: `role` is missing. Write one JSON object per line"),
         ({"role": "user"}, "line 2: `content` is missing. Write one"),
         (said(2, foo=1), "line 2: Unknown field 'foo'. Use one of role"),
-        ({"role": "king", "content": "x"}, "line 2: role must be one of user, assistant, system, tool."),
+        ({"role": "king", "content": "x"}, "line 2: role must be one of user, assistant, system, tool, not 'king'."),
         ('{"role" "user"}', "line 2: Invalid JSON at column 9: "),
         ("[" * 100_000, "line 2: The JSON is nested too deeply."),
         (

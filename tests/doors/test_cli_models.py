@@ -246,7 +246,7 @@ def test_the_folder_and_the_address_are_settings(home: Path, tiny: dict[str, Any
 def test_without_a_client_the_extra_is_named(home: Path, tiny: dict[str, Any], monkeypatch: Any) -> None:
     monkeypatch.setitem(sys.modules, "httpx2", None)
 
-    assert "bethink[onnx]" in run("data", "models", "pull", "tiny", "--catalog", catalogue(home, tiny)).err
+    assert "'.[onnx]'" in run("data", "models", "pull", "tiny", "--catalog", catalogue(home, tiny)).err
 
 
 def test_catalog_pins_every_file_and_names_every_license() -> None:

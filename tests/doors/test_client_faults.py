@@ -411,7 +411,7 @@ def test_without_its_package_the_client_says_what_to_install() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
-    assert "bethink[client]" in done.stdout
+    assert "'.[client]'" in done.stdout
 
 
 @pytest.mark.parametrize("retries", [0, 1])

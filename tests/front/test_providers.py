@@ -129,7 +129,7 @@ def test_a_missing_client_is_named_by_its_extra(monkeypatch: pytest.MonkeyPatch)
         monkeypatch.delitem(sys.modules, module, raising=False)
     monkeypatch.setitem(sys.modules, "openai", None)
 
-    with pytest.raises(ConfigurationError, match=r"bethink\[openai\]"):
+    with pytest.raises(ConfigurationError, match=r"\[openai\]"):
         embedder_from(Settings(embedder=EmbedderSettings(name="openai:x", api_key="k")))
 
 

@@ -241,7 +241,7 @@ async def test_several_empty_spaces_say_why(memory: bethink.Memory) -> None:
 
     found = await memory.group("mira", "team").recall("tea")
 
-    assert (found.items, found.note) == ((), "No match.")
+    assert (found.items, found.note) == ((), "mira: No match. team: This space is empty.")
 
 
 @pytest.mark.parametrize("names", [(), ("a", "a"), ("a", ""), tuple(map(str, range(21)))])

@@ -49,12 +49,12 @@ def test_repr_of_a_record_fits_a_line(text: str | None) -> None:
 
 
 def test_repr_names_ref_text_and_certainty() -> None:
-    assert repr(_match("Mira likes tea.")) == f"Match({_REF}: 'Mira likes tea.', high, current)"
+    assert repr(_match("Mira likes tea.")) == f"Match({_REF}: 'Mira likes tea.', high)"
     assert repr(RecallResult(question="tea?", items=(_match("x"),))) == "RecallResult(1 match: 'tea?', weak)"
     assert repr(Fact(id="f", text="Tea.")) == "Fact(fact:f:1: 'Tea.', current)"
     assert repr(_document("Tea")) == "Document(document:doc_1:2: 'Tea')"
-    assert repr(Lineage(ref=_REF, text=None)) == f"Lineage({_REF}: None, current, 0 sources)"
-    assert repr(_match("a" * 200)).endswith("aaa…', high, current)")
+    assert repr(Lineage(ref=_REF, text=None)) == f"Lineage({_REF}: None, 0 sources)"
+    assert repr(_match("a" * 200)).endswith("aaa…', high)")
 
 
 def test_document_has_the_ref_of_its_version() -> None:

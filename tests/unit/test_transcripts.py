@@ -223,7 +223,7 @@ def test_without_the_extra_a_compressed_rollout_names_it(tmp_path: Path, monkeyp
         raise ImportError(name)
 
     monkeypatch.setattr(lines, "import_module", missing)
-    with pytest.raises(ConfigurationError, match=r"bethink\[codex\]") as caught:
+    with pytest.raises(ConfigurationError, match=r"\[codex\]") as caught:
         list(codex.read_lines(packed))
     assert isinstance(caught.value, BethinkError)
 

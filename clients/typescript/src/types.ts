@@ -288,6 +288,8 @@ export interface Document {
     body: string;
     links: string[];
     mentions: string[];
+    /** Ref of this version: `document:ID:VERSION`. */
+    ref: string;
 }
 
 /** A change of one document. With `draft` null it is deleted; with `expected` null it does not exist yet. */
@@ -327,6 +329,8 @@ export interface DocumentEntry {
     redacted: boolean;
     tags: string[];
     metadata: { [name: string]: unknown };
+    /** Ref of this version: `document:ID:VERSION`. */
+    ref: string;
 }
 
 /** One source of a version. A message is identified by its session and its number. */
@@ -1237,6 +1241,8 @@ export interface TreeEntry {
     tags: string[];
     metadata: { [name: string]: unknown };
     path: string;
+    /** Ref of this version: `document:ID:VERSION`. */
+    ref: string;
 }
 
 /** The four reasons for marking a session for learning. */

@@ -115,7 +115,7 @@ class Match:
     section: str = ""
 
     def __repr__(self) -> str:
-        return short_repr(self, self.ref, self.text, self.certainty, self.status)
+        return short_repr(self, self.ref, self.text, self.certainty)
 
 
 @frozen
@@ -321,4 +321,4 @@ class Lineage:
 
     def __repr__(self) -> str:
         sources = f"{len(self.sources)} {'source' if len(self.sources) == 1 else 'sources'}"
-        return short_repr(self, self.ref, self.text, self.status, sources)
+        return short_repr(self, self.ref, self.text, sources)

@@ -304,7 +304,7 @@ def _empty_note(request: RecallRequest, ranking: Ranking, candidates: Sequence[C
         note = "No messages from that time." if ranking.question.only_about_time else NO_MATCH
         note += "" if request.only is None else " The search was filtered."
         if not ranking.had_content:
-            note = "This space is empty." if view_of(request).moment is None else "The space was empty at that time."
+            note = "This space is empty." if request.as_of is None else "The space was empty at that time."
         return note + (f" {caveat}" if caveat else "")
     fates = {candidate.fate for candidate in candidates}
     return next((reason for fate, reason in _EMPTY_NOTES.items() if fate in fates), "The matches are no longer valid.")
