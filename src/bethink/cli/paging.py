@@ -37,7 +37,7 @@ def list_page(
 
 def slice_page(items: Sequence[T], cursor: Callable[[T], str], *, after: str, limit: int) -> "Page[T]":
     """Return the page of a complete list that follows a cursor, for lists that come without cursors."""
-    from bethink.model.paging import Page  # noqa: PLC0415 - for a quick --help
+    from bethink.model.paging import page_of  # noqa: PLC0415 - for a quick --help
 
     start = 0
     if after:
@@ -45,5 +45,4 @@ def slice_page(items: Sequence[T], cursor: Callable[[T], str], *, after: str, li
         if not positions:
             raise UsageError(f"Unknown cursor {after[:80]!r}.", hint="Pass --after as the previous page printed it.")
         start = positions[0]
-    selection = tuple(items[start : start + limit])
-    return Page(items=selection, next=cursor(selection[-1]) if start + limit < len(items) else "")
+    return page_of(items[start:], limit, cursor)

@@ -40,7 +40,7 @@ async def resolve_ref(space: "Space", name: str) -> "Ref":
         document = await space.documents.find(path)
         if document is None:
             raise NotFoundError(f"No document {path!r} in space {space.name!r}.", hint=LIST_HINT)
-        return Ref(RefKind.DOCUMENT, document.id, document.version)
+        return document.ref
     kind = _KINDS.get(name[:4])
     ref = Ref.parse(name) if kind is None else Ref(RefKind(kind), name)
     if ref.number or ref.kind not in _KINDS.values():

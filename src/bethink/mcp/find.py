@@ -172,4 +172,4 @@ def _document_line(path: str, document: DocumentEntry) -> IndexLine:
 
 
 def _ref(document: DocumentEntry) -> Ref:
-    return Ref(RefKind.DOCUMENT, document.id, document.version)
+    return document.ref

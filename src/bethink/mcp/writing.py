@@ -155,4 +155,4 @@ class Writing:
         new = await documents.update(
             old.id, replace(document.draft(), body=text), if_version=old.number, provenance=provenance
         )
-        return CorrectedMemory(ref=Ref(RefKind.DOCUMENT, new.id, new.version), previous=old)
+        return CorrectedMemory(ref=new.ref, previous=old)

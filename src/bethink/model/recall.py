@@ -10,6 +10,7 @@ from bethink.base.frozen import frozen, short_repr
 from bethink.model.enums import OpenEnum
 from bethink.model.facts import Fact, Maker, Quote, SourceMessage
 from bethink.model.jobs import Job
+from bethink.model.plural import plural
 from bethink.model.records import Origin, SessionInfo
 from bethink.model.refs import Ref
 from bethink.model.text import JsonObject
@@ -148,8 +149,7 @@ class RecallResult(Sequence[Match]):
         return len(self.items)
 
     def __repr__(self) -> str:
-        count = f"{len(self.items)} {'match' if len(self.items) == 1 else 'matches'}"
-        return short_repr(self, count, self.question, self.certainty)
+        return short_repr(self, plural(len(self.items), "match", "matches"), self.question, self.certainty)
 
 
 def highest(matches: Iterable[Match]) -> Certainty:
@@ -320,5 +320,4 @@ class Lineage:
     """Memories further away, if `depth` is more than 1."""
 
     def __repr__(self) -> str:
-        sources = f"{len(self.sources)} {'source' if len(self.sources) == 1 else 'sources'}"
-        return short_repr(self, self.ref, self.text, sources)
+        return short_repr(self, self.ref, self.text, plural(len(self.sources), "source"))

@@ -62,7 +62,6 @@ from bethink.model.pages import OutlineEntry
 from bethink.model.paging import Page, page_of
 from bethink.model.recall import Correction
 from bethink.model.records import Origin, checked_name
-from bethink.model.refs import Ref, RefKind
 from bethink.model.rules import least_trusted
 from bethink.store import document_pages, documents, erasures, facts
 from bethink.store.db import Database, Tx
@@ -176,7 +175,7 @@ class DocumentService:
             change = UpdateDocumentRequest(document_id=name, draft=draft, if_version=number, reason="corrected")
             provenance = redact_provenance(_inherited_provenance(tx, space, change), self._redactor)
             new = tree.update(tx, draft, space=space, document_id=name, expected=number, provenance=provenance)
-            return Correction(ref=Ref(RefKind.DOCUMENT, new.id, new.version), previous=request.ref, text=new.body)
+            return Correction(ref=new.ref, previous=request.ref, text=new.body)
 
         return await self._write(space, body)
 

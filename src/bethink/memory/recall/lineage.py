@@ -125,7 +125,7 @@ def _document(tx: Tx, space: str, lineage: Lineage) -> Lineage:
         source_refs=tuple(_source_of(tx, space, entry, current.valid_from) for entry in sources),
         versions=tuple(
             Version(
-                ref=Ref(RefKind.DOCUMENT, entry.id, entry.version),
+                ref=entry.ref,
                 text=entry.body,
                 since=entry.valid_from,
                 until=entry.valid_to,
