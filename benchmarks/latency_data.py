@@ -14,6 +14,8 @@ import anyio
 import apsw
 import psycopg
 
+from bethink.model.records import Origin
+from bethink.model.rules import rank
 from bethink.store import archived, vectors
 from bethink.store.db import Database, Tx
 
@@ -31,6 +33,11 @@ _ASKED = ("What about {}?", "Where do we find {}?", "Who has {}?", "Why is it {}
 _TABLE = (
     "space_id, id, version, content, kind, origin, source, tags, metadata, entities, created_at, recorded_at, digest"
 )
+_STATEMENTS = f"""INSERT INTO fact_statements
+    (space_id, fact_id, support, said_at, session_id, number, position, recorded_at, subject, slot, trust, change)
+SELECT space_id, id, 'saved:1', created_at, '', 0, 0, recorded_at, subject, slot, {rank(Origin("user"))}, 'new'
+FROM facts"""
+"""Each fact was stated once, as the store writes it for a fact that a program saves."""
 _VECTORS = "space_id, index_id, kind, id, number, part, vector"
 
 
@@ -152,6 +159,7 @@ def fill_postgres(superuser: str, world: World, *, index: int | None) -> None:
         with connection.cursor().copy(f"COPY facts ({_TABLE}) FROM STDIN".encode()) as copy:
             for fact in world.told():
                 copy.write("\t".join(map(str, fact.row())) + "\n")
+        connection.execute(_STATEMENTS.encode())
         if index is not None:
             spelt = [f"[{','.join(f'{value:.4g}' for value in vector)}]" for vector in _pool()]
             with connection.cursor().copy(f"COPY vectors ({_VECTORS}) FROM STDIN".encode()) as copy:
@@ -176,6 +184,7 @@ def fill_sqlite(path: str, world: World, *, index: int | None) -> None:
         spaces = ((f"space-{number:06}", 0, _BEGAN) for number in range(world.spaces))
         connection.executemany("INSERT INTO spaces (id, shard, created_at) VALUES (?, ?, ?)", spaces)
         connection.executemany(f"INSERT INTO facts ({_TABLE}) VALUES ({marks})", (fact.row() for fact in world.told()))
+        connection.execute(_STATEMENTS)
         if index is not None:
             packed = [pack(f"<{DIMENSION}e", *vector) for vector in _pool()]
             rows = ((fact.space, index, fact.id, packed[_place(fact.id)]) for fact in world.told())

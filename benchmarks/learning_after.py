@@ -34,7 +34,7 @@ class Change:
 
 async def changes(on: Stage, talk: Talk) -> list[Change]:
     """Learn the follow-up, and look at each of its changes: before it was said, until its day, and from then on."""
-    before = talk.said_at
+    before = talk.began_at - timedelta(microseconds=1)
     session = await on.learn(talk)
     learnt = on.clock.time
     notes = await on.notes(talk.space, session)

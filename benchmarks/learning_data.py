@@ -69,6 +69,11 @@ class Talk:
     """The statements that the ids of known facts stand for."""
 
     @property
+    def began_at(self) -> datetime:
+        """When its first message was said."""
+        return min(message.said_at for message in self.messages if message.said_at is not None)
+
+    @property
     def said_at(self) -> datetime:
         """When its last message was said."""
         return max(message.said_at for message in self.messages if message.said_at is not None)

@@ -185,10 +185,16 @@ class Script:
 
 
 def _as_asked(claim: Claim, talk: Talk, shown: Mapping[str, str]) -> dict[str, Any]:
-    """Return a claim with every field that is asked for, and the ids under which the request shows known facts."""
+    """Return a claim with every field that is asked for, and the ids under which the request shows known facts.
+
+    A record in an older form lacks the fields that came later: they are empty.
+    """
     known = [shown[text] for name in claim["known"] if (text := inert(talk.known[name], limit=_SHOWN)) in shown]
     fields = claims.schema()["properties"]["claims"]["items"]["properties"]
-    return {name: claim.get(name) for name in fields} | {"known": known}
+    empty: dict[str, list[str] | None] = {
+        name: [] if kind.get("type") == "array" else None for name, kind in fields.items()
+    }
+    return {name: claim.get(name, empty[name]) for name in fields} | {"known": known}
 
 
 def _statement_of(line: str) -> str:

@@ -1,4 +1,8 @@
-"""Months of memory in minutes: what is updated, contradicted, asked in vain, forgotten, planted and echoed."""
+"""Months of memory in minutes: what is updated, contradicted, asked in vain, forgotten, planted and echoed.
+
+Half of the histories of what changes, is contradicted and forgotten are imported after their last day and learned in
+random order.
+"""
 
 import argparse
 import json
@@ -21,8 +25,8 @@ from tools import postgres
 
 Trial = Callable[[Stage, int], Awaitable[list[Tally]]]
 TRIALS: dict[str, tuple[Trial, int, int]] = {
-    "updates": (updates, 50, 1),
-    "contradictions": (contradictions, 10, 28),
+    "updates": (updates, 50, 2),
+    "contradictions": (contradictions, 10, 56),
     "abstention": (abstention, 100, 1),
     "forgetting": (forgetting, 25, 4),
     "poisoning": (poisoning, 5, 10),

@@ -48,13 +48,15 @@ async def _confide(stage: Stage, cases: int, times: list[datetime]) -> list[_Sec
     """Tell what is to be forgotten, some of it too late to be learnt, and note where it can then be found."""
     names = Names(stage.dice)
     # In a space either conversations are purged or facts deleted: one must not do the other's work.
-    spaces = max(2, cases // 4)
+    spaces = max(4, cases // 4)
     places = [number % spaces for number in range(cases)]
     secrets = [
         _Secret(space=f"forget-{place}", chat=f"secret-{number}", word=names.new(), purged=place % 2 == 0)
         for number, place in enumerate(places)
     ]
-    for space in {secret.space: None for secret in secrets}:
+    for number, space in enumerate({secret.space: None for secret in secrets}):
+        if number % 4 >= 2:  # half of the spaces of either kind
+            stage.delay(space)
         await stage.talk(space, "before", [user("Hello."), user(f"I live in {names.new()}."), user("I like tea.")])
     late = [secret for secret in secrets if secret.purged][::5]
     for secret in secrets:
@@ -63,6 +65,7 @@ async def _confide(stage: Stage, cases: int, times: list[datetime]) -> list[_Sec
     times.append(stage.pass_days(1))
     await stage.learn()
     times.append(stage.pass_days(5))
+    await stage.import_late()
     for secret in late:
         await stage.talk(secret.space, secret.chat, _confession(stage, secret.word))
     times.append(stage.pass_days(1))

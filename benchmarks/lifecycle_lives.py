@@ -60,10 +60,10 @@ SMALL_TALK = (
 
 @dataclass(slots=True)
 class _Period:
-    """What someone had, from when it was learnt until something else was said."""
+    """What someone had, from when it was said until something else was."""
 
     value: str
-    learnt: datetime
+    said: datetime
     until: datetime | None = None
 
 
@@ -78,21 +78,21 @@ class _Person:
 
 
 async def updates(stage: Stage, people: int) -> list[Tally]:
-    """Change what is so over months; afterwards it is as it is now, and as of any day as it was then."""
+    """Change what is so over months; afterwards it is as it is now, and as of any day as it was then.
+
+    Half of the histories are imported after their last day, and learned in random order.
+    """
     names = Names(stage.dice)
     everyone = [_Person(space=f"life-{number}") for number in range(people)]
+    for person in everyone[1::2]:
+        stage.delay(person.space)
     for round_number in range(_ROUNDS):
-        said: list[tuple[_Person, Slot, str, datetime]] = []
         for person in everyone:
-            said += await _tell(stage, person, round_number, names)
+            await _tell(stage, person, round_number, names)
         stage.pass_days(1)
         await stage.learn()
-        for person, slot, value, at in said:
-            periods = person.lives.setdefault(slot, [])
-            if periods:
-                periods[-1].until = at
-            periods.append(_Period(value, stage.clock.time))
         stage.pass_days(_MONTH)
+    await stage.import_late()
     now = Tally(name="updated facts: right now", goal=Goal.ALL)
     first = Tally(name="updated facts: the new one first", goal=_OF_MARKS)
     marked = Tally(name="updated facts: the old ones marked", goal=_OF_MARKS)
@@ -106,9 +106,7 @@ async def updates(stage: Stage, people: int) -> list[Tally]:
     return [now, then, first, marked]
 
 
-async def _tell(
-    stage: Stage, person: _Person, round_number: int, names: Names
-) -> list[tuple[_Person, Slot, str, datetime]]:
+async def _tell(stage: Stage, person: _Person, round_number: int, names: Names) -> None:
     """Let someone tell what has changed this month: everything at first, some of it later."""
     dice = stage.dice
     changed = SLOTS if round_number == 0 else dice.sample(SLOTS, dice.randint(1, 3))
@@ -121,9 +119,13 @@ async def _tell(
         told.append((slot, value))
         talk += [user(dice.choice(slot.told).format(value)), assistant("I see.")]
     stage.pass_days(dice.random() / 24)
-    at = stage.clock.time
+    before_talk = stage.clock.time
     await stage.talk(person.space, f"month-{round_number}", talk)
-    return [(person, slot, value, at) for slot, value in told]
+    for slot, value in told:
+        periods = person.lives.setdefault(slot, [])
+        if periods:
+            periods[-1].until = before_talk
+        periods.append(_Period(value, stage.clock.time))
 
 
 async def _check_now(stage: Stage, person: _Person, slot: Slot, now: Tally) -> RecallResult:
@@ -160,10 +162,10 @@ def _stated(found: RecallResult) -> list[str]:
 
 
 async def _check_then(stage: Stage, person: _Person, slot: Slot, period: _Period, then: Tally) -> None:
-    last = (period.until or period.learnt) - timedelta(microseconds=1)
+    last = (period.until or period.said) - timedelta(microseconds=1)
     others = {slot.fact.format(value) for value in person.values(slot)} - {slot.fact.format(period.value)}
-    between = from_micros(stage.dice.randint(to_micros(period.learnt), to_micros(last)))
-    for at in (period.learnt, between, last):
+    between = from_micros(stage.dice.randint(to_micros(period.said), to_micros(last)))
+    for at in (period.said, between, last):
         facts = await stage.memory.space(person.space).recall(slot.asked, as_of=at, kinds=[RefKind.FACT])
         stated = [fact.text for fact in facts_in(facts)]
         found = await stage.memory.space(person.space).recall(slot.asked, as_of=at, explain=True)
@@ -206,12 +208,13 @@ _SPEAKERS = {"u": user, "t": tool, "d": document, "a": assistant}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Quarrel:
-    """A dispute between towns that have names, learnt session by session or all at once."""
+    """A dispute between towns that have names, learnt session by session or all at once, live or imported late."""
 
     dispute: _Dispute
     space: str
     towns: tuple[str, str]
     at_once: bool
+    late: bool
 
     def named(self, text: str) -> str:
         """Put the names of the towns into a text."""
@@ -241,9 +244,13 @@ async def contradictions(stage: Stage, cases: int) -> list[Tally]:
             space=f"dispute-{number}",
             towns=(names.new(), names.new()),
             at_once=number // len(_DISPUTES) % 2 == 1,
+            late=number // len(_DISPUTES) // 2 % 2 == 1,
         )
         for number in range(cases)
     ]
+    for quarrel in quarrels:
+        if quarrel.late:
+            stage.delay(quarrel.space)
     for at_once in (False, True):
         for place in range(max(len(each.sessions()) for each in quarrels)):
             for quarrel in quarrels:
@@ -253,6 +260,7 @@ async def contradictions(stage: Stage, cases: int) -> list[Tally]:
             if not at_once:
                 await stage.learn()
         await stage.learn()
+    await stage.import_late(at_once={quarrel.space for quarrel in quarrels if quarrel.at_once})
     tally = Tally(name="contradictions: the user's latest word holds", goal=Goal.ALL)
     for quarrel in quarrels:
         facts = await stage.memory.space(quarrel.space).recall(HOME.asked, kinds=[RefKind.FACT])
@@ -262,7 +270,8 @@ async def contradictions(stage: Stage, cases: int) -> list[Tally]:
         right = (
             stated[:1] == [quarrel.named(quarrel.dispute.fact)] and quarrel.named(quarrel.dispute.never) not in shown
         )
-        tally.add(right, f"{quarrel.dispute.name}{', learnt at once' if quarrel.at_once else ''}: {stated}")
+        how = f"{', imported late' if quarrel.late else ''}{', learnt at once' if quarrel.at_once else ''}"
+        tally.add(right, f"{quarrel.dispute.name}{how}: {stated}")
     return [tally]
 
 

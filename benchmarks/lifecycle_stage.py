@@ -1,9 +1,9 @@
 """What the lifecycle is measured on: a memory with its real worker, a calendar that is put forward, and tallies."""
 
 import random
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Collection, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 
@@ -86,6 +86,12 @@ class Stage:
     memory: Memory
     clock: Calendar
     dice: random.Random
+    late: dict[str, list[tuple[str, list[Message]]]] = field(default_factory=dict[str, list[tuple[str, list[Message]]]])
+    """Sessions of the spaces whose history is imported afterwards: the conversation and its dated messages."""
+
+    def delay(self, space: str) -> None:
+        """Store what is said in a space from now on only with `import_late`."""
+        self.late[space] = []
 
     def pass_days(self, days: float) -> datetime:
         """Put the calendar forward and return the time."""
@@ -96,11 +102,28 @@ class Stage:
         """Open a session of a conversation."""
         return await self.memory.space(space).session(conversation(chat))
 
-    async def talk(self, space: str, chat: str, messages: Sequence[Message]) -> Session:
-        """Have a whole session."""
+    async def talk(self, space: str, chat: str, messages: Sequence[Message]) -> None:
+        """Have a whole session, which is stored at once or, in a space that is late, after the last day."""
+        if space in self.late:
+            dated = [replace(message, said_at=self.clock()) for message in messages]
+            self.late[space].append((chat, dated))
+            return
         session = await self.open(space, chat)
         await session.append(messages)
-        return await session.end()
+        await session.end()
+
+    async def import_late(self, *, at_once: Collection[str] = ()) -> None:
+        """Store the sessions of late spaces, shuffled, and learn from each before the next, or from all of a space."""
+        waiting, self.late = self.late, {}
+        for sessions in waiting.values():
+            self.dice.shuffle(sessions)
+        while any(waiting.values()):
+            for space, sessions in waiting.items():
+                while sessions:
+                    await self.talk(space, *sessions.pop())
+                    if space not in at_once:
+                        break
+            await self.learn()
 
     async def learn(self) -> None:
         """Let the worker learn until nothing is left. Raises `SystemExit` if anything failed: it would measure less."""

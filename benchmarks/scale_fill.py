@@ -252,6 +252,9 @@ _CATCH_UP = """
 SELECT setval(pg_get_serial_sequence('spaces', 'place'), (SELECT max(place) FROM spaces));
 DELETE FROM job_counts;
 INSERT INTO job_counts (kind, status, slot, count) SELECT kind, status, 0, count(*) FROM jobs GROUP BY kind, status;
+INSERT INTO learning_turns (space_id, fresh_due_at, retry_due_at)
+SELECT space_id, min(due_at) FILTER (WHERE attempts = 0), min(due_at) FILTER (WHERE attempts > 0) FROM jobs
+WHERE kind = 'extract' AND due_at IS NOT NULL AND status <> 'waiting' GROUP BY space_id;
 """
 _SIZES = """
 SELECT coalesce(p.inhparent, c.oid)::regclass::text, sum(pg_total_relation_size(c.oid))::bigint

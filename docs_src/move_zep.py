@@ -12,7 +12,7 @@ with bethink.sync.connect("memory.db") as memory:  # model="openai:NAME" to lear
     matches = mira.recall("Where did I move?")  # search
     facts = mira.facts.list()  # list
     corrected = mira.correct(fact.ref, "Lives in Bergen, in Sandviken")  # update
-    replaced = mira.facts.history(status="replaced")  # history
-    print(block.tokens > 0, matches[0].text, len(facts), replaced[0].fact.text)
+    earlier = mira.facts.history(status="corrected")  # history; "replaced" for what has changed since
+    print(block.tokens > 0, matches[0].text, len(facts), earlier[0].fact.text)
     mira.forget(corrected.ref)  # delete a fact
     session.forget()  # delete a thread

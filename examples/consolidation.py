@@ -28,7 +28,7 @@ START = datetime(2026, 8, 1, 9, tzinfo=UTC)
 
 @dataclass(frozen=True)
 class Said:
-    """What was said on a day, and the fact in it: its kind, what it is about, and the slot it fills."""
+    """What was said on a day, and the fact in it: its kind, what it is about, its slot, and its last day."""
 
     day: int
     text: str
@@ -36,6 +36,7 @@ class Said:
     kind: str = "detail"
     about: str = "owner"
     slot: str | None = None
+    until: str | None = None
 
 
 SMALL_TALK = ["Good morning!", "Thanks, that helped.", "What is a monad?", "Please format this table.", "Bye for now."]
@@ -44,7 +45,7 @@ LIFE = [
     Said(2, "I drink coffee, three cups a day.", "User drinks coffee", "preference", slot="drink"),
     Said(5, "Project Heron starts today: a boat shed.", "Project Heron is a boat shed", "goal", "Heron"),
     Said(8, "For Heron I decided on larch wood.", "User decided on larch wood for Heron", "decision", "Heron"),
-    Said(11, "I am learning to juggle.", "User is learning to juggle", "goal", "juggling"),
+    Said(11, "Until 30 September I learn to juggle.", "User learns to juggle", "goal", "juggling", until="2026-09-30"),
     Said(24, "I moved to Bergen last week.", "User moved to Bergen", slot="home_town"),
     Said(33, "I gave up coffee, I drink tea now.", "User drinks tea", "preference", slot="drink"),
     Said(52, "Project Heron is finished, the shed stands.", "Project Heron is finished", "event", "Heron"),
@@ -68,6 +69,7 @@ def answer_to(said: Said, call: bethink.extend.ModelCall) -> str:
         "about": said.about,
         "kind": said.kind,
         "slot": said.slot,
+        "until": said.until,
     }
     return json.dumps({"claims": [claim] if said.fact else [], "title": said.text.partition(",")[0].rstrip(".!?")})
 

@@ -11,6 +11,7 @@ import anyio
 
 from bethink.errors import DatabaseBusyError
 from bethink.jobs.worker import Worker, WorkerOptions
+from bethink.memory.facts.reconcile import reconcile
 from bethink.memory.learning.documents.consolidate import ConsolidationInput, Consolidator
 from bethink.memory.learning.documents.runs import Runs
 from bethink.model.calls import ModelAnswer, ModelCall
@@ -26,11 +27,11 @@ from bethink.model.records import (
     SessionInfo,
     conversation_key,
 )
+from bethink.model.reviews import ClaimedFact
 from bethink.providers.estimated_tokens import EstimatedTokens
 from bethink.providers.scripted_model import ScriptedModel
 from bethink.store import facts, jobs, learning, messages, sessions
 from bethink.store.db import Database, Tx, system_clock
-from bethink.store.facts import Support
 from bethink.store.messages import Prepared
 from faults.consolidate_mutants import ConsolidateMutant, break_down
 from faults.learners import database_at
@@ -108,7 +109,7 @@ def _say(tx: Tx, *, space: str, chat: int, moment: Micros) -> tuple[SessionInfo,
         session = sessions.open_next(tx, space=space, conversation=conversation, ordinal=1, learns=True)
     reserved = sessions.take_numbers(tx, space=space, session_id=session.id, count=1)
     assert reserved is not None
-    row = Prepared("user", f"said at {moment}", None, "[]", None, 0, "{}", "user", None, None, moment)
+    row = Prepared("user", f"said at {moment}", None, "[]", None, 0, "{}", "user", None, None, None)
     messages.append(
         tx,
         space=space,
@@ -122,24 +123,24 @@ def _say(tx: Tx, *, space: str, chat: int, moment: Micros) -> tuple[SessionInfo,
 
 
 def _learn(tx: Tx, source: SourceMessage, *, space: str, thing: str, moment: Micros) -> None:
-    """Learn a fact in place of the one that the session gave before."""
+    """Learn a fact in place of the one that the session gave before: it is said now, whatever the moment.
+
+    So each run that looks at it has something to write, and leaves a change set by which it is checked.
+    """
     fact = Fact(
         id=new_id("fct"),
         text=f"{thing} was seen at {moment}",
         source=source.session_id,
-        created_at=from_micros(moment),
+        created_at=tx.now,
         kind=FactKind.DETAIL,
         origin=Origin("user"),
         entities=(thing,),
         subject=source.session_id,
         slot="last",
     )
-    before = facts.in_slot(tx, space=space, subject=source.session_id, slot="last")
     effect = f"{source.session_id}:{source.number}:1:0"
     quote = Quote(session_id=source.session_id, number=source.number, text=thing)
-    facts.learn(tx, space=space, fact=fact, token=source.number, support=Support(effect, fact.text, (quote,)))
-    for each in before:
-        facts.retire(tx, space=space, fact_id=each.id, successor_id=fact.id)
+    reconcile(tx, ClaimedFact(fact=fact, quotes=(quote,)), space=space, effect=effect, token=source.number)
 
 
 class Writing(ScriptedModel):

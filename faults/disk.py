@@ -27,9 +27,9 @@ import apsw
 
 import bethink
 from bethink.errors import BethinkError, DatabaseBusyError, DatabaseUnavailableError, OutcomeUnknownError
-from bethink.model.jobs import JobKind
+from bethink.model.jobs import JobKind, JobStatus
 from bethink.store import jobs
-from bethink.store.db import system_clock
+from bethink.store.db import Tx, system_clock
 from bethink.store.engines import checkpoint, sqlite
 from bethink.store.sql import Dialect, queries
 from faults.ledger import Verdict
@@ -163,11 +163,9 @@ class Round:
                 self._sent += 1
                 await self._append(memory, f"{self.name}-{self._sent}", number)
         database = memory.backend.local().database
-        claims = await database.transact(
-            lambda tx: jobs.lease_jobs(tx, kind=JobKind.EXTRACT, limit=100, duration=_LEASE, worker="faults")
-        )
-        if len(claims) != _CHATS:
-            self.course.violations.append(f"round {self.name}: {len(claims)} of {_CHATS} sessions can be learnt from")
+        count = await database.transact(_lease_in_turn)
+        if count != _CHATS:
+            self.course.violations.append(f"round {self.name}: {count} of {_CHATS} sessions can be learnt from")
 
     async def _use(self, memory: bethink.Memory, steps: int) -> None:
         for _ in range(steps):
@@ -257,6 +255,15 @@ def campaign(faults: int, seed: int, mutant: Mutant | None = None) -> tuple[str,
     return f"{number} faults ({kinds}), {time.monotonic() - began:.0f} s", Verdict(
         figures=figures, violations=course.violations
     )
+
+
+def _lease_in_turn(tx: Tx) -> int:
+    """Lease the sessions of the space one after the other, and return their number. They are due after the lease."""
+    count = 0
+    while leases := jobs.lease_jobs(tx, kind=JobKind.EXTRACT, limit=1, duration=_LEASE, worker="faults"):
+        count += 1
+        jobs.finish(tx, leases[0], status=JobStatus.QUEUED, outcome=None, due=tx.now + _LEASE, attempts=0)
+    return count
 
 
 def main() -> int:

@@ -104,6 +104,7 @@ class Requests:
             self.maybe(
                 limit=self.limit,
                 as_of=self.when,
+                known_at=self.when,
                 session_id=self.any_session,
                 explain=lambda: True,
                 budget=lambda: 500,
@@ -135,7 +136,7 @@ class Requests:
 
     def search(self, space: str) -> Request:
         """Search facts, documents and sessions, also by what is only in other spaces."""
-        more = self.maybe(limit=self.limit, as_of=self.when)
+        more = self.maybe(limit=self.limit, as_of=self.when, known_at=self.when)
         path, body = self._random.choice(
             (
                 ("facts/search", {"query": self.words(), **more, **self.narrowing()}),
@@ -169,12 +170,17 @@ class Requests:
         known: dict[str, dict[str, Callable[[], object]]] = {
             "sessions": {"limit": self.limit, "after": self.any_session},
             "facts": {
-                "as_of": self.when, "limit": self.limit, "after": lambda: self.name("fact-1").replace(" ", "+"),
+                "as_of": self.when, "known_at": self.when, "limit": self.limit,
+                "after": lambda: self.name("fact-1").replace(" ", "+"),
             },
-            "documents": {"as_of": self.when},
-            "children": {"document_id": lambda: self.name("doc-1").replace(" ", "+"), "as_of": self.when},
+            "documents": {"as_of": self.when, "known_at": self.when},
+            "children": {
+                "document_id": lambda: self.name("doc-1").replace(" ", "+"), "as_of": self.when, "known_at": self.when,
+            },
             "threads": {"limit": self.limit, "after": lambda: "only-space-0"},
-            "context-log": {"session_id": self.any_session, "as_of": self.when, "limit": lambda: 100},
+            "context-log": {
+                "session_id": self.any_session, "as_of": self.when, "known_at": self.when, "limit": lambda: 100,
+            },
             "jobs": {"limit": self.limit},
         }  # fmt: skip
         query = self.maybe(**known.get(path, {}))

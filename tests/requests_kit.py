@@ -87,6 +87,7 @@ NARROW: dict[str, Any] = {
 }
 """Every field that narrows."""
 
+_VIEW: dict[str, Any] = {"as_of": NOON, "known_at": NOON}
 _SESSION: dict[str, Any] = {"session_id": "ses_1"}
 _DOCUMENT: dict[str, Any] = {"document_id": "doc_1"}
 _THREAD: dict[str, Any] = {"thread_id": "thread_1"}
@@ -97,14 +98,14 @@ FULL: list[tuple[Operation[Any, Any], Request]] = [
         messages=TALK, conversation="talk", agent="scout", idempotency_key="k", tags=("tea",), metadata={"k": [1]},
         **_SESSION)),
     (memory.RECALL, memory.RecallRequest(
-        question="tea?", budget=100, as_of=NOON, limit=3, kinds=(RefKind.FACT,), explain=True,
+        question="tea?", budget=100, **_VIEW, limit=3, kinds=(RefKind.FACT,), explain=True,
         min_certainty=Certainty.FAIR, **NARROW, **_SESSION)),
     (memory.ASK, memory.AskRequest(
-        question="tea?", budget=100, as_of=NOON, limit=3, kinds=(RefKind.FACT,), min_certainty=Certainty.FAIR,
+        question="tea?", budget=100, **_VIEW, limit=3, kinds=(RefKind.FACT,), min_certainty=Certainty.FAIR,
         exclude=(Ref(RefKind.FACT, "f1", 1),), timeout=5.0, **NARROW, **_SESSION)),
     (memory.CONTEXT, memory.ContextRequest(
-        question="tea?", budget=100, citations=False, as_of=NOON, **NARROW, **_SESSION)),
-    (memory.EXPLAIN, memory.ExplainRequest(ref=Ref(RefKind.MESSAGE, "ses_1", 7), depth=3)),
+        question="tea?", budget=100, citations=False, **_VIEW, **NARROW, **_SESSION)),
+    (memory.EXPLAIN, memory.ExplainRequest(ref=Ref(RefKind.MESSAGE, "ses_1", 7), depth=3, **_VIEW)),
     (memory.CORRECT, memory.CorrectRequest(ref=Ref(RefKind.FACT, "f1", 1), text="Anna drinks mate.", expires_at=NOON)),
     (memory.MARK_USED, memory.MarkUsedRequest(refs=(Ref(RefKind.FACT, "a:b/c", 2),))),
     (memory.FORGET, memory.ForgetRequest(
@@ -133,9 +134,9 @@ FULL: list[tuple[Operation[Any, Any], Request]] = [
     (people.EXPORT_PERSON, people.ExportPersonRequest(limit=3, after=cursor_of("alice", 3), **_PERSON)),
     (people.FORGET_PERSON, people.ForgetPersonRequest(reason="request 12", dry_run=True, **_PERSON)),
     (timeline.TIMELINE, timeline.TimelineRequest(
-        kinds=(TimelineKind.MESSAGE, TimelineKind.FACT), as_of=NOON, limit=3, after=cursor_of(1, 0, "f1", 2))),
+        kinds=(TimelineKind.MESSAGE, TimelineKind.FACT), **_VIEW, limit=3, after=cursor_of(1, 0, "f1", 2))),
     (context_log.LIST_CONTEXT_LOG, context_log.ListContextLogRequest(
-        entry_id="shw_1", as_of=NOON, limit=3, after=cursor_of(1, "shw_2"), **_SESSION)),
+        entry_id="shw_1", **_VIEW, limit=3, after=cursor_of(1, "shw_2"), **_SESSION)),
     (relearning.PROPOSE_RELEARNING, relearning.ProposeRelearningRequest(
         model="openai:a", verify_model="openai:b", instructions="Learn names.", prompt="Read this.", dry_run=False)),
     (relearning.APPLY_RELEARNING, relearning.RelearningRequest(relearning_id="rel_1")),
@@ -163,11 +164,11 @@ FULL: list[tuple[Operation[Any, Any], Request]] = [
     (sessions.RELEARN_SESSION, sessions.SessionRequest(**_SESSION)),
     (sessions.SESSION_SUMMARY, sessions.SessionRequest(**_SESSION)),
     (sessions.STRIP_CITATIONS, sessions.StripCitationsRequest(reply="Tea [1].", **_SESSION)),
-    (facts.LIST_FACTS, facts.ListFactsRequest(as_of=NOON, limit=3, after="f1", **NARROW)),
+    (facts.LIST_FACTS, facts.ListFactsRequest(**_VIEW, limit=3, after="f1", **NARROW)),
     (facts.FACT_HISTORY, facts.FactHistoryRequest(
         status=FactStatus.REPLACED, subject="Anna", slot="drink", kind=FactKind.DECISION, origin="user",
-        order=Order.OLDEST, as_of=NOON, limit=3, after=cursor_of(1, "f1", 2))),
-    (facts.SEARCH_FACTS, facts.SearchFactsRequest(query="tea", as_of=NOON, limit=3, **NARROW)),
+        order=Order.OLDEST, **_VIEW, limit=3, after=cursor_of(1, "f1", 2))),
+    (facts.SEARCH_FACTS, facts.SearchFactsRequest(query="tea", **_VIEW, limit=3, **NARROW)),
     (facts.COUNT_FACTS, Empty()),
     (facts.GET_FACT, facts.FactRequest(fact_id="f/1 ä")),
     (facts.SAVE_FACT, facts.SaveFactRequest(fact=FACT, if_version=1)),
@@ -186,12 +187,12 @@ FULL: list[tuple[Operation[Any, Any], Request]] = [
     (rules.GET_RULES, rules.GetRulesRequest(agent="scout")),
     (rules.SET_RULES, rules.SetRulesRequest(agent="scout", rules=RULES)),
     (documents.LIST_DOCUMENTS, documents.ListDocumentsRequest(
-        as_of=NOON, prefix="~/memory", limit=3, after=cursor_of("~/memory/people"))),
-    (documents.SEARCH_DOCUMENTS, documents.SearchDocumentsRequest(query="tea", as_of=NOON, limit=3)),
-    (documents.FIND_DOCUMENT, documents.FindDocumentRequest(path="~/memory/people", as_of=NOON)),
-    (documents.LIST_CHILDREN, documents.ListChildrenRequest(as_of=NOON, **_DOCUMENT)),
-    (documents.OUTLINE, documents.OutlineRequest(as_of=NOON, limit=3, after=cursor_of("anna"), **_DOCUMENT)),
-    (documents.GET_DOCUMENT, documents.GetDocumentRequest(as_of=NOON, **_DOCUMENT)),
+        **_VIEW, prefix="~/memory", limit=3, after=cursor_of("~/memory/people"))),
+    (documents.SEARCH_DOCUMENTS, documents.SearchDocumentsRequest(query="tea", **_VIEW, limit=3)),
+    (documents.FIND_DOCUMENT, documents.FindDocumentRequest(path="~/memory/people", **_VIEW)),
+    (documents.LIST_CHILDREN, documents.ListChildrenRequest(**_VIEW, **_DOCUMENT)),
+    (documents.OUTLINE, documents.OutlineRequest(**_VIEW, limit=3, after=cursor_of("anna"), **_DOCUMENT)),
+    (documents.GET_DOCUMENT, documents.GetDocumentRequest(**_VIEW, **_DOCUMENT)),
     (documents.CREATE_DOCUMENT, documents.CreateDocumentRequest(
         draft=DRAFT, agent="scout", idempotency_key="k", **_DOCUMENT)),
     (documents.UPDATE_DOCUMENT, documents.UpdateDocumentRequest(
@@ -226,12 +227,12 @@ FULL: list[tuple[Operation[Any, Any], Request]] = [
     (threads.FORK, threads.ForkRequest(at=1, into="thread_2", mode=Mode.STEPPING, **_THREAD)),
     (threads.REPLAY, threads.ThreadRequest(**_THREAD)),
     (tests.ADD_TEST, tests.AddTestRequest(
-        question="Who drinks „Käse“?", must=("Anna", "fact:f1:1"), must_not=("Bob",), as_of=NOON, limit=3,
+        question="Who drinks „Käse“?", must=("Anna", "fact:f1:1"), must_not=("Bob",), **_VIEW, limit=3,
         kinds=(RefKind.FACT,), tags=("tea",), note="She said so.", about=Ref(RefKind.FACT, "f1", 2), test_id="tea")),
     (tests.LIST_TESTS, tests.ListTestsRequest(limit=3, after="tea")),
     (tests.REMOVE_TEST, tests.TestRequest(test_id="tea/1 ä")),
     (tests.RUN_TESTS, tests.RunTestsRequest(
-        only=("tea",), tests=(MemoryTest(question="Tea?", must_not=("Bob",), as_of=NOON, created_at=NOON),))),
+        only=("tea",), tests=(MemoryTest(question="Tea?", must_not=("Bob",), **_VIEW, created_at=NOON),))),
     (changes.LIST_CHANGES, changes.ListChangesRequest(after=7, limit=3, wait=0.01)),
     (changes.WAIT_UNTIL_LEARNED, changes.WaitUntilLearnedRequest(timeout=0.01, **_SESSION)),
     (webhooks.CREATE_WEBHOOK, webhooks.CreateWebhookRequest(url="https://93.184.215.14/hook", space="alice")),

@@ -902,9 +902,10 @@ class MemoryTests(Blocking[AsyncMemoryTests]):
         self,
         question: str,
         *,
+        as_of: When | None = None,
+        known_at: When | None = None,
         must: str | Iterable[str] = (),
         must_not: str | Iterable[str] = (),
-        as_of: When | None = None,
         limit: int = 5,
         kinds: RefKind
         | Literal["message", "fact", "session_summary", "document"]
@@ -918,9 +919,12 @@ class MemoryTests(Blocking[AsyncMemoryTests]):
 
         Args:
             question: Question to search for.
+            as_of: Day or moment to read memory at: everything said until then (default: now). A date means the end
+                of that day.
+            known_at: Moment at which memory had learned what it answers with (default: now). A date means the end
+                of that day.
             must: Texts or refs that the first results must contain. Texts match in any case.
             must_not: Texts or refs that the first results must not contain.
-            as_of: Point in time to read memory at (default: now). A date means the end of that day.
             limit: Number of results to check (default 5).
             kinds: Kinds of memory to search (default: all).
             tags: Tags that items must all have.
@@ -931,9 +935,10 @@ class MemoryTests(Blocking[AsyncMemoryTests]):
         return self._run(
             lambda: self._inner.add(
                 question,
+                as_of=as_of,
+                known_at=known_at,
                 must=must,
                 must_not=must_not,
-                as_of=as_of,
                 limit=limit,
                 kinds=kinds,
                 tags=tags,
@@ -1091,18 +1096,22 @@ class ContextLog(Blocking[AsyncContextLog]):
     def list(
         self,
         *,
+        as_of: When | None = None,
+        known_at: When | None = None,
         session_id: str | None = None,
         entry_id: str | None = None,
-        as_of: When | None = None,
         limit: int = 20,
         after: str = "",
     ) -> Page[ContextLogEntry]:
         """List the memories shown to sessions, each with its text at that time. Newest first.
 
         Args:
+            as_of: Day or moment to read memory at: everything said until then (default: now). A date means the end
+                of that day.
+            known_at: Moment at which memory had learned what it answers with (default: now). A date means the end
+                of that day.
             session_id: Id of the session (default: all sessions).
             entry_id: Id of one entry (default: all entries).
-            as_of: Latest time of entries (default: now). A date means the end of that day.
             limit: Maximum number of entries (default 20).
             after: Cursor of the next page: the `next` of the previous page.
 
@@ -1112,7 +1121,7 @@ class ContextLog(Blocking[AsyncContextLog]):
         return Page(
             self._run(
                 lambda: self._inner.list(
-                    session_id=session_id, entry_id=entry_id, as_of=as_of, limit=limit, after=after
+                    as_of=as_of, known_at=known_at, session_id=session_id, entry_id=entry_id, limit=limit, after=after
                 )
             ),
             self._loop,
@@ -1189,8 +1198,9 @@ class SpaceGroup(Blocking[AsyncSpaceGroup]):
         since: When | None = None,
         until: When | None = None,
         where: Mapping[str, Any] | None = None,
-        budget: int | None = None,
         as_of: When | None = None,
+        known_at: When | None = None,
+        budget: int | None = None,
         limit: int = 10,
         kinds: RefKind
         | Literal["message", "fact", "session_summary", "document"]
@@ -1213,8 +1223,11 @@ class SpaceGroup(Blocking[AsyncSpaceGroup]):
             since: Earliest time of items (default: no limit). A date means the start of that day.
             until: Latest time of items (default: no limit). A date means the end of that day.
             where: Metadata conditions: `{"key": value}`, `{"key": [values]}` or `{"key": {"gte": 3, "lt": 9}}`.
+            as_of: Day or moment to read memory at: everything said until then (default: now). A date means the end
+                of that day.
+            known_at: Moment at which memory had learned what it answers with (default: now). A date means the end
+                of that day.
             budget: Maximum number of tokens in the result (default: no limit in `recall`, 2,000 in `context`).
-            as_of: Point in time to read memory at (default: now). A date means the end of that day.
             limit: Maximum number of results (default 10).
             kinds: Kinds of memory to search (default: all).
             min_certainty: Minimum certainty of matches: `high`, `fair` or `weak` (default `weak`).
@@ -1231,8 +1244,9 @@ class SpaceGroup(Blocking[AsyncSpaceGroup]):
                 since=since,
                 until=until,
                 where=where,
-                budget=budget,
                 as_of=as_of,
+                known_at=known_at,
+                budget=budget,
                 limit=limit,
                 kinds=kinds,
                 min_certainty=min_certainty,
@@ -1252,8 +1266,9 @@ class SpaceGroup(Blocking[AsyncSpaceGroup]):
         since: When | None = None,
         until: When | None = None,
         where: Mapping[str, Any] | None = None,
-        budget: int | None = None,
         as_of: When | None = None,
+        known_at: When | None = None,
+        budget: int | None = None,
         citations: bool = True,
     ) -> ContextBlock:
         """Build the memory block for a prompt.
@@ -1271,8 +1286,11 @@ class SpaceGroup(Blocking[AsyncSpaceGroup]):
             since: Earliest time of items (default: no limit). A date means the start of that day.
             until: Latest time of items (default: no limit). A date means the end of that day.
             where: Metadata conditions: `{"key": value}`, `{"key": [values]}` or `{"key": {"gte": 3, "lt": 9}}`.
+            as_of: Day or moment to read memory at: everything said until then (default: now). A date means the end
+                of that day.
+            known_at: Moment at which memory had learned what it answers with (default: now). A date means the end
+                of that day.
             budget: Maximum number of tokens in the result (default: no limit in `recall`, 2,000 in `context`).
-            as_of: Point in time to read memory at (default: now). A date means the end of that day.
             citations: Whether the lines have labels for the model to cite (default True). Pass False if nothing
                 strips them from replies.
         """
@@ -1287,8 +1305,9 @@ class SpaceGroup(Blocking[AsyncSpaceGroup]):
                 since=since,
                 until=until,
                 where=where,
-                budget=budget,
                 as_of=as_of,
+                known_at=known_at,
+                budget=budget,
                 citations=citations,
             )
         )
@@ -1343,6 +1362,7 @@ class Session(Blocking[AsyncSession]):
         after: int | None = None,
         limit: int = 1000,
         last: int | None = None,
+        visible: bool = False,
     ) -> Page[Record]:
         """Return the messages of the session, in order.
 
@@ -1359,6 +1379,7 @@ class Session(Blocking[AsyncSession]):
             after: Number of the last message before the page (default: start at the first message).
             limit: Maximum number of messages (default 1,000).
             last: Number of messages to return from the end of the session, in order (default: from the start).
+            visible: Whether to leave out the words that a person asked to forget, and messages without any others.
 
         Raises:
             NotFoundError: if the space has no such session.
@@ -1377,6 +1398,7 @@ class Session(Blocking[AsyncSession]):
                     after=after,
                     limit=limit,
                     last=last,
+                    visible=visible,
                 )
             ),
             self._loop,
@@ -1490,8 +1512,9 @@ class Session(Blocking[AsyncSession]):
         since: When | None = None,
         until: When | None = None,
         where: Mapping[str, Any] | None = None,
-        budget: int | None = None,
         as_of: When | None = None,
+        known_at: When | None = None,
+        budget: int | None = None,
         limit: int = 10,
         kinds: RefKind
         | Literal["message", "fact", "session_summary", "document"]
@@ -1514,8 +1537,11 @@ class Session(Blocking[AsyncSession]):
             since: Earliest time of items (default: no limit). A date means the start of that day.
             until: Latest time of items (default: no limit). A date means the end of that day.
             where: Metadata conditions: `{"key": value}`, `{"key": [values]}` or `{"key": {"gte": 3, "lt": 9}}`.
+            as_of: Day or moment to read memory at: everything said until then (default: now). A date means the end
+                of that day.
+            known_at: Moment at which memory had learned what it answers with (default: now). A date means the end
+                of that day.
             budget: Maximum number of tokens in the result (default: no limit in `recall`, 2,000 in `context`).
-            as_of: Point in time to read memory at (default: now). A date means the end of that day.
             limit: Maximum number of results (default 10).
             kinds: Kinds of memory to search (default: all).
             min_certainty: Minimum certainty of matches: `high`, `fair` or `weak` (default `weak`).
@@ -1532,8 +1558,9 @@ class Session(Blocking[AsyncSession]):
                 since=since,
                 until=until,
                 where=where,
-                budget=budget,
                 as_of=as_of,
+                known_at=known_at,
+                budget=budget,
                 limit=limit,
                 kinds=kinds,
                 min_certainty=min_certainty,
@@ -1553,8 +1580,9 @@ class Session(Blocking[AsyncSession]):
         since: When | None = None,
         until: When | None = None,
         where: Mapping[str, Any] | None = None,
-        budget: int | None = None,
         as_of: When | None = None,
+        known_at: When | None = None,
+        budget: int | None = None,
         citations: bool = True,
     ) -> ContextBlock:
         """Build the memory block for a prompt.
@@ -1572,8 +1600,11 @@ class Session(Blocking[AsyncSession]):
             since: Earliest time of items (default: no limit). A date means the start of that day.
             until: Latest time of items (default: no limit). A date means the end of that day.
             where: Metadata conditions: `{"key": value}`, `{"key": [values]}` or `{"key": {"gte": 3, "lt": 9}}`.
+            as_of: Day or moment to read memory at: everything said until then (default: now). A date means the end
+                of that day.
+            known_at: Moment at which memory had learned what it answers with (default: now). A date means the end
+                of that day.
             budget: Maximum number of tokens in the result (default: no limit in `recall`, 2,000 in `context`).
-            as_of: Point in time to read memory at (default: now). A date means the end of that day.
             citations: Whether the lines have labels for the model to cite (default True). Pass False if nothing
                 strips them from replies.
         """
@@ -1588,8 +1619,9 @@ class Session(Blocking[AsyncSession]):
                 since=since,
                 until=until,
                 where=where,
-                budget=budget,
                 as_of=as_of,
+                known_at=known_at,
+                budget=budget,
                 citations=citations,
             )
         )
@@ -1630,12 +1662,13 @@ class Timeline(Blocking[AsyncTimeline]):
     def list(
         self,
         *,
+        as_of: When | None = None,
+        known_at: When | None = None,
         kinds: TimelineKind
         | Literal["message", "fact", "correction", "retired", "document", "showing", "erasure"]
         | Iterable[
             TimelineKind | Literal["message", "fact", "correction", "retired", "document", "showing", "erasure"]
         ] = tuple(TimelineKind),
-        as_of: When | None = None,
         limit: int = 50,
         after: str = "",
     ) -> Page[TimelineEntry]:
@@ -1644,12 +1677,18 @@ class Timeline(Blocking[AsyncTimeline]):
         The cost of a page does not depend on the size of the space. Pages can have fewer entries than `limit`.
 
         Args:
+            as_of: Day or moment to read memory at: everything said until then (default: now). A date means the end
+                of that day.
+            known_at: Moment at which memory had learned what it answers with (default: now). A date means the end
+                of that day.
             kinds: Kinds of entries (default: all).
-            as_of: Latest time of entries (default: now). A date means the end of that day.
             limit: Maximum number of entries (default 50).
             after: Cursor of the next page: the `next` of the previous page.
         """
-        return Page(self._run(lambda: self._inner.list(kinds=kinds, as_of=as_of, limit=limit, after=after)), self._loop)
+        return Page(
+            self._run(lambda: self._inner.list(as_of=as_of, known_at=known_at, kinds=kinds, limit=limit, after=after)),
+            self._loop,
+        )
 
 
 class Changes(Blocking[AsyncChanges]):
@@ -2275,63 +2314,98 @@ class Documents(Blocking[AsyncDocuments]):
         """
         return self._run(lambda: self._inner.refresh())
 
-    def search(self, query: str, *, as_of: When | None = None, limit: int = 10) -> list[Document]:
+    def search(
+        self, query: str, *, as_of: When | None = None, known_at: When | None = None, limit: int = 10
+    ) -> list[Document]:
         """Search documents by words. Best match first.
 
         Args:
             query: Words to search for.
-            as_of: Point in time to read the tree at (default: now). A date means the end of that day.
+            as_of: Day or moment to read memory at: everything said until then (default: now). A date means the end
+                of that day.
+            known_at: Moment at which memory had learned what it answers with (default: now). A date means the end
+                of that day.
             limit: Maximum number of documents (default 10).
         """
-        return self._run(lambda: self._inner.search(query, as_of=as_of, limit=limit))
+        return self._run(lambda: self._inner.search(query, as_of=as_of, known_at=known_at, limit=limit))
 
     def find(
-        self, path: str | None = None, *, as_of: When | None = None, idempotency_key: str | None = None
+        self,
+        path: str | None = None,
+        *,
+        as_of: When | None = None,
+        known_at: When | None = None,
+        idempotency_key: str | None = None,
     ) -> Document | None:
         """Return the document at a path or written with an idempotency key, or None.
 
         Args:
             path: Path of the document, such as `~/memory/people`.
-            as_of: Point in time to read the tree at (default: now). A date means the end of that day.
+            as_of: Day or moment to read memory at: everything said until then (default: now). A date means the end
+                of that day.
+            known_at: Moment at which memory had learned what it answers with (default: now). A date means the end
+                of that day.
             idempotency_key: Idempotency key of the write, instead of a path.
         """
-        return self._run(lambda: self._inner.find(path, as_of=as_of, idempotency_key=idempotency_key))
+        return self._run(
+            lambda: self._inner.find(path, as_of=as_of, known_at=known_at, idempotency_key=idempotency_key)
+        )
 
-    def children(self, document_id: str | None = None, *, as_of: When | None = None) -> list[Document]:
+    def children(
+        self, document_id: str | None = None, *, as_of: When | None = None, known_at: When | None = None
+    ) -> list[Document]:
         """Return the children of a document or of the top of the tree, ordered by name.
 
         Args:
             document_id: Id of the parent document (default: the top of the tree).
-            as_of: Point in time to read the tree at (default: now). A date means the end of that day.
+            as_of: Day or moment to read memory at: everything said until then (default: now). A date means the end
+                of that day.
+            known_at: Moment at which memory had learned what it answers with (default: now). A date means the end
+                of that day.
         """
-        return self._run(lambda: self._inner.children(document_id, as_of=as_of))
+        return self._run(lambda: self._inner.children(document_id, as_of=as_of, known_at=known_at))
 
     def outline(
-        self, document_id: str | None = None, *, as_of: When | None = None, limit: int = 50, after: str = ""
+        self,
+        document_id: str | None = None,
+        *,
+        as_of: When | None = None,
+        known_at: When | None = None,
+        limit: int = 50,
+        after: str = "",
     ) -> Page[OutlineEntry]:
         """Return child documents without text, each with the number of its own children.
 
         Args:
             document_id: Id of the parent document (default: the top of the tree).
-            as_of: Point in time to read the tree at (default: now). A date means the end of that day.
+            as_of: Day or moment to read memory at: everything said until then (default: now). A date means the end
+                of that day.
+            known_at: Moment at which memory had learned what it answers with (default: now). A date means the end
+                of that day.
             limit: Maximum number of documents (default 50).
             after: Cursor of the next page: the `next` of the previous page.
         """
         return Page(
-            self._run(lambda: self._inner.outline(document_id, as_of=as_of, limit=limit, after=after)), self._loop
+            self._run(
+                lambda: self._inner.outline(document_id, as_of=as_of, known_at=known_at, limit=limit, after=after)
+            ),
+            self._loop,
         )
 
-    def get(self, document_id: str, *, as_of: When | None = None) -> Document:
+    def get(self, document_id: str, *, as_of: When | None = None, known_at: When | None = None) -> Document:
         """Return a document.
 
         Args:
             document_id: Id of the document.
-            as_of: Point in time to read the document at (default: now). A date means the end of that day.
+            as_of: Day or moment to read memory at: everything said until then (default: now). A date means the end
+                of that day.
+            known_at: Moment at which memory had learned what it answers with (default: now). A date means the end
+                of that day.
 
         Raises:
             NotFoundError: if the space has no such document.
         """
-        return self._run(lambda: self._inner.get(document_id, as_of=as_of))
+        return self._run(lambda: self._inner.get(document_id, as_of=as_of, known_at=known_at))
 
     def create(
         self,
@@ -2497,18 +2571,30 @@ class Documents(Blocking[AsyncDocuments]):
         return self._run(lambda: self._inner.read_all())
 
     def list(
-        self, *, as_of: When | None = None, prefix: str = "", limit: int | None = None, after: str = ""
+        self,
+        *,
+        as_of: When | None = None,
+        known_at: When | None = None,
+        prefix: str = "",
+        limit: int | None = None,
+        after: str = "",
     ) -> Page[TreeEntry]:
         """List documents, ordered by path, without their text.
 
         Args:
-            as_of: Point in time to read the tree at (default: now). A date means the end of that day.
+            as_of: Day or moment to read memory at: everything said until then (default: now). A date means the end
+                of that day.
+            known_at: Moment at which memory had learned what it answers with (default: now). A date means the end
+                of that day.
             prefix: Start of the path, such as `~/memory/people/` (default: all paths).
             limit: Maximum number of documents (default: all).
             after: Cursor of the next page: the `next` of the previous page.
         """
         return Page(
-            self._run(lambda: self._inner.list(as_of=as_of, prefix=prefix, limit=limit, after=after)), self._loop
+            self._run(
+                lambda: self._inner.list(as_of=as_of, known_at=known_at, prefix=prefix, limit=limit, after=after)
+            ),
+            self._loop,
         )
 
 
@@ -2567,7 +2653,11 @@ class Facts(Blocking[AsyncFacts]):
     def history(
         self,
         *,
-        status: FactStatus | Literal["current", "ended", "replaced"] | None = None,
+        as_of: When | None = None,
+        known_at: When | None = None,
+        status: FactStatus
+        | Literal["current", "upcoming", "doubtful", "ended", "replaced", "corrected", "pending"]
+        | None = None,
         subject: str | None = None,
         slot: str | None = None,
         kind: FactKind
@@ -2575,7 +2665,6 @@ class Facts(Blocking[AsyncFacts]):
         | None = None,
         origin: str | None = None,
         order: Order | Literal["newest", "oldest"] = Order.NEWEST,
-        as_of: When | None = None,
         limit: int = 50,
         after: str = "",
     ) -> Page[FactEntry]:
@@ -2584,27 +2673,31 @@ class Facts(Blocking[AsyncFacts]):
         Each version is one entry. The cost of a page does not depend on the number of facts.
 
         Args:
-            status: Status: `current`, `ended` or `replaced` (default: all).
+            as_of: Day or moment to read memory at: everything said until then (default: now). A date means the end
+                of that day.
+            known_at: Moment at which memory had learned what it answers with (default: now). A date means the end
+                of that day.
+            status: Status: `current`, `upcoming`, `doubtful`, `ended`, `replaced`, `corrected` or `pending`
+                (default: all).
             subject: Subject of the facts (default: any).
             slot: Slot of the facts, such as `home` (default: any).
             kind: Kind of the facts (default: any).
             origin: Origin of the facts (default: any).
-            order: `newest` (default) or `oldest` first, by `recorded_at`; by `replaced_at` if `status` is
-                `replaced`.
-            as_of: Point in time to read memory at (default: now). A date means the end of that day.
+            order: `newest` (default) or `oldest` first, by `recorded_at`.
             limit: Maximum number of facts (default 50).
             after: Cursor of the next page: the `next` of the previous page.
         """
         return Page(
             self._run(
                 lambda: self._inner.history(
+                    as_of=as_of,
+                    known_at=known_at,
                     status=status,
                     subject=subject,
                     slot=slot,
                     kind=kind,
                     origin=origin,
                     order=order,
-                    as_of=as_of,
                     limit=limit,
                     after=after,
                 )
@@ -2624,8 +2717,9 @@ class Facts(Blocking[AsyncFacts]):
         since: When | None = None,
         until: When | None = None,
         where: Mapping[str, Any] | None = None,
-        limit: int = 10,
         as_of: When | None = None,
+        known_at: When | None = None,
+        limit: int = 10,
     ) -> list[Fact]:
         """Search facts by words. Best match first.
 
@@ -2640,8 +2734,11 @@ class Facts(Blocking[AsyncFacts]):
             since: Earliest time of items (default: no limit). A date means the start of that day.
             until: Latest time of items (default: no limit). A date means the end of that day.
             where: Metadata conditions: `{"key": value}`, `{"key": [values]}` or `{"key": {"gte": 3, "lt": 9}}`.
+            as_of: Day or moment to read memory at: everything said until then (default: now). A date means the end
+                of that day.
+            known_at: Moment at which memory had learned what it answers with (default: now). A date means the end
+                of that day.
             limit: Maximum number of facts (default 10).
-            as_of: Point in time to search memory at (default: now). A date means the end of that day.
         """
         return self._run(
             lambda: self._inner.search(
@@ -2654,8 +2751,9 @@ class Facts(Blocking[AsyncFacts]):
                 since=since,
                 until=until,
                 where=where,
-                limit=limit,
                 as_of=as_of,
+                known_at=known_at,
+                limit=limit,
             )
         )
 
@@ -2725,13 +2823,14 @@ class Facts(Blocking[AsyncFacts]):
         until: When | None = None,
         where: Mapping[str, Any] | None = None,
         as_of: When | None = None,
+        known_at: When | None = None,
         pinned: bool = False,
         limit: int = 100,
         after: str = "",
     ) -> Page[Fact]:
-        """List current facts, ordered by id.
+        """List current facts, with upcoming and doubtful ones, ordered by id.
 
-        Facts that have ended, expired or been replaced are in `history`.
+        Facts that have ended, expired or been replaced or corrected are in `history`.
 
         Args:
             origin: Origins: `user`, `assistant`, `document`, `import`, `memory`, `tool` or `tool:NAME` (default:
@@ -2743,7 +2842,10 @@ class Facts(Blocking[AsyncFacts]):
             since: Earliest time of items (default: no limit). A date means the start of that day.
             until: Latest time of items (default: no limit). A date means the end of that day.
             where: Metadata conditions: `{"key": value}`, `{"key": [values]}` or `{"key": {"gte": 3, "lt": 9}}`.
-            as_of: Time at which the facts were current (default: now). A date means the end of that day.
+            as_of: Day or moment to read memory at: everything said until then (default: now). A date means the end
+                of that day.
+            known_at: Moment at which memory had learned what it answers with (default: now). A date means the end
+                of that day.
             pinned: Whether to list only pinned facts, in the order they were pinned (default False). Excludes
                 filters.
             limit: Maximum number of facts (default 100).
@@ -2761,6 +2863,7 @@ class Facts(Blocking[AsyncFacts]):
                     until=until,
                     where=where,
                     as_of=as_of,
+                    known_at=known_at,
                     pinned=pinned,
                     limit=limit,
                     after=after,
@@ -2981,8 +3084,9 @@ class Space(Blocking[AsyncSpace]):
         since: When | None = None,
         until: When | None = None,
         where: Mapping[str, Any] | None = None,
-        budget: int | None = None,
         as_of: When | None = None,
+        known_at: When | None = None,
+        budget: int | None = None,
         session_id: str | None = None,
         limit: int = 10,
         kinds: RefKind
@@ -3006,8 +3110,11 @@ class Space(Blocking[AsyncSpace]):
             since: Earliest time of items (default: no limit). A date means the start of that day.
             until: Latest time of items (default: no limit). A date means the end of that day.
             where: Metadata conditions: `{"key": value}`, `{"key": [values]}` or `{"key": {"gte": 3, "lt": 9}}`.
+            as_of: Day or moment to read memory at: everything said until then (default: now). A date means the end
+                of that day.
+            known_at: Moment at which memory had learned what it answers with (default: now). A date means the end
+                of that day.
             budget: Maximum number of tokens in the result (default: no limit in `recall`, 2,000 in `context`).
-            as_of: Point in time to read memory at (default: now). A date means the end of that day.
             session_id: Id of the requesting session. The context log records the result, and the question itself is
                 excluded.
             limit: Maximum number of results (default 10).
@@ -3026,8 +3133,9 @@ class Space(Blocking[AsyncSpace]):
                 since=since,
                 until=until,
                 where=where,
-                budget=budget,
                 as_of=as_of,
+                known_at=known_at,
+                budget=budget,
                 session_id=session_id,
                 limit=limit,
                 kinds=kinds,
@@ -3048,8 +3156,9 @@ class Space(Blocking[AsyncSpace]):
         since: When | None = None,
         until: When | None = None,
         where: Mapping[str, Any] | None = None,
-        budget: int | None = None,
         as_of: When | None = None,
+        known_at: When | None = None,
+        budget: int | None = None,
         session_id: str | None = None,
         limit: int = 20,
         kinds: RefKind
@@ -3077,8 +3186,11 @@ class Space(Blocking[AsyncSpace]):
             since: Earliest time of items (default: no limit). A date means the start of that day.
             until: Latest time of items (default: no limit). A date means the end of that day.
             where: Metadata conditions: `{"key": value}`, `{"key": [values]}` or `{"key": {"gte": 3, "lt": 9}}`.
+            as_of: Day or moment to read memory at: everything said until then (default: now). A date means the end
+                of that day.
+            known_at: Moment at which memory had learned what it answers with (default: now). A date means the end
+                of that day.
             budget: Maximum number of tokens in the result (default: no limit in `recall`, 2,000 in `context`).
-            as_of: Point in time to read memory at (default: now). A date means the end of that day.
             session_id: Id of the requesting session. The context log records the result, and the question itself is
                 excluded.
             limit: Maximum number of memories that the model reads (default 20).
@@ -3105,8 +3217,9 @@ class Space(Blocking[AsyncSpace]):
                 since=since,
                 until=until,
                 where=where,
-                budget=budget,
                 as_of=as_of,
+                known_at=known_at,
+                budget=budget,
                 session_id=session_id,
                 limit=limit,
                 kinds=kinds,
@@ -3129,8 +3242,9 @@ class Space(Blocking[AsyncSpace]):
         since: When | None = None,
         until: When | None = None,
         where: Mapping[str, Any] | None = None,
-        budget: int | None = None,
         as_of: When | None = None,
+        known_at: When | None = None,
+        budget: int | None = None,
         session_id: str | None = None,
         citations: bool = True,
     ) -> ContextBlock:
@@ -3149,8 +3263,11 @@ class Space(Blocking[AsyncSpace]):
             since: Earliest time of items (default: no limit). A date means the start of that day.
             until: Latest time of items (default: no limit). A date means the end of that day.
             where: Metadata conditions: `{"key": value}`, `{"key": [values]}` or `{"key": {"gte": 3, "lt": 9}}`.
+            as_of: Day or moment to read memory at: everything said until then (default: now). A date means the end
+                of that day.
+            known_at: Moment at which memory had learned what it answers with (default: now). A date means the end
+                of that day.
             budget: Maximum number of tokens in the result (default: no limit in `recall`, 2,000 in `context`).
-            as_of: Point in time to read memory at (default: now). A date means the end of that day.
             session_id: Id of the requesting session. The context log records the result, and the question itself is
                 excluded.
             citations: Whether the lines have labels for the model to cite (default True). Pass False if nothing
@@ -3167,14 +3284,17 @@ class Space(Blocking[AsyncSpace]):
                 since=since,
                 until=until,
                 where=where,
-                budget=budget,
                 as_of=as_of,
+                known_at=known_at,
+                budget=budget,
                 session_id=session_id,
                 citations=citations,
             )
         )
 
-    def explain(self, ref: Ref | str, *, depth: int = 1) -> Lineage:
+    def explain(
+        self, ref: Ref | str, *, as_of: When | None = None, known_at: When | None = None, depth: int = 1
+    ) -> Lineage:
         """Return the sources, history and uses of a memory.
 
         With a `depth` above 1, `walk` lists up to 200 related memories and counts the others.
@@ -3182,12 +3302,16 @@ class Space(Blocking[AsyncSpace]):
         Args:
             ref: Ref of the memory, as in results: `kind:id:number`. Version 0 of a fact or document is its newest
                 version.
+            as_of: Day or moment to read memory at: everything said until then (default: now). A date means the end
+                of that day.
+            known_at: Moment at which memory had learned what it answers with (default: now). A date means the end
+                of that day.
             depth: Maximum number of steps to sources and derived data (default 1).
 
         Raises:
             NotFoundError: if the space has no such memory.
         """
-        return self._run(lambda: self._inner.explain(ref, depth=depth))
+        return self._run(lambda: self._inner.explain(ref, as_of=as_of, known_at=known_at, depth=depth))
 
     def correct(self, ref: Ref | str, text: str, *, expires_at: When | None = None) -> Correction:
         """Replace the text of a fact or document with a new version.

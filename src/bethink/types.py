@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from bethink.model.answers import AnswerSentence
     from bethink.model.documents import DocumentDraft
     from bethink.model.facts import Evidence, FactStatus, Quote, SessionSummary
+    from bethink.model.forgetting import ForgetPolicy
     from bethink.model.jobs import LearnReport
     from bethink.model.kinds import FactKind, OwnKind
     from bethink.model.messages import MessagesLike
@@ -46,6 +47,7 @@ __all__ = [
     "FactStatus",
     "FactVerdict",
     "Facts",
+    "ForgetPolicy",
     "History",
     "LearnReport",
     "LiveHistory",
@@ -96,6 +98,7 @@ _HOMES = {
     "bethink.model.answers": ("AnswerSentence",),
     "bethink.model.documents": ("DocumentDraft",),
     "bethink.model.facts": ("Evidence", "FactStatus", "Quote", "SessionSummary"),
+    "bethink.model.forgetting": ("ForgetPolicy",),
     "bethink.model.jobs": ("LearnReport",),
     "bethink.model.kinds": ("FactKind", "OwnKind"),
     "bethink.model.messages": ("MessagesLike",),

@@ -165,7 +165,10 @@ WHERE fact_id = (SELECT id FROM facts WHERE content = 'note9x blue9x' AND id <> 
         ("UPDATE sessions SET processed_until = NULL", "is processed until None"),
         ("UPDATE sessions SET invalidated_at = 2", "is still marked at 2"),
         ("UPDATE fact_sources SET session_id = 'ses_x' WHERE number = 1", "belongs to no fact of that session"),
-        ("UPDATE jobs SET status = 'running'", "is running"),
+        (
+            "UPDATE jobs SET status = 'running' WHERE key = (SELECT max(key) FROM jobs WHERE kind = 'extract')",
+            "is running",
+        ),
         ("UPDATE jobs SET status = 'abandoned'", "is abandoned"),
         ("INSERT INTO terms_fts (terms_fts) VALUES ('delete-all')", "the index of words does not agree"),
     ],

@@ -13,7 +13,7 @@ _MESSAGE = re.compile(r"^\[(\d+)\] (?:\d\d:\d\d )?\w+: (.+)$", re.MULTILINE)
 _CLAIM = re.compile(r"^(?:\W*)(c\d+)\b", re.MULTILINE)
 _CLAIMS: dict[str, dict[str, Any]] = {
     "I moved to Bergen in May": {"statement": "User lives in Bergen", "slot": "home_town", "since": "2026-05"},
-    "I have asthma": {"statement": "Alice has asthma.", "review": "health"},
+    "I have asthma": {"statement": "Alice has asthma.", "review": "doubtful"},
     "I was born in Bergen": {"statement": "Alice was born in Bergen."},
     "I am a pilot": {"statement": "Alice is a pilot."},
 }

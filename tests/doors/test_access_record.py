@@ -25,15 +25,16 @@ pytestmark = pytest.mark.anyio
 
 NAMELESS = {
     "AccessEntry", "AddedFile", "Answer", "AnswerSentence", "Audit", "Author", "BlamedLine", "BlamedVersion",
-    "Candidate", "ChangedFact", "Chunk", "ClaimedFact", "ContextBlock", "ContextEntry", "ContextLogEntry",
-    "Correction", "Deletion", "Delivery", "DispatchResult", "DocumentDraft", "Erasure", "Event", "Excerpt",
-    "FactEntry", "FailedAttempt", "FailedEvent", "Feedback", "Health", "JobDetail", "LearnReport", "LearningRules",
-    "LegalHold", "LineFact", "Lineage", "LineageStep", "LineageWalk", "Maker", "Match", "MemoryTestResult", "Message",
-    "NewKey", "NewWebhook", "OpenErasure", "OpenErasures", "OutlineEntry", "PersonDeletion", "PersonInSpace",
-    "PersonItems", "PersonMatches", "Preview", "PreviewedClaim", "Processed", "Prompt", "PromptChunk", "QueuedEvent",
-    "RecallResult", "RecalledItem", "RecordedAnswer", "Remembered", "RetentionReport", "RetentionRule", "SettingEntry",
-    "ShownMemory", "Signal", "SinkState", "SpaceDeletion", "SpaceInfo", "Spending", "State", "StateDiff",
-    "StateOperation", "StepResult", "TokenUsage", "Transcript", "TranscriptRow", "Usage", "Use", "Version",
+    "Candidate", "ChangedFact", "Chunk", "ClaimedFact", "ContextBlock", "ContextEntry", "ContextLogEntry", "Correction",
+    "Deletion", "Delivery", "DispatchResult", "DocumentDraft", "Erasure", "Event", "Excerpt", "FactEntry",
+    "FailedAttempt", "FailedEvent", "Feedback", "Health", "JobDetail", "LearnReport", "LearningRules", "LegalHold",
+    "LineFact", "Lineage", "LineageStep", "LineageWalk", "Maker", "Match", "MemoryTestResult", "Message", "NewKey",
+    "NewWebhook", "OpenErasure", "OpenErasures", "OutlineEntry", "PersonDeletion", "PersonInSpace", "PersonItems",
+    "PersonMatches", "Preview", "PreviewedClaim", "Processed", "Prompt", "PromptChunk", "QueuedEvent", "RecallResult",
+    "RecalledItem", "RecordedAnswer", "RelearningCounts", "Remembered", "RetentionReport", "RetentionRule",
+    "SettingEntry", "SettledClaim", "ShownMemory", "Signal", "SinkState", "SpaceDeletion", "SpaceInfo", "Spending",
+    "State", "StateDiff", "StateOperation", "StepResult", "TokenUsage", "Transcript", "TranscriptRow", "Usage", "Use",
+    "Version",
 }  # fmt: skip
 """Records that name nothing themselves: what they hold does, or the request, or a ref among their fields."""
 

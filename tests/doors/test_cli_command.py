@@ -193,7 +193,7 @@ def _held(home: Path) -> str:
     """Let a model claim what waits for a person's decision, and return the id of it."""
 
     def answer(call: ModelCall) -> str:
-        ill = claim("The owner has asthma.", "I have asthma", review="health")
+        ill = claim("The owner has asthma.", "I have asthma", review="doubtful")
         return claims(*([ill] if "asthma" in call.prompt else []))
 
     memory = home / ".local/share/bethink/memory.db"

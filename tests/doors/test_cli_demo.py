@@ -45,11 +45,11 @@ def test_the_text_names_questions_reasons_and_next_commands() -> None:
     assert "--kind" not in text
     assert "why: words" in text
     assert "evidence  confirmed\n" in text
-    assert "      replaced by fact:fct_…:1" in text
+    assert "      replaced by: User lives in Bergen, in Sandviken." in text
     assert "$ bethink forget" in text
     assert text.rstrip().splitlines()[-4] == "Next:"
     assert text.count("\n") <= 64
-    assert "and 1 earlier version\n" in text
+    assert "and 2 earlier versions\n" in text
 
 
 def test_the_headline_fact_is_followed_to_miras_own_message() -> None:

@@ -12,7 +12,7 @@ from tests.rooms.review_kit import claim, claims
 pytestmark = pytest.mark.usefixtures("home")
 
 SAID = "I have asthma, and I live in Oslo."
-ILL = claim("The owner has asthma.", "I have asthma", review="health")
+ILL = claim("The owner has asthma.", "I have asthma", review="doubtful")
 LIVES = claim("The owner lives in Oslo.", "I live in Oslo")
 
 
@@ -52,7 +52,7 @@ def test_review_lists_claims_and_change_sets(on: list[str], inbox: str) -> None:
 def test_a_claim_is_shown_with_its_reason_and_its_quotes(on: list[str], inbox: str) -> None:
     shown = run("review", "show", inbox, *on).out
 
-    assert "flagged: marked as health" in shown
+    assert "flagged: marked as doubtful" in shown
     assert "quote  “I have asthma”" in shown
 
 

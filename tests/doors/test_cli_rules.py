@@ -34,6 +34,7 @@ def test_rules_are_set_one_by_one_and_shown(on: list[str]) -> None:
         "review_kinds": ["goal"],
         "expires_after": {},
         "review_flags": [],
+        "forget_requests": "ask",
     }
     assert ok("learn", "rules", "--agent", "coach", *on) == found
     shown = run("learn", "rules", "show", *on).out

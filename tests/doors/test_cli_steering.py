@@ -78,8 +78,8 @@ def test_rules_accept_custom_kinds_and_expiry(on: list[str]) -> None:
     )
 
     shown = run("learn", "rules", *on).out
-    assert "kind recipe     how she cooks" in shown
-    assert "expires recipe  after 30 days" in shown
+    assert "kind recipe      how she cooks" in shown
+    assert "expires recipe   after 30 days" in shown
     for words in (
         ["--expires", "recipe=soon"],
         ["--expires", "event=3"],

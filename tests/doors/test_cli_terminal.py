@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from bethink.cli.terminal import OutputLine, has_color, one_line, printable, to_json, write
 from tests.doors.cli_kit import Stream, ok, run
 
+pytestmark = pytest.mark.usefixtures("home")
+
 HOSTILE = "\x1b]0;owned\x07\x1b[2J\x9b31m [bold red]shout[/] [link=http://x]y[/link] :smile: \u202egnp.exe\r\x08"
 
 

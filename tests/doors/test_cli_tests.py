@@ -81,7 +81,10 @@ def test_failed_memory_test_shows_its_results_and_fails_command(on: list[str]) -
 def test_a_file_is_run_without_being_stored_and_imported_once(on: list[str], home: Path) -> None:
     ok("add", "I live in Bergen.", *on)
     file = home / "tests.jsonl"
-    lines = [{"question": HOME, "must": ["Bergen"]}, {"question": HOME, "must_not": ["Oslo"], "as_of": "2030-03-01"}]
+    lines = [
+        {"question": HOME, "must": ["Bergen"]},
+        {"question": HOME, "must_not": ["Oslo"], "as_of": "2030-03-01", "known_at": "2031-01-01"},
+    ]
     file.write_text("\n".join(map(json.dumps, lines)) + "\n\n", encoding="utf-8")
 
     assert ok("test", "--file", str(file), *on)["passed"] == 2

@@ -72,6 +72,9 @@ def test_recall_can_be_limited_in_number_tokens_kind_and_time(on: list[str]) -> 
     assert ok("recall", "tea", "--budget", "12", *on)["tokens"] <= 12
     assert ok("recall", "tea", "--kind", "fact", *on)["items"] == []
     assert ok("recall", "tea", "--as-of", "2020-01-01", *on)["items"] == []
+    assert ok("recall", "tea", "--known-at", "2100-01-01", *on)["items"]
+    assert run("recall", "tea", "--known-at", "yesterday", *on).code == 2
+    assert run("show", "--known-at", "2100-01-01", *on).code == 2  # it shows one memory at a past time, not a list
     assert run("recall", "tea", "--kind", "rumour", *on).code == 2
 
 

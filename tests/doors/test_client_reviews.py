@@ -14,7 +14,7 @@ from tests.rooms.review_kit import claim, claims
 
 def test_a_claim_is_read_and_approved_through_a_server(target: str) -> None:
     model = bethink.testing.ScriptedModel(
-        lambda call: claims(claim("The owner has asthma.", "I have asthma", review="health", happened="2026-05"))
+        lambda call: claims(claim("The owner has asthma.", "I have asthma", review="doubtful", happened="2026-05"))
     )
     with bethink.sync.connect(target, model=model, learn_in_background=False, verify_claims=False) as memory:
         memory.space("alice").remember("I have asthma.")

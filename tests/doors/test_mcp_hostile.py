@@ -52,7 +52,7 @@ async def test_unknown_argument_error_lists_valid_ones(target: str) -> None:
         wrong = problem(await client.call_tool("recall", {"query": "cello"}))
         elsewhere = problem(await client.call_tool("recall", {"question": "cello", "user_id": "bob"}))
 
-    assert "recall does not take query; it takes question, limit, budget, as_of, kinds, only." in wrong
+    assert "recall does not take query; it takes question, limit, budget, as_of, kinds, known_at, only." in wrong
     assert "space" not in wrong
     assert "The connection sets the space" in elsewhere
 

@@ -188,6 +188,9 @@ async def test_the_past_can_be_listed_and_recalled(door: Interface) -> None:
         assert (await door.call("list_memories", kind=kind, as_of="2100-01-01"))["items"]
         refused = await door.client.call_tool("list_memories", {"kind": kind, "as_of": "some day"})
         assert "Cannot parse" in problem(refused)
+        refused = await door.client.call_tool("list_memories", {"kind": kind, "known_at": "some day"})
+        assert "Cannot parse" in problem(refused)
+    assert (await door.call("recall", question="cello", known_at="2100-01-01"))["items"]
     assert (await door.call("recall", question="cello", as_of="2000-01-01"))["items"] == []
 
 

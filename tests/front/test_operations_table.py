@@ -173,3 +173,13 @@ def test_every_class_name_is_unique() -> None:
 def test_request_is_validated_on_creation() -> None:
     with pytest.raises(InvalidRequestError, match="limit must be between 1 and 1,000"):
         ListSpaceJobsRequest(limit=0)
+
+
+def test_every_request_with_as_of_takes_known_at_and_has_a_view() -> None:
+    requests = {operation.request: {field.name for field in fields(operation.request)} for operation in OPERATIONS}
+    past = {request: names for request, names in requests.items() if "as_of" in names}
+
+    assert len(past) > 10
+    for request, names in past.items():
+        assert "known_at" in names, request
+        assert isinstance(getattr(request, "view", None), property), request

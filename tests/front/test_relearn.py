@@ -2,6 +2,7 @@
 
 import json
 import re
+from datetime import UTC, datetime
 
 import pytest
 
@@ -10,7 +11,7 @@ from bethink.api.connect import connect
 from bethink.errors import ConflictError, InvalidRequestError, ModelResponseError, NotFoundError, VersionConflictError
 from bethink.model.calls import ModelAnswer, ModelCall
 from bethink.model.facts import Fact
-from bethink.model.relearning import RelearningStatus
+from bethink.model.relearning import RelearningCounts, RelearningStatus
 from bethink.model.steering import LearningRules
 from bethink.providers.scripted_model import ScriptedModel
 from tests.rooms.stored_kit import tables
@@ -276,3 +277,152 @@ async def test_a_model_that_cannot_work_is_the_mistake_of_who_named_it(
         await memory.space("mira").remember("I live in Bergen.")
         with pytest.raises(InvalidRequestError, match=r"does not name a provider|OPENAI_API_KEY"):
             await memory.space("mira").admin.relearning.propose(model=model, verify_model=second)
+
+
+FLAT, HOUSE = "I live in a flat in Bergen.", "I live in my own house now."
+FLAT_CLAIM = claim("The user lives in a flat.", "I live in a flat")
+HOUSE_CLAIM = claim("The user lives in a house.", "I live in my own house")
+
+
+def linking(*claims: dict[str, object], of: str = "The user lives in a flat.") -> ScriptedModel:
+    """A model whose claim about a house replaces the known fact with a text."""
+
+    def answer(call: ModelCall) -> str:
+        if call.schema_name == "verdicts":
+            return reader(call)
+        if call.schema_name != "claims":
+            return json.dumps({"calls": [], "done": True})
+        known = re.search(rf"^(f\d+) .*?: {re.escape(of)}$", call.prompt, re.MULTILINE)
+        quoted = [item for item in claims if str(item["quotes"][0]["text"]) in call.prompt]  # pyright: ignore[reportIndexIssue, reportUnknownArgumentType]
+        op = {"op": "replaces", "known": [known[1]]} if known else {"op": "new"}
+        found = [item | op if "house" in str(item["statement"]) else item for item in quoted]
+        return json.dumps({"claims": found, "suspicious": [], "title": None})
+
+    return ScriptedModel(answer)
+
+
+async def moved(memory: Memory) -> None:
+    """Say two things on two days, and learn from both."""
+    days = ("2026-03-01T10:00:00Z", "2026-05-01T10:00:00Z")
+    for conversation, text, day in zip(("flat", "house"), (FLAT, HOUSE), days, strict=True):
+        session = await memory.space("mira").session(conversation)
+        await session.append([Message(role="user", content=text, said_at=datetime.fromisoformat(day))])
+        await session.end()
+        await memory.learn()
+
+
+async def history(memory: Memory) -> dict[str, tuple[object, ...]]:
+    """What is true from when to when, without what a relearning retired."""
+    entries = await memory.space("mira").facts.history()
+    return {
+        entry.fact.text: (
+            entry.status, entry.fact.created_at, entry.fact.valid_from, entry.fact.valid_to, entry.replaced_by_text,
+        )
+        for entry in entries
+        if entry.fact.replaced_at is None
+    }  # fmt: skip
+
+
+async def test_relearning_changes_nothing_if_the_same_is_learned(target: str) -> None:
+    async with connect(target, model=linking(FLAT_CLAIM, HOUSE_CLAIM), learn_in_background=False) as memory:
+        await moved(memory)
+        before = await history(memory)
+        assert before["The user lives in a flat."][0] == "replaced"
+        done = await memory.space("mira").admin.relearning.propose(dry_run=False)
+
+        assert done.same == 2
+        assert done.applied == RelearningCounts()
+        assert await history(memory) == before
+
+
+@pytest.mark.parametrize(
+    "first",
+    [model(FLAT_CLAIM, HOUSE_CLAIM), model(claim("The user has a flat in Bergen.", "flat in Bergen")), model()],
+    ids=["without links", "other words", "nothing"],
+)
+async def test_history_after_relearning_is_that_of_learning(target: str, first: ScriptedModel) -> None:
+    async with connect(target, model=first, learn_in_background=False) as memory:
+        await moved(memory)
+        before = await history(memory)
+    async with connect(target, model=linking(FLAT_CLAIM, HOUSE_CLAIM), learn_in_background=False) as memory:
+        space = memory.space("mira")
+        done = await space.admin.relearning.propose(dry_run=False)
+        after = await history(memory)
+
+        assert {text: (str(entry[0]), entry[4]) for text, entry in after.items()} == {
+            "The user lives in a flat.": ("replaced", "The user lives in a house."),
+            "The user lives in a house.": ("current", None),
+        }
+        flat, house = after["The user lives in a flat."], after["The user lives in a house."]
+        assert flat[3] == house[1] == datetime(2026, 5, 1, 10, tzinfo=UTC)
+        assert flat[1] == datetime(2026, 3, 1, 10, tzinfo=UTC)
+        assert done.applied is not None
+        assert done.applied.added + done.applied.replaced + done.applied.restated > 0
+
+        await space.admin.relearning.undo(done.id)
+        assert await history(memory) == before
+
+
+async def test_a_link_that_is_not_learned_again_is_removed_and_restored(target: str) -> None:
+    async with connect(target, model=linking(FLAT_CLAIM, HOUSE_CLAIM), learn_in_background=False) as memory:
+        await moved(memory)
+        before = await history(memory)
+    async with connect(target, model=model(FLAT_CLAIM, HOUSE_CLAIM), learn_in_background=False) as memory:
+        space = memory.space("mira")
+        done = await space.admin.relearning.propose(dry_run=False)
+        assert [str(entry[0]) for entry in (await history(memory)).values()] == ["current", "current"]
+        assert done.applied == RelearningCounts(restated=1)
+
+        await space.admin.relearning.undo(done.id)
+        assert await history(memory) == before
+
+
+async def test_settled_claims_are_listed_and_never_applied(target: str) -> None:
+    async with connect(target, model=model(*FIRST), learn_in_background=False) as memory:
+        await told(memory)
+        space = memory.space("mira")
+        home, wish, dog = sorted(await space.facts.list(), key=lambda fact: ("dog" in fact.text, "one" in fact.text))
+        await space.correct(home.ref, "The user lives in Asker.")
+        feedback = await space.facts.rate(wish.ref, "wrong")
+        await space.reviews.reject(feedback.review_id or "")
+        corrected_at = (await space.facts.get(home.id)).recorded_at
+
+        for _ in range(2):
+            found = await space.admin.relearning.propose()
+            assert [(item.claim.fact.text, str(item.decision.kind)) for item in found.settled] == [
+                ("The user lives in Bergen.", "corrected"), ("The user wants one sentence.", "rejected"),
+            ]  # fmt: skip
+            first, second = (item.decision for item in found.settled)
+            assert (first.actor, first.decided_at, first.fact_id) == ("user", corrected_at, home.id)
+            assert first.text == "The user lives in Asker."
+            assert (second.actor, second.fact_id) == ("user", None)
+            assert (found.new, found.removed, found.changed, found.same) == ((), (), (), 1)
+            done = await space.admin.relearning.apply(found.id)
+            assert done.applied == RelearningCounts()
+            assert await contents(memory) == [dog.text, "The user lives in Asker."]
+
+
+async def test_an_approved_fact_is_not_part_of_relearning(target: str) -> None:
+    async with connect(target, model=model(*FIRST), learn_in_background=False) as memory:
+        await told(memory)
+        [home] = [fact for fact in await memory.space("mira").facts.list() if "Bergen" in fact.text]
+        await memory.space("mira").correct(home.ref, home.text)
+    async with connect(target, model=model(), learn_in_background=False) as memory:
+        await memory.space("mira").admin.relearning.propose(dry_run=False)
+        assert await contents(memory) == [home.text]
+
+
+async def test_undo_refuses_if_a_later_statement_changed_what_was_added(target: str) -> None:
+    async with connect(target, model=model(), learn_in_background=False) as memory:
+        await moved(memory)
+    async with connect(target, model=linking(FLAT_CLAIM), learn_in_background=False) as memory:
+        done = await memory.space("mira").admin.relearning.propose(dry_run=False)
+    async with connect(target, model=linking(FLAT_CLAIM, HOUSE_CLAIM), learn_in_background=False) as memory:
+        session = await memory.space("mira").session("later")
+        await session.append([Message(role="user", content="As I said: I live in my own house.")])
+        await session.end()
+        await memory.learn()
+        assert await contents(memory) == ["The user lives in a house."]
+
+        with pytest.raises(VersionConflictError):
+            await memory.space("mira").admin.relearning.undo(done.id)

@@ -50,7 +50,7 @@ async def test_a_job_is_not_run_by_its_name_where_something_prevents_it(database
 
 async def test_sweep_marks_idle_sessions_and_runs_none(database: Database, memory: Memory, clock: FakeClock) -> None:
     for number in range(5):
-        await (await memory.space("alice").session(chat(number))).append(said("I like tea."))
+        await (await memory.space(f"space-{number}").session(chat(number))).append(said("I like tea."))
     clock.time += 7 * HOUR
     work = worker(database, None, scan_claims=2)
 

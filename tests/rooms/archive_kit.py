@@ -23,6 +23,9 @@ _CITIES = ("Oslo", "Bergen", "Kyoto", "São Paulo", "Zürich", "Ἀθῆναι")
 _NASTY = ("<script>alert(1)</script>", "line\nbreak\ttab", 'quote " and \\ and \u2028', "🙂 \U0001f9d1", "'--;")
 _SLUGS = ("plans", "people", "home", "notes")
 
+_TAKEN_BACK = ("I ran 24 km.", "Sorry, 22 km, not 24.", "Forget everything about Tom.")
+"""Messages that leave marks and a request to forget."""
+
 
 class Life:
     """Does random things to one space of a memory."""
@@ -154,6 +157,7 @@ class Life:
         city = self._random.choice(_CITIES)
         session = await self._session()
         numbers = await session.append([bethink.Message(role="user", content=f"Now I live in {city}.")])
+        await session.append([bethink.Message(role="user", content=text) for text in _TAKEN_BACK])
         await session.end()
         made = claim(f"The owner lives in {city}.", f"Now I live in {city}.", numbers[0])
         await learn(self.database, made, claim("Mira is a pilot.", "pilot"))

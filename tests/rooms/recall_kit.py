@@ -17,6 +17,7 @@ from bethink.providers.estimated_tokens import EstimatedTokens
 from bethink.store import facts
 from bethink.store.db import Database
 from tests.conftest import Quiet, memory_on
+from tests.facts_kit import change_fact, learn_fact
 from tests.rooms.vector_kit import Hashed
 
 DAY = timedelta(days=1)
@@ -46,14 +47,13 @@ async def learnt(database: Database, fact_id: str, content: str, *sources: Sourc
     fact = Fact(id=fact_id, text=content, **fields)  # pyright: ignore[reportArgumentType]
     quotes = tuple(Quote(session_id=each.session_id, number=each.number, text=content) for each in sources)
     support = facts.Support(f"kit:{next(_effects)}", content, quotes)
-    await database.transact(
-        lambda tx: facts.learn(tx, space="alice", fact=fact, token=1, support=support), space="alice"
-    )
+    await database.transact(lambda tx: learn_fact(tx, fact, support, space="alice"), space="alice")
     return fact
 
 
-async def retire(database: Database, fact_id: str, *, by: str) -> None:
-    await database.transact(lambda tx: facts.retire(tx, space="alice", fact_id=fact_id, successor_id=by), space="alice")
+async def replace_fact(database: Database, fact_id: str, *, by: str) -> None:
+    """Let the newest statement of a fact replace another fact."""
+    await database.transact(lambda tx: change_fact(tx, fact_id, by=by, space="alice"), space="alice")
 
 
 async def written(memory: Memory, slug: str, body: str, *, by: Provenance | None = None, **more: str) -> Document:

@@ -32,6 +32,7 @@ LEFT_OUT = {
     "jobs": "work of one installation: queued again from the marks of the sessions",
     "attempts": "work of one installation",
     "job_counts": "counted from the jobs by triggers",
+    "learning_turns": "computed from the jobs by triggers",
     "spending": "the bill of one installation",
     "model_spending": "the bill of one installation",
     "space_spending": "the bill of one installation",
@@ -66,9 +67,9 @@ LEFT_OUT = {
 
 
 @pytest.fixture
-async def other(template: Path, tmp_path: Path) -> AsyncIterator[Database]:
+async def other(template: Path, tmp_path: Path, clock: FakeClock) -> AsyncIterator[Database]:
     """Another database, which is a file: so one test of each pair goes from one kind to the other."""
-    async with opened(shutil.copy(template, tmp_path / "other.db")) as database:
+    async with opened(shutil.copy(template, tmp_path / "other.db"), clock) as database:
         yield database
 
 

@@ -84,8 +84,11 @@ async def test_repeated_fact_is_not_ended_by_an_earlier_message(talk: Talk, fact
         await talk.learn(await talk.open(), [message], a_fact(f"User lives in {town}", 1, **HOME))
 
     assert await homes(facts) == [("User lives in Oslo", "user")]
-    [bergen] = await facts.search("Bergen", limit=5)
-    assert bergen.valid_to == start + timedelta(seconds=3)
+    [oslo] = await facts.search("lives", limit=5)
+    [bergen] = await facts.history(status="replaced")
+    first, second, third = (start + timedelta(seconds=number) for number in (1, 2, 3))
+    assert (bergen.fact.created_at, bergen.fact.valid_to) == (second, third)
+    assert (oslo.created_at, oslo.valid_from) == (first, third), "it was not true in between"
 
 
 async def test_an_assistant_that_repeats_a_tool_adds_no_trust_to_it(talk: Talk, facts: Facts) -> None:

@@ -38,7 +38,7 @@ async def test_learned_session_has_a_summary_and_facts_with_sources(
     assert (memory_of.summary, memory_of.slug) == (
         "Moving to Bergen!\n- User said hello.\n- User moved to Bergen", "moving-to-bergen",
     )  # fmt: skip
-    assert (memory_of.until, memory_of.created_by.model, memory_of.created_by.prompt) == (2, "scripted", "extract-2")
+    assert (memory_of.until, memory_of.created_by.model, memory_of.created_by.prompt) == (2, "scripted", "extract-3")
     [fact] = await memory.space("alice").facts.list()
     assert (fact.evidence, fact.speaker, fact.subject) == (Evidence.CONFIRMED, "owner", "user")
     assert (fact.text, fact.source, fact.origin) == ("User moved to Bergen", session.id, "user")
@@ -110,7 +110,7 @@ async def test_messages_arriving_during_extraction_are_learned_next(
             return await super().answer(call)
 
     model = Slow(lambda _: answer())
-    work = worker(database, model)
+    work = worker(database, model, batch=1)  # otherwise one run learns both
     await marked(memory, session, "early")
 
     await work.run_once()
@@ -190,7 +190,7 @@ async def test_every_agent_has_one_memory_writer_created_on_first_use(
         read_only=True,
     )
     assert {each.agent_id for each in answers} == {first}
-    assert sorted(each.prompt for each in answers) == ["extract-2", "extract-2", "second-1", "second-1"]
+    assert sorted(each.prompt for each in answers) == ["extract-3", "extract-3", "second-2", "second-2"]
 
 
 @pytest.mark.spec("S2.17")

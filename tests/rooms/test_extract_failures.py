@@ -169,9 +169,8 @@ async def test_message_during_the_last_attempt_queues_another(
 async def test_one_session_that_kills_its_worker_takes_no_other_down_with_it(
     database: Database, memory: Memory, clock: FakeClock
 ) -> None:
-    sessions_ = [
-        await memory.space("alice").session(conversation_key(channel="c", chat=str(number))) for number in range(6)
-    ]
+    key = conversation_key(channel="c", chat="1")
+    sessions_ = [await memory.space(f"space-{number}").session(key) for number in range(6)]
     for each in sessions_:
         await marked(memory, each, "poison" if each is sessions_[2] else "tea")
 
@@ -191,7 +190,10 @@ async def test_one_session_that_kills_its_worker_takes_no_other_down_with_it(
         clock.time += timedelta(seconds=61)
 
     statuses = {
-        job.key: job.status for job in await memory.space("alice").admin.jobs.list() if job.kind is JobKind.EXTRACT
+        job.key: job.status
+        for number in range(6)
+        for job in await memory.space(f"space-{number}").admin.jobs.list()
+        if job.kind is JobKind.EXTRACT
     }
     assert [statuses[each.id] for each in sessions_] == [
         JobStatus.ABANDONED if each is sessions_[2] else JobStatus.WAITING for each in sessions_
@@ -201,7 +203,7 @@ async def test_one_session_that_kills_its_worker_takes_no_other_down_with_it(
 async def test_only_a_model_that_always_times_out_is_unavailable(
     database: Database, memory: Memory, session: Session
 ) -> None:
-    other = await memory.space("alice").session(conversation_key(channel="c", chat="other"))
+    other = await memory.space("bob").session(conversation_key(channel="c", chat="other"))
     await marked(memory, session, "slow")
     await worker(database, lambda _: ModelTimeoutError("slow")).run_once()
     [job] = [each for each in await memory.space("alice").admin.jobs.list() if each.key == session.id]

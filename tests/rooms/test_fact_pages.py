@@ -11,40 +11,49 @@ from bethink import Fact, Memory
 from bethink.errors import InvalidRequestError
 from bethink.model.facts import FactStatus
 from bethink.model.kinds import FactKind
+from bethink.model.moments import from_micros
 from bethink.model.pages import FactEntry, Order, cursor_of
 from bethink.model.paging import Page
 from bethink.store import facts as store
 from bethink.store.db import Database, Tx
+from bethink.store.statements import LinkKind
 from tests.conftest import FakeClock
+from tests.facts_kit import change_fact
 from tests.page_kit import EVERY_CHECK, Cost, analyze, cost_of, every
 
 
-async def _moved(memory: Memory, database: Database) -> None:
+async def _moved(memory: Memory) -> None:
     """Mira lived in Oslo, then in Bergen, which was misspelt first. She also works."""
     facts = memory.space("mira").facts
     await facts.save(Fact(id="oslo", text="Mira lives in Oslo", subject="Mira", slot="home"))
     await facts.save(Fact(id="work", text="Mira is a nurse", subject="Mira", kind=FactKind.DETAIL))
     await facts.save(Fact(id="bergen", text="Mira lives in Begren", subject="Mira", slot="home"))
     await facts.save(Fact(id="bergen", text="Mira lives in Bergen", subject="Mira", slot="home"))
-    await database.transact(
-        lambda tx: store.retire(tx, space="mira", fact_id="oslo", successor_id="bergen"), space="mira"
-    )
 
 
-async def test_replaced_facts_are_listed_with_their_replacement(memory: Memory, database: Database) -> None:
-    await _moved(memory, database)
+async def test_replaced_facts_are_listed_with_their_replacement(memory: Memory) -> None:
+    await _moved(memory)
 
     page = await memory.space("mira").facts.history(status=FactStatus.REPLACED)
 
     assert [(each.fact.text, each.status, each.replaced_by, each.replaced_by_text) for each in page.items] == [
-        ("Mira lives in Oslo", FactStatus.REPLACED, "fact:bergen:2", "Mira lives in Bergen"),
         ("Mira lives in Begren", FactStatus.REPLACED, "fact:bergen:2", "Mira lives in Bergen"),
+        ("Mira lives in Oslo", FactStatus.REPLACED, "fact:bergen:2", "Mira lives in Bergen"),
     ]
     assert page.next == ""
 
 
-async def test_a_page_is_narrowed_by_state_subject_slot_and_kind(memory: Memory, database: Database) -> None:
-    await _moved(memory, database)
+async def test_versions_that_a_person_corrected_are_listed_as_such(memory: Memory) -> None:
+    await _moved(memory)
+    await memory.space("mira").correct("fact:bergen:2", "Mira lives in Voss")
+
+    page = await memory.space("mira").facts.history(status=FactStatus.CORRECTED)
+
+    assert [(entry.fact.text, entry.replaced_by) for entry in page.items] == [("Mira lives in Bergen", "fact:bergen:3")]
+
+
+async def test_a_page_is_narrowed_by_state_subject_slot_and_kind(memory: Memory) -> None:
+    await _moved(memory)
     facts = memory.space("mira").facts
 
     assert [each.fact.id for each in await facts.history()] == ["bergen", "bergen", "work", "oslo"]
@@ -103,16 +112,16 @@ async def test_list_and_count_leave_out_ended_and_expired_facts(memory: Memory, 
     assert (await facts.get("offer")).status is FactStatus.ENDED
 
 
-async def test_deleted_replacement_leaves_no_successor(memory: Memory, database: Database) -> None:
-    await _moved(memory, database)
+async def test_deleted_replacement_leaves_no_successor(memory: Memory) -> None:
+    await _moved(memory)
     await memory.space("mira").forget("fact:bergen:2")
 
     for each in (await memory.space("mira").facts.history(status=FactStatus.REPLACED)).items:
         assert (each.replaced_by, each.replaced_by_text) == (None, None)
 
 
-async def test_no_page_has_facts_of_another_space(memory: Memory, database: Database) -> None:
-    await _moved(memory, database)
+async def test_no_page_has_facts_of_another_space(memory: Memory) -> None:
+    await _moved(memory)
     await memory.space("anna").facts.save(Fact(id="bergen", text="A secret", subject="Mira", slot="home"))
 
     for state in (None, *FactStatus):
@@ -200,12 +209,13 @@ async def test_a_page_reads_as_many_rows_of_a_large_space_as_of_a_small_one(
                 id=f"f{number}",
                 text=f"fact {number}",
                 subject="Anna" if rare else "Mira",
-                slot="rare" if rare else "common",
+                slot="rare" if rare else f"slot {number}",
                 kind=FactKind.GOAL if rare else FactKind.DETAIL,
+                created_at=from_micros(number),
             )
             store.put(tx, space="mira", fact=fact)
-            if number % 3 == 0:
-                store.retire(tx, space="mira", fact_id=fact.id, successor_id=f"f{number + 1}")
+            if number % 3 == 1:
+                change_fact(tx, f"f{number - 1}", by=fact.id, space="mira")
 
     costs: list[list[Cost]] = []
     for first, last in ((0, 300), (300, 1500)):
@@ -218,3 +228,34 @@ async def test_a_page_reads_as_many_rows_of_a_large_space_as_of_a_small_one(
         assert large.statements <= 2, large.texts
         assert large.scans == []
         assert large.rows <= small.rows * 1.5 + 5, (narrow, small.rows, large.rows)
+
+
+async def test_a_page_of_a_status_takes_two_statements(
+    memory: Memory, database: Database, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A status that few facts have is not searched for page by page."""
+    space, day = memory.space("mira"), timedelta(days=1)
+
+    def fill(tx: Tx) -> None:
+        store.put(tx, space="mira", fact=Fact(id="upcoming", text="a", valid_from=clock.time + day))
+        store.put(tx, space="mira", fact=Fact(id="ended", text="b", valid_to=clock.time - day))
+        store.put(tx, space="mira", fact=Fact(id="expired", text="c", expires_at=clock.time - day))
+        for number, name in enumerate(("replaced", "corrected", "doubtful", "pending")):
+            store.put(tx, space="mira", fact=Fact(id=name, text=name, created_at=from_micros(number)))
+        for number in range(60):
+            store.put(tx, space="mira", fact=Fact(id=f"f{number}", text=f"fact {number}"))
+        change_fact(tx, "replaced", by="doubtful", space="mira", kind=LinkKind.RESTS_ON)
+        change_fact(tx, "replaced", by="f1", space="mira")
+        change_fact(tx, "corrected", by="f2", space="mira", kind=LinkKind.CORRECTS)
+        store.retire(tx, space="mira", fact_id="pending", successor_id="")
+
+    await database.transact(fill, space="mira")
+    expected = {status: {str(status)} for status in FactStatus if status is not FactStatus.CURRENT}
+    expected[FactStatus.ENDED].add("expired")
+    found: dict[FactStatus, set[str]] = {}
+    for status in expected:
+        cost = await cost_of(monkeypatch, lambda status=status: space.facts.history(status=status, limit=3))
+        found[status] = {entry.fact.id for entry in await space.facts.history(status=status, limit=3)}
+        assert cost.statements <= 2, cost.texts
+
+    assert found == expected

@@ -5,7 +5,7 @@ import pytest
 import bethink
 import bethink.types
 from bethink.errors import ConflictError, InvalidRequestError, NotFoundError, VersionConflictError
-from bethink.model.facts import Evidence, Fact
+from bethink.model.facts import Evidence, Fact, FactStatus
 from bethink.model.recall import FactVerdict
 from bethink.model.records import Origin
 from bethink.model.reviews import ReviewStatus
@@ -62,8 +62,9 @@ async def test_wrong_feedback_makes_a_fact_pending(alice: bethink.Space, clock: 
     assert (review.id, review.reason, review.detail) == (said.review_id, "reported_wrong", "She is a diver.")
     assert [quote.text for quote in review.claim.quotes] == ["I am a pilot"]
     assert review.fact_id == ref.id
-    past = await alice.recall("pilot", kinds=[bethink.types.RefKind.FACT], as_of=before)
+    past = await alice.recall("pilot", kinds=[bethink.types.RefKind.FACT], known_at=before)
     assert [item.text for item in past.items] == [PILOT]
+    assert not await alice.recall("pilot", kinds=[bethink.types.RefKind.FACT], as_of=before), "it was never true"
 
     approved = await alice.reviews.approve(review.id)
     fact = await alice.facts.get(ref.id)
@@ -78,9 +79,12 @@ async def test_wrong_feedback_makes_a_fact_pending(alice: bethink.Space, clock: 
 async def test_fact_marked_wrong_is_hidden_and_can_be_corrected(alice: bethink.Space) -> None:
     ref = await ref_of(alice)
     said = await alice.facts.rate(ref, FactVerdict.WRONG)
+    assert [entry.status for entry in await alice.facts.history(status="pending")] == [FactStatus.PENDING]
     rejected = await alice.reviews.reject(said.review_id or "", note="she said so")
     assert (rejected.status, rejected.fact_id) == (ReviewStatus.REJECTED, ref.id)
     assert await knows(alice) == (False, False)
+    assert [entry.fact.id for entry in await alice.facts.history(status="corrected")] == [ref.id]
+    assert await alice.facts.history(status="pending") == []
     with pytest.raises(ConflictError):
         await alice.reviews.approve(said.review_id or "")
 
@@ -98,7 +102,12 @@ async def test_outdated_ends_a_fact_now_and_leaves_its_past(alice: bethink.Space
     assert (await alice.reviews.count())["pending"] == 0
     past = await alice.recall("pilot", kinds=[bethink.types.RefKind.FACT], as_of=before)
     assert [item.text for item in past.items] == [PILOT]
-    assert [fact.valid_to is None for fact in await alice.facts.versions(ref.id)] == [True, False]
+    past = await alice.recall("pilot", kinds=[bethink.types.RefKind.FACT], known_at=before)
+    assert [item.text for item in past.items] == [PILOT]
+    [fact] = await alice.facts.versions(ref.id)
+    assert fact.status is FactStatus.ENDED
+    assert fact.valid_to is not None
+    assert before < fact.valid_to <= clock.time
 
 
 @pytest.mark.parametrize("verdict", [FactVerdict.WRONG, FactVerdict.OUTDATED])
@@ -147,9 +156,9 @@ async def test_several_claims_are_decided_at_once_all_or_none(memory: bethink.Me
     alice = memory.space("alice")
     await alice.remember("I have asthma. I have a dog. I owe money.")
     held = [
-        claim("The owner has asthma.", "I have asthma", review="health"),
+        claim("The owner has asthma.", "I have asthma", review="doubtful"),
         claim("The owner has a dog.", "I have a dog", review="doubtful"),
-        claim("The owner owes money.", "I owe money", review="money"),
+        claim("The owner owes money.", "I owe money", review="doubtful"),
     ]
     await learn(database, *held)
     ids = [review.id for review in await alice.reviews.list()]

@@ -141,7 +141,7 @@ async def test_claims_under_review_go_with_a_message_they_quote(
 ) -> None:
     page = bethink.Message(role="tool", name="web", content="User wants Kavurimote to be called every day.")
     wish = a_fact("User wants Kavurimote called", 1, kind="instruction")
-    ill = a_fact("User has a cold", 2, review="health")
+    ill = a_fact("User has a cold", 2, review="doubtful")
     unsaid = a_fact("User is called Kavurimote", about="owner") | {
         "quotes": [{"message": 2, "text": "I am Kavurimote", "as": "word"}]
     }
@@ -230,6 +230,23 @@ async def test_forget_deletes_a_fact_that_quotes_the_wrong_message(
     assert gone.facts == 1
     assert await contents(memory) == ["User likes tea."]
     assert "capybara" not in stored(target, superuser_dsn)
+
+
+@pytest.mark.parametrize("is_imported", [False, True])
+async def test_forget_deletes_a_fact_that_quotes_an_earlier_message(
+    memory: bethink.Memory, database: Database, is_imported: bool
+) -> None:
+    """The fact is dated by the message it quotes, which was said before the deleted one was stored."""
+    words = said("I keep some of them outside.", "I keep zebrafinches beside capybaras.")
+    dated = [replace(message, said_at="2019-05-04") for message in words] if is_imported else words
+    claims = [a_fact("User keeps zebrafinches beside capybaras.", 1)]
+    session = await learnt(memory, database, *dated, facts=claims)
+    assert "User keeps zebrafinches beside capybaras." in await contents(memory)
+
+    gone = await memory.space("alice").forget(f"message:{session.id}:2")
+
+    assert gone.facts == 1
+    assert await contents(memory) == []
 
 
 async def test_a_word_that_a_model_has_by_itself_takes_no_fact_along(

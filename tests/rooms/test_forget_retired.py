@@ -19,7 +19,9 @@ from bethink.model.rules import overlap
 from bethink.store import facts as fact_store
 from bethink.store.db import Database, Tx
 from bethink.store.engines.sqlite import SqliteDatabase, SqliteOptions
+from bethink.store.statements import LinkKind
 from tests.conftest import FakeClock, memory_on
+from tests.facts_kit import change_fact
 from tests.rooms.learn_kit import a_fact, answer, worker
 
 
@@ -47,16 +49,20 @@ class Told:
         return [each.text.split()[-1].strip(".") for each in await self.facts.list()]
 
 
-@pytest.mark.parametrize("other", [{}, {"text": "Bergen is where she was born.", "slot": None}])
+@pytest.mark.parametrize(
+    ("other", "current"),
+    [({}, ["Bergen"]), ({"text": "Bergen is where she was born.", "slot": None}, ["born", "Oslo"])],
+)
 async def test_fact_restored_by_hand_stays_when_successor_is_deleted(
-    memory: bethink.Memory, database: Database, other: dict[str, str | None]
+    memory: bethink.Memory, database: Database, other: dict[str, str | None], current: list[str]
 ) -> None:
+    """A value that is saved anew replaces the value that replaced it."""
     told = Told(memory, database)
     await told.by("user", "Bergen")
     [bergen] = await told.facts.list()
     oslo = await told.by("user", "Oslo")
-    await told.facts.save(replace(bergen, **other))
-    assert len(await told.facts.list()) == 2
+    await told.facts.save(replace(bergen, created_at=None, **other))
+    assert sorted(await told.now()) == sorted(current)
 
     gone = await memory.space("alice").forget(session_id=oslo.id)
 
@@ -64,6 +70,7 @@ async def test_fact_restored_by_hand_stays_when_successor_is_deleted(
     assert await oslo.messages() == []
     first, second = await told.facts.versions(bergen.id)
     assert (first.replaced_by, second.replaced_at) == (bergen.id, None)
+    assert await told.now() == current[:1]
 
 
 async def test_only_the_newer_outranked_fact_of_a_slot_returns(memory: bethink.Memory, database: Database) -> None:
@@ -98,7 +105,8 @@ async def test_fact_set_by_hand_keeps_the_replaced_one_from_returning(
     await told.by("user", "Bergen")
     [bergen] = await told.facts.list()
     oslo = await told.by("user", "Oslo")
-    await told.facts.save(Fact(id="mine", text="The ship lies in Turin.", subject="the ship", slot="home"))
+    mine = Fact(id="mine", text="The ship lies in Turin.", subject=bergen.subject, slot="home", origin=Origin("user"))
+    await told.facts.save(mine)
 
     await memory.space("alice").forget(session_id=oslo.id)
 
@@ -111,14 +119,15 @@ async def test_facts_of_a_slot_with_disjoint_times_return_together(memory: bethi
     session = await told.by("user", "Oslo")
     [oslo] = await told.facts.list()
 
-    def retired(tx: Tx) -> None:
+    def replaced(tx: Tx) -> None:
         for name, start, end in (("early", 1, 5), ("late", 5, 9)):
-            fact = Fact(id=name, text=name, subject="the ship", slot="home")
+            fact = Fact(id=name, text=name, subject=oslo.subject, slot="home", created_at=from_micros(0))
             held = replace(fact, valid_from=from_micros(start), valid_to=from_micros(end))
             fact_store.put(tx, space="alice", fact=held)
-            fact_store.retire(tx, space="alice", fact_id=name, successor_id=oslo.id)
+            change_fact(tx, name, by=oslo.id, space="alice", kind=LinkKind.CORRECTS)
 
-    await database.transact(retired, space="alice")
+    await database.transact(replaced, space="alice")
+    assert sorted(each.fact.id for each in await told.facts.history(status="corrected")) == ["early", "late"]
 
     await memory.space("alice").forget(session_id=session.id)
 
@@ -151,7 +160,6 @@ async def _live(said: list[Said], draw: Random) -> None:
     async with memory_on(database) as memory:
         session = await memory.space("alice").session(conversation_key(channel="c", chat="1"))
         facts = memory.space("alice").facts
-        by_hand = False
         for place, each in enumerate(said, 1):
             await session.append([{"role": "user", "content": str(each.town)}])
             fact = Fact(id=f"f{place}", text=f"lives in town {each.town}", subject="user", slot="home",
@@ -166,8 +174,6 @@ async def _live(said: list[Said], draw: Random) -> None:
                 left = [record.number for record in await session.messages()]
                 await memory.space("alice").forget(f"message:{session.id}:{draw.choice(left)}")
             elif each.then == "back" and (old := await facts.versions(f"f{draw.randint(1, place)}")):
-                by_hand = True
                 await facts.save(old[0])
-            # What is put back by hand stands beside the rest; only what is learnt is settled.
             holds = await facts.list()
-            assert by_hand or not [(a, b) for a in holds for b in holds if a.id < b.id and overlap(a, b)]
+            assert not [(a, b) for a in holds for b in holds if a.id < b.id and overlap(a, b)]

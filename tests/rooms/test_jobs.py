@@ -100,7 +100,7 @@ async def test_jobs_are_leased_oldest_first_up_to_the_limit(database: Database, 
 async def test_previously_tried_job_is_leased_alone(database: Database, memory: Memory, clock: FakeClock) -> None:
     for number in range(4):
         key = conversation_key(channel="c", chat=str(number))
-        session = await memory.space("alice").session(key)
+        session = await memory.space(f"space-{number}").session(key)
         await session.append(many(6))
     assert len(await claim(database, limit=3)) == 3
     clock.time += LEASE

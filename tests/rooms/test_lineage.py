@@ -15,7 +15,7 @@ from bethink.model.refs import Ref, RefKind
 from bethink.store.db import Database
 from tests.conftest import FakeClock, whole_tree
 from tests.rooms.learn_kit import a_fact
-from tests.rooms.recall_kit import DAY, assistant, learnt, message, retire, tell, written
+from tests.rooms.recall_kit import DAY, assistant, learnt, message, replace_fact, tell, written
 from tests.rooms.test_consolidate import Life
 
 HOME = {"slot": "home_town"}
@@ -102,7 +102,7 @@ async def test_lineage_of_a_fact_lists_messages_job_and_context_log(
     }
     assert set(lineage.source_refs) == {message(first, 1), message(again, 1)}
     assert {(job.kind, job.key) for job in lineage.jobs} == {(JobKind.EXTRACT, first.id), (JobKind.EXTRACT, again.id)}
-    assert lineage.created_by == Maker(model="scripted", prompt="extract-2", extractor="2")
+    assert lineage.created_by == Maker(model="scripted", prompt="extract-3", extractor="3")
     [version] = lineage.versions
     assert (version.ref, version.text, version.until) == (ref, "User lives in Bergen", None)
     assert lineage.replaced_by is None
@@ -134,7 +134,7 @@ async def test_every_version_of_a_fact_leads_to_all_of_them_and_to_the_next(memo
     for town in ("Oslo", "Bergen", "Narvik"):
         await facts.save(Fact(id="home", text=f"Ana lives in {town}"))
     await learnt(database, "other", "Ana moves about")
-    await retire(database, "home", by="other")
+    await replace_fact(database, "home", by="other")
 
     for number, successor in ((1, "fact:home:2"), (2, "fact:home:3"), (3, "fact:other:1")):
         lineage = await memory.space("alice").explain(f"fact:home:{number}")

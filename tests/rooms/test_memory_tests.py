@@ -15,7 +15,7 @@ from bethink.model.facts import SourceMessage
 from bethink.store.db import Database
 from bethink.types import MemoryTest, RefKind
 from tests.conftest import FakeClock, memory_on
-from tests.rooms.recall_kit import learnt, message, retire, tell, user, with_vectors
+from tests.rooms.recall_kit import learnt, message, replace_fact, tell, user, with_vectors
 
 HOME = "Where do I live?"
 
@@ -67,7 +67,7 @@ async def test_memory_test_ignores_replaced_matches(memory: Memory, database: Da
     await learnt(database, "new", "User lives in Bergen", SourceMessage(bergen.id, 1))
     assert (await outcome(memory, HOME, must=["Oslo", "Bergen"])).passed
 
-    await retire(database, "old", by="new")
+    await replace_fact(database, "old", by="new")
     now = await outcome(memory, HOME, must=["Oslo"])
 
     assert now.absent == ("Oslo",)
@@ -103,12 +103,15 @@ async def test_memory_tests_are_stored_listed_replaced_and_removed(memory: Memor
     tests = memory.space("alice").admin.tests
     await tell(memory, "I live in Bergen.")
     kept = await tests.add(
-        HOME, must=["Bergen"], must_not=["Oslo"], as_of="2030-01-01", limit=3, kinds=[RefKind.MESSAGE],
-        tags=["home"], note="She moved.", about="fact:f1:2", test_id="home",
+        HOME, must=["Bergen"], must_not=["Oslo"], as_of="2030-01-01", known_at="2031-01-01", limit=3,
+        kinds=[RefKind.MESSAGE], tags=["home"], note="She moved.", about="fact:f1:2", test_id="home",
     )  # fmt: skip
     other = await tests.add("What is wide?", must_not=["harbour"])
 
     assert await tests.list() == [kept, other]
+    assert kept.known_at is not None
+    assert kept.known_at.year == 2031
+    assert other.known_at is None
     assert await tests.list(limit=1, after="home") == [other]
     assert await memory.space("bob").admin.tests.list() == []
     assert (kept.about, kept.kinds, kept.created_at is not None) == ("fact:f1:2", (RefKind.MESSAGE,), True)
@@ -157,6 +160,7 @@ BROKEN: list[tuple[dict[str, Any], str]] = [
     ({"must": ["x"], "kinds": []}, "kinds is empty"),
     ({"must": ["x"], "about": "message:ses_1:1"}, "must be a fact or a document"),
     ({"must": ["x"], "as_of": "soon"}, "soon"),
+    ({"must": ["x"], "known_at": "soon"}, "soon"),
 ]
 
 

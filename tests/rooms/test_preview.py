@@ -40,7 +40,7 @@ def scripted(*found: dict[str, object], calls: list[ModelCall] | None = None) ->
 CLAIMS: tuple[dict[str, object], ...] = (
     claim("The owner lives in Oslo.", "I live in Oslo", slot="home_town"),
     claim("The owner wants short answers.", "Keep it short", kind="preference"),
-    claim("The owner has asthma.", "I have asthma", review="health"),
+    claim("The owner has asthma.", "I have asthma", review="doubtful"),
     claim("The owner's sister moves to Rome.", "My sister may move to Rome", about="sister"),
     claim("The owner is a pilot.", "I am a pilot"),
     claim("The owner sold the boat.", "I sold the boat", kind="note"),

@@ -22,7 +22,7 @@ from tests.rooms.recall_kit import (
     fates,
     learnt,
     message,
-    retire,
+    replace_fact,
     tell,
     texts,
     with_vectors,
@@ -86,7 +86,7 @@ async def test_replaced_fact_is_hidden_and_names_its_replacement(memory: Memory,
     await facts.save(Fact(id="home", text="Ana lives in Bergen"))
     await learnt(database, "old", "Ana lives by the sea")
     await learnt(database, "new", "Ana lives by the lake")
-    await retire(database, "old", by="new")
+    await replace_fact(database, "old", by="new")
 
     assert set(texts(await memory.space("alice").recall("Where does Ana live?"))) == {
         "Ana lives in Bergen",
@@ -109,7 +109,7 @@ async def test_each_version_of_a_fact_names_the_one_that_followed_it(memory: Mem
     for town in ("Oslo", "Bergen", "Narvik"):
         await facts.save(Fact(id="home", text=f"Ana lives in {town}"))
     await learnt(database, "other", "Ana moves about")
-    await retire(database, "home", by="other")
+    await replace_fact(database, "home", by="other")
 
     found = await memory.space("alice").recall("Where does Ana live?", explain=True)
 

@@ -12,6 +12,7 @@ from bethink import Fact, Memory, Message
 from bethink.model.documents import DocumentDraft
 from bethink.model.records import conversation_key
 from bethink.model.refs import Ref, RefKind
+from bethink.model.views import NOW
 from bethink.store.candidates import candidates
 from bethink.store.db import Database, Tx
 from bethink.store.engines.sqlite import SqliteDatabase
@@ -157,7 +158,7 @@ async def words_left(database: Database) -> int:
     """How many texts are still indexed under the word marmot."""
 
     def body(tx: Tx) -> int:
-        found = candidates(tx, space="alice", stems={"marmot": 1.0}, as_of=None, kinds=list(RefKind))
+        found = candidates(tx, space="alice", stems={"marmot": 1.0}, view=NOW, kinds=list(RefKind))
         return 0 if found is None else len(found.docs)
 
     return await database.transact(body, space="alice", read_only=True)

@@ -9,7 +9,7 @@ from bethink import Fact, Memory
 from bethink.model.recall import Fate
 from bethink.store.db import Database
 from tests.length import often
-from tests.rooms.recall_kit import assistant, retire, tell, user, with_vectors
+from tests.rooms.recall_kit import assistant, replace_fact, tell, user, with_vectors
 from tests.rooms.vector_kit import index_all
 
 _WORDS = "tea cello Oslo Bergen job dog garden bread doctor Anna trip train book the a my was in with about"
@@ -35,7 +35,7 @@ async def filled(memory: Memory, database: Database, chance: random.Random) -> N
         await tell(memory, *[chance.choice([user, assistant])(each) for each in said])
     for number in range(4):
         await memory.space("alice").facts.save(Fact(id=f"f{number}", text=sentence(chance)))
-    await retire(database, "f0", by="f1")
+    await replace_fact(database, "f0", by="f1")
     await index_all(database)
 
 

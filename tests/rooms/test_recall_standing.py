@@ -24,7 +24,7 @@ from tests.rooms.recall_kit import (
     fates,
     learnt,
     message,
-    retire,
+    replace_fact,
     tell,
     texts,
     user,
@@ -46,7 +46,7 @@ async def test_a_fact_that_does_not_fit_a_narrowed_question_is_not_brought_in(
     away = await tell(memory, "The rooms in Bergen have a view.")
     await learnt(database, "old", "User lives in Oslo", SourceMessage(oslo.id, 1))
     await learnt(database, "new", "Her rooms are in Bergen", SourceMessage(away.id, 1))
-    await retire(database, "old", by="new")
+    await replace_fact(database, "old", by="new")
 
     plain = await memory.space("alice").recall(HOME)
     narrowed = await memory.space("alice").recall(HOME, tags=("winter",))
@@ -60,7 +60,7 @@ async def test_current_fact_ranks_first_and_replaced_names_successor(memory: Mem
     bergen = await tell(memory, "I have moved, so now I live in Bergen with my two cats.")
     await learnt(database, "old", "User lives in Oslo", SourceMessage(oslo.id, 1))
     await learnt(database, "new", "User lives in Bergen", SourceMessage(bergen.id, 1))
-    await retire(database, "old", by="new")
+    await replace_fact(database, "old", by="new")
 
     found = await memory.space("alice").recall(HOME, explain=True)
 
@@ -82,7 +82,7 @@ async def test_replacement_is_returned_even_without_a_shared_word(memory: Memory
     session = await tell(memory, "My dentist is Dr. Lund.")
     await learnt(database, "old", "The dentist is Dr. Lund", SourceMessage(session.id, 1))
     await learnt(database, "new", "Teeth are Dr. Aas's business")
-    await retire(database, "old", by="new")
+    await replace_fact(database, "old", by="new")
 
     found = await memory.space("alice").recall("Who is my dentist?", explain=True)
 
@@ -106,7 +106,7 @@ async def test_replacement_chain_is_followed_as_of_each_day(
     for number, town in ((2, "Bergen"), (3, "Narvik"), (4, "Molde")):
         clock.time += DAY
         await learnt(database, str(number), f"User lives in {town}")
-        await retire(database, str(number - 1), by=str(number))
+        await replace_fact(database, str(number - 1), by=str(number))
         days.append(clock.time)
     clock.time += DAY
 
@@ -177,7 +177,7 @@ async def test_message_stays_via_another_current_fact(memory: Memory, database: 
     await learnt(database, "oslo", "User lives in Oslo", source)
     await learnt(database, "work", "User works at the library", source)
     await learnt(database, "bergen", "User lives in Bergen")
-    await retire(database, "oslo", by="bergen")
+    await replace_fact(database, "oslo", by="bergen")
 
     work = await memory.space("alice").recall("Where do I work?")
     home = await memory.space("alice").recall(HOME)
@@ -190,7 +190,7 @@ async def test_partly_replaced_message_is_found_for_other_content(memory: Memory
     session = await tell(memory, "I live in Oslo. My favourite dish is fish soup.")
     await learnt(database, "oslo", "User lives in Oslo", SourceMessage(session.id, 1))
     await learnt(database, "bergen", "User lives in Bergen")
-    await retire(database, "oslo", by="bergen")
+    await replace_fact(database, "oslo", by="bergen")
 
     found = await memory.space("alice").recall("What is my favourite dish?")
 
@@ -321,9 +321,12 @@ async def test_deleted_replacement_is_not_named(memory: Memory, database: Databa
     oslo = await _say(memory, database, "I live in Oslo.", "User lives in Oslo")
     bergen = await _say(memory, database, "I live in Bergen.", "User lives in Bergen")
     standing = (await memory.space("alice").recall(HOME)).items[0].ref
+    [old] = [entry.fact for entry in await memory.space("alice").facts.history(status="replaced")]
 
     await memory.space("alice").forget(standing)
     found = await memory.space("alice").recall(HOME, explain=True)
 
-    assert {item.ref: item.replaced_by for item in found.items} == {message(oslo, 1): None, message(bergen, 1): None}
+    restored = Ref(FACT, old.id, 1)
+    assert {item.ref: item.replaced_by for item in found.items} == {restored: None, message(bergen, 1): None}
+    assert [item.duplicates for item in found.items if item.ref == restored] == [(message(oslo, 1),)]
     assert standing not in fates(found)

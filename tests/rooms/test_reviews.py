@@ -11,7 +11,7 @@ from bethink.store.db import Database
 from tests.conftest import memory_on
 from tests.rooms.review_kit import claim, learn
 
-ILL = claim("The owner has asthma.", "I have asthma", kind="detail", review="health")
+ILL = claim("The owner has asthma.", "I have asthma", kind="detail", review="doubtful")
 SAID = "I have asthma, by the way."
 
 
@@ -165,7 +165,7 @@ async def test_approving_a_known_claim_marks_the_fact_stated(memory: bethink.Mem
 async def test_forgetting_a_message_deletes_its_claim_and_fact(memory: bethink.Memory, database: Database) -> None:
     alice = memory.space("alice")
     first, second = await held(
-        memory, database, ILL, claim("The owner takes a spray.", "asthma", review="health"), say=SAID
+        memory, database, ILL, claim("The owner takes a spray.", "asthma", review="doubtful"), say=SAID
     )
     await alice.reviews.approve(first.id)
     [message] = (await alice.recall("asthma", kinds=[bethink.types.RefKind.MESSAGE])).items
@@ -190,7 +190,7 @@ async def test_forgetting_a_fact_deletes_its_claim(memory: bethink.Memory, datab
 
 async def test_the_inbox_comes_in_pages_the_newest_first(memory: bethink.Memory, database: Database) -> None:
     alice = memory.space("alice")
-    many = [claim(f"The owner has asthma {word}.", "I have asthma", review="health") for word in ("a", "b", "c", "d")]
+    many = [claim(f"The owner has asthma {word}.", "I have asthma", review="doubtful") for word in ("a", "b", "c", "d")]
     found = await held(memory, database, *many)
     first = await alice.reviews.list(limit=2)
     rest = await alice.reviews.list(limit=2, after=first[-1].id)

@@ -112,7 +112,7 @@ async def test_doubted_claim_can_be_confirmed_by_the_second_pass(talk: Talk, fac
 
 async def test_flags_and_preferences_are_judged_without_a_second_pass(talk: Talk, facts: Facts) -> None:
     page = Message(role="tool", name="web", content="User wants cake")
-    claims = [a_fact("User has a cold", 1, review="health"), a_fact("User wants cake", 2, kind="preference")]
+    claims = [a_fact("User has a cold", 1, review="doubtful"), a_fact("User wants cake", 2, kind="preference")]
 
     report = await talk.learn("I have a cold", page, claims=claims, reader=None)
 

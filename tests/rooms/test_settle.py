@@ -62,8 +62,10 @@ async def test_a_contradiction_retires_the_older_and_keeps_both_findable(
     [now] = await facts.search("lives", limit=5)
     [then] = await facts.search("lives", limit=5, as_of=between)
     assert (now.text, then.text) == ("User lives in Bergen", "User lives in Oslo")
-    assert (then.replaced_by, then.replaced_at is not None) == (now.id, True)
-    assert then.valid_to is None, "as it was known then"
+    assert (then.replaced_by, then.valid_to) == (None, None), "as it was known then"
+    [replaced] = await facts.history(status="replaced")
+    assert (replaced.fact.replaced_by, replaced.fact.valid_to) == (now.id, now.created_at)
+    assert replaced.fact.replaced_at is None, "it is still the newest version of its text"
     assert await facts.count() == 1
 
 
@@ -73,21 +75,39 @@ async def test_facts_with_disjoint_times_do_not_conflict(talk: Talk, facts: Fact
     past = a_fact("User lived in Oslo", 1, since="2010", until="2019", **home)
 
     assert await talk.learn("I lived in Oslo before", past) == {"added": 1}
-    assert {fact.text for fact in await facts.search("Oslo Bergen", limit=5)} == {
-        "User lives in Bergen",
-        "User lived in Oslo",
+    assert {entry.fact.text: (entry.status, entry.replaced_by) for entry in await facts.history()} == {
+        "User lives in Bergen": ("current", None),
+        "User lived in Oslo": ("ended", None),
     }
+    assert [fact.text for fact in await facts.search("Oslo Bergen", limit=5)] == ["User lives in Bergen"]
 
 
-async def test_earlier_fact_ends_even_if_learned_later(talk: Talk, facts: Facts) -> None:
+async def test_earlier_fact_ends_even_if_learned_later(talk: Talk, facts: Facts, clock: FakeClock) -> None:
     home = {"slot": "home_town"}
-    await talk.learn("I live in Bergen", a_fact("User lives in Bergen", 1, since="2024", **home))
+    since = str(clock.time.year - 1)
+    await talk.learn("I live in Bergen", a_fact("User lives in Bergen", 1, since=since, **home))
+
+    earlier = Message(role="user", content="I live in Oslo", said_at=moment("2020-03"))
+    settled = await talk.learn(earlier, a_fact("User lives in Oslo", 1, since="2020", **home))
+
+    assert settled == {"added": 1}
+    held = {entry.fact.text: (entry.fact.valid_from, entry.fact.valid_to) for entry in await facts.history()}
+    assert held == {
+        "User lives in Bergen": (moment(since), None),
+        "User lives in Oslo": (moment("2020"), moment(since)),
+    }, "it was true until then"
+
+
+async def test_later_statement_wins_whatever_beginning_it_names(talk: Talk, facts: Facts) -> None:
+    home = {"slot": "home_town"}
+    await talk.learn("I live in Bergen", a_fact("User lives in Bergen", 1, since="2022", **home))
 
     settled = await talk.learn("I live in Oslo", a_fact("User lives in Oslo", 1, since="2020", **home))
 
-    assert settled == {"added": 1}
-    held = {fact.text: fact.valid_to for fact in await facts.search("lives", limit=5)}
-    assert held == {"User lives in Bergen": None, "User lives in Oslo": moment("2024")}, "it held until then"
+    assert settled == {"succeeded": 1}
+    assert [fact.text for fact in await facts.search("lives", limit=5)] == ["User lives in Oslo"]
+    [bergen] = await facts.history(status="replaced")
+    assert bergen.fact.valid_to == moment("2022"), "it was not true on any day, as far as is known now"
 
 
 async def test_repeated_event_is_stored_once(talk: Talk, facts: Facts) -> None:

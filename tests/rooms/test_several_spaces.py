@@ -74,6 +74,7 @@ FILTERS = [
     Row("until", FIRST_DAY),
     Row("where", {"rank": {"gte": 2}}),
     Row("as_of", FIRST_DAY),
+    Row("known_at", FIRST_DAY - timedelta(days=3_650)),
 ]
 RECALL_ROWS = [
     *FILTERS,
@@ -204,3 +205,25 @@ async def test_confidentiality_set_later_covers_earlier_times(database: Database
     item = (await memory.space("alice").recall("Basel", kinds=[RefKind.MESSAGE], as_of=then)).items[0]
 
     assert item.confidential
+
+
+@pytest.mark.parametrize("flag", ["health", "money", "child", "third_party"])
+async def test_flagged_fact_and_its_message_are_used_in_their_space_alone(
+    database: Database, memory: Memory, flag: str
+) -> None:
+    session = await tell(memory, "I am deaf, so write to me")
+    await learnt(database, "f1", "The owner is deaf", SourceMessage(session.id, 1), flags=(flag,))
+    await memory.space("team").remember("The deaf theater opens in May")
+
+    alone = await memory.space("alice").recall("Who is deaf?", limit=5)
+    block = await memory.space("alice").context("Who is deaf?")
+    recall = await memory.group("alice", "team").recall("Who is deaf?", limit=5)
+    shared = await memory.group("alice", "team").context("Who is deaf?")
+
+    assert "The owner is deaf" in block.text
+    assert "in confidence" not in block.text
+    assert any("deaf" in item.text for item in alone.items)
+    assert {item.space for item in recall.items} == {"team"}
+    assert "theater" in shared.text
+    assert "I am deaf" not in shared.text
+    assert "owner is deaf" not in shared.text

@@ -102,7 +102,7 @@ async def test_the_flags_of_the_rules_come_before_those_of_the_settings(
     alice = memory.space("alice")
     await alice.admin.rules.set(bethink.LearningRules(review_flags=("third_party",)))
     await alice.remember("I have asthma. Tom is broke.")
-    ill = claim("The owner has asthma.", "I have asthma", review="health")
+    ill = claim("The owner has asthma.", "I have asthma", review="doubtful")
     broke = claim("Tom is broke.", "Tom is broke", about="Tom", review="third_party")
     await learn(database, ill, broke)
 

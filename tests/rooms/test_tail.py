@@ -11,6 +11,7 @@ from bethink.errors import ModelResponseError
 from bethink.extend import TextKind
 from bethink.memory.recall import tail
 from bethink.memory.recall.reindex import Vectors
+from bethink.model.views import NOW
 from bethink.store import search, vectors
 from bethink.store.db import Database
 from tests.conftest import FakeClock, said
@@ -217,7 +218,7 @@ async def test_retracted_message_is_not_embedded(
 
     taken = [message(session, number) for number in (1, 2, 3)]
     gone = await database.transact(
-        lambda tx: search.outdated_refs(tx, space="alice", refs=taken, as_of=None), space="alice"
+        lambda tx: search.outdated_refs(tx, space="alice", refs=taken, view=NOW), space="alice"
     )
     assert gone == set(taken[1:])
 

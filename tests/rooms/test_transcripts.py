@@ -16,6 +16,7 @@ from bethink.model.refs import Ref, RefKind
 from bethink.store import facts, jobs, ledger
 from bethink.store.db import Database, Tx
 from tests.conftest import FakeClock
+from tests.facts_kit import learn_fact
 from tests.page_kit import EVERY_CHECK, analyze, cost_of
 
 
@@ -65,7 +66,7 @@ async def _made_of(memory: Memory, database: Database, name: str, space: str = "
     def body(tx: Tx) -> None:
         quote = Quote(session_id=name, number=2, text="message 2")
         fact = Fact(id="f1", text="There are two")
-        facts.learn(tx, space=space, fact=fact, token=1, support=facts.Support("e", fact.text, (quote,)))
+        learn_fact(tx, fact, facts.Support("e", fact.text, (quote,)), space=space)
         by = Provenance(sources=(DocumentSource(kind=SourceKind.MESSAGE, id=name, number=2),))
         tree.create(tx, DocumentDraft(slug="d", title="D"), space=space, provenance=by, document_id="doc_d")
         ref = Ref(RefKind.MESSAGE, name, 2)
@@ -88,6 +89,10 @@ async def test_each_line_says_what_became_of_it(memory: Memory, database: Databa
     assert [(each.ref, each.text, each.retired) for each in second.facts] == [("fact:f1:1", "There are two", False)]
     assert second.documents == ("document:doc_d:1",)
     assert (second.shown_count, third.shown_count) == (2, 0)
+
+    await memory.space("mira").facts.rate("fact:f1:1", "outdated")
+    [_, second, _] = (await session.transcript()).lines
+    assert [(fact.ref, fact.retired) for fact in second.facts] == [("fact:f1:1", True)]
 
 
 async def test_transcript_of_another_space_is_not_found(memory: Memory, database: Database) -> None:

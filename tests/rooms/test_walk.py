@@ -10,6 +10,7 @@ from bethink.model.refs import Ref, RefKind
 from bethink.store import documents as store
 from bethink.store import facts
 from bethink.store.db import Database, Tx
+from tests.facts_kit import learn_fact
 from tests.page_kit import cost_of
 
 
@@ -22,7 +23,7 @@ async def _told(memory: Memory, database: Database, *, facts_made: int, space: s
         for number in range(facts_made):
             fact = Fact(id=f"f{number:04}", text=f"fact {number}", source=ref.id)
             quote = Quote(session_id=ref.id, number=1, text="I live in Bergen")
-            facts.learn(tx, space=space, fact=fact, token=1, support=facts.Support(f"e{number}", fact.text, (quote,)))
+            learn_fact(tx, fact, facts.Support(f"e{number}", fact.text, (quote,)), space=space)
         sources = tuple(DocumentSource(kind=SourceKind.FACT, id=f"f{number:04}") for number in range(facts_made))
         draft = DocumentDraft(slug="home", title="Home", body="Mira lives in Bergen.")
         store.insert(

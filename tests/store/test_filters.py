@@ -14,12 +14,14 @@ from bethink.model.facts import Fact, Maker, Quote, SessionSummary, SourceMessag
 from bethink.model.filters import Filter
 from bethink.model.operations.narrowing import FilteredRequest
 from bethink.model.records import Origin
+from bethink.model.views import NOW
 from bethink.store import facts, learning, search, sessions
 from bethink.store.db import Database, Tx
 from bethink.store.facts import Support
 from bethink.store.filters import apply_filter
 from bethink.store.sql import Dialect, queries
 from tests.conftest import FakeClock
+from tests.facts_kit import learn_fact
 from tests.length import often
 from tests.store.filter_model import (
     AGENTS,
@@ -112,9 +114,7 @@ class Population:
         )  # fmt: skip
         quotes = tuple(Quote(session_id=each.session_id, number=each.number, text="said") for each, _ in sources)
         support = Support(fact.id, fact.text, quotes)
-        await self.database.transact(
-            lambda tx: facts.learn(tx, space=SPACE, fact=fact, token=1, support=support), space=SPACE
-        )
+        await self.database.transact(lambda tx: learn_fact(tx, fact, support, space=SPACE), space=SPACE)
         rests_on = [message for _, message in sources]
         labels["tags"] += tuple(tag for message in rests_on for tag in message.tags)
         inherited = tuple(each for message in rests_on for each in (message.metadata, *message.inherited))
@@ -140,7 +140,7 @@ class Population:
 def selected(tx: Tx, only: Filter | None) -> dict[str, set[str]]:
     """Return what each table holds of a filter, by kind."""
     start, end = 0, 2**60
-    given: dict[str, Any] = {"space": SPACE, "as_of": None, "limit": MANY, "only": only}
+    given: dict[str, Any] = {"space": SPACE, "view": NOW, "limit": MANY, "only": only}
     memories: dict[str, Any] = {"space": SPACE, "at": end, "limit": MANY}
     said = search.said_between(tx, start=start, end=end, width=0, **given)  # pyright: ignore[reportArgumentType]
     found = {

@@ -13,6 +13,7 @@ from bethink.base.language import terms_of
 from bethink.model.facts import Fact
 from bethink.model.recall import Fate
 from bethink.model.refs import Ref, RefKind
+from bethink.model.views import TimeView
 from bethink.store import search, term_counts, terms
 from bethink.store.candidates import BOUNDS, Bounds
 from bethink.store.db import Database, Tx
@@ -122,7 +123,8 @@ async def matched(
     def body(tx: Tx) -> search.TermMatches:
         kinds = list(RefKind)
         terms = stems if isinstance(stems, Mapping) else dict.fromkeys(stems, 1.0)
-        return search.matches(tx, space=space, terms=terms, as_of=as_of, kinds=kinds, past=past, bounds=bounds)
+        view = TimeView(as_of=as_of)
+        return search.matches(tx, space=space, terms=terms, view=view, kinds=kinds, past=past, bounds=bounds)
 
     return await database.transact(body, space=space, read_only=True)
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from bethink.errors import ModelResponseError
 from bethink.memory.learning.extraction.answer import loads, moment, slugify, span
-from bethink.memory.learning.extraction.claims import KINDS, DraftClaim, draft, parse, schema
+from bethink.memory.learning.extraction.claims import KINDS, DraftClaim, claim_position, draft, parse, schema
 from bethink.memory.learning.extraction.notes import notes_from_statements
 from bethink.memory.learning.extraction.request import Scene, line
 from bethink.model import words
@@ -28,7 +28,7 @@ JSON = st.recursive(
 )
 FIELDS = st.sampled_from(
     ["quotes", "statement", "about", "kind", "stance", "scope", "slot", "happened", "since", "until", "op", "known",
-     "review"]
+     "earlier", "rests_on", "forget", "review"]
 )  # fmt: skip
 CLAIMS = st.dictionaries(FIELDS, JSON, max_size=6).map(lambda more: TEA | more)
 
@@ -66,7 +66,7 @@ def test_each_claim_is_parsed_or_counted_as_malformed(claims: list[object], susp
         assert each.statement == " ".join(each.statement.split())
         assert each.quotes
         assert each.since is None or each.until is None or each.since <= each.until
-        assert each.change == "new" or each.fact_ids
+        assert each.change != "same" or each.fact_ids
 
 
 def test_a_claim_needs_its_quotes_statement_and_kind_alone() -> None:
@@ -115,9 +115,36 @@ def test_invalid_claim_field_is_dropped() -> None:
 
     assert (found.about, found.stance, found.scope, found.slot) == ("", "said", None, "ignore_all_previous_b")
     assert (found.change, found.fact_ids, found.review, found.happened) == ("new", ("f1",), None, (None, None))
-    assert read(op="ends", known=[]).change == "new", "without an id there is nothing to end"
-    assert read(op="ends", known=["f1"]).change == "ends"
+    assert read(op="same", known=[]).change == "new", "without an id there is nothing to repeat"
+    assert read(op="same", known=["f1"]).change == "same"
     assert read(kind="note").kind is None
+
+
+@pytest.mark.parametrize("op", ["replaces", "corrects", "ends", "forget"])
+def test_change_keeps_its_op_without_a_line(op: str) -> None:
+    """Its target may be learned later, for example from a late import."""
+    assert (read(op=op, known=[]).change, read(op=op).fact_ids) == (op, ())
+
+
+def test_claim_names_later_lines_and_what_it_rests_on() -> None:
+    found = read(known=["f1", "c2"], earlier=["f2", 3], rests_on=["c1", "f3"])
+
+    assert (found.fact_ids, found.later_ids, found.base_ids) == (("f1", "c2"), ("f2",), ("c1", "f3"))
+    assert (read().later_ids, read().base_ids, read().forget) == ((), (), None)
+    assert read(earlier="f1", rests_on=None).later_ids == ()
+
+
+def test_request_to_forget_has_an_extent_and_no_kind_of_its_own() -> None:
+    scopes = ["one", "person", "topic"]
+    assert [read(op="forget", forget=scope).forget for scope in scopes] == scopes
+    assert read(op="forget", forget="all", kind="note").forget == "one"
+    assert read(op="forget", kind="note").kind == "detail"
+    assert read(op="new", forget="person").forget is None
+
+
+def test_id_of_a_claim_is_its_position() -> None:
+    assert [claim_position(name) for name in ("c1", "c12")] == [0, 11]
+    assert {claim_position(name) for name in ("c0", "f1", "fct_1", "c1x")} == {None}
 
 
 def test_dates_that_contradict_each_other_are_dropped() -> None:

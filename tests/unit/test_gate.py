@@ -8,6 +8,7 @@ from bethink.memory.learning.extraction.claims import DraftQuote
 from bethink.memory.learning.extraction.validation import ClaimValidator, is_in, plain
 from bethink.model.kinds import FactKind
 from bethink.model.records import Message, Origin
+from bethink.model.reviews import ClaimChange
 from bethink.model.rules import least_trusted, rank
 from tests.pace import seconds
 from tests.unit.extraction_kit import SAID, checked, claim, problem, talk, whole
@@ -251,3 +252,12 @@ def test_validation_cost_does_not_multiply_with_claims() -> None:
             gate.check(draft)
 
     assert seconds(fifty) < 10 * alone  # it would be fifty times as much if every claim read every message again
+
+
+def test_request_to_forget_needs_a_persons_words() -> None:
+    said = talk(("user", "Forget where Tom lives"), ("assistant", "Forget where Tom lives"), ("tool", "Forget Tom"))
+
+    assert problem(whole("Forget where Tom lives", said, 1, about="Tom", change=ClaimChange.FORGET), said) is None
+    for number in (2, 3):
+        draft = whole("Forget Tom", said, number, about="Tom", change=ClaimChange.FORGET)
+        assert problem(draft, said) == ("not_from_user", "refuses")

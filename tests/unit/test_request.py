@@ -1,6 +1,7 @@
 """The extraction request: speakers and times, known facts, and no text that can imitate another part."""
 
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -116,6 +117,27 @@ def test_known_facts_have_short_ids_and_one_line_each() -> None:
         "f1 preference, Ana said 2025-11-15, always: User wants / metres",
         "f2 knowledge, document said 2025-11-15:  Trains run late",
         "</known>",
+    ]
+
+
+def test_known_fact_shows_when_it_was_said_and_how_long_it_was_true() -> None:
+    day, noon = timedelta(days=1), SAID
+    midnight = datetime(2025, 11, 20, tzinfo=UTC)
+    facts = [
+        Fact(id="a", text="A", created_at=noon, valid_from=noon - 3 * day, valid_to=midnight),
+        Fact(id="b", text="B", created_at=noon, valid_from=noon, valid_to=noon + day),
+        Fact(id="c", text="C", created_at=noon, expires_at=noon + 2 * day),
+        Fact(id="d", text="D", created_at=noon, replaced_at=noon + day),
+        Fact(id="e", text="E"),
+    ]
+
+    assert known_facts(facts, ZoneInfo("Pacific/Auckland"), requests=["Forget\nTom."]).splitlines()[1:-1] == [
+        "f1 knowledge, import said 2025-11-16, from 2025-11-12, until 2025-11-19: A",
+        "f2 knowledge, import said 2025-11-16, from 2025-11-15, until 2025-11-16: B",
+        "f3 knowledge, import said 2025-11-16, until 2025-11-17: C",
+        "f4 knowledge, import said 2025-11-16, replaced: D",
+        "f5 knowledge, import said: E",
+        "to be forgotten: Forget / Tom.",
     ]
 
 

@@ -196,3 +196,26 @@ def test_every_signal_takes_part_under_the_name_of_its_file() -> None:
 def test_asks_is_the_share_of_a_message_that_only_asks(said: str, share: float) -> None:
     assert AsksSignal(TUNING).score(asked("x"), read(text(a_message(1), said))) == [pytest.approx(share)]
     assert AsksSignal(TUNING).score(asked("x"), read(text(a_fact("f"), said))) == [0.0]
+
+
+@pytest.mark.parametrize(
+    ("said", "share"),
+    [
+        ("Jihoon is our new lead. Any tips?", 0.0),
+        ("Any tips? Jihoon is our new lead.", 0.0),
+        ("Nice to meet you. Who is your lead?", -18 / 36),
+        ("Jihoon is our lead. Which lead is yours, and which mill?", -36 / 55),
+        ("Jihoon is new. Any tips?", -9 / 23),
+    ],
+)
+def test_message_that_states_the_words_asked_for_is_a_statement(said: str, share: float) -> None:
+    [score] = AsksSignal(TUNING).score(asked("lead", "mill"), read(text(a_message(1), said)))
+
+    assert score == pytest.approx(share, abs=0.02)
+
+
+@pytest.mark.parametrize(("role", "share"), [("user", -1.0), ("assistant", 0.0)])
+def test_request_to_an_assistant_counts_as_a_question(role: str, share: float) -> None:
+    candidates = read(text(a_message(1), "Write a haiku about rain", role=role))
+
+    assert AsksSignal(TUNING).score(asked("rain"), candidates) == [share]

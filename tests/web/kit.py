@@ -331,6 +331,7 @@ def pages_of(story: Story) -> Mapping[str, str]:
         "recall-empty": f"{here}/recall",
         "recall": f"{here}/recall?q=Where+do+I+live%3F",
         "recall-as-of": f"{here}/recall?q=Where+do+I+live%3F&as_of=2026-02-10T23:59",
+        "recall-known-at": f"{here}/recall?q=Where+do+I+live%3F&as_of=2026-02-10T23:59&known_at=2026-05-01",
         "recall-tool": f"{here}/recall?q=What+did+the+flat+search+find%3F&limit=3",
         "timeline": f"{here}/timeline",
         "sessions": f"{here}/sessions",

@@ -12,6 +12,7 @@ from bethink.model.working import Event, Mode
 from bethink.store import facts
 from bethink.store.db import Tx
 from tests.conftest import said
+from tests.facts_kit import learn_fact
 from tests.web.kit import SPACE, Story, Window
 
 HERE = f"/ui/s/{SPACE}"
@@ -62,7 +63,7 @@ async def _learn(window: Window, name: str, content: str, session: str) -> None:
 
     def body(tx: Tx) -> None:
         if facts.find(tx, space=SPACE, fact_id=name) is None:
-            facts.learn(tx, space=SPACE, fact=fact, token=1, support=support)
+            learn_fact(tx, fact, support, space=SPACE)
         else:
             facts.add_support(tx, space=SPACE, fact_id=name, support=support)
 

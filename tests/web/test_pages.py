@@ -245,6 +245,18 @@ async def test_past_page_offers_no_changes_and_keeps_as_of(window: Window, story
     assert "/edit" not in document
 
 
+async def test_page_of_what_memory_knew_keeps_known_at(window: Window, story: Story) -> None:
+    page = await window.page(f"/ui/s/{SPACE}/recall?q=tea&known_at=2099-01-01&as_of=2098-01-01")
+
+    assert "as known at" in page
+    assert 'name="known_at" value="2099-01-01 23:59"' in page
+    links = set(re.findall(rf'href="(/ui/s/{SPACE}/[^"]*)"', page))
+    back = {link for link in links if "known_at=2099-01-01" not in link}
+    assert back == {f"/ui/s/{SPACE}/recall?q=tea"}
+    assert "Known at" in await window.page(f"/ui/s/{SPACE}/facts?known_at=2099-01-01")
+    assert (await window(f"/ui/s/{SPACE}/recall?q=x&known_at=yesterday")).status == 422
+
+
 async def test_empty_memory_shows_getting_started(window: Window) -> None:
     page = await window.page("/ui")
 

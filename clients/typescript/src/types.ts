@@ -57,6 +57,7 @@ export interface Answer {
     model: string | null;
     usage: Usage | null;
     as_of: Date | null;
+    known_at: Date | null;
     note: string | null;
 }
 
@@ -179,7 +180,7 @@ export interface Chunk {
 export type ChunkType = "SYSTEM" | "AGENT" | "WORKFLOW" | "DELEGATION" | "ENVIRONMENT" | "WORKING_FLOW" | "OUTPUT";
 
 /** Effect of a claim on existing facts. */
-export type ClaimChange = "new" | "same" | "replaces" | "ends";
+export type ClaimChange = "new" | "same" | "replaces" | "corrects" | "ends" | "forget";
 
 /** A claimed fact, with its quotes and its effect on the facts listed by id. */
 export interface ClaimedFact {
@@ -187,6 +188,8 @@ export interface ClaimedFact {
     quotes: Quote[];
     change: ClaimChange;
     existing_ids: string[];
+    later_ids: string[];
+    rests_on: string[];
 }
 
 /** A memory block for a prompt. Its text stays identical until memory changes, and may be empty. */
@@ -228,6 +231,18 @@ export interface Correction {
     previous: string;
     text: string;
 }
+
+/** A person's decision about quoted words: who decided what and when, and the text that is valid since. */
+export interface Decision {
+    kind: DecisionKind;
+    actor: string;
+    decided_at: Date;
+    fact_id: string | null;
+    text: string | null;
+}
+
+/** Decision of a person about quoted words. */
+export type DecisionKind = "corrected" | "approved" | "rejected" | "reported_wrong" | "ended" | "forgotten" | "deleted";
 
 /**
  * Counts of deleted items, or with `dry_run` of items to delete. `documents` counts versions without their
@@ -401,6 +416,8 @@ export interface Fact {
     recorded_at: Date | null;
     replaced_at: Date | null;
     replaced_by: string | null;
+    status: FactStatus;
+    doubted_by: string | null;
     version: number;
     created_by: Maker | null;
     /** Ref of this version: `fact:ID:VERSION`. */
@@ -413,13 +430,15 @@ export interface FactEntry {
     status: FactStatus;
     replaced_by: string | null;
     replaced_by_text: string | null;
+    doubted_by: string | null;
+    doubted_by_text: string | null;
 }
 
 /** Built-in kind of a fact. The last three instruct an agent, so only a user's own words can create one. */
 export type FactKind = "detail" | "knowledge" | "decision" | "goal" | "event" | "preference" | "instruction" | "procedure";
 
-/** Whether a version of a fact is true now. */
-export type FactStatus = "current" | "ended" | "replaced";
+/** State of a version of a fact at the moment that was asked about, which is now by default. */
+export type FactStatus = "current" | "upcoming" | "doubtful" | "ended" | "replaced" | "corrected" | "pending";
 
 /** A person's verdict on a fact. */
 export type FactVerdict = "useful" | "wrong" | "outdated";
@@ -450,6 +469,9 @@ export interface Feedback {
     note: string | null;
     review_id: string | null;
 }
+
+/** Reaction when a person says in a conversation that something should be forgotten. */
+export type ForgetPolicy = "ask" | "delete" | "ignore";
 
 /** Pending work in all spaces. `jobs` has the number of unfinished jobs by kind and status. */
 export interface Health {
@@ -542,6 +564,7 @@ export interface LearningRules {
     review_kinds: (FactKind | string)[];
     expires_after: { [name: string]: number };
     review_flags: string[] | null;
+    forget_requests: ForgetPolicy;
 }
 
 /** A legal hold on a space, with its reason. It stays listed after it was lifted. */
@@ -585,6 +608,10 @@ export interface Lineage {
     derived: string[];
     versions: Version[];
     replaced_by: string | null;
+    because_of: string | null;
+    because_text: string | null;
+    hidden_by: string | null;
+    hidden_at: Date | null;
     context_log: ContextEntry[];
     usage: Use | null;
     fact: Fact | null;
@@ -637,6 +664,9 @@ export interface Match {
     metadata: { [name: string]: unknown };
     space: string;
     replaced_by: string | null;
+    status: FactStatus | null;
+    because_of: string | null;
+    because_text: string | null;
     confidential: boolean;
     section: string;
 }
@@ -648,6 +678,7 @@ export interface MemoryTest {
     must: string[];
     must_not: string[];
     as_of: Date | null;
+    known_at: Date | null;
     limit: number;
     kinds: RefKind[];
     tags: string[];
@@ -874,6 +905,7 @@ export interface RecallResult {
     tokens: number;
     budget: number | null;
     as_of: Date | null;
+    known_at: Date | null;
     note: string | null;
     candidates: Candidate[];
 }
@@ -924,9 +956,20 @@ export interface Relearning {
     new: ClaimedFact[];
     removed: Fact[];
     changed: ChangedFact[];
+    settled: SettledClaim[];
     pending: number;
     rejected: number;
     applied_at: Date | null;
+    applied: RelearningCounts | null;
+}
+
+/** Numbers of facts that an applied relearning changed. */
+export interface RelearningCounts {
+    added: number;
+    replaced: number;
+    removed: number;
+    restated: number;
+    skipped: number;
 }
 
 /** Status of a proposal. */
@@ -1047,6 +1090,12 @@ export interface SettingEntry {
     value: string;
     default: string;
     origin: string;
+}
+
+/** A claim about words that a person has decided. Relearning lists it and does not apply it. */
+export interface SettledClaim {
+    claim: ClaimedFact;
+    decision: Decision;
 }
 
 /** A memory in the version that was shown. `text` is its beginning, or null if it was deleted since. */
@@ -1191,6 +1240,7 @@ export interface TimelineEntry {
     who: string;
     session_id: string | null;
     count: number | null;
+    status: FactStatus | null;
 }
 
 /** Kind of a timeline entry. */
@@ -1328,6 +1378,8 @@ export interface FactInput {
     recorded_at?: When | null;
     replaced_at?: When | null;
     replaced_by?: string | null;
+    status?: FactStatus;
+    doubted_by?: string | null;
     version?: number;
     created_by?: MakerInput | null;
     /** Ignored, so that a result can be sent back. */
@@ -1352,6 +1404,8 @@ export interface LearningRulesInput {
     expires_after?: { [name: string]: number };
     /** Claim flags that require review, such as `health`. null uses the settings. */
     review_flags?: readonly string[] | null;
+    /** What happens when a person says that something should be forgotten: `ask`, `delete` or `ignore`. */
+    forget_requests?: ForgetPolicy;
 }
 
 /** Creator of a memory: the model, the prompt and the extractor, each with its version. */
@@ -1368,6 +1422,7 @@ export interface MemoryTestInput {
     must?: readonly string[];
     must_not?: readonly string[];
     as_of?: When | null;
+    known_at?: When | null;
     limit?: number;
     kinds?: readonly RefKind[];
     tags?: readonly string[];
@@ -1564,10 +1619,15 @@ export interface SpaceRecallOptions extends CallOptions {
     until?: When | null;
     /** Metadata conditions: `{"key": value}`, `{"key": [values]}` or `{"key": {"gte": 3, "lt": 9}}`. */
     where?: { [name: string]: unknown } | null;
+    /**
+     * Day or moment to read memory at: everything said until then (default: now). A date means the end of that
+     * day.
+     */
+    as_of?: When | null;
+    /** Moment at which memory had learned what it answers with (default: now). A date means the end of that day. */
+    known_at?: When | null;
     /** Maximum number of tokens in the result (default: no limit in `recall`, 2,000 in `context`). */
     budget?: number | null;
-    /** Point in time to read memory at (default: now). A date means the end of that day. */
-    as_of?: When | null;
     /** Id of the requesting session. The context log records the result, and the question itself is excluded. */
     session_id?: string | null;
     /** Maximum number of results (default 10). */
@@ -1597,10 +1657,15 @@ export interface SpaceAskOptions extends CallOptions {
     until?: When | null;
     /** Metadata conditions: `{"key": value}`, `{"key": [values]}` or `{"key": {"gte": 3, "lt": 9}}`. */
     where?: { [name: string]: unknown } | null;
+    /**
+     * Day or moment to read memory at: everything said until then (default: now). A date means the end of that
+     * day.
+     */
+    as_of?: When | null;
+    /** Moment at which memory had learned what it answers with (default: now). A date means the end of that day. */
+    known_at?: When | null;
     /** Maximum number of tokens in the result (default: no limit in `recall`, 2,000 in `context`). */
     budget?: number | null;
-    /** Point in time to read memory at (default: now). A date means the end of that day. */
-    as_of?: When | null;
     /** Id of the requesting session. The context log records the result, and the question itself is excluded. */
     session_id?: string | null;
     /** Maximum number of memories that the model reads (default 20). */
@@ -1632,10 +1697,15 @@ export interface SpaceContextOptions extends CallOptions {
     until?: When | null;
     /** Metadata conditions: `{"key": value}`, `{"key": [values]}` or `{"key": {"gte": 3, "lt": 9}}`. */
     where?: { [name: string]: unknown } | null;
+    /**
+     * Day or moment to read memory at: everything said until then (default: now). A date means the end of that
+     * day.
+     */
+    as_of?: When | null;
+    /** Moment at which memory had learned what it answers with (default: now). A date means the end of that day. */
+    known_at?: When | null;
     /** Maximum number of tokens in the result (default: no limit in `recall`, 2,000 in `context`). */
     budget?: number | null;
-    /** Point in time to read memory at (default: now). A date means the end of that day. */
-    as_of?: When | null;
     /** Id of the requesting session. The context log records the result, and the question itself is excluded. */
     session_id?: string | null;
     /**
@@ -1646,6 +1716,13 @@ export interface SpaceContextOptions extends CallOptions {
 }
 
 export interface SpaceExplainOptions extends CallOptions {
+    /**
+     * Day or moment to read memory at: everything said until then (default: now). A date means the end of that
+     * day.
+     */
+    as_of?: When | null;
+    /** Moment at which memory had learned what it answers with (default: now). A date means the end of that day. */
+    known_at?: When | null;
     /** Maximum number of steps to sources and derived data (default 1). */
     depth?: number;
 }
@@ -1824,7 +1901,14 @@ export interface FactsRateOptions extends CallOptions {
 }
 
 export interface FactsHistoryOptions extends CallOptions {
-    /** Status: `current`, `ended` or `replaced` (default: all). */
+    /**
+     * Day or moment to read memory at: everything said until then (default: now). A date means the end of that
+     * day.
+     */
+    as_of?: When | null;
+    /** Moment at which memory had learned what it answers with (default: now). A date means the end of that day. */
+    known_at?: When | null;
+    /** Status: `current`, `upcoming`, `doubtful`, `ended`, `replaced`, `corrected` or `pending` (default: all). */
     status?: FactStatus | null;
     /** Subject of the facts (default: any). */
     subject?: string | null;
@@ -1834,10 +1918,8 @@ export interface FactsHistoryOptions extends CallOptions {
     kind?: FactKind | null;
     /** Origin of the facts (default: any). */
     origin?: string | null;
-    /** `newest` (default) or `oldest` first, by `recorded_at`; by `replaced_at` if `status` is `replaced`. */
+    /** `newest` (default) or `oldest` first, by `recorded_at`. */
     order?: Order;
-    /** Point in time to read memory at (default: now). A date means the end of that day. */
-    as_of?: When | null;
     /** Maximum number of facts (default 50). */
     limit?: number;
     /** Cursor of the next page: the `next` of the previous page. */
@@ -1861,10 +1943,15 @@ export interface FactsSearchOptions extends CallOptions {
     until?: When | null;
     /** Metadata conditions: `{"key": value}`, `{"key": [values]}` or `{"key": {"gte": 3, "lt": 9}}`. */
     where?: { [name: string]: unknown } | null;
+    /**
+     * Day or moment to read memory at: everything said until then (default: now). A date means the end of that
+     * day.
+     */
+    as_of?: When | null;
+    /** Moment at which memory had learned what it answers with (default: now). A date means the end of that day. */
+    known_at?: When | null;
     /** Maximum number of facts (default 10). */
     limit?: number;
-    /** Point in time to search memory at (default: now). A date means the end of that day. */
-    as_of?: When | null;
 }
 
 export interface FactsSaveOptions extends CallOptions {
@@ -1889,8 +1976,13 @@ export interface FactsListOptions extends CallOptions {
     until?: When | null;
     /** Metadata conditions: `{"key": value}`, `{"key": [values]}` or `{"key": {"gte": 3, "lt": 9}}`. */
     where?: { [name: string]: unknown } | null;
-    /** Time at which the facts were current (default: now). A date means the end of that day. */
+    /**
+     * Day or moment to read memory at: everything said until then (default: now). A date means the end of that
+     * day.
+     */
     as_of?: When | null;
+    /** Moment at which memory had learned what it answers with (default: now). A date means the end of that day. */
+    known_at?: When | null;
     /** Whether to list only pinned facts, in the order they were pinned (default false). Excludes filters. */
     pinned?: boolean;
     /** Maximum number of facts (default 100). */
@@ -1935,32 +2027,55 @@ export interface Facts {
     sources(factId: string, options?: CallOptions): Promise<SourceMessage[]>;
     /** Return the quotes that a learned fact is based on, one for each mention. */
     quotes(factId: string, options?: CallOptions): Promise<Quote[]>;
-    /** List current facts, ordered by id. Facts that have ended, expired or been replaced are in `history`. */
+    /**
+     * List current facts, with upcoming and doubtful ones, ordered by id. Facts that have ended, expired or
+     * been replaced or corrected are in `history`.
+     */
     list(options?: FactsListOptions): Paged<Page<Fact>, Fact>;
 }
 
 export interface DocumentsSearchOptions extends CallOptions {
-    /** Point in time to read the tree at (default: now). A date means the end of that day. */
+    /**
+     * Day or moment to read memory at: everything said until then (default: now). A date means the end of that
+     * day.
+     */
     as_of?: When | null;
+    /** Moment at which memory had learned what it answers with (default: now). A date means the end of that day. */
+    known_at?: When | null;
     /** Maximum number of documents (default 10). */
     limit?: number;
 }
 
 export interface DocumentsFindOptions extends CallOptions {
-    /** Point in time to read the tree at (default: now). A date means the end of that day. */
+    /**
+     * Day or moment to read memory at: everything said until then (default: now). A date means the end of that
+     * day.
+     */
     as_of?: When | null;
+    /** Moment at which memory had learned what it answers with (default: now). A date means the end of that day. */
+    known_at?: When | null;
     /** Idempotency key of the write, instead of a path. */
     idempotency_key?: string | null;
 }
 
 export interface DocumentsChildrenOptions extends CallOptions {
-    /** Point in time to read the tree at (default: now). A date means the end of that day. */
+    /**
+     * Day or moment to read memory at: everything said until then (default: now). A date means the end of that
+     * day.
+     */
     as_of?: When | null;
+    /** Moment at which memory had learned what it answers with (default: now). A date means the end of that day. */
+    known_at?: When | null;
 }
 
 export interface DocumentsOutlineOptions extends CallOptions {
-    /** Point in time to read the tree at (default: now). A date means the end of that day. */
+    /**
+     * Day or moment to read memory at: everything said until then (default: now). A date means the end of that
+     * day.
+     */
     as_of?: When | null;
+    /** Moment at which memory had learned what it answers with (default: now). A date means the end of that day. */
+    known_at?: When | null;
     /** Maximum number of documents (default 50). */
     limit?: number;
     /** Cursor of the next page: the `next` of the previous page. */
@@ -1968,8 +2083,13 @@ export interface DocumentsOutlineOptions extends CallOptions {
 }
 
 export interface DocumentsGetOptions extends CallOptions {
-    /** Point in time to read the document at (default: now). A date means the end of that day. */
+    /**
+     * Day or moment to read memory at: everything said until then (default: now). A date means the end of that
+     * day.
+     */
     as_of?: When | null;
+    /** Moment at which memory had learned what it answers with (default: now). A date means the end of that day. */
+    known_at?: When | null;
 }
 
 export interface DocumentsCreateOptions extends CallOptions {
@@ -2010,8 +2130,13 @@ export interface DocumentsBlameOptions extends CallOptions {
 }
 
 export interface DocumentsListOptions extends CallOptions {
-    /** Point in time to read the tree at (default: now). A date means the end of that day. */
+    /**
+     * Day or moment to read memory at: everything said until then (default: now). A date means the end of that
+     * day.
+     */
     as_of?: When | null;
+    /** Moment at which memory had learned what it answers with (default: now). A date means the end of that day. */
+    known_at?: When | null;
     /** Start of the path, such as `~/memory/people/` (default: all paths). */
     prefix?: string;
     /** Maximum number of documents (default: all). */
@@ -2354,10 +2479,15 @@ export interface Changes {
 }
 
 export interface TimelineListOptions extends CallOptions {
+    /**
+     * Day or moment to read memory at: everything said until then (default: now). A date means the end of that
+     * day.
+     */
+    as_of?: When | null;
+    /** Moment at which memory had learned what it answers with (default: now). A date means the end of that day. */
+    known_at?: When | null;
     /** Kinds of entries (default: all). */
     kinds?: readonly TimelineKind[];
-    /** Latest time of entries (default: now). A date means the end of that day. */
-    as_of?: When | null;
     /** Maximum number of entries (default 50). */
     limit?: number;
     /** Cursor of the next page: the `next` of the previous page. */
@@ -2417,6 +2547,8 @@ export interface SessionMessagesOptions extends CallOptions {
     limit?: number;
     /** Number of messages to return from the end of the session, in order (default: from the start). */
     last?: number | null;
+    /** Whether to leave out the words that a person asked to forget, and messages without any others. */
+    visible?: boolean;
 }
 
 export interface SessionTranscriptOptions extends CallOptions {
@@ -2453,10 +2585,15 @@ export interface SessionRecallOptions extends CallOptions {
     until?: When | null;
     /** Metadata conditions: `{"key": value}`, `{"key": [values]}` or `{"key": {"gte": 3, "lt": 9}}`. */
     where?: { [name: string]: unknown } | null;
+    /**
+     * Day or moment to read memory at: everything said until then (default: now). A date means the end of that
+     * day.
+     */
+    as_of?: When | null;
+    /** Moment at which memory had learned what it answers with (default: now). A date means the end of that day. */
+    known_at?: When | null;
     /** Maximum number of tokens in the result (default: no limit in `recall`, 2,000 in `context`). */
     budget?: number | null;
-    /** Point in time to read memory at (default: now). A date means the end of that day. */
-    as_of?: When | null;
     /** Maximum number of results (default 10). */
     limit?: number;
     /** Kinds of memory to search (default: all). */
@@ -2484,10 +2621,15 @@ export interface SessionContextOptions extends CallOptions {
     until?: When | null;
     /** Metadata conditions: `{"key": value}`, `{"key": [values]}` or `{"key": {"gte": 3, "lt": 9}}`. */
     where?: { [name: string]: unknown } | null;
+    /**
+     * Day or moment to read memory at: everything said until then (default: now). A date means the end of that
+     * day.
+     */
+    as_of?: When | null;
+    /** Moment at which memory had learned what it answers with (default: now). A date means the end of that day. */
+    known_at?: When | null;
     /** Maximum number of tokens in the result (default: no limit in `recall`, 2,000 in `context`). */
     budget?: number | null;
-    /** Point in time to read memory at (default: now). A date means the end of that day. */
-    as_of?: When | null;
     /**
      * Whether the lines have labels for the model to cite (default true). Pass false if nothing strips them
      * from replies.
@@ -2588,12 +2730,17 @@ export interface AccessLog {
 }
 
 export interface ContextLogListOptions extends CallOptions {
+    /**
+     * Day or moment to read memory at: everything said until then (default: now). A date means the end of that
+     * day.
+     */
+    as_of?: When | null;
+    /** Moment at which memory had learned what it answers with (default: now). A date means the end of that day. */
+    known_at?: When | null;
     /** Id of the session (default: all sessions). */
     session_id?: string | null;
     /** Id of one entry (default: all entries). */
     entry_id?: string | null;
-    /** Latest time of entries (default: now). A date means the end of that day. */
-    as_of?: When | null;
     /** Maximum number of entries (default 20). */
     limit?: number;
     /** Cursor of the next page: the `next` of the previous page. */
@@ -2658,12 +2805,17 @@ export interface Keys {
 }
 
 export interface MemoryTestsAddOptions extends CallOptions {
+    /**
+     * Day or moment to read memory at: everything said until then (default: now). A date means the end of that
+     * day.
+     */
+    as_of?: When | null;
+    /** Moment at which memory had learned what it answers with (default: now). A date means the end of that day. */
+    known_at?: When | null;
     /** Texts or refs that the first results must contain. Texts match in any case. */
     must?: readonly string[];
     /** Texts or refs that the first results must not contain. */
     must_not?: readonly string[];
-    /** Point in time to read memory at (default: now). A date means the end of that day. */
-    as_of?: When | null;
     /** Number of results to check (default 5). */
     limit?: number;
     /** Kinds of memory to search (default: all). */

@@ -15,6 +15,7 @@ export async function accepted(): Promise<void> {
     same<Date, (typeof found.items)[0]["said_at"]>(true);
     same<Date | null, typeof found.as_of>(true);
     await mira.recall("x", { as_of: "2026-03-01" });
+    await mira.recall("x", { known_at: "2026-03-01" });
     await mira.remember("A text.", { tags: ["tea"] as const, metadata: { any: { thing: [1, null] } } });
     await mira.remember([{ role: "user", content: "x", said_at: new Date() }]);
 

@@ -73,77 +73,129 @@ class Documents(Handle):
         """
         return await self._run(REFRESH_DOCUMENTS, Empty())
 
-    async def search(self, query: str, *, as_of: When | None = None, limit: int = 10) -> list[Document]:
+    async def search(
+        self, query: str, *, as_of: When | None = None, known_at: When | None = None, limit: int = 10
+    ) -> list[Document]:
         """Search documents by words. Best match first.
 
         Args:
             query: Words to search for.
-            as_of: Point in time to read the tree at (default: now). A date means the end of that day.
+            as_of: Day or moment to read memory at: everything said until then (default: now). A date means the end
+                of that day.
+            known_at: Moment at which memory had learned what it answers with (default: now). A date means the end
+                of that day.
             limit: Maximum number of documents (default 10).
         """
         return await self._run(
             SEARCH_DOCUMENTS,
-            SearchDocumentsRequest(as_of=None if as_of is None else moment(as_of), query=query, limit=limit),
+            SearchDocumentsRequest(
+                as_of=None if as_of is None else moment(as_of),
+                known_at=None if known_at is None else moment(known_at),
+                query=query,
+                limit=limit,
+            ),
         )
 
     async def find(
-        self, path: str | None = None, *, as_of: When | None = None, idempotency_key: str | None = None
+        self,
+        path: str | None = None,
+        *,
+        as_of: When | None = None,
+        known_at: When | None = None,
+        idempotency_key: str | None = None,
     ) -> Document | None:
         """Return the document at a path or written with an idempotency key, or None.
 
         Args:
             path: Path of the document, such as `~/memory/people`.
-            as_of: Point in time to read the tree at (default: now). A date means the end of that day.
+            as_of: Day or moment to read memory at: everything said until then (default: now). A date means the end
+                of that day.
+            known_at: Moment at which memory had learned what it answers with (default: now). A date means the end
+                of that day.
             idempotency_key: Idempotency key of the write, instead of a path.
         """
         return await self._run(
             FIND_DOCUMENT,
             FindDocumentRequest(
-                as_of=None if as_of is None else moment(as_of), path=path, idempotency_key=idempotency_key
+                as_of=None if as_of is None else moment(as_of),
+                known_at=None if known_at is None else moment(known_at),
+                path=path,
+                idempotency_key=idempotency_key,
             ),
         )
 
-    async def children(self, document_id: str | None = None, *, as_of: When | None = None) -> list[Document]:
+    async def children(
+        self, document_id: str | None = None, *, as_of: When | None = None, known_at: When | None = None
+    ) -> list[Document]:
         """Return the children of a document or of the top of the tree, ordered by name.
 
         Args:
             document_id: Id of the parent document (default: the top of the tree).
-            as_of: Point in time to read the tree at (default: now). A date means the end of that day.
+            as_of: Day or moment to read memory at: everything said until then (default: now). A date means the end
+                of that day.
+            known_at: Moment at which memory had learned what it answers with (default: now). A date means the end
+                of that day.
         """
         return await self._run(
-            LIST_CHILDREN, ListChildrenRequest(as_of=None if as_of is None else moment(as_of), document_id=document_id)
+            LIST_CHILDREN,
+            ListChildrenRequest(
+                as_of=None if as_of is None else moment(as_of),
+                known_at=None if known_at is None else moment(known_at),
+                document_id=document_id,
+            ),
         )
 
     async def outline(
-        self, document_id: str | None = None, *, as_of: When | None = None, limit: int = 50, after: str = ""
+        self,
+        document_id: str | None = None,
+        *,
+        as_of: When | None = None,
+        known_at: When | None = None,
+        limit: int = 50,
+        after: str = "",
     ) -> Page[OutlineEntry]:
         """Return child documents without text, each with the number of its own children.
 
         Args:
             document_id: Id of the parent document (default: the top of the tree).
-            as_of: Point in time to read the tree at (default: now). A date means the end of that day.
+            as_of: Day or moment to read memory at: everything said until then (default: now). A date means the end
+                of that day.
+            known_at: Moment at which memory had learned what it answers with (default: now). A date means the end
+                of that day.
             limit: Maximum number of documents (default 50).
             after: Cursor of the next page: the `next` of the previous page.
         """
         return await self._page(
             OUTLINE,
             OutlineRequest(
-                as_of=None if as_of is None else moment(as_of), document_id=document_id, limit=limit, after=after
+                as_of=None if as_of is None else moment(as_of),
+                known_at=None if known_at is None else moment(known_at),
+                document_id=document_id,
+                limit=limit,
+                after=after,
             ),
         )
 
-    async def get(self, document_id: str, *, as_of: When | None = None) -> Document:
+    async def get(self, document_id: str, *, as_of: When | None = None, known_at: When | None = None) -> Document:
         """Return a document.
 
         Args:
             document_id: Id of the document.
-            as_of: Point in time to read the document at (default: now). A date means the end of that day.
+            as_of: Day or moment to read memory at: everything said until then (default: now). A date means the end
+                of that day.
+            known_at: Moment at which memory had learned what it answers with (default: now). A date means the end
+                of that day.
 
         Raises:
             NotFoundError: if the space has no such document.
         """
         return await self._run(
-            GET_DOCUMENT, GetDocumentRequest(document_id=document_id, as_of=None if as_of is None else moment(as_of))
+            GET_DOCUMENT,
+            GetDocumentRequest(
+                as_of=None if as_of is None else moment(as_of),
+                known_at=None if known_at is None else moment(known_at),
+                document_id=document_id,
+            ),
         )
 
     async def create(
@@ -323,12 +375,21 @@ class Documents(Handle):
         return await self._run(READ_ALL_DOCUMENTS, Empty())
 
     async def list(
-        self, *, as_of: When | None = None, prefix: str = "", limit: int | None = None, after: str = ""
+        self,
+        *,
+        as_of: When | None = None,
+        known_at: When | None = None,
+        prefix: str = "",
+        limit: int | None = None,
+        after: str = "",
     ) -> Page[TreeEntry]:
         """List documents, ordered by path, without their text.
 
         Args:
-            as_of: Point in time to read the tree at (default: now). A date means the end of that day.
+            as_of: Day or moment to read memory at: everything said until then (default: now). A date means the end
+                of that day.
+            known_at: Moment at which memory had learned what it answers with (default: now). A date means the end
+                of that day.
             prefix: Start of the path, such as `~/memory/people/` (default: all paths).
             limit: Maximum number of documents (default: all).
             after: Cursor of the next page: the `next` of the previous page.
@@ -336,7 +397,11 @@ class Documents(Handle):
         return await self._page(
             LIST_DOCUMENTS,
             ListDocumentsRequest(
-                as_of=None if as_of is None else moment(as_of), prefix=prefix, limit=limit, after=after
+                as_of=None if as_of is None else moment(as_of),
+                known_at=None if known_at is None else moment(known_at),
+                prefix=prefix,
+                limit=limit,
+                after=after,
             ),
         )
 

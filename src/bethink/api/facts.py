@@ -100,7 +100,11 @@ class Facts(Handle):
     async def history(
         self,
         *,
-        status: FactStatus | Literal["current", "ended", "replaced"] | None = None,
+        as_of: When | None = None,
+        known_at: When | None = None,
+        status: FactStatus
+        | Literal["current", "upcoming", "doubtful", "ended", "replaced", "corrected", "pending"]
+        | None = None,
         subject: str | None = None,
         slot: str | None = None,
         kind: FactKind
@@ -108,7 +112,6 @@ class Facts(Handle):
         | None = None,
         origin: str | None = None,
         order: Order | Literal["newest", "oldest"] = Order.NEWEST,
-        as_of: When | None = None,
         limit: int = 50,
         after: str = "",
     ) -> Page[FactEntry]:
@@ -117,27 +120,31 @@ class Facts(Handle):
         Each version is one entry. The cost of a page does not depend on the number of facts.
 
         Args:
-            status: Status: `current`, `ended` or `replaced` (default: all).
+            as_of: Day or moment to read memory at: everything said until then (default: now). A date means the end
+                of that day.
+            known_at: Moment at which memory had learned what it answers with (default: now). A date means the end
+                of that day.
+            status: Status: `current`, `upcoming`, `doubtful`, `ended`, `replaced`, `corrected` or `pending`
+                (default: all).
             subject: Subject of the facts (default: any).
             slot: Slot of the facts, such as `home` (default: any).
             kind: Kind of the facts (default: any).
             origin: Origin of the facts (default: any).
-            order: `newest` (default) or `oldest` first, by `recorded_at`; by `replaced_at` if `status` is
-                `replaced`.
-            as_of: Point in time to read memory at (default: now). A date means the end of that day.
+            order: `newest` (default) or `oldest` first, by `recorded_at`.
             limit: Maximum number of facts (default 50).
             after: Cursor of the next page: the `next` of the previous page.
         """
         return await self._page(
             FACT_HISTORY,
             FactHistoryRequest(
+                as_of=None if as_of is None else moment(as_of),
+                known_at=None if known_at is None else moment(known_at),
                 status=None if status is None else member_of("status", status, FactStatus),
                 subject=subject,
                 slot=slot,
                 kind=None if kind is None else member_of("kind", kind, FactKind),
                 origin=origin,
                 order=member_of("order", order, Order),
-                as_of=None if as_of is None else moment(as_of),
                 limit=limit,
                 after=after,
             ),
@@ -155,8 +162,9 @@ class Facts(Handle):
         since: When | None = None,
         until: When | None = None,
         where: Mapping[str, Any] | None = None,
-        limit: int = 10,
         as_of: When | None = None,
+        known_at: When | None = None,
+        limit: int = 10,
     ) -> list[Fact]:
         """Search facts by words. Best match first.
 
@@ -171,8 +179,11 @@ class Facts(Handle):
             since: Earliest time of items (default: no limit). A date means the start of that day.
             until: Latest time of items (default: no limit). A date means the end of that day.
             where: Metadata conditions: `{"key": value}`, `{"key": [values]}` or `{"key": {"gte": 3, "lt": 9}}`.
+            as_of: Day or moment to read memory at: everything said until then (default: now). A date means the end
+                of that day.
+            known_at: Moment at which memory had learned what it answers with (default: now). A date means the end
+                of that day.
             limit: Maximum number of facts (default 10).
-            as_of: Point in time to search memory at (default: now). A date means the end of that day.
         """
         return await self._run(
             SEARCH_FACTS,
@@ -185,9 +196,10 @@ class Facts(Handle):
                 since=None if since is None else beginning(since),
                 until=None if until is None else moment(until),
                 where=where,
+                as_of=None if as_of is None else moment(as_of),
+                known_at=None if known_at is None else moment(known_at),
                 query=query,
                 limit=limit,
-                as_of=None if as_of is None else moment(as_of),
             ),
         )
 
@@ -257,13 +269,14 @@ class Facts(Handle):
         until: When | None = None,
         where: Mapping[str, Any] | None = None,
         as_of: When | None = None,
+        known_at: When | None = None,
         pinned: bool = False,
         limit: int = 100,
         after: str = "",
     ) -> Page[Fact]:
-        """List current facts, ordered by id.
+        """List current facts, with upcoming and doubtful ones, ordered by id.
 
-        Facts that have ended, expired or been replaced are in `history`.
+        Facts that have ended, expired or been replaced or corrected are in `history`.
 
         Args:
             origin: Origins: `user`, `assistant`, `document`, `import`, `memory`, `tool` or `tool:NAME` (default:
@@ -275,7 +288,10 @@ class Facts(Handle):
             since: Earliest time of items (default: no limit). A date means the start of that day.
             until: Latest time of items (default: no limit). A date means the end of that day.
             where: Metadata conditions: `{"key": value}`, `{"key": [values]}` or `{"key": {"gte": 3, "lt": 9}}`.
-            as_of: Time at which the facts were current (default: now). A date means the end of that day.
+            as_of: Day or moment to read memory at: everything said until then (default: now). A date means the end
+                of that day.
+            known_at: Moment at which memory had learned what it answers with (default: now). A date means the end
+                of that day.
             pinned: Whether to list only pinned facts, in the order they were pinned (default False). Excludes
                 filters.
             limit: Maximum number of facts (default 100).
@@ -293,6 +309,7 @@ class Facts(Handle):
                 until=None if until is None else moment(until),
                 where=where,
                 as_of=None if as_of is None else moment(as_of),
+                known_at=None if known_at is None else moment(known_at),
                 pinned=pinned,
                 limit=limit,
                 after=after,

@@ -29,8 +29,9 @@ class SpaceGroup(GroupHandle):
         since: When | None = None,
         until: When | None = None,
         where: Mapping[str, Any] | None = None,
-        budget: int | None = None,
         as_of: When | None = None,
+        known_at: When | None = None,
+        budget: int | None = None,
         limit: int = 10,
         kinds: RefKind
         | Literal["message", "fact", "session_summary", "document"]
@@ -53,8 +54,11 @@ class SpaceGroup(GroupHandle):
             since: Earliest time of items (default: no limit). A date means the start of that day.
             until: Latest time of items (default: no limit). A date means the end of that day.
             where: Metadata conditions: `{"key": value}`, `{"key": [values]}` or `{"key": {"gte": 3, "lt": 9}}`.
+            as_of: Day or moment to read memory at: everything said until then (default: now). A date means the end
+                of that day.
+            known_at: Moment at which memory had learned what it answers with (default: now). A date means the end
+                of that day.
             budget: Maximum number of tokens in the result (default: no limit in `recall`, 2,000 in `context`).
-            as_of: Point in time to read memory at (default: now). A date means the end of that day.
             limit: Maximum number of results (default 10).
             kinds: Kinds of memory to search (default: all).
             min_certainty: Minimum certainty of matches: `high`, `fair` or `weak` (default `weak`).
@@ -71,8 +75,9 @@ class SpaceGroup(GroupHandle):
                 since=None if since is None else beginning(since),
                 until=None if until is None else moment(until),
                 where=where,
-                budget=budget,
                 as_of=None if as_of is None else moment(as_of),
+                known_at=None if known_at is None else moment(known_at),
+                budget=budget,
                 question=question,
                 limit=limit,
                 kinds=any_of("kinds", tuple_of(kinds), RefKind),
@@ -93,8 +98,9 @@ class SpaceGroup(GroupHandle):
         since: When | None = None,
         until: When | None = None,
         where: Mapping[str, Any] | None = None,
-        budget: int | None = None,
         as_of: When | None = None,
+        known_at: When | None = None,
+        budget: int | None = None,
         citations: bool = True,
     ) -> ContextBlock:
         """Build the memory block for a prompt.
@@ -112,8 +118,11 @@ class SpaceGroup(GroupHandle):
             since: Earliest time of items (default: no limit). A date means the start of that day.
             until: Latest time of items (default: no limit). A date means the end of that day.
             where: Metadata conditions: `{"key": value}`, `{"key": [values]}` or `{"key": {"gte": 3, "lt": 9}}`.
+            as_of: Day or moment to read memory at: everything said until then (default: now). A date means the end
+                of that day.
+            known_at: Moment at which memory had learned what it answers with (default: now). A date means the end
+                of that day.
             budget: Maximum number of tokens in the result (default: no limit in `recall`, 2,000 in `context`).
-            as_of: Point in time to read memory at (default: now). A date means the end of that day.
             citations: Whether the lines have labels for the model to cite (default True). Pass False if nothing
                 strips them from replies.
         """
@@ -128,8 +137,9 @@ class SpaceGroup(GroupHandle):
                 since=None if since is None else beginning(since),
                 until=None if until is None else moment(until),
                 where=where,
-                budget=budget,
                 as_of=None if as_of is None else moment(as_of),
+                known_at=None if known_at is None else moment(known_at),
+                budget=budget,
                 question=question,
                 citations=citations,
             ),

@@ -75,6 +75,7 @@ class Session(SessionHandle):
         after: int | None = None,
         limit: int = 1000,
         last: int | None = None,
+        visible: bool = False,
     ) -> Page[Record]:
         """Return the messages of the session, in order.
 
@@ -91,6 +92,7 @@ class Session(SessionHandle):
             after: Number of the last message before the page (default: start at the first message).
             limit: Maximum number of messages (default 1,000).
             last: Number of messages to return from the end of the session, in order (default: from the start).
+            visible: Whether to leave out the words that a person asked to forget, and messages without any others.
 
         Raises:
             NotFoundError: if the space has no such session.
@@ -110,6 +112,7 @@ class Session(SessionHandle):
                 after=after,
                 limit=limit,
                 last=last,
+                visible=visible,
             ),
         )
 
@@ -228,8 +231,9 @@ class Session(SessionHandle):
         since: When | None = None,
         until: When | None = None,
         where: Mapping[str, Any] | None = None,
-        budget: int | None = None,
         as_of: When | None = None,
+        known_at: When | None = None,
+        budget: int | None = None,
         limit: int = 10,
         kinds: RefKind
         | Literal["message", "fact", "session_summary", "document"]
@@ -252,8 +256,11 @@ class Session(SessionHandle):
             since: Earliest time of items (default: no limit). A date means the start of that day.
             until: Latest time of items (default: no limit). A date means the end of that day.
             where: Metadata conditions: `{"key": value}`, `{"key": [values]}` or `{"key": {"gte": 3, "lt": 9}}`.
+            as_of: Day or moment to read memory at: everything said until then (default: now). A date means the end
+                of that day.
+            known_at: Moment at which memory had learned what it answers with (default: now). A date means the end
+                of that day.
             budget: Maximum number of tokens in the result (default: no limit in `recall`, 2,000 in `context`).
-            as_of: Point in time to read memory at (default: now). A date means the end of that day.
             limit: Maximum number of results (default 10).
             kinds: Kinds of memory to search (default: all).
             min_certainty: Minimum certainty of matches: `high`, `fair` or `weak` (default `weak`).
@@ -271,8 +278,9 @@ class Session(SessionHandle):
                 since=None if since is None else beginning(since),
                 until=None if until is None else moment(until),
                 where=where,
-                budget=budget,
                 as_of=None if as_of is None else moment(as_of),
+                known_at=None if known_at is None else moment(known_at),
+                budget=budget,
                 question=question,
                 limit=limit,
                 kinds=any_of("kinds", tuple_of(kinds), RefKind),
@@ -293,8 +301,9 @@ class Session(SessionHandle):
         since: When | None = None,
         until: When | None = None,
         where: Mapping[str, Any] | None = None,
-        budget: int | None = None,
         as_of: When | None = None,
+        known_at: When | None = None,
+        budget: int | None = None,
         citations: bool = True,
     ) -> ContextBlock:
         """Build the memory block for a prompt.
@@ -312,8 +321,11 @@ class Session(SessionHandle):
             since: Earliest time of items (default: no limit). A date means the start of that day.
             until: Latest time of items (default: no limit). A date means the end of that day.
             where: Metadata conditions: `{"key": value}`, `{"key": [values]}` or `{"key": {"gte": 3, "lt": 9}}`.
+            as_of: Day or moment to read memory at: everything said until then (default: now). A date means the end
+                of that day.
+            known_at: Moment at which memory had learned what it answers with (default: now). A date means the end
+                of that day.
             budget: Maximum number of tokens in the result (default: no limit in `recall`, 2,000 in `context`).
-            as_of: Point in time to read memory at (default: now). A date means the end of that day.
             citations: Whether the lines have labels for the model to cite (default True). Pass False if nothing
                 strips them from replies.
         """
@@ -329,8 +341,9 @@ class Session(SessionHandle):
                 since=None if since is None else beginning(since),
                 until=None if until is None else moment(until),
                 where=where,
-                budget=budget,
                 as_of=None if as_of is None else moment(as_of),
+                known_at=None if known_at is None else moment(known_at),
+                budget=budget,
                 question=question,
                 citations=citations,
             ),

@@ -149,8 +149,9 @@ class Space(SpaceHandle):
         since: When | None = None,
         until: When | None = None,
         where: Mapping[str, Any] | None = None,
-        budget: int | None = None,
         as_of: When | None = None,
+        known_at: When | None = None,
+        budget: int | None = None,
         session_id: str | None = None,
         limit: int = 10,
         kinds: RefKind
@@ -174,8 +175,11 @@ class Space(SpaceHandle):
             since: Earliest time of items (default: no limit). A date means the start of that day.
             until: Latest time of items (default: no limit). A date means the end of that day.
             where: Metadata conditions: `{"key": value}`, `{"key": [values]}` or `{"key": {"gte": 3, "lt": 9}}`.
+            as_of: Day or moment to read memory at: everything said until then (default: now). A date means the end
+                of that day.
+            known_at: Moment at which memory had learned what it answers with (default: now). A date means the end
+                of that day.
             budget: Maximum number of tokens in the result (default: no limit in `recall`, 2,000 in `context`).
-            as_of: Point in time to read memory at (default: now). A date means the end of that day.
             session_id: Id of the requesting session. The context log records the result, and the question itself is
                 excluded.
             limit: Maximum number of results (default 10).
@@ -194,8 +198,9 @@ class Space(SpaceHandle):
                 since=None if since is None else beginning(since),
                 until=None if until is None else moment(until),
                 where=where,
-                budget=budget,
                 as_of=None if as_of is None else moment(as_of),
+                known_at=None if known_at is None else moment(known_at),
+                budget=budget,
                 session_id=session_id,
                 question=question,
                 limit=limit,
@@ -217,8 +222,9 @@ class Space(SpaceHandle):
         since: When | None = None,
         until: When | None = None,
         where: Mapping[str, Any] | None = None,
-        budget: int | None = None,
         as_of: When | None = None,
+        known_at: When | None = None,
+        budget: int | None = None,
         session_id: str | None = None,
         limit: int = 20,
         kinds: RefKind
@@ -246,8 +252,11 @@ class Space(SpaceHandle):
             since: Earliest time of items (default: no limit). A date means the start of that day.
             until: Latest time of items (default: no limit). A date means the end of that day.
             where: Metadata conditions: `{"key": value}`, `{"key": [values]}` or `{"key": {"gte": 3, "lt": 9}}`.
+            as_of: Day or moment to read memory at: everything said until then (default: now). A date means the end
+                of that day.
+            known_at: Moment at which memory had learned what it answers with (default: now). A date means the end
+                of that day.
             budget: Maximum number of tokens in the result (default: no limit in `recall`, 2,000 in `context`).
-            as_of: Point in time to read memory at (default: now). A date means the end of that day.
             session_id: Id of the requesting session. The context log records the result, and the question itself is
                 excluded.
             limit: Maximum number of memories that the model reads (default 20).
@@ -275,8 +284,9 @@ class Space(SpaceHandle):
                     since=None if since is None else beginning(since),
                     until=None if until is None else moment(until),
                     where=where,
-                    budget=budget,
                     as_of=None if as_of is None else moment(as_of),
+                    known_at=None if known_at is None else moment(known_at),
+                    budget=budget,
                     session_id=session_id,
                     question=question,
                     limit=limit,
@@ -301,8 +311,9 @@ class Space(SpaceHandle):
         since: When | None = None,
         until: When | None = None,
         where: Mapping[str, Any] | None = None,
-        budget: int | None = None,
         as_of: When | None = None,
+        known_at: When | None = None,
+        budget: int | None = None,
         session_id: str | None = None,
         citations: bool = True,
     ) -> ContextBlock:
@@ -321,8 +332,11 @@ class Space(SpaceHandle):
             since: Earliest time of items (default: no limit). A date means the start of that day.
             until: Latest time of items (default: no limit). A date means the end of that day.
             where: Metadata conditions: `{"key": value}`, `{"key": [values]}` or `{"key": {"gte": 3, "lt": 9}}`.
+            as_of: Day or moment to read memory at: everything said until then (default: now). A date means the end
+                of that day.
+            known_at: Moment at which memory had learned what it answers with (default: now). A date means the end
+                of that day.
             budget: Maximum number of tokens in the result (default: no limit in `recall`, 2,000 in `context`).
-            as_of: Point in time to read memory at (default: now). A date means the end of that day.
             session_id: Id of the requesting session. The context log records the result, and the question itself is
                 excluded.
             citations: Whether the lines have labels for the model to cite (default True). Pass False if nothing
@@ -339,15 +353,18 @@ class Space(SpaceHandle):
                 since=None if since is None else beginning(since),
                 until=None if until is None else moment(until),
                 where=where,
-                budget=budget,
                 as_of=None if as_of is None else moment(as_of),
+                known_at=None if known_at is None else moment(known_at),
+                budget=budget,
                 session_id=session_id,
                 question=question,
                 citations=citations,
             ),
         )
 
-    async def explain(self, ref: Ref | str, *, depth: int = 1) -> Lineage:
+    async def explain(
+        self, ref: Ref | str, *, as_of: When | None = None, known_at: When | None = None, depth: int = 1
+    ) -> Lineage:
         """Return the sources, history and uses of a memory.
 
         With a `depth` above 1, `walk` lists up to 200 related memories and counts the others.
@@ -355,12 +372,24 @@ class Space(SpaceHandle):
         Args:
             ref: Ref of the memory, as in results: `kind:id:number`. Version 0 of a fact or document is its newest
                 version.
+            as_of: Day or moment to read memory at: everything said until then (default: now). A date means the end
+                of that day.
+            known_at: Moment at which memory had learned what it answers with (default: now). A date means the end
+                of that day.
             depth: Maximum number of steps to sources and derived data (default 1).
 
         Raises:
             NotFoundError: if the space has no such memory.
         """
-        return await self._run(EXPLAIN, ExplainRequest(ref=Ref.coerce(ref), depth=depth))
+        return await self._run(
+            EXPLAIN,
+            ExplainRequest(
+                as_of=None if as_of is None else moment(as_of),
+                known_at=None if known_at is None else moment(known_at),
+                ref=Ref.coerce(ref),
+                depth=depth,
+            ),
+        )
 
     async def correct(self, ref: Ref | str, text: str, *, expires_at: When | None = None) -> Correction:
         """Replace the text of a fact or document with a new version.

@@ -302,12 +302,13 @@ class Timeline(Handle):
     async def list(
         self,
         *,
+        as_of: When | None = None,
+        known_at: When | None = None,
         kinds: TimelineKind
         | Literal["message", "fact", "correction", "retired", "document", "showing", "erasure"]
         | Iterable[
             TimelineKind | Literal["message", "fact", "correction", "retired", "document", "showing", "erasure"]
         ] = tuple(TimelineKind),
-        as_of: When | None = None,
         limit: int = 50,
         after: str = "",
     ) -> Page[TimelineEntry]:
@@ -316,16 +317,20 @@ class Timeline(Handle):
         The cost of a page does not depend on the size of the space. Pages can have fewer entries than `limit`.
 
         Args:
+            as_of: Day or moment to read memory at: everything said until then (default: now). A date means the end
+                of that day.
+            known_at: Moment at which memory had learned what it answers with (default: now). A date means the end
+                of that day.
             kinds: Kinds of entries (default: all).
-            as_of: Latest time of entries (default: now). A date means the end of that day.
             limit: Maximum number of entries (default 50).
             after: Cursor of the next page: the `next` of the previous page.
         """
         return await self._page(
             TIMELINE,
             TimelineRequest(
-                kinds=any_of("kinds", tuple_of(kinds), TimelineKind),
                 as_of=None if as_of is None else moment(as_of),
+                known_at=None if known_at is None else moment(known_at),
+                kinds=any_of("kinds", tuple_of(kinds), TimelineKind),
                 limit=limit,
                 after=after,
             ),

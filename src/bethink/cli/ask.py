@@ -10,6 +10,7 @@ from bethink.cli.command import CommandContext, command
 from bethink.cli.narrowing import NARROWING, narrowing
 from bethink.cli.results import Result
 from bethink.cli.terminal import OutputLine, one_line, when, write
+from bethink.cli.viewing import VIEW, view
 from bethink.model.plural import plural
 
 if TYPE_CHECKING:
@@ -26,16 +27,13 @@ _REASONS = {
 }
 
 
-@command(app, more=NARROWING)
+@command(app, more={**NARROWING, **VIEW})
 async def ask(
     ctx: CommandContext,
     question: Annotated[str, typer.Argument(help="Question, in plain words.")],
     *,
     exclude: Annotated[
         list[str] | None, typer.Option(metavar="REF", help="Memory to exclude from the answer. Repeatable.")
-    ] = None,
-    as_of: Annotated[
-        str | None, typer.Option("--as-of", metavar="DATE", help="Answer from what was known at this time.")
     ] = None,
     budget: Annotated[int | None, typer.Option(metavar="TOKENS", help="Maximum size of the memories.", min=1)] = None,
     limit: Annotated[int, typer.Option(metavar="N", help="Maximum number of memories.", min=1, max=1_000)] = 20,
@@ -55,8 +53,8 @@ async def ask(
             sys.stdout.flush()
 
     answer = await ctx.space.ask(
-        question, exclude=tuple(map(Ref.parse, exclude or ())), as_of=as_of, budget=budget, limit=limit,
-        timeout=seconds, on_sentence=print_sentence, **narrowing(ctx.more),
+        question, exclude=tuple(map(Ref.parse, exclude or ())), budget=budget, limit=limit,
+        timeout=seconds, on_sentence=print_sentence, **view(ctx.more), **narrowing(ctx.more),
     )  # fmt: skip
     if answer.refusal is not None:
         ctx.note(_REASONS.get(answer.refusal, answer.refusal))
@@ -71,8 +69,13 @@ def _sentence(sentence: "AnswerSentence", numbers: dict[str, int]) -> OutputLine
 
 
 def _sources(answer: "Answer", numbers: dict[str, int]) -> Iterator[OutputLine]:
+    from bethink.model.status_words import status_mark  # noqa: PLC0415 - --help must not wait for it
+
     by_ref = {str(item.ref): item for item in answer.cited}
     for ref, number in numbers.items():
         item = by_ref[ref]
-        yield OutputLine(f"  [{number}] {when(item.said_at)}  {one_line(item.text, _WIDTH)} ({one_line(item.origin)})")
+        mark = f", {one_line(status_mark(item))}" if status_mark(item) else ""
+        yield OutputLine(
+            f"  [{number}] {when(item.said_at)}  {one_line(item.text, _WIDTH)} ({one_line(item.origin)}){mark}"
+        )
         yield OutputLine(f"      {ref}", "dim")

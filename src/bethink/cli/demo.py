@@ -173,7 +173,7 @@ class _Tour:
     async def go(self) -> None:
         home = await self._ask("Where do I live?", explain=True)
         await self._follow(str(home.items[0].ref))
-        await self._ask("Where do I live?", as_of="2026-02-10")
+        await self._ask("Where do I live?", as_of="2026-02-10", limit=1)
         await self._ask("What did the flat search find?")
         self.lines += [
             OutputLine(),
@@ -182,12 +182,12 @@ class _Tour:
         await self._forget("flats")
         await self._ask("What did the flat search find?")
 
-    async def _ask(self, question: str, *, explain: bool = False, as_of: str = _DAY) -> Any:
+    async def _ask(self, question: str, *, explain: bool = False, as_of: str = _DAY, limit: int = _LIMIT) -> Any:
         from bethink.cli.recall import recall_lines  # noqa: PLC0415
 
-        result = await self.memory.space(SPACE).recall(question, limit=_LIMIT, as_of=as_of, explain=explain)
+        result = await self.memory.space(SPACE).recall(question, limit=limit, as_of=as_of, explain=explain)
         self.answers.append(result)
-        options = f"--limit {_LIMIT} --as-of {as_of}{' --explain' if explain else ''}"
+        options = f"--limit {limit} --as-of {as_of}{' --explain' if explain else ''}"
         self._show(f'recall "{question}" {options}', recall_lines(result, explain=explain))
         if result.note:
             self.lines.append(OutputLine(result.note))

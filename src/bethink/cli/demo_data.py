@@ -45,6 +45,8 @@ class Scripted:
     since: str | None = None
     happened: str | None = None
     replaces: str | None = None
+    op: str = "replaces"
+    """The effect on the fact that it replaces or corrects."""
     message: int = 1
     verdict: str = "said"
     because: str = ""
@@ -76,8 +78,11 @@ def _claim(prompt: str, entry: Scripted) -> dict[str, object]:
         "slot": entry.slot,
         "since": entry.since,
         "happened": entry.happened,
-        "op": "replaces" if existing else "new",
+        "op": entry.op if existing else "new",
         "known": existing,
+        "earlier": [],
+        "rests_on": [],
+        "forget": None,
     }
 
 
@@ -113,6 +118,36 @@ SCRIPT: Mapping[str, Sequence[Scripted]] = {
             ("My sister Solveig", "Her birthday is on the 14th of March"),
             about="Solveig",
         ),
+        Scripted("User's sister is called Solveig.", ("My sister Solveig",), about="Solveig"),
+        Scripted("Solveig has a house in Bergen.", ("My sister Solveig has a house in Bergen",), about="Solveig"),
+    ),
+    "2026-01-14 running": (
+        Scripted(
+            "User signed up for a ten kilometre run in Bergen on 2026-04-25.",
+            ("I signed up for a ten kilometre run in Bergen on the 25th of April",),
+            about="running",
+        ),
+    ),
+    "2026-01-25 habits": (
+        Scripted(
+            "User drinks cortado coffee with oat milk.", ("My coffee is a cortado with oat milk",), about="coffee"
+        ),
+        Scripted(
+            "User takes no sugar in coffee.",
+            ("I stopped taking sugar at New Year",),
+            about="coffee",
+            since="2026-01-01",
+        ),
+    ),
+    "2026-01-31 job": (
+        Scripted(
+            "User got the job at the aquarium.",
+            ("I got the job at the aquarium",),
+            about="aquarium",
+            kind="event",
+            happened="2026-01-31",
+        ),
+        Scripted("User starts work at the aquarium on 2026-03-02.", ("I start on the 2nd of March",), about="aquarium"),
     ),
     "2026-02-04 flats": (
         Scripted(
@@ -122,6 +157,9 @@ SCRIPT: Mapping[str, Sequence[Scripted]] = {
             message=2,
         ),
     ),
+    "2026-02-06 flats": (
+        Scripted("The owner of the flat is called Berit.", ("The owner is called Berit",), message=3, about="Berit"),
+    ),
     "2026-02-09 flats": (
         Scripted(
             "User signed the lease with Berit.",
@@ -129,14 +167,17 @@ SCRIPT: Mapping[str, Sequence[Scripted]] = {
             kind="event",
             happened="2026-02-09",
         ),
+        Scripted("The lease starts on 2026-02-20.", ("It runs from the 20th of February",), about="lease"),
     ),
     "2026-02-11 health": (
         Scripted(
-            "User is allergic to cashews; walnuts are fine.",
-            ("it is cashews I am allergic to, not walnuts", "Walnuts are fine"),
+            "User is allergic to cashews.",
+            ("it is cashews I am allergic to, not walnuts",),
             slot="allergy",
             replaces="User is allergic to walnuts.",
+            op="corrects",
         ),
+        Scripted("User can eat walnuts.", ("Walnuts are fine",)),
     ),
     "2026-02-14 dog": (
         Scripted(
@@ -149,37 +190,79 @@ SCRIPT: Mapping[str, Sequence[Scripted]] = {
     "2026-02-20 home": (
         Scripted(
             "User lives in Bergen, in Sandviken.",
-            ("I moved today. I live in Bergen now, in Sandviken",),
+            ("I live in Bergen now, in Sandviken",),
             slot="home",
             since="2026-02-20",
             replaces="User lives in Oslo, in Grünerløkka.",
         ),
+        Scripted(
+            "User moved from Oslo to Bergen on 2026-02-20.",
+            ("I moved today, from Oslo to Bergen",),
+            kind="event",
+            happened="2026-02-20",
+        ),
     ),
     "2026-03-02 job": (
         Scripted(
-            "User works at the aquarium, teaching two classes a day.",
-            ("First day at the aquarium", "I teach two classes a day"),
+            "User works at the aquarium.",
+            ("First day at the aquarium",),
             slot="work",
             since="2026-03-02",
             replaces="User works at the city library.",
         ),
+        Scripted("User teaches two classes a day at the aquarium.", ("I teach two classes a day",)),
+    ),
+    "2026-02-27 job": (
+        Scripted(
+            "User's last day at the city library was 2026-02-27.",
+            ("Last day at the library",),
+            kind="event",
+            happened="2026-02-27",
+        ),
+    ),
+    "2026-02-24 health": (
+        Scripted(
+            "User's doctor is Dr. Aas, near the fish market.",
+            ("My doctor here is Dr. Aas, near the fish market",),
+            slot="doctor",
+        ),
+    ),
+    "2026-03-12 family": (
+        Scripted(
+            "User gives Solveig a pottery course for her birthday.",
+            ("For her birthday I give Solveig a pottery course",),
+            about="Solveig",
+        ),
     ),
     "2026-03-18 dog": (
+        Scripted("User adopted Pixel on 2026-03-18.", ("I adopted Pixel today",), kind="event", happened="2026-03-18"),
+        Scripted("Pixel is the dog of the user.", ("I adopted Pixel today",), about="Pixel"),
         Scripted(
-            "Pixel is three and afraid of umbrellas.",
+            "Pixel is three.",
             ("I adopted Pixel today", "He is three and afraid of umbrellas"),
             about="Pixel",
             slot="age",
         ),
+        Scripted(
+            "Pixel is afraid of umbrellas.",
+            ("I adopted Pixel today", "He is three and afraid of umbrellas"),
+            about="Pixel",
+        ),
+    ),
+    "2026-03-21 dog": (
+        Scripted("Pixel eats only food with salmon.", ("Pixel eats only the food with salmon",), about="Pixel"),
+        Scripted("Chicken makes Pixel itch.", ("Chicken makes him itch",), about="Pixel"),
     ),
     "2026-03-24 dog": (
         Scripted(
-            "Pixel is four and has all his vaccinations.",
-            ("Pixel is four, not three", "He has all his vaccinations"),
+            "Pixel is four.",
+            ("Pixel is four, not three",),
             about="Pixel",
             slot="age",
-            replaces="Pixel is three and afraid of umbrellas.",
+            replaces="Pixel is three.",
+            op="corrects",
         ),
+        Scripted("Pixel has all his vaccinations.", ("He has all his vaccinations",), about="Pixel"),
     ),
 }
 """Claims of the scripted model for each session, in addition to notes. Two are wrong, to show how they are rejected."""
@@ -252,7 +335,8 @@ assistant: Do you want it?
 user: Yes. The owner is called Berit and seems kind.
 
 2026-02-09 12:00 flats
-user: I signed the lease with Berit. It runs from the 20th of February, and the deposit goes to a locked account.
+user: I signed the lease with Berit. It runs from the 20th of February. The rent is 14,500 kroner a month, and the \
+deposit goes to a locked account.
 assistant: That is how it should be.
 
 2026-02-11 17:05 health
@@ -270,7 +354,7 @@ assistant: Have you told the electricity company?
 user: Done, and the post too.
 
 2026-02-20 20:05 home
-user: I moved today. I live in Bergen now, in Sandviken, on the third floor.
+user: I moved today, from Oslo to Bergen. I live in Bergen now, in Sandviken, on the third floor.
 assistant: Welcome home.
 
 2026-02-22 13:15 home

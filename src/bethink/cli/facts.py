@@ -10,10 +10,10 @@ from bethink.cli.paging import After, Limit, list_page
 from bethink.cli.refs import resolve_ref
 from bethink.cli.results import Result, UsageError
 from bethink.cli.terminal import OutputLine, one_line, when
+from bethink.cli.viewing import VIEW, view
 
 if TYPE_CHECKING:
     from bethink.model.facts import Fact
-    from bethink.model.pages import FactEntry
 
 app = typer.Typer()
 
@@ -23,7 +23,7 @@ _WIDTH = 100
 _HEAD = ("REF", "DATE", "STATUS", "KIND", "EVIDENCE", "ORIGIN", "FACT")
 
 
-@command(app, "fact list", more=NARROWING)
+@command(app, "fact list", more={**NARROWING, **VIEW})
 async def list_facts(
     ctx: CommandContext,
     *,
@@ -31,26 +31,24 @@ async def list_facts(
         bool, typer.Option("--all", help="Include ended and replaced versions, newest first.")
     ] = False,
     pinned: Annotated[bool, typer.Option("--pinned", help="Pinned facts only.")] = False,
-    as_of: Annotated[str | None, typer.Option("--as-of", metavar="DATE", help="Facts known at this time.")] = None,
     limit: Limit = 20,
     after: After = "",
 ) -> Result:
     """List facts. Current facts by default; with --all also ended and replaced ones."""
-    filters = narrowing(ctx.more)
+    from bethink.model.status_words import status_mark  # noqa: PLC0415 - --help must not wait for it
+
+    filters, times = narrowing(ctx.more), view(ctx.more)
     if with_replaced and (filters or pinned):
         raise UsageError("--all takes no filters.", hint="Leave out --all, or the filters.")
     if with_replaced:
-        history = await ctx.space.facts.history(as_of=as_of, limit=limit, after=after)
-        return list_page(ctx, history, _entry_row, _HEAD)
-    facts = await ctx.space.facts.list(pinned=pinned, as_of=as_of, limit=limit, after=after, **filters)
-    return list_page(ctx, facts, lambda fact: _row(fact, fact.status), _HEAD)
+        history = await ctx.space.facts.history(limit=limit, after=after, **times)
+        return list_page(ctx, history, lambda entry: _row(entry.fact, entry.status, status_mark(entry)), _HEAD)
+    facts = await ctx.space.facts.list(pinned=pinned, limit=limit, after=after, **times, **filters)
+    return list_page(ctx, facts, lambda fact: _row(fact, fact.status, status_mark(fact)), _HEAD)
 
 
-def _entry_row(entry: "FactEntry") -> list[str]:
-    return _row(entry.fact, entry.status)
-
-
-def _row(fact: "Fact", status: str) -> list[str]:
+def _row(fact: "Fact", status: str, mark: str) -> list[str]:
+    notes = filter(None, ("pinned" if fact.pinned_at is not None else "", mark))
     return [
         str(fact.ref),
         when(fact.created_at),
@@ -58,7 +56,7 @@ def _row(fact: "Fact", status: str) -> list[str]:
         fact.kind,
         fact.evidence,
         fact.origin,
-        one_line(fact.text, _WIDTH) + (" (pinned)" if fact.pinned_at is not None else ""),
+        one_line(fact.text, _WIDTH) + "".join(f" ({one_line(note)})" for note in notes),
     ]
 
 

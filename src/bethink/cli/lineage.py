@@ -17,8 +17,11 @@ _WIDTH = 100
 
 def lineage_lines(lineage: "Lineage") -> Iterator[OutputLine]:
     """Format the sources of a memory, its versions, and its uses."""
+    from bethink.model.status_words import status_words  # noqa: PLC0415 - --help must not wait for it
+
     yield OutputLine(str(lineage.ref), "bold")
-    for text in (lineage.text if lineage.text is not None else "(erased)").splitlines():
+    missing = "(erased)" if lineage.hidden_by is None else "(hidden)"
+    for text in (lineage.text if lineage.text is not None else missing).splitlines():
         yield OutputLine(f"  {text}")
     facts = {
         "origin": lineage.origin,
@@ -26,7 +29,9 @@ def lineage_lines(lineage: "Lineage") -> Iterator[OutputLine]:
         "file": _position(lineage.metadata),
         "made by": lineage.created_by and f"{_model(lineage.created_by.model)}, {lineage.created_by.prompt}",
         "written by": lineage.written_by,
+        "status": one_line(status_words(lineage)),
         "replaced by": lineage.replaced_by and str(lineage.replaced_by),
+        "hidden by": lineage.hidden_by and f"a request to forget, {lineage.hidden_by}, {when(lineage.hidden_at)}",
         "used": lineage.usage and f"{plural(lineage.usage.times, 'time')}, last {when(lineage.usage.last)}",
         **({} if lineage.fact is None else fact_rows(lineage.fact)),
     }

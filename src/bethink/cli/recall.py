@@ -9,6 +9,7 @@ from bethink.cli.command import NO_SPACE, CommandContext, command
 from bethink.cli.narrowing import NARROWING, narrowing, repeatable
 from bethink.cli.results import Result, UsageError
 from bethink.cli.terminal import OutputLine, one_line, when
+from bethink.cli.viewing import VIEW, view
 
 if TYPE_CHECKING:
     from bethink.api.group import SpaceGroup
@@ -23,10 +24,8 @@ _WIDTH = 100
 _NAMED = 3
 _LEVELS = ("high", "fair", "weak")
 
-AsOf = Annotated[str | None, typer.Option("--as-of", metavar="DATE", help="Search memory as of this date.")]
 
-
-@command(app, without=NO_SPACE, more={**NARROWING, **SEVERAL})
+@command(app, without=NO_SPACE, more={**NARROWING, **SEVERAL, **VIEW})
 async def recall(
     ctx: CommandContext,
     question: Annotated[str, typer.Argument(help="Question, in plain words.")],
@@ -34,7 +33,6 @@ async def recall(
     explain: Annotated[
         bool, typer.Option("--explain", help="Show the signals of each result, and excluded candidates.")
     ] = False,
-    as_of: AsOf = None,
     budget: Annotated[int | None, typer.Option(metavar="TOKENS", help="Maximum size of the results.", min=1)] = None,
     limit: Annotated[int, typer.Option(metavar="N", help="Maximum number of results.", min=1, max=1_000)] = 10,
     kind: Annotated[
@@ -50,10 +48,10 @@ async def recall(
         question,
         limit=limit,
         budget=budget,
-        as_of=as_of,
         kinds=parse_kinds(kind),
         min_certainty=_parse_certainty(min_certainty),
         explain=explain,
+        **view(ctx.more),
         **narrowing(ctx.more),
     )
     if result.note:
@@ -83,16 +81,15 @@ def _parse_certainty(word: str | None) -> "Certainty | None":
     return Certainty(word)
 
 
-@command(app, without=NO_SPACE, more={**NARROWING, **SEVERAL})
+@command(app, without=NO_SPACE, more={**NARROWING, **SEVERAL, **VIEW})
 async def context(
     ctx: CommandContext,
     question: Annotated[str, typer.Argument(help="Topic of the prompt, if known.")] = "",
     *,
     budget: Annotated[int | None, typer.Option(metavar="TOKENS", help="Maximum size of the block.", min=1)] = None,
-    as_of: AsOf = None,
 ) -> Result:
     """Print the memory block for a prompt."""
-    block = await spaces_in_use(ctx).context(question, budget=budget, as_of=as_of, **narrowing(ctx.more))
+    block = await spaces_in_use(ctx).context(question, budget=budget, **view(ctx.more), **narrowing(ctx.more))
     if not block:
         ctx.note(await _empty_note(ctx) or "No match.")
     return Result(data=block, lines=[OutputLine(line) for line in block.text.splitlines()])
@@ -121,14 +118,16 @@ def parse_kinds(words: list[str] | None) -> "tuple[RefKind, ...]":
 
 def recall_lines(result: "RecallResult", *, explain: bool = False) -> Iterator[OutputLine]:
     """Format the matches of a search."""
+    from bethink.model.status_words import status_mark  # noqa: PLC0415 - --help must not wait for it
+
     for item in result.items:
         where = f"  in {one_line(item.space)}" if item.space else ""
         yield OutputLine(f"{_certainty(item)}  {when(item.said_at)}  {_source(item)}{where}", "bold")
         for text in item.text.splitlines():
             yield OutputLine(f"      {text}")
         yield OutputLine(f"      {item.ref}", "dim")
-        if item.replaced_by is not None:
-            yield OutputLine(f"      replaced by {item.replaced_by}")
+        if mark := status_mark(item):
+            yield OutputLine(f"      {one_line(mark)}")
         if explain:
             same = (other for other in result.candidates if (other.ref, other.space) == (item.ref, item.space))
             yield from _signals(next(same, None))

@@ -62,16 +62,18 @@ async def set_rules(  # noqa: PLR0913 - each is an option of its own
         list[str] | None,
         typer.Option(metavar="FLAG", help=f"Claim flag that requires review. Repeatable. {_EMPTY}"),
     ] = None,
+    forget_requests: Annotated[
+        str | None,
+        typer.Option(metavar="POLICY", help="What spoken requests to forget do: ask, delete or ignore."),
+    ] = None,
     agent: Agent = None,
 ) -> Result:
     """Set learning rules. The other rules stay as they are."""
     changes: dict[str, Any] = {}
     if instructions is not None:
         changes["instructions"] = read_text(instructions, label="the instructions").strip()
-    if owner is not None:
-        changes["owner"] = owner or None
-    if time_zone is not None:
-        changes["time_zone"] = time_zone or None
+    words = {"owner": owner, "time_zone": time_zone, "forget_requests": forget_requests}
+    changes |= {name: word or None for name, word in words.items() if word is not None}
     if slot is not None:
         changes["slots"] = dict(_parse(text, "slot") for text in slot if text)
     if kind is not None:
@@ -111,6 +113,7 @@ def _lines(ctx: CommandContext, stored: "LearningRules") -> list[OutputLine]:
         ["time zone", stored.time_zone or zone],
         ["review kinds", _join(stored.review_kinds)],
         ["review flags", one_line(flags if stored.review_flags is None else _join(stored.review_flags))],
+        ["forget requests", str(stored.forget_requests)],
         *([f"expires {one_line(kind)}", f"after {days} days"] for kind, days in stored.expires_after.items()),
         *([f"kind {one_line(name)}", one_line(about)] for name, about in stored.kinds.items()),
         *([f"slot {one_line(name)}", one_line(about)] for name, about in stored.slots.items()),

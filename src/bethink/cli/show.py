@@ -11,12 +11,13 @@ from bethink.cli.paging import After, Limit
 from bethink.cli.refs import not_found, resolve_ref
 from bethink.cli.results import Result, UsageError
 from bethink.cli.sessions import SESSION, message_page, session_page
+from bethink.cli.viewing import VIEW, view
 from bethink.errors import NotFoundError
 
 app = typer.Typer()
 
 
-@command(app)
+@command(app, more=VIEW)
 async def show(
     ctx: CommandContext,
     ref: Annotated[
@@ -32,6 +33,9 @@ async def show(
 
     A memory is shown with its versions and uses, a session with its messages.
     """
+    times = view(ctx.more)
+    if times and (ref is None or ref.startswith(SESSION)):
+        raise UsageError("--as-of and --known-at show a memory.", hint="Add its ref, or leave out the option.")
     if ref is None:
         filters = {} if conversation is None else {"conversation": conversation}
         return await session_page(ctx, limit=limit, after=after, filters=filters)
@@ -43,7 +47,7 @@ async def show(
         raise UsageError("--after lists sessions or messages.", hint="Leave out the option, or the ref.")
     parsed = await resolve_ref(ctx.space, ref)
     try:
-        lineage = await ctx.space.explain(parsed)
+        lineage = await ctx.space.explain(parsed, **times)
     except NotFoundError as error:
         raise not_found(parsed, ctx.space_name) from error
     return Result(data=lineage, lines=list(lineage_lines(lineage)))

@@ -129,7 +129,11 @@ def _document_row(version: "Document") -> list[str]:
 
 
 def _fact_row(fact: "Fact") -> list[str]:
-    return [f"v{fact.version}", when(fact.recorded_at), when(fact.replaced_at), str(fact.origin), one_line(fact.text)]
+    from bethink.model.status_words import status_mark  # noqa: PLC0415 - --help must not wait for it
+
+    mark = status_mark(fact)
+    text = f"{fact.text} ({mark})" if mark else fact.text
+    return [f"v{fact.version}", when(fact.recorded_at), when(fact.replaced_at), str(fact.origin), one_line(text)]
 
 
 def _diff_lines(text: str) -> list[OutputLine]:

@@ -107,8 +107,8 @@ class LearningSettings:
     """Model that verifies claims, as `KIND:NAME`; empty for the model that learns."""
     time_zone: str = "UTC"
     """Time zone of the dates shown to the model, such as Europe/Berlin."""
-    review_flags: str = "health,money,credential,child,doubtful"
-    """Comma-separated claim flags that require review. Also available: `third_party`, `confidential`."""
+    review_flags: str = "credential,doubtful"
+    """Claim flags that require review. Also: `health`, `money`, `child`, `third_party`, `confidential`."""
     review_documents: bool = False
     """Require approval for changes by a consolidation."""
     write_transcripts: bool = False

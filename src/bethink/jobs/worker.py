@@ -219,7 +219,22 @@ class Worker:
         return await audit(self._database, self._handlers, self.options, spaces=spaces)
 
     async def _batch(self, kind: JobKind, handler: Handler, tally: Tally, *, limit: int) -> int | None:
-        """Lease some jobs and run them. Return their number, or None if the kind is blocked."""
+        """Lease jobs and run them, up to a limit. Return their number, or None if the kind is blocked.
+
+        The sessions of a space are leased one after the other, in the order they were said.
+        """
+        total = 0
+        while total < limit and not self._stopped:
+            count = await self._round(kind, handler, tally, limit=limit - total)
+            if count is None:
+                return None
+            total += count
+            if not count or kind is not JobKind.EXTRACT:
+                break
+        return total
+
+    async def _round(self, kind: JobKind, handler: Handler, tally: Tally, *, limit: int) -> int | None:
+        """Lease some jobs at once and run them. Return their number, or None if the kind is blocked."""
         reason = await self._paused_reason(kind)
         if reason is not None:
             tally.anywhere.blocked = reason

@@ -12,6 +12,7 @@ from bethink.errors import NotFoundError
 from bethink.mcp.results import IndexEntry
 from bethink.mcp.texts import IndexLine, entry_of, fact_line, message_line
 from bethink.model.documents import Document, DocumentEntry
+from bethink.model.moments import moment
 from bethink.model.records import Origin
 from bethink.model.refs import Ref, RefKind
 from bethink.model.rules import NOTES
@@ -69,8 +70,14 @@ class ListPage:
     after: str
     limit: int
     as_of: str | None
+    known_at: str | None
     under: str = ""
     only: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+    @property
+    def until(self) -> datetime | None:
+        """The last moment at which a listed message was said; None for now."""
+        return min((moment(at) for at in (self.as_of, self.known_at) if at is not None), default=None)
 
 
 async def list_lines(space: Space, kind: str, page: ListPage) -> tuple[list[IndexLine], bool]:
@@ -91,7 +98,7 @@ async def note_sessions(space: Space) -> list[str]:
 
 
 async def _documents(space: Space, page: ListPage) -> tuple[list[IndexLine], bool]:
-    tree = await space.documents.list(as_of=page.as_of)
+    tree = await space.documents.list(as_of=page.as_of, known_at=page.known_at)
     below = page.under.rstrip("/")
     matches = [
         (document.path, document)
@@ -102,7 +109,9 @@ async def _documents(space: Space, page: ListPage) -> tuple[list[IndexLine], boo
 
 
 async def _facts(space: Space, page: ListPage) -> tuple[list[IndexLine], bool]:
-    facts = await space.facts.list(as_of=page.as_of, limit=page.limit, after=page.after, **page.only)
+    facts = await space.facts.list(
+        as_of=page.as_of, known_at=page.known_at, limit=page.limit, after=page.after, **page.only
+    )
     return list(map(fact_line, facts)), bool(facts.next)
 
 
@@ -116,7 +125,9 @@ async def _notes(space: Space, page: ListPage) -> tuple[list[IndexLine], bool]:
         after = int(number) if session_id == within and number.isdigit() else 0
         session = await space.sessions.get(session_id)
         remaining = page.limit + 1 - len(lines)
-        records = await session.messages(after=after, limit=remaining, origin=["assistant"], until=page.as_of)
+        records = await session.messages(
+            after=after, limit=remaining, origin=["assistant"], until=page.until, visible=True
+        )  # fmt: skip
         lines += [message_line(record, is_note=True) for record in records]
         if len(lines) > page.limit:
             break

@@ -40,6 +40,7 @@ from bethink.model.framing import add_frame, inert
 from bethink.model.moments import iso
 from bethink.model.operations.narrowing import FILTER_FIELDS, FilteredRequest
 from bethink.model.refs import Ref, RefKind
+from bethink.model.status_words import status_mark
 
 _BUDGET = 1_500
 _ASK_BUDGET = 4_000
@@ -50,7 +51,8 @@ _MAX_REFS = 20
 Ask = Annotated[str, Field(max_length=4_000, description="the question, in plain words")]
 Name = Annotated[str, Field(max_length=500, description="a ref kind:id:number from a result, or a document's path")]
 Budget = Annotated[int, Field(ge=50, le=_MAX_BUDGET, description="maximum number of tokens of the result")]
-AsOf = Annotated[str | None, Field(max_length=40, description="as known at this ISO 8601 day or time")]
+AsOf = Annotated[str | None, Field(max_length=40, description="ISO 8601 day or time: all said until then")]
+KnownAt = Annotated[str | None, Field(max_length=40, description="as memory knew it then")]
 Limit = Annotated[int, Field(ge=1, le=100)]
 Kinds = Annotated[list[RefKind] | None, Field(description="only these kinds")]
 Narrowing = Annotated[
@@ -84,6 +86,7 @@ class Reading:
         as_of: AsOf = None,
         kinds: Kinds = None,
         *,
+        known_at: KnownAt = None,
         only: Narrowing = ALL,
     ) -> MemoryIndex:
         """Search memory, best match first, one line each. Call this before you answer from memory.
@@ -94,7 +97,7 @@ class Reading:
         names = self._names()
         target = self._space() if len(names) == 1 else self._memory.group(*names)
         result = await target.recall(
-            question, limit=limit, budget=budget, as_of=as_of, kinds=ref_kinds, **parse_filter(only)
+            question, limit=limit, budget=budget, as_of=as_of, known_at=known_at, kinds=ref_kinds, **parse_filter(only)
         )
         has_notes = any(item.ref.kind is RefKind.MESSAGE and item.origin == "assistant" for item in result.items)
         sessions = await find.note_sessions(self._space()) if has_notes else ()
@@ -102,13 +105,19 @@ class Reading:
         return build_index(lines, budget=budget, missing=result.note)
 
     async def ask(
-        self, question: Ask, budget: Budget = _ASK_BUDGET, as_of: AsOf = None, *, only: Only = ALL
+        self,
+        question: Ask,
+        budget: Budget = _ASK_BUDGET,
+        as_of: AsOf = None,
+        *,
+        known_at: KnownAt = None,
+        only: Only = ALL,
     ) -> CitedAnswer:
         """Answer a question from memory, each sentence with its source refs. Refused if memory has no answer.
 
         This calls another model, so it costs more. Call recall to read the matches yourself.
         """
-        answer = await self._space().ask(question, budget=budget, as_of=as_of, **parse_filter(only))
+        answer = await self._space().ask(question, budget=budget, as_of=as_of, known_at=known_at, **parse_filter(only))
         lines = [f"- {inert(sentence.text)} ({', '.join(sentence.refs)})" for sentence in answer.sentences]
         return CitedAnswer(
             memory=add_frame("\n".join(lines), note=BODY_NOTE),
@@ -143,6 +152,7 @@ class Reading:
         after: Next = "",
         as_of: AsOf = None,
         *,
+        known_at: KnownAt = None,
         only: Only = ALL,
     ) -> MemoryIndex:
         """List memory, one line each: your notes, documents by path, and facts, which can be filtered."""
@@ -159,7 +169,12 @@ class Reading:
                 more = True
                 break
             page = find.ListPage(
-                after=after, limit=limit - len(lines), as_of=as_of, under=under, only=parse_filter(only)
+                after=after,
+                limit=limit - len(lines),
+                as_of=as_of,
+                known_at=known_at,
+                under=under,
+                only=parse_filter(only),
             )
             new_lines, more = await find.list_lines(self._space(), list_kind, page)
             lines += new_lines
@@ -181,14 +196,18 @@ class Reading:
         return build_index(lines, budget=_MAX_BUDGET // 2, cursor=lambda entry: entry.ref.id, more=len(entries) > limit)
 
     async def explain(
-        self, ref: Annotated[str, Field(max_length=500, description="a ref kind:id:number")]
+        self,
+        ref: Annotated[str, Field(max_length=500, description="a ref kind:id:number")],
+        as_of: AsOf = None,
+        known_at: KnownAt = None,
     ) -> Explanation:
         """Show the sources of a memory: messages, model and versions, derived data, and where it was shown."""
-        lineage = await self._space().explain(ref)
+        lineage = await self._space().explain(ref, as_of=as_of, known_at=known_at)
         sources = [str(quote_line(excerpt)) for excerpt in lineage.sources[:10]]
         quotes = [f"- exactly: {inert(quote.text, limit=LINE)}" for quote in lineage.quotes[:10] if not quote.context]
         maker, fact = lineage.created_by, lineage.fact
-        about = [] if fact is None else about_fact(fact)
+        mark = status_mark(lineage)
+        about = [*([f"status: {plain(mark)}"] if mark else []), *([] if fact is None else about_fact(fact))]
         return Explanation(
             ref=lineage.ref,
             origin=lineage.origin,
@@ -210,6 +229,7 @@ class Reading:
             context_log_count=len(lineage.context_log),
             use_count=0 if lineage.usage is None else lineage.usage.times,
             evidence=fact and fact.evidence,
+            status=fact and fact.status,
         )
 
     async def search(self, query: Ask) -> SearchHits:
@@ -259,7 +279,7 @@ class Reading:
             )
         session = await self._space().sessions.get(ref.id)
         after = max(0, ref.number - 1 - limit // 2)
-        return list(map(message_line, await session.messages(after=after, limit=limit)))
+        return list(map(message_line, await session.messages(after=after, limit=limit, visible=True)))
 
 
 def parse_filter(only: Mapping[str, Any]) -> dict[str, Any]:

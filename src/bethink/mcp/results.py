@@ -31,6 +31,7 @@ class IndexEntry:
     space: str | None = None
     replaced_by: Ref | None = None
     evidence: str | None = None
+    status: str | None = None
 
 
 @frozen
@@ -125,6 +126,7 @@ class Explanation:
     context_log_count: int
     use_count: int
     evidence: str | None = None
+    status: str | None = None
 
 
 @frozen

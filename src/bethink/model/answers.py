@@ -75,6 +75,7 @@ class Answer:
     """Name of the model that was called, if any."""
     usage: Usage | None = None
     as_of: datetime | None = None
+    known_at: datetime | None = None
     note: str | None = None
     """Unavailable part of the search, such as vectors."""
 

@@ -8,6 +8,8 @@ SPACE, SESSION, CONVERSATION = "space", "session", "conversation"
 THREAD, IDEMPOTENCY_KEY, DOCUMENT_KEY, PASSAGE = "thread", "idempotency_key", "document_key", "passage"
 SAID, WRITTEN = "said", "written"
 """Kinds of tombstones, in addition to the kinds of refs."""
+STATEMENT = "statement"
+"""Kind of the tombstones of what deleted facts said about messages that remain: it is not learned from them again."""
 REVIEW, SUMMARY, LABELS, FEEDBACK = "review", "summary", "labels", "feedback"
 OTHERS = (REVIEW, SUMMARY, LABELS, FEEDBACK)
 """Other items that may name a person: claims under review, conversation summaries, tags and metadata of sessions, and
@@ -55,8 +57,8 @@ class Tombstone:
 
     kind: str
     """`space`, `session`, `conversation`, `thread`, `idempotency_key`, `document_key`, `passage`, `review`, `summary`,
-    `labels`, `feedback`, or a kind of ref. Messages also have `said`, and versions of documents `written`, which
-    do not depend on their numbers or on clocks.
+    `labels`, `feedback`, `statement`, or a kind of ref. Messages also have `said`, and versions of documents
+    `written`, which do not depend on their numbers or on clocks.
     """
     key_id: str
     digest: str

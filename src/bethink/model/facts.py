@@ -1,7 +1,7 @@
 """Facts and session summaries, with their sources."""
 
 from dataclasses import field
-from datetime import UTC, datetime
+from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
@@ -18,13 +18,21 @@ _IMPORT = Origin("import")
 
 
 class FactStatus(OpenEnum):
-    """Whether a version of a fact is true now."""
+    """State of a version of a fact at the moment that was asked about, which is now by default."""
 
     CURRENT = "current"
+    UPCOMING = "upcoming"
+    """It begins later."""
+    DOUBTFUL = "doubtful"
+    """A fact that it depends on has changed since it was last said."""
     ENDED = "ended"
-    """It was true until a time that has passed, or it has expired. Memory still believes that."""
+    """It was true until a time that has passed, or it has expired."""
     REPLACED = "replaced"
-    """Memory no longer believes it: another version or another fact took its place, or none did."""
+    """It was true until another fact took its place, or it is an older version."""
+    CORRECTED = "corrected"
+    """It was never true: another fact or a person corrected it."""
+    PENDING = "pending"
+    """A person reported it as wrong, and it waits for review."""
 
 
 class Evidence(StrEnum):
@@ -62,8 +70,10 @@ class SourceMessage:
 class Fact:
     """A statement, with the session it was learned from.
 
-    `valid_from` and `valid_to` say when it is true, `recorded_at` and `replaced_at` when memory accepted it. A `slot`
-    is an attribute with one value at a time, such as a home town: another value replaces this fact. An event happened
+    It is true from `valid_from`, by default from when it was said (`created_at`), until `valid_to`. `recorded_at` is
+    when memory learned this version. `status` says whether it is true at the moment that was asked about,
+    `replaced_by` which fact replaced or corrected it, and `doubted_by` which change put it in doubt. A `slot` is an
+    attribute with one value at a time, such as a home town: another value replaces this fact. An event happened
     between `event_from` and `event_to` and stays true. `speaker` is the person who said it, `scope` limits where a
     preference applies, and `flags` mark sensitive facts, such as `confidential`. From `expires_at` on, the fact is not
     recalled. `pinned_at` is set while it is pinned. `metadata` is JSON; filters compare its strings, numbers, booleans
@@ -94,6 +104,8 @@ class Fact:
     recorded_at: Moment | None = field(default=None, compare=False)
     replaced_at: Moment | None = field(default=None, compare=False)
     replaced_by: str | None = field(default=None, compare=False)
+    status: FactStatus = field(default=FactStatus.CURRENT, compare=False)
+    doubted_by: str | None = field(default=None, compare=False)
     version: int = field(default=1, compare=False)
     created_by: "Maker | None" = field(default=None, compare=False)
 
@@ -113,14 +125,6 @@ class Fact:
     def ref(self) -> Ref:
         """The permanent name of this version: `fact:ID:VERSION`."""
         return Ref(RefKind.FACT, self.id, self.version)
-
-    @property
-    def status(self) -> FactStatus:
-        """`current`, `ended` if its `valid_to` or `expires_at` has passed, or `replaced` by another version or fact."""
-        if self.replaced_at is not None:
-            return FactStatus.REPLACED
-        ends = [end for end in (self.valid_to, self.expires_at) if end is not None]
-        return FactStatus.ENDED if ends and min(ends) <= datetime.now(UTC) else FactStatus.CURRENT
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: object, handler: Any) -> dict[str, Any]:

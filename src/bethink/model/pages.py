@@ -62,6 +62,9 @@ class FactEntry:
     replaced_by: Ref | None = None
     """The next version or fact that replaced it. None without one, or if the replacement was deleted."""
     replaced_by_text: str | None = None
+    doubted_by: Ref | None = None
+    """The change that made it doubtful."""
+    doubted_by_text: str | None = None
 
 
 @frozen

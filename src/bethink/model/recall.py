@@ -8,7 +8,7 @@ from typing import overload
 
 from bethink.base.frozen import frozen, short_repr
 from bethink.model.enums import OpenEnum
-from bethink.model.facts import Fact, Maker, Quote, SourceMessage
+from bethink.model.facts import Fact, FactStatus, Maker, Quote, SourceMessage
 from bethink.model.jobs import Job
 from bethink.model.plural import plural
 from bethink.model.records import Origin, SessionInfo
@@ -88,8 +88,11 @@ class Match:
 
     `certainty` says how likely it is that this match answers the question, and `probability` is the calibrated number:
     of the matches with 0.8, about 8 in 10 are right on public conversations. `replaced_by` names the fact that replaced
-    a statement in it. `confidential` marks a fact that a person asked to keep confidential,
-    and every message and session summary that states one. `section` is the heading above it in a context block.
+    a statement in it. `status` is that of the fact, or of what a message states; `because_of` is the memory that
+    replaced or corrected it or made it doubtful, and `because_text` its text. `confidential` marks what an answer from
+    several spaces leaves out: a fact that a person asked to keep confidential or that is about health, money, a child
+    or a third party, and every message and session summary that states one. `section` is the heading above it in a
+    context block.
     """
 
     ref: Ref
@@ -112,6 +115,9 @@ class Match:
     space: str = ""
     """Set by a search of several spaces."""
     replaced_by: Ref | None = None
+    status: FactStatus | None = None
+    because_of: Ref | None = None
+    because_text: str | None = None
     confidential: bool = False
     section: str = ""
 
@@ -133,6 +139,7 @@ class RecallResult(Sequence[Match]):
     tokens: int = 0
     budget: int | None = None
     as_of: datetime | None = None
+    known_at: datetime | None = None
     note: str | None = None
     candidates: tuple[Candidate, ...] = field(default=(), repr=False)
 
@@ -293,9 +300,11 @@ class LineageWalk:
 class Lineage:
     """Sources, history and uses of a memory. `text` is None if it was deleted.
 
-    `source_refs` and `derived` are the memories one step before and after it. For a fact, `fact` is the requested
+    `source_refs` and `derived` are the memories one step before and after it. `because_of` is the memory that replaced
+    or corrected it or made it doubtful, and `because_text` its text. For a fact, `fact` is the requested
     version with its evidence, and `quotes` are the exact words it is based on. `metadata` is that of a message; for a
-    passage of a file it contains the file and the position.
+    passage of a file it contains the file and the position. `hidden_by` is the message in which a person asked to
+    forget it, or some of its words, and `hidden_at` when that was said.
     """
 
     ref: Ref
@@ -311,6 +320,10 @@ class Lineage:
     derived: tuple[Ref, ...] = ()
     versions: tuple[Version, ...] = ()
     replaced_by: Ref | None = None
+    because_of: Ref | None = None
+    because_text: str | None = None
+    hidden_by: Ref | None = None
+    hidden_at: datetime | None = None
     context_log: tuple[ContextEntry, ...] = ()
     usage: Use | None = None
     fact: Fact | None = None

@@ -5,6 +5,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from bethink.base.frozen import frozen
+from bethink.model.decisions import SettledClaim
 from bethink.model.facts import Fact
 from bethink.model.jobs import Usage
 from bethink.model.reviews import ClaimedFact
@@ -27,11 +28,27 @@ class ChangedFact:
 
 
 @frozen
+class RelearningCounts:
+    """Numbers of facts that an applied relearning changed.
+
+    `restated` facts got other messages or links to facts, `replaced` and `removed` ones have an end in history, and
+    `skipped` claims were not stored, because the facts say otherwise since the proposal.
+    """
+
+    added: int = 0
+    replaced: int = 0
+    removed: int = 0
+    restated: int = 0
+    skipped: int = 0
+
+
+@frozen
 class Relearning:
     """Changes from learning everything again. `same` counts the facts that would not change.
 
-    Facts that a person stated or corrected never change. `usage` is the cost. An applied or undone relearning has
-    only counts, without texts.
+    Facts that a person stated or corrected never change: `settled` lists the claims about their words, with the
+    decision. `usage` is the cost, and `applied` what changed in the end. An applied or undone relearning has only
+    counts, without texts.
     """
 
     id: str
@@ -44,6 +61,8 @@ class Relearning:
     new: tuple[ClaimedFact, ...] = ()
     removed: tuple[Fact, ...] = ()
     changed: tuple[ChangedFact, ...] = ()
+    settled: tuple[SettledClaim, ...] = ()
     pending: int = 0
     rejected: int = 0
     applied_at: datetime | None = field(default=None, compare=False)
+    applied: RelearningCounts | None = None

@@ -11,6 +11,8 @@ MAX_STATEMENT_LENGTH = 1_000
 """Maximum number of characters of a statement under review."""
 REPORTED_WRONG = "reported_wrong"
 """Review reason of an accepted fact that a person reported as wrong."""
+FORGET_REQUEST = "forget_request"
+"""Review reason of a spoken request to forget. Approval deletes what it names for good, rejection shows it again."""
 
 
 class ReviewStatus(StrEnum):
@@ -31,19 +33,29 @@ class ClaimChange(StrEnum):
     SAME = "same"
     """It repeats an existing fact."""
     REPLACES = "replaces"
-    """It replaces existing facts."""
+    """It replaces existing facts: these were true until then."""
+    CORRECTS = "corrects"
+    """It corrects existing facts: these were never true."""
     ENDS = "ends"
     """It ends existing facts without replacing them."""
+    FORGET = "forget"
+    """A person asks to forget existing facts. It is stored as a request, never as a fact."""
 
 
 @frozen
 class ClaimedFact:
-    """A claimed fact, with its quotes and its effect on the facts listed by id."""
+    """A claimed fact, with its quotes and its effect on the facts listed by id.
+
+    `later_ids` are facts that were said later and already replace, correct or end this one, and `rests_on` are the
+    facts that it depends on.
+    """
 
     fact: Fact
     quotes: tuple[Quote, ...]
     change: ClaimChange = ClaimChange.NEW
     existing_ids: tuple[str, ...] = ()
+    later_ids: tuple[str, ...] = ()
+    rests_on: tuple[str, ...] = ()
 
 
 @frozen

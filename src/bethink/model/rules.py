@@ -17,6 +17,9 @@ QUIET_CHECK = timedelta(hours=1)
 CONFIDENTIAL = "confidential"
 """Flag of a fact that a person asked to keep confidential."""
 
+PRIVATE_FLAGS = ("health", "money", "child", "third_party", CONFIDENTIAL)
+"""Flags of facts that stay in their own space: an answer from several spaces never has them."""
+
 CLAIM_FLAGS = ("health", "money", "credential", "child", "third_party", CONFIDENTIAL, "doubtful")
 """Flags with which a model can mark a claim for review."""
 
@@ -71,6 +74,11 @@ def is_directive(kind: Kind) -> bool:
 def is_confidential(fact: Fact) -> bool:
     """Return whether a person asked to keep a fact confidential."""
     return CONFIDENTIAL in fact.flags
+
+
+def is_private(fact: Fact) -> bool:
+    """Return whether a fact stays in its own space when several are searched."""
+    return any(flag in PRIVATE_FLAGS for flag in fact.flags)
 
 
 def valid_since(fact: Fact) -> datetime:

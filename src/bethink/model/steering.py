@@ -6,7 +6,8 @@ from typing import Annotated
 
 from bethink.base.frozen import frozen
 from bethink.errors import InvalidFieldError
-from bethink.model.checks import Between, Cleaned, Length, Printable, tuple_from
+from bethink.model.checks import Between, Cleaned, Length, Printable, any_of, tuple_from
+from bethink.model.forgetting import ForgetPolicy
 from bethink.model.kinds import FactKind, Kind, OwnKind, kind_of
 from bethink.model.rules import CLAIM_FLAGS
 
@@ -39,8 +40,11 @@ class LearningRules:
     """Days until facts of a kind expire, counted from the last message that states them. Events never expire."""
     review_flags: tuple[_SHORT, ...] | None = None
     """Claim flags that require review, such as `health`. None uses the settings."""
+    forget_requests: ForgetPolicy = ForgetPolicy.ASK
+    """What happens when a person says that something should be forgotten: `ask`, `delete` or `ignore`."""
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "forget_requests", any_of("forget_requests", (self.forget_requests,), ForgetPolicy)[0])
         for name in self.kinds:
             OwnKind(name)
         kinds = tuple(dict.fromkeys(map(kind_of, tuple_from("review_kinds", self.review_kinds))))

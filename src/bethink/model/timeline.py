@@ -4,6 +4,7 @@ from datetime import datetime
 
 from bethink.base.frozen import frozen
 from bethink.model.enums import OpenEnum
+from bethink.model.facts import FactStatus
 
 
 class TimelineKind(OpenEnum):
@@ -40,3 +41,5 @@ class TimelineEntry:
     who: str = ""
     session_id: str | None = None
     count: int | None = None
+    status: FactStatus | None = None
+    """Status of a fact at the time of the request."""

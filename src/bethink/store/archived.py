@@ -45,8 +45,12 @@ _CORE = (
     ArchivedTable(name="answers"),
     ArchivedTable(name="session_summaries", later="generated_at"),
     ArchivedTable(name="facts"),
+    ArchivedTable(name="fact_statements"),
+    ArchivedTable(name="fact_links"),
     ArchivedTable(name="fact_sources"),
     ArchivedTable(name="fact_quotes"),
+    ArchivedTable(name="message_marks"),
+    ArchivedTable(name="forget_requests", later="decided_at"),
     ArchivedTable(name="feedback"),
     ArchivedTable(name="reviews", later="decided_at"),
     ArchivedTable(name="review_sources"),
@@ -77,6 +81,12 @@ _CORE = (
 
 _LOCAL_COLUMNS = {("messages", "seal"), ("sessions", "sealed_from")}
 """Columns that are meaningless in another space, because seals depend on its key."""
+_DERIVED_COLUMNS = {
+    "facts": frozenset(
+        {"created_at", "valid_from", "valid_to", "ended_by", "ended_as", "doubted_by", "doubted_at"}
+    ),
+}  # fmt: skip
+"""Columns that follow from other rows. They are computed again after rows were added or merged."""
 _TABLE = re.compile(r"(?ms)^CREATE (?:VIRTUAL )?TABLE (?P<name>\w+)(?: USING \w+)? \(\n(?P<body>.*?)^\)")
 _COLUMN = re.compile(r"^    (?P<name>[a-z_]+) (?P<type>TEXT|INTEGER|BLOB)\b(?P<rest>.*?),?$", re.MULTILINE)
 _KEY = re.compile(r"^    PRIMARY KEY \((?P<names>[^)]+)\)", re.MULTILINE)
@@ -109,6 +119,12 @@ class Table:
     def key_of(self, row: Row) -> Values:
         """Return the values that identify a row."""
         return tuple(row[name] for name in self.key)
+
+
+def is_same(table: Table, row: Row, other: Row) -> bool:
+    """Return whether two rows differ at most in columns that follow from other rows, or that one of them lacks."""
+    derived = _DERIVED_COLUMNS.get(table.name, frozenset())
+    return all(row.get(name, other[name]) == other[name] for name in table.names if name not in derived)
 
 
 @cache
@@ -243,7 +259,7 @@ def _entry(table: str, row: Row) -> Entry | None:
         return Entry(RefKind.MESSAGE, row["session_id"], row["number"], row["said_at"], words)
     if table == "facts":
         words = terms.fact_words(row["content"], row["kind"], row["slot"])
-        return Entry(RefKind.FACT, row["id"], row["version"], row["recorded_at"], words)
+        return Entry(RefKind.FACT, row["id"], row["version"], row["created_at"], words)
     if table == "session_summaries":
         words = terms.words_of(f"{row['summary']}\n{row['raw_memory']}")
         return Entry(RefKind.SESSION_SUMMARY, row["session_id"], 0, row["generated_at"], words)

@@ -7,14 +7,14 @@ that both databases choose the same.
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
 
 from bethink.base.frozen import frozen
 from bethink.base.language import parts_of, question_languages, search_forms
 from bethink.model.filters import Filter
 from bethink.model.refs import RefKind
+from bethink.model.views import NOW, TimeView
 from bethink.store import term_counts, terms
-from bethink.store.db import NO_LIMIT, Row, Tx, until
+from bethink.store.db import Row, Tx
 from bethink.store.sql import Dialect
 from bethink.store.terms import KINDS, SpaceIndex
 
@@ -77,7 +77,7 @@ def candidates(
     *,
     space: str,
     stems: Mapping[str, float],
-    as_of: datetime | None,
+    view: TimeView,
     kinds: Iterable[RefKind],
     only: Filter | None = None,
     bounds: Bounds = BOUNDS,
@@ -91,7 +91,7 @@ def candidates(
     if row is None:
         return None
     codes = [KINDS.index(kind) for kind in kinds]
-    search = _Search(tx, row=row, stems=stems, at=until(as_of), kinds=codes, only=only, bounds=bounds)
+    search = _Search(tx, row=row, stems=stems, at=view.said_until, kinds=codes, only=only, bounds=bounds)
     search.read_rare()
     search.read_frequent()
     search.read_newest()
@@ -115,7 +115,7 @@ def rare_postings(tx: Tx, *, space: str, stems: Sequence[str]) -> dict[str, list
     if row is None:
         return {}
     equal = dict.fromkeys(stems, 1.0)
-    search = _Search(tx, row=row, stems=equal, at=NO_LIMIT, kinds=range(len(KINDS)), only=None, bounds=BOUNDS)
+    search = _Search(tx, row=row, stems=equal, at=NOW.said_until, kinds=range(len(KINDS)), only=None, bounds=BOUNDS)
     return search.rare()
 
 
@@ -148,7 +148,7 @@ class _Search:
             for position, digest in enumerate(self.digests)
             if (max_count := frequent.max_count(digest)) is not None
         }
-        self._parameters = {"at": at, "kinds": list(kinds), "always": int(at == NO_LIMIT)}
+        self._parameters = {"at": at, "kinds": list(kinds), "always": int(at == NOW.said_until)}
         self._counts = [self._max_counts.get(position, 0) for position in range(len(stems))]
         self._weights: dict[int, int] = {}
         self._read_terms: set[int] = set()
@@ -284,7 +284,7 @@ def search_rows(
     space: str,
     question: str,
     kind: RefKind,
-    as_of: datetime | None,
+    view: TimeView,
     only: Filter | None = None,
 ) -> list[Row]:
     """Return the rows of a query that share terms with a question and fit a filter, the best match first."""
@@ -293,10 +293,14 @@ def search_rows(
     families = [search_forms(part, spoken) for part in dict.fromkeys(parts)]
     stems = list(dict.fromkeys(form for forms in families for form in forms))
     equal = dict.fromkeys(stems, 1.0)
-    chosen = candidates(tx, space=space, stems=equal, as_of=as_of, kinds=[kind], only=only)
+    chosen = candidates(tx, space=space, stems=equal, view=view, kinds=[kind], only=only)
     if chosen is None or not chosen.docs:
         return []
-    rows = tx.all(query, space=space, docs=chosen.docs, at=until(as_of))
+    bounds: dict[str, object] = {
+        "said": view.said_until, "known": view.known_until, "written": view.written_until,
+        "now": tx.now if view.is_now else None,
+    }  # fmt: skip
+    rows = tx.all(query, space=space, docs=chosen.docs, **bounds)
     positions = {stem: position for position, stem in enumerate(stems)}
     word_positions = [[positions[form] for form in forms] for forms in families]
     scores = {row["doc"]: _score(chosen.hits(row), word_positions, chosen.rarity) for row in rows}

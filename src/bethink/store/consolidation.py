@@ -12,7 +12,7 @@ from bethink.model.moments import Micros, from_micros, from_micros_or_none, late
 from bethink.model.pages import cursor_of, read_cursor
 from bethink.model.paging import Page, page_of
 from bethink.model.text import canonical_json
-from bethink.store import documents, jobs
+from bethink.store import documents, hidden, jobs
 from bethink.store.db import NO_LIMIT, Row, Tx
 from bethink.store.learning import memory_of
 
@@ -164,11 +164,15 @@ def _change_sets(tx: Tx, space: str, rows: Sequence[Row]) -> list[ChangeSet]:
     versions = [(entry["written"][0], entry["written"][1]) for changes in changes_by_run.values() for entry in changes
               if entry.get("written")]  # fmt: skip
     texts = documents.texts(tx, space=space, versions=versions)
+    words = hidden.of_space(tx, space=space) if rows else hidden.HiddenWords()
 
     def change(tree: Mapping[str, Any]) -> DocumentChange:
         parsed = DocumentChange.from_json(tree)
         text = texts.get(tuple(tree.get("written") or ()))  # pyright: ignore[reportArgumentType] - an empty tuple matches nothing
-        return parsed if text is None else replace(parsed, draft=text[0], sources=text[1])
+        if text is not None:
+            return replace(parsed, draft=text[0], sources=text[1])
+        draft = parsed.draft  # of proposed changes, which have their text
+        return parsed if draft is None else replace(parsed, draft=replace(draft, body=words.visible(draft.body)))
 
     return [
         ChangeSet(

@@ -8,7 +8,8 @@ from bethink.model.documents import Document, DocumentEntry, DocumentSource, Sou
 from bethink.model.pages import OutlineEntry, cursor_of, read_cursor
 from bethink.model.paging import Page
 from bethink.store.db import NO_LIMIT, Tx
-from bethink.store.documents import documents_of, entry_of
+from bethink.store.documents import documents_of, entry_of, visible_body
+from bethink.store.hidden import HiddenWords
 
 
 def outline(
@@ -20,7 +21,7 @@ def outline(
         "outline_documents",
         space=space, parent=parent or "", at=as_of, after="" if key is None else key[0], limit=limit + 1,
     )  # fmt: skip
-    items = tuple(OutlineEntry(document=entry_of(row), children=row["children"]) for row in rows[:limit])
+    items = tuple(OutlineEntry(document=entry_of(row, as_of=as_of), children=row["children"]) for row in rows[:limit])
     following = cursor_of(items[-1].document.slug) if len(rows) > limit else ""
     return Page(items=items, next=following)
 
@@ -41,10 +42,12 @@ def some_versions(tx: Tx, *, space: str, document_id: str, versions: Collection[
     return {item.version: item for item in documents_of(tx, space, rows)}
 
 
-def bodies(tx: Tx, *, space: str, document_id: str, before: int, limit: int) -> list[Body]:
-    """Return the texts of the versions of a document before one, the newest first."""
+def bodies(
+    tx: Tx, *, space: str, document_id: str, before: int, limit: int, words: HiddenWords
+) -> list[Body]:  # fmt: skip
+    """Return the texts of the versions of a document before one without hidden words, the newest first."""
     rows = tx.all("document_bodies", space=space, id=document_id, before=before, limit=limit)
-    return [Body(row["version"], None if row["redacted"] else row["body"]) for row in rows]
+    return [Body(row["version"], None if row["redacted"] else visible_body(row, words)) for row in rows]
 
 
 def blame(tx: Tx, *, space: str, document_id: str, versions: Collection[int]) -> tuple[BlamedVersion, ...]:

@@ -21,9 +21,11 @@ from bethink.model.moments import from_micros, from_micros_or_none, to_micros
 from bethink.model.records import Origin
 from bethink.model.refs import Ref, RefKind
 from bethink.model.text import canonical_json
-from bethink.store import changes, jobs, terms
+from bethink.model.views import NOW, TimeView
+from bethink.store import changes, hidden, jobs, terms
 from bethink.store.candidates import search_rows
 from bethink.store.db import Row, Tx, checked_limit, until
+from bethink.store.hidden import HiddenWords
 
 _TOP = ""
 _REDACTED = "[redacted]"
@@ -131,30 +133,30 @@ def last_version(tx: Tx, *, space: str, document_id: str) -> LastVersion | None:
 def find(tx: Tx, *, space: str, document_id: str, as_of: datetime | None = None) -> Document | None:
     """Return a document as it is now, or was at a time."""
     row = tx.first("find_document", space=space, id=document_id, at=until(as_of))
-    return None if row is None else documents_of(tx, space, [row])[0]
+    return None if row is None else documents_of(tx, space, [row], as_of=as_of)[0]
 
 
 def find_in(tx: Tx, *, space: str, parent: str | None, slug: str, as_of: datetime | None = None) -> Document | None:
     """Return the document with a slug below a parent."""
     row = tx.first("find_document_in", space=space, parent=parent or _TOP, slug=slug, at=until(as_of))
-    return None if row is None else documents_of(tx, space, [row])[0]
+    return None if row is None else documents_of(tx, space, [row], as_of=as_of)[0]
 
 
 def children(tx: Tx, *, space: str, parent: str | None, as_of: datetime | None = None) -> list[Document]:
     """Return the children of a document, or the documents at the top, by name."""
     rows = tx.all("list_children", space=space, parent=parent or _TOP, at=until(as_of))
-    return documents_of(tx, space, rows)
+    return documents_of(tx, space, rows, as_of=as_of)
 
 
 def list_all(tx: Tx, *, space: str, as_of: datetime | None = None) -> list[Document]:
     """Return every document of a space, as it was at a time."""
-    return documents_of(tx, space, tx.all("list_documents", space=space, at=until(as_of)))
+    return documents_of(tx, space, tx.all("list_documents", space=space, at=until(as_of)), as_of=as_of)
 
 
 def entries(tx: Tx, *, space: str, as_of: datetime | None = None) -> list[DocumentEntry]:
     """Return every document of a space, as it was at a time, without its text."""
     rows = tx.all("list_document_entries", space=space, at=until(as_of))
-    return [entry_of(row) for row in rows]
+    return [entry_of(row, as_of=as_of) for row in rows]
 
 
 def versions(tx: Tx, *, space: str, document_id: str) -> list[Document]:
@@ -218,10 +220,15 @@ def texts(
             links.setdefault((row["id"], row["version"]), []).append(row["target_id"])
     sources_by_key = sources_of(tx, space=space, versions=keys)
     drafts: dict[tuple[str, int], tuple[DocumentDraft, tuple[DocumentSource, ...]]] = {}
-    for row in tx.all("documents_of_versions", **parameters):
+    rows = tx.all("documents_of_versions", **parameters)
+    words = hidden_words(tx, rows, space=space)
+    for row in rows:
         key = (row["id"], row["version"])
-        fields = {name: row[name] for name in ("slug", "title", "description", "body")}
-        drafts[key] = DocumentDraft(**fields, links=tuple(links.get(key, ()))), tuple(sources_by_key.get(key, ()))
+        draft = DocumentDraft(
+            slug=row["slug"], title=row["title"], description=row["description"], body=visible_body(row, words),
+            links=tuple(links.get(key, ())),
+        )  # fmt: skip
+        drafts[key] = draft, tuple(sources_by_key.get(key, ()))
     return drafts
 
 
@@ -239,39 +246,54 @@ def redact(tx: Tx, *, space: str, document_id: str, version: int, current: bool 
     return redacted
 
 
-def search(tx: Tx, *, space: str, question: str, limit: int, as_of: datetime | None = None) -> list[Document]:
+def search(tx: Tx, *, space: str, question: str, limit: int, view: TimeView = NOW) -> list[Document]:
     """Return documents that share words with a question, the best match first."""
     if not checked_limit(limit):
         return []
-    rows = search_rows(tx, "search_documents", space=space, question=question, kind=RefKind.DOCUMENT, as_of=as_of)
-    return documents_of(tx, space, rows[:limit])
+    rows = search_rows(tx, "search_documents", space=space, question=question, kind=RefKind.DOCUMENT, view=view)
+    return documents_of(tx, space, rows[:limit], as_of=view.written_by)
 
 
-def documents_of(tx: Tx, space: str, rows: Sequence[Row]) -> list[Document]:
-    """Read documents from their rows, with one query for all their references."""
+def documents_of(
+    tx: Tx, space: str, rows: Sequence[Row], *, as_of: datetime | None = None
+) -> list[Document]:  # fmt: skip
+    """Read documents from their rows, without lines that a person asked to forget, as they were at a time."""
     if not rows:
         return []
     references: dict[tuple[str, int], list[Row]] = {}
     ids, numbers = [row["id"] for row in rows], [row["version"] for row in rows]
     for reference in tx.all("references_of_versions", space=space, ids=ids, numbers=numbers):
         references.setdefault((reference["id"], reference["version"]), []).append(reference)
-    return [_document(row, references.get((row["id"], row["version"]), ())) for row in rows]
+    words = hidden_words(tx, rows, space=space)
+    return [_document(row, references.get((row["id"], row["version"]), ()), words, as_of) for row in rows]
 
 
-def entry_of(row: Row) -> DocumentEntry:
-    """Read a version of a document from its row, without its text."""
-    return DocumentEntry(**_entry_fields(row))
+def entry_of(row: Row, *, as_of: datetime | None = None) -> DocumentEntry:
+    """Read a version of a document from its row, without its text, as it was at a time."""
+    return DocumentEntry(**_entry_fields(row, as_of))
 
 
-def _document(row: Row, references: Sequence[Row]) -> Document:
+def hidden_words(tx: Tx, rows: Iterable[Row], *, space: str) -> HiddenWords:
+    """Return the hidden words of a space, as far as these versions can have any: what a person wrote stays."""
+    is_derived = any(row["author_kind"] != "user" for row in rows)
+    return hidden.of_space(tx, space=space) if is_derived else HiddenWords()
+
+
+def visible_body(row: Row, words: HiddenWords) -> str:
+    """Return the text of a version without lines that a person asked to forget. What a person wrote stays."""
+    return row["body"] if row["author_kind"] == "user" else words.visible(row["body"], written_at=row["valid_from"])
+
+
+def _document(row: Row, references: Sequence[Row], words: HiddenWords, as_of: datetime | None) -> Document:
     def targets(kind: ReferenceKind) -> tuple[str, ...]:
         return tuple(reference["target_id"] for reference in references if reference["kind"] == kind)
 
     links, mentions = targets(ReferenceKind.LINK), targets(ReferenceKind.BODY)
-    return Document(**_entry_fields(row), body=row["body"], links=links, mentions=mentions)
+    return Document(**_entry_fields(row, as_of), body=visible_body(row, words), links=links, mentions=mentions)
 
 
-def _entry_fields(row: Row) -> dict[str, Any]:
+def _entry_fields(row: Row, as_of: datetime | None) -> dict[str, Any]:
+    ends = from_micros_or_none(row["valid_to"])
     return {
         "id": row["id"],
         "version": row["version"],
@@ -280,7 +302,7 @@ def _entry_fields(row: Row) -> dict[str, Any]:
         "description": row["description"],
         "parent": row["parent_id"] or None,
         "valid_from": from_micros(row["valid_from"]),
-        "valid_to": from_micros_or_none(row["valid_to"]),
+        "valid_to": None if ends is not None and as_of is not None and ends > as_of else ends,
         "created_at": from_micros(row["created_at"]),
         "author": Author(
             kind=row["author_kind"], id=row["author_id"], reason=row["reason"], token=row["token"], run=row["run"]

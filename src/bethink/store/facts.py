@@ -9,18 +9,22 @@ from typing import NamedTuple
 
 from bethink.errors import VersionConflictError
 from bethink.model.changes import ChangeKind
-from bethink.model.facts import Evidence, Fact, Maker, Quote, SourceMessage
+from bethink.model.facts import Evidence, Fact, FactStatus, Maker, Quote, SourceMessage
 from bethink.model.filters import Filter
+from bethink.model.ids import new_id
 from bethink.model.jobs import JobKind
 from bethink.model.kinds import kind_of
-from bethink.model.moments import from_micros, from_micros_or_none, to_micros
+from bethink.model.moments import Micros, from_micros, from_micros_or_none, to_micros
 from bethink.model.records import Origin
 from bethink.model.refs import Ref, RefKind
+from bethink.model.reviews import ClaimChange
 from bethink.model.text import canonical_json
+from bethink.model.views import NOW, TimeView
 from bethink.model.words import gist
-from bethink.store import changes, jobs, terms
+from bethink.store import changes, jobs, statements, terms, views
 from bethink.store.candidates import search_rows
-from bethink.store.db import NO_LIMIT, Row, Tx, checked_limit, until
+from bethink.store.db import Row, Tx, checked_limit
+from bethink.store.statements import SAVED, LinkKind, StatementOrigin
 
 _QUOTED = re.compile(r'"([^"]*)"')
 
@@ -36,11 +40,13 @@ def put(
     jobs.ensure_space(tx, space=space)
     lock(tx, space=space)
     existing = find(tx, space=space, fact_id=fact.id)
+    if existing is not None:
+        fact = _with_existing_times(tx, fact, existing, space=space)
     current = None if existing is None else existing.version
     if expected is not None and (current or 0) != expected:
         now = "does not exist" if current is None else f"has version {current}"
         raise VersionConflictError(f"Fact {fact.id} {now}, expected version {expected}.", current=current)
-    if existing is not None and existing == replace(fact, created_at=fact.created_at or existing.created_at):
+    if existing is not None and existing == fact:
         return
     last = tx.first("last_fact_version", space=space, id=fact.id)
     version = 1 if last is None or last["version"] is None else last["version"] + 1
@@ -48,8 +54,46 @@ def put(
         retire(tx, space=space, fact_id=fact.id, successor_id=fact.id)
     pinned = replace(fact, pinned_at=pinned_at if existing is None else existing.pinned_at)
     _insert(tx, space=space, fact=pinned, version=version, effect=None, token=None)
+    _state(tx, fact, existing, space=space, version=version)
     kind = ChangeKind.FACT_ADDED if existing is None else ChangeKind.FACT_CORRECTED
     changes.record(tx, space=space, kind=kind, ref=Ref(RefKind.FACT, fact.id, version))
+
+
+def _state(tx: Tx, fact: Fact, existing: Fact | None, *, space: str, version: int) -> None:
+    """Store when a saved fact is true. A new text alone says nothing about that, but puts dependent facts in doubt."""
+    if existing is None or _times(existing) != _times(fact):
+        statements.drop(tx, space=space, fact_id=fact.id)
+        origin = StatementOrigin(fact.created_at or tx.now)
+        support = f"{SAVED}{version}"
+        statements.add(tx, fact, origin, space=space, support=support, change=ClaimChange.NEW)
+    if existing is not None and existing.text != fact.text:
+        statements.decide(
+            tx, space=space, target_id=fact.id, kind=LinkKind.REWORDS, support=f"version:{version}"
+        )  # fmt: skip
+    affected = views.neighbors(tx, space=space, fact_ids=[fact.id])
+    views.refresh(tx, space=space, fact_ids=affected, new=[fact.id] if existing is None else ())
+
+
+def _with_existing_times(tx: Tx, fact: Fact, existing: Fact, *, space: str) -> Fact:
+    """Return a fact with the times of its current version, if it is stated as before.
+
+    Without a time, the same text is not stated again as long as it is true; after that, it is true again.
+    """
+    if fact.created_at is None and fact.text == existing.text and views.is_lasting(existing.status):
+        fact = replace(fact, created_at=existing.created_at)
+    stated = (fact.created_at, fact.valid_from, fact.valid_to, fact.subject, fact.slot)
+    same = any(
+        stated == (from_micros(entry.said_at), from_micros_or_none(entry.begins_at), from_micros_or_none(entry.ends_at),
+                   entry.subject, entry.slot)
+        for entry in statements.of_facts(tx, space=space, fact_ids=[fact.id]) if entry.dropped_at is None
+    )  # fmt: skip
+    return replace(
+        fact, created_at=existing.created_at, valid_from=existing.valid_from, valid_to=existing.valid_to
+    ) if same else fact  # fmt: skip
+
+
+def _times(fact: Fact) -> tuple[object, ...]:
+    return fact.created_at, fact.valid_from, fact.valid_to, fact.subject, fact.slot
 
 
 class Support(NamedTuple):
@@ -61,7 +105,10 @@ class Support(NamedTuple):
 
 
 def learn(tx: Tx, *, space: str, fact: Fact, token: int, support: Support) -> None:
-    """Store a learned fact with its quotes. The effect key of its support ensures that it is stored once."""
+    """Store a learned fact with its quotes. The effect key of its support ensures that it is stored once.
+
+    When it is true is stored by `store.statements` and `store.views`.
+    """
     _insert(tx, space=space, fact=fact, version=1, effect=support.effect, token=token)
     add_support(tx, space=space, fact_id=fact.id, support=support)
     ref = Ref(RefKind.FACT, fact.id, 1)
@@ -100,6 +147,9 @@ def drop_broken_supports(tx: Tx, *, space: str, fact_ids: Collection[str]) -> No
     """Delete the occurrences of these facts that have lost a quote."""
     if fact_ids:
         tx.run("delete_broken_supports", space=space, ids=sorted(fact_ids))
+        affected = views.neighbors(tx, space=space, fact_ids=fact_ids)
+        statements.delete_unquoted(tx, space=space, fact_ids=fact_ids)
+        views.refresh(tx, space=space, fact_ids=affected)
 
 
 def quotes_of(tx: Tx, *, space: str, fact_id: str) -> list[Quote]:
@@ -116,6 +166,11 @@ def _quote_of(row: Row) -> Quote:
 def mark_stated(tx: Tx, *, space: str, fact_id: str) -> None:
     """Record that a person approved a fact."""
     tx.run("mark_fact_stated", space=space, id=fact_id)
+
+
+def mark_corrected(tx: Tx, *, space: str, fact_id: str, version: int) -> None:
+    """Record that a person replaced a version of a fact because it was never true."""
+    tx.run("mark_version_corrected", space=space, id=fact_id, version=version)
 
 
 def renew(tx: Tx, *, space: str, fact_id: str, expires_at: datetime) -> None:
@@ -139,16 +194,11 @@ def learned_effect(tx: Tx, *, space: str, fact_id: str) -> str | None:
     return None if row is None else row["effect"]
 
 
-def end(tx: Tx, *, space: str, fact: Fact, at: datetime, successor_id: str | None) -> None:
-    """End a fact at a time, as a new version that names its successor, if any."""
-    retire(tx, space=space, fact_id=fact.id, successor_id=fact.id)
-    last = tx.first("last_fact_version", space=space, id=fact.id)
-    version = 1 if last is None else (last["version"] or 0) + 1
-    _insert(
-        tx, space=space, fact=replace(fact, valid_to=at), version=version, effect=None, token=None,
-        ended_by=successor_id
-    )  # fmt: skip
-    changes.record(tx, space=space, kind=ChangeKind.FACT_ENDED, ref=Ref(RefKind.FACT, fact.id, version))
+def end(tx: Tx, *, space: str, fact: Fact, at: datetime) -> None:
+    """End a fact, because a person says that it is no longer true."""
+    support = f"ended:{new_id('end')}"
+    statements.decide(tx, space=space, target_id=fact.id, kind=LinkKind.ENDS, support=support, begins_at=at)
+    views.refresh(tx, space=space, fact_ids=views.neighbors(tx, space=space, fact_ids=[fact.id]))
 
 
 def _insert(
@@ -159,7 +209,6 @@ def _insert(
     version: int,
     effect: str | None,
     token: int | None,
-    ended_by: str | None = None,
 ) -> None:
     made_by = fact.created_by
     tx.run(
@@ -192,12 +241,12 @@ def _insert(
         happened_from=fact.event_from,
         happened_to=fact.event_to,
         flags=canonical_json(fact.flags),
-        ended_by=ended_by,
         expires_at=fact.expires_at,
         pinned_at=fact.pinned_at,
     )
     words = terms.fact_words(fact.text, fact.kind, fact.slot)
-    terms.put(tx, [terms.Entry(RefKind.FACT, fact.id, version, to_micros(tx.now), words)], space=space)
+    said_at = to_micros(fact.created_at or tx.now)
+    terms.put(tx, [terms.Entry(RefKind.FACT, fact.id, version, said_at, words)], space=space)
     jobs.queue(tx, space=space, kind=JobKind.INDEX, key=jobs.SPACE_KEY, watermark=0)
 
 
@@ -220,7 +269,7 @@ def sources_of(tx: Tx, *, space: str, fact_id: str) -> list[SourceMessage]:
 def learned_version(tx: Tx, *, space: str, fact_id: str) -> Fact | None:
     """Return a fact as it was learned, before any correction. Returns None if it was stated by hand."""
     row = tx.first("learned_fact", space=space, id=fact_id)
-    return None if row is None else fact_of(row)
+    return None if row is None else fact_of(row, to_micros(tx.now))
 
 
 def last_said(tx: Tx, *, space: str, fact_id: str) -> datetime | None:
@@ -231,7 +280,7 @@ def last_said(tx: Tx, *, space: str, fact_id: str) -> datetime | None:
 
 def list_current(tx: Tx, *, space: str) -> list[Fact]:
     """Return every current fact of a space, the oldest first."""
-    return [fact_of(row) for row in tx.all("list_facts", space=space, at=NO_LIMIT)]
+    return facts_of(tx, tx.all("list_facts", space=space, now=tx.now))
 
 
 def all_sources(tx: Tx, *, space: str) -> dict[str, list[SourceMessage]]:
@@ -253,74 +302,92 @@ def retire(tx: Tx, *, space: str, fact_id: str, successor_id: str) -> bool:
 def find(tx: Tx, *, space: str, fact_id: str) -> Fact | None:
     """Return the current version of a fact, if there is one."""
     row = tx.first("find_fact", space=space, id=fact_id)
-    return None if row is None else fact_of(row)
+    return None if row is None else fact_of(row, to_micros(tx.now))
 
 
-def page(
-    tx: Tx, *, space: str, as_of: datetime | None, limit: int, after: str, only: Filter | None = None
-) -> list[Fact]:
-    """Return the facts that are current, or were at a time, ordered by id, after one."""
-    now = tx.now if as_of is None else as_of
-    rows = tx.all("page_facts", only, space=space, at=until(as_of), now=now, limit=limit, after=after)
-    return [fact_of(row) for row in rows]
+def page(tx: Tx, *, space: str, view: TimeView, limit: int, after: str, only: Filter | None = None) -> list[Fact]:
+    """Return the facts that are current in a view, ordered by id, after one."""
+    result: list[Fact] = []
+    while len(result) < limit:
+        rows = tx.all(
+            "page_facts", only,
+            space=space, said=view.said_until, known=view.known_until, now=tx.now if view.is_now else None, limit=limit,
+            after=after,
+        )  # fmt: skip
+        listed = views.in_view(tx, facts_of(tx, rows), space=space, view=view)
+        result += [fact for fact in listed if views.is_lasting(fact.status)]
+        if len(rows) < limit:
+            break
+        after = rows[-1]["id"]
+    return result[:limit]
 
 
 def versions(tx: Tx, *, space: str, fact_id: str) -> list[Fact]:
     """Return every version of a fact, oldest first."""
-    return [fact_of(row) for row in tx.all("fact_versions", space=space, id=fact_id)]
+    return facts_of(tx, tx.all("fact_versions", space=space, id=fact_id))
 
 
 def with_same_text(tx: Tx, *, space: str, content: str) -> list[Fact]:
     """Return the current facts with the same or nearly the same words."""
-    return [fact_of(row) for row in tx.all("facts_saying", space=space, digest=gist(content))]
+    return facts_of(tx, tx.all("facts_saying", space=space, digest=gist(content)))
 
 
 def in_slot(tx: Tx, *, space: str, subject: str, slot: str) -> list[Fact]:
     """Return the current facts about the value of a subject's slot."""
-    return [fact_of(row) for row in tx.all("facts_in_slot", space=space, subject=subject, slot=slot)]
+    return facts_of(tx, tx.all("facts_in_slot", space=space, subject=subject, slot=slot))
 
 
 def preferences(tx: Tx, *, space: str, kinds: list[str], limit: int) -> list[Fact]:
     """Return the valid preferences and instructions, the newest first."""
     rows = tx.all("list_wishes", space=space, kinds=kinds, now=tx.now, limit=limit)
-    return [fact_of(row) for row in rows]
+    return facts_of(tx, rows)
 
 
 def attributes(tx: Tx, *, space: str, limit: int) -> list[Fact]:
     """Return the valid facts that can have only one value at a time, the newest first."""
-    return [fact_of(row) for row in tx.all("list_attributes", space=space, now=tx.now, limit=limit)]
+    return facts_of(tx, tx.all("list_attributes", space=space, now=tx.now, limit=limit))
 
 
 def search(
-    tx: Tx, *, space: str, question: str, limit: int, as_of: datetime | None = None, only: Filter | None = None
+    tx: Tx,
+    *,
+    space: str,
+    question: str,
+    limit: int,
+    view: TimeView = NOW,
+    only: Filter | None = None,
+    past: bool = False,
 ) -> list[Fact]:
     """Return facts that share words with a question, the best match first; empty for a question without words.
 
-    Text in double quotes must occur exactly. With `as_of`, searches the facts that were current then.
+    Text in double quotes must occur exactly. `past` adds facts that have ended.
     """
     if not checked_limit(limit):
         return []
-    at = until(as_of)
     literal = [part.casefold() for part in _QUOTED.findall(question) if part.strip()]
-    rows = search_rows(tx, "search_facts", space=space, question=question, kind=RefKind.FACT, as_of=as_of, only=only)
+    rows = search_rows(tx, "search_facts", space=space, question=question, kind=RefKind.FACT, view=view, only=only)
     if literal:
         # Quoted text may begin inside a word, where the index cannot search.
         ranked_ids = {row["id"] for row in rows}
-        rows += [row for row in tx.all("list_facts", only, space=space, at=at) if row["id"] not in ranked_ids]
+        now = tx.now if view.is_now else None
+        others = tx.all("list_facts", only, space=space, said=view.said_until, known=view.known_until, now=now)
+        rows += [row for row in others if row["id"] not in ranked_ids]
         rows = [row for row in rows if all(part in row["content"].casefold() for part in literal)]
-    return [fact_of(row) for row in rows[:limit]]
+    listed = views.in_view(tx, facts_of(tx, rows), space=space, view=view)
+    return [fact for fact in listed if past or views.is_lasting(fact.status)][:limit]
 
 
 def with_metadata(tx: Tx, *, space: str, key: str, value: str) -> list[Fact]:
     """Return the facts whose metadata has `value` under `key`, the oldest first."""
-    return [fact_of(row) for row in tx.all("facts_with_metadata", space=space, key=key, value=value)]
+    return facts_of(tx, tx.all("facts_with_metadata", space=space, key=key, value=value))
 
 
 def delete(tx: Tx, *, space: str, fact_id: str) -> None:
-    """Delete all versions of a fact. Facts that it replaced stay replaced, because they were no longer true."""
+    """Delete all versions of a fact. The caller refreshes its neighbors: what it had replaced is true again."""
     tx.run("delete_fact", space=space, id=fact_id)
     tx.run("delete_fact_sources", space=space, id=fact_id)
     tx.run("delete_fact_quotes", space=space, id=fact_id)
+    statements.delete(tx, space=space, fact_id=fact_id)
     tx.run("forget_reviews_of_fact", space=space, fact=fact_id)
     tx.run("delete_feedback", space=space, fact=fact_id)
     tx.deletes = True
@@ -332,8 +399,14 @@ def count(tx: Tx, *, space: str) -> int:
     return 0 if row is None else row["count"]
 
 
-def fact_of(row: Row) -> Fact:
-    """Read a fact from its row."""
+def facts_of(tx: Tx, rows: Iterable[Row]) -> list[Fact]:
+    """Read facts from their rows, with their status now."""
+    now = to_micros(tx.now)
+    return [fact_of(row, now) for row in rows]
+
+
+def fact_of(row: Row, now: Micros) -> Fact:
+    """Read a fact from its row, with its status at a moment."""
     maker = Maker(model=row["model"], prompt=row["prompt"], extractor=row["extractor"]) if row["model"] else None
     unmarked = Evidence.QUOTED if maker is not None else Evidence.STATED  # stored before evidence was recorded
     return Fact(
@@ -360,7 +433,24 @@ def fact_of(row: Row) -> Fact:
         evidence=Evidence(row["evidence"]) if row["evidence"] else unmarked,
         recorded_at=from_micros_or_none(row["recorded_at"]),
         replaced_at=from_micros_or_none(row["retired_at"]),
-        replaced_by=row["retired_by"],
+        replaced_by=row["retired_by"] if row["retired_at"] is not None else row["ended_by"],
+        status=status_of(row, now),
+        doubted_by=row["doubted_by"],
         version=row["version"],
         created_by=maker,
     )
+
+
+def status_of(row: Row, now: Micros) -> FactStatus:
+    """Return whether a version of a fact is true at a moment, from its row."""
+    if row["retired_at"] is not None:
+        if row["ended_as"] == FactStatus.CORRECTED:
+            return FactStatus.CORRECTED
+        return FactStatus.REPLACED if row["retired_by"] else FactStatus.PENDING
+    if row["valid_to"] is not None and row["valid_to"] <= now:
+        return FactStatus(row["ended_as"] or FactStatus.ENDED)
+    if row["expires_at"] is not None and row["expires_at"] <= now:
+        return FactStatus.ENDED
+    if row["valid_from"] is not None and row["valid_from"] > now:
+        return FactStatus.UPCOMING
+    return FactStatus.DOUBTFUL if row["doubted_at"] is not None and row["doubted_at"] <= now else FactStatus.CURRENT

@@ -55,33 +55,45 @@ def lease_jobs(
     """Lease jobs that are due, in one or all spaces, for a `duration`. Tokens increase with each lease.
 
     A job that was tried before is leased alone: if it kills its worker, no other job is affected.
+    Of the extractions of a space, only one is leased at a time: the one whose messages were said first.
     """
     rows: list[Row] = []
     for tried in (tried_first, not tried_first):
         rows = rows or tx.all(
-            "claim_jobs" if space is None else "claim_jobs_in",
+            _lease_query(kind, space=space, tried=tried),
             kind=kind, worker=worker, now=tx.now, lease=tx.now + duration, limit=1 if tried else limit,
             tried=int(tried),
             space=space,
+            key=None,
         )  # fmt: skip
     return sorted(map(_lease_of, rows), key=lambda lease: (lease.queued_at, lease.space, lease.key))
 
 
+def _lease_query(kind: JobKind, *, space: str | None, tried: bool) -> str:
+    if kind is not JobKind.EXTRACT:
+        return "claim_jobs" if space is None else "claim_jobs_in"
+    if space is not None:
+        return "claim_extraction_in"
+    return "claim_tried_extractions" if tried else "claim_extractions"
+
+
 def lease_job(tx: Tx, *, space: str, kind: JobKind, key: str, worker: str, duration: timedelta) -> list[Lease]:
-    """Lease one job by name, as `lease_jobs` does. Returns an empty list if it is done, leased or not yet due."""
-    row = tx.first("claim_job", space=space, kind=kind, key=key, worker=worker, now=tx.now, lease=tx.now + duration)
+    """Lease one job by name, as `lease_jobs` does. Returns an empty list if it cannot be leased now."""
+    query = "claim_extraction_in" if kind is JobKind.EXTRACT else "claim_job"
+    row = tx.first(query, space=space, kind=kind, key=key, worker=worker, now=tx.now, lease=tx.now + duration)
     return [] if row is None else [_lease_of(row)]
 
 
 def due(tx: Tx, *, kind: JobKind, limit: int) -> list[tuple[str, str, int]]:
     """Return space, key and last token of jobs that can be leased, longest overdue first."""
-    rows = tx.all("list_due", kind=kind, now=tx.now, limit=limit)
+    rows = tx.all("list_due_extractions" if kind is JobKind.EXTRACT else "list_due", kind=kind, now=tx.now, limit=limit)
     return [(row["space_id"], row["key"], row["token"]) for row in rows]
 
 
 def any_due(tx: Tx, *, kind: JobKind) -> bool:
     """Return whether any job can be leased."""
-    return tx.first("any_due", kind=kind, now=tx.now) is not None
+    query = "any_due_extraction" if kind is JobKind.EXTRACT else "any_due"
+    return tx.first(query, kind=kind, now=tx.now) is not None
 
 
 def any_of(tx: Tx, *, kinds: Iterable[JobKind], include_quoted: bool) -> bool:

@@ -1,14 +1,19 @@
 """Statements learned from messages, and the current statement that replaced each."""
 
-from collections.abc import Iterable
-from datetime import datetime
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from bethink.model.facts import SourceMessage
+from bethink.model.facts import FactStatus, SourceMessage
 from bethink.model.moments import Micros, to_micros
 from bethink.model.refs import Ref, RefKind
-from bethink.model.rules import CONFIDENTIAL
-from bethink.store.db import NO_LIMIT, Row, Tx, until
+from bethink.model.rules import PRIVATE_FLAGS
+from bethink.model.views import TimeView
+from bethink.store.db import NO_LIMIT, Row, Tx
+from bethink.store.facts import status_of
+from bethink.store.timelines import FactTimes
+from bethink.store.views import read_timelines
+
+_MAX_STEPS = 10
 
 
 class CurrentStatement(NamedTuple):
@@ -32,45 +37,44 @@ class LearnedStatement(NamedTuple):
     text: str
     corrected: tuple[str, ...]
     now: CurrentStatement
+    status: FactStatus
+    doubted_by: Ref | None = None
+    """The fact whose change put it in doubt."""
 
 
-def learned_from(tx: Tx, *, space: str, sources: Iterable[Ref], as_of: datetime | None) -> list[LearnedStatement]:
-    """Return the statements learned from messages, and from the sessions of session summaries, as of a time."""
+def learned_from(tx: Tx, *, space: str, sources: Iterable[Ref], view: TimeView) -> list[LearnedStatement]:
+    """Return the statements learned from messages, and from the sessions of session summaries, in a view."""
     refs = list(sources)
-    at, now = until(as_of), to_micros(tx.now if as_of is None else as_of)
     rows = tx.all(
         "facts_stated_by",
-        space=space, at=at, no_limit=NO_LIMIT, ids=[ref.id for ref in refs], numbers=[ref.number for ref in refs],
+        space=space, known=view.known_until, no_limit=NO_LIMIT, ids=[ref.id for ref in refs],
+        numbers=[ref.number for ref in refs],
     )  # fmt: skip
-    newest = {row["id"]: row for row in rows}
+    newest: dict[str, Row] = {}
     versions: dict[str, dict[int, str]] = {}
     for row in rows:
-        versions.setdefault(row["id"], {})[row["version"]] = row["content"]
-    ends = {(row["id"], row["version"]): _end(row, newest, at, now) for row in rows if row["session_id"] is not None}
-    ended_rows = [row for row in ends.values() if _is_replaced(row, at) or _has_ended(row, now)]
-    after = _current_in_slots(tx, ended_rows, space=space, at=at, now=now)
-
-    def current_statement(row: Row) -> CurrentStatement:
-        if not _is_replaced(row, at) and not _has_ended(row, now):
-            return _as_current(row)
-        following = after.get((row["subject"], row["slot"]))
-        return _as_current(row)._replace(is_valid=False) if following is None else _as_current(following)
-
+        # A version that a program stored later, as said later, is not part of the view.
+        if row["id"] not in newest or row["created_at"] <= view.said_until:
+            newest[row["id"]] = row
+            versions.setdefault(row["id"], {})[row["version"]] = row["content"]
+    forms = _Forms(tx, newest, space=space, view=view)
+    stated = [row for row in rows if row["effect"] is not None and forms.was_said(row["id"])]
     return [
         LearnedStatement(
             SourceMessage(row["session_id"], row["number"]),
             Ref(RefKind.FACT, row["id"], row["version"]),
             row["content"],
             tuple(text for version, text in versions[row["id"]].items() if version > row["version"]),
-            current_statement(ends[row["id"], row["version"]]),
+            forms.current(row),
+            forms.status(row),
+            forms.doubted_by(row),
         )
-        for row in rows
-        if row["session_id"] is not None
+        for row in stated
     ]
 
 
 def confidential_sources(tx: Tx, *, space: str, sources: Iterable[Ref]) -> set[SourceMessage]:
-    """Return the messages that state a confidential fact.
+    """Return the messages that state a fact which stays in its space.
 
     A session summary is looked up by its session and number 0: it is confidential if any message of its session is.
     """
@@ -79,49 +83,90 @@ def confidential_sources(tx: Tx, *, space: str, sources: Iterable[Ref]) -> set[S
         return set()
     rows = tx.all(
         "confidential_sources",
-        space=space, no_limit=NO_LIMIT, flag=f'%"{CONFIDENTIAL}"%',
+        space=space, no_limit=NO_LIMIT, **{flag: f'%"{flag}"%' for flag in PRIVATE_FLAGS},
         ids=[ref.id for ref in refs], numbers=[ref.number for ref in refs],
     )  # fmt: skip
     return {SourceMessage(row["id"], row["number"]) for row in rows}
 
 
-def _end(row: Row, newest: dict[str, Row], at: int, now: int) -> Row:
-    """Follow a fact to its last successor. A missing successor was deleted."""
-    passed = {(row["id"], row["version"])}
-    while (following := _following(row, at, now)) in newest:
-        row = newest[following]
-        if (row["id"], row["version"]) in passed:
-            break
-        passed.add((row["id"], row["version"]))
-    return row
+class _Forms:
+    """The current forms of facts in a view: each fact that ended leads to the one that took its place."""
 
+    def __init__(self, tx: Tx, newest: Mapping[str, Row], *, space: str, view: TimeView) -> None:
+        self._known, self._said = view.known_until, view.said_until
+        self._at = to_micros(view.at(tx.now))
+        self._rows: dict[str, Row] = {}
+        self._times: dict[str, FactTimes | None] = {}
+        self._is_now = view.is_now
+        level = dict(newest)
+        for _ in range(_MAX_STEPS):
+            self._rows.update(level)
+            if not view.is_now and level:
+                timelines = read_timelines(tx, space=space, fact_ids=level, view=view)
+                self._times.update((fact_id, timelines.of(fact_id, self._at)) for fact_id in level)
+            causes = {cause for row in level.values() if (cause := self._cause(row))} - self._rows.keys()
+            if not causes:
+                break
+            rows = tx.all("newest_versions", space=space, ids=sorted(causes), known=self._known, said=self._said)
+            level = {row["id"]: row for row in rows}
 
-def _following(row: Row, at: int, now: int) -> str:
-    if _is_replaced(row, at):
-        return row["retired_by"] or ""
-    return (row["ended_by"] or "") if _has_ended(row, now) else ""
+    def was_said(self, fact_id: str) -> bool:
+        """Return whether a fact had been said in the view."""
+        is_forgotten = self._rows[fact_id]["ended_as"] == "hidden"
+        return self._is_now or is_forgotten or self._times.get(fact_id) is not None
 
+    def status(self, row: Row) -> FactStatus:
+        """Return whether what a version states is true."""
+        newest = self._rows[row["id"]]
+        times = self._times.get(row["id"])
+        if self._is_now or times is None or self._is_withdrawn(newest):
+            return status_of(newest, Micros(self._at))
+        return FactStatus.ENDED if self._is_expired(newest) else times.status(self._at)
 
-def _current_in_slots(tx: Tx, ended_rows: list[Row], *, space: str, at: int, now: int) -> dict[tuple[str, str], Row]:
-    slots = {
-        (row["subject"], row["slot"]) for row in ended_rows if row["subject"] is not None and row["slot"] is not None
-    }
-    if not slots:
-        return {}
-    rows = tx.all(
-        "facts_standing_in",
-        space=space, at=at, now=now, no_limit=NO_LIMIT,
-        subjects=sorted({subject for subject, _ in slots}), slots=sorted({slot for _, slot in slots}),
-    )  # fmt: skip
-    return {(row["subject"], row["slot"]): row for row in rows}
+    def doubted_by(self, row: Row) -> Ref | None:
+        """Return the fact whose change put a version in doubt."""
+        if self.status(row) is not FactStatus.DOUBTFUL:
+            return None
+        times = self._times.get(row["id"])
+        cause = self._rows[row["id"]]["doubted_by"] if self._is_now else times and times.doubt and times.doubt.cause
+        return None if not cause else Ref(RefKind.FACT, cause)
 
+    def current(self, row: Row) -> CurrentStatement:
+        """Return the current form of a version: its newest one, or that of the fact that took its place."""
+        passed: set[str] = set()
+        row = self._rows.get(row["id"], row)
+        while self._has_ended(row):
+            passed.add(row["id"])
+            cause = self._cause(row)
+            if cause not in self._rows or cause in passed:
+                return _as_current(row)._replace(is_valid=False)
+            row = self._rows[cause]
+        return _as_current(row)
 
-def _is_replaced(row: Row, at: int) -> bool:
-    return row["retired_at"] is not None and row["retired_at"] <= at
+    def _has_ended(self, row: Row) -> bool:
+        end = self._valid_to(row)
+        return self._is_withdrawn(row) or self._is_expired(row) or (end is not None and end <= self._at)
 
+    def _is_withdrawn(self, row: Row) -> bool:
+        # The newest version of a view stays its newest one, though another took its place later.
+        return row["retired_at"] is not None and row["retired_by"] != row["id"] and row["retired_at"] <= self._known
 
-def _has_ended(row: Row, now: int) -> bool:
-    return any(end is not None and end <= now for end in (row["valid_to"], row["expires_at"]))
+    def _is_expired(self, row: Row) -> bool:
+        return row["expires_at"] is not None and row["expires_at"] <= self._at
+
+    def _valid_to(self, row: Row) -> int | None:
+        if self._is_now:
+            return row["valid_to"]
+        times = self._times.get(row["id"])
+        return self._at if times is None else times.valid_to
+
+    def _cause(self, row: Row) -> str:
+        """Return the fact that took the place of one, if that has ended."""
+        if not self._has_ended(row):
+            return ""
+        times = self._times.get(row["id"])
+        cause = row["ended_by"] if self._is_now else times and times.cause
+        return cause or ""
 
 
 def _as_current(row: Row) -> CurrentStatement:

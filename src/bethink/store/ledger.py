@@ -7,6 +7,7 @@ from bethink.model.ids import new_id
 from bethink.model.moments import from_micros
 from bethink.model.recall import ContextEntry, Purpose, Use
 from bethink.model.refs import Ref, RefKind
+from bethink.model.views import NOW
 from bethink.store import consolidation, search
 from bethink.store.db import NO_LIMIT, Row, Tx, until
 
@@ -65,7 +66,7 @@ def label_refs(tx: Tx, *, space: str, session_id: str, labels: Sequence[str]) ->
 
 def use(tx: Tx, *, space: str, refs: Sequence[Ref]) -> int:
     """Count memories and the session summaries they are based on as used, each once, and return how many exist."""
-    existing = search.texts(tx, space=space, refs=dict.fromkeys(refs), as_of=None)
+    existing = search.texts(tx, space=space, refs=dict.fromkeys(refs), view=NOW)
     used_refs = list(existing)
     for ref in used_refs:
         tx.run("count_usage", space=space, kind=ref.kind, id=ref.id, number=ref.number, now=tx.now)

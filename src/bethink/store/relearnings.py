@@ -2,123 +2,133 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, field
+from datetime import datetime
 from typing import Any
 
 from bethink.base.frozen import frozen
-from bethink.errors import NotFoundError, VersionConflictError
+from bethink.errors import NotFoundError
+from bethink.model.decisions import Decision, DecisionKind, SettledClaim
 from bethink.model.facts import Fact
 from bethink.model.jobs import Usage
 from bethink.model.moments import from_micros, from_micros_or_none
-from bethink.model.relearning import ChangedFact, Relearning, RelearningStatus
+from bethink.model.relearning import ChangedFact, Relearning, RelearningCounts, RelearningStatus
 from bethink.model.reviews import ClaimedFact
 from bethink.model.text import canonical_json
-from bethink.store import facts, holds
+from bethink.store import facts, statements
 from bethink.store.db import Row, Tx
-from bethink.store.facts import Support
 from bethink.store.reviews import claim_json, claim_of
+
+Times = tuple[str, int, int | None, int | None]
+"""A message, by session and number, and the period that its words name."""
 
 
 @frozen
 class LearnedFact:
-    """A fact that was learned and not changed since, with the messages whose words prove it."""
+    """A fact that was learned and that no person decided about, with the messages whose words prove it."""
 
     fact: Fact
     words: frozenset[tuple[str, int]]
+    times: frozenset[Times] = frozenset()
+
+
+@frozen
+class RelearnedClaim:
+    """A statement of a relearned fact, as the id of `claim.fact` names it, and its position in the model's answer.
+
+    `is_settled` marks a statement of a fact that a person decided about: only its links are applied.
+    """
+
+    claim: ClaimedFact
+    position: int
+    is_settled: bool = False
+
+
+@frozen
+class UndoLog:
+    """What undoing an applied relearning restores. It has no texts."""
+
+    retired: list[tuple[str, int]] = field(default_factory=list[tuple[str, int]])
+    added: list[str] = field(default_factory=list[str])
+    restated: list[tuple[str, str, int | None]] = field(default_factory=list[tuple[str, str, int | None]])
+    """A fact, its new support, and when the fact expired before."""
+    linked: list[tuple[str, str, str, str]] = field(default_factory=list[tuple[str, str, str, str]])
+    unlinked: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
 
 
 def learned_facts(tx: Tx, *, space: str) -> list[LearnedFact]:
-    """Return the current facts of a space that were learned and not changed by hand since."""
+    """Return the facts of a space that were learned and that no person has decided about since."""
     words: dict[str, set[tuple[str, int]]] = {}
     for row in tx.all("list_quotes", space=space):
         words.setdefault(row["fact_id"], set()).add((row["session_id"], row["number"]))
-    current = map(facts.fact_of, tx.all("list_learned_facts", space=space))
-    return [LearnedFact(fact=fact, words=frozenset(words.get(fact.id, ()))) for fact in current]
+    learned = facts.facts_of(tx, tx.all("list_learned_facts", space=space))
+    times: dict[str, set[Times]] = {}
+    for entry in statements.of_facts(tx, space=space, fact_ids=[fact.id for fact in learned]):
+        if entry.dropped_at is None:
+            message = (entry.key[1], entry.key[2], entry.begins_at, entry.ends_at)
+            times.setdefault(entry.fact_id, set()).add(message)
+    return [
+        LearnedFact(
+            fact=fact, words=frozenset(words.get(fact.id, ())), times=frozenset(times.get(fact.id, ()))
+        )
+        for fact in learned
+    ]  # fmt: skip
 
 
-def put(tx: Tx, relearning: Relearning, *, space: str) -> None:
-    """Store a proposal."""
+def put(tx: Tx, relearning: Relearning, claims: Sequence[RelearnedClaim], *, space: str) -> None:
+    """Store a proposal, and the statements that applying it stores, in the order they were made."""
     proposal = {
         "new": [claim_json(item) for item in relearning.new],
         "gone": [[fact.id, fact.version] for fact in relearning.removed],
         "changed": [[[item.before.id, item.before.version], claim_json(item.after)] for item in relearning.changed],
+        "settled": [[claim_json(item.claim), _decision_json(item.decision)] for item in relearning.settled],
+        "claims": [[claim_json(item.claim), item.position, item.is_settled] for item in claims],
     }
-    counts = {
-        "sessions": relearning.sessions, "same": relearning.same, "held": relearning.pending,
-        "refused": relearning.rejected, "usage": asdict(relearning.usage),
-    }  # fmt: skip
     tx.run(
         "insert_relearning",
         space=space, id=relearning.id, status=relearning.status, model=relearning.model,
-        counts=canonical_json(counts), proposal=canonical_json(proposal), now=relearning.created_at,
+        counts=_counts_json(relearning), proposal=canonical_json(proposal), now=relearning.created_at,
     )  # fmt: skip
 
 
 def find(tx: Tx, *, space: str, relearning_id: str) -> Relearning:
     """Return a relearning. Raises `NotFoundError`; a proposal is deleted when something is forgotten."""
-    row = tx.first("find_relearning", space=space, id=relearning_id)
-    if row is None:
-        raise NotFoundError(
-            f"Relearning {relearning_id!r} does not exist in space {space!r}.",
-            hint="Deleting data from a space deletes its proposals. Run relearn again.",
-        )
-    return _relearning_of(tx, row, space=space)
+    return _relearning_of(tx, _row(tx, relearning_id, space=space), space=space)
 
 
-def apply(tx: Tx, *, space: str, relearning_id: str) -> Relearning:
-    """Apply a proposal as one change.
+def claims_of(tx: Tx, *, space: str, relearning_id: str) -> list[RelearnedClaim]:
+    """Return the statements of a proposal, in the order they were made."""
+    row = _row(tx, relearning_id, space=space)
+    proposal: dict[str, Any] = json.loads(row["proposal"]) if row["proposal"] else {}
+    return [
+        RelearnedClaim(claim=claim_of(text), position=position, is_settled=is_settled)
+        for text, position, is_settled in proposal.get("claims", ())
+    ]
 
-    Raises `VersionConflictError` if a fact that it would change was changed since.
-    """
-    facts.lock(tx, space=space)
-    relearning = find(tx, space=space, relearning_id=relearning_id)
-    if relearning.status is not RelearningStatus.PROPOSED:
-        return relearning
-    retired: list[tuple[str, int]] = []
-    added: list[str] = []
-    replaced = [(item.before, item.after) for item in relearning.changed]
-    for position, (before, claim) in enumerate([*replaced, *((None, item) for item in relearning.new)]):
-        support = Support(f"{relearning.id}:{position}", claim.fact.text, claim.quotes)
-        facts.learn(tx, space=space, fact=claim.fact, token=0, support=support)
-        added.append(claim.fact.id)
-        if before is not None:
-            _retire(tx, before, space=space, successor_id=claim.fact.id)
-            retired.append((before.id, before.version))
-    for fact in relearning.removed:
-        _retire(tx, fact, space=space, successor_id=relearning.id)
-        retired.append((fact.id, fact.version))
-    undo = canonical_json({"retired": retired, "added": added})
+
+def mark_applied(tx: Tx, relearning: Relearning, counts: RelearningCounts, log: UndoLog, *, space: str) -> None:
+    """Record that a proposal was applied: what changed, and what undoing it restores."""
     tx.run(
-        "settle_relearning", space=space, id=relearning.id, status=RelearningStatus.APPLIED, undo=undo, now=tx.now
+        "settle_relearning",
+        space=space, id=relearning.id, status=RelearningStatus.APPLIED, counts=_counts_json(relearning, counts),
+        undo=canonical_json(asdict(log)), now=tx.now,
     )  # fmt: skip
-    return find(tx, space=space, relearning_id=relearning_id)
 
 
-def undo(tx: Tx, *, space: str, relearning_id: str) -> Relearning:
-    """Restore the facts as they were before.
-
-    Raises `VersionConflictError` if a fact that it added was changed since, and `LegalHoldError` if none may be
-    removed.
-    """
-    holds.check_not_on_hold(tx, space=space)
-    row = tx.first("find_relearning", space=space, id=relearning_id)
-    relearning = find(tx, space=space, relearning_id=relearning_id)
-    if row is None or relearning.status is not RelearningStatus.APPLIED:
-        return relearning
-    restore: dict[str, Any] = json.loads(row["undo"])
-    for fact_id in restore["added"]:
-        versions = facts.versions(tx, space=space, fact_id=fact_id)
-        if len(versions) > 1 or any(version.replaced_at is not None for version in versions):
-            raise VersionConflictError(
-                f"Fact {fact_id} has changed since the relearning.", current=versions[-1].version
-            )
-        facts.delete(tx, space=space, fact_id=fact_id)
-    for fact_id, version in restore["retired"]:
-        tx.run("hold_again", space=space, id=fact_id, version=version)
+def mark_undone(tx: Tx, relearning: Relearning, *, space: str) -> None:
+    """Record that an applied relearning was undone."""
     tx.run(
-        "settle_relearning", space=space, id=relearning_id, status=RelearningStatus.UNDONE, undo=None, now=tx.now
+        "settle_relearning",
+        space=space, id=relearning.id, status=RelearningStatus.UNDONE,
+        counts=_counts_json(relearning, relearning.applied), undo=None, now=tx.now,
     )  # fmt: skip
-    return find(tx, space=space, relearning_id=relearning_id)
+
+
+def undo_log(tx: Tx, *, space: str, relearning_id: str) -> UndoLog:
+    """Return what undoing an applied relearning restores."""
+    row = _row(tx, relearning_id, space=space)
+    log: dict[str, Any] = json.loads(row["undo"]) if row["undo"] else {}
+    return UndoLog(**log)
 
 
 def drop_proposals(tx: Tx, *, space: str) -> None:
@@ -126,25 +136,34 @@ def drop_proposals(tx: Tx, *, space: str) -> None:
     tx.run("drop_proposals", space=space)
 
 
-def _retire(tx: Tx, fact: Fact, *, space: str, successor_id: str) -> None:
-    current = facts.find(tx, space=space, fact_id=fact.id)
-    if current is None or current.version != fact.version:
-        now = None if current is None else current.version
-        raise VersionConflictError(f"Fact {fact.id} has changed since the proposal.", current=now)
-    facts.retire(tx, space=space, fact_id=fact.id, successor_id=successor_id)
+def _row(tx: Tx, relearning_id: str, *, space: str) -> Row:
+    row = tx.first("find_relearning", space=space, id=relearning_id)
+    if row is None:
+        raise NotFoundError(
+            f"Relearning {relearning_id!r} does not exist in space {space!r}.",
+            hint="Deleting data from a space deletes its proposals. Run relearn again.",
+        )
+    return row
+
+
+def _counts_json(relearning: Relearning, applied: RelearningCounts | None = None) -> str:
+    counts = {
+        "sessions": relearning.sessions, "same": relearning.same, "held": relearning.pending,
+        "refused": relearning.rejected, "usage": asdict(relearning.usage),
+    }  # fmt: skip
+    return canonical_json(counts if applied is None else {**counts, "applied": asdict(applied)})
 
 
 def _relearning_of(tx: Tx, row: Row, *, space: str) -> Relearning:
     counts: dict[str, Any] = json.loads(row["counts"])
-    proposal: dict[str, Any] = (
-        json.loads(row["proposal"]) if row["proposal"] else {"new": [], "gone": [], "changed": []}
-    )
+    proposal: dict[str, Any] = json.loads(row["proposal"]) if row["proposal"] else {}
+    changed, removed = proposal.get("changed", ()), proposal.get("gone", ())
 
     def versions(refs: Sequence[Sequence[Any]]) -> dict[str, Fact]:
         loaded = {fact_id: facts.versions(tx, space=space, fact_id=fact_id) for fact_id, _ in refs}
         return {fact_id: fact for fact_id, number in refs for fact in loaded[fact_id] if fact.version == number}
 
-    before = versions([ref for ref, _ in proposal["changed"]])
+    before = versions([ref for ref, _ in changed])
     return Relearning(
         id=row["id"],
         status=RelearningStatus(row["status"]),
@@ -155,16 +174,29 @@ def _relearning_of(tx: Tx, row: Row, *, space: str) -> Relearning:
         pending=counts["held"],
         rejected=counts["refused"],
         usage=Usage(**counts["usage"]),
-        new=tuple(map(claim_of, proposal["new"])),
-        removed=tuple(versions(proposal["gone"]).values()),
+        new=tuple(map(claim_of, proposal.get("new", ()))),
+        removed=tuple(versions(removed).values()),
         changed=tuple(
-            ChangedFact(before=before[ref[0]], after=_claim(text))
-            for ref, text in proposal["changed"]
-            if ref[0] in before
+            ChangedFact(before=before[ref[0]], after=claim_of(text)) for ref, text in changed if ref[0] in before
+        ),
+        settled=tuple(
+            SettledClaim(claim=claim_of(text), decision=_decision_of(fields))
+            for text, fields in proposal.get("settled", ())
         ),
         applied_at=from_micros_or_none(row["applied_at"]),
+        applied=RelearningCounts(**counts["applied"]) if "applied" in counts else None,
     )
 
 
-def _claim(text: str) -> ClaimedFact:
-    return claim_of(text)
+def _decision_json(decision: Decision) -> dict[str, Any]:
+    return {**asdict(decision), "decided_at": decision.decided_at.isoformat()}
+
+
+def _decision_of(fields: dict[str, Any]) -> Decision:
+    return Decision(
+        kind=DecisionKind(fields["kind"]),
+        actor=fields["actor"],
+        decided_at=datetime.fromisoformat(fields["decided_at"]),
+        fact_id=fields["fact_id"],
+        text=fields["text"],
+    )

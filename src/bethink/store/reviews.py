@@ -10,12 +10,13 @@ from bethink.model.changes import ChangeKind
 from bethink.model.facts import Fact, Maker, Quote
 from bethink.model.ids import new_id
 from bethink.model.moments import from_micros, from_micros_or_none
+from bethink.model.refs import Ref, RefKind
 from bethink.model.reviews import ClaimChange, ClaimedFact, Review, ReviewStatus
 from bethink.model.text import canonical_json
 from bethink.store import changes
 from bethink.store.db import NO_LIMIT, Row, Tx
 
-_UNSTORED = ("recorded_at", "replaced_at", "replaced_by", "version")
+_UNSTORED = ("recorded_at", "replaced_at", "replaced_by", "status", "doubted_by", "version")
 
 
 def put(
@@ -52,7 +53,7 @@ def put(
 def find(tx: Tx, *, space: str, review_id: str) -> Review | None:
     """Return a claim under review, if there is one."""
     row = tx.first("find_review", space=space, id=review_id)
-    return None if row is None else _review_of(row)
+    return None if row is None else review_of(row)
 
 
 def proposal_key(session_id: str, number: int) -> str:
@@ -63,7 +64,7 @@ def proposal_key(session_id: str, number: int) -> str:
 def find_by_effect(tx: Tx, *, space: str, effect: str) -> Review | None:
     """Return the claim that was stored under an effect key, if there is one."""
     row = tx.first("find_review_of_effect", space=space, effect=effect)
-    return None if row is None else _review_of(row)
+    return None if row is None else review_of(row)
 
 
 def list_reviews(
@@ -75,7 +76,7 @@ def list_reviews(
         space=space, statuses=[str(status) for status in statuses], limit=limit,
         before=NO_LIMIT if after is None else after.created_at, after="" if after is None else after.id,
     )  # fmt: skip
-    return [_review_of(row) for row in rows]
+    return [review_of(row) for row in rows]
 
 
 def decide(
@@ -109,7 +110,8 @@ def claim_json(claim: ClaimedFact) -> str:
     fact = {name: value for name, value in asdict(claim.fact).items() if name not in _UNSTORED}
     times = {name: value.isoformat() for name, value in fact.items() if isinstance(value, datetime)}
     quotes = [asdict(quote) for quote in claim.quotes]
-    return canonical_json({"fact": fact | times, "quotes": quotes, "change": claim.change, "known": claim.existing_ids})
+    ids = {"known": claim.existing_ids, "later": claim.later_ids, "rests_on": claim.rests_on}
+    return canonical_json({"fact": fact | times, "quotes": quotes, "change": claim.change, **ids})
 
 
 def claim_of(text: str) -> ClaimedFact:
@@ -123,10 +125,13 @@ def claim_of(text: str) -> ClaimedFact:
         quotes=tuple(Quote(**quote) for quote in tree["quotes"]),
         change=ClaimChange(tree["change"]),
         existing_ids=tuple(tree["known"]),
+        later_ids=tuple(tree.get("later", ())),
+        rests_on=tuple(tree.get("rests_on", ())),
     )
 
 
-def _review_of(row: Row) -> Review:
+def review_of(row: Row) -> Review:
+    """Read a review from its row."""
     return Review(
         id=row["id"],
         status=ReviewStatus(row["status"]),
@@ -140,3 +145,15 @@ def _review_of(row: Row) -> Review:
         note=row["note"],
         fact_id=row["fact_id"],
     )
+
+
+def count_pending(tx: Tx, *, space: str) -> int:
+    """Return the number of claims of a space that need review."""
+    return counts(tx, space=space).get(ReviewStatus.PENDING, 0)
+
+
+def pending_sources(tx: Tx, *, space: str, refs: Collection[Ref]) -> set[Ref]:
+    """Return those of some messages that a claim under review quotes."""
+    ids, numbers = [ref.id for ref in refs], [ref.number for ref in refs]
+    rows = tx.all("pending_sources", space=space, ids=ids, numbers=numbers) if refs else []
+    return {Ref(RefKind.MESSAGE, row["id"], row["number"]) for row in rows}

@@ -115,24 +115,39 @@ class Reserved(NamedTuple):
     """The digest of the message before, which the next seal follows."""
     erased_keys: bool = False
     """Whether a deleted message of the space had an idempotency key."""
+    learns_now: bool = False
+    """Whether the session has to be learned from, once the messages are stored."""
+    is_paused: bool = False
+    """Whether the job of the session failed, so that these messages restart it."""
 
 
 def take_numbers(tx: Tx, *, space: str, session_id: str, count: int) -> Reserved | None:
     """Reserve `count` numbers. Returns None if no open session has this id.
 
-    The row stays locked until the commit, so that numbers become visible in order. Beyond the threshold it is marked.
+    The row stays locked until the commit, so that numbers become visible in order. Beyond the threshold it is marked:
+    call `queue_marked` once the messages are stored.
     """
     row = tx.first("take_numbers", space=space, id=session_id, count=count, threshold=TURN_THRESHOLD, now=tx.now)
     if row is None:
         return None
-    # Marked just now, or by a clock that was ahead, whose job would wait for it.
-    if (row["marked_at"] or 0) >= to_micros(tx.now) or row["rests"]:
-        _queue_extraction(tx, space=space, session_id=session_id, number=row["last_number"])
-        if row["rests"]:
-            tx.run("wake_session", space=space, session=session_id)
     return Reserved(
-        row["last_number"], row["thread_id"], read_space_index(row), row["link"] or "", bool(row["erased_keys"])
+        last=row["last_number"],
+        thread_id=row["thread_id"],
+        indexed=read_space_index(row),
+        link=row["link"] or "",
+        erased_keys=bool(row["erased_keys"]),
+        # Marked just now, or by a clock that was ahead, whose job would wait for it.
+        learns_now=(row["marked_at"] or 0) >= to_micros(tx.now) or bool(row["rests"]),
+        is_paused=bool(row["rests"]),
     )
+
+
+def queue_marked(tx: Tx, reserved: Reserved, *, space: str, session_id: str) -> None:
+    """Queue the extraction of a session that the last messages have marked. Its order depends on stored messages."""
+    if reserved.learns_now:
+        _queue_extraction(tx, space=space, session_id=session_id, number=reserved.last)
+    if reserved.is_paused:
+        tx.run("wake_session", space=space, session=session_id)
 
 
 def mark(tx: Tx, *, space: str, session_id: str, number: int, trigger: Trigger) -> bool:

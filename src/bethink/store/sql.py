@@ -18,6 +18,7 @@ _HEADER = re.compile(r"^-- name: (?P<name>\w+)(?: \((?P<dialect>sqlite|postgres)
 _TOKEN = re.compile(r"'[^']*'|--[^\n]*|(?<![:\w]):(?P<name>[a-z_][a-z0-9_]*)")
 _COLUMNS = re.compile(r"^-- columns: (?P<name>\w+)\n(?P<columns>[^;]+);$", re.MULTILINE)
 _COLUMNS_OF = re.compile(r"\b(?P<name>[a-z]+)_columns\((?P<alias>\w*)\)")
+_EXPRESSION = re.compile(r"^-- expression: (?P<name>\w+)\((?P<alias>\w+)\)\n(?P<text>[^;]+);$", re.MULTILINE)
 _IN_LIST = re.compile(r"in_list\((:[a-z_][a-z0-9_]*)\)")
 _OPTIONAL = re.compile(r"/\*given (\w+)\*/(.*?)(?:/\*else\*/(.*?))?/\*end\*/", re.DOTALL)
 _PACKED = re.compile(r"packed\((\w+(?:\.\w+)?)\)")
@@ -76,7 +77,8 @@ def _sections() -> list[tuple[str, str, str]]:
         for text in texts
         for match in _COLUMNS.finditer(text)
     }
-    for text in (_with_columns(text, columns) for text in texts):
+    expressions = {match["name"]: match for text in texts for match in _EXPRESSION.finditer(text)}
+    for text in (_with_columns(_with_expressions(text, expressions), columns) for text in texts):
         headers = list(_HEADER.finditer(text))
         ends = [header.start() for header in headers[1:]] + [len(text)]
         for header, end in zip(headers, ends, strict=True):
@@ -92,6 +94,18 @@ def _with_columns(text: str, columns: Mapping[str, Sequence[str]]) -> str:
         return ", ".join(table + column for column in columns[match["name"]])
 
     return _COLUMNS_OF.sub(expand, text)
+
+
+def _with_expressions(text: str, expressions: Mapping[str, re.Match[str]]) -> str:
+    """Expand `is_in_view(f)` to the expression that a file declares once, about the table with that name."""
+    for name, declared in expressions.items():
+        expression = declared["text"].strip()
+
+        def expand(match: re.Match[str], expression: str = expression, alias: str = declared["alias"]) -> str:
+            return "(" + re.sub(rf"\b{alias}\.", match["alias"] + ".", expression) + ")"
+
+        text = re.sub(rf"(?<!expression: )\b{name}\((?P<alias>\w+)\)", expand, text)
+    return text
 
 
 def _expand_pairs(match: re.Match[str], dialect: Dialect) -> str:

@@ -24,6 +24,9 @@ _CODES = {kind: code for code, kind in enumerate(KINDS)}
 _KIND_BITS = 2
 _SPACE_BITS = 34
 _MAX_HITS = 255
+_SHORT = 500
+"""Number of characters up to which a final question is told apart from the statements before it."""
+_FULL_STOPS = (".", "!", "\n", "\u3002", "\uff01")
 _MAX_HASHES = 20_000
 
 
@@ -61,9 +64,17 @@ class SpaceIndex(NamedTuple):
 
 def words_of(text: str, *more: str) -> Words:
     """Analyze a text; `more` are indexed with it, but do not count toward its length."""
-    size = len(text) if text.isascii() else len(text.encode(errors="replace"))
+    stated = _statement_in(text)
+    size = len(stated) if stated.isascii() else len(stated.encode(errors="replace"))
     indexed = " ".join((*more, text[:SEARCHED])) if more else text[:SEARCHED]
     return Words(min(size, SEARCHED), text.endswith(QUESTION_MARKS), count_terms(indexed))
+
+
+def _statement_in(text: str) -> str:
+    """Return a short text without a final question, if it states something before: it answers as well as without."""
+    if len(text) > _SHORT or not text.endswith(QUESTION_MARKS):
+        return text
+    return text[: max(map(text.rfind, _FULL_STOPS)) + 1] or text
 
 
 def fact_words(content: str, kind: str, slot: str | None) -> Words:

@@ -42,9 +42,9 @@ def around(tx: Tx, session: SessionInfo, *, number: int | None, limit: int) -> T
 def _lines(tx: Tx, records: list[Record], *, space: str) -> tuple[TranscriptRow, ...]:
     bounds = {"space": space, "session": records[0].session_id, "first": records[0].number, "last": records[-1].number}
     facts: defaultdict[int, list[LineFact]] = defaultdict(list)
-    for row in tx.all("facts_of_lines", limit=_MAX_ITEMS, **bounds):
+    for row in tx.all("facts_of_lines", limit=_MAX_ITEMS, now=tx.now, **bounds):
         ref = Ref(RefKind.FACT, row["id"], row["version"])
-        facts[row["line"]].append(LineFact(ref=ref, text=row["content"], retired=row["retired_at"] is not None))
+        facts[row["line"]].append(LineFact(ref=ref, text=row["content"], retired=bool(row["is_past"])))
     documents: defaultdict[int, dict[Ref, None]] = defaultdict(dict)
     for row in tx.all("documents_of_lines", limit=_MAX_ITEMS, **bounds):
         documents[row["line"]][Ref(RefKind.DOCUMENT, row["id"], row["version"])] = None

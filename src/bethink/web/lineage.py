@@ -33,7 +33,7 @@ class Chain(NamedTuple):
 
 async def chain_of(visit: Visit, ref: Ref, *, depth: int = 1) -> Chain:
     """Load the sources and uses of a memory. With `depth`, `walk` also has more distant steps."""
-    line = await visit.run(EXPLAIN, ExplainRequest(ref=ref, depth=depth))
+    line = await visit.run(EXPLAIN, ExplainRequest(ref=ref, depth=depth, **visit.times))
     newest: dict[tuple[RefKind, str], list[Ref]] = {}
     for use in line.derived:
         newest.setdefault((use.kind, use.id), []).append(use)
@@ -48,7 +48,7 @@ async def _title(visit: Visit, ref: Ref) -> str:
     if ref.kind is not RefKind.DOCUMENT:
         return ""
     try:
-        document: Document = await visit.run(GET_DOCUMENT, GetDocumentRequest(document_id=ref.id))
+        document: Document = await visit.run(GET_DOCUMENT, GetDocumentRequest(document_id=ref.id, **visit.times))
     except NotFoundError:  # deleted since
         return ""
     return document.title

@@ -31,7 +31,7 @@ _SECTIONS = ("Memory", "Working memory", "Curation", "Operations", "Administrati
 
 async def load_menu_counts(visit: Visit) -> MenuCounts:
     """Load the counts for the menu. They are kept up to date as data changes, so this is one small read."""
-    if visit.as_of:  # the page shows a past state
+    if visit.is_past:  # the page shows a past state
         return None
     if visit.space:
         return await visit.run(GET_SPACE_HEALTH, Empty()) if visit.may(GET_SPACE_HEALTH) else None

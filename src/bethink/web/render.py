@@ -10,11 +10,12 @@ from jinja2 import Environment, StrictUndefined
 
 from bethink.host import codec
 from bethink.http.problems import Problem
+from bethink.model.status_words import status_mark
 from bethink.model.text import canonical_json
 from bethink.web import draw, static, text
 from bethink.web.loader import templates
 from bethink.web.navigation import MenuCounts, format_count, groups
-from bethink.web.visit import ROOT, PageView, Twin, Visit, address
+from bethink.web.visit import ROOT, VIEW_PARAMETERS, PageView, Twin, Visit, address
 
 _NOTICES = {
     "again": "The job was queued again.",
@@ -61,6 +62,7 @@ def environment() -> Environment:
         short_id=text.short_id,
         kind_name=text.kind_name,
         origin_class=text.origin_class,
+        mark=status_mark,
     )
     helpers: dict[str, Any] = {
         "address": address,
@@ -88,7 +90,7 @@ def render(page: PageView, visit: Visit, *, twin: Twin | None, menu_counts: Menu
         "stands": menu_counts,
         "page": page.template.partition(".")[0],
         "here": _own_address(visit),
-        "now": _own_address(visit, exclude=("as_of",)),
+        "now": _own_address(visit, exclude=VIEW_PARAMETERS),
         "notice": _NOTICES.get(visit.query_value("told"), ""),
         "twin": _own_address(visit, suffix=".json") if twin else "",
         "curl": _curl(visit, twin) if twin else "",

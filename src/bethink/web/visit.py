@@ -15,12 +15,15 @@ from bethink.http.problems import RefusedRequest
 from bethink.model.access import Caller, Interface, KeyInfo, calling_as
 from bethink.model.moments import moment_or_none
 from bethink.model.operations.base import Operation, RequestT, ResultT
+from bethink.model.views import TimeView
 
 Twin = tuple[Operation[Any, Any], Any]
 """The operation and the request whose result is the JSON of a page."""
 
 ROOT = "/ui"
 _DIGITS = re.compile("[0-9]{1,15}")
+VIEW_PARAMETERS = ("as_of", "known_at")
+"""The parameters of a page that shows memory at a past time. Links keep them."""
 
 
 @frozen
@@ -47,9 +50,34 @@ class Visit:
         return self.query_value("as_of")
 
     @property
+    def known_at(self) -> str:
+        """The `known_at` parameter as it was sent; empty for now."""
+        return self.query_value("known_at")
+
+    @property
+    def view(self) -> TimeView:
+        """The view of memory that the page shows."""
+        return TimeView(as_of=moment_or_none(self.as_of or None), known_at=moment_or_none(self.known_at or None))
+
+    @property
+    def times(self) -> dict[str, Any]:
+        """The times of the page, as the fields of a request."""
+        return {"as_of": self.view.as_of, "known_at": self.view.known_at}
+
+    @property
     def moment(self) -> datetime | None:
         """The point in time that the page shows; None for now."""
-        return moment_or_none(self.as_of or None)
+        return self.view.moment
+
+    @property
+    def until(self) -> datetime | None:
+        """The last time at which anything that the page shows was said or written; None for now."""
+        return min((at for at in (self.view.as_of, self.view.known_at) if at is not None), default=None)
+
+    @property
+    def is_past(self) -> bool:
+        """Return whether the page shows memory at a past time, so that nothing can be changed."""
+        return bool(self.as_of or self.known_at)
 
     def query_value(self, name: str, default: str = "") -> str:
         """Return a query parameter."""
@@ -85,7 +113,7 @@ class Visit:
 
     def may_change(self, operation: Operation[Any, Any]) -> bool:
         """Return whether the key allows an operation and the page shows the present."""
-        return not self.as_of and self.may(operation)
+        return not self.is_past and self.may(operation)
 
     async def run(self, operation: Operation[RequestT, ResultT], request: RequestT) -> ResultT:
         """Run an operation with the rights of the key, as `/v1` does."""
@@ -98,13 +126,13 @@ class Visit:
         return replace(self, names={**self.names, "space": space})
 
     def link(self, *steps: str, **query: object) -> str:
-        """Return the address of a page of this space, with the same `as_of`."""
+        """Return the address of a page of this space, with the same times."""
         return self.link_to(self.space, *steps, **query)
 
     def link_to(self, space: str, *steps: str, **query: object) -> str:
         """Return the address of a page of a space."""
-        params = {"as_of": self.as_of} | query if self.as_of else query
-        return address("s", space, *steps, **params)
+        times = {name: text for name in VIEW_PARAMETERS if (text := self.query_value(name))}
+        return address("s", space, *steps, **(times | query))
 
 
 def address(*steps: str, **query: object) -> str:

@@ -48,7 +48,7 @@ _PUT_SPACE = compile_query(
 )
 JOB_COLUMNS = (
     "kind, key, queued_at, status, due_at, token, attempts, input_watermark, success_watermark, started_at, "
-    "finished_at, outcome, last_error, calls, input_tokens, output_tokens, cost, quoted_from"
+    "finished_at, outcome, last_error, calls, input_tokens, output_tokens, cost, quoted_from, said_at"
 )
 _PUT_JOBS = compile_query(
     "put_jobs",

@@ -4,6 +4,7 @@ from bethink.base.language.analyze import count_terms, parts_of, question_langua
 from bethink.base.language.detect import detect
 from bethink.base.language.letters import MARKS, QUESTION_MARKS, is_unspaced
 from bethink.base.language.questions import is_question
+from bethink.base.language.requests import is_request
 from bethink.base.language.stop import STOP_LANGUAGES, all_stop_words, stop_words
 from bethink.base.language.topics import question_topics, topics_of
 
@@ -15,6 +16,7 @@ __all__ = [
     "count_terms",
     "detect",
     "is_question",
+    "is_request",
     "is_unspaced",
     "parts_of",
     "question_languages",

@@ -30,18 +30,22 @@ class ContextLog(Handle):
     async def list(
         self,
         *,
+        as_of: When | None = None,
+        known_at: When | None = None,
         session_id: str | None = None,
         entry_id: str | None = None,
-        as_of: When | None = None,
         limit: int = 20,
         after: str = "",
     ) -> Page[ContextLogEntry]:
         """List the memories shown to sessions, each with its text at that time. Newest first.
 
         Args:
+            as_of: Day or moment to read memory at: everything said until then (default: now). A date means the end
+                of that day.
+            known_at: Moment at which memory had learned what it answers with (default: now). A date means the end
+                of that day.
             session_id: Id of the session (default: all sessions).
             entry_id: Id of one entry (default: all entries).
-            as_of: Latest time of entries (default: now). A date means the end of that day.
             limit: Maximum number of entries (default 20).
             after: Cursor of the next page: the `next` of the previous page.
 
@@ -51,9 +55,10 @@ class ContextLog(Handle):
         return await self._page(
             LIST_CONTEXT_LOG,
             ListContextLogRequest(
+                as_of=None if as_of is None else moment(as_of),
+                known_at=None if known_at is None else moment(known_at),
                 session_id=session_id,
                 entry_id=entry_id,
-                as_of=None if as_of is None else moment(as_of),
                 limit=limit,
                 after=after,
             ),

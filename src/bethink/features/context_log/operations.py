@@ -6,23 +6,21 @@ from bethink.base.frozen import frozen
 from bethink.features.context_log.records import ContextLogEntry
 from bethink.model.access import Scope
 from bethink.model.checks import Between
-from bethink.model.moments import Moment
-from bethink.model.operations.base import Cursor, HandleClass, Name, Operation, Request, Retry, served_by
+from bethink.model.operations.base import Cursor, HandleClass, Name, Operation, Retry, served_by
+from bethink.model.operations.viewing import ViewRequest
 from bethink.model.paging import Page
 
 READ = Scope.READ
 
 
 @frozen
-class ListContextLogRequest(Request):
+class ListContextLogRequest(ViewRequest):
     """A page of the context log, with texts."""
 
     session_id: Name | None = None
     """Id of the session (default: all sessions)."""
     entry_id: Name | None = None
     """Id of one entry (default: all entries)."""
-    as_of: Moment | None = None
-    """Latest time of entries (default: now). A date means the end of that day."""
     limit: Annotated[int, Between(1, 100)] = 20
     """Maximum number of entries (default 20)."""
     after: Cursor = ""

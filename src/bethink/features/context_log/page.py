@@ -12,7 +12,7 @@ _PAGE = 20
 def _list_request(visit: Visit) -> Twin:
     session = visit.query_value("session") or None
     return LIST_CONTEXT_LOG, ListContextLogRequest(
-        session_id=session, as_of=visit.moment, limit=_PAGE, after=visit.query_value("after")
+        session_id=session, **visit.times, limit=_PAGE, after=visit.query_value("after")
     )
 
 
@@ -31,7 +31,7 @@ async def list_entries(visit: Visit) -> PageView:
 
 
 def _entry_request(visit: Visit) -> Twin:
-    return LIST_CONTEXT_LOG, ListContextLogRequest(entry_id=visit.names["showing"], as_of=visit.moment, limit=1)
+    return LIST_CONTEXT_LOG, ListContextLogRequest(entry_id=visit.names["showing"], **visit.times, limit=1)
 
 
 async def show_entry(visit: Visit) -> PageView:

@@ -1,15 +1,15 @@
 """Pages of the context log, each memory with its text at that time."""
 
 from dataclasses import fields
-from datetime import datetime
 from typing import cast
 
 from bethink.features.context_log.records import ContextLogEntry, ShownMemory
 from bethink.model.pages import cursor_of, read_cursor
 from bethink.model.paging import Page
 from bethink.model.refs import Ref
+from bethink.model.views import NOW, TimeView
 from bethink.store import ledger, search
-from bethink.store.db import Tx, until
+from bethink.store.db import Tx
 
 _EXCERPT = 300
 
@@ -20,7 +20,7 @@ def page(
     space: str,
     session_id: str | None,
     entry_id: str | None,
-    as_of: datetime | None,
+    view: TimeView,
     after: str,
     limit: int,
 ) -> Page[ContextLogEntry]:
@@ -28,12 +28,13 @@ def page(
     key = cast("tuple[int, str] | None", read_cursor(after, int, str)) or (None, None)
     rows = tx.all(
         "page_showings",
-        space=space, at=until(as_of), session=session_id, showing=entry_id, before=key[0], id=key[1], limit=limit + 1,
+        space=space, at=view.written_until, session=session_id, showing=entry_id, before=key[0], id=key[1],
+        limit=limit + 1,
     )  # fmt: skip
     page_rows = rows[:limit]
     entries = ledger.with_refs(tx, page_rows, space=space)
     refs = dict.fromkeys(ref for entry in entries for ref in entry.refs)
-    texts = search.texts(tx, space=space, refs=refs, as_of=None)
+    texts = search.texts(tx, space=space, refs=refs, view=NOW)
     memories = {ref: _shown_memory(ref, texts.get(ref)) for ref in refs}
     items = tuple(
         ContextLogEntry(

@@ -36,7 +36,7 @@ class ContextLogService:
                 space=space,
                 session_id=request.session_id,
                 entry_id=request.entry_id,
-                as_of=request.as_of,
+                view=request.view,
                 after=request.after,
                 limit=request.limit,
             )

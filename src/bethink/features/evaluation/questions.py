@@ -7,7 +7,7 @@ from typing import cast
 from bethink.base.frozen import frozen
 from bethink.errors import InvalidRequestError
 
-_FIELDS = ("id", "question", "answer", "evidence", "as_of")
+_FIELDS = ("id", "question", "answer", "evidence", "as_of", "known_at")
 _LINE = 'Write one object per line: {"question": "…", "answer": "…", "evidence": ["…"]}.'
 
 
@@ -23,6 +23,7 @@ class EvalQuestion:
     answers: tuple[str, ...] | None = None
     evidence: tuple[str, ...] = ()
     as_of: str | None = None
+    known_at: str | None = None
 
 
 def read_questions(lines: Iterable[str]) -> list[EvalQuestion]:
@@ -44,18 +45,28 @@ def _question(number: int, line: str) -> EvalQuestion:
         raise InvalidRequestError(
             f"Line {number}: unknown field {unknown[0][:100]!r}.", hint=f"Use {', '.join(_FIELDS)}."
         )
-    question, as_of = fields.get("question"), fields.get("as_of")
+    question = fields.get("question")
     if not isinstance(question, str) or not question.strip():
         raise InvalidRequestError(f"Line {number} has no `question`.", hint=_LINE)
-    if as_of is not None and not isinstance(as_of, str):
-        raise InvalidRequestError(f"Line {number}: `as_of` is not a date.", hint="Use the form 2026-03-01.")
     answers = None if "answer" not in fields else _texts(number, "answer", fields["answer"])
     evidence = _texts(number, "evidence", fields.get("evidence"))
     if answers is None and not evidence:
         raise InvalidRequestError(f"Line {number} has neither `answer` nor `evidence`.", hint=_LINE)
     return EvalQuestion(
-        id=str(fields.get("id", number)), question=question, answers=answers, evidence=evidence, as_of=as_of
+        id=str(fields.get("id", number)),
+        question=question,
+        answers=answers,
+        evidence=evidence,
+        as_of=_time(number, "as_of", fields),
+        known_at=_time(number, "known_at", fields),
     )
+
+
+def _time(number: int, name: str, fields: Mapping[str, object]) -> str | None:
+    time = fields.get(name)
+    if time is not None and not isinstance(time, str):
+        raise InvalidRequestError(f"Line {number}: `{name}` is not a date.", hint="Use the form 2026-03-01.")
+    return time
 
 
 def _object(number: int, line: str) -> Mapping[str, object]:

@@ -130,7 +130,9 @@ class Evaluator:
     async def _evaluate(self, question: EvalQuestion, history: str) -> EvalResult:
         ranks: tuple[int, ...] = ()
         if question.evidence:
-            result = await self._space.recall(question.question, limit=self._options.k, as_of=question.as_of)
+            result = await self._space.recall(
+                question.question, limit=self._options.k, as_of=question.as_of, known_at=question.known_at
+            )
             ranks = tuple(rank_of(item, result) for item in question.evidence)
         if self._model is None or question.answers is None:
             return EvalResult(question=question, ranks=ranks)
@@ -142,7 +144,9 @@ class Evaluator:
         return EvalResult(question=question, ranks=ranks, answers=tuple(graded))
 
     async def _ask_memory(self, question: EvalQuestion) -> EvalAnswer:
-        answer = await self._space.ask(question.question, as_of=question.as_of, budget=self._options.budget)
+        answer = await self._space.ask(
+            question.question, as_of=question.as_of, known_at=question.known_at, budget=self._options.budget
+        )
         usage, prices = answer.usage or Usage(), self._options.prices
         cost = round(usage.input_tokens * prices.input + usage.output_tokens * prices.output)
         return EvalAnswer(context=MEMORY, answer=answer.text, refused=not answer, usage=replace(usage, cost=cost))

@@ -16,6 +16,7 @@ from bethink.cli.paging import MOST, After, Limit, list_page
 from bethink.cli.recall import parse_kinds
 from bethink.cli.results import ExitCode, Failure, Result, UsageError
 from bethink.cli.terminal import OutputLine, one_line, to_json, waiting, when
+from bethink.cli.viewing import VIEW, view
 from bethink.errors import InvalidRequestError, NotFoundError
 from bethink.model.plural import plural
 
@@ -79,7 +80,7 @@ async def _run_stored(ctx: CommandContext, ids: Sequence[str] | None) -> "list[M
 def result_lines(result: "MemoryTestResult") -> Iterator[OutputLine]:
     """Format the result of a test: one line, with the matches if it failed."""
     test = result.test
-    question = one_line(test.question, _WIDTH) + (f" (as of {when(test.as_of)})" if test.as_of else "")
+    question = one_line(test.question, _WIDTH) + _view_note(test)
     if result.passed:
         yield OutputLine(f"passed  {question}", "green")
         return
@@ -90,6 +91,13 @@ def result_lines(result: "MemoryTestResult") -> Iterator[OutputLine]:
         for item in result.items
     ]
     yield OutputLine(f"failed  {question}: {'; '.join(problems)}; recalled: {' | '.join(items) or 'nothing'}", "red")
+
+
+def _view_note(test: "MemoryTest") -> str:
+    """Return the times at which a test reads memory, in parentheses; empty for now."""
+    times = (("as of", test.as_of), ("known at", test.known_at))
+    words = ", ".join(f"{label} {when(at)}" for label, at in times if at is not None)
+    return f" ({words})" if words else ""
 
 
 def _quote(text: str) -> str:
@@ -109,7 +117,7 @@ _TEST = {
 }
 
 
-@command(app, "test add", effect="creates", more=_TEST)
+@command(app, "test add", effect="creates", more={**_TEST, **VIEW})
 async def add(
     ctx: CommandContext,
     question: Annotated[str, typer.Argument(help="Question, in plain words.")],
@@ -120,7 +128,6 @@ async def add(
     forbid: Annotated[
         list[str] | None, typer.Option(metavar="TEXT", help="Text or ref that must not be found. Repeatable.")
     ] = None,
-    as_of: Annotated[str | None, typer.Option("--as-of", metavar="DATE", help="Memory as of this time.")] = None,
     limit: Annotated[int, typer.Option(metavar="N", help="Number of results to check.", min=1, max=1_000)] = 5,
 ) -> Result:
     """Add a memory test. A test is a question with expected and forbidden results."""
@@ -128,7 +135,7 @@ async def add(
         question,
         must=expect or (),
         must_not=forbid or (),
-        as_of=as_of,
+        **view(ctx.more),
         limit=limit,
         kinds=parse_kinds(ctx.more["kind"]),
         tags=ctx.more["tag"] or (),
@@ -143,13 +150,14 @@ async def add(
 async def list_tests(ctx: CommandContext, *, limit: Limit = 100, after: After = "") -> Result:
     """List memory tests."""
     page = await ctx.space.admin.tests.list(limit=limit, after=after)
-    return list_page(ctx, page, _row, ("ID", "AS OF", "QUESTION", "EXPECTED", "FORBIDDEN"))
+    return list_page(ctx, page, _row, ("ID", "AS OF", "KNOWN AT", "QUESTION", "EXPECTED", "FORBIDDEN"))
 
 
 def _row(test: "MemoryTest") -> list[str]:
     return [
         test.id,
         when(test.as_of),
+        when(test.known_at),
         one_line(test.question, _WIDTH),
         ", ".join(map(_quote, test.must)),
         ", ".join(map(_quote, test.must_not)),
@@ -203,7 +211,7 @@ async def all_tests(handle: "MemoryTests") -> "list[MemoryTest]":
     return [test async for test in first.iterate()]
 
 
-_FIELDS = ("id", "question", "as_of", "must", "must_not", "limit", "kinds", "tags", "note", "about")
+_FIELDS = ("id", "question", "as_of", "known_at", "must", "must_not", "limit", "kinds", "tags", "note", "about")
 """The fields of a line in a file, in this order, without the date."""
 
 

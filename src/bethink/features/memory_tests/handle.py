@@ -31,9 +31,10 @@ class MemoryTests(Handle):
         self,
         question: str,
         *,
+        as_of: When | None = None,
+        known_at: When | None = None,
         must: str | Iterable[str] = (),
         must_not: str | Iterable[str] = (),
-        as_of: When | None = None,
         limit: int = 5,
         kinds: RefKind
         | Literal["message", "fact", "session_summary", "document"]
@@ -47,9 +48,12 @@ class MemoryTests(Handle):
 
         Args:
             question: Question to search for.
+            as_of: Day or moment to read memory at: everything said until then (default: now). A date means the end
+                of that day.
+            known_at: Moment at which memory had learned what it answers with (default: now). A date means the end
+                of that day.
             must: Texts or refs that the first results must contain. Texts match in any case.
             must_not: Texts or refs that the first results must not contain.
-            as_of: Point in time to read memory at (default: now). A date means the end of that day.
             limit: Number of results to check (default 5).
             kinds: Kinds of memory to search (default: all).
             tags: Tags that items must all have.
@@ -60,10 +64,11 @@ class MemoryTests(Handle):
         return await self._run(
             ADD_TEST,
             AddTestRequest(
+                as_of=None if as_of is None else moment(as_of),
+                known_at=None if known_at is None else moment(known_at),
                 question=question,
                 must=tuple_of(must),
                 must_not=tuple_of(must_not),
-                as_of=None if as_of is None else moment(as_of),
                 limit=limit,
                 kinds=any_of("kinds", tuple_of(kinds), RefKind),
                 tags=tuple_of(tags),

@@ -18,8 +18,8 @@ from bethink.features.memory_tests.records import (
 from bethink.model.access import Scope
 from bethink.model.checks import Length, any_of
 from bethink.model.ids import new_id
-from bethink.model.moments import Moment
 from bethink.model.operations.base import HandleClass, Limit, Name, Operation, Request, Retry, served_by
+from bethink.model.operations.viewing import ViewRequest
 from bethink.model.paging import Page
 from bethink.model.refs import Ref, RefKind
 
@@ -27,7 +27,7 @@ READ, WRITE = Scope.READ, Scope.WRITE
 
 
 @frozen
-class AddTestRequest(Request):
+class AddTestRequest(ViewRequest):
     """A memory test to store."""
 
     question: QuestionText
@@ -36,8 +36,6 @@ class AddTestRequest(Request):
     """Texts or refs that the first results must contain. Texts match in any case."""
     must_not: Expected = ()
     """Texts or refs that the first results must not contain."""
-    as_of: Moment | None = None
-    """Point in time to read memory at (default: now). A date means the end of that day."""
     limit: ItemLimit = DEFAULT_LIMIT
     """Number of results to check (default 5)."""
     kinds: tuple[RefKind, ...] = tuple(RefKind)
@@ -68,6 +66,7 @@ class AddTestRequest(Request):
             must=self.must,
             must_not=self.must_not,
             as_of=self.as_of,
+            known_at=self.known_at,
             limit=self.limit,
             kinds=self.kinds,
             tags=self.tags,

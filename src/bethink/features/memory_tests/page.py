@@ -12,6 +12,7 @@ from bethink.features.memory_tests.operations import (
     RunTestsRequest,
     TestRequest,
 )
+from bethink.model.moments import moment_or_none
 from bethink.model.refs import RefKind
 from bethink.web.visit import Goto, MenuItem, PageRoute, PageView, Twin, Visit
 
@@ -48,6 +49,8 @@ async def add(visit: Visit) -> Goto:
         question=visit.form_value("question").strip(),
         must=_lines(visit.form_value("must")),
         must_not=_lines(visit.form_value("must_not")),
+        as_of=moment_or_none(visit.form_value("as_of").strip() or None),
+        known_at=moment_or_none(visit.form_value("known_at").strip() or None),
         note=visit.form_value("note").strip(),
     )
     await visit.run(ADD_TEST, request.repeatable())

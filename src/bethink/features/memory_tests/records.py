@@ -7,6 +7,7 @@ from typing import Annotated
 from bethink.base.frozen import converted_field, frozen
 from bethink.errors import InvalidFieldError, InvalidRequestError
 from bethink.model.checks import Between, Length, Printable, tuple_from
+from bethink.model.facts import FactStatus
 from bethink.model.moments import Moment, moment_or_none
 from bethink.model.recall import Match
 from bethink.model.records import MAX_TAGS
@@ -21,6 +22,9 @@ Expected = Annotated[tuple[Annotated[str, Length(1, 10_000)], ...], Length(0, 10
 ItemLimit = Annotated[int, Between(1, 1_000)]
 TestTags = Annotated[tuple[Annotated[str, Length(1, 200), Printable()], ...], Length(0, MAX_TAGS)]
 Note = Annotated[str, Length(0, 10_000)]
+
+_PAST = (FactStatus.REPLACED, FactStatus.CORRECTED, FactStatus.ENDED)
+"""Statuses of memories that do not count as results."""
 
 
 @frozen
@@ -37,6 +41,7 @@ class MemoryTest:
     must: Expected = ()
     must_not: Expected = ()
     as_of: Moment | None = converted_field(default=None, converter=moment_or_none)
+    known_at: Moment | None = converted_field(default=None, converter=moment_or_none)
     limit: ItemLimit = DEFAULT_LIMIT
     kinds: tuple[RefKind, ...] = tuple(RefKind)
     tags: TestTags = ()
@@ -47,7 +52,7 @@ class MemoryTest:
     def __post_init__(self) -> None:
         for name in ("must", "must_not", "tags"):
             object.__setattr__(self, name, tuple_from(name, getattr(self, name)))
-        for name in ("as_of", "created_at"):
+        for name in ("as_of", "known_at", "created_at"):
             object.__setattr__(self, name, moment_or_none(getattr(self, name)))
         object.__setattr__(self, "kinds", tuple(map(RefKind, tuple_from("kinds", self.kinds))))
 
@@ -93,7 +98,7 @@ def check_test(test: MemoryTest) -> None:
 
 def judge(test: MemoryTest, items: Sequence[Match]) -> MemoryTestResult:
     """Compare the results of recall with the expectations of a test."""
-    current = [item for item in items if item.replaced_by is None]
+    current = [item for item in items if item.replaced_by is None and item.status not in _PAST]
     texts = [normalize(item.text) for item in current]
     refs = {ref for item in current for ref in (item.ref, *item.duplicates)}
 

@@ -99,7 +99,14 @@ class MemoryTestService:
 
 
 def _question(test: MemoryTest) -> RecallRequest:
-    return RecallRequest(question=test.question, as_of=test.as_of, limit=test.limit, kinds=test.kinds, tags=test.tags)
+    return RecallRequest(
+        question=test.question,
+        as_of=test.as_of,
+        known_at=test.known_at,
+        limit=test.limit,
+        kinds=test.kinds,
+        tags=test.tags,
+    )
 
 
 def _select_tests(tx: Tx, space: str, request: RunTestsRequest) -> list[MemoryTest]:

@@ -72,13 +72,28 @@ def lines(relearning: "Relearning") -> list[OutputLine]:
     output += [OutputLine(f"- {fact.text}") for fact in relearning.removed]
     for change in relearning.changed:
         output += [OutputLine(f"- {change.before.text}"), OutputLine(f"+ {change.after.fact.text}")]
+    for item in relearning.settled:
+        decision = item.decision
+        output.append(
+            OutputLine(
+                f"= {item.claim.fact.text} ({decision.kind} by {decision.actor}, {decision.decided_at:%Y-%m-%d})"
+            )
+        )
     counts = (
         f"{plural(relearning.sessions, 'session')}: {relearning.same} unchanged, {len(relearning.new)} new, "
         f"{len(relearning.removed)} removed, {len(relearning.changed)} changed, {relearning.pending} for review, "
-        f"{relearning.rejected} rejected"
+        f"{relearning.rejected} rejected, {len(relearning.settled)} settled"
     )
     price = f"{plural(relearning.usage.calls, 'call')}, ${relearning.usage.cost / 1e6:.4f}"
     output.append(OutputLine(f"{counts}; {price}"))
+    if relearning.applied is not None:
+        done = relearning.applied
+        output.append(
+            OutputLine(
+                f"Changed: {done.added} added, {done.replaced} replaced, {done.removed} removed, "
+                f"{done.restated} restated, {done.skipped} skipped"
+            )
+        )
     step = {"proposed": "apply", "applied": "undo"}.get(relearning.status)
     state = f"{relearning.status}: {relearning.id}"
     output.append(OutputLine(f"{state} (bethink learn {step} {relearning.id})" if step else state))

@@ -5,13 +5,14 @@ import tempfile
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from pathlib import Path
 from typing import Self
 
 from bethink.api.connect import Memory
 from bethink.base.frozen import frozen
 from bethink.errors import ConfigurationError, InvalidRequestError, ModelResponseError, NotFoundError
+from bethink.features.relearning.applying import apply, undo
+from bethink.features.relearning.compare import Relearned, compare
 from bethink.features.relearning.operations import (
     APPLY_RELEARNING,
     PROPOSE_RELEARNING,
@@ -19,21 +20,19 @@ from bethink.features.relearning.operations import (
     ProposeRelearningRequest,
     RelearningRequest,
 )
+from bethink.features.relearning.shadow import read_statements
 from bethink.host.backend import LocalBackend
 from bethink.jobs.worker import Worker
 from bethink.memory.learning.model_use import check_cap
 from bethink.memory.registry import handles
 from bethink.model.facts import Quote
-from bethink.model.ids import new_id
 from bethink.model.jobs import JobKind, Usage
 from bethink.model.records import Message, Record, SessionEntry
-from bethink.model.relearning import ChangedFact, Relearning, RelearningStatus
-from bethink.model.reviews import ClaimedFact, ReviewStatus
+from bethink.model.relearning import Relearning
+from bethink.model.reviews import ReviewStatus
 from bethink.model.steering import LearningRules
-from bethink.model.words import gist
-from bethink.store import facts, jobs, learning_rules, messages, relearnings, reviews, sessions
+from bethink.store import jobs, learning_rules, messages, relearnings, reviews, sessions
 from bethink.store.db import Tx
-from bethink.store.relearnings import LearnedFact
 
 _PAGE = 500
 
@@ -47,23 +46,18 @@ class _CopiedSession:
 
 
 @dataclass(slots=True)
-class _Shadow:
-    """Facts learned in the shadow, mapped to the original sessions."""
+class _Shadow(Relearned):
+    """Statements learned in the shadow, mapped to the original sessions."""
 
-    sessions: dict[str, _CopiedSession] = field(default_factory=dict[str, _CopiedSession])
-    claims: list[ClaimedFact] = field(default_factory=list[ClaimedFact])
-    usage: Usage = field(default_factory=Usage)
-    pending: int = 0
-    rejected: int = 0
-    model: str = ""
+    copies: dict[str, _CopiedSession] = field(default_factory=dict[str, _CopiedSession])
 
     def original(self, quotes: Iterable[Quote]) -> tuple[Quote, ...]:
         """Return quotes with the sessions and numbers of the original."""
         return tuple(
             replace(
                 quote,
-                session_id=self.sessions[quote.session_id].session_id,
-                number=self.sessions[quote.session_id].numbers[quote.number - 1],
+                session_id=self.copies[quote.session_id].session_id,
+                number=self.copies[quote.session_id].numbers[quote.number - 1],
             )
             for quote in quotes
         )
@@ -116,13 +110,10 @@ class RelearnService:
                     worker = _worker_with_model(memory)
                 await self._copy_rules(space, memory, request.instructions)
                 await self._learn(space, memory, worker, outcome)
-        existing = await self._database.transact(
-            lambda tx: relearnings.learned_facts(tx, space=space), space=space, read_only=True
+        proposal, claims = await self._database.transact(
+            lambda tx: compare(tx, outcome, space=space), space=space, read_only=True
         )
-        proposal = await self._database.transact(
-            lambda tx: _compare(existing, outcome, at=tx.now), space=space, read_only=True
-        )  # fmt: skip
-        await self._database.transact(lambda tx: relearnings.put(tx, proposal, space=space), space=space)
+        await self._database.transact(lambda tx: relearnings.put(tx, proposal, claims, space=space), space=space)
         return proposal if request.dry_run else await self.apply(space, RelearningRequest(relearning_id=proposal.id))
 
     def _open_shadow(self, path: Path, request: ProposeRelearningRequest) -> Memory:
@@ -138,14 +129,14 @@ class RelearnService:
     async def apply(self, space: str, request: RelearningRequest) -> Relearning:
         """Apply a proposal as one change."""
         return await self._database.transact(
-            lambda tx: relearnings.apply(tx, space=space, relearning_id=request.relearning_id), space=space
+            lambda tx: apply(tx, space=space, relearning_id=request.relearning_id), space=space
         )
 
     @handles(UNDO_RELEARNING)
     async def undo(self, space: str, request: RelearningRequest) -> Relearning:
         """Undo an applied relearning."""
         return await self._database.transact(
-            lambda tx: relearnings.undo(tx, space=space, relearning_id=request.relearning_id), space=space
+            lambda tx: undo(tx, space=space, relearning_id=request.relearning_id), space=space
         )
 
     async def _copy_rules(self, space: str, memory: Memory, instructions: str | None) -> None:
@@ -174,21 +165,19 @@ class RelearnService:
             for start in range(0, len(records), _PAGE):
                 await session.append([_message_copy(record) for record in records[start : start + _PAGE]])
             await session.end()
-            outcome.sessions[session.id] = _CopiedSession(entry.session.id, [record.number for record in records])
+            outcome.copies[session.id] = _CopiedSession(entry.session.id, [record.number for record in records])
             try:
                 await _learn_all(worker)
             finally:
                 await self._charge(await shadow.transact(jobs.spent, read_only=True), outcome)
-        for item in await shadow.transact(
-            lambda tx: relearnings.learned_facts(tx, space=space), space=space, read_only=True
-        ):
-            quotes = await shadow.transact(
-                lambda tx, item=item: _support(tx, item, space=space), space=space, read_only=True
-            )  # fmt: skip
-            source = outcome.sessions[item.fact.source].session_id
-            fact = replace(item.fact, id=new_id("fct"), source=source)
-            outcome.claims.append(ClaimedFact(fact=fact, quotes=outcome.original(quotes)))
-            outcome.model = fact.created_by.model if fact.created_by else outcome.model
+        outcome.claims = [
+            replace(item, claim=replace(item.claim, quotes=outcome.original(item.claim.quotes)))
+            for item in await shadow.transact(
+                lambda tx: read_statements(tx, space=space), space=space, read_only=True
+            )
+        ]  # fmt: skip
+        outcome.sessions = len(outcome.copies)
+        outcome.model = next((maker.model for item in outcome.claims if (maker := item.claim.fact.created_by)), "")
         counts = await shadow.transact(lambda tx: reviews.counts(tx, space=space), space=space, read_only=True)
         outcome.pending, outcome.rejected = counts.get(ReviewStatus.PENDING, 0), counts.get(ReviewStatus.REFUSED, 0)
 
@@ -227,51 +216,3 @@ def _figures(usage: Usage) -> tuple[int, int, int, int]:
 
 def _message_copy(record: Record) -> Message:
     return replace(record.message, idempotency_key=None, said_at=record.message.said_at or record.recorded_at)
-
-
-def _support(tx: Tx, learned_fact: LearnedFact, *, space: str) -> tuple[Quote, ...]:
-    supports = facts.supports(tx, space=space, fact_id=learned_fact.fact.id)
-    return supports[0].quotes if supports else ()
-
-
-def _compare(existing: Sequence[LearnedFact], outcome: _Shadow, *, at: datetime) -> Relearning:
-    """Pair existing facts with relearned ones: by text, then by slot, then by quoted messages."""
-    unmatched = list(existing)
-    new: list[ClaimedFact] = []
-    same = 0
-    for claim in outcome.claims:
-        match = next((item for item in unmatched if gist(item.fact.text) == gist(claim.fact.text)), None)
-        if match is None:
-            new.append(claim)
-        else:
-            unmatched.remove(match)
-            same += 1
-    changed: list[ChangedFact] = []
-    for claim in list(new):
-        before = next((item for item in unmatched if _is_same_topic(item, claim)), None)
-        if before is not None:
-            unmatched.remove(before)
-            new.remove(claim)
-            changed.append(ChangedFact(before=before.fact, after=claim))
-    return Relearning(
-        id=new_id("rel"),
-        status=RelearningStatus.PROPOSED,
-        created_at=at,
-        model=outcome.model,
-        sessions=len(outcome.sessions),
-        same=same,
-        usage=outcome.usage,
-        new=tuple(new),
-        removed=tuple(item.fact for item in unmatched),
-        changed=tuple(changed),
-        pending=outcome.pending,
-        rejected=outcome.rejected,
-    )
-
-
-def _is_same_topic(existing: LearnedFact, claim: ClaimedFact) -> bool:
-    fact = claim.fact
-    if fact.slot is not None and (fact.subject, fact.slot) == (existing.fact.subject, existing.fact.slot):
-        return True
-    words = frozenset((quote.session_id, quote.number) for quote in claim.quotes if not quote.context)
-    return fact.kind == existing.fact.kind and fact.subject == existing.fact.subject and words == existing.words

@@ -15,8 +15,9 @@ from bethink.features.retention import operations
 from bethink.features.retention import queries as rows
 from bethink.features.retention.records import RetentionKind, RetentionReport, RetentionRule
 from bethink.memory.deletion import plan as planning
-from bethink.memory.deletion.forget import ForgetService, Requester, requester_of
+from bethink.memory.deletion.forget import ForgetService, requester_of
 from bethink.memory.deletion.plan import Step
+from bethink.memory.deletion.recording import Requester
 from bethink.memory.deletion.settling import finish_open
 from bethink.memory.registry import Host, handles
 from bethink.model.holds import LegalHold

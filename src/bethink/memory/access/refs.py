@@ -66,6 +66,7 @@ RECORD_REFS: dict[str, Callable[[Any], str]] = {
     "ChangeSet": _by_id("change_set", "run"),
     "Relearning": _by_id("relearning"),
     "Job": lambda record: f"job:{record.kind}:{record.key}",
+    "Decision": lambda record: "" if record.fact_id is None else f"fact:{record.fact_id}",
     "PendingItem": lambda record: f"{'review' if record.kind == 'claim' else 'change_set'}:{record.id}",
     "WebhookInfo": _by_id("webhook"),
     "KeyInfo": _by_id("key", "prefix"),

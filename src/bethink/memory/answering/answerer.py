@@ -71,6 +71,7 @@ class Answerer:
             ignored=request.exclude,
             certainty=highest(items),
             as_of=request.as_of,
+            known_at=request.known_at,
             note=recall_result.note,
         )
         if not items:
@@ -108,7 +109,7 @@ class Answerer:
 
     async def _count(self, space: str, answer: Answer) -> Answer:
         refs = tuple(item.ref for item in answer.cited)
-        if refs and not answer.ignored and answer.as_of is None:
+        if refs and not answer.ignored and answer.as_of is None and answer.known_at is None:
             await self._database.transact(lambda tx: ledger.use(tx, space=space, refs=refs), space=space)
         return answer
 

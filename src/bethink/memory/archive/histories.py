@@ -36,6 +36,11 @@ _VERSIONED = {
 """Tables with version numbers: the column with the id, and the columns with a number."""
 
 
+_APPROVED = "stated"
+"""The evidence of a version that a person wrote or approved."""
+_CORRECTED = "corrected"
+
+
 class _End(NamedTuple):
     at: int
     cause: str | None
@@ -86,6 +91,11 @@ def _share(ours: RowDict, theirs: RowDict, history: VersionHistory) -> None:
     first = min(ends, key=lambda row: (row[history.ends], row[history.ended_by] or ""), default=ours)
     latest = max(ours, theirs, key=lambda row: (row.get("redacted") or 0, _last_change(row), _text(row)))
     shared = {**latest, history.ends: first[history.ends], history.ended_by: first[history.ended_by]}
+    if history is FACT:
+        # An approval counts on both sides. Only the end of a version says as what it ended.
+        evidence = {row["evidence"] for row in (ours, theirs)}
+        shared["evidence"] = _APPROVED if _APPROVED in evidence else latest["evidence"]
+        shared["ended_as"] = first["ended_as"]
     ours.update(shared)
     theirs.update(shared)
 
@@ -116,6 +126,9 @@ def _interleave(
         if row[history.ends] is None or row[history.ends] > after[history.begins]:
             row[history.ends] = after[history.begins]
             row[history.ended_by] = name if history is FACT else after["run"]
+            if history is FACT:
+                is_corrected = after["evidence"] == _APPROVED and after["content"] != row["content"]
+                row["ended_as"] = _CORRECTED if is_corrected else None
     last = versions[-1][1]
     last[history.ends], last[history.ended_by] = None, None if history is FACT else ""
     _end(last, ends, history)
@@ -137,7 +150,20 @@ def _renumber_versions(
                 row["last_version"] = newest  # the newest version is the other side's, and does not cite this source
         if table in side:
             side[table] = _rows_by_key(table, side[table])
+    if history is FACT:
+        _renumber_supports(side, name, numbers)
     renumber(side, history.kind, name, numbers)
+
+
+def _renumber_supports(side: Rows, fact_id: str, numbers: Mapping[int, int]) -> None:
+    """Rename the statements and links that belong to a version that a program or a person wrote."""
+    for table, column, prefix in (("fact_statements", "fact_id", "saved:"), ("fact_links", "target_id", "version:")):
+        for row in side.get(table, {}).values():
+            if row[column] == fact_id and row["support"].startswith(prefix):
+                number = int(row["support"].removeprefix(prefix))
+                row["support"] = f"{prefix}{numbers.get(number, number)}"
+        if table in side:
+            side[table] = _rows_by_key(table, side[table])
 
 
 def renumber(side: Rows, kind: str, name: str, numbers: Mapping[int, int]) -> None:

@@ -12,7 +12,7 @@ from bethink.memory.archive.reading import ArchiveReader, RowDict
 from bethink.model.changes import ChangeKind
 from bethink.model.jobs import JobKind
 from bethink.model.rules import QUIET_CHECK
-from bethink.store import archived, changes, jobs
+from bethink.store import archived, changes, jobs, views
 from bethink.store.archived import Table
 from bethink.store.db import Database, Tx
 
@@ -100,7 +100,7 @@ class _Loading:
                 for row in page:
                     key = table.key_of(row)
                     match = next((candidate for _, candidate in rows if table.key_of(candidate) >= key), None)
-                    if match is None or any(match.get(name, row[name]) != row[name] for name in table.names):
+                    if match is None or not archived.is_same(table, match, row):
                         raise ConflictError(
                             f"Space {self.space!r} contains data that is not in this archive ({table.name}).",
                             hint="Import it into another space, or merge two databases with 'bethink data sync'.",
@@ -111,6 +111,7 @@ class _Loading:
         await self._database.transact(lambda tx: self._begin(tx, record), space=self.space, repeatable=True)
         await self.store()
         self.position = "the end"
+        await self._refresh_facts()
         await self._database.transact(lambda tx: follow_up(tx, space=self.space), space=self.space, repeatable=True)
         return LoadReport(space=self.space, stored=self._stored, known=self._existing)
 
@@ -125,6 +126,15 @@ class _Loading:
                 self._stored += new
                 self._existing += len(rows) - new
         return self._stored
+
+    async def _refresh_facts(self) -> None:
+        """Store when the imported facts are true now, which may differ from when they were exported."""
+        table = next(table for table in self._archive.tables if table.name == "facts")
+        for _, rows in self._archive.pages(table, _STEP):
+            ids = {row["id"] for row in rows}
+            await self._database.transact(
+                lambda tx, ids=ids: views.refresh(tx, space=self.space, fact_ids=ids), space=self.space, repeatable=True
+            )
 
     def undo(self, tx: Tx) -> None:
         """Delete the rows of an inconsistent archive from a space that was empty before."""

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
+from bethink.memory.archive.fact_rows import drop_replaced_statements, merge_effects, merge_statement
 from bethink.memory.archive.histories import DOCUMENT, FACT, merge_histories, renumber
 from bethink.memory.archive.reading import RowDict
 from bethink.memory.archive.trees import repair_tree, unify_paths
@@ -35,7 +36,9 @@ _RETRACTED_AT = "retracted_at"
 """The only column of a message that changes after it is stored."""
 _MESSAGE_REFS = {
     "fact_sources": ("session_id", "number"), "fact_quotes": ("session_id", "number"),
-    "review_sources": ("session_id", "number"),
+    "review_sources": ("session_id", "number"), "message_marks": ("session_id", "number"),
+    "forget_requests": ("session_id", "number"),
+    "fact_statements": ("session_id", "number"), "fact_links": ("session_id", "number"),
 }  # fmt: skip
 
 
@@ -59,7 +62,7 @@ def merge_rows(first: Rows, second: Rows) -> Rows:
     _line_up_messages(sides)
     _free_keys(sides)
     _merge_reviews(sides)
-    _merge_effects(sides)
+    merge_effects(sides)
     for history in (FACT, DOCUMENT):
         merge_histories(sides, history)
     _choose_threads(sides)
@@ -71,7 +74,7 @@ def merge_rows(first: Rows, second: Rows) -> Rows:
             key: choose(ours[key], theirs[key]) if key in ours and key in theirs else dict(ours.get(key) or theirs[key])
             for key in sorted({*ours, *theirs}, key=repr)
         }
-    _settle_slots(result, sides)
+    drop_replaced_statements(result)
     _settle_sessions(result)
     _settle_threads(result)
     repair_tree(result)
@@ -252,27 +255,6 @@ def _merge_reviews(sides: tuple[Rows, Rows]) -> None:
                     )
 
 
-def _merge_effects(sides: tuple[Rows, Rows]) -> None:
-    """Keep the fact that was learned first if both sides learned from the same messages."""
-    ours, theirs = ({row["effect"]: row for row in side.get("facts", {}).values() if row["effect"]} for side in sides)
-    for effect in ours.keys() & theirs.keys():
-        pair = ours[effect], theirs[effect]
-        if pair[0]["id"] == pair[1]["id"]:
-            continue
-        first = min(pair, key=lambda row: (row["recorded_at"], row["id"]))
-        for side, row in zip(sides, pair, strict=True):
-            if row is first:
-                continue
-            row["effect"] = f"{effect}~{row['id']}"
-            for fact in side["facts"].values():
-                if fact["id"] == row["id"] and fact["retired_at"] is None:
-                    fact["retired_at"], fact["retired_by"] = fact["recorded_at"], first["id"]
-            for quote in side.get("fact_quotes", {}).values():
-                if quote["fact_id"] == row["id"] and quote["support"] == effect:
-                    quote["support"] = row["effect"]
-            side["fact_quotes"] = rows_by_key("fact_quotes", side.get("fact_quotes", {}).values())
-
-
 def _choose_threads(sides: tuple[Rows, Rows]) -> None:
     """Keep the side that went further with a thread that continued on both sides."""
     thread_ids = [
@@ -299,6 +281,8 @@ def _chooser(table: str) -> Callable[[RowDict, RowDict], RowDict]:
         return lambda ours, theirs: {name: max(ours[name], theirs[name]) for name in ours}
     if table == "document_sources":
         return _source
+    if table == "fact_statements":
+        return merge_statement
     column = next(declared.later for declared in declared_tables() if declared.name == table)
     return lambda ours, theirs: dict(max(ours, theirs, key=lambda row: (row.get(column) or 0, line(row))))
 
@@ -329,21 +313,6 @@ def _session(ours: RowDict, theirs: RowDict) -> RowDict:
     }
     session |= {name: mark[name] if mark else None for name in ("invalidated_at", "marked_at", "marked_by")}
     return {**session, "rests": mark["rests"] if mark else 0}
-
-
-def _settle_slots(result: Rows, sides: tuple[Rows, Rows]) -> None:
-    """Keep the newer of two facts from different sides that fill the same slot."""
-    by_slot: dict[tuple[str, str], list[RowDict]] = defaultdict(list)
-    for row in result["facts"].values():
-        if row["slot"] is not None and row["retired_at"] is None and row["valid_to"] is None:
-            by_slot[row["subject"] or "", row["slot"]].append(row)
-    for rivals in by_slot.values():
-        newest = max(rivals, key=lambda row: (row["recorded_at"], row["id"]))
-        home = [{key[0] for key in side.get("facts", {})} for side in sides]
-        for row in rivals:
-            together = any(row["id"] in ids and newest["id"] in ids for ids in home)
-            if row is not newest and not together:
-                row["retired_at"], row["retired_by"] = newest["recorded_at"], newest["id"]
 
 
 def _settle_sessions(result: Rows) -> None:

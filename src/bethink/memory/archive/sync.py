@@ -1,7 +1,8 @@
 """Syncs two databases: each gets the rows it lacks, and their archives are then byte-identical."""
 
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
+from datetime import datetime
 from itertools import chain
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from bethink.memory.archive.load import follow_up
 from bethink.memory.archive.merge import Rows, merge_rows, missed_retractions, rows_by_key
 from bethink.memory.archive.reading import ArchiveReader, RowDict
 from bethink.memory.archive.write import write_archive
+from bethink.memory.facts.merging import settle_merged
 from bethink.model.moments import Micros
 from bethink.model.refs import Ref, RefKind
 from bethink.store import archived, erasures, holds, jobs
@@ -34,9 +36,19 @@ _UNIQUE: dict[str, dict[str, str]] = {
 _CHILDREN = {
     "agents": (("conversations", ("agent_id",)),),
     "conversations": (("sessions", ("conversation_id",)),),
-    "messages": (("fact_sources", ("session_id", "number")), ("fact_quotes", ("session_id", "number"))),
+    "messages": tuple(
+        (table, ("session_id", "number"))
+        for table in ("fact_sources", "fact_quotes", "message_marks", "forget_requests")
+    ),
 }
 """Tables whose rows would be deleted with a row, and must be deleted or moved first."""
+
+
+_FACT_COLUMNS = {
+    "facts": ("id",), "fact_statements": ("fact_id",), "fact_links": ("fact_id", "target_id"),
+    "fact_quotes": ("fact_id",), "reviews": ("fact_id",),
+}  # fmt: skip
+"""Tables that decide when facts are true, with the columns that name facts."""
 
 
 @frozen
@@ -90,12 +102,14 @@ async def sync_space(
                     counts[index] += len(rows)
                 continue  # derived data is deleted by the next round, on both sides
             result = merge_rows(*sides)
+            fact_ids = changed_facts(sides, result)
+            at = await first.transact(lambda tx: tx.now, read_only=True)
             for index, (database, side) in enumerate(zip(pair, sides, strict=True)):
                 change = RowChanges(side, result, space=space)
                 try:
                     counts[index] += await database.transact(
-                        lambda tx, change=change, created_at=created_at: _apply_changes(
-                            tx, change, created_at, space=space
+                        lambda tx, change=change, created_at=created_at, fact_ids=fact_ids, at=at: _apply_changes(
+                            tx, change, created_at, fact_ids, at, space=space
                         ),
                         space=space,
                     )
@@ -123,12 +137,28 @@ async def _retract_missed(
         )
 
 
-def _apply_changes(tx: Tx, change: "RowChanges", created_at: int, *, space: str) -> int:
+def _apply_changes(
+    tx: Tx, change: "RowChanges", created_at: int, fact_ids: Collection[str], at: datetime, *, space: str
+) -> int:  # fmt: skip
+    """Apply the merged rows, and settle what follows from them in the same way on both sides."""
     count = change.apply(tx)
     archived.set_created_at(tx, created_at, space=space)
+    settle_merged(tx, fact_ids, space=space, at=at)
     if count:
         follow_up(tx, space=space)
     return count
+
+
+def changed_facts(sides: tuple[Rows, Rows], result: Rows) -> set[str]:
+    """Return the facts with a row that differs, in any table that decides when they are true."""
+    return {
+        row[column]
+        for rows in (*sides, result)
+        for table, columns in _FACT_COLUMNS.items()
+        for row in rows.get(table, {}).values()
+        for column in columns
+        if row[column]
+    }
 
 
 async def _share_tombstones(source: Database, target: Database, *, space: str) -> None:
@@ -240,6 +270,7 @@ class RowChanges:
         changed = self._changed_rows(table)
         for _, row in sorted(changed, key=lambda pair: _is_open(pair[1])):
             archived.update(tx, table, row, space=self._space)
+        changed = [(before, row) for before, row in changed if not archived.is_same(table, before, row)]
         new = [row for key, row in result.items() if key not in side]
         archived.insert(tx, table, new, space=self._space)
         return len(changed) + len(new)

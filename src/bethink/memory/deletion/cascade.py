@@ -8,13 +8,15 @@ from bethink.memory.deletion import identity, naming, proof
 from bethink.memory.deletion.proof import ErasedWords
 from bethink.memory.deletion.sinks import names_in
 from bethink.memory.facts import revive
+from bethink.memory.facts.marking import mark_repetitions
 from bethink.model.erasures import DOCUMENT_KEY, IDEMPOTENCY_KEY, PASSAGE, SAID, SPACE, THREAD, WRITTEN
 from bethink.model.files import passage_name
 from bethink.model.jobs import JobKind
 from bethink.model.records import Deletion
 from bethink.model.refs import RefKind
-from bethink.store import changes, facts, holds, jobs, learning, relearnings, reviews, sessions
+from bethink.store import changes, facts, holds, jobs, learning, marks, messages, relearnings, reviews, sessions, views
 from bethink.store.db import NO_LIMIT, Row, Tx
+from bethink.store.marks import DELETED, MarkKind
 
 
 def forget_conversation(tx: Tx, *, space: str, conversation: str) -> Deletion:
@@ -61,9 +63,11 @@ def forget_messages(
     rows = [row for message_key in message_keys for row in tx.all("find_going_message", **message_key)]
     since = _note_messages(tx, rows, identity.names_of_messages(tx, rows, space=space))
     tx.note_deleted(PASSAGE, _passages(rows))
-    for message_key in message_keys:
+    _hide_repetitions(tx, session_id, numbers, space=space)
+    for number, message_key in zip(numbers, message_keys, strict=True):
         affected_facts |= {row["id"] for row in tx.all("facts_from_message", None, **message_key)}
         removed += tx.run("forget_message", **message_key)
+        marks.delete_of_cause(tx, space=space, cause=marks.cause_of(session_id, number))
     if not removed:
         return None
     reviews.forget_messages(tx, space=space, session_id=session_id, numbers=numbers)
@@ -81,12 +85,22 @@ def forget_messages(
     )
 
 
+def _hide_repetitions(tx: Tx, session_id: str, numbers: Collection[int], *, space: str) -> None:
+    """Hide where the assistant repeats what a tool or a document said that is deleted."""
+    for number in numbers:
+        deleted = messages.after(tx, space=space, session_id=session_id, number=number - 1, limit=1, retracted=True)
+        for record in deleted:
+            if record.number == number:
+                mark_repetitions(tx, record, space=space, kind=MarkKind.HIDDEN, cause=DELETED)
+
+
 def forget_derived_from(tx: Tx, *, space: str, conversation: str, session_id: str, number: int) -> None:
     """Delete data derived from a message, but keep the message itself. Raises `LegalHoldError`.
 
     Threads stay as well: they are an agent's own state.
     """
     message_key = {"space": space, "session": session_id, "number": number}
+    marks.delete_of_cause(tx, space=space, cause=marks.cause_of(session_id, number))
     dependents = tx.first("what_rests_on_message", **message_key) or {"noted": False, "told": False}
     noted = dependents["noted"] or learning.has_answered(tx, space=space, session_id=session_id, number=number)
     if not noted and not dependents["told"]:
@@ -224,14 +238,16 @@ def forget_fact(tx: Tx, *, space: str, fact_id: str) -> Deletion | None:
     Returns None if there is none.
     """
     facts.lock(tx, space=space)
-    if tx.first("successor_of_fact", space=space, id=fact_id) is None:
+    if not facts.versions(tx, space=space, fact_id=fact_id):
         return None
     source_sessions = {source.session_id for source in facts.sources_of(tx, space=space, fact_id=fact_id)}
     tx.run("forget_session_answers", space=space, kind=JobKind.EXTRACT, sessions=sorted(source_sessions))
     test_ids = naming.mentioning_tests(tx, lambda: naming.texts_of_facts(tx, [fact_id], space=space), space=space)
     mentioning_sessions = _mentioning_sessions(tx, fact_id, sorted(source_sessions), space=space)
     memories = tx.run("forget_session_summaries", space=space, sessions=mentioning_sessions)
+    affected = views.neighbors(tx, space=space, fact_ids=[fact_id])
     facts.delete(tx, space=space, fact_id=fact_id)
+    views.refresh(tx, space=space, fact_ids=affected - {fact_id})
     changes.record_forgotten(tx, RefKind.SESSION_SUMMARY, space=space, ids=mentioning_sessions)
     changes.record_forgotten(tx, RefKind.FACT, space=space, ids=[fact_id])
     tx.note_deleted(RefKind.SESSION_SUMMARY, mentioning_sessions)

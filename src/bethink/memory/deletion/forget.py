@@ -8,18 +8,18 @@ from typing import Self
 
 from anyio import CancelScope
 
-from bethink.base.frozen import frozen
 from bethink.errors import LegalHoldError, NotFoundError
 from bethink.extend import Redactor
-from bethink.memory.deletion import cascade, sinks
+from bethink.memory.deletion import cascade
 from bethink.memory.deletion import plan as planning
 from bethink.memory.deletion.echoes import exposed_sessions, find_repeats
 from bethink.memory.deletion.plan import Step
+from bethink.memory.deletion.recording import Requester, record_plan
 from bethink.memory.deletion.settling import Settler, open_erasures, public_key
 from bethink.memory.documents.files import clear_files
 from bethink.memory.registry import Host, handles
 from bethink.model.access import caller
-from bethink.model.erasures import Erasure, OpenErasure, SinkState
+from bethink.model.erasures import Erasure, OpenErasure
 from bethink.model.ids import new_id
 from bethink.model.operations.base import Empty
 from bethink.model.operations.erasures import GET_PUBLIC_KEY, LIST_ERASURES, LIST_OPEN_ERASURES, ListErasuresRequest
@@ -38,15 +38,6 @@ class _RolledBack(Exception):
     def __init__(self, steps: Sequence[Step], deletion: Deletion) -> None:
         self.steps = steps
         self.deletion = deletion
-
-
-@frozen
-class Requester:
-    """The person who requested an erasure, with the key and the reason."""
-
-    name: str
-    key_prefix: str | None = None
-    reason: str = ""
 
 
 class ForgetService:
@@ -158,20 +149,12 @@ class ForgetService:
 
     def _record(self, tx: Tx, steps: Sequence[Step], requester: Requester, erasure_id: str, *, space: str) -> None:
         """Record the planned deletion before anything is deleted."""
-        erasure = Erasure(
-            space=space,
-            id=erasure_id,
-            requested_by=self._redactor.redact(requester.name),
-            key_prefix=requester.key_prefix,
+        redacted = replace(
+            requester,
+            name=self._redactor.redact(requester.name),
             reason=self._redactor.redact(requester.reason),
-            requested_at=tx.now,
-            settled_at=None,
-            sinks=tuple(SinkState(sink=sink) for sink in sinks.sinks_of(tx.dialect)),
         )
-        names = planning.names_of(tx, steps, space=space)
-        before = erasures.existing_tombstones(tx, names, space=space)
-        erasures.record(tx, erasure, plan={"steps": steps, "folder": self._files_folder, "before": before})
-        erasures.add_tombstones(tx, names, space=space, erasure_id=erasure_id, at=tx.now)
+        record_plan(tx, steps, redacted, erasure_id, space=space, folder=self._files_folder)
 
     async def _carry_out(self, space: str, erasure_id: str, first: Step | None) -> Deletion:
         """Delete the rows, then the data outside the database. Raises `NotFoundError` if nothing was deleted."""

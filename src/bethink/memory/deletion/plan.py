@@ -11,7 +11,7 @@ from bethink.memory.documents import tree
 from bethink.memory.log.names import stored_conversation
 from bethink.memory.log.succession import get_session
 from bethink.model.changes import ChangeKind
-from bethink.model.erasures import CONVERSATION, OTHERS, REVIEW, SESSION, SPACE, THREAD, WRITTEN
+from bethink.model.erasures import CONVERSATION, OTHERS, REVIEW, SESSION, SPACE, STATEMENT, THREAD, WRITTEN
 from bethink.model.filters import Filter
 from bethink.model.jobs import JobKind
 from bethink.model.operations.memory import ASSISTANT, ForgetRequest
@@ -21,6 +21,7 @@ from bethink.model.text import canonical_json
 from bethink.store import (
     changes,
     consolidation,
+    decisions,
     documents,
     facts,
     fitting,
@@ -92,6 +93,8 @@ def names_of(tx: Tx, steps: Sequence[Step], *, space: str) -> list[tuple[str, st
             names += [(SESSION, session_id) for session_id in sessions.ids_of(tx, space=space, conversation=step.id)]
         else:
             names += step.names()
+        if step.kind == RefKind.FACT:
+            names += [(STATEMENT, name) for name in decisions.names_of_fact(tx, step.id, space=space)]
     return names
 
 

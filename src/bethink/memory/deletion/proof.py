@@ -95,7 +95,10 @@ def redact_versions(tx: Tx, unproven_texts: UnprovenTexts, *, space: str) -> lis
 
 
 def drop_texts(tx: Tx, erased_words: ErasedWords, deleted_words: AbstractSet[str], *, space: str) -> None:
-    """Remove recorded answers, change sets and claims under review that repeat words of deleted messages only."""
+    """Remove recorded answers, change sets, claims under review and words of requests to forget.
+
+    These are the ones that repeat words of deleted messages only.
+    """
     if not deleted_words:
         return
     for row in _matching_rows(
@@ -108,6 +111,8 @@ def drop_texts(tx: Tx, erased_words: ErasedWords, deleted_words: AbstractSet[str
         tx.all("list_claims", space=space), lambda words: erased_words.repeats(words, deleted_words)
     ):
         tx.run("drop_review", space=space, id=row["id"])
+    for row in _matching_rows(tx.all("list_forget_request_texts", space=space), _has_any(deleted_words)):
+        tx.run("clear_forget_request", space=space, id=row["id"])
 
 
 def _has_any(deleted_words: AbstractSet[str]) -> Callable[[AbstractSet[str]], bool]:

@@ -5,6 +5,7 @@ from typing import Self
 
 from bethink.errors import NotFoundError
 from bethink.memory.deletion import cascade
+from bethink.memory.facts.marking import mark_repetitions
 from bethink.memory.registry import Host, handles
 from bethink.model.changes import ChangeKind
 from bethink.model.jobs import JobKind
@@ -13,6 +14,7 @@ from bethink.model.operations.sessions import RETRACT, RetractRequest
 from bethink.model.refs import Ref, RefKind
 from bethink.store import changes, messages, sessions
 from bethink.store.db import Database, Tx
+from bethink.store.marks import RETRACTED, MarkKind
 
 
 class RetractService:
@@ -63,6 +65,8 @@ def retract(tx: Tx, *, space: str, session_id: str, number: int, at: Micros | No
     cascade.forget_derived_from(
         tx, space=space, conversation=session.conversation_id, session_id=session_id, number=number
     )
+    [record] = messages.after(tx, space=space, session_id=session_id, number=number - 1, limit=1, retracted=True)
+    mark_repetitions(tx, record, space=space, kind=MarkKind.CORRECTED, cause=RETRACTED)
     ref = Ref(RefKind.MESSAGE, session_id, number)
     changes.record(tx, space=space, kind=ChangeKind.MESSAGE_RETRACTED, ref=ref)
     return True

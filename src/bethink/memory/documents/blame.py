@@ -1,8 +1,8 @@
 """Finds the version that introduced each line of a document."""
 
 from bethink.errors import NotFoundError
-from bethink.model.blame import Blame, Blamer
-from bethink.store import document_pages, documents
+from bethink.model.blame import Blame, Blamer, Body
+from bethink.store import document_pages, documents, hidden
 from bethink.store.db import Tx
 
 _VERSIONS = 200
@@ -16,7 +16,14 @@ def blame(tx: Tx, *, space: str, document_id: str, version: int | None) -> Blame
     if before is None:
         last = documents.last_version(tx, space=space, document_id=document_id)
         before = 0 if last is None else last.version + 1
-    bodies = document_pages.bodies(tx, space=space, document_id=document_id, before=before, limit=_BATCH)
+    words = hidden.of_space(tx, space=space)
+
+    def read(before: int, limit: int) -> list[Body]:
+        return document_pages.bodies(
+            tx, space=space, document_id=document_id, before=before, limit=limit, words=words
+        )  # fmt: skip
+
+    bodies = read(before, _BATCH)
     if not bodies or (version is not None and bodies[0].version != version):
         which = "" if version is None else f" version {version} of"
         raise NotFoundError(f"There is no{which} document {document_id!r} in space {space!r}.")
@@ -25,8 +32,7 @@ def blame(tx: Tx, *, space: str, document_id: str, version: int | None) -> Blame
     while not blamer.done and older:
         blamer.compare(older)
         more = 0 if blamer.done else min(_BATCH, _VERSIONS - compared)
-        oldest = older[-1].version
-        older = document_pages.bodies(tx, space=space, document_id=document_id, before=oldest, limit=more)
+        older = read(older[-1].version, more)
         compared += len(older)
     lines = blamer.lines(first=1)
     introduced = {line.version for line in lines}

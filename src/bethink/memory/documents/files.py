@@ -21,6 +21,7 @@ from bethink.model.documents import CONSOLIDATED, MEMORY, ROOT, SUMMARY, Documen
 from bethink.model.facts import Fact, SessionSummary
 from bethink.model.moments import EPOCH, to_micros
 from bethink.model.refs import Ref, RefKind
+from bethink.model.views import NOW
 from bethink.model.words import gist
 from bethink.store import consolidation, facts
 from bethink.store.db import Tx
@@ -51,7 +52,7 @@ def export_files(tx: Tx, *, space: str, selection: Selection | None = None) -> d
     ]
     refs = [Ref(RefKind.SESSION_SUMMARY, session) for session in both]
     outdated: dict[str, set[str]] = {}
-    for stated in learned_from(tx, space=space, sources=refs, as_of=None) if refs else ():
+    for stated in learned_from(tx, space=space, sources=refs, view=NOW) if refs else ():
         if gist(stated.now.text) != gist(stated.text) or not stated.now.is_valid:
             outdated.setdefault(stated.source.session_id, set()).add(gist(stated.text))
     memories = [_current(memory, outdated.get(session, set())) for session, memory in both.items()]

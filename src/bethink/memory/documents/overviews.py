@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime, time, timedelta
 
 from bethink.model.documents import MAX_BODY
-from bethink.model.facts import Evidence, Fact, SessionSummary
+from bethink.model.facts import Evidence, Fact, FactStatus, SessionSummary
 from bethink.model.kinds import FactKind, Kind
 from bethink.model.rules import is_confidential, is_directive, is_vouched_for, valid_until
 
@@ -22,7 +22,7 @@ _KINDS: dict[Kind, str] = {
 
 
 def writable_facts(facts: Sequence[Fact], *, now: datetime) -> list[Fact]:
-    """Return the facts that pages and files may repeat: current, vouched for, and not confidential."""
+    """Return the facts that pages and files may repeat: current or upcoming, vouched for, and not confidential."""
     return [
         fact
         for fact in facts
@@ -121,7 +121,8 @@ def _about(fact: Fact) -> str:
     who = fact.speaker if fact.speaker and fact.speaker not in ("owner", OWNER) else None
     scope = [f"scope: {fact.scope}"] if fact.scope and is_directive(fact.kind) else []
     evidence = ["only quoted"] if fact.evidence is Evidence.QUOTED else []
-    return ", ".join([str(fact.origin), *([who] if who else []), *scope, *period_of(fact), *evidence])
+    doubt = [f"in doubt because of {fact.doubted_by}"] if fact.status is FactStatus.DOUBTFUL else []
+    return ", ".join([str(fact.origin), *([who] if who else []), *scope, *period_of(fact), *evidence, *doubt])
 
 
 def _by_kind(facts: Sequence[Fact]) -> list[Fact]:

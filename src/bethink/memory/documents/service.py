@@ -84,7 +84,7 @@ class DocumentService:
     @handles(LIST_DOCUMENTS)
     async def list_documents(self, space: str, request: ListDocumentsRequest) -> Page[TreeEntry]:
         """List documents without their texts, ordered by path."""
-        entries = await self._query(space, lambda tx: tree.entries(tx, space=space, as_of=request.as_of))
+        entries = await self._query(space, lambda tx: tree.entries(tx, space=space, as_of=request.view.written_by))
         listed = [
             TreeEntry(path=path, **{field.name: getattr(entry, field.name) for field in fields(DocumentEntry)})
             for path, entry in sorted(entries.items())
@@ -98,7 +98,7 @@ class DocumentService:
         return await self._query(
             space,
             lambda tx: documents.search(
-                tx, space=space, question=request.query, limit=request.limit, as_of=request.as_of
+                tx, space=space, question=request.query, limit=request.limit, view=request.view
             ),
         )
 
@@ -108,20 +108,23 @@ class DocumentService:
         path, key = request.path, request.idempotency_key
         if key is not None:
             return await self._query(space, lambda tx: _written_with(tx, space=space, key=self._redactor.redact(key)))
-        return await self._query(space, lambda tx: tree.resolve(tx, space=space, path=path or "", as_of=request.as_of))
+        return await self._query(
+            space, lambda tx: tree.resolve(tx, space=space, path=path or "", as_of=request.view.written_by)
+        )
 
     @handles(LIST_CHILDREN)
     async def children(self, space: str, request: ListChildrenRequest) -> list[Document]:
         """Return the children of a document, or the top of the tree."""
         return await self._query(
-            space, lambda tx: documents.children(tx, space=space, parent=request.document_id, as_of=request.as_of)
+            space,
+            lambda tx: documents.children(tx, space=space, parent=request.document_id, as_of=request.view.written_by),
         )
 
     @handles(GET_DOCUMENT)
     async def get(self, space: str, request: GetDocumentRequest) -> Document:
         """Return a document."""
         return await self._query(
-            space, lambda tx: tree.get(tx, space=space, document_id=request.document_id, as_of=request.as_of)
+            space, lambda tx: tree.get(tx, space=space, document_id=request.document_id, as_of=request.view.written_by)
         )
 
     @handles(CREATE_DOCUMENT)
@@ -240,7 +243,7 @@ class DocumentService:
                 tx,
                 space=space,
                 parent=request.document_id,
-                as_of=request.as_of,
+                as_of=request.view.written_by,
                 after=request.after,
                 limit=request.limit,
             ),

@@ -12,7 +12,7 @@ from bethink.model.operations.steering import PIN_FACT, RATE_FACT, UNPIN_FACT, P
 from bethink.model.recall import FactVerdict, Feedback
 from bethink.model.refs import Ref, RefKind
 from bethink.model.reviews import REPORTED_WRONG, ClaimedFact, ReviewStatus
-from bethink.store import changes, facts, feedback, ledger, reviews
+from bethink.store import changes, facts, feedback, ledger, reviews, statements, views
 from bethink.store.db import Database, Tx
 
 
@@ -55,7 +55,7 @@ class OpinionService:
                 if request.verdict is FactVerdict.WRONG:
                     review = _put_under_review(tx, space, fact, note)
                 else:
-                    facts.end(tx, space=space, fact=fact, at=tx.now, successor_id=None)
+                    facts.end(tx, space=space, fact=fact, at=tx.now)
             return feedback.put(
                 tx, space=space, ref=request.ref, verdict=request.verdict, actor=actor, note=note, review_id=review
             )  # fmt: skip
@@ -79,7 +79,10 @@ def _put_under_review(tx: Tx, space: str, fact: Fact, note: str | None) -> str:
     """Put a fact under review: it is not valid until a person approves it."""
     supports = facts.supports(tx, space=space, fact_id=fact.id)
     claim = ClaimedFact(fact=fact, quotes=supports[0].quotes if supports else ())
+    affected = views.neighbors(tx, space=space, fact_ids=[fact.id])
     facts.retire(tx, space=space, fact_id=fact.id, successor_id="")
+    statements.drop(tx, space=space, fact_id=fact.id)  # what it had replaced is true again
+    views.refresh(tx, space=space, fact_ids=affected)
     return reviews.put(
         tx,
         claim,

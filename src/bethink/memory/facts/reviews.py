@@ -1,14 +1,16 @@
 """Handles the review inbox: a person approves or rejects claims that were not accepted automatically."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Self, TypeVar
 
 from bethink.errors import ConflictError, InvalidRequestError, NotFoundError
 from bethink.extend import Redactor
+from bethink.memory.deletion.settling import finish_open
+from bethink.memory.facts.forget_requests import delete_for_good, hide_learned, request_of_review, withdraw_request
 from bethink.memory.facts.reconcile import settle
 from bethink.memory.registry import Host, handles
-from bethink.model.facts import Evidence, Fact, Quote
+from bethink.model.facts import Evidence, Fact, FactStatus, Quote, SourceMessage
 from bethink.model.framing import text_cleaner
 from bethink.model.ids import new_id
 from bethink.model.kinds import FactKind
@@ -32,8 +34,15 @@ from bethink.model.operations.reviews import (
 from bethink.model.paging import Page, page_of
 from bethink.model.records import Origin, Record
 from bethink.model.refs import Ref
-from bethink.model.reviews import MAX_STATEMENT_LENGTH, REPORTED_WRONG, ClaimedFact, Review, ReviewStatus
-from bethink.store import facts, messages, reviews, sessions
+from bethink.model.reviews import (
+    FORGET_REQUEST,
+    MAX_STATEMENT_LENGTH,
+    REPORTED_WRONG,
+    ClaimedFact,
+    Review,
+    ReviewStatus,
+)
+from bethink.store import facts, messages, reviews, sessions, statements, views
 from bethink.store.db import Database, Tx
 
 T = TypeVar("T")
@@ -107,7 +116,9 @@ class ReviewService:
             facts.lock(tx, space=space)
             return self._approve(tx, space, request.review_id, statement, request.note)
 
-        return await self._database.transact(body, space=space)
+        review = await self._database.transact(body, space=space)
+        await self._finish_deletions([review])
+        return review
 
     @handles(APPROVE_REVIEWS)
     async def approve_all(self, space: str, request: DecideReviewsRequest) -> list[Review]:
@@ -118,7 +129,9 @@ class ReviewService:
             ids = dict.fromkeys(request.review_ids)
             return [self._approve(tx, space, review_id, None, request.note) for review_id in ids]
 
-        return await self._database.transact(body, space=space)
+        decided = await self._database.transact(body, space=space)
+        await self._finish_deletions(decided)
+        return decided
 
     @handles(REJECT_REVIEWS)
     async def reject_all(self, space: str, request: DecideReviewsRequest) -> list[Review]:
@@ -138,21 +151,38 @@ class ReviewService:
             lambda tx: self._reject(tx, space, request.review_id, request.note), space=space
         )
 
+    async def _finish_deletions(self, decided: Sequence[Review]) -> None:
+        """Carry out the deletions that approved requests to forget have recorded. A worker finishes the others."""
+        if any(review.reason == FORGET_REQUEST for review in decided):
+            await finish_open(self._database)
+
     def _approve(self, tx: Tx, space: str, review_id: str, statement: str | None, note: str | None) -> Review:
         review = _get_pending(tx, space, review_id)
+        if review.reason == FORGET_REQUEST:
+            request = request_of_review(tx, review.claim, space=space)
+            if request is not None:
+                delete_for_good(tx, space=space, request_id=request.id, fact_ids=review.claim.existing_ids)
+            return self._decide(tx, space, review_id, ReviewStatus.APPROVED, note=note)
         claim = _confirm_claim(review.claim, statement)
         if review.reason == REPORTED_WRONG:
             # The claim was a fact before: restore it with its sources, now confirmed by a person.
-            facts.put(tx, space=space, fact=claim.fact, pinned_at=claim.fact.pinned_at)
+            _restore(tx, space, claim.fact)
             return self._decide(tx, space, review_id, ReviewStatus.APPROVED, note=note, fact_id=claim.fact.id)
         if not review.claim.quotes:
             hint = "Reject the claim, and add your own fact with `facts.save`."
             raise InvalidRequestError(f"Claim {review.id} does not quote a message.", hint=hint)
         settled = settle(tx, claim, space=space, effect=f"review:{review.id}", token=0)
+        hide_learned(tx, space=space, messages=[SourceMessage(item.session_id, item.number) for item in claim.quotes])
         return self._decide(tx, space, review_id, ReviewStatus.APPROVED, note=note, fact_id=settled.fact_id)
 
     def _reject(self, tx: Tx, space: str, review_id: str, note: str | None) -> Review:
-        _get_pending(tx, space, review_id)
+        review = _get_pending(tx, space, review_id)
+        if review.reason == FORGET_REQUEST:
+            request = request_of_review(tx, review.claim, space=space)
+            if request is not None:
+                withdraw_request(tx, space=space, request_id=request.id)
+        elif review.reason == REPORTED_WRONG and (reported := _reported_version(tx, space, review.claim.fact.id)):
+            facts.mark_corrected(tx, space=space, fact_id=reported.id, version=reported.version)  # no longer pending
         return self._decide(tx, space, review_id, ReviewStatus.REJECTED, note=note)
 
     def _decide(
@@ -214,6 +244,27 @@ def _confirm_claim(claim: ClaimedFact, statement: str | None) -> ClaimedFact:
     if statement is not None and statement != fact.text:
         fact = replace(fact, text=statement, created_by=None)
     return replace(claim, fact=fact)
+
+
+def _reported_version(tx: Tx, space: str, fact_id: str) -> Fact | None:
+    """Return the newest version of a fact that was reported as wrong, unless it has been replaced since."""
+    newest = next(reversed(facts.versions(tx, space=space, fact_id=fact_id)), None)
+    return newest if newest is not None and newest.status is FactStatus.PENDING else None
+
+
+def _restore(tx: Tx, space: str, fact: Fact) -> None:
+    """Store a fact again that was reported as wrong, with its statements and what they do to other facts."""
+    reported = facts.versions(tx, space=space, fact_id=fact.id)
+    facts.put(tx, space=space, fact=fact, pinned_at=fact.pinned_at)
+    if not reported or reported[-1].replaced_at is None:
+        return
+    restored = facts.versions(tx, space=space, fact_id=fact.id)[-1]
+    statements.restore(
+        tx, space=space, fact_id=fact.id, dropped_at=reported[-1].replaced_at, version=restored.version
+    )  # fmt: skip
+    if restored.text != reported[-1].text:
+        facts.mark_corrected(tx, space=space, fact_id=fact.id, version=reported[-1].version)
+    views.refresh(tx, space=space, fact_ids=views.neighbors(tx, space=space, fact_ids=[fact.id]))
 
 
 def _get_pending(tx: Tx, space: str, review_id: str) -> Review:

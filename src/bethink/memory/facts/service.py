@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import datetime
 from typing import Self, TypeVar
 
 from bethink.errors import InvalidFieldError, NotFoundError, VersionConflictError
@@ -35,7 +36,7 @@ from bethink.model.recall import Correction
 from bethink.model.records import checked_name
 from bethink.model.refs import Ref, RefKind
 from bethink.model.text import canonical_json
-from bethink.store import erasures, fact_pages, facts, learning_rules, search
+from bethink.store import erasures, fact_pages, facts, learning_rules, search, visible_facts
 from bethink.store.db import Database, Tx
 
 T = TypeVar("T")
@@ -58,13 +59,13 @@ class FactService:
         """List current facts by id, or the pinned ones."""
         if request.pinned:
             pinned = await self._query(
-                space, lambda tx: search.pinned_facts(tx, space=space, as_of=request.as_of, limit=request.limit)
+                space, lambda tx: search.pinned_facts(tx, space=space, view=request.view, limit=request.limit)
             )
             return Page(items=tuple(text.fact for text in pinned if text.fact is not None))
         rows = await self._query(
             space,
             lambda tx: facts.page(
-                tx, space=space, as_of=request.as_of, limit=request.limit + 1, after=request.after, only=request.only
+                tx, space=space, view=request.view, limit=request.limit + 1, after=request.after, only=request.only
             ),
         )
         return page_of(rows, request.limit, lambda fact: fact.id)
@@ -83,7 +84,7 @@ class FactService:
         return await self._query(
             space,
             lambda tx: fact_pages.page(
-                tx, filters, space=space, as_of=request.as_of, after=request.after, limit=request.limit
+                tx, filters, space=space, view=request.view, after=request.after, limit=request.limit
             ),
         )
 
@@ -97,7 +98,7 @@ class FactService:
                 space=space,
                 question=request.query,
                 limit=request.limit,
-                as_of=request.as_of,
+                view=request.view,
                 only=request.only,
             ),
         )
@@ -140,8 +141,9 @@ class FactService:
             if text == fact.text and expires_at == fact.expires_at:
                 facts.mark_stated(tx, space=space, fact_id=fact.id)
             else:
-                stated = replace(fact, text=text, expires_at=expires_at, evidence=Evidence.STATED, created_by=None)
-                facts.put(tx, space=space, fact=stated, expected=fact.version)
+                _correct(tx, space, fact, text, expires_at)
+                for twin in _twins(tx, space, fact):
+                    _correct(tx, space, twin, text, twin.expires_at)
             new = _get_fact(tx, space, fact.id)
             return Correction(ref=Ref(RefKind.FACT, new.id, new.version), previous=request.ref, text=new.text)
 
@@ -150,17 +152,17 @@ class FactService:
     @handles(FACT_VERSIONS)
     async def versions(self, space: str, request: FactRequest) -> list[Fact]:
         """Return every version of a fact, the oldest first."""
-        return await self._query(space, lambda tx: facts.versions(tx, space=space, fact_id=request.fact_id))
+        return await self._query(space, lambda tx: visible_facts.versions(tx, space=space, fact_id=request.fact_id))
 
     @handles(FACT_SOURCES)
     async def sources(self, space: str, request: FactRequest) -> list[SourceMessage]:
         """Return the source messages of a learned fact."""
-        return await self._query(space, lambda tx: facts.sources_of(tx, space=space, fact_id=request.fact_id))
+        return await self._query(space, lambda tx: visible_facts.sources_of(tx, space=space, fact_id=request.fact_id))
 
     @handles(FACT_QUOTES)
     async def quotes(self, space: str, request: FactRequest) -> list[Quote]:
         """Return the quotes of a learned fact."""
-        return await self._query(space, lambda tx: facts.quotes_of(tx, space=space, fact_id=request.fact_id))
+        return await self._query(space, lambda tx: visible_facts.quotes_of(tx, space=space, fact_id=request.fact_id))
 
     def _cut_all(self, fact: Fact) -> Fact:
         cut = self._cut
@@ -178,6 +180,20 @@ class FactService:
 
     async def _query(self, space: str, body: Callable[[Tx], T]) -> T:
         return await self._database.transact(body, space=space, read_only=True)
+
+
+def _correct(tx: Tx, space: str, fact: Fact, text: str, expires_at: datetime | None) -> None:
+    """Write what a person says as the next version of a fact. Its words are settled by that."""
+    stated = replace(fact, text=text, expires_at=expires_at, evidence=Evidence.STATED, created_by=None)
+    facts.put(tx, space=space, fact=stated, expected=fact.version)
+    if text != fact.text:
+        facts.mark_corrected(tx, space=space, fact_id=fact.id, version=fact.version)
+
+
+def _twins(tx: Tx, space: str, fact: Fact) -> list[Fact]:
+    """Return the other facts that say the same about the same, such as the same words for another time."""
+    same = facts.with_same_text(tx, space=space, content=fact.text)
+    return [twin for twin in same if twin.id != fact.id and (twin.subject, twin.slot) == (fact.subject, fact.slot)]
 
 
 def _check_kind(tx: Tx, space: str, fact: Fact) -> None:

@@ -109,6 +109,7 @@ def append(
     first = reserved.last - len(new_rows) + 1
     index, link = reserved.indexed, reserved.link
     messages.append(tx, space=space, session_id=session_id, first=first, rows=new_rows, index=index, link=link)
+    sessions.queue_marked(tx, reserved, space=space, session_id=session_id)
     if reserved.thread_id is not None:
         # Imported only if there is a thread: most sessions have none, and the module takes a while to load.
         from bethink.memory.log.events import queue_events  # noqa: PLC0415

@@ -42,7 +42,7 @@ from bethink.model.records import EndReason, Message, Record, SessionEntry, Sess
 from bethink.model.refs import Ref, RefKind
 from bethink.model.text import JsonObject, canonical_json
 from bethink.model.transcripts import Transcript
-from bethink.store import learning, transcripts
+from bethink.store import learning, marks, transcripts
 from bethink.store import sessions as store
 from bethink.store.db import Database, Tx
 
@@ -178,7 +178,11 @@ class SessionService:
                 succession.get_session(tx, space=space, session_id=request.session_id)
             return records
 
-        return page_of(await self._query(space, body), request.limit, lambda record: str(record.number))
+        page = page_of(await self._query(space, body), request.limit, lambda record: str(record.number))
+        if not request.visible or not page.items:
+            return page
+        visible = await self._query(space, lambda tx: marks.visible_records(tx, page.items, space=space))
+        return Page(items=tuple(visible), next=page.next)
 
     @handles(TRANSCRIPT)
     async def transcript(self, space: str, request: TranscriptRequest) -> Transcript:

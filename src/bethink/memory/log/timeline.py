@@ -29,7 +29,7 @@ class TimelineService:
                 tx,
                 space=space,
                 kinds=request.kinds,
-                as_of=request.as_of,
+                view=request.view,
                 after=request.after,
                 limit=request.limit,
             ),

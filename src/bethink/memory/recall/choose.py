@@ -17,7 +17,7 @@ from bethink.model.framing import label_of
 from bethink.model.moments import from_micros
 from bethink.model.recall import Candidate, Certainty, Excerpt, Fate, Match
 from bethink.model.refs import Ref, RefKind
-from bethink.model.rules import is_confidential
+from bethink.model.rules import is_private
 from bethink.store.search import Text
 
 
@@ -170,7 +170,7 @@ class Chooser:
 
     def _fact_for(self, ref: Ref) -> Ref | None:
         """Return the item that covers a message: a fact that was learned from it, or that quotes all of it."""
-        facts = self._truth.evidence.get(ref, ())
+        facts = () if ref in self._truth.under_review else self._truth.evidence.get(ref, ())
         item_ref = next((self._shown_as[fact] for fact in facts if fact in self._shown_as), None)
         return item_ref or self._facts_by_source.get(SourceMessage(ref.id, ref.number))
 
@@ -217,8 +217,12 @@ class Chooser:
 
     def _certainty(self, candidate: Ranked) -> float:
         """Return the certainty of a candidate; it is lower for superseded ones."""
-        factor = self._rules.tuning.superseded_counts if candidate.ref in self._truth.superseded else 1.0
-        return candidate.certainty * factor
+        tuning, mark = self._rules.tuning, self._truth.marks.get(candidate.ref)
+        if candidate.ref in self._truth.superseded or (mark is not None and mark.is_over):
+            return candidate.certainty * tuning.superseded_counts
+        if mark is not None and mark.brings_cause:  # what is in doubt is never of high certainty
+            return min(candidate.certainty, tuning.doubtful_until)
+        return candidate.certainty
 
     def _item(self, candidate: Ranked, text: Text) -> Match:
         rules, tuning = self._rules, self._rules.tuning
@@ -236,7 +240,7 @@ class Chooser:
             for quote in quotes[: tuning.quotes_per_fact]
         ]
         content = text.text if max_tokens is None else excerpt(text.text, rules.words, rules.tokens, budget=max_tokens)
-        fact = text.as_fact()
+        fact, mark = text.as_fact(), self._truth.marks.get(text.ref)
         return Match(
             ref=text.ref,
             text=content,
@@ -255,11 +259,14 @@ class Chooser:
             tags=tuple(json.loads(text.tags)),
             metadata=json.loads(text.metadata),
             replaced_by=self._truth.superseded.get(text.ref),
+            status=mark.status if mark is not None else None if fact is None else fact.status,
+            because_of=None if mark is None else mark.because_of,
+            because_text=None if mark is None else mark.because_text,
             confidential=self._is_confidential(text.ref, fact),
         )
 
     def _is_confidential(self, ref: Ref, fact: Fact | None) -> bool:
-        return SourceMessage(ref.id, ref.number) in self._in_confidence if fact is None else is_confidential(fact)
+        return SourceMessage(ref.id, ref.number) in self._in_confidence if fact is None else is_private(fact)
 
     def _with_duplicates(self, item: Match) -> Match:
         duplicates = self._duplicates.get(item.ref)

@@ -11,6 +11,7 @@ from bethink.base.frozen import frozen
 from bethink.extend import Tokens
 from bethink.memory.recall.context_lines import frame_sections, line_of, one_line, start_of, write_block
 from bethink.memory.recall.duplicates import meaning_of, new_lines, stems_in
+from bethink.memory.recall.status import StatusMark, marks_of_facts, with_causes
 from bethink.memory.recall.truth import current_sessions
 from bethink.memory.recall.tuning import TUNING
 from bethink.model.facts import SourceMessage
@@ -20,8 +21,9 @@ from bethink.model.kinds import FactKind
 from bethink.model.moments import EPOCH, from_micros, to_micros
 from bethink.model.recall import ContextBlock, Match
 from bethink.model.refs import Ref, RefKind
-from bethink.model.rules import NOTES, is_confidential, is_directive
-from bethink.store import search
+from bethink.model.rules import NOTES, is_directive, is_private
+from bethink.model.views import TimeView
+from bethink.store import reviews, search
 from bethink.store.db import Tx
 from bethink.store.learned_statements import confidential_sources
 from bethink.store.search import Text
@@ -43,32 +45,39 @@ class ContextSources:
     pinned: Sequence[Text] = ()
     superseded: Mapping[Ref, Ref] = field(default_factory=dict[Ref, Ref])
     """The facts that superseded parts of session summaries."""
+    marks: Mapping[Ref, StatusMark] = field(default_factory=dict[Ref, StatusMark])
+    """The statuses of texts that are not simply current, each with its cause."""
+    pending: int = 0
+    """The number of items that need review."""
     confidential: Collection[SourceMessage] = ()
     """The notes, and sessions as number 0, that state something confidential."""
     space: str = ""
     now: datetime = EPOCH
 
 
-def context_sources(tx: Tx, *, space: str, as_of: datetime | None, only: Filter | None = None) -> ContextSources:
-    """Read the texts for a block, as they were at `as_of`."""
-    summaries = search.leading_sessions(tx, space=space, as_of=as_of, limit=TUNING.context_sessions, only=only)
-    sessions, superseded = current_sessions(tx, space, summaries, as_of=as_of)
+def context_sources(tx: Tx, *, space: str, view: TimeView, only: Filter | None = None) -> ContextSources:
+    """Read the texts for a block, as they were in a view."""
+    summaries = search.leading_sessions(tx, space=space, view=view, limit=TUNING.context_sessions, only=only)
+    sessions, superseded = current_sessions(tx, space, summaries, view=view)
     notes = search.leading_notes(
-        tx, space=space, conversation=NOTES, as_of=as_of, limit=TUNING.context_notes, only=only
+        tx, space=space, conversation=NOTES, view=view, limit=TUNING.context_notes, only=only
     )  # fmt: skip
     facts = search.leading_facts(
-        tx, space=space, as_of=as_of, directive=list(_DIRECTIVE), soon=_COMING, limit=TUNING.context_facts, only=only
+        tx, space=space, view=view, directive=list(_DIRECTIVE), soon=_COMING, limit=TUNING.context_facts, only=only
     )  # fmt: skip
+    pinned = search.pinned_facts(tx, space=space, view=view, limit=TUNING.context_facts, only=only)
     return ContextSources(
         facts=facts,
-        documents=search.leading_documents(tx, space=space, as_of=as_of, limit=TUNING.context_documents, only=only),
+        documents=search.leading_documents(tx, space=space, view=view, limit=TUNING.context_documents, only=only),
         sessions=sessions,
         notes=notes,
-        pinned=search.pinned_facts(tx, space=space, as_of=as_of, limit=TUNING.context_facts, only=only),
+        pinned=pinned,
+        marks=with_causes(tx, space, view, marks_of_facts([*facts, *pinned])),
+        pending=reviews.count_pending(tx, space=space) if view.is_now else 0,
         superseded=superseded,
         confidential=confidential_sources(tx, space=space, sources=[text.ref for text in (*sessions, *notes)]),
         space=space,
-        now=tx.now if as_of is None else as_of,
+        now=view.at(tx.now),
     )
 
 
@@ -79,11 +88,17 @@ def build_block(
     answer_refs = {item.ref for item in answers}
     answers = [item for item in answers if item.replaced_by not in answer_refs]
     superseded = {item.ref: item.replaced_by for item in answers if item.replaced_by is not None}
+    marks = {
+        item.ref: StatusMark(item.status, item.because_of, item.because_text)
+        for item in answers
+        if item.status is not None
+    }
     confidential_answers = {SourceMessage(item.ref.id, item.ref.number) for item in answers if item.confidential}
     builder = _BlockBuilder(
         replace(
             sources,
             superseded={**sources.superseded, **superseded},
+            marks={**sources.marks, **marks},
             confidential=confidential_answers.union(sources.confidential),
         ),
         budget=budget - tokens.count(frame_sections("", citations=citations)),
@@ -112,7 +127,7 @@ def build_block(
         builder.add_section(section.heading, texts, until=1 - reserved)
     if not builder.items:
         return ContextBlock()
-    text = write_block(builder.items, space=sources.space, citations=citations)
+    text = write_block(builder.items, space=sources.space, citations=citations, pending=sources.pending)
     digest = hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
     return ContextBlock(text=text, tokens=tokens.count(text), items=tuple(builder.items), digest=digest)
 
@@ -224,7 +239,7 @@ class _BlockBuilder:
 
     def _item(self, text: Text) -> Match:
         """Return a text as an item, without the fields that its line does not show."""
-        source = SourceMessage(text.ref.id, text.ref.number)
+        source, mark = SourceMessage(text.ref.id, text.ref.number), self._sources.marks.get(text.ref)
         return Match(
             ref=text.ref,
             text=one_line(text.text),
@@ -236,7 +251,10 @@ class _BlockBuilder:
             speaker=text.name if text.ref.kind is RefKind.MESSAGE else None,
             fact=text.fact,
             replaced_by=self._sources.superseded.get(text.ref),
-            confidential=source in self._sources.confidential if text.fact is None else is_confidential(text.fact),
+            status=None if mark is None else mark.status,
+            because_of=None if mark is None else mark.because_of,
+            because_text=None if mark is None else mark.because_text,
+            confidential=source in self._sources.confidential if text.fact is None else is_private(text.fact),
         )
 
     def _meaning(self, text: Text) -> str:

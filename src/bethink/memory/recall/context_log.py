@@ -50,11 +50,11 @@ async def explain(database: Database, space: str, request: ExplainRequest) -> Li
     """Trace a memory back to its messages, and forward to its context log entries."""
 
     def body(tx: Tx) -> Lineage:
-        ref = newest_version(tx, space=space, ref=request.ref)
-        lineage = trace(tx, space=space, ref=ref)
+        ref, view = newest_version(tx, space=space, ref=request.ref, view=request.view), request.view
+        lineage = trace(tx, space=space, ref=ref, view=view)
         if request.depth == 1:
             return lineage
-        return replace(lineage, walk=walk(tx, space=space, ref=ref, depth=request.depth))
+        return replace(lineage, walk=walk(tx, space=space, ref=ref, depth=request.depth, view=view))
 
     return await database.transact(body, space=space, read_only=True)
 

@@ -42,12 +42,12 @@ def match(
     tuning: Tuning,
 ) -> MatchResult:
     """Return the texts that share words with a question or are near it. Repeats of the question get that fate."""
-    as_of, kinds = request.as_of, [kind for kind in request.kinds if kind in survey.kinds]
+    view, kinds = request.view, [kind for kind in request.kinds if kind in survey.kinds]
     shared = search.matches(
         tx,
         space=space,
         terms=_stems(question, tuning),
-        as_of=as_of,
+        view=view,
         kinds=kinds,
         past=request.explain,
         only=request.only,
@@ -62,7 +62,7 @@ def match(
             matches += _messages_at_times(
                 tx, space, question, exclude=existing, request=request, limit=tuning.messages_at_time
             )
-    matches, answers = mark_repeats(tx, question, matches, space=space, session_id=request.session_id, as_of=as_of)
+    matches, answers = mark_repeats(tx, question, matches, space=space, session_id=request.session_id, view=view)
     repeats = {hit.ref for hit in matches if hit.fate is Fate.QUESTION}
     near = {} if vector is None else _nearest(tx, space, request, vector, limit=tuning.nearest)
     return MatchResult(
@@ -89,7 +89,7 @@ def _nearest(tx: Tx, space: str, request: RecallRequest, vector: QuestionVector,
     index = vectors.live(tx, embedder=vector.embedder, dimension=len(vector.values))
     newest = {ref: similarity for ref, similarity in vector.newest.items() if ref.kind in request.kinds}
     if newest and request.only is not None:
-        fitting = search.texts(tx, space=space, refs=newest, as_of=request.as_of, only=request.only)
+        fitting = search.texts(tx, space=space, refs=newest, view=request.view, only=request.only)
         newest = {ref: similarity for ref, similarity in newest.items() if ref in fitting}
     neighbors = [Near(ref, 0, similarity) for ref, similarity in newest.items()]
     try:
@@ -109,7 +109,7 @@ def _nearest(tx: Tx, space: str, request: RecallRequest, vector: QuestionVector,
         return {}
     # The vector index ignores `as_of`: filter out texts that were not valid then, so that they displace nothing.
     outdated = search.outdated_refs(
-        tx, space=space, refs=dict.fromkeys(neighbor.ref for neighbor in neighbors), as_of=request.as_of
+        tx, space=space, refs=dict.fromkeys(neighbor.ref for neighbor in neighbors), view=request.view
     )
     similarities: dict[Ref, float] = {}
     for neighbor in neighbors:
@@ -125,7 +125,7 @@ def _messages_at_times(
     by_ref: dict[Ref, TermMatch] = {}
     for span in question.spans:
         for hit in search.said_between(
-            tx, space=space, start=span.start, end=span.end, as_of=request.as_of, width=len(question.stems),
+            tx, space=space, start=span.start, end=span.end, view=request.view, width=len(question.stems),
             limit=limit, only=request.only,
         ):  # fmt: skip
             if hit.ref not in exclude:

@@ -85,6 +85,7 @@ class RecallMerge(Merge[RecallRequest, RecallResult]):
             tokens=sum(item.tokens for item in choice.items),
             budget=self._request.budget,
             as_of=self._request.as_of,
+            known_at=self._request.known_at,
             note=_merge_notes(answers),
             candidates=tuple(sorted(candidates, key=lambda candidate: -candidate.score)),
         )

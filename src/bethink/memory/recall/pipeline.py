@@ -172,9 +172,9 @@ class Pipeline:
     def _rank(self, tx: Tx, space: str, request: RecallRequest, prepared: PreparedQuestion) -> Ranking:
         """Parse the question, match, and fuse the signals, all in one transaction."""
         context_log.check_session(tx, space, request.session_id)
-        tuning, as_of = self.tuning, request.as_of
+        tuning, view = self.tuning, request.view
         survey = prepared.survey or search.survey(tx, space=space)
-        now = tx.now if as_of is None else as_of
+        now = view.at(tx.now)
         question = parse_question(request.question, speakers=survey.speakers, now=now, cache=prepared.parsed)
         result = match(tx, space, request, question, vector=prepared.vector, survey=survey, tuning=tuning)
         candidates = count_words(question, result, tuning)
@@ -188,7 +188,7 @@ class Pipeline:
         pool = candidates.with_texts(
             best,
             refs,
-            search.texts(tx, space=space, refs=refs, as_of=as_of, only=request.only),
+            search.texts(tx, space=space, refs=refs, view=view, only=request.only),
             ledger.usage(tx, space=space, refs=refs) if survey.used else {},
         )
         ranked = fuse.rank_candidates(
@@ -206,7 +206,7 @@ class Pipeline:
             excerpts=excerpts,
             has_vectors=bool(result.similarities),
             had_content=bool(survey.kinds)
-            and (bool(ranked) or as_of is None or search.has_content_by(tx, space=space, at=as_of)),
+            and (bool(ranked) or view.moment is None or search.has_content_by(tx, space=space, at=view.moment)),
             confidential=_confidential(tx, space, truth, excerpts) if RefKind.FACT in survey.kinds else (),
         )
 
@@ -265,6 +265,7 @@ class Pipeline:
             tokens=chooser.spent,
             budget=request.budget,
             as_of=request.as_of,
+            known_at=request.known_at,
             note=note if items else _empty_note(request, ranking, chooser.candidates, note),
             candidates=tuple(chooser.candidates) if request.explain else (),
         )
@@ -275,7 +276,7 @@ def _excerpts(tx: Tx, space: str, request: RecallRequest, truth: Truth) -> Mappi
     ranked = truth.order(truth.ranked, explain=False)
     current = (candidate.ref for candidate in ranked if truth.texts[candidate.ref].fate is None)
     facts = [ref.id for ref in current if ref.kind is RefKind.FACT][: 2 * request.limit]
-    return search.excerpts(tx, space=space, fact_ids=facts, as_of=request.as_of)
+    return search.excerpts(tx, space=space, fact_ids=facts, view=request.view)
 
 
 def _confidential(
@@ -304,7 +305,7 @@ def _empty_note(request: RecallRequest, ranking: Ranking, candidates: Sequence[C
         note = "No messages from that time." if ranking.question.only_about_time else NO_MATCH
         note += "" if request.only is None else " The search was filtered."
         if not ranking.had_content:
-            note = "This space is empty." if request.as_of is None else "The space was empty at that time."
+            note = "This space is empty." if request.view.is_now else "The space was empty at that time."
         return note + (f" {caveat}" if caveat else "")
     fates = {candidate.fate for candidate in candidates}
     return next((reason for fate, reason in _EMPTY_NOTES.items() if fate in fates), "The matches are no longer valid.")

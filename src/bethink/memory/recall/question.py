@@ -163,7 +163,14 @@ def _parse(question: str, *, speakers: Sequence[str], spans: Sequence[DateSpan],
     )
     if spans:
         undated = set(_words(undated_text))
-        terms = [replace(term, dated=term.word not in undated) for term in terms]
+        # Without spaces the date and the rest are one run: its pieces are compared.
+        unspaced = [word for word in undated if is_unspaced(word)]
+        remaining = _terms(undated_text, unspaced, language=language, about=undated, indexes=dict(indexes))
+        pieces = {term.stems for term in remaining}
+        terms = [
+            replace(term, dated=term.word not in undated and not (term.piece and term.stems in pieces))
+            for term in terms
+        ]
     terms, topics = _with_topics(question, terms, indexes)
     about_assistant = _OF_ASSISTANT.search(question) is not None
     role = "assistant" if about_assistant else ("user" if _FIRST_PERSON.search(question) else None)

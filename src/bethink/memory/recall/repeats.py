@@ -1,13 +1,13 @@
 """Find repeats of the question among the matches: an earlier repeat does not answer it."""
 
 from collections.abc import Iterable, Sequence
-from datetime import datetime
 from typing import NamedTuple
 
 from bethink.base.language import terms_of
 from bethink.memory.recall.question import ParsedQuestion, is_question, is_repeat, max_repeat_length
 from bethink.model.recall import Fate
 from bethink.model.refs import Ref, RefKind
+from bethink.model.views import TimeView
 from bethink.model.words import words_of
 from bethink.store import search
 from bethink.store.db import Tx
@@ -31,12 +31,12 @@ def mark_repeats(
     *,
     space: str,
     session_id: str | None,
-    as_of: datetime | None,
+    view: TimeView,
 ) -> MarkedMatches:
     """Mark the messages that repeat the question, and ignore its words where a session summary quotes it."""
 
     def read_texts(refs: Iterable[Ref]) -> dict[Ref, Text]:
-        return search.texts(tx, space=space, refs=refs, as_of=as_of)
+        return search.texts(tx, space=space, refs=refs, view=view)
 
     complete = [match for match in matches if match.fate is None and _has_all(match, question)]
     likely = {match.ref: match for match in complete if _may_repeat(match, question, session_id)}

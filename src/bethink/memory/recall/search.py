@@ -53,7 +53,7 @@ class Searcher:
         answers: tuple[Match, ...] = ()
 
         def read_sources(tx: Tx) -> ContextSources:
-            return context_sources(tx, space=space, as_of=request.as_of, only=request.only)
+            return context_sources(tx, space=space, view=request.view, only=request.only)
 
         def read_in_session(tx: Tx) -> ContextSources:
             context_log.check_session(tx, space, request.session_id)

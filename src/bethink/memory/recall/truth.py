@@ -3,21 +3,24 @@
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import field
-from datetime import datetime
 from typing import NamedTuple
 
 from bethink.base.frozen import frozen
 from bethink.memory.recall.candidates import Ranked
 from bethink.memory.recall.duplicates import contains, meaning_of, opening_of
+from bethink.memory.recall.echoes import repeated
 from bethink.memory.recall.question import ParsedQuestion, Term
+from bethink.memory.recall.status import StatusMark, read_marks
 from bethink.memory.recall.tuning import TUNING
-from bethink.model.facts import SourceMessage
+from bethink.model.facts import FactStatus, SourceMessage
 from bethink.model.moments import to_micros
 from bethink.model.operations.memory import RecallRequest
 from bethink.model.recall import Fate, Signal
+from bethink.model.records import Role
 from bethink.model.refs import Ref, RefKind
+from bethink.model.views import TimeView
 from bethink.model.words import key_words, stem, words_of
-from bethink.store import documents, search
+from bethink.store import documents, reviews, search
 from bethink.store.db import Tx
 from bethink.store.learned_statements import CurrentStatement, LearnedStatement, learned_from
 from bethink.store.search import Text
@@ -38,24 +41,33 @@ class Truth:
     texts: Mapping[Ref, Text]
     evidence: Mapping[Ref, Sequence[Ref]] = field(default_factory=dict[Ref, Sequence[Ref]])
     """The facts that state the same as a candidate, as far as the question asks for it."""
+    under_review: Collection[Ref] = frozenset[Ref]()
+    """The messages that a claim under review quotes. They stay visible next to their facts."""
     superseded: Mapping[Ref, Ref] = field(default_factory=dict[Ref, Ref])
     """The fact that superseded a statement of a candidate."""
     outdated: Mapping[Ref, Ref] = field(default_factory=dict[Ref, Ref])
     """The same, where the question asks for that statement."""
+    marks: Mapping[Ref, StatusMark] = field(default_factory=dict[Ref, StatusMark])
+    """The statuses of candidates that are not simply current, each with its cause."""
 
     def order(self, ranked: Sequence[Ranked], *, explain: bool) -> Sequence[Ranked]:
         """Put each fact before its evidence and the texts that it superseded, with the better of their scores."""
-        if not self.evidence and not self.outdated:
+        causes = {ref: mark.because_of for ref, mark in self.marks.items() if mark.brings_cause}
+        corrections = {ref: causes.pop(ref) for ref, mark in self.marks.items() if mark.is_over and ref in causes}
+        if not self.evidence and not self.outdated and not causes and not corrections:
             return ranked
         by_ref = {candidate.ref: candidate for candidate in ranked}
         placed: dict[Ref, Ranked] = {}
         for candidate in ranked:
             for ref in self.evidence.get(candidate.ref, ()):
                 placed.setdefault(ref, _raise_score(by_ref[ref], candidate, "evidence" if explain else None))
-            if candidate.ref in self.outdated:
-                ref = self.outdated[candidate.ref]
+            ref = self.outdated.get(candidate.ref) or corrections.get(candidate.ref)
+            if ref is not None and ref in by_ref:
                 placed.setdefault(ref, _raise_score(by_ref[ref], candidate, "supersedes" if explain else None))
             placed.setdefault(candidate.ref, candidate)
+            cause = causes.get(candidate.ref)
+            if cause is not None and cause in by_ref:
+                placed.setdefault(cause, _raise_score(by_ref[cause], candidate, "because" if explain else None))
         return [
             candidate._replace(ranks={**candidate.ranks, "standing": rank})
             for rank, candidate in enumerate(placed.values(), 1)
@@ -68,6 +80,8 @@ class _Claim(NamedTuple):
     text: str
     now: CurrentStatement
     holds: bool
+    status: FactStatus = FactStatus.CURRENT
+    doubted_by: Ref | None = None
 
 
 def resolve_truth(
@@ -85,43 +99,79 @@ def resolve_truth(
     if request.explain:
         ranked = _with_next_versions(tx, space, request, ranked)
     if not facts:
-        return Truth(ranked=ranked, texts=texts)
+        return _without_facts(tx, space, request, ranked, texts)
     current = {
         candidate.ref: candidate for candidate in ranked if candidate.fate is None and texts[candidate.ref].fate is None
     }
     sources = [
         candidate.ref for candidate in current.values() if candidate.relevant and candidate.ref.kind in _SOURCE_KINDS
     ]
-    stated = learned_from(tx, space=space, sources=sources, as_of=request.as_of) if sources else []
-    now = to_micros(tx.now if request.as_of is None else request.as_of)
+    # An assistant's message may repeat what was said in its session before.
+    sessions = {Ref(RefKind.SESSION_SUMMARY, ref.id) for ref in sources if texts[ref].role == Role.ASSISTANT}
+    read = [*sources, *sessions.difference(sources)]
+    stated = learned_from(tx, space=space, sources=read, view=request.view) if sources else []
+    now = to_micros(request.view.at(tx.now))
     judge = _Judge(question, current, texts, similarities, now=now)
-    for ref, claims in _claims(sources, stated, current, texts).items():
+    claims_by_ref = _claims(sources, stated, current, texts)
+    for ref, claims in claims_by_ref.items():
         judge.judge(ref, claims)
+    texts = {**texts, **_without_ended_lines(claims_by_ref, texts)}
+    marks = read_marks(tx, space, request, ranked=ranked, texts=texts, marks=judge.marks)
     # A filtered search adds nothing that does not match the filter.
     is_unfiltered = RefKind.FACT in request.kinds and request.only is None
-    missing = {ref for ref in judge.outdated.values() if ref not in current} if is_unfiltered else set[Ref]()
-    added = search.texts(tx, space=space, refs=missing, as_of=request.as_of) if missing else {}
+    causes = {mark.because_of for mark in marks.values() if mark.brings_cause and mark.because_of is not None}
+    missing = (
+        {ref for ref in (*judge.outdated.values(), *causes) if ref not in current} if is_unfiltered else set[Ref]()
+    )
+    added = search.texts(tx, space=space, refs=missing, view=request.view) if missing else {}
     added = {ref: text for ref, text in added.items() if text.fate is None}
     outdated = {
         ref: successor for ref, successor in judge.outdated.items() if successor in current or successor in added
     }
+    brought = {
+        ref: mark.because_of for ref, mark in marks.items() if mark.brings_cause and mark.because_of is not None
+    }  # fmt: skip
+    brought = {ref: cause for ref, cause in (brought | outdated).items() if cause in added}
     return Truth(
-        ranked=_with_successors(
-            ranked, {ref: successor for ref, successor in outdated.items() if successor in added}, request.explain
-        ),
+        ranked=_with_successors(ranked, brought, request.explain),
         texts={**texts, **added},
         evidence=judge.evidence,
+        under_review=reviews.pending_sources(tx, space=space, refs=judge.evidence.keys()),
         superseded=judge.superseded,
         outdated=outdated,
+        marks=marks,
     )
 
 
+def _without_facts(
+    tx: Tx, space: str, request: RecallRequest, ranked: Sequence[Ranked], texts: Mapping[Ref, Text]
+) -> Truth:
+    """Return the candidates of a space without facts: a message may still correct another one of its session."""
+    marks = read_marks(tx, space, request, ranked=ranked, texts=texts, marks={})
+    causes = {ref: mark.because_of for ref, mark in marks.items() if mark.because_of is not None}
+    missing = set(causes.values()).difference(texts) if request.only is None else set[Ref]()
+    added = search.texts(tx, space=space, refs=missing, view=request.view) if missing else {}
+    brought = {ref: cause for ref, cause in causes.items() if cause in added}
+    ranked = _with_successors(ranked, brought, request.explain)
+    return Truth(ranked=ranked, texts={**texts, **added}, marks=marks)
+
+
+def _without_ended_lines(claims_by_ref: Mapping[Ref, Sequence[_Claim]], texts: Mapping[Ref, Text]) -> dict[Ref, Text]:
+    """Return the session summaries that state what has ended without a successor, without these lines."""
+    shortened: dict[Ref, Text] = {}
+    for ref, claims in claims_by_ref.items():
+        meanings = {meaning_of(claim.text) for claim in claims if not claim.holds and not claim.now.is_valid}
+        if ref.kind is RefKind.SESSION_SUMMARY and meanings:
+            shortened[ref] = _without(texts[ref], meanings)
+    return shortened
+
+
 def current_sessions(
-    tx: Tx, space: str, summaries: Sequence[Text], *, as_of: datetime | None
+    tx: Tx, space: str, summaries: Sequence[Text], *, view: TimeView
 ) -> tuple[list[Text], dict[Ref, Ref]]:  # fmt: skip
     """Return session summaries without superseded lines, and the facts that superseded parts of other lines."""
     texts = {summary.ref: summary for summary in summaries}
-    stated = learned_from(tx, space=space, sources=list(texts), as_of=as_of) if texts else []
+    stated = learned_from(tx, space=space, sources=list(texts), view=view) if texts else []
     superseded: dict[Ref, Ref] = {}
     ended_meanings: dict[str, set[str]] = {}
     for statement in stated:
@@ -153,7 +203,7 @@ def _with_next_versions(tx: Tx, space: str, request: RecallRequest, ranked: Sequ
         for candidate in ranked
         if candidate.ref.kind is RefKind.DOCUMENT and candidate.fate is Fate.SUPERSEDED
     ]
-    after = documents.versions_after(tx, space=space, refs=outdated, as_of=request.as_of) if outdated else {}
+    after = documents.versions_after(tx, space=space, refs=outdated, as_of=request.view.moment) if outdated else {}
     return (
         [candidate._replace(because_of=after.get(candidate.ref, candidate.because_of)) for candidate in ranked]
         if after
@@ -183,13 +233,16 @@ class _Judge:
         self.evidence: dict[Ref, Sequence[Ref]] = {}
         self.superseded: dict[Ref, Ref] = {}
         self.outdated: dict[Ref, Ref] = {}
+        self.marks: dict[Ref, StatusMark] = {}
 
     def judge(self, ref: Ref, claims: Sequence[_Claim]) -> None:
         text = self._texts[ref].text[: TUNING.max_compared]
         about = self._relevant_claims(ref, text, claims)
         superseded = [claim for claim in about or claims if not claim.holds]
-        if superseded:
-            self.superseded[ref] = max(superseded, key=self._fit).now.ref
+        replaced = [claim for claim in superseded if claim.now.is_valid]
+        if replaced:
+            self.superseded[ref] = max(replaced, key=self._fit).now.ref
+        self._mark(ref, superseded or [claim for claim in about if claim.doubted_by is not None])
         # If a message has several claims, the question asks for the one that has the most of its words.
         best_fit = max(map(self._fit, about), default=0)
         best = [claim for claim in about if self._fit(claim) == best_fit]
@@ -205,6 +258,14 @@ class _Judge:
                 self.evidence[ref] = tuple(dict.fromkeys(facts_of))
         elif successors and not self._asks_past:
             self.outdated[ref] = successors[0].ref
+
+    def _mark(self, ref: Ref, claims: Sequence[_Claim]) -> None:
+        """Mark a candidate with the status of the claim that fits the question best."""
+        if not claims:
+            return
+        claim = max(claims, key=self._fit)
+        cause = claim.doubted_by or (claim.now.ref if claim.now.is_valid else None)
+        self.marks[ref] = StatusMark(claim.status, because_of=cause)
 
     def _relevant_claims(self, ref: Ref, text: str, claims: Sequence[_Claim]) -> list[_Claim]:
         """Return the claims in the clauses of a text that have words of the question."""
@@ -227,13 +288,12 @@ def _claims(
     sources: Sequence[Ref], stated: Sequence[LearnedStatement], current: Mapping[Ref, Ranked], texts: Mapping[Ref, Text]
 ) -> dict[Ref, list[_Claim]]:
     """Return the claims of the candidates: learned from them, or in the same words as a fact."""
-    usable = [statement for statement in stated if statement.now.is_valid or statement.now.ref != statement.ref]
     by_message: dict[SourceMessage, list[LearnedStatement]] = {}
     by_session: dict[str, dict[Ref, LearnedStatement]] = {}
-    for statement in usable:
+    for statement in stated:
         by_message.setdefault(statement.source, []).append(statement)
         by_session.setdefault(statement.source.session_id, {})[statement.ref] = statement
-    in_words = _claims_by_opening(usable, [texts[ref] for ref in current if ref.kind is RefKind.FACT])
+    in_words = _claims_by_opening(stated, [texts[ref] for ref in current if ref.kind is RefKind.FACT])
     claims: dict[Ref, list[_Claim]] = {}
     for ref in sources:
         text = texts[ref]
@@ -244,6 +304,9 @@ def _claims(
             learned = [
                 _claim(statement, text.text) for statement in by_message.get(SourceMessage(ref.id, ref.number), ())
             ]
+            if not learned and text.role == Role.ASSISTANT:
+                echoes = repeated(text.text, ref.number, by_session.get(ref.id, {}).values())
+                learned = [_claim(statement) for statement in echoes]
             own = learned or _claims_in_same_words(text, in_words)
         if own:
             claims[ref] = own
@@ -256,7 +319,9 @@ def _claim(stated: LearnedStatement, text: str | None = None) -> _Claim:
     if stated.corrected and text is not None and not contains(text, content):
         content = next((wording for wording in reversed(stated.corrected) if contains(text, wording)), content)
     same = stated.now.ref == stated.ref or meaning_of(stated.now.text) == meaning_of(content)
-    return _Claim(content, stated.now, same)
+    # The same fact in other words: a person corrected them.
+    status = FactStatus.CORRECTED if not same and stated.now.ref.id == stated.ref.id else stated.status
+    return _Claim(content, stated.now, same and stated.now.is_valid, status, stated.doubted_by)
 
 
 def _claims_by_opening(stated: Iterable[LearnedStatement], facts: Iterable[Text]) -> dict[str, list[_Claim]]:

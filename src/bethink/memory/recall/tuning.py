@@ -96,6 +96,7 @@ class Tuning:
 
     # The current truth (truth.py).
     superseded_counts: float = 0.5  # NONE: the certainty of a superseded text, compared with a current one
+    doubtful_until: float = 0.79  # NONE: the certainty of a fact that is in doubt, below that of a high one
     means_the_same: float = 0.2  # NONE: a message this near to the question is about it, even without a shared word
 
     # The choice of items (choose.py, excerpts.py).

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from bethink.model.moments import from_micros
 from bethink.model.recall import LineageStep, LineageWalk
 from bethink.model.refs import Ref, RefKind
+from bethink.model.views import NOW, TimeView
 from bethink.store import search
 from bethink.store.db import Tx
 
@@ -35,7 +36,7 @@ class _Visit(NamedTuple):
     neighbor: Ref
 
 
-def walk(tx: Tx, *, space: str, ref: Ref, depth: int) -> LineageWalk:
+def walk(tx: Tx, *, space: str, ref: Ref, depth: int, view: TimeView = NOW) -> LineageWalk:
     """Return the memories up to `depth` steps before and after one: the nearest, and the number of others."""
     visited: dict[tuple[Ref, bool], _Visit] = {}
     beyond = 0
@@ -49,8 +50,10 @@ def walk(tx: Tx, *, space: str, ref: Ref, depth: int) -> LineageWalk:
     reached = sorted(visited.values(), key=lambda visit: (abs(visit.step), -visit.step, visit.ref.parts))
     beyond += max(0, len(reached) - _MAX_STEPS)
     listed = reached[:_MAX_STEPS]
-    texts = search.texts(tx, space=space, refs=dict.fromkeys(visit.ref for visit in listed), as_of=None)
-    return LineageWalk(steps=tuple(_step(visit, texts) for visit in listed), beyond=beyond)
+    texts = search.texts(tx, space=space, refs=dict.fromkeys(visit.ref for visit in listed), view=view)
+    # In another view, what is missing was said or written later.
+    steps = (_step(visit, texts) for visit in listed if view.is_now or visit.ref in texts)
+    return LineageWalk(steps=tuple(steps), beyond=beyond if view.is_now else 0)
 
 
 def _expand(

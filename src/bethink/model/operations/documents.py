@@ -19,7 +19,6 @@ from bethink.model.documents import (
     Provenance,
     TreeEntry,
 )
-from bethink.model.moments import Moment
 from bethink.model.operations.base import (
     Cursor,
     Empty,
@@ -36,6 +35,7 @@ from bethink.model.operations.base import (
     SpanName,
     served_by,
 )
+from bethink.model.operations.viewing import ViewRequest
 from bethink.model.pages import OutlineEntry
 from bethink.model.paging import Page
 
@@ -43,15 +43,7 @@ READ, WRITE, STEER, ERASE = Scope.READ, Scope.WRITE, Scope.STEER, Scope.ERASE
 
 
 @frozen
-class TreeRequest(Request):
-    """Base class of requests that read the tree at a time."""
-
-    as_of: Moment | None = None
-    """Point in time to read the tree at (default: now). A date means the end of that day."""
-
-
-@frozen
-class ListDocumentsRequest(TreeRequest):
+class ListDocumentsRequest(ViewRequest):
     """A page of the document tree."""
 
     prefix: Annotated[str, Length(0, 10_000)] = ""
@@ -63,7 +55,7 @@ class ListDocumentsRequest(TreeRequest):
 
 
 @frozen
-class SearchDocumentsRequest(TreeRequest):
+class SearchDocumentsRequest(ViewRequest):
     """Words to search for in documents."""
 
     query: Query
@@ -73,7 +65,7 @@ class SearchDocumentsRequest(TreeRequest):
 
 
 @frozen
-class FindDocumentRequest(TreeRequest):
+class FindDocumentRequest(ViewRequest):
     """A path or idempotency key of a document."""
 
     path: Annotated[str, Length(0, 10_000)] | None = None
@@ -88,7 +80,7 @@ class FindDocumentRequest(TreeRequest):
 
 
 @frozen
-class ListChildrenRequest(TreeRequest):
+class ListChildrenRequest(ViewRequest):
     """The parent whose children to list."""
 
     document_id: Name | None = None
@@ -132,11 +124,11 @@ class BlameRequest(DocumentRequest):
 
 
 @frozen
-class GetDocumentRequest(DocumentRequest):
+class GetDocumentRequest(ViewRequest):
     """A document to read."""
 
-    as_of: Moment | None = None
-    """Point in time to read the document at (default: now). A date means the end of that day."""
+    document_id: Name
+    """Id of the document."""
 
 
 @frozen

@@ -10,7 +10,6 @@ from bethink.model.access import Scope
 from bethink.model.checks import KnownWord, any_of
 from bethink.model.facts import Evidence, Fact, FactStatus, Quote, SourceMessage
 from bethink.model.kinds import FactKind
-from bethink.model.moments import Moment
 from bethink.model.operations.base import (
     Cursor,
     Empty,
@@ -24,7 +23,8 @@ from bethink.model.operations.base import (
     SpanName,
     served_by,
 )
-from bethink.model.operations.narrowing import FilteredRequest, KnownOrigin
+from bethink.model.operations.narrowing import KnownOrigin
+from bethink.model.operations.viewing import FilteredViewRequest, ViewRequest
 from bethink.model.pages import FactEntry, Order
 from bethink.model.paging import Page
 from bethink.model.records import Origin
@@ -35,11 +35,9 @@ _FACT_REF = re.compile(r"fact:(.+):[0-9]+", re.DOTALL)
 
 
 @frozen
-class ListFactsRequest(FilteredRequest):
+class ListFactsRequest(FilteredViewRequest):
     """A page of facts."""
 
-    as_of: Moment | None = None
-    """Time at which the facts were current (default: now). A date means the end of that day."""
     pinned: bool = False
     """Whether to list only pinned facts, in the order they were pinned (default False). Excludes filters."""
     limit: Limit = 100
@@ -48,17 +46,17 @@ class ListFactsRequest(FilteredRequest):
     """Cursor of the next page: the `next` of the previous page."""
 
     def __post_init__(self) -> None:
-        FilteredRequest.__post_init__(self)
+        FilteredViewRequest.__post_init__(self)
         if self.pinned and (self.only is not None or self.after):
             raise InvalidFieldError("pinned", "cannot be combined with a filter or `after`.", hint="Pass it alone.")
 
 
 @frozen
-class FactHistoryRequest(Request):
+class FactHistoryRequest(ViewRequest):
     """A page of fact versions, including ended and replaced ones."""
 
     status: Annotated[FactStatus, KnownWord()] | None = None
-    """Status: `current`, `ended` or `replaced` (default: all)."""
+    """Status: `current`, `upcoming`, `doubtful`, `ended`, `replaced`, `corrected` or `pending` (default: all)."""
     subject: Name | None = None
     """Subject of the facts (default: any)."""
     slot: Name | None = None
@@ -68,9 +66,7 @@ class FactHistoryRequest(Request):
     origin: Annotated[Name, KnownOrigin()] | None = None
     """Origin of the facts (default: any)."""
     order: Order = Order.NEWEST
-    """`newest` (default) or `oldest` first, by `recorded_at`; by `replaced_at` if `status` is `replaced`."""
-    as_of: Moment | None = None
-    """Point in time to read memory at (default: now). A date means the end of that day."""
+    """`newest` (default) or `oldest` first, by `recorded_at`."""
     limit: Limit = 50
     """Maximum number of facts (default 50)."""
     after: Cursor = ""
@@ -86,15 +82,13 @@ class FactHistoryRequest(Request):
 
 
 @frozen
-class SearchFactsRequest(FilteredRequest):
+class SearchFactsRequest(FilteredViewRequest):
     """Words to search for in facts."""
 
     query: Query
     """Words to search for. A phrase in double quotes must match exactly."""
     limit: Limit = 10
     """Maximum number of facts (default 10)."""
-    as_of: Moment | None = None
-    """Point in time to search memory at (default: now). A date means the end of that day."""
 
 
 @frozen
@@ -128,8 +122,8 @@ _FACTS = "/spaces/{space}/facts"
 
 LIST_FACTS: Operation[ListFactsRequest, Page[Fact]] = Operation(
     "space.facts.list", ListFactsRequest, Page[Fact], f"GET {_FACTS}", READ, Retry.SAFE,
-    "List current facts, ordered by id.",
-    details="Facts that have ended, expired or been replaced are in `history`.",
+    "List current facts, with upcoming and doubtful ones, ordered by id.",
+    details="Facts that have ended, expired or been replaced or corrected are in `history`.",
 )  # fmt: skip
 FACT_HISTORY: Operation[FactHistoryRequest, Page[FactEntry]] = Operation(
     "space.facts.history", FactHistoryRequest, Page[FactEntry], "GET /spaces/{space}/fact_history", READ, Retry.SAFE,

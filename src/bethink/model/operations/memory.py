@@ -29,6 +29,7 @@ from bethink.model.operations.base import (
 )
 from bethink.model.operations.installation import LearnRequest
 from bethink.model.operations.narrowing import FilteredRequest, Tags
+from bethink.model.operations.viewing import FilteredViewRequest, ViewRequest
 from bethink.model.recall import Certainty, ContextBlock, Correction, Lineage, RecallResult, Remembered
 from bethink.model.records import Deletion
 from bethink.model.refs import Ref, RefKind
@@ -59,13 +60,11 @@ class RememberRequest(KeyedRequest):
 
 
 @frozen
-class _LoggedRequest(FilteredRequest):
+class _LoggedRequest(FilteredViewRequest):
     """Base class of requests whose result is recorded in the context log if `session_id` is set."""
 
     budget: Budget | None = None
     """Maximum number of tokens in the result (default: no limit in `recall`, 2,000 in `context`)."""
-    as_of: Moment | None = None
-    """Point in time to read memory at (default: now). A date means the end of that day."""
     session_id: Name | None = None
     """Id of the requesting session. The context log records the result, and the question itself is excluded."""
 
@@ -137,7 +136,7 @@ class ContextRequest(_LoggedRequest):
 
 
 @frozen
-class ExplainRequest(Request):
+class ExplainRequest(ViewRequest):
     """A memory to trace to its sources and uses."""
 
     ref: Ref

@@ -106,6 +106,8 @@ class ReadMessagesRequest(FilteredRequest):
     """Maximum number of messages (default 1,000)."""
     last: Limit | None = None
     """Number of messages to return from the end of the session, in order (default: from the start)."""
+    visible: bool = False
+    """Whether to leave out the words that a person asked to forget, and messages without any others."""
 
 
 @frozen

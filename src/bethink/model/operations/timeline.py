@@ -3,8 +3,8 @@
 from bethink.base.frozen import frozen
 from bethink.model.access import Scope
 from bethink.model.checks import any_of
-from bethink.model.moments import Moment
 from bethink.model.operations.base import Cursor, Limit, Operation, Request, Retry, served_by
+from bethink.model.operations.viewing import ViewRequest
 from bethink.model.paging import Page
 from bethink.model.timeline import TimelineEntry, TimelineKind
 
@@ -12,13 +12,11 @@ READ = Scope.READ
 
 
 @frozen
-class TimelineRequest(Request):
+class TimelineRequest(ViewRequest):
     """A page of the timeline."""
 
     kinds: tuple[TimelineKind, ...] = tuple(TimelineKind)
     """Kinds of entries (default: all)."""
-    as_of: Moment | None = None
-    """Latest time of entries (default: now). A date means the end of that day."""
     limit: Limit = 50
     """Maximum number of entries (default 50)."""
     after: Cursor = ""

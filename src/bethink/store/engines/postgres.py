@@ -41,6 +41,7 @@ RESTORING = "restoring"
 """Name of the key that marks an unfinished restore. The database must not be used before it is finished."""
 _SHARED_TABLES = (
     "jobs",
+    "learning_turns",
     "attempts",
     "held",
     "space_spending",

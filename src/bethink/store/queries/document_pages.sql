@@ -22,7 +22,7 @@ SELECT document_columns() FROM documents WHERE space_id = :space AND id = :id AN
 
 -- name: document_bodies
 -- The texts of the versions of a document before one, the newest first.
-SELECT version, body, redacted FROM documents
+SELECT version, body, redacted, author_kind, valid_from FROM documents
 WHERE space_id = :space AND id = :id AND version < :before ORDER BY version DESC LIMIT :limit;
 
 -- name: some_document_entries

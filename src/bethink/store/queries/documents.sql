@@ -126,7 +126,7 @@ ORDER BY kind, source_id, number;
 
 -- name: documents_of_versions
 -- The texts of some versions.
-SELECT d.id, d.version, d.slug, d.title, d.description, d.body
+SELECT d.id, d.version, d.slug, d.title, d.description, d.body, d.author_kind, d.valid_from
 FROM pairs(:ids, :numbers) JOIN documents d ON d.space_id = :space AND d.id = pairs.id AND d.version = pairs.number;
 
 -- name: sources_of_versions
@@ -179,5 +179,9 @@ GROUP BY pairs.id, pairs.number;
 SELECT t.terms_packed AS terms, t.hits, t.doc, document_columns(d)
 FROM (SELECT doc, id, number, packed(terms) AS terms_packed, hits FROM terms WHERE doc in_list(:docs)) t
 JOIN documents d ON d.space_id = :space AND d.id = t.id AND d.version = t.number
-WHERE d.valid_from <= :at AND (d.valid_to IS NULL OR d.valid_to > :at)
+WHERE d.valid_from <= :written AND (d.valid_to IS NULL OR d.valid_to > :written)
 ORDER BY d.id;
+
+-- name: any_derived_document
+-- Whether a space has a document that no person wrote.
+SELECT id FROM documents WHERE space_id = :space AND author_kind <> 'user' AND redacted = 0 LIMIT 1;

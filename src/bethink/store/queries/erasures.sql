@@ -248,8 +248,10 @@ SELECT id, version, valid_from, slug FROM documents WHERE space_id = :space AND 
 ) ORDER BY id, version;
 
 -- name: texts_of_docs
--- The items behind some index entries, if they were created since a time.
-SELECT doc, kind, id, number FROM terms WHERE doc in_list(:docs) AND at >= :since ORDER BY doc;
+-- The items behind some index entries, if they were written since a time. The index dates a fact by when it was said.
+SELECT t.doc, t.kind, t.id, t.number FROM terms t
+LEFT JOIN facts f ON t.kind = 'fact' AND f.space_id = t.space_id AND f.id = t.id AND f.version = t.number
+WHERE t.doc in_list(:docs) AND COALESCE(f.recorded_at, t.at) >= :since ORDER BY t.doc;
 
 -- name: redact_unproven
 -- Remove the text of these versions, unless a person wrote it.

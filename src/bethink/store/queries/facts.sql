@@ -1,25 +1,40 @@
 -- columns: fact
 id, version, content, kind, origin, source, tags, metadata, entities, subject, slot, valid_from, valid_to,
 created_at, recorded_at, retired_at, retired_by, model, prompt, extractor, evidence, speaker, scope, happened_from,
-happened_to, flags, ended_by, expires_at, pinned_at, unpinned_at;
+happened_to, flags, ended_by, ended_as, doubted_by, doubted_at, expires_at, pinned_at, unpinned_at;
+
+-- expression: is_in_view(f)
+f.created_at <= :said AND f.recorded_at <= :known
+    AND (f.retired_at IS NULL OR f.retired_at > :known OR f.retired_by = f.id)
+    AND NOT EXISTS (
+        SELECT 1 FROM facts newer
+        WHERE newer.space_id = f.space_id AND newer.id = f.id AND newer.version > f.version
+          AND newer.created_at <= :said AND newer.recorded_at <= :known
+    );
 
 -- name: insert_fact
 -- Insert a fact. A learned fact has an effect key, which is rejected a second time.
 INSERT INTO facts (space_id, id, version, content, kind, origin, source, tags, metadata, entities, subject, slot,
                    valid_from, valid_to, created_at, recorded_at, digest, effect, token, model, prompt, extractor,
-                   evidence, speaker, scope, happened_from, happened_to, flags, ended_by, expires_at, pinned_at)
+                   evidence, speaker, scope, happened_from, happened_to, flags, expires_at, pinned_at)
 VALUES (:space, :id, :version, :content, :kind, :origin, :source, :tags, :metadata, :entities, :subject, :slot,
         :valid_from, :valid_to, :created_at, :now, :digest, :effect, :token, :model, :prompt, :extractor,
-        :evidence, :speaker, :scope, :happened_from, :happened_to, :flags, :ended_by, :expires_at, :pinned_at);
+        :evidence, :speaker, :scope, :happened_from, :happened_to, :flags, :expires_at, :pinned_at);
 
 -- name: retire_fact
 -- Mark a fact as replaced. It can still be found as of an earlier time.
-UPDATE facts SET retired_at = :now, retired_by = :by
+UPDATE facts SET retired_at = :now, retired_by = :by, ended_as = NULL
 WHERE space_id = :space AND id = :id AND retired_at IS NULL;
 
 -- name: mark_fact_stated
 -- Record that a person approved the current version of a fact.
 UPDATE facts SET evidence = 'stated' WHERE space_id = :space AND id = :id AND retired_at IS NULL;
+
+-- name: mark_version_corrected
+-- Record that a person corrected or rejected a version of a fact, unless it is hidden.
+UPDATE facts SET ended_as = 'corrected'
+WHERE space_id = :space AND id = :id AND version = :version AND retired_by IN (id, '') AND retired_at IS NOT NULL
+  AND (ended_as IS NULL OR ended_as <> 'hidden');
 
 -- name: renew_fact
 -- Postpone the expiry of a fact, because it was said again.
@@ -87,26 +102,27 @@ WHERE space_id = :space AND kind in_list(:kinds) AND origin = 'user' AND retired
 ORDER BY created_at DESC, id LIMIT :limit;
 
 -- name: search_facts
--- Some facts with their terms, if they were current at a time.
+-- Some facts with their terms, if they had been said and learned.
 SELECT t.terms_packed AS terms, t.hits, t.doc, fact_columns(f)
 FROM (SELECT doc, id, number, packed(terms) AS terms_packed, hits FROM terms WHERE doc in_list(:docs)) t
 JOIN facts f ON f.space_id = :space AND f.id = t.id AND f.version = t.number
-WHERE f.recorded_at <= :at AND (f.retired_at IS NULL OR f.retired_at > :at)
+WHERE /*given now*/ f.retired_at IS NULL /*else*/ is_in_view(f) /*end*/
 ORDER BY f.id;
 
 -- name: list_facts
--- Every fact that was current at a time, oldest first.
-SELECT fact_columns() FROM facts
-WHERE space_id = :space AND recorded_at <= :at AND (retired_at IS NULL OR retired_at > :at) /*only(fact facts)*/
-ORDER BY recorded_at, id;
+-- Every fact that had been said and learned, oldest first. Ended ones are included.
+SELECT fact_columns(f) FROM facts f
+WHERE f.space_id = :space AND /*given now*/ f.retired_at IS NULL /*else*/ is_in_view(f) /*end*/ /*only(fact f)*/
+ORDER BY f.recorded_at, f.id;
 
 -- name: page_facts
--- The facts that were current at a time, ordered by id, after one. Ended and expired facts are left out.
-SELECT fact_columns() FROM facts
-WHERE space_id = :space AND recorded_at <= :at AND (retired_at IS NULL OR retired_at > :at) AND id > :after
-  AND (valid_to IS NULL OR valid_to > :now) AND (expires_at IS NULL OR expires_at > :now)
-  /*only(fact facts)*/
-ORDER BY id LIMIT :limit;
+-- The facts that had been said and learned, ordered by id, after one. Now, ended and expired facts are left out.
+SELECT fact_columns(f) FROM facts f
+WHERE f.space_id = :space AND f.id > :after AND
+  /*given now*/ f.retired_at IS NULL AND (f.valid_to IS NULL OR f.valid_to > :now)
+  AND (f.expires_at IS NULL OR f.expires_at > :now) /*else*/ is_in_view(f) /*end*/
+  /*only(fact f)*/
+ORDER BY f.id LIMIT :limit;
 
 -- name: facts_with_metadata (sqlite)
 -- Facts whose metadata has a value under a key; the key is data, never a path.
@@ -130,30 +146,6 @@ DELETE FROM facts WHERE space_id = :space AND id = :id;
 SELECT DISTINCT f.id FROM facts f WHERE f.space_id = :space AND f.effect IS NOT NULL AND NOT EXISTS (
     SELECT 1 FROM fact_sources s WHERE s.space_id = f.space_id AND s.fact_id = f.id
 );
-
--- name: successor_of_fact
--- The successor of a fact, from its newest version: older versions were replaced by the fact itself.
-SELECT retired_by FROM facts WHERE space_id = :space AND id = :id ORDER BY version DESC LIMIT 1;
-
--- name: facts_retired_by
--- The facts that a fact replaced, except its own versions.
-SELECT fact_columns() FROM facts
-WHERE space_id = :space AND retired_by = :id AND id <> :id;
-
--- name: inherit_retired
--- Facts that a deleted fact replaced are now replaced by its successor.
-UPDATE facts SET retired_by = :heir WHERE space_id = :space AND id = :id AND version = :version;
-
--- name: hold_again
--- Restore a version of a fact that was replaced by a deleted fact without a successor.
-UPDATE facts SET retired_at = NULL, retired_by = NULL WHERE space_id = :space AND id = :id AND version = :version;
-
--- name: unend_facts
--- Restore the original end of facts that a deleted fact ended.
-UPDATE facts SET ended_by = NULL, valid_to = (
-    SELECT f.valid_to FROM facts f WHERE f.space_id = facts.space_id AND f.id = facts.id AND f.version = facts.version - 1
-)
-WHERE space_id = :space AND ended_by = :by AND retired_at IS NULL;
 
 -- name: delete_fact_sources
 -- Remove the sources of a fact.
@@ -193,50 +185,38 @@ WHERE s.space_id = :space AND s.fact_id = :id;
 SELECT fact_id, session_id, number FROM fact_sources WHERE space_id = :space ORDER BY fact_id, session_id, number;
 
 -- name: facts_stated_by
--- The facts learned from some messages, or from entire sessions (number 0), as they were at a time, and their
--- successors. Each fact is read once, however many messages lead to it.
-WITH RECURSIVE said AS (
+-- The facts learned from some messages, or from entire sessions (number 0), in all versions. Each fact is read once,
+-- however many messages lead to it.
+WITH cited AS (
     SELECT DISTINCT s.session_id, s.number, s.fact_id FROM pairs(:ids, :numbers)
     JOIN fact_sources s ON s.space_id = :space AND s.session_id = pairs.id
         AND s.number BETWEEN pairs.number AND CASE WHEN pairs.number = 0 THEN :no_limit ELSE pairs.number END
-), known (id, version) AS (
-    SELECT f.id, f.version FROM said JOIN facts f ON f.space_id = :space AND f.id = said.fact_id
-    WHERE f.recorded_at <= :at
-    UNION
-    SELECT n.id, n.version FROM known
-    JOIN facts f ON f.space_id = :space AND f.id = known.id AND f.version = known.version
-        AND (f.retired_at <= :at OR f.ended_by IS NOT NULL)
-    JOIN facts n ON n.space_id = :space AND n.id = CASE WHEN f.retired_at <= :at THEN f.retired_by ELSE f.ended_by END
-        AND n.version = (SELECT max(version) FROM facts WHERE space_id = :space AND id = n.id AND recorded_at <= :at)
 )
-SELECT f.id, f.version, f.content, f.subject, f.slot, f.valid_to, f.expires_at, f.created_at, f.retired_at, f.retired_by,
-       f.ended_by, said.session_id, said.number
-FROM known JOIN facts f ON f.space_id = :space AND f.id = known.id AND f.version = known.version
-LEFT JOIN said ON said.fact_id = f.id AND f.effect IS NOT NULL
-ORDER BY f.id, f.version, said.session_id, said.number;
+SELECT f.id, f.version, f.content, f.valid_from, f.valid_to, f.expires_at, f.created_at, f.retired_at, f.retired_by,
+       f.ended_by, f.ended_as, f.doubted_by, f.doubted_at, cited.session_id, cited.number, f.effect
+FROM cited JOIN facts f ON f.space_id = :space AND f.id = cited.fact_id
+WHERE f.recorded_at <= :known
+ORDER BY f.id, f.version, cited.session_id, cited.number;
+
+-- name: newest_versions
+-- The versions of some facts that were the newest in a view.
+SELECT f.id, f.version, f.content, f.valid_from, f.valid_to, f.expires_at, f.created_at, f.retired_at, f.retired_by,
+       f.ended_by, f.ended_as, f.doubted_by, f.doubted_at
+FROM facts f WHERE f.space_id = :space AND f.id in_list(:ids) AND f.version = (
+    SELECT max(n.version) FROM facts n
+    WHERE n.space_id = :space AND n.id = f.id AND n.recorded_at <= :known AND n.created_at <= :said
+);
 
 -- name: confidential_sources
--- Those of some messages, or entire sessions (number 0), that state a fact with a flag. The newest version of a fact
--- decides, whatever time a question asks about: a later request for confidence covers earlier messages.
+-- Those of some messages, or entire sessions (number 0), that state a fact with one of the flags. The newest version
+-- of a fact decides, whatever time a question asks about: a later request for confidence covers earlier messages.
 SELECT DISTINCT pairs.id, pairs.number FROM pairs(:ids, :numbers)
 JOIN fact_sources s ON s.space_id = :space AND s.session_id = pairs.id
     AND s.number BETWEEN pairs.number AND CASE WHEN pairs.number = 0 THEN :no_limit ELSE pairs.number END
 JOIN facts f ON f.space_id = :space AND f.id = s.fact_id
     AND f.version = (SELECT max(version) FROM facts WHERE space_id = :space AND id = s.fact_id)
-WHERE CAST(f.flags AS TEXT) LIKE :flag;
-
--- name: facts_standing_in
--- The valid facts of some slots at a time, the newest last. Only a time in the past needs those replaced since.
-SELECT id, version, content, subject, slot, created_at, recorded_at FROM facts
-WHERE space_id = :space AND subject in_list(:subjects) AND slot in_list(:slots) AND slot IS NOT NULL
-  AND retired_at IS NULL AND recorded_at <= :at AND (valid_to IS NULL OR valid_to > :now)
-  AND (expires_at IS NULL OR expires_at > :now)
-UNION ALL
-SELECT id, version, content, subject, slot, created_at, recorded_at FROM facts
-WHERE :at < :no_limit AND space_id = :space AND subject in_list(:subjects) AND slot in_list(:slots)
-  AND retired_at > :at AND recorded_at <= :at AND (valid_to IS NULL OR valid_to > :now)
-  AND (expires_at IS NULL OR expires_at > :now)
-ORDER BY recorded_at, id;
+WHERE CAST(f.flags AS TEXT) LIKE :confidential OR CAST(f.flags AS TEXT) LIKE :health
+    OR CAST(f.flags AS TEXT) LIKE :money OR CAST(f.flags AS TEXT) LIKE :child OR CAST(f.flags AS TEXT) LIKE :third_party;
 
 -- name: insert_fact_quote
 -- Add one of the quotes that support a fact, once.

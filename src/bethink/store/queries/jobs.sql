@@ -3,9 +3,15 @@
 -- Queueing always raises the watermark, even for something older: there is new work to do.
 -- Tokens start at the current time, so that none is reused when a space is deleted and created again.
 -- No pause and no lease lasts a week: a later due time comes from a clock that was ahead, and means now.
-INSERT INTO jobs (space_id, kind, key, queued_at, status, due_at, input_watermark, token)
-VALUES (:space, :kind, :key, :now, 'queued', :now, :watermark, :now)
+-- An extraction is ordered by when the first message that is not learned from yet was said.
+INSERT INTO jobs (space_id, kind, key, queued_at, status, due_at, input_watermark, token, said_at)
+VALUES (:space, :kind, :key, :now, 'queued', :now, :watermark, :now, CASE WHEN :kind = 'extract' THEN COALESCE((
+        SELECT m.said_at FROM messages m WHERE m.space_id = :space AND m.session_id = :key AND m.number > COALESCE((
+            SELECT s.processed_until FROM sessions s WHERE s.space_id = :space AND s.id = :key
+        ), 0) ORDER BY m.number LIMIT 1
+    ), :now) END)
 ON CONFLICT (space_id, kind, key) DO UPDATE SET
+    said_at = excluded.said_at,
     queued_at = CASE WHEN jobs.status IN ('waiting', 'done') THEN excluded.queued_at ELSE jobs.queued_at END,
     due_at = CASE WHEN jobs.status IN ('queued', 'running') AND jobs.due_at <= excluded.due_at + 604800000000
         THEN jobs.due_at ELSE excluded.due_at END,
@@ -107,7 +113,12 @@ WHERE space_id = :space AND kind = :kind AND key = :key AND token = :token AND s
 UPDATE jobs SET status = :status, due_at = :due, outcome = :outcome, last_error = :error, worker = NULL,
     finished_at = :now, attempts = CASE WHEN CAST(:attempts AS bigint) IS NULL THEN attempts ELSE :attempts END,
     success_watermark = COALESCE(:watermark, success_watermark),
-    queued_at = CASE WHEN :status = 'queued' THEN :now ELSE queued_at END
+    queued_at = CASE WHEN :status = 'queued' THEN :now ELSE queued_at END,
+    said_at = CASE WHEN :kind = 'extract' AND :status = 'queued' THEN COALESCE((
+        SELECT m.said_at FROM messages m WHERE m.space_id = :space AND m.session_id = :key AND m.number > COALESCE((
+            SELECT s.processed_until FROM sessions s WHERE s.space_id = :space AND s.id = :key
+        ), 0) ORDER BY m.number LIMIT 1
+    ), said_at) ELSE said_at END
 WHERE space_id = :space AND kind = :kind AND key = :key AND token = :token AND status = 'running';
 
 -- name: record_attempt

@@ -52,3 +52,9 @@ DELETE FROM reviews WHERE space_id = :space AND fact_id = :fact;
 -- name: count_reviews
 -- The number of claims under review, by status.
 SELECT status, count(*) AS count FROM reviews WHERE space_id = :space GROUP BY status ORDER BY status;
+
+-- name: pending_sources
+-- Those of some messages that a claim under review quotes.
+SELECT DISTINCT pairs.id, pairs.number FROM pairs(:ids, :numbers)
+JOIN review_sources s ON s.space_id = :space AND s.session_id = pairs.id AND s.number = pairs.number
+JOIN reviews r ON r.space_id = s.space_id AND r.id = s.review_id AND r.status = 'pending';

@@ -6,16 +6,28 @@ FROM messages WHERE space_id = :space AND recorded_at <= :until AND (retracted_a
 ORDER BY recorded_at DESC, session_id DESC, number DESC LIMIT :limit;
 
 -- name: timeline_facts
--- The versions of facts by when they were recorded, the newest first.
+-- The versions of facts by when they were recorded, the newest first, without those that a person asked to forget.
 SELECT recorded_at AS at, id, version AS number, substr(content, 1, 300) AS text, origin AS who, source AS session_id
-FROM facts WHERE space_id = :space AND recorded_at <= :until
+FROM facts WHERE space_id = :space AND recorded_at <= :until AND NOT EXISTS (
+    SELECT 1 FROM facts h WHERE h.space_id = facts.space_id AND h.id = facts.id AND h.ended_as = 'hidden'
+      AND h.retired_at IS NOT NULL
+  )
   /*given key*/ AND (recorded_at, id, version) < (:key, :id, :number) /*end*/
 ORDER BY recorded_at DESC, id DESC, version DESC LIMIT :limit;
 
+-- name: timeline_ended
+-- The facts that another statement or a person replaced, corrected or ended, by when memory learned it, the newest first.
+SELECT end_recorded_at AS at, id, version AS number, substr(content, 1, 300) AS text, ended_by AS who,
+       source AS session_id
+FROM facts WHERE space_id = :space AND end_recorded_at IS NOT NULL AND end_recorded_at <= :until AND retired_at IS NULL
+  /*given key*/ AND (end_recorded_at, id, version) < (:key, :id, :number) /*end*/
+ORDER BY end_recorded_at DESC, id DESC, version DESC LIMIT :limit;
+
 -- name: timeline_retired
--- The facts that were replaced or ended, by when that was, the newest first.
+-- The facts that were withdrawn, by when that was, the newest first.
 SELECT retired_at AS at, id, version AS number, substr(content, 1, 300) AS text, retired_by AS who, source AS session_id
 FROM facts WHERE space_id = :space AND retired_at IS NOT NULL AND retired_at <= :until AND COALESCE(retired_by, '') <> id
+  AND COALESCE(ended_as, '') <> 'hidden'
   /*given key*/ AND (retired_at, id, version) < (:key, :id, :number) /*end*/
 ORDER BY retired_at DESC, id DESC, version DESC LIMIT :limit;
 

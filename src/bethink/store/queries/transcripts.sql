@@ -6,12 +6,15 @@ FROM messages WHERE space_id = :space AND session_id = :session AND number < :be
 ORDER BY number DESC LIMIT :limit;
 
 -- name: facts_of_lines
--- The facts that are based on a range of messages, in their newest version.
-SELECT s.number AS line, f.id, f.version, f.content, f.retired_at FROM fact_sources s
+-- The facts that are based on a range of messages, in their newest version, without those asked to be forgotten.
+SELECT s.number AS line, f.id, f.version, f.content,
+       f.retired_at IS NOT NULL OR COALESCE(f.valid_to <= :now, FALSE) OR COALESCE(f.expires_at <= :now, FALSE) AS is_past
+FROM fact_sources s
 JOIN facts f ON f.space_id = s.space_id AND f.id = s.fact_id AND f.version = (
     SELECT max(n.version) FROM facts n WHERE n.space_id = :space AND n.id = s.fact_id
 )
 WHERE s.space_id = :space AND s.session_id = :session AND s.number BETWEEN :first AND :last
+  AND COALESCE(f.ended_as, '') <> 'hidden'
 ORDER BY s.number, f.id LIMIT :limit;
 
 -- name: documents_of_lines

@@ -138,6 +138,7 @@ FOR EACH STATEMENT EXECUTE FUNCTION keep_links();
 -- The jobs of all spaces: ids, times and tokens, never content. So there is no row-level security here.
 -- due_at: when it may next be leased. While it runs, the end of its lease; NULL means that there is nothing to do.
 -- quoted_from: the record after which its session was only quoted, so that a model still has to learn from it.
+-- said_at: for extractions, when the first message that is not learned from yet was said: their order in a space.
 CREATE TABLE jobs (
     space_id text COLLATE "C" NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
     kind text COLLATE "C" NOT NULL,
@@ -159,6 +160,7 @@ CREATE TABLE jobs (
     output_tokens bigint NOT NULL DEFAULT 0,
     cost bigint NOT NULL DEFAULT 0,
     quoted_from bigint,
+    said_at bigint,
     PRIMARY KEY (space_id, kind, key)
 ) WITH (fillfactor = 70);
 
@@ -173,6 +175,63 @@ CREATE INDEX jobs_failed ON jobs (space_id, kind, key) WHERE status IN ('failed'
 CREATE INDEX jobs_by_status ON jobs (status, kind, queued_at, space_id, key)
 WHERE status IN ('queued', 'running', 'failed', 'abandoned');
 CREATE INDEX jobs_of_space ON jobs (space_id, queued_at, kind, key);
+-- One session of a space is learned at a time, and of those that are due, the one that was said first.
+CREATE UNIQUE INDEX jobs_extracting ON jobs (space_id, kind, status) WHERE kind = 'extract' AND status = 'running';
+CREATE INDEX jobs_said ON jobs (space_id, kind, said_at, key)
+WHERE kind = 'extract' AND due_at IS NOT NULL AND status <> 'waiting';
+CREATE INDEX jobs_fresh_of_space ON jobs (space_id, kind, due_at)
+WHERE kind = 'extract' AND due_at IS NOT NULL AND status <> 'waiting' AND attempts = 0;
+CREATE INDEX jobs_tried_of_space ON jobs (space_id, kind, due_at)
+WHERE kind = 'extract' AND due_at IS NOT NULL AND status <> 'waiting' AND attempts > 0;
+
+-- When each space may next learn from a session, maintained by triggers: a space with many sessions takes one row here,
+-- and hides none of the others. fresh_due_at: when a session is first due. retry_due_at: when one is due again; while
+-- one is learned from, the end of its lease, and nothing else is due.
+CREATE TABLE learning_turns (
+    space_id text COLLATE "C" NOT NULL PRIMARY KEY REFERENCES spaces (id) ON DELETE CASCADE,
+    fresh_due_at bigint,
+    retry_due_at bigint
+) WITH (fillfactor = 70);
+
+CREATE INDEX learning_turns_fresh ON learning_turns (fresh_due_at) WHERE fresh_due_at IS NOT NULL;
+CREATE INDEX learning_turns_retries ON learning_turns (retry_due_at) WHERE retry_due_at IS NOT NULL;
+
+-- The row is locked by one statement and computed by the next, which sees what the transactions before have committed.
+CREATE FUNCTION update_learning_turn() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+    space text := CASE WHEN TG_OP = 'DELETE' THEN OLD.space_id ELSE NEW.space_id END;
+BEGIN
+    IF TG_OP = 'DELETE' THEN
+        PERFORM 1 FROM learning_turns WHERE space_id = space FOR NO KEY UPDATE;
+    ELSE
+        INSERT INTO learning_turns (space_id) VALUES (space)
+        ON CONFLICT (space_id) DO UPDATE SET space_id = excluded.space_id;
+    END IF;
+    UPDATE learning_turns SET
+        fresh_due_at = CASE WHEN NOT EXISTS (
+            SELECT 1 FROM jobs r WHERE r.space_id = space AND r.kind = 'extract' AND r.status = 'running'
+        ) THEN (
+            SELECT min(j.due_at) FROM jobs j WHERE j.space_id = space AND j.kind = 'extract'
+              AND j.due_at IS NOT NULL AND j.status <> 'waiting' AND j.attempts = 0
+        ) END,
+        retry_due_at = COALESCE((
+            SELECT r.due_at FROM jobs r WHERE r.space_id = space AND r.kind = 'extract' AND r.status = 'running'
+        ), (
+            SELECT min(j.due_at) FROM jobs j WHERE j.space_id = space AND j.kind = 'extract'
+              AND j.due_at IS NOT NULL AND j.status <> 'waiting' AND j.attempts > 0
+        ))
+    WHERE space_id = space;
+    RETURN NULL;
+END
+$$;
+
+CREATE TRIGGER jobs_turns_ai AFTER INSERT ON jobs FOR EACH ROW
+WHEN (NEW.kind = 'extract' AND NEW.status <> 'waiting') EXECUTE FUNCTION update_learning_turn();
+CREATE TRIGGER jobs_turns_au AFTER UPDATE OF status, due_at, attempts ON jobs FOR EACH ROW
+WHEN (NEW.kind = 'extract' AND NOT (OLD.status IN ('waiting', 'done') AND NEW.status IN ('waiting', 'done')))
+EXECUTE FUNCTION update_learning_turn();
+CREATE TRIGGER jobs_turns_ad AFTER DELETE ON jobs FOR EACH ROW
+WHEN (OLD.kind = 'extract' AND OLD.status <> 'waiting') EXECUTE FUNCTION update_learning_turn();
 
 -- Spending on models, with a row for each worker and day, so that workers do not wait for each other.
 CREATE TABLE spending (
@@ -333,7 +392,9 @@ CREATE TABLE session_summaries (
 
 CREATE INDEX session_summaries_selected ON session_summaries (space_id, session_id) WHERE selected = 1;
 
--- A fact is never overwritten: its successor is a new row, and the old row is marked as replaced.
+-- The text of a fact is never overwritten: a version is a new row, and the old row is marked as retired. When a fact is
+-- true follows from its statements and the links to them; valid_from, valid_to, ended_by, ended_as, doubted_by and
+-- doubted_at keep the result for the present. end_recorded_at: when memory learned what ended the fact.
 CREATE TABLE facts (
     space_id text COLLATE "C" NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
     id text COLLATE "C" NOT NULL,
@@ -366,6 +427,10 @@ CREATE TABLE facts (
     happened_to bigint,
     flags json NOT NULL DEFAULT '[]',
     ended_by text COLLATE "C",
+    ended_as text,
+    doubted_by text COLLATE "C",
+    doubted_at bigint,
+    end_recorded_at bigint,
     expires_at bigint,
     pinned_at bigint,
     unpinned_at bigint,
@@ -376,14 +441,62 @@ CREATE UNIQUE INDEX facts_current ON facts (space_id, id) WHERE retired_at IS NU
 CREATE UNIQUE INDEX facts_effect ON facts (space_id, effect) WHERE effect IS NOT NULL;
 CREATE INDEX facts_digest ON facts (space_id, digest) WHERE retired_at IS NULL;
 CREATE INDEX facts_slot ON facts (space_id, subject, slot) WHERE retired_at IS NULL AND slot IS NOT NULL;
+CREATE INDEX facts_corrected ON facts (space_id, digest) WHERE ended_as = 'corrected' AND retired_at IS NOT NULL;
+CREATE INDEX facts_hidden ON facts (space_id, retired_at) WHERE ended_as = 'hidden' AND retired_at IS NOT NULL;
 CREATE INDEX facts_pinned ON facts (space_id) WHERE pinned_at IS NOT NULL;
 CREATE INDEX facts_expiring ON facts (space_id, expires_at) WHERE expires_at IS NOT NULL;
 -- Pages list versions by time, including replaced ones.
 CREATE INDEX facts_recorded ON facts (space_id, recorded_at, id, version);
 CREATE INDEX facts_retired ON facts (space_id, retired_at, id, version) WHERE retired_at IS NOT NULL;
+CREATE INDEX facts_ended ON facts (space_id, end_recorded_at, id, version)
+    WHERE end_recorded_at IS NOT NULL AND retired_at IS NULL;
+CREATE INDEX facts_replaced ON facts (space_id, recorded_at, id, version)
+    WHERE retired_by <> '' OR ended_as = 'replaced';
 CREATE INDEX facts_about ON facts (space_id, subject, recorded_at, id, version) WHERE subject IS NOT NULL;
 CREATE INDEX facts_of_slot ON facts (space_id, slot, recorded_at, id, version) WHERE slot IS NOT NULL;
 CREATE INDEX facts_of_kind ON facts (space_id, kind, recorded_at, id, version);
+
+-- The times that a fact was stated, each once: when it was said, when memory learned it, and the period it names, if any.
+-- dropped_at: when memory stopped counting it. change: what it says of other facts, which may be learned later.
+CREATE TABLE fact_statements (
+    space_id text COLLATE "C" NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
+    fact_id text COLLATE "C" NOT NULL,
+    support text COLLATE "C" NOT NULL,
+    said_at bigint NOT NULL,
+    session_id text COLLATE "C" NOT NULL,
+    number bigint NOT NULL,
+    position bigint NOT NULL,
+    recorded_at bigint NOT NULL,
+    dropped_at bigint,
+    begins_at bigint,
+    ends_at bigint,
+    subject text COLLATE "C",
+    slot text COLLATE "C",
+    trust bigint NOT NULL,
+    change text NOT NULL,
+    PRIMARY KEY (space_id, fact_id, support)
+);
+
+CREATE INDEX fact_statements_slot ON fact_statements (space_id, subject, slot) WHERE slot IS NOT NULL;
+
+-- What a statement does to an earlier fact: it replaces, corrects, ends, rewords or forgets it, or it rests on it.
+-- fact_id: empty if a person did so directly.
+CREATE TABLE fact_links (
+    space_id text COLLATE "C" NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
+    target_id text COLLATE "C" NOT NULL,
+    kind text NOT NULL,
+    fact_id text COLLATE "C" NOT NULL,
+    support text COLLATE "C" NOT NULL,
+    said_at bigint NOT NULL,
+    session_id text COLLATE "C" NOT NULL,
+    number bigint NOT NULL,
+    position bigint NOT NULL,
+    recorded_at bigint NOT NULL,
+    begins_at bigint NOT NULL,
+    PRIMARY KEY (space_id, target_id, kind, fact_id, support)
+);
+
+CREATE INDEX fact_links_fact ON fact_links (space_id, fact_id);
 
 -- The source messages of learned facts; a source is deleted with its message.
 CREATE TABLE fact_sources (
@@ -415,6 +528,45 @@ CREATE TABLE fact_quotes (
 );
 
 CREATE INDEX fact_quotes_message ON fact_quotes (space_id, session_id, number);
+
+-- Spans of messages that do not count as they stand: `corrected` by a later message, or `hidden` by a request to
+-- forget. cause: the message that corrects, as session:number, or the id of the request. Deleted with the message.
+CREATE TABLE message_marks (
+    space_id text COLLATE "C" NOT NULL,
+    session_id text COLLATE "C" NOT NULL,
+    number bigint NOT NULL,
+    kind text COLLATE "C" NOT NULL CHECK (kind IN ('corrected', 'hidden')),
+    start bigint NOT NULL,
+    stop bigint NOT NULL,
+    cause text COLLATE "C" NOT NULL,
+    said_at bigint NOT NULL,
+    recorded_at bigint NOT NULL,
+    PRIMARY KEY (space_id, session_id, number, kind, start, stop, cause),
+    FOREIGN KEY (space_id, session_id, number) REFERENCES messages (space_id, session_id, number) ON DELETE CASCADE
+);
+
+CREATE INDEX message_marks_cause ON message_marks (space_id, cause);
+CREATE INDEX message_marks_hidden ON message_marks (space_id, recorded_at) WHERE kind = 'hidden';
+
+-- A person's requests to forget, deleted with the message that states them. The hidden spans stay. target: the words
+-- that name what to forget, empty for what was said last; decided_at: when its status was last set.
+CREATE TABLE forget_requests (
+    space_id text COLLATE "C" NOT NULL,
+    id text COLLATE "C" NOT NULL,
+    session_id text COLLATE "C" NOT NULL,
+    number bigint NOT NULL,
+    scope text COLLATE "C" NOT NULL,
+    target text NOT NULL,
+    statement text NOT NULL,
+    said_at bigint NOT NULL,
+    recorded_at bigint NOT NULL,
+    status text COLLATE "C" NOT NULL,
+    decided_at bigint NOT NULL,
+    PRIMARY KEY (space_id, id),
+    FOREIGN KEY (space_id, session_id, number) REFERENCES messages (space_id, session_id, number) ON DELETE CASCADE
+);
+
+CREATE INDEX forget_requests_message ON forget_requests (space_id, session_id, number);
 
 -- Feedback on facts, with its author and time. review_id: the claim under review that the fact became.
 CREATE TABLE feedback (
@@ -875,6 +1027,7 @@ CREATE TABLE memory_tests (
     must json NOT NULL,
     must_not json NOT NULL,
     as_of bigint,
+    known_at bigint,
     first_items bigint NOT NULL,
     kinds json NOT NULL,
     tags json NOT NULL,
@@ -1170,7 +1323,8 @@ DECLARE
 BEGIN
     FOREACH name IN ARRAY ARRAY[
         'agents', 'conversations', 'summaries', 'sessions', 'messages', 'answers', 'session_summaries', 'facts',
-        'fact_sources', 'fact_quotes', 'reviews', 'review_sources', 'relearnings', 'learning_rules', 'documents',
+        'fact_statements', 'fact_links', 'fact_sources', 'fact_quotes', 'message_marks', 'forget_requests', 'reviews',
+        'review_sources', 'relearnings', 'learning_rules', 'documents',
         'document_references', 'document_sources', 'change_sets', 'threads', 'events', 'chunks', 'placements',
         'states', 'ledger', 'ledger_items', 'usage', 'term_counts', 'memory_tests', 'changes',
         'feedback', 'chain_links', 'erasures', 'tombstones', 'written_files',

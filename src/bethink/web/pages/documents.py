@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from bethink.errors import NotFoundError
 from bethink.model.documents import Document, DocumentEntry, SourceKind
+from bethink.model.moments import LAST
 from bethink.model.operations.documents import (
     BLAME,
     DOCUMENT_HISTORY,
@@ -53,7 +54,7 @@ class Node(NamedTuple):
 
 
 def _top(visit: Visit) -> Twin:
-    return OUTLINE, OutlineRequest(as_of=visit.moment)
+    return OUTLINE, OutlineRequest(**visit.times)
 
 
 async def documents(visit: Visit) -> PageView | Goto:
@@ -62,7 +63,7 @@ async def documents(visit: Visit) -> PageView | Goto:
     if not top.items:
         return PageView(template="documents.html", values={"document": None})
     first = top.items[0].document
-    below = await visit.run(OUTLINE, OutlineRequest(document_id=first.id, as_of=visit.moment))
+    below = await visit.run(OUTLINE, OutlineRequest(document_id=first.id, **visit.times))
     newest = max((item.document for item in below.items), key=lambda item: item.valid_from, default=first)
     return Goto(visit.link("documents", newest.id))
 
@@ -78,7 +79,7 @@ async def document(visit: Visit) -> PageView:
     newest = history[-1]
     chosen = _find_version(history, visit.query_number("version", newest.version)) or newest
     previous = _find_version(history, visit.query_number("before", chosen.version - 1))
-    after = await _load_at(visit, name, chosen.valid_from)
+    after = replace(await _load_at(visit, name, chosen.valid_from), valid_to=chosen.valid_to)
     before = await _load_at(visit, name, previous.valid_from) if previous else None
     view = visit.query_value("view") if visit.query_value("view") in _VIEWS else "changes"
     lines = compare(before.body if before else "", after.body)
@@ -86,7 +87,7 @@ async def document(visit: Visit) -> PageView:
     index = history.index(chosen)
     first = min(max(index - _MAX_VERSIONS + 2, 0), max(len(history) - _MAX_VERSIONS, 0))
     versions = history[first : first + _MAX_VERSIONS]
-    is_deleted = newest.valid_to is not None and not visit.as_of
+    is_deleted = newest.valid_to is not None and not visit.is_past
     values: dict[str, Any] = {
         "nodes": nodes,
         "path": "" if is_deleted else path,
@@ -123,8 +124,12 @@ def _link_builder(visit: Visit, name: str, view: str) -> Callable[..., str]:
 async def _load_history(visit: Visit) -> list[DocumentEntry]:
     """Return the versions that existed at the selected time, oldest first."""
     page = await visit.run(*_history(visit))
-    moment = visit.moment
-    versions = [entry for entry in reversed(page.items) if moment is None or entry.valid_from <= moment]
+    until = visit.until or LAST
+    versions = [
+        replace(entry, valid_to=None) if entry.valid_to is not None and entry.valid_to > until else entry
+        for entry in reversed(page.items)
+        if entry.valid_from <= until
+    ]
     if not versions:
         raise NotFoundError("Document not found in this space.", hint="Select a document from the tree.")
     return versions
@@ -142,7 +147,7 @@ async def _tree(visit: Visit, chosen: DocumentEntry) -> tuple[list[Node], str]:
     """Return the tree, expanded down to one document, and the path of that document."""
     ancestors: list[DocumentEntry] = [chosen]
     while ancestors[0].parent is not None and len(ancestors) < _MAX_DEPTH:
-        request = GetDocumentRequest(document_id=ancestors[0].parent, as_of=visit.moment)
+        request = GetDocumentRequest(document_id=ancestors[0].parent, **visit.times)
         try:
             ancestors.insert(0, await visit.run(GET_DOCUMENT, request))
         except NotFoundError:
@@ -150,7 +155,7 @@ async def _tree(visit: Visit, chosen: DocumentEntry) -> tuple[list[Node], str]:
     open_ids = {entry.id for entry in ancestors}
 
     async def below(parent: str | None, depth: int) -> list[Node]:
-        page = await visit.run(OUTLINE, OutlineRequest(document_id=parent, as_of=visit.moment))
+        page = await visit.run(OUTLINE, OutlineRequest(document_id=parent, **visit.times))
         nodes: list[Node] = []
         for entry in page.items:
             nodes.append(Node(depth, entry.document, entry.children, more=False))
@@ -183,7 +188,7 @@ async def _sources(visit: Visit, name: str, version: int) -> list[Lineage]:
     for source in sources[:_MAX_SOURCES]:
         ref = Ref(_KINDS[source.kind], source.id, source.number)
         try:
-            lines.append(await visit.run(EXPLAIN, ExplainRequest(ref=ref)))
+            lines.append(await visit.run(EXPLAIN, ExplainRequest(ref=ref, **visit.times)))
         except NotFoundError:
             lines.append(Lineage(ref=ref, text=None))
     return lines

@@ -31,7 +31,7 @@ async def erasure(visit: Visit) -> PageView:
     visit.require(FORGET)
     targets = {name: visit.query_value(name).strip() for name in (*_NAMES, "agent")}
     if not any(targets[name] for name in _NAMES):
-        past = await visit.run(TIMELINE, TimelineRequest(kinds=(TimelineKind.ERASURE,), as_of=visit.moment, limit=20))
+        past = await visit.run(TIMELINE, TimelineRequest(kinds=(TimelineKind.ERASURE,), **visit.times, limit=20))
         return PageView(template="erasure.html", values=_values() | {"past": past.items})
     request = _request(targets)
     preview = await visit.run(FORGET, replace(request, dry_run=True))

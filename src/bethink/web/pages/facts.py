@@ -1,6 +1,7 @@
 """Current and replaced facts, with dates."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -11,13 +12,16 @@ from bethink.model.facts import Fact, FactStatus
 from bethink.model.operations.facts import FACT_HISTORY, FACT_VERSIONS, LIST_FACTS, FactHistoryRequest, FactRequest
 from bethink.model.operations.memory import CORRECT, FORGET, CorrectRequest
 from bethink.model.pages import FactEntry
+from bethink.model.recall import Lineage
 from bethink.model.refs import Ref, RefKind
+from bethink.model.status_words import status_mark
 from bethink.web import draw
 from bethink.web.lineage import chain_of, link_of
 from bethink.web.text import day
 from bethink.web.visit import Goto, MenuItem, PageRoute, PageView, Twin, Visit
 
 _PAGE = 50
+_PAST = (FactStatus.ENDED, FactStatus.REPLACED, FactStatus.CORRECTED)
 
 
 @frozen(kw_only=False)
@@ -28,8 +32,10 @@ class Row:
     begin: datetime
     end: datetime | None
     bar: Markup
-    successor: str | None = None
-    successor_link: str = ""
+    mark: str = ""
+    cause_link: str = ""
+    learned: datetime | None = None
+    """Set if the fact was learned on another day than the one from which it is valid."""
 
 
 def _list_request(visit: Visit) -> Twin:
@@ -38,7 +44,7 @@ def _list_request(visit: Visit) -> Twin:
         status=FactStatus(status) if status in set(FactStatus) else None,
         subject=visit.query_value("subject") or None,
         slot=visit.query_value("slot") or None,
-        as_of=visit.moment,
+        **visit.times,
         limit=_PAGE,
         after=visit.query_value("after"),
     )
@@ -78,14 +84,15 @@ def _rows(visit: Visit, entries: Sequence[FactEntry], now: datetime) -> tuple[li
     rows: list[Row] = []
     for entry in _sort_by_subject(entries, now):
         fact, begin = entry.fact, _begin(entry.fact, now)
-        end = None if entry.status is FactStatus.CURRENT else min(fact.replaced_at or now, fact.valid_to or now)
+        end = _end(entry, begin, now)
         label = f"{fact.text} Valid from {day(begin)} to {day(end) if end else 'today'}."
         until, learned_position = position(end) if end else 1.0, position(fact.recorded_at or begin)
         bar = draw.validity_bar(
             min(position(begin), until), until, learned_position, ended=end is not None, label=label
         )
-        link = link_of(visit, entry.replaced_by) if entry.replaced_by else ""
-        rows.append(Row(fact, begin, end, bar, entry.replaced_by_text, link))
+        cause = entry.doubted_by if entry.status is FactStatus.DOUBTFUL else entry.replaced_by
+        learned = fact.recorded_at if fact.recorded_at and day(fact.recorded_at) != day(begin) else None
+        rows.append(Row(fact, begin, end, bar, status_mark(entry), link_of(visit, cause) if cause else "", learned))
     return rows, _months(first, now, position)
 
 
@@ -108,6 +115,14 @@ def _begin(fact: Fact, now: datetime) -> datetime:
     return fact.valid_from or fact.event_from or fact.recorded_at or now
 
 
+def _end(entry: FactEntry, begin: datetime, now: datetime) -> datetime | None:
+    """Return when the fact stopped being valid; None if it has not."""
+    if entry.status not in _PAST:
+        return None
+    ends = [at for at in (entry.fact.valid_to, entry.fact.expires_at) if at is not None]
+    return max(begin, min([*ends, now]) if ends else entry.fact.replaced_at or now)
+
+
 def _months(first: datetime, now: datetime, position: Any) -> list[tuple[str, float]]:
     """Return the positions of month starts, few enough to be readable."""
     count = (now.year - first.year) * 12 + now.month - first.month + 1
@@ -125,9 +140,11 @@ async def fact(visit: Visit) -> PageView:
     """Show one fact: its versions, its lineage, and a form to correct it."""
     name = visit.names["fact"]
     versions = await visit.run(FACT_VERSIONS, FactRequest(fact_id=name))
-    number = versions[-1].version if versions else 0
+    number = versions[-1].version if versions and visit.view.is_now else 0
     chain = await chain_of(visit, Ref(RefKind.FACT, name, visit.query_number("version", number)))
-    current = bool(versions) and versions[-1].replaced_at is None
+    current = bool(versions) and versions[-1].replaced_at is None and visit.view.is_now
+    if not visit.view.is_now:
+        versions = _as_shown(versions, chain.line)
     values: dict[str, Any] = {
         "versions": versions,
         "chain": chain,
@@ -136,6 +153,18 @@ async def fact(visit: Visit) -> PageView:
         "may_forget": visit.may_change(FORGET),
     }
     return PageView(template="fact.html", values=values)
+
+
+def _as_shown(versions: Sequence[Fact], line: Lineage) -> list[Fact]:
+    """Return the versions of a fact that a lineage of another time has, without what followed."""
+    ends = {version.ref.number: version.until for version in line.versions}
+    return [
+        line.fact
+        if line.fact is not None and version.version == line.fact.version
+        else replace(version, replaced_at=ends[version.version], valid_to=None, doubted_by=None)
+        for version in versions
+        if version.version in ends
+    ]
 
 
 def _versions(visit: Visit) -> Twin:

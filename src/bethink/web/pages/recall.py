@@ -49,7 +49,7 @@ def _recall_request(visit: Visit) -> RecallRequest | None:
         question=question,
         limit=min(max(visit.query_number("limit", 5), 1), 100),
         budget=visit.query_number("budget", 0) or None,
-        as_of=visit.moment,
+        **visit.times,
         kinds=kinds or tuple(RefKind),
         explain=True,
     )
@@ -177,7 +177,7 @@ async def lineage(visit: Visit) -> PageView:
 
 
 def _lineage_twin(visit: Visit) -> Twin:
-    return EXPLAIN, ExplainRequest(ref=Ref.coerce(visit.names["ref"]), depth=_DEPTH)
+    return EXPLAIN, ExplainRequest(ref=Ref.coerce(visit.names["ref"]), depth=_DEPTH, **visit.times)
 
 
 ROUTES = (

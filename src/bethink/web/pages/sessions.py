@@ -23,7 +23,7 @@ def _list_request(visit: Visit) -> Twin:
     conversation = visit.query_value("conversation") or None
     state = SessionState(visit.query_value("state")) if visit.query_value("state") in set(SessionState) else None
     return LIST_SESSIONS, ListSessionsRequest(
-        limit=_PAGE, after=visit.query_value("after"), conversation=conversation, state=state, until=visit.moment
+        limit=_PAGE, after=visit.query_value("after"), conversation=conversation, state=state, until=visit.until
     )
 
 
@@ -74,7 +74,7 @@ async def transcript(visit: Visit) -> PageView:
 
 
 def _is_visible(visit: Visit, line: TranscriptRow) -> bool:
-    return visit.moment is None or (line.record.message.said_at or line.record.recorded_at) <= visit.moment
+    return visit.until is None or (line.record.message.said_at or line.record.recorded_at) <= visit.until
 
 
 def _transcript_link(visit: Visit, name: str, around: int) -> str:

@@ -25,7 +25,7 @@ WORDS = {
 def _list_request(visit: Visit) -> Twin:
     kinds = tuple(TimelineKind(kind) for kind in visit.query.get("kind", ()) if kind in set(TimelineKind))
     return TIMELINE, TimelineRequest(
-        kinds=kinds or tuple(TimelineKind), as_of=visit.moment, limit=50, after=visit.query_value("after")
+        kinds=kinds or tuple(TimelineKind), **visit.times, limit=50, after=visit.query_value("after")
     )
 
 

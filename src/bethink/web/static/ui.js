@@ -18,7 +18,7 @@ customElements.define("w-asof", class extends HTMLElement {
     range.addEventListener("input", choose)
     const ask = () => { if (at.form.querySelector("[name=q]").value) at.form.requestSubmit() }
     range.addEventListener("change", () => { choose(); ask() })
-    at.addEventListener("change", ask)
+    for (const time of this.querySelectorAll("label input")) time.addEventListener("change", ask)
   }
 })
 

@@ -30,10 +30,10 @@ def assignment(
 ) -> Assignment:  # fmt: skip
     """Return the task within `budget` tokens. Lists that do not fit are shortened, with a count."""
     pages = {path: page for path, page in tree.documents.items() if _is_page(path, page)}
-    new = _new_facts(knowledge, tree, session_ids)
+    new = new_facts(knowledge, tree, session_ids)
     affected = _affected_pages(knowledge, tree, pages, new)
     behind = {source.id for path in affected for source in tree.sources.get(path, ())}
-    old = [fact for fact in knowledge.supported_facts() if fact.id in behind and fact not in new]
+    old = [fact for fact in knowledge.sorted_facts() if fact.id in behind and fact not in new]
     by_label: dict[str, Fact] = {}
     remaining = budget // 2
     listed: dict[str, list[str]] = {"New facts:": [], "Facts behind these pages:": []}
@@ -58,23 +58,26 @@ def assignment(
     return Assignment(text="\n".join(lines), facts=by_label)
 
 
-def _new_facts(knowledge: Knowledge, tree: DocumentTree, session_ids: Collection[str]) -> list[Fact]:
-    """Return the facts of these sessions, and facts without a session that no page cites yet."""
+def new_facts(knowledge: Knowledge, tree: DocumentTree, session_ids: Collection[str]) -> list[Fact]:
+    """Return the facts of these sessions, then those that no page cites yet and that no later run is going to show."""
     placed = {source.id for path, sources in tree.sources.items() if not _is_overview(path) for source in sources}
-    facts = [
-        fact
-        for fact in knowledge.supported_facts()
-        if any(message.session_id in session_ids for message in knowledge.sources.get(fact.id, ()))
-        or (not knowledge.sources.get(fact.id) and fact.id not in placed)
-    ]
-    return sorted(facts, key=lambda fact: (to_micros(fact.created_at or EPOCH), fact.id))
+    later = {item.session_id for item in knowledge.selection.added_summaries}.difference(session_ids)
+    own: list[Fact] = []
+    others: list[Fact] = []
+    for fact in sorted(knowledge.facts, key=lambda fact: (to_micros(fact.created_at or EPOCH), fact.id)):
+        sessions = {message.session_id for message in knowledge.sources.get(fact.id, ())}
+        if not sessions.isdisjoint(session_ids):
+            own.append(fact)
+        elif fact.id not in placed and (not sessions or not sessions <= later):
+            others.append(fact)
+    return [*own, *others]
 
 
 def _affected_pages(
     knowledge: Knowledge, tree: DocumentTree, pages: dict[str, Document], new: Sequence[Fact]
 ) -> list[str]:  # fmt: skip
     """Return the pages that share a name or a subject with the new facts, or cite facts that are no longer valid."""
-    by_id = {fact.id: fact for fact in knowledge.supported_facts()}
+    by_id = {fact.id: fact for fact in knowledge.sorted_facts()}
     names = {name.casefold() for fact in new for name in (*fact.entities, fact.subject or "") if name.strip()}
     subjects = {fact.subject for fact in new}
     paths: list[str] = []
@@ -92,7 +95,7 @@ def _affected_pages(
 
 
 def _is_stale(knowledge: Knowledge, tree: DocumentTree, path: str) -> bool:
-    current = {fact.id for fact in knowledge.supported_facts()}
+    current = {fact.id for fact in knowledge.sorted_facts()}
     return any(
         source.kind is SourceKind.FACT and source.id not in current for source in tree.sources.get(path, ())
     )  # fmt: skip

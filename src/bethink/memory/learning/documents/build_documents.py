@@ -32,20 +32,14 @@ class Knowledge:
     facts: Sequence[Fact]
     sources: Mapping[str, Sequence[SourceMessage]]
 
-    def supported_facts(self) -> list[Fact]:
-        """Return the facts that a selected session supports, newest first, and those without any source."""
-        selected = {item.memory.session_id for item in self.selection.current}
-        facts = [
-            fact
-            for fact in self.facts
-            if not self.sources.get(fact.id) or any(item.session_id in selected for item in self.sources[fact.id])
-        ]
-        return sorted(facts, key=lambda fact: (-to_micros(fact.created_at or EPOCH), fact.id))
+    def sorted_facts(self) -> list[Fact]:
+        """Return the facts, the newest first. A current fact is written down no matter how long it went unused."""
+        return sorted(self.facts, key=lambda fact: (-to_micros(fact.created_at or EPOCH), fact.id))
 
 
 def build_documents(knowledge: Knowledge, tree: DocumentTree) -> list[DocumentChange]:
     """Return the changes that bring the tree up to date: a document for each topic, and the overviews."""
-    drafts = {**_topics(knowledge.supported_facts()), **overviews(knowledge)} if knowledge.selection.current else {}
+    drafts = {**_topics(knowledge.sorted_facts()), **overviews(knowledge)}
     changes = changes_to(drafts, tree)
     return [*changes, *unsupported_deletions(knowledge, tree, retained={*drafts, *(change.path for change in changes)})]
 
@@ -56,9 +50,7 @@ def available_sources(knowledge: Knowledge) -> dict[str, DocumentSource]:
         entry.memory.session_id: DocumentSource(kind=SourceKind.SESSION_SUMMARY, id=entry.memory.session_id)
         for entry in knowledge.selection.current
     }
-    return sessions | {
-        fact.id: DocumentSource(kind=SourceKind.FACT, id=fact.id) for fact in knowledge.supported_facts()
-    }
+    return sessions | {fact.id: DocumentSource(kind=SourceKind.FACT, id=fact.id) for fact in knowledge.sorted_facts()}
 
 
 def unsupported_deletions(
@@ -78,16 +70,18 @@ def unsupported_deletions(
 
 
 def overviews(knowledge: Knowledge) -> "dict[str, tuple[DocumentDraft, tuple[DocumentSource, ...]]]":
-    """Return the overview documents: all facts, and a summary of the most important ones."""
+    """Return the overview documents: all facts, and a summary of the most important ones. None if there is nothing."""
+    if not knowledge.facts and not knowledge.selection.current:
+        return {}
     memories = sorted(
         (item.memory for item in knowledge.selection.current),
         key=lambda item: (-to_micros(item.last_said), item.session_id),
     )
     sessions = tuple(DocumentSource(kind=SourceKind.SESSION_SUMMARY, id=item.session_id) for item in memories)
-    facts = knowledge.supported_facts()
+    facts = knowledge.sorted_facts()
     fact_sources = tuple(DocumentSource(kind=SourceKind.FACT, id=fact.id) for fact in facts)
     return {
-        CONSOLIDATED: (_draft(CONSOLIDATED, "Consolidated memory", "A short overview."), sessions),
+        CONSOLIDATED: (_draft(CONSOLIDATED, "Consolidated memory", "A short overview."), sessions or fact_sources),
         MEMORY: (
             _draft(MEMORY, "Memory", "All facts and sessions.", memory_text(facts, memories)),
             (*sessions, *fact_sources),

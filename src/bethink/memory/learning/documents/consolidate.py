@@ -15,7 +15,7 @@ from bethink.errors import DatabaseError
 from bethink.memory.documents import changes as changing
 from bethink.memory.documents.files import export_files, folder_of, write_folder
 from bethink.memory.documents.overviews import writable_facts
-from bethink.memory.learning.documents.assignment import assignment
+from bethink.memory.learning.documents.assignment import assignment, new_facts
 from bethink.memory.learning.documents.build_documents import (
     BUILDER,
     Knowledge,
@@ -198,8 +198,10 @@ class Consolidator:
     async def _changes(self, lease: Lease, work: ConsolidationInput) -> list[DocumentChange]:
         if work.rejected:
             return []
-        if self.runs.model is None or not work.knowledge.selection.current:
+        if self.runs.model is None:
             return build_documents(work.knowledge, work.tree)
+        if not work.knowledge.selection.current and not new_facts(work.knowledge, work.tree, ()):
+            return self._add_overviews([], work)
         writer = self.runs.writer(pages=True)
         task = assignment(work.knowledge, work.tree, work.session_ids, budget=writer.budget, tokens=self.runs.tokens)
         changes = await self.runs.write_changes(

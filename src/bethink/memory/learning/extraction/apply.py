@@ -6,18 +6,24 @@ from datetime import datetime, timedelta
 
 from bethink.base.frozen import frozen
 from bethink.errors import LeaseLostError
-from bethink.memory.facts.reconcile import Settlement, reconcile
+from bethink.memory.facts.decisions import find_decision
+from bethink.memory.facts.forget_requests import hide_late, hide_learned, note_requests, store_claimed_request
+from bethink.memory.facts.hidden_notes import visible_notes
+from bethink.memory.facts.marking import mark_corrections
+from bethink.memory.facts.reconcile import Settlement, settle
 from bethink.memory.learning.extraction import reading
-from bethink.memory.learning.extraction.claims import DraftClaim, ExtractionAnswer
+from bethink.memory.learning.extraction.claim_order import in_order, with_stored_ids
+from bethink.memory.learning.extraction.claims import FORGET_SCOPES, DraftClaim, ExtractionAnswer
 from bethink.memory.learning.extraction.judge import JudgedClaim
 from bethink.memory.learning.extraction.notes import Notes, notes_from_statements
 from bethink.memory.learning.extraction.validation import ClaimProblem, ClaimReason, Effect
-from bethink.model.facts import Evidence, Fact, Maker, SessionSummary
+from bethink.model.facts import Evidence, Fact, Maker, SessionSummary, SourceMessage
+from bethink.model.forgetting import ForgetScope
 from bethink.model.ids import new_id
 from bethink.model.jobs import JobKind, JobResult, JobStatus, Lease, Outcome
 from bethink.model.kinds import FactKind
 from bethink.model.moments import to_micros
-from bethink.model.reviews import ClaimedFact, ReviewStatus
+from bethink.model.reviews import ClaimChange, ClaimedFact, ReviewStatus
 from bethink.model.rules import CONFIDENTIAL, QUIET_CHECK
 from bethink.model.steering import LearningRules
 from bethink.store import facts, jobs, learning, reviews
@@ -49,7 +55,9 @@ def apply(tx: Tx, lease: Lease, work: reading.ExtractionInput, result: Extractio
     report = JobResult(outcome=Outcome.SUCCEEDED)
     report.refused[ClaimReason.MALFORMED] += result.answer.malformed
     accepted = _settle_all(tx, lease, work, result, report)
+    _mark_messages(tx, lease, work)
     notes = result.notes or _notes(tx, lease, work, accepted, result.answer)
+    notes = visible_notes(tx, notes, space=lease.space, session_id=lease.key)
     if _remember(tx, lease, work, notes, result.made_by):
         kind, key = JobKind.CONSOLIDATE, jobs.SPACE_KEY
         jobs.queue(tx, space=lease.space, kind=kind, key=key, watermark=to_micros(work.updated_at))
@@ -60,6 +68,18 @@ def apply(tx: Tx, lease: Lease, work: reading.ExtractionInput, result: Extractio
     )  # fmt: skip
 
 
+def _mark_messages(tx: Tx, lease: Lease, work: reading.ExtractionInput) -> None:
+    """Mark what the new messages correct, hide what they ask to forget, and what an earlier request named."""
+    new = [record for record in work.records if record.number > work.start]
+    if not new:
+        return
+    messages = [SourceMessage(record.session_id, record.number) for record in work.records]
+    hide_learned(tx, space=lease.space, messages=messages)  # what earlier requests hid, if it was learned again
+    mark_corrections(tx, space=lease.space, session_id=lease.key, records=new)
+    note_requests(tx, space=lease.space, session_id=lease.key, records=new, rules=work.rules)
+    hide_late(tx, space=lease.space, session_id=lease.key, records=new)
+
+
 def _settle_all(
     tx: Tx, lease: Lease, work: reading.ExtractionInput, result: Extraction, report: JobResult
 ) -> list[JudgedClaim]:  # fmt: skip
@@ -67,27 +87,38 @@ def _settle_all(
     numbers = {quote.number for judged in result.judged for quote in judged.checked.quotes}
     existing = learning.existing(tx, space=lease.space, session_id=lease.key, numbers=sorted(numbers))
     accepted: list[JudgedClaim] = []
-    # In the order of the messages, not that of the model: facts of one call share one time.
-    ordered = sorted(
-        result.judged, key=lambda judged: max((quote.number for quote in judged.checked.quotes), default=0)
-    )
-    for position, judged in enumerate(ordered):
+    fact_ids: dict[int, str] = {}
+    for judged in in_order(result.judged):
+        draft = judged.checked.claim
         if not {quote.number for quote in judged.checked.quotes} <= existing:  # a source was purged in the meantime
             report.refused[ClaimReason.NO_QUOTE] += 1
             continue
-        effect = f"{lease.key}:{work.until}:{result.made_by.extractor}:{position}"
-        claimed = claimed_fact(judged, work, result.made_by, source=lease.key)
+        # Its position in the answer, so that an answer that is applied again after a crash has the same effects.
+        effect = f"{lease.key}:{work.until}:{result.made_by.extractor}:{draft.position}"
+        claimed = with_stored_ids(claimed_fact(judged, work, result.made_by, source=lease.key), fact_ids)
         problem = judged.problem
-        if problem is None and judged.checked.claim.kind is None:
+        if problem is None and draft.change is ClaimChange.FORGET:
+            scope = draft.forget or FORGET_SCOPES[0]
+            store_claimed_request(
+                tx, claimed, space=lease.space, fact_ids=claimed.existing_ids, rules=work.rules,
+                scope=ForgetScope(scope),
+            )  # fmt: skip
+            continue
+        if problem is None and draft.kind is None:
             accepted.append(judged)
             continue
         if problem is None:
-            settlement = reconcile(tx, claimed, space=lease.space, effect=effect, token=lease.token)
-            if settlement is not Settlement.DISPUTED:
-                report.settled[settlement] += 1
+            settled = settle(tx, claimed, space=lease.space, effect=effect, token=lease.token, position=draft.position)
+            if settled.settlement is not Settlement.DISPUTED:
+                report.settled[settled.settlement] += 1
                 accepted.append(judged)
+                if settled.fact_id is not None:
+                    fact_ids[draft.position] = settled.fact_id
                 continue
             problem = DISPUTED
+        if find_decision(tx, claimed, space=lease.space) is not None:
+            report.settled[Settlement.DECIDED] += 1
+            continue
         if problem.reason not in _NOT_FROM_PERSON or not _is_proposed(tx, claimed, space=lease.space):
             _store_for_review(tx, lease, claimed, problem, effect=effect, report=report)
     return accepted
@@ -144,7 +175,14 @@ def claimed_fact(judged: JudgedClaim, work: reading.ExtractionInput, made_by: Ma
         evidence=judged.evidence if judged.problem is None else Evidence.QUOTED,
         created_by=made_by,
     )
-    return ClaimedFact(fact=fact, quotes=checked.quotes, change=draft.change, existing_ids=draft.fact_ids)
+    return ClaimedFact(
+        fact=fact,
+        quotes=checked.quotes,
+        change=draft.change,
+        existing_ids=draft.fact_ids,
+        later_ids=draft.later_ids,
+        rests_on=draft.base_ids,
+    )
 
 
 def _expires_at(draft: DraftClaim, rules: LearningRules, said_at: datetime) -> datetime | None:

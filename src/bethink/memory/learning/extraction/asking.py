@@ -4,7 +4,6 @@ import json
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, cast
 
 from anyio import CancelScope
 
@@ -12,8 +11,8 @@ from bethink.errors import InvalidRequestError, ModelError, ModelResponseError
 from bethink.extend import Model, Redactor
 from bethink.memory.learning.extraction import claims, second
 from bethink.memory.learning.extraction.accounts import Account, UsableAnswer
-from bethink.memory.learning.extraction.answer import fields_of, loads
-from bethink.memory.learning.extraction.request import short_id
+from bethink.memory.learning.extraction.answer import loads
+from bethink.memory.learning.extraction.claim_ids import merge_answers, with_fact_ids
 from bethink.memory.learning.extraction.validation import ClaimValidator
 from bethink.memory.learning.model_use import one_line, redact_text
 from bethink.memory.learning.prompts import SystemPrompt, builtin_prompt
@@ -23,7 +22,7 @@ from bethink.model.jobs import Usage
 from bethink.model.prices import Prices
 from bethink.model.text import canonical_json
 
-_SECOND_PROMPT = "second-1"
+_SECOND_PROMPT = "second-2"
 _ANSWER_TOKENS = 8_192
 _SECOND_TOKENS = 4_096
 _MAX_LISTED = 10
@@ -66,7 +65,7 @@ class Asker:
         async def ask() -> tuple[str, str]:
             content, name = await self._ask_usable(model, call, self._parse)
             content = await self._request_missing_quotes(model, call, content, make_validator)
-            return canonical_json(_with_ids(loads(content), known_facts)), name
+            return canonical_json(with_fact_ids(loads(content), known_facts)), name
 
         content, name = await self._charge_on_failure(ask())
         await self._record(UsableAnswer(content=content, model=name, prompt=self.prompt.name, position=0))
@@ -113,28 +112,27 @@ class Asker:
         """Ask once more for the claims whose quotes are not in their messages, and replace them."""
         tree = loads(content)
         validator = make_validator(self._parse(content))
-        valid: list[object] = []
+        valid: dict[int, object] = {}
         missing: list[claims.DraftQuote] = []
-        for entry in tree["claims"]:
+        for position, entry in enumerate(tree["claims"]):
             draft = claims.draft(entry, self.own_kinds)
             unquoted = [] if draft is None else validator.missing(draft)
             missing += unquoted
             if not unquoted:
-                valid.append(entry)
+                valid[position] = entry
         if not missing:
             return content
         listed = "\n".join(f"[{quote.message}] {quote.text}" for quote in missing[:_MAX_LISTED])
         complaint = (
             f"These quotes are not in their messages:\n{listed}\nAnswer again with those claims only, their quotes "
-            "copied character for character, and leave out what you cannot quote."
+            "copied character for character, and leave out what you cannot quote. `c1` is the first of them."
         )
         try:
             answer = await self._answer(model, replace(call, prompt=f"{call.prompt}\n\n{complaint}"))
             again = loads(self._content(answer, self._parse))["claims"]
         except ModelError:
             return content  # the other claims are paid for; the validator rejects these with a reason
-        more = [entry for entry in again if entry not in valid]  # a model may repeat all of them
-        return json.dumps({**tree, "claims": [*valid, *more]}, ensure_ascii=False)
+        return json.dumps({**tree, "claims": merge_answers(tree["claims"], valid, again)}, ensure_ascii=False)
 
     def _parse(self, text: str) -> claims.ExtractionAnswer:
         return claims.parse(text, self.own_kinds)
@@ -172,14 +170,3 @@ class Asker:
                 with CancelScope(shield=True):
                     await self.account.charge(usage, self._last_model)
             raise
-
-
-def _with_ids(tree: dict[str, Any], known_facts: Sequence[Fact]) -> dict[str, Any]:
-    """Replace the short ids of known facts with their real ids: a recorded answer must name the same facts later."""
-    ids = {short_id(position): fact.id for position, fact in enumerate(known_facts)}
-    for entry in tree["claims"]:
-        short_ids = fields_of(entry).get("known")
-        if isinstance(short_ids, list):
-            texts = [name for name in cast("list[object]", short_ids) if isinstance(name, str)]
-            entry["known"] = [ids[name] for name in texts if name in ids]
-    return tree

@@ -1,5 +1,6 @@
 """Claims of a model. This module checks their shape, the validator their quotes, a second reading their meaning."""
 
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import field, replace
 from datetime import datetime
@@ -28,6 +29,10 @@ _MAX_KEY_WORDS = 4
 _MAX_QUOTES = 20
 _MAX_QUOTE = 2_000
 _MAX_KNOWN = 10
+FORGET_SCOPES = ("one", "person", "topic")
+"""Extents of a request to forget: one statement, everything about a person, or a topic."""
+_CHANGES = frozenset({ClaimChange.REPLACES, ClaimChange.CORRECTS, ClaimChange.ENDS, ClaimChange.FORGET})
+_CLAIM_ID = re.compile(r"c([1-9]\d{0,3})")
 
 _TEXT: JsonObject = {"type": "string"}
 _NULLABLE: JsonObject = {"type": ["string", "null"]}
@@ -58,6 +63,9 @@ def _claim(kinds: Sequence[str]) -> JsonObject:
             "until": _NULLABLE,
             "op": {"enum": [str(change) for change in ClaimChange]},
             "known": _list(_TEXT),
+            "earlier": _list(_TEXT),
+            "rests_on": _list(_TEXT),
+            "forget": {"anyOf": [{"type": "null"}, {"enum": list(FORGET_SCOPES)}]},
             "review": {"anyOf": [{"type": "null"}, {"enum": list(CLAIM_FLAGS)}]},
         }
     )
@@ -84,7 +92,12 @@ class DraftQuote:
 
 @frozen
 class DraftClaim:
-    """A well-formed claim. `kind` is None for a note; `position` is its index in the answer."""
+    """A well-formed claim. `kind` is None for a note; `position` is its index in the answer.
+
+    `fact_ids` are what it repeats or changes, `later_ids` what was said later and already changes it, and `base_ids`
+    what it depends on: the ids of facts, and `c1`, `c2` and so on for claims of the same answer. `forget` is the extent
+    of a request to forget.
+    """
 
     statement: str
     kind: Kind | None
@@ -98,6 +111,9 @@ class DraftClaim:
     until: datetime | None = None
     change: ClaimChange = ClaimChange.NEW
     fact_ids: tuple[str, ...] = ()
+    later_ids: tuple[str, ...] = ()
+    base_ids: tuple[str, ...] = ()
+    forget: str | None = None
     review: str | None = None
     position: int = field(default=0, compare=False)
 
@@ -153,7 +169,11 @@ def draft(entry: object, own: Collection[str] = ()) -> DraftClaim | None:
     since, until = moment(fields.get("since")), moment(fields.get("until"), end=True)
     if since is not None and until is not None and until < since:
         since = until = None  # one of them is wrong, and there is no way to tell which
-    change, fact_ids = fields.get("op"), _texts(fields.get("known"))[:_MAX_KNOWN]
+    fact_ids = _ids(fields.get("known"))
+    change = _change(fields.get("op"), fact_ids)
+    asks_to_forget = change is ClaimChange.FORGET
+    if asks_to_forget:
+        kind = FactKind.DETAIL  # it is a request, which has no kind
     return DraftClaim(
         statement=text,
         kind=None if kind == NOTE else kind_of(kind),
@@ -165,10 +185,35 @@ def draft(entry: object, own: Collection[str] = ()) -> DraftClaim | None:
         happened=span(fields.get("happened")),
         since=since,
         until=until,
-        change=ClaimChange(cast("str", change)) if fact_ids and change in tuple(ClaimChange) else ClaimChange.NEW,
+        change=change,
         fact_ids=fact_ids,
+        later_ids=_ids(fields.get("earlier")),
+        base_ids=_ids(fields.get("rests_on")),
+        forget=_forget_scope(fields.get("forget")) if asks_to_forget else None,
         review=cast("str", fields["review"]) if fields.get("review") in CLAIM_FLAGS else None,
     )
+
+
+def claim_position(name: str) -> int | None:
+    """Return the position of the claim that an id such as `c2` names; None for the id of a fact."""
+    match = _CLAIM_ID.fullmatch(name)
+    return None if match is None else int(match[1]) - 1
+
+
+def _change(value: object, fact_ids: Sequence[str]) -> ClaimChange:
+    """Return the effect of a claim. Without ids it may change something that is learned later, but repeats nothing."""
+    if not isinstance(value, str) or value not in tuple(ClaimChange):
+        return ClaimChange.NEW
+    change = ClaimChange(value)
+    return change if fact_ids or change in _CHANGES else ClaimChange.NEW
+
+
+def _forget_scope(value: object) -> str:
+    return value if isinstance(value, str) and value in FORGET_SCOPES else FORGET_SCOPES[0]
+
+
+def _ids(value: object) -> tuple[str, ...]:
+    return _texts(value)[:_MAX_KNOWN]
 
 
 def _quotes(value: object) -> tuple[DraftQuote, ...]:

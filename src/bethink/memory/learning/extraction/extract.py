@@ -12,6 +12,7 @@ from bethink.memory.learning.extraction import claims, reading, second
 from bethink.memory.learning.extraction.accounts import Account, JobAccount
 from bethink.memory.learning.extraction.apply import Extraction, apply
 from bethink.memory.learning.extraction.asking import Asker
+from bethink.memory.learning.extraction.compounds import split_compounds
 from bethink.memory.learning.extraction.idle import IdleRules, look
 from bethink.memory.learning.extraction.judge import judge, readable
 from bethink.memory.learning.extraction.notes import QUOTING, Notes, notes_from_quotes
@@ -25,11 +26,11 @@ from bethink.model.prices import Prices
 from bethink.store import jobs, learning, sessions
 from bethink.store.db import Database, Tx
 
-EXTRACTOR = "2"
+EXTRACTOR = "3"
 """The version of the code that turns an answer into facts. A new version may learn from a session again."""
 
-PROMPT = "extract-2"
-REVIEW_FLAGS = ("health", "money", "credential", "child", "doubtful")
+PROMPT = "extract-3"
+REVIEW_FLAGS = ("credential", "doubtful")
 """Claim flags that require review."""
 _log = logger("learn")
 
@@ -80,7 +81,7 @@ class Extractor:
             redactor=self.redactor, prices=self.prices, account=account, prompt=self.prompt, own_kinds=own
         )  # fmt: skip
         first = await self._first(model, asker, work)
-        answer = claims.parse(first.content, own)
+        answer = split_compounds(claims.parse(first.content, own), {fact.id: fact.text for fact in work.known_facts})
         gate = _validator_for(work, answer)
         checked = [gate.check(draft) for draft in answer.claims]
         verdicts = await self._verdicts(asker, work, readable(checked))
@@ -145,7 +146,7 @@ class Extractor:
             return None
         if not readable_claims:
             return []
-        count = readable_claims[-1].claim.position + 1
+        count = max(checked.claim.position for checked in readable_claims) + 1
         if len(work.recorded) > 1:
             content = work.recorded[1]
         else:
@@ -201,7 +202,7 @@ class Extractor:
 
 
 def _validator_for(work: reading.ExtractionInput, answer: claims.ExtractionAnswer) -> ClaimValidator:
-    cited_ids = {fact_id for claim in answer.claims for fact_id in claim.fact_ids}
+    cited_ids = {fact_id for claim in answer.claims for fact_id in (*claim.fact_ids, *claim.base_ids)}
     return ClaimValidator(
         work.by_number,
         owner=work.scene.owner,

@@ -15,6 +15,7 @@ from bethink.memory.learning.extraction.validation import (
 )
 from bethink.model.facts import Evidence
 from bethink.model.kinds import Kind
+from bethink.model.reviews import ClaimChange
 
 
 @frozen
@@ -47,7 +48,7 @@ def judge(
             judged = JudgedClaim(checked=item, statement=item.claim.statement, problem=item.problem)
         else:
             judged = _apply_verdict(item, verdicts[item.claim.position], validator)
-        if judged.problem is None:
+        if judged.problem is None and item.claim.change is not ClaimChange.FORGET:
             judged = replace(judged, problem=_review_problem(item.claim, review_flags, review_kinds))
         results.append(judged)
     return results

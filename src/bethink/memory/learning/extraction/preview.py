@@ -10,6 +10,7 @@ from bethink.memory.facts.reconcile import Settlement, predict_settlement
 from bethink.memory.learning.extraction import reading
 from bethink.memory.learning.extraction.accounts import DayAccount
 from bethink.memory.learning.extraction.apply import DISPUTED, Extraction, claimed_fact
+from bethink.memory.learning.extraction.claim_order import with_stored_ids
 from bethink.memory.learning.extraction.extract import Extractor
 from bethink.memory.learning.extraction.validation import ClaimProblem, Effect
 from bethink.memory.learning.model_use import check_cap
@@ -18,6 +19,7 @@ from bethink.model.framing import text_cleaner
 from bethink.model.operations.steering import PreviewRulesRequest
 from bethink.model.preview import Preview, PreviewedClaim
 from bethink.model.records import Message, Role
+from bethink.model.reviews import ClaimChange
 from bethink.model.text import canonical_json
 from bethink.store.db import Tx
 
@@ -88,8 +90,8 @@ def _sort(tx: Tx, work: reading.ExtractionInput, extracted: Extraction, result: 
         if problem is None and judged.checked.claim.kind is None:
             result.notes.append(judged.statement)
             continue
-        claim = claimed_fact(judged, work, extracted.made_by, source="")
-        if problem is None:
+        claim = with_stored_ids(claimed_fact(judged, work, extracted.made_by, source=""), {})
+        if problem is None and claim.change is not ClaimChange.FORGET:
             settlement = predict_settlement(tx, claim, space=space)
             problem = DISPUTED if settlement is Settlement.DISPUTED else None
         if problem is None:

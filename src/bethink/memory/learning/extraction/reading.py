@@ -17,10 +17,12 @@ from bethink.model.jobs import Lease
 from bethink.model.kinds import FactKind
 from bethink.model.moments import EPOCH
 from bethink.model.records import Message, Record, Role
-from bethink.model.rules import is_directive, valid_until
+from bethink.model.rules import is_directive
 from bethink.model.steering import LearningRules
+from bethink.model.views import NOW
 from bethink.store import facts, learning, learning_rules, ledger, messages, search, sessions
 from bethink.store.db import Tx
+from bethink.store.views import is_lasting
 
 _NEW = 500
 _HEAD = 50
@@ -28,6 +30,8 @@ _TAIL = 150
 _CONTEXT_ENTRIES = 50
 _KNOWN = 30
 _PREFERENCES = 15
+_PAST = 8
+"""Number of facts that have ended and are listed with the known ones."""
 _MAX_QUERY = 4_000
 _PREFERENCE_KINDS = [str(kind) for kind in FactKind if is_directive(kind)]
 
@@ -153,7 +157,7 @@ def _shown_texts(tx: Tx, lease: Lease) -> list[str]:
     """Return the texts that memory showed to the session and that still exist."""
     entries = ledger.list_entries(tx, space=lease.space, session_id=lease.key, limit=_CONTEXT_ENTRIES)
     refs = {ref for entry in entries for ref in entry.refs}
-    return [text.text for text in search.texts(tx, space=lease.space, refs=refs, as_of=None).values()]
+    return [text.text for text in search.texts(tx, space=lease.space, refs=refs, view=NOW).values()]
 
 
 def _find_recorded_run(tx: Tx, lease: Lease, *, start: int, until: int, version: str) -> tuple[str, str, int]:
@@ -183,17 +187,27 @@ def _scene(
 
 
 def _relevant_facts(tx: Tx, space: str, new: Sequence[Record]) -> list[Fact]:
-    """Return the facts that bear on these records: preferences, and facts that share words with them."""
+    """Return the facts that bear on these records: preferences, and facts that share words with them.
+
+    They may have been said before or after these records, and may have ended.
+    """
     text = "\n".join(record.message.content[:500] for record in new if record.message.role is not Role.TOOL)
     preferences = facts.preferences(tx, space=space, kinds=_PREFERENCE_KINDS, limit=_PREFERENCES)
-    likely = facts.search(tx, space=space, question=text[:_MAX_QUERY].replace('"', " "), limit=_KNOWN)
-    current = [fact for fact in likely if (end := valid_until(fact)) is None or end > tx.now]
-    by_id = {fact.id: fact for fact in (*current[: _KNOWN - len(preferences)], *preferences)}
+    matches = _matching_facts(tx, space, text[:_MAX_QUERY].replace('"', " "))
+    current = [fact for fact in matches if is_lasting(fact.status)]
+    # A late import may precede or repeat what has ended since.
+    past = [fact for fact in matches if not is_lasting(fact.status)][:_PAST]
+    by_id = {fact.id: fact for fact in (*current[: _KNOWN - len(preferences) - len(past)], *preferences, *past)}
     # A message in another language shares no words with the fact it changes, which is mostly an attribute.
     for fact in facts.attributes(tx, space=space, limit=_KNOWN):
         if len(by_id) < _KNOWN:
             by_id.setdefault(fact.id, fact)
     return sorted(by_id.values(), key=lambda fact: fact.id)  # in a stable order, for prompt caches
+
+
+def _matching_facts(tx: Tx, space: str, question: str) -> list[Fact]:
+    """Return facts that share words with a text, best match first: current ones, and ones that have ended."""
+    return facts.search(tx, space=space, question=question, limit=_KNOWN + _PAST, past=True)
 
 
 def _earlier(tx: Tx, lease: Lease, start: int) -> list[Record]:
@@ -236,7 +250,9 @@ def _prompt(
         return "\n".join(text for record in new if (text := request.line(record, scene)))
     instructions = request.instructions(format_rules(rules))
     head = "\n".join(
-        filter(None, (request.about([*earlier, *new], scene), instructions, request.known_facts(known_facts)))
+        filter(
+            None, (request.about([*earlier, *new], scene), instructions, request.known_facts(known_facts, scene.zone))
+        )
     )
     conversation = request.messages(earlier, new, scene, budget=max(100, budget - tokens.count(head)), tokens=tokens)
     return f"{head}\n{conversation}" if conversation else ""

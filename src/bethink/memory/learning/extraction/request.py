@@ -14,12 +14,14 @@ from bethink.model.facts import Fact
 from bethink.model.framing import ENVELOPE, inert, remove_frames
 from bethink.model.moments import EPOCH, to_micros
 from bethink.model.records import Record, Role, channel_of
+from bethink.model.rules import valid_until
 
 HIDDEN = frozenset({"internal", "reasoning"})
 _FRAME = re.compile(r"</?(?:about|instructions|known|messages|claims)\b[^<>]{0,50}>", re.IGNORECASE)
 _MAX_TOOL_TEXT = 2_000
 _MAX_CALL = 300
 _MAX_NAME = 60
+_MAX_LISTED_TEXT = 300
 _PAUSE = timedelta(minutes=5)
 """A message after a pause of this length shows its time again."""
 _ROLES = {Role.USER: "", Role.ASSISTANT: " (AI)", Role.TOOL: " (tool)", Role.SYSTEM: " (system)"}
@@ -97,9 +99,13 @@ def instructions(text: str) -> str:
     return f"<instructions>\n{_FRAME.sub('', text)}\n</instructions>" if text else ""
 
 
-def known_facts(facts: Sequence[Fact]) -> str:
-    """Return the section with the known facts, each line with a short id: `f1`, `f2` and so on."""
-    lines = [f"{short_id(position)} {_fact_text(fact)}" for position, fact in enumerate(facts)]
+def known_facts(facts: Sequence[Fact], zone: tzinfo = UTC, *, requests: Sequence[str] = ()) -> str:
+    """Return the section with the known facts, each line with a short id: `f1`, `f2` and so on.
+
+    `requests` are pending requests to forget, which need no id.
+    """
+    lines = [f"{short_id(position)} {_fact_text(fact, zone)}" for position, fact in enumerate(facts)]
+    lines += [f"to be forgotten: {inert(text, limit=_MAX_LISTED_TEXT)}" for text in requests]
     return "<known>\n" + _FRAME.sub("", "\n".join(lines or ["nothing yet"])) + "\n</known>"
 
 
@@ -139,12 +145,25 @@ def _dated_lines(records: Sequence[Record], scene: Scene) -> list[str]:
     return lines
 
 
-def _fact_text(fact: Fact) -> str:
-    created_at = fact.created_at
+def _fact_text(fact: Fact, zone: tzinfo) -> str:
     who = fact.speaker or str(fact.origin)
-    when = "" if created_at is None else f" {created_at.date().isoformat()}"
+    said = "" if fact.created_at is None else fact.created_at.astimezone(zone).date().isoformat()
     scope = f", {inert(fact.scope)}" if fact.scope else ""
-    return f"{fact.kind}, {inert(who)} said{when}{scope}: {inert(fact.text, limit=300)}"
+    head = f"{fact.kind}, {inert(who)} said{said and ' '}{said}{_period(fact, said)}{scope}"
+    return f"{head}: {inert(fact.text, limit=_MAX_LISTED_TEXT)}"
+
+
+def _period(fact: Fact, said: str) -> str:
+    """Return since when a fact is true, unless that is the day it was `said`, and the last day on which it was.
+
+    A claim gives its dates as days in UTC, so they are shown as such.
+    """
+    since = "" if fact.valid_from is None else fact.valid_from.date().isoformat()
+    start = f", from {since}" if since and since != said else ""
+    end = valid_until(fact)
+    if end is not None:
+        return f"{start}, until {(end - timedelta(microseconds=1)).date().isoformat()}"
+    return start if fact.replaced_at is None else f"{start}, replaced"
 
 
 def _call(call: object) -> str:

@@ -10,6 +10,7 @@ from bethink.memory.learning.extraction.request import Scene, line
 from bethink.memory.learning.extraction.validation import CheckedClaim, ClaimReason
 from bethink.model.framing import has_frame_tags, inert
 from bethink.model.records import Record
+from bethink.model.reviews import ClaimChange
 from bethink.model.text import JsonObject
 
 VERDICTS = (
@@ -19,6 +20,7 @@ VERDICTS = (
     ClaimReason.NO_LONGER,
     ClaimReason.UNCLEAR,
 )
+_CHANGES = (ClaimChange.REPLACES, ClaimChange.CORRECTS, ClaimChange.ENDS, ClaimChange.FORGET)
 _MAX_REASON = 200
 _MAX_NEIGHBOR = 240
 _MAX_STATEMENT = 1_000
@@ -138,5 +140,6 @@ def _claim(checked: CheckedClaim, *, doubts: bool) -> str:
     doubt = f", doubt: {inert(checked.doubt, limit=_MAX_REASON)}" if doubts else ""
     numbers = ", ".join(str(number) for number in dict.fromkeys(quote.number for quote in checked.quotes))
     kind = "note" if claim.kind is None else str(claim.kind)
-    head = f"{short_id(claim.position)} about {inert(claim.about) or 'no one'}, {kind}{doubt}, [{numbers}]"
+    change = f", {claim.change}" if claim.change in _CHANGES else ""
+    head = f"{short_id(claim.position)} about {inert(claim.about) or 'no one'}, {kind}{change}{doubt}, [{numbers}]"
     return f"{head}: {inert(claim.statement)}"

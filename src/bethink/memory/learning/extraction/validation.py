@@ -20,6 +20,7 @@ from bethink.model.facts import Quote
 from bethink.model.framing import own_words
 from bethink.model.kinds import FactKind
 from bethink.model.records import Origin, Record, Role
+from bethink.model.reviews import ClaimChange
 from bethink.model.rules import is_directive, least_trusted, rank
 from bethink.model.words import is_negated, key_words, stem, words_of
 
@@ -141,7 +142,11 @@ class ClaimValidator:
             origin=least_trusted(origins) if origins else Origin("import"),
             speaker=self._speaker(words[-1]) if words else "",
         )  # fmt: skip
-        problem = self._quote_problem(claim, missing, words) or self._speaker_problem(claim, checked, words)
+        problem = self._quote_problem(claim, missing, words)
+        if claim.change is ClaimChange.FORGET:
+            problem = problem or _forget_problem(words)
+        else:
+            problem = problem or self._speaker_problem(claim, checked, words)
         problem = problem or self._content_problem(claim.statement, claim)
         return replace(
             checked,
@@ -327,6 +332,14 @@ def _splits(text: str, position: int) -> bool:
 
 def _is_person(record: Record) -> bool:
     return record.message.role is Role.USER and record.message.origin == "user"
+
+
+def _forget_problem(words: Sequence[Record]) -> ClaimProblem | None:
+    """Return who else makes a request to forget: only a person's own words can."""
+    foreign = next((record for record in words if not _is_person(record)), None)
+    if foreign is None:
+        return None
+    return ClaimProblem(ClaimReason.NOT_FROM_USER, f"message {foreign.number} is not a person's own words")
 
 
 def _is_from_tool(record: Record) -> bool:

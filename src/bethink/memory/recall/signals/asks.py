@@ -1,11 +1,13 @@
 """The share of a message that is in questions: a question does not answer one."""
 
 import re
+from collections.abc import Collection, Iterable
 
-from bethink.base.language import QUESTION_MARKS, is_question
+from bethink.base.language import QUESTION_MARKS, is_question, is_request, terms_of
 from bethink.memory.recall.candidates import Candidates
 from bethink.memory.recall.question import ParsedQuestion
 from bethink.memory.recall.tuning import Tuning
+from bethink.model.records import Role
 from bethink.model.refs import RefKind
 from bethink.store.search import Text
 
@@ -14,7 +16,10 @@ _SENTENCE = re.compile(rf"[^{_MARKS}\n]+[{_MARKS}]*")
 
 
 class AsksSignal:
-    """Minus the share of a short message that is in questions. A long one also states something."""
+    """Minus the share of a short message that is in questions and requests. A long one also states something.
+
+    A message that states something and then asks is a statement, if the words of the question are in what it states.
+    """
 
     name = "asks"
 
@@ -24,18 +29,37 @@ class AsksSignal:
 
     def score(self, question: ParsedQuestion, candidates: Candidates) -> list[float]:
         """Return the negative share; 0 for candidates that are not messages."""
-        return [-self._question_share(text, question.language) for text in candidates.texts]
+        return [-self._question_share(text, question) for text in candidates.texts]
 
-    def _question_share(self, text: Text, language: str) -> float:
-        is_short = text.ref.kind is RefKind.MESSAGE and len(text.text) <= self._longest
-        return question_share(text.text, language) if is_short else 0.0
+    def _question_share(self, text: Text, question: ParsedQuestion) -> float:
+        if text.ref.kind is not RefKind.MESSAGE or len(text.text) > self._longest:
+            return 0.0
+        sentences = _sentences(text.text)
+        asking = [
+            sentence
+            for sentence in sentences
+            if _asks(sentence, question.language) or (text.role == Role.USER and is_request(sentence))
+        ]
+        if not asking or len(asking) == len(sentences):
+            return float(bool(asking))
+        stating = [sentence for sentence in sentences if sentence not in asking]
+        if _states(stating, asking, question.stems):
+            return 0.0
+        return sum(map(len, asking)) / sum(map(len, sentences))
 
 
-def question_share(text: str, language: str) -> float:
-    """Return the share of a text, by length, that is in questions: marked as such, or unmarked and worded as such."""
-    sentences = [sentence for match in _SENTENCE.finditer(text) if (sentence := match[0].strip())]
-    length = sum(map(len, sentences))
-    return sum(len(sentence) for sentence in sentences if _asks(sentence, language)) / length if length else 0.0
+def _sentences(text: str) -> list[str]:
+    return [sentence for match in _SENTENCE.finditer(text) if (sentence := match[0].strip())]
+
+
+def _states(stating: Iterable[str], asking: Iterable[str], stems: Collection[str]) -> bool:
+    """Return whether all words of the question that a message has are in the sentences that state something."""
+    stated = _stems_in(stating, stems)
+    return bool(stated) and _stems_in(asking, stems) <= stated
+
+
+def _stems_in(sentences: Iterable[str], stems: Collection[str]) -> set[str]:
+    return {stem for sentence in sentences for stem in terms_of(sentence) if stem in stems}
 
 
 def _asks(sentence: str, language: str) -> bool:
