@@ -155,7 +155,10 @@ FULL: list[tuple[Operation[Any, Any], Request]] = [
         limit=3, state=SessionState.FAILED, after="ses_1", conversation_prefix="talk/", **NARROW)),
     (sessions.GET_SESSION, sessions.SessionRequest(**_SESSION)),
     (sessions.APPEND, sessions.AppendRequest(messages=TALK, idempotency_key="k", **_SESSION)),
-    (sessions.READ_MESSAGES, sessions.ReadMessagesRequest(after=7, limit=3, last=2, **NARROW, **_SESSION)),
+    (
+        sessions.READ_MESSAGES,
+        sessions.ReadMessagesRequest(after=7, limit=3, last=2, visible=True, **NARROW, **_SESSION),
+    ),
     (sessions.RETRACT, sessions.RetractRequest(number=3, **_SESSION)),
     (sessions.TRANSCRIPT, sessions.TranscriptRequest(around=17, limit=3, **_SESSION)),
     (sessions.CHECKPOINT, sessions.CheckpointRequest(force=True, **_SESSION)),
