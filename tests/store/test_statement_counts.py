@@ -148,15 +148,17 @@ async def test_current_facts_are_looked_up_with_one_statement(
 ) -> None:
     mira = memory.space("mira")
     asked = queries(database.dialect)["facts_stated_by"].text
-    for number in range(12):
-        await mira.remember(f"I live in town {number}.", conversation=f"chat-{number}")
+    sessions = [
+        (await mira.remember(f"I live in town {number}.", conversation=f"chat-{number}")).session.id
+        for number in range(12)
+    ]
     statements.clear()
     await mira.recall("Where do I live?")
     without = len(statements)
     assert asked not in statements
 
-    for number, entry in enumerate(reversed(await mira.sessions.list(limit=12))):
-        source = SourceMessage(entry.session.id, 1)
+    for number, session_id in enumerate(sessions):
+        source = SourceMessage(session_id, 1)
 
         def learn(tx: Tx, number: int = number, source: SourceMessage = source) -> None:
             fact = bethink.Fact(id=f"home-{number:02}", text=f"User lives in town {number}")

@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+import time
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -31,6 +32,8 @@ _COUNTS = """SELECT (SELECT count(*) FROM spaces) AS spaces, (SELECT count(*) FR
 _CREATES = re.compile(r"\bCREATE (TABLE|VIEW|FUNCTION) (\w+)")
 _SKIPPED_ENTRIES = re.compile(r"^;|; \d+ \d+ (?:EXTENSION|SCHEMA|COMMENT - (?:EXTENSION|SCHEMA)|ACL|DEFAULT ACL) ")
 _CHUNK = 1 << 20
+_CLOSING = 5.0
+"""Seconds to wait until a server that was stopped has closed its connections."""
 
 
 @frozen
@@ -170,6 +173,15 @@ def _root(name: str) -> str:
     return re.sub(r"^(messages|facts)_\d\d$", r"\1", name.rpartition(".")[2].strip('"'))
 
 
+def _count_others(connection: psycopg.Connection[dict[str, Any]]) -> int:
+    row = connection.execute(
+        "SELECT count(*) AS count FROM pg_stat_activity"
+        " WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'"
+    ).fetchone()
+    connection.rollback()  # within a transaction, the view stays the same
+    return 0 if row is None else row["count"]
+
+
 def replace_database(dsn: str, file: Path, *, tools: Tools, note: Mapping[str, object]) -> None:
     """Replace the contents of a database with a dump, in one transaction, and mark the restore as unfinished.
 
@@ -192,13 +204,13 @@ def replace_database(dsn: str, file: Path, *, tools: Tools, note: Mapping[str, o
 
 
 def _check_alone(connection: psycopg.Connection[dict[str, Any]]) -> None:
-    others = connection.execute(
-        "SELECT count(*) AS count FROM pg_stat_activity"
-        " WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'"
-    ).fetchone()
-    if others is not None and others["count"]:
+    """Raise `DatabaseBusyError` if others use the database. A server that was just stopped closes its connections."""
+    until = time.monotonic() + _CLOSING
+    while (others := _count_others(connection)) and time.monotonic() < until:
+        time.sleep(_CLOSING / 50)
+    if others:
         raise DatabaseBusyError(
-            f"{others['count']} other connections are open to this database.",
+            f"{others} other connections are open to this database.",
             hint="Stop servers, workers and programs that use it, then restore.",
         )
 
