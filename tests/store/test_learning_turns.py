@@ -32,7 +32,7 @@ async def test_turns_of_spaces_are_found_by_their_index(database: PostgresDataba
     def plan(tx: Tx) -> str:
         tx.script("SET LOCAL plan_cache_mode = force_generic_plan")
         tx.script(f"PREPARE claim_turns AS {query.text}")
-        tx.script("SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off")
+        tx.script("SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL enable_sort = off")
         text = f"EXPLAIN EXECUTE claim_turns ({', '.join(values[key] for key in query.parameters)})"
         return "\n".join(row["QUERY PLAN"] for row in tx._fetch(Query(name="plan", text=text, parameters=()), []))
 

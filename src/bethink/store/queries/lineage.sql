@@ -27,8 +27,10 @@ SELECT EXISTS (
 SELECT DISTINCT fact_id FROM fact_sources WHERE space_id = :space AND session_id in_list(:sessions);
 
 -- name: documents_resting_on
--- Versions of documents that are based on a source; a message is also identified by its number.
+-- Versions of documents that are based on a source, the oldest document first; a message is also identified by its
+-- number.
 SELECT d.id, d.version FROM document_sources s JOIN documents d
   ON d.space_id = s.space_id AND d.id = s.document_id AND d.version >= s.version
      AND (s.last_version IS NULL OR s.last_version >= d.version)
-WHERE s.space_id = :space AND s.kind = :kind AND s.source_id = :id AND s.number = :number ORDER BY d.id, d.version;
+WHERE s.space_id = :space AND s.kind = :kind AND s.source_id = :id AND s.number = :number
+ORDER BY d.created_at, d.slug, d.id, d.version;
