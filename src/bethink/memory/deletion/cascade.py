@@ -14,7 +14,7 @@ from bethink.model.files import passage_name
 from bethink.model.jobs import JobKind
 from bethink.model.records import Deletion
 from bethink.model.refs import RefKind
-from bethink.store import changes, facts, holds, jobs, learning, marks, messages, relearnings, reviews, sessions, views
+from bethink.store import changes, facts, holds, jobs, learning, marks, relearnings, reviews, sessions, views
 from bethink.store.db import NO_LIMIT, Row, Tx
 from bethink.store.marks import DELETED, MarkKind
 
@@ -63,7 +63,10 @@ def forget_messages(
     rows = [row for message_key in message_keys for row in tx.all("find_going_message", **message_key)]
     since = _note_messages(tx, rows, identity.names_of_messages(tx, rows, space=space))
     tx.note_deleted(PASSAGE, _passages(rows))
-    _hide_repetitions(tx, session_id, numbers, space=space)
+    if rows:
+        mark_repetitions(
+            tx, space=space, session_id=session_id, numbers=numbers, kind=MarkKind.HIDDEN, cause=DELETED
+        )  # fmt: skip
     for number, message_key in zip(numbers, message_keys, strict=True):
         affected_facts |= {row["id"] for row in tx.all("facts_from_message", None, **message_key)}
         removed += tx.run("forget_message", **message_key)
@@ -83,15 +86,6 @@ def forget_messages(
     return naming.add_mentioning_tests(
         _forget_unproven(tx, deletion, ErasedWords(texts, since=since), space=space), test_ids
     )
-
-
-def _hide_repetitions(tx: Tx, session_id: str, numbers: Collection[int], *, space: str) -> None:
-    """Hide where the assistant repeats what a tool or a document said that is deleted."""
-    for number in numbers:
-        deleted = messages.after(tx, space=space, session_id=session_id, number=number - 1, limit=1, retracted=True)
-        for record in deleted:
-            if record.number == number:
-                mark_repetitions(tx, record, space=space, kind=MarkKind.HIDDEN, cause=DELETED)
 
 
 def forget_derived_from(tx: Tx, *, space: str, conversation: str, session_id: str, number: int) -> None:

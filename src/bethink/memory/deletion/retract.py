@@ -65,8 +65,7 @@ def retract(tx: Tx, *, space: str, session_id: str, number: int, at: Micros | No
     cascade.forget_derived_from(
         tx, space=space, conversation=session.conversation_id, session_id=session_id, number=number
     )
-    [record] = messages.after(tx, space=space, session_id=session_id, number=number - 1, limit=1, retracted=True)
-    mark_repetitions(tx, record, space=space, kind=MarkKind.CORRECTED, cause=RETRACTED)
+    mark_repetitions(tx, space=space, session_id=session_id, numbers=[number], kind=MarkKind.CORRECTED, cause=RETRACTED)
     ref = Ref(RefKind.MESSAGE, session_id, number)
     changes.record(tx, space=space, kind=ChangeKind.MESSAGE_RETRACTED, ref=ref)
     return True

@@ -1,7 +1,8 @@
 """Marks what a person corrects within a session, without a model: the wrong words, and an assistant's repetition."""
 
 import math
-from collections.abc import Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Collection, Iterator, Sequence
 
 from bethink.memory.phrases.corrections import MAX_EARLIER, find_correction, find_repetitions
 from bethink.memory.phrases.mentions import repetitions_of
@@ -38,32 +39,54 @@ def mark_corrections(tx: Tx, *, space: str, session_id: str, records: Sequence[R
     return marks.add(tx, new_marks, space=space)
 
 
-def mark_repetitions(tx: Tx, source: Record, *, space: str, kind: MarkKind, cause: str) -> int:
-    """Mark where the assistant repeats a message that is retracted or deleted, unless a person said the same.
+def mark_repetitions(
+    tx: Tx, *, space: str, session_id: str, numbers: Collection[int], kind: MarkKind, cause: str
+) -> int:  # fmt: skip
+    """Mark where the assistant repeats messages that are retracted or deleted, unless a person said the same.
 
     Only tools and documents are repeated like this: an assistant's answer to a person is its own.
     """
-    if is_said_by_person(source) or source.message.role is Role.ASSISTANT:
+    first, last = min(numbers), max(numbers)
+    affected = messages.after(
+        tx, space=space, session_id=session_id, number=first - 1, limit=last - first + 1, retracted=True
+    )  # fmt: skip
+    chosen = frozenset(numbers)
+    sources = [record for record in affected if record.number in chosen and _is_material(record)]
+    if not sources:
         return 0
-    records = messages.after(tx, space=space, session_id=source.session_id, number=0, limit=_LOOK_BACK + source.number)
-    text = source.message.content[:_MAX_TEXT]
-    own_words = _stated_words(records)
+    # Once for all of them: a whole conversation may be deleted.
+    records = messages.after(tx, space=space, session_id=session_id, number=0, limit=last + _LOOK_BACK)
+    replies = [record for record in records if record.message.role is Role.ASSISTANT]
+    stated = [
+        (record.number, word) for record in records if is_said_by_person(record) for word in _stated_words(record)
+    ]
     repetitions = [
         Mark(
-            message=SourceMessage(record.session_id, record.number), kind=kind, start=span.start, stop=span.stop,
+            message=SourceMessage(reply.session_id, reply.number), kind=kind, start=span.start, stop=span.stop,
             cause=cause, said_at=tx.now,
         )
-        for record in records
-        if record.number > source.number and record.message.role is Role.ASSISTANT
-        for span in _repeated_sentences(record.message.content, text, own_words)
+        for source in sources
+        for own_words in [[word for number, word in stated if number <= source.number + _LOOK_BACK]]
+        for reply in _following(replies, source.number)
+        for span in _repeated_sentences(reply.message.content, source.message.content[:_MAX_TEXT], own_words)
     ]  # fmt: skip
     return marks.add(tx, repetitions, space=space)
 
 
-def _stated_words(records: Sequence[Record]) -> list[str]:
-    """Return the words that people state in a session, without what they ask."""
-    contents = [record.message.content for record in records if is_said_by_person(record)]
-    parts = [span.of(content) for content in contents for span in sentences(content)]
+def _is_material(record: Record) -> bool:
+    return not is_said_by_person(record) and record.message.role is not Role.ASSISTANT
+
+
+def _following(replies: Sequence[Record], number: int) -> Sequence[Record]:
+    """Return the replies that follow a message closely."""
+    start = bisect_right(replies, number, key=lambda reply: reply.number)
+    return replies[start : bisect_right(replies, number + _LOOK_BACK, key=lambda reply: reply.number)]
+
+
+def _stated_words(record: Record) -> list[str]:
+    """Return the words that a person states in a message, without those of questions."""
+    content = record.message.content
+    parts = (span.of(content) for span in sentences(content))
     return [word for part in parts if not is_question(part) for word in content_words(part)]
 
 
