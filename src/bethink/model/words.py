@@ -11,6 +11,8 @@ _WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _NEGATION = re.compile(r"\b(?:not|no|never|none|neither|nor|without|cannot|\w{1,20}n['\u2019]t)\b", re.IGNORECASE)
 _NEGATIONS = frozenset(["not", "no", "never", "none", "neither", "nor", "without", "cannot"])
 _STEM = 5
+_REPEATED = 0.6
+"""Share of the significant words of a text that a repetition has."""
 _ENDINGS = ("ing", "ed", "es", "s")
 _COMMON_WORDS = """
     a an and are as at be been but by can did do does for from had has have he her his i if in into is it its me my no
@@ -36,6 +38,17 @@ def words_of(text: str) -> list[str]:
 def key_words(text: str) -> list[str]:
     """Return the significant words of a text, in order."""
     return [word for word in words_of(text) if word not in _COMMON]
+
+
+def key_stems(text: str) -> frozenset[str]:
+    """Return the stems of the significant words of a text."""
+    return frozenset(stem(word) for word in key_words(text))
+
+
+def is_repeated(meaning: Collection[str], stems: Collection[str]) -> bool:
+    """Return whether a text with these stems repeats one with the key stems `meaning`: most of them, at least two."""
+    shared = sum(word in stems for word in meaning)
+    return shared >= max(min(2, len(meaning)), _REPEATED * len(meaning))
 
 
 @lru_cache(maxsize=8_192)  # a recall stems a hundred words, most of them repeatedly

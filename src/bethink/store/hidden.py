@@ -8,13 +8,11 @@ from typing import NamedTuple
 from bethink.base.frozen import frozen
 from bethink.base.language.numbers import numbers_in
 from bethink.model.moments import Micros
-from bethink.model.words import key_words, stem, words_of
+from bethink.model.words import is_repeated, key_stems, stem, words_of
 from bethink.store.db import Tx
 
 MAX_HIDDEN = 500
 """Maximum number of hidden spans and facts of a space that its documents are compared with, the newest ones."""
-_MIN_SHARE = 0.6
-"""A line repeats hidden words if it has this share of those that carry their meaning, and at least two."""
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _ENDING = " .!?\u3002\uff01\uff1f"
 _NEVER = Micros(0)
@@ -35,8 +33,7 @@ class _Phrase(NamedTuple):
             return self.text in line if _UNSPACED.search(self.text) else bool(self.stems) and self.stems <= stems
         if self.text in line:
             return True
-        shared = len(self.stems & stems)
-        if not self.stems or shared < max(min(2, len(self.stems)), _MIN_SHARE * len(self.stems)):
+        if not self.stems or not is_repeated(self.stems, stems):
             return False
         return numbers_in(self.text) <= numbers_in(line)  # with another value, it says something else
 
@@ -84,8 +81,7 @@ def _phrases(texts: Iterable[tuple[str, int, bool]]) -> list[_Phrase]:
     phrases: list[_Phrase] = []
     for text, hidden_at, is_target in texts:
         if any(char.isalnum() for char in text):
-            stems = frozenset(stem(word) for word in key_words(text))
-            phrases.append(_Phrase(_normalized(text), stems, Micros(hidden_at), is_target))
+            phrases.append(_Phrase(_normalized(text), key_stems(text), Micros(hidden_at), is_target))
     return phrases
 
 

@@ -15,7 +15,7 @@ from bethink.memory.answering.sentences import Sentence
 from bethink.memory.learning.extraction.grounding import Ground, foreign_numbers
 from bethink.model.answers import AnswerSentence, SentenceFault
 from bethink.model.recall import Match
-from bethink.model.words import is_negated, key_words, stem
+from bethink.model.words import is_negated, key_stems
 
 _OPENING = re.compile(
     r"(?:yes|no|yeah|nope|currently|now|recently|today|previously|originally|apparently|since|before|after|until"
@@ -35,7 +35,7 @@ class Proof:
         self._memories = {memory.item.label: memory for memory in memories} | {
             str(memory.item.ref): memory for memory in memories
         }
-        self._question_stems = _stems(question)
+        self._question_stems = key_stems(question)
         self._space = space
 
     def check(self, sentence: Sentence) -> AnswerSentence | SentenceFault:
@@ -46,7 +46,7 @@ class Proof:
             return SentenceFault.UNKNOWN_REF
         cited = list({memory.item.ref: memory for memory in map(self._memories.__getitem__, sentence.labels)}.values())
         claim = _OPENING.sub("", sentence.text, count=1)
-        stems = _stems(claim)
+        stems = key_stems(claim)
         fault = self._find_foreign(claim, cited) or self._find_unsupported(claim, stems, cited)
         if fault is not None:
             return fault
@@ -88,7 +88,7 @@ class _SourceMemory:
 
 def _source_memory(item: Match) -> _SourceMemory:
     line = f"{item.text} ({', '.join(describe(item))})"
-    return _SourceMemory(item=item, line=line, stems=_stems(line))
+    return _SourceMemory(item=item, line=line, stems=key_stems(line))
 
 
 def _dates(item: Match) -> list[datetime | None]:
@@ -102,8 +102,4 @@ def _dates(item: Match) -> list[datetime | None]:
 
 def _nearest(stems: frozenset[str], text: str) -> str:
     """Return the clause of a memory that shares the most words with a sentence."""
-    return max(_CLAUSE.split(text), key=lambda clause: len(stems & _stems(clause)), default="")
-
-
-def _stems(text: str) -> frozenset[str]:
-    return frozenset(stem(word) for word in key_words(text))
+    return max(_CLAUSE.split(text), key=lambda clause: len(stems & key_stems(clause)), default="")

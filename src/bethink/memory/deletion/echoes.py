@@ -5,13 +5,11 @@ from collections.abc import Iterable, Sequence
 from bethink.memory.deletion.plan import Step
 from bethink.model.erasures import CONVERSATION, SESSION, SPACE
 from bethink.model.refs import RefKind
-from bethink.model.words import key_words, stem, words_of
+from bethink.model.words import is_repeated, key_stems, stem, words_of
 from bethink.store import facts, messages, sessions
 from bethink.store.db import Tx
 
 _MAX_SESSIONS = 200
-_MIN_SHARE = 0.6
-"""A message repeats a text if it has this share of the words that carry its meaning, and at least two."""
 
 
 def exposed_sessions(tx: Tx, *, space: str) -> tuple[str, ...]:
@@ -50,7 +48,7 @@ def find_repeats(tx: Tx, steps: Sequence[Step], *, space: str) -> list[Step]:
         for kind, ids in refs.items():
             rows = tx.all("sessions_shown", space=space, kind=kind, ids=ids, limit=_MAX_SESSIONS) if ids else []
             exposed |= dict.fromkeys(row["session_id"] for row in rows if row["session_id"])
-    meanings = [words for words in (_meaning(text) for text in texts) if words]
+    meanings = [words for words in map(key_stems, texts) if words]
     for session_id in exposed:
         records = messages.after(tx, space=space, session_id=session_id, number=0, retracted=True)
         numbers = [
@@ -78,10 +76,6 @@ def _texts(tx: Tx, step: Step, *, space: str) -> tuple[list[str], dict[str, list
     return texts, {RefKind.MESSAGE: session_ids, RefKind.SESSION_SUMMARY: session_ids, RefKind.FACT: fact_ids}
 
 
-def _meaning(text: str) -> frozenset[str]:
-    return frozenset(stem(word) for word in key_words(text))
-
-
 def _repeats(text: str, meanings: Iterable[frozenset[str]]) -> bool:
     stems = {stem(word) for word in words_of(text)}
-    return any(len(words & stems) >= max(min(2, len(words)), _MIN_SHARE * len(words)) for words in meanings)
+    return any(is_repeated(words, stems) for words in meanings)

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from bethink.model.decisions import Decision, DecisionKind
 from bethink.model.facts import Evidence, Fact, Quote
 from bethink.model.reviews import ClaimedFact
-from bethink.model.words import gist, has_digit, key_words, stem
+from bethink.model.words import gist, has_digit, key_stems, key_words, stem
 from bethink.store import decisions, facts, messages
 from bethink.store.db import Tx
 from bethink.store.decisions import DecidedWords
@@ -79,7 +79,7 @@ def _is_similar(fact: Fact, decided: DecidedWords) -> bool:
 
 
 def _stems(texts: Iterable[str]) -> set[str]:
-    return {stem(word) for text in texts for word in key_words(text)}
+    return set[str]().union(*map(key_stems, texts))
 
 
 def _have_other_numbers(ours: set[str], theirs: set[str]) -> bool:

@@ -3,26 +3,22 @@
 from collections.abc import Iterable
 
 from bethink.base.language.numbers import numbers_in
-from bethink.model.words import key_words, stem, words_of
+from bethink.model.words import is_repeated, key_stems, stem, words_of
 from bethink.store.learned_statements import LearnedStatement
-
-_MIN_SHARE = 0.6
-"""A message repeats a statement if it has this share of the words that carry its meaning, and at least two."""
 
 
 def repeated(text: str, number: int, stated: Iterable[LearnedStatement]) -> list[LearnedStatement]:
     """Return the statements of a session, said before a message, that the message repeats best."""
     stems, numbers = {stem(word) for word in words_of(text)}, numbers_in(text)
     shares: list[tuple[float, LearnedStatement]] = []
-    words: dict[int, set[str]] = {}
+    words: dict[int, frozenset[str]] = {}
     for statement in stated:
-        meaning = {stem(word) for word in key_words(statement.text)}
-        shared = len(meaning & stems)
-        if statement.source.number >= number or shared < max(min(2, len(meaning)), _MIN_SHARE * len(meaning)):
+        meaning = key_stems(statement.text)
+        if statement.source.number >= number or not is_repeated(meaning, stems):
             continue
         if numbers_in(statement.text) <= numbers:  # with another value, it says something else
             words[len(shares)] = meaning & stems
-            shares.append((shared / max(1, len(meaning)), statement))
+            shares.append((len(meaning & stems) / max(1, len(meaning)), statement))
     highest = max((share for share, _ in shares), default=0.0)
     best = {at for at, (share, _) in enumerate(shares) if share == highest}
     covered: set[str] = set()

@@ -19,7 +19,7 @@ from bethink.model.recall import Fate, Signal
 from bethink.model.records import Role
 from bethink.model.refs import Ref, RefKind
 from bethink.model.views import TimeView
-from bethink.model.words import key_words, stem, words_of
+from bethink.model.words import key_stems, stem, words_of
 from bethink.store import documents, reviews, search
 from bethink.store.db import Tx
 from bethink.store.learned_statements import CurrentStatement, LearnedStatement, learned_from
@@ -119,19 +119,17 @@ def resolve_truth(
     marks = read_marks(tx, space, request, ranked=ranked, texts=texts, marks=judge.marks)
     # A filtered search adds nothing that does not match the filter.
     is_unfiltered = RefKind.FACT in request.kinds and request.only is None
-    causes = {mark.because_of for mark in marks.values() if mark.brings_cause and mark.because_of is not None}
-    missing = (
-        {ref for ref in (*judge.outdated.values(), *causes) if ref not in current} if is_unfiltered else set[Ref]()
-    )
+    causes = {
+        ref: mark.because_of for ref, mark in marks.items() if mark.brings_cause and mark.because_of is not None
+    }  # fmt: skip
+    needed = {*judge.outdated.values(), *causes.values()}
+    missing = needed.difference(current) if is_unfiltered else set[Ref]()
     added = search.texts(tx, space=space, refs=missing, view=request.view) if missing else {}
     added = {ref: text for ref, text in added.items() if text.fate is None}
     outdated = {
         ref: successor for ref, successor in judge.outdated.items() if successor in current or successor in added
     }
-    brought = {
-        ref: mark.because_of for ref, mark in marks.items() if mark.brings_cause and mark.because_of is not None
-    }  # fmt: skip
-    brought = {ref: cause for ref, cause in (brought | outdated).items() if cause in added}
+    brought = {ref: cause for ref, cause in (causes | outdated).items() if cause in added}
     return Truth(
         ranked=_with_successors(ranked, brought, request.explain),
         texts={**texts, **added},
@@ -274,7 +272,7 @@ class _Judge:
         if not relevant:
             # The text matched by its meaning, or only through the messages around it.
             return list(claims) if self._near.get(ref, 0.0) >= TUNING.means_the_same else []
-        claimed = [(claim, {stem(word) for word in key_words(claim.text)}) for claim in claims]
+        claimed = [(claim, key_stems(claim.text)) for claim in claims]
         return [claim for claim, words in claimed if any(not part.isdisjoint(words) for part in relevant)]
 
     def _fit(self, claim: _Claim) -> int:

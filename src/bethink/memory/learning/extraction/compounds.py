@@ -16,7 +16,7 @@ from bethink.memory.learning.extraction.turkish_compounds import split_turkish
 from bethink.memory.learning.extraction.unspaced_compounds import split_unspaced
 from bethink.model.kinds import FactKind
 from bethink.model.reviews import ClaimChange
-from bethink.model.words import is_negated, key_words, stem
+from bethink.model.words import is_negated, key_stems, key_words, stem
 
 _UNSPLIT = frozenset({FactKind.EVENT, FactKind.INSTRUCTION, FactKind.PROCEDURE})
 _MAX_SUBJECT = 5
@@ -188,7 +188,7 @@ def _shared_words(part: DraftClaim, claim: DraftClaim) -> int:
 
 
 def _count_shared_words(part: DraftClaim, text: str) -> int:
-    stems = {stem(word) for word in key_words(text)}
+    stems = key_stems(text)
     return sum(stem(word) in stems for word in key_words(part.statement))
 
 

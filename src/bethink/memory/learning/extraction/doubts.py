@@ -13,7 +13,7 @@ from bethink.base.language import is_unspaced
 from bethink.base.language.letters import words_in
 from bethink.memory.learning.extraction.claims import DraftClaim
 from bethink.model.kinds import FactKind
-from bethink.model.words import key_words, stem
+from bethink.model.words import key_stems, key_words, stem
 
 _SENTENCE = re.compile(r"(?<=[.!?\u3002\uff01\uff1f\u061f\u0964])\s*|\n+")
 _CLAUSE = re.compile(
@@ -96,7 +96,7 @@ def _main_clause(statement: str, around: Sequence[_QuoteContext]) -> str:
     """Return the clause of a statement that has most of the quoted words."""
     quoted = {stem(word) for context in around for word in key_words(context.clause)}
     clauses = [statement[begin:end] for begin, end in _spans(_CLAUSE, statement)]
-    return max(clauses, key=lambda clause: len(quoted & {stem(word) for word in key_words(clause)}), default=statement)
+    return max(clauses, key=lambda clause: len(quoted & key_stems(clause)), default=statement)
 
 
 def _irony_sign(around: Sequence[_QuoteContext]) -> str:
@@ -140,7 +140,7 @@ def _contexts_of(quote: str, text: str, after: str, statement: str) -> Iterable[
     if at < 0:
         return []
     text, at = text[max(0, at - _MAX_DISTANCE) : at + len(quote) + _MAX_DISTANCE], min(at, _MAX_DISTANCE)
-    stems = {stem(word) for word in key_words(statement)}
+    stems = key_stems(statement)
     candidates: list[tuple[int, _QuoteContext]] = []
     sentences = _spans(_SENTENCE, text)
     for begin, end in sentences:
@@ -151,7 +151,7 @@ def _contexts_of(quote: str, text: str, after: str, statement: str) -> Iterable[
             if begin + last <= at or begin + first >= at + len(quote):
                 continue
             clause = sentence[first:last]
-            shared = len(stems & {stem(word) for word in key_words(clause)})
+            shared = len(stems & key_stems(clause))
             part = text[max(at, begin + first) : min(at + len(quote), begin + last)].strip()
             main_part = next((sentence[a:b] for a, b in _spans(_BUT, sentence) if a <= first < b), sentence)
             candidates.append(

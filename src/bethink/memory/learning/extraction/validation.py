@@ -22,7 +22,7 @@ from bethink.model.kinds import FactKind
 from bethink.model.records import Origin, Record, Role
 from bethink.model.reviews import ClaimChange
 from bethink.model.rules import is_directive, least_trusted, rank
-from bethink.model.words import is_negated, key_words, stem, words_of
+from bethink.model.words import is_negated, key_stems, stem, words_of
 
 _SPACES = re.compile(r"\s+")
 _WORD = re.compile(r"\S+")
@@ -180,8 +180,8 @@ class ClaimValidator:
         address = self._tool_address(statement)
         if address:
             return ClaimProblem(ClaimReason.FROM_TOOL, f"no person said {address}", Effect.REVIEW)
-        before = {stem(word) for word in key_words(claim.statement)}
-        if before.isdisjoint(stem(word) for word in key_words(statement)):
+        before = key_stems(claim.statement)
+        if before.isdisjoint(key_stems(statement)):
             return ClaimProblem(ClaimReason.UNCLEAR, "the correction says something else", Effect.REVIEW)
         return self._content_problem(statement, claim)
 
@@ -285,7 +285,7 @@ class ClaimValidator:
         return next((address for address in addresses if address.casefold() not in spoken_text), "")
 
     def _is_echo(self, claim: DraftClaim) -> bool:
-        claim_stems = {stem(word) for word in key_words(claim.statement)}
+        claim_stems = key_stems(claim.statement)
         return bool(claim_stems) and any(
             claim_stems <= stems and denies == is_negated(claim.statement) for stems, denies in self._shown_stems
         )
