@@ -130,7 +130,10 @@ def scripted(answers: Sequence[Answer]) -> Generator[Scripted]:
         def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
             pass
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as listener:
+    class Listener(ThreadingHTTPServer):
+        daemon_threads = False  # so that closing it waits until every request that arrived is noted
+
+    with Listener(("127.0.0.1", 0), Handler) as listener:
         server = Scripted(f"http://127.0.0.1:{listener.server_port}")
         thread = threading.Thread(target=listener.serve_forever, args=(0.01,))
         thread.start()

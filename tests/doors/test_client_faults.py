@@ -417,7 +417,7 @@ def test_without_its_package_the_client_says_what_to_install() -> None:
 @pytest.mark.parametrize("retries", [0, 1])
 async def test_stalled_server_times_out_after_the_set_retries(retries: int) -> None:
     with scripted([STALLED]) as server:
-        async with bethink.connect(server.url, api_key=KEY, timeout=0.1, retries=retries) as memory:
+        async with bethink.connect(server.url, api_key=KEY, timeout=0.5, retries=retries) as memory:
             with (
                 anyio.fail_after(10),
                 pytest.raises(DatabaseUnavailableError, match="Lost the connection to the server before it responded"),
