@@ -223,10 +223,20 @@ class Timelines:
         if len(statements) < 2:
             return statements
         last = statements[-1].key
-        changes = [link.key for link in self._links_to.get(fact_id, ()) if link.kind in _CHANGES]
-        changes += [rival.key for rival in self._rivals_after(statements[0])]
+        links = [link for link in self._links_to.get(fact_id, ()) if link.kind in _CHANGES]
+        changes = [
+            link.key for link in links if not self._was_called_off(self._source_of.get((link.fact_id, link.support)))
+        ]
+        changes += [rival.key for rival in self._rivals_after(statements[0]) if not self._was_called_off(rival)]
         begins = max((key for key in changes if key < last), default=statements[0].key)
         return [statement for statement in statements if statement.key >= begins]
+
+    def _was_called_off(self, statement: Statement | None) -> bool:
+        """Return whether a link ended a plan before it began, without asking whether that link counts in turn."""
+        if statement is None or statement.begins_at is None:
+            return False
+        later = (link for link in self._links_to.get(statement.fact_id, ()) if link.kind in _CHANGES)
+        return any(link.key > statement.key and link.said_at < statement.begins_at for link in later)
 
     def _dropped_by(self, statement: Statement) -> Link | Statement | None:
         """Return what changed a statement about the future before it began, so that it was never in force."""
