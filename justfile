@@ -8,7 +8,7 @@ setup:
     python3 -m venv .venv
     .venv/bin/python -m pip install --quiet uv
     VIRTUAL_ENV=.venv .venv/bin/uv pip install --require-hashes -r requirements-dev.txt
-    VIRTUAL_ENV=.venv .venv/bin/uv pip install --no-deps -e . -e packages/bethink-shards -e packages/bethink-temporal
+    VIRTUAL_ENV=.venv .venv/bin/uv pip install --no-deps -e . -e packages/bethink-shards -e packages/bethink-temporal packages/bethink-model-multilingual
 
 # Format, lint, types, imports, sizes, generated files
 check:
@@ -33,7 +33,7 @@ ci *FLAGS:
 
 # Pin the development packages again
 lock:
-    uv pip compile --universal -p 3.11 --generate-hashes --group dev --extra postgres --extra tokens --extra openai --extra anthropic --extra pydantic-ai --extra local --extra onnx --extra server --extra mcp --extra receipts --extra codex --extra web --extra pdf --extra html --no-emit-package bethink pyproject.toml packages/bethink-shards/pyproject.toml packages/bethink-temporal/pyproject.toml -o requirements-dev.txt
+    uv pip compile --universal -p 3.11 --generate-hashes --group dev --extra postgres --extra tokens --extra openai --extra anthropic --extra pydantic-ai --extra local --extra onnx --extra server --extra mcp --extra receipts --extra codex --extra web --extra pdf --extra html --no-emit-package bethink --no-emit-package bethink-model-multilingual pyproject.toml packages/bethink-shards/pyproject.toml packages/bethink-temporal/pyproject.toml -o requirements-dev.txt
     uv pip compile --universal -p 3.11 --generate-hashes --extra postgres --extra anthropic --extra openai-agents --extra langgraph --extra claude-agent-sdk --extra pydantic-ai-harness --extra google-adk --extra llama-index --extra agent-framework pyproject.toml tests/integrations/requirements.in -o tests/integrations/requirements.txt
     uv pip compile --universal -p 3.11 --generate-hashes --extra postgres --extra server --extra web --extra mcp --extra receipts --extra openai --extra anthropic --extra pdf --extra html -c requirements-dev.txt pyproject.toml -o deploy/requirements.txt
     echo hatchling | uv pip compile --universal -p 3.11 --generate-hashes - -o deploy/requirements-build.txt

@@ -1,330 +1,240 @@
-"""How many questions about public conversations a model answers from memory, from everything, and from nothing.
+"""How often a reader answers right from memory, next to full context, cosine and nothing, with tokens and cost.
 
-It needs a model, and asks it three times for each question, and a judge twice for each answer.
+It needs an OpenAI-compatible model as reader and one as judge. Without any, `--derivable` checks whether the lines that
+an answer needs are in the text that a reader would be given, and `--judge-only` judges recorded answers by their words.
 """
 
 import argparse
-import random
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import datetime
-from itertools import groupby
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from statistics import fmean
 
 import anyio
 
-import bethink
-from benchmarks.answers_judge import PROMPTS, Verdict, ask, judged, prompt
-from benchmarks.sets import SETS, Conversation, Question, Turn, load
+from benchmarks import answers_derivable
+from benchmarks.answers_judge import JUDGES, PROMPTS, Judge
+from benchmarks.answers_record import Record, RecordFile, read_records, write_records
+from benchmarks.answers_report import bill, count_questions, judges_of, rate, silent, table
+from benchmarks.answers_run import WAYS, Plan, Report, measured, rejudged
+from benchmarks.recall_models import MODELS, loaded
+from benchmarks.sets import PUBLISHED, SETS, Conversation
 from bethink.config.settings import Settings, load_settings
 from bethink.extend import Embedder, Model
-from bethink.host.local import Local, Parts
-from bethink.jobs.build import worker_from
-from bethink.jobs.worker import Worker
-from bethink.memory.plugins import embedder_from, model_from, reranker_from
-from bethink.memory.recall.index import Indexer
-from bethink.memory.recall.search import Searcher
-from bethink.model.calls import ModelAnswer, ModelCall
-from bethink.model.framing import add_frame, inert
-from bethink.model.jobs import JobKind, Usage
-from bethink.model.moments import EPOCH
+from bethink.memory.plugins import embedder_from, model_from
 from bethink.model.prices import Prices
-from bethink.model.records import conversation_key
-from bethink.providers.estimated_tokens import EstimatedTokens
-from bethink.store.engines.sqlite import SqliteDatabase, SqliteOptions
 
-CONTEXTS = ("memory", "full", "none")
-_ANSWER_TOKENS = 1_024
-_SPARE = 0.9  # tokens are estimated: a window that looks nearly full may be more than full
-_LIMIT = 100  # the budget decides, not the number of items
-_NOTE = "Notes from earlier conversations."
-_tokens = EstimatedTokens()
-
-
-class Counted:
-    """A model that adds up what its answers took."""
-
-    def __init__(self, real: Model, prices: Prices) -> None:
-        self._real = real
-        self._prices = prices
-        self.name, self.window = real.name, real.window
-        self.usage = Usage()
-
-    async def answer(self, call: ModelCall) -> ModelAnswer:
-        """Ask the real one."""
-        answer = await self._real.answer(call)
-        self.usage += self._prices.usage(call, answer)
-        return answer
-
-
-class _Clock:
-    """Says that it is the time of the conversation."""
-
-    def __init__(self) -> None:
-        self.time = EPOCH
-
-    def __call__(self) -> datetime:
-        return self.time
-
-
-class _AsItIs:
-    """A redactor that has nothing to do: these texts are public."""
-
-    def redact(self, text: str) -> str:
-        return text
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
-    """What is measured, and with what."""
-
-    settings: Settings
-    model: Model
-    judge: Model
-    embedder: Embedder | None = None
-    questions: int
-    budget: int
-    seed: int
-    learn: bool
-    parallel: int = 4
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
-    """One answer from one context, or none where the model gave none."""
-
-    context: str
-    question: str
-    tokens: int
-    verdict: Verdict | None
-
-
-@dataclass(kw_only=True)
-class Report:
-    """What came of one set."""
-
-    name: str
-    questions: int
-    conversations: int
-    models: Mapping[str, Counted]
-    outcomes: list[Outcome] = field(default_factory=list[Outcome])
-    held: str | None = None
-
-    def rate(self, context: str, judge: str) -> float:
-        """Return the share of answers that a judge holds to be right; one that was never given is wrong."""
-        verdicts = [outcome.verdict for outcome in self.outcomes if outcome.context == context]
-        return fmean(0.0 if verdict is None else float(getattr(verdict, judge) or 0) for verdict in verdicts)
-
-    def tokens(self, context: str) -> float:
-        """Return how many tokens of context a question had."""
-        return fmean(outcome.tokens for outcome in self.outcomes if outcome.context == context)
-
-
-def chosen(conversations: Iterable[Conversation], *, count: int, seed: int) -> list[tuple[Conversation, Question]]:
-    """Draw questions that have an answer and turns that hold it, in the order of the set."""
-    pairs = [(each, question) for each in conversations for question in each.questions if question.answerable]
-    places = random.Random(seed).sample(range(len(pairs)), min(count, len(pairs)))
-    return [pairs[place] for place in sorted(places)]
-
-
-async def measured(name: str, conversations: Sequence[Conversation], plan: Plan) -> Report:
-    """Store the conversations that are asked about, each in a space of its own, and ask about each."""
-    pairs = chosen(conversations, count=plan.questions, seed=plan.seed)
-    if not pairs:
-        raise SystemExit(f"{name} has no question to ask")
-    prices = Prices(input=plan.settings.model.input_price, output=plan.settings.model.output_price)
-    models = {use: Counted(plan.model, prices) for use in ("write", *CONTEXTS)}
-    models["judge"] = Counted(plan.judge, prices)
-    groups = [(first, [pair[1] for pair in group]) for first, group in _by_conversation(pairs)]
-    report = Report(name=name, questions=len(pairs), conversations=len(groups), models=models)
-    clock = _Clock()
-    database = SqliteDatabase(SqliteOptions(path=":memory:"), clock=clock)
-    async with _memory(plan, database, models["write"]) as memory:
-        for conversation, questions in groups:
-            await _stored(memory, conversation, clock)
-            report.held = report.held or await _learnt(memory)
-            for at, asked in groupby(sorted(questions, key=lambda each: each.at), key=lambda each: each.at):
-                clock.time = at
-                await _asked_all(memory, conversation, list(asked), plan, report)
-            print(f"{name}: {len(report.outcomes) // len(CONTEXTS)} of {len(pairs)} questions", file=sys.stderr)
-    return report
-
-
-def _by_conversation(
-    pairs: Iterable[tuple[Conversation, Question]],
-) -> Iterable[tuple[Conversation, Iterable[tuple[Conversation, Question]]]]:
-    for _, group in groupby(pairs, key=lambda pair: pair[0].id):
-        held = list(group)
-        yield held[0][0], held
-
-
-def _memory(plan: Plan, database: SqliteDatabase, writer: Model) -> bethink.Memory:
-    redactor, embedder = _AsItIs(), plan.embedder
-    reranker = reranker_from(plan.settings, embedder)
-    searcher = Searcher(database, tokens=_tokens, embedder=embedder, reranker=reranker)
-
-    def worker() -> Worker:
-        if plan.learn:
-            return worker_from(
-                plan.settings, database, redactor=redactor, model=writer, tokens=_tokens, embedder=embedder
-            )
-        return Worker(database, {JobKind.INDEX: Indexer(database=database, embedder=embedder)} if embedder else {})
-
-    return bethink.Memory(Local(Parts(database=database, redactor=redactor, worker=worker, searcher=lambda: searcher)))
-
-
-async def _stored(memory: bethink.Memory, conversation: Conversation, clock: _Clock) -> None:
-    for name, turns in groupby(conversation.turns, key=lambda turn: turn.session):
-        said = list(turns)
-        clock.time = said[-1].at
-        key = conversation_key(channel="benchmark", chat=name)
-        session = await memory.space(conversation.id).session(key)
-        await session.append([_message(turn) for turn in said])
-        await session.end()
-
-
-async def _learnt(memory: bethink.Memory) -> str | None:
-    """Let a worker learn and embed what it is to, and say what kept it from going on."""
-    while (run := await memory.learn()).leased and run.blocked is None:
-        pass
-    return run.blocked
-
-
-def _message(turn: Turn) -> bethink.Message:
-    if turn.speaker in ("user", "assistant"):
-        return bethink.Message(role=turn.speaker, content=turn.text, said_at=turn.at)
-    return bethink.Message(role="user", name=turn.speaker, content=turn.text, said_at=turn.at)
-
-
-async def _asked_all(
-    memory: bethink.Memory, conversation: Conversation, questions: Sequence[Question], plan: Plan, report: Report
-) -> None:
-    room = anyio.CapacityLimiter(plan.parallel)
-
-    async def one(question: Question, context: str, notes: Sequence[str]) -> None:
-        async with room:
-            report.outcomes.append(await _answered(question, context, notes, report.models))
-
-    async with anyio.create_task_group() as tasks:
-        for question in questions:
-            found = await memory.space(conversation.id).recall(question.text, limit=_LIMIT, budget=plan.budget)
-            window = int(plan.model.window * _SPARE) - 2 * _ANSWER_TOKENS
-            notes = {
-                "memory": _fitting(((item.said_at, item.speaker, item.text) for item in found.items), plan.budget),
-                "full": _fitting(((turn.at, turn.speaker, turn.text) for turn in conversation.turns[::-1]), window),
-                "none": [],
-            }
-            for context in CONTEXTS:
-                tasks.start_soon(one, question, context, notes[context])
-
-
-def _fitting(said: Iterable[tuple[datetime, str | None, str]], room: int) -> list[str]:
-    """Return the first of them that there is room for, the oldest first."""
-    lines: list[tuple[datetime, int, str]] = []
-    for place, (at, speaker, text) in enumerate(said):
-        line = f"[{at:%A}, {at.day} {at:%B %Y}] {speaker or 'someone'}: {inert(text)}"
-        room -= _tokens.count(line) + 1
-        if room < 0:
-            break
-        lines.append((at, -place, line))
-    return [line for _, _, line in sorted(lines)]
-
-
-async def _answered(question: Question, context: str, notes: Sequence[str], models: Mapping[str, Counted]) -> Outcome:
-    body = "\n".join(notes)
-    today = question.at
-    text = f"Today is {today:%A}, {today.day} {today:%B %Y}.\nQuestion: {inert(question.text)}"
-    asked = f"{add_frame(body, note=_NOTE)}\n\n{text}" if body else text
-    call = ModelCall(system=prompt("answer"), prompt=asked, max_tokens=_ANSWER_TOKENS)
-    said = await ask(models[context], call)
-    verdict = None
-    if said is not None:
-        verdict = await judged(models["judge"], question=question.text, key=question.answer or "", answer=said.text)
-    return Outcome(context=context, question=question.id, tokens=_tokens.count(body), verdict=verdict)
-
-
-def shown(report: Report, plan: Plan) -> None:
-    """Print what was found, what it took, and what it was found with."""
-    print(f"\n## {report.name}: {report.questions} questions about {report.conversations} conversations\n")
-    names = f"answers by {plan.model.name}, judged by {plan.judge.name}, prompts {', '.join(PROMPTS.values())}"
-    how = "learnt from by that model" if plan.learn else "verbatim"
-    how += f", embedded by {plan.embedder.name}" if plan.embedder else ", without vectors"
-    print(f"{names}; memory {how}, budget {plan.budget} tokens; seed {plan.seed}\n")
-    print("| context | exact | strict | lenient | F1 | tokens of context | tokens in | tokens out | dollars |")
-    print("|---|---|---|---|---|---|---|---|---|")
-    for context in CONTEXTS:
-        rates = " | ".join(f"{report.rate(context, judge):.3f}" for judge in ("exact", "strict", "lenient", "f1"))
-        print(f"| {context} | {rates} | {report.tokens(context):.0f} | {_bill(report.models[context].usage)} |")
-    print("\n| besides | tokens in | tokens out | dollars |\n|---|---|---|---|")
-    for use in ("write", "judge"):
-        print(f"| {use} | {_bill(report.models[use].usage)} |")
-    silent = sum(outcome.verdict is None for outcome in report.outcomes)
-    unclear = sum(
-        (outcome.verdict.strict is None) + (outcome.verdict.lenient is None)
-        for outcome in report.outcomes
-        if outcome.verdict is not None
-    )
-    print(f"\n{silent} answers never came and {unclear} verdicts were none; both count as wrong.")
-    if report.held:
-        print(f"Learning stopped early: {report.held}.")
-
-
-def _bill(usage: Usage) -> str:
-    return f"{usage.input_tokens} | {usage.output_tokens} | {usage.cost / 1_000_000:.4f}"
+Make = Callable[[Settings], Model | None]
+DEFAULT_SETS = ("longmemeval", "locomo", "beam", "meme")
+_FROM_SETTINGS = "settings"
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, required=True, help="the folder that holds the sets")
-    parser.add_argument("--model", required=True, help="who answers, as the setting model has it: openai:NAME")
-    parser.add_argument("--base-url", help="where that model is, if not at its provider's")
-    parser.add_argument("--judge", help="who judges; the same model if left out")
-    parser.add_argument("--set", choices=list(SETS), action="append", help="which set; may be given again")
-    parser.add_argument("--questions", type=int, default=50, help="how many of each set")
-    parser.add_argument("--budget", type=int, default=2_000, help="how many tokens memory may give back")
-    parser.add_argument("--learn", action="store_true", help="let the model learn from every session first: costs more")
-    parser.add_argument("--seed", type=int, default=1, help="which questions are drawn")
-    parser.add_argument(
-        "--goal", type=float, help="fail below this share of right answers from memory, judged strictly"
+    add = parser.add_argument
+    add("--derivable", action="store_true", help="check without a model whether the required lines are given")
+    add("--patterns", type=Path, default=answers_derivable.PATTERNS, help="file of questions with patterns")
+    add(
+        "--evidence",
+        action="store_true",
+        help="with --derivable: look for the short evidence turns of the sets instead",
     )
+    add("--judge-only", type=Path, metavar="FILE", help="judge the recorded answers of a file again")
+    add("--data", type=Path, default=Path("bench/data"), help="folder of the public sets")
+    add("--set", metavar="NAME", action="append", help="set to ask; repeatable (default: those in the folder)")
+    add("--first", type=int, metavar="N", help="with --derivable: only the first N conversations of each set")
+    add("--model", help="reader, as the setting `model` has it: openai:NAME")
+    add("--base-url", help="address of an OpenAI-compatible server for the reader and the judge")
+    add("--judge", help="judge, in the same form (default: the reader)")
+    add("--judge-base-url", help="address of the judge, if it is elsewhere")
+    add("--judges", default=",".join(JUDGES), help="kinds of verdicts to ask for, separated by commas")
+    add("--judge-prompts", type=Path, metavar="FOLDER", help="published prompts: SET.md, or SET-CATEGORY.md")
+    add("--way", choices=WAYS, action="append", help="text that the reader is given; repeatable (default: all)")
+    add("--embedder", action="append", choices=["words", _FROM_SETTINGS, *MODELS], help="vectors of memory and cosine")
+    add("--cache", type=Path, default=Path(tempfile.gettempdir()) / "bethink-benchmark-vectors.db",
+        help="file in which vectors are kept between runs")  # fmt: skip
+    add("--questions", type=int, default=50, help="questions to draw from each set (default 50)")
+    add("--all", action="store_true", help="ask every question")
+    add("--budget", type=int, default=2_000, help="tokens that memory may return (default 2,000)")
+    add("--learn", action="store_true", help="let the reader's model learn from every session first: costs more")
+    add("--parallel", type=int, default=8, help="questions to ask at the same time (default 8)")
+    add("--price", type=_prices, metavar="IN,OUT", help="dollars per million tokens of the reader")
+    add("--judge-price", type=_prices, metavar="IN,OUT", help="dollars per million tokens of the judge")
+    add("--record", type=Path, metavar="FILE", help="record each answer in FILE, and resume from it")
+    add("--seed", type=int, default=1, help="seed of the drawn questions")
+    add("--goal", action="append", default=[], metavar="WAY=SHARE", help="fail below this share of right answers")
     return parser.parse_args(arguments)
 
 
-def main(arguments: Sequence[str] | None = None, *, make: Callable[[Settings], Model | None] = model_from) -> int:
+def main(arguments: Sequence[str] | None = None, *, make: Make = model_from) -> int:
     options = _options(arguments)
-    given = {"model_base_url": options.base_url} if options.base_url else {}
-    settings = load_settings(model=options.model, **given)
-    other = replace(settings.model, name=options.judge or options.model)
-    model, judge = make(settings), make(replace(settings, model=other))
-    if model is None or judge is None:
-        raise SystemExit("no model: give --model openai:NAME")
-    plan = Plan(
-        settings=settings,
+    goals = _goals(options.goal)
+    if options.derivable:
+        patterns = None if options.evidence else options.patterns
+        return answers_derivable.check(
+            patterns, embedders=options.embedder or ["words"], data=options.data, cache=options.cache,
+            only=options.set or (), first=options.first,
+        )  # fmt: skip
+    if options.judge_only is not None:
+        return _judge_only(options, goals, make)
+    plan = _plan(options, make)
+    reports: list[Report] = []
+    for name, conversations in _sets(options):
+        reports.append(anyio.run(measured, name, conversations, plan))
+        _print(reports[-1], plan)
+    if not reports:
+        raise SystemExit(f"no set under {options.data}: pass --data with {', '.join(DEFAULT_SETS)}")
+    return _conclude([record for report in reports for record in report.records], goals, seed=plan.seed)
+
+
+def _prices(text: str) -> Prices:
+    low, high = map(float, text.split(","))
+    return Prices(input=low, output=high)
+
+
+def _goals(texts: Sequence[str]) -> dict[str, float]:
+    goals: dict[str, float] = {}
+    for text in texts:
+        way, _, share = text.partition("=")
+        try:
+            goals[way] = float(share)
+        except ValueError:
+            raise SystemExit(f"--goal {text}: expected WAY=SHARE, such as context=0.9") from None
+        if way not in WAYS:
+            raise SystemExit(f"--goal {text}: {way} is no way; choose from {', '.join(WAYS)}")
+    return goals
+
+
+def _sets(options: argparse.Namespace) -> list[tuple[str, list[Conversation]]]:
+    """Read the sets that are asked for; by default those whose files exist, LongMemEval as published if it is there."""
+    found: list[tuple[str, list[Conversation]]] = []
+    for name in options.set or DEFAULT_SETS:
+        if name not in SETS:
+            raise SystemExit(f"--set {name}: choose from {', '.join(SETS)}")
+        published = name == "longmemeval" and any((options.data / name / each).is_file() for each in PUBLISHED)
+        choice = "longmemeval_s" if published else name
+        try:
+            found.append((choice, SETS[choice](options.data)))
+        except FileNotFoundError as error:
+            if options.set:
+                raise SystemExit(f"no {name} under {options.data}: {error.filename} is missing") from error
+            print(f"without {name}: {error.filename} is missing")
+    return found
+
+
+def _model(name: str, base_url: str | None, make: Make) -> tuple[Settings, Model]:
+    settings = load_settings(model=name, model_base_url=base_url) if base_url else load_settings(model=name)
+    model = make(settings)
+    if model is None:
+        raise SystemExit(f"no model {name!r}: pass openai:NAME")
+    return settings, model
+
+
+def _judge(options: argparse.Namespace, name: str, make: Make) -> Judge:
+    kinds: list[str] = list(filter(None, str(options.judges).split(",")))
+    unknown = [kind for kind in kinds if kind not in JUDGES]
+    if unknown or not kinds:
+        raise SystemExit(f"--judges {options.judges}: choose from {', '.join(JUDGES)}")
+    _, model = _model(name, options.judge_base_url or options.base_url, make)
+    return Judge(model=model, kinds=kinds, folder=options.judge_prompts)
+
+
+def _plan(options: argparse.Namespace, make: Make) -> Plan:
+    if not options.model:
+        raise SystemExit("no model: pass --model openai:NAME, or --derivable to do without")
+    if len(options.embedder or ()) > 1:
+        raise SystemExit("--embedder: only --derivable takes several")
+    settings, model = _model(options.model, options.base_url, make)
+    name, embedder = _embedder(options, settings)
+    return Plan(
         model=model,
-        judge=judge,
-        embedder=embedder_from(settings),
-        questions=options.questions,
+        judge=_judge(options, options.judge or options.model, make),
+        prices=options.price or settings.model.prices,
+        judge_prices=options.judge_price or options.price or settings.model.prices,
+        parallel=options.parallel,
+        embedder=embedder,
+        embedder_name=name,
+        ways=tuple(dict.fromkeys(options.way or WAYS)),
+        questions=None if options.all else options.questions,
         budget=options.budget,
         seed=options.seed,
         learn=options.learn,
+        records=RecordFile(options.record),
     )
-    reports: list[Report] = []
-    for name in options.set or ["locomo"]:
-        reports.append(anyio.run(measured, name, load(name, options.data), plan))
-        shown(reports[-1], plan)
-    asked = sum(report.questions for report in reports)
-    right = {
-        context: sum(report.rate(context, "strict") * report.questions for report in reports) / asked
-        for context in CONTEXTS
-    }
-    goal = "" if options.goal is None else f" (goal {options.goal:.3f})"
-    print(
-        f"\nright by the strict judge: {right['memory']:.3f} from memory{goal}, {right['full']:.3f} from everything, "
-        f"{right['none']:.3f} from nothing; {asked} questions"
+
+
+def _embedder(options: argparse.Namespace, settings: Settings) -> tuple[str, Embedder | None]:
+    [name] = options.embedder or [_FROM_SETTINGS]
+    if name == _FROM_SETTINGS:
+        embedder = embedder_from(settings)
+        return ("words" if embedder is None else embedder.name), embedder
+    if name == "words":
+        return name, None
+    models = loaded([name], (), cache=options.cache, threads=2)
+    if models.missing:
+        raise SystemExit(f"no embedder {name}: {models.missing[name]}")
+    return models.embedders[name].name, models.embedders[name]
+
+
+def _judge_only(options: argparse.Namespace, goals: Mapping[str, float], make: Make) -> int:
+    records = [each for each in read_records(options.judge_only) if not options.set or each.set in options.set]
+    if not records:
+        raise SystemExit(f"{options.judge_only} has no recorded answer")
+    judge = _judge(options, options.judge, make) if options.judge else None
+    results = anyio.run(partial(rejudged, records, judge))
+    if options.record is not None:
+        write_records(options.record, results)
+    for name in dict.fromkeys(record.set for record in results):
+        _print_records(name, [record for record in results if record.set == name])
+    before, after = (_verdicts(each) for each in (records, results))
+    changed = sum(before[key] != after[key] for key in before.keys() & after.keys())
+    print(f"\n{changed} of {len(before.keys() & after.keys())} recorded verdicts differ.")
+    return _conclude(results, goals)
+
+
+def _verdicts(records: Sequence[Record]) -> dict[tuple[int, str], float | None]:
+    return {(place, judge): value for place, each in enumerate(records) for judge, value in each.verdicts.items()}
+
+
+def _print(report: Report, plan: Plan) -> None:
+    _print_records(report.name, report.records)
+    print("\n| besides | tokens in | tokens out | dollars |\n|---|---|---|---|")
+    print(f"| write | {bill(report.write)} |\n| judge | {bill(report.judge)} |")
+    how = "learned from by that model" if plan.learn else "verbatim"
+    print(f"\nmemory {how}, {plan.embedder_name}, budget {plan.budget} tokens; {report.reused} answers reused")
+    reader, judge = (f"${each.input:g} and ${each.output:g}" for each in (plan.prices, plan.judge_prices))
+    print(f"prices per million tokens in and out: reader {reader}, judge {judge}")
+    if report.blocked:
+        print(f"Learning stopped early: {report.blocked}.")
+
+
+def _print_records(name: str, records: Sequence[Record]) -> None:
+    conversations = len({record.conversation for record in records})
+    print(f"\n## {name}: {count_questions(records)} questions about {conversations} conversations\n")
+    readers, judges, prompts = (
+        ", ".join(sorted({str(getattr(record, field) or "words") for record in records}))
+        for field in ("reader", "judge", "judge_prompts")
     )
-    return 1 if options.goal is not None and right["memory"] < options.goal else 0
+    print(f"answers by {readers} with {PROMPTS['answer']}, judged by {judges} with {prompts}\n")
+    print("\n".join([*table(records), "", silent(records)]))
+
+
+def _conclude(records: Sequence[Record], goals: Mapping[str, float], *, seed: int | None = None) -> int:
+    """Print the mean of all sets, each question counted once, and return 1 if a goal is missed."""
+    by_set = {name: [each for each in records if each.set == name] for name in dict.fromkeys(r.set for r in records)}
+    judge = (judges_of(records) or ["none"])[0]
+    counts = {name: count_questions(of_set) for name, of_set in by_set.items()}
+    parts: list[str] = []
+    missed = False
+    for way in [way for way in WAYS if any(record.way == way for record in records) or way in goals]:
+        share = sum(rate(of_set, way, judge) * counts[name] for name, of_set in by_set.items()) / sum(counts.values())
+        goal = goals.get(way)
+        missed |= goal is not None and share < goal
+        parts.append(f"{way} {share:.3f}" + ("" if goal is None else f" (goal {goal:.3f})"))
+    ending = "" if seed is None else f"; seed {seed}"
+    print(f"\nright by the {judge} judge: {', '.join(parts)}; {sum(counts.values())} questions{ending}")
+    return 1 if missed else 0
 
 
 if __name__ == "__main__":

@@ -122,6 +122,7 @@ def _show(outcomes: Sequence[Outcome]) -> None:
 def main() -> int:
     # The gate is asked for here, so that the tables can be tested with another one.
     from benchmarks.evidence_gate import check  # noqa: PLC0415
+    from benchmarks.evidence_readers import report as report_readers  # noqa: PLC0415
 
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, default=OWN, help="other cases in the format of benchmarks/data/README.md")
@@ -131,7 +132,9 @@ def main() -> int:
     options = parser.parse_args()
     cases = read(options.data)
     print(f"{len(cases)} claims in {len({case.language for case in cases})} languages")
-    return 0 if report(run(cases, check), show=options.show) else 1
+    reached = report(run(cases, check), show=options.show)
+    print()
+    return 0 if report_readers(cases) and reached else 1
 
 
 if __name__ == "__main__":

@@ -1,13 +1,29 @@
 """Asks the gate of Bethink about one labelled claim."""
 
 from benchmarks.evidence_cases import Answer, Case, Said
-from bethink.memory.learning.extraction.claims import draft
+from bethink.memory.learning.extraction.claims import DraftClaim, draft
 from bethink.memory.learning.extraction.validation import ClaimValidator, Effect
 from bethink.model.records import Message, Record, Role
 
 
 def check(case: Case) -> Answer:
     """Tell whether the gate lets a claim through, and why not."""
+    draft = draft_of(case)
+    if draft is None:
+        return Answer(passed=False, reason="malformed")
+    problem = ClaimValidator(records_of(case), owner=case.owner).check(draft).problem
+    if problem is None:
+        return Answer(passed=True)
+    return Answer(passed=False, doubted=problem.effect is Effect.DOUBT, reason=problem.reason)
+
+
+def records_of(case: Case) -> dict[int, Record]:
+    """Return the messages of the session, by number."""
+    return {said.number: _record(said) for said in case.session}
+
+
+def draft_of(case: Case) -> DraftClaim | None:
+    """Return the claim as learning reads it from an answer; None if it is malformed."""
     claim = case.claim
     fields: dict[str, object] = {
         "statement": claim.statement,
@@ -20,15 +36,7 @@ def check(case: Case) -> Answer:
         "until": claim.until,
         "quotes": [{"message": quote.message, "text": quote.text, "as": quote.use} for quote in claim.quotes],
     }
-    read = draft(fields)
-    if read is None:
-        return Answer(passed=False, reason="malformed")
-    problem = (
-        ClaimValidator({said.number: _record(said) for said in case.session}, owner=case.owner).check(read).problem
-    )
-    if problem is None:
-        return Answer(passed=True)
-    return Answer(passed=False, doubted=problem.effect is Effect.DOUBT, reason=problem.reason)
+    return draft(fields)
 
 
 def _record(said: Said) -> Record:

@@ -96,7 +96,7 @@ def _session(issue: _Issue, space: str, session: str, token: int) -> None:
     _learn(issue, space, session, said, token)
     issue(
         "put_session_summary", space=space, session=session, raw_memory=said, summary=said, slug="note", until=1,
-        source_updated_at=1, now=_NOW, model="bare", prompt="extract-3", extractor="3", token=token,
+        source_updated_at=1, now=_NOW, model="bare", prompt="extract-4", extractor="4", token=token,
         first_day=to_micros(FIRST), last_day=to_micros(LAST),
     )  # fmt: skip
     _tell(issue, space, "session.learned", f"session_summary:{session}:0", session)
@@ -119,8 +119,8 @@ def _record(issue: _Issue, job: dict[str, object], position: int, content: str) 
     if not writer:
         issue("ensure_agent", space=space, id=f"agt_{space}", name="/memory-agent/agt", kind="memory_writer", now=1)
     issue(
-        "record_answer", **job, run="3/extract-3:0-1", position=position, content=content, agent="agt_x", model="bare",
-        prompt="extract-3", now=_NOW,
+        "record_answer", **job, run="4/extract-4:0-1", position=position, content=content, agent="agt_x", model="bare",
+        prompt="extract-4", now=_NOW,
     )  # fmt: skip
     issue.commit()
 
@@ -130,7 +130,7 @@ def _learn(issue: _Issue, space: str, session: str, said: str, token: int) -> No
         "insert_fact", space=space, id=f"fct_{session}", version=1, content=said, kind="knowledge", origin="user",
         source=session, tags="[]", metadata="{}", entities="[]", subject="note", slot=None, valid_from=None,
         valid_to=None, created_at=1, now=_NOW, digest=session, effect=f"{session}:1:2:0", token=token, model="bare",
-        prompt="extract-3", extractor="3", evidence="confirmed", speaker="owner", scope=None, happened_from=None,
+        prompt="extract-4", extractor="4", evidence="confirmed", speaker="owner", scope=None, happened_from=None,
         happened_to=None, flags="[]", ended_by=None, expires_at=None, pinned_at=None,
     )  # fmt: skip
     issue("queue_job", space=space, kind="index", key="space", watermark=0, now=_NOW)

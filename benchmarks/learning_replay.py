@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import Any
 
 from benchmarks.learning_data import SAID, Claim, Set, Talk, Verdict
+from benchmarks.learning_pages import PageWriter
 from bethink import Fact, Memory, connect
 from bethink.config.groups import EmbedderSettings, LearningSettings, ModelSettings
 from bethink.config.settings import Settings
@@ -27,7 +28,7 @@ from bethink.testing import ScriptedModel
 _WINDOW = 128_000
 _SHOWN = 300
 _MOST = 1_000
-_CLAIM = re.compile(r"^(c\d+) about .*?, \[[\d, ]*\]: (.*)$", re.MULTILINE)
+_CLAIM = re.compile(r"^(c\d+) about .*?(?:, doubt: (.*?))?, \[([\d, ]*)\]: (.*)$", re.MULTILINE)
 _KNOWN = re.compile(r"^(f\d+) .*$", re.MULTILINE)
 WRONG = 0.1
 """How often a reader that errs gives a wrong verdict."""
@@ -99,6 +100,10 @@ class Stage:
         await self.memory.learn(kinds=(JobKind.EXTRACT,))
         return session.id
 
+    async def write_pages(self) -> None:
+        """Let the writer put on pages what was learned."""
+        await self.memory.learn(kinds=(JobKind.CONSOLIDATE,))
+
     async def facts(self, space: str, as_of: datetime | None = None) -> dict[str, Fact]:
         """Return the facts that are current or ended, or were at a time, by what they say."""
         facts = self.memory.space(space).facts
@@ -141,7 +146,7 @@ async def stage(target: str, *, planted: bool, reader: Reader | None = None) -> 
 
 @dataclass(slots=True, kw_only=True)
 class Script:
-    """Answers both kinds of requests about the talk that is learnt."""
+    """Answers the requests about the talk that is learnt, and writes pages by rule."""
 
     planted: bool
     reader: Reader
@@ -149,12 +154,16 @@ class Script:
     read: Counter[str] = field(default_factory=Counter[str])
     """How often each statement was read."""
     exchanges: list[Exchange] = field(default_factory=list[Exchange])
+    writer: PageWriter = field(default_factory=PageWriter)
 
     def answer(self, call: ModelCall) -> str:
         if self.talk is None:
             raise SystemExit("nothing is to be learnt yet")
-        tree = self._claims(call, self.talk) if call.schema_name == "claims" else self._verdicts(call, self.talk)
-        text = json.dumps(tree, ensure_ascii=False)
+        if call.schema_name == "document_calls":
+            text = self.writer.answer(call)
+        else:
+            tree = self._claims(call, self.talk) if call.schema_name == "claims" else self._verdicts(call, self.talk)
+            text = json.dumps(tree, ensure_ascii=False)
         self.exchanges.append(Exchange(call, text))
         return text
 
@@ -171,17 +180,30 @@ class Script:
         right |= {inert(each.statement): each.verdict for each in talk.false}
         said: list[str] = []
         others: list[dict[str, str]] = []
-        fixed: list[dict[str, str]] = []
-        for name, statement in _CLAIM.findall(call.prompt):
-            verdict = self.reader.verdict(statement, right[statement], self.read[statement])
-            self.read[statement] += 1
+        for name, doubt, numbers, statement in _CLAIM.findall(call.prompt):
+            verdict = self._verdict(statement, right[statement])
             if verdict.verdict != "said":
-                others.append({"claim": name, "verdict": verdict.verdict, "because": verdict.because})
+                others.append({"claim": name, "verdict": verdict.verdict, "text": verdict.because})
                 continue
             said.append(name)
             if verdict.fixed:
-                fixed.append({"claim": name, "statement": verdict.fixed})
-        return {"said": said, "others": others, "fixed": fixed}
+                others.append({"claim": name, "verdict": second.FIXED, "text": verdict.fixed})
+            # A doubt is a question of its own: a reader that errs anew answers it apart from the verdict.
+            if doubt and self._verdict(statement, right[statement]).verdict == "said":
+                quoted = talk.messages[int(numbers.partition(",")[0]) - 1].content
+                others.append({"claim": name, "verdict": second.PROOF, "text": _first_words(quoted)})
+        return {"said": said, "others": others}
+
+    def _verdict(self, statement: str, right: Verdict) -> Verdict:
+        """Return the verdict of the reader on a statement, which may differ each time."""
+        verdict = self.reader.verdict(statement, right, self.read[statement])
+        self.read[statement] += 1
+        return verdict
+
+
+def _first_words(text: str) -> str:
+    """Return the first words of a message without digits: words that prove no number, and none wrong."""
+    return re.split(r"\d", " ".join(text.split()), maxsplit=1)[0].rpartition(" ")[0][:60].rpartition(" ")[0] or text
 
 
 def _as_asked(claim: Claim, talk: Talk, shown: Mapping[str, str]) -> dict[str, Any]:

@@ -23,8 +23,9 @@ _CASES_PER_SPACE = 10
 _LEARNT_EVERY = 5
 _SECTIONS = {
     "Relevant to the question", "What the user wants", "What is known", "Coming up", "Documents", "Earlier sessions",
+    "Weak matches",
 }  # fmt: skip
-_LINE = re.compile(r"- .* \((?:[^()]*, )?([^(),]+), \d{4}-\d{2}-\d{2}\) \[\^[a-z2-7]{6}\]")
+_LINE = re.compile(r"- .* \((?:[^()]*, )?([^(),]+?)(?:, \d{4}-\d{2}-\d{2})?\) \[\^[a-z2-7]{6}\]")
 _LABEL = re.compile(r"\[\^[a-z2-7]{6}\]")
 _TURNS = ("<|im_start|>", "[INST]", "<system>", "</user>", "<bethink-memory", "</bethink-memory")
 

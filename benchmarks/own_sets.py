@@ -28,6 +28,16 @@ def read(path: Path, half: Half | None = None) -> list[Conversation]:
     ]
 
 
+def spoken(path: Path) -> list[Conversation]:
+    """Read a file's conversations without their questions."""
+    said: dict[str, list[Turn]] = {}
+    for text in path.read_text(encoding="utf-8").splitlines():
+        line: _Line = json.loads(text)
+        if "question" not in line:
+            said.setdefault(line["conversation"], []).append(_turn(line))
+    return [Conversation(id=name, turns=tuple(turns), questions=()) for name, turns in said.items()]
+
+
 def _turn(line: _Line) -> Turn:
     return Turn(
         id=line["id"],

@@ -1,8 +1,8 @@
 """Evidence recall: Bethink by words and with each model, beside what anyone would try first.
 
-Without a folder of data it runs the sets that are kept here: an assistant's everyday, by two authors, and twelve
-languages. Weights were found on odd conversations (the 1st, 3rd, …) and are reported on both halves, with bootstrap
-intervals.
+Without a folder of data it runs the sets that are kept here: an assistant's everyday and connected lives, each by two
+authors, and twelve languages. Weights were found on odd conversations (the 1st, 3rd, …) and are reported on both
+halves, with bootstrap intervals.
 """
 
 import argparse
@@ -106,6 +106,9 @@ def _print_certainty(found: dict[str, list[Outcome]], plot: Path | None) -> None
     for name, outcomes in whole.items():
         for line in certainty.table(name, outcomes):
             print(line)
+    if lines := certainty.kinds_table(found):
+        print("\n## High certainty by kind of data; fitted on odd halves, reported on even ones\n")
+        print("\n".join(lines))
     if plot is not None:
         plot.write_text(certainty.svg(certainty.series(whole)), encoding="utf-8")
 

@@ -1,13 +1,15 @@
 """How far a certainty can be believed: predicted beside observed, as a table and as a drawing."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from statistics import fmean
-from typing import Any
 
+from benchmarks import recall_measures as measures
 from benchmarks.recall_measures import Outcome, Prediction
+from benchmarks.recall_sets import KINDS
 
-HIGH = "high"
 _BINS = 10
 _SIDE, _EDGE = 320, 48
 _COLOURS = ("#1f6feb", "#bf5700", "#2d7d46", "#8250df")
@@ -20,20 +22,6 @@ class Bin:
     predicted: float
     observed: float
     count: int
-
-
-def number_of(found: object) -> float | None:
-    """Return the certainty of an answer or an item as a number; None if it has none."""
-    certainty: Any = getattr(found, "certainty", None)
-    value = getattr(certainty, "value", certainty)
-    return float(value) if isinstance(value, int | float) else None
-
-
-def is_high(found: object) -> bool | None:
-    """Return whether an answer is shown as certain; None if it does not say."""
-    certainty: Any = getattr(found, "certainty", None)
-    level: Any = certainty if isinstance(certainty, str) else getattr(certainty, "level", None)
-    return None if level is None else str(level) == HIGH
 
 
 def bins(predictions: Iterable[Prediction]) -> list[Bin]:
@@ -51,6 +39,32 @@ def error(found: Sequence[Bin]) -> float:
     """Return the mean distance between predicted and observed, each prediction counted once."""
     total = sum(each.count for each in found)
     return sum(abs(each.predicted - each.observed) * each.count for each in found) / total if total else 0.0
+
+
+def kinds_table(found: Mapping[str, Sequence[Outcome]]) -> list[str]:
+    """Return the lines of a table of high certainty in each kind of data, for both halves of its questions.
+
+    `high` is a share of the answerable questions, `right` the share of high answers whose surest item is evidence.
+    """
+    lines = ["| kind of data | way | half | high | right (of) | never high |", "|---|---|---|---|---|---|"]
+    for kind, sets in KINDS.items():
+        outcomes = [outcome for name in sets for outcome in found.get(name, ()) if outcome.without is None]
+        ways = dict.fromkeys(outcome.way for outcome in outcomes if outcome.answers)
+        for way, half in product(ways, ("odd", "even")):
+            of_half = [outcome for outcome in outcomes if outcome.way == way and outcome.odd is (half == "odd")]
+            high, right, never = (_share(of_half, column) for column in ("high", "high right", "never high"))
+            lines.append(f"| {kind} | {way} | {half} | {high} | {right} ({count_high(of_half)}) | {never} |")
+    return lines if len(lines) > 2 else []
+
+
+def count_high(outcomes: Iterable[Outcome]) -> int:
+    """Return the number of questions with an answer of high certainty."""
+    return sum("high right" in outcome.figures for outcome in outcomes)
+
+
+def _share(outcomes: Sequence[Outcome], column: str) -> str:
+    share = measures.mean(outcomes, column)
+    return "" if math.isnan(share) else f"{share:.2f}"
 
 
 def table(name: str, outcomes: Sequence[Outcome]) -> list[str]:

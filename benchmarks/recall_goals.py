@@ -3,12 +3,14 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 
+from benchmarks import recall_certainty as certainty
 from benchmarks import recall_measures as measures
 from benchmarks.recall_baselines import BIGRAMS, FULL_TEXT, cosine
 from benchmarks.recall_measures import Outcome
 from benchmarks.recall_run import UNBOUNDED, WORDS, with_model
-from benchmarks.recall_sets import LONG, OWN
+from benchmarks.recall_sets import KINDS, LONG, OWN
 
 _MINILM = with_model("minilm")
 _RERANKED = with_model("bge-small", "cross-encoder")
@@ -41,16 +43,21 @@ GOALS = (
     Goal(set="madial-zh", way=WORDS, column="R@10", bar=0.54),
     Goal(set="locomo", way=_RERANKED, column="R@5", bar=0.80),
     Goal(set="realtalk", way=_RERANKED, column="R@5", bar=0.60),
+    Goal(set="tongues", way=WORDS, column="R@10", bar=0.65),
+    Goal(set="tongues", way=WORDS, column="empty", bar=0.10, most=True),
+    Goal(set="tongues", way=with_model("multilingual"), column="hit@1", bar=0.75),
+    Goal(set="tongues", way=with_model("multilingual"), column="R@10", bar=0.94),
     Goal(set="tongues", way=with_model("e5-small"), column="R@10", bar=0.90),
-    *(
-        goal
-        for name in OWN
-        for goal in (
-            Goal(set=name, way=_MINILM, column="never high", bar=0.15, most=True),
-            Goal(set=name, way=_MINILM, column="high", bar=0.70),
-        )
-    ),
 )
+CERTAIN_WAYS = (WORDS, with_model("multilingual"), _MINILM)
+MIN_RIGHT = 0.85
+"""Of the answers of high certainty in each kind of data, the minimum share whose surest item is evidence."""
+MOST_NEVER_HIGH = 0.05
+"""Of the questions about what was never said, in each kind of data."""
+MIN_HIGH = {"everyday statements": 0.35}
+"""The minimum share of high certainty, of the answerable questions."""
+_FEWEST_HIGH = 5
+"""With fewer high answers in the reported half, a kind of data hardly uses them, and a share says nothing."""
 MOST_EMPTY = 0.01
 """Of the answerable questions, on every set and each way of Bethink's own."""
 MOST_LOST = 0.005
@@ -89,7 +96,7 @@ class Line:
 def verdict(found: Found) -> list[Line]:
     """Return every goal that this run can judge."""
     bounded = list(_bounded(found))  # then all conversations are in one space, and the other goals are not about that
-    return bounded or [*_plain(found), *_above(found), *_languages(found), *_empty(found)]
+    return bounded or [*_plain(found), *_above(found), *_languages(found), *_certain(found), *_empty(found)]
 
 
 def of_way(found: Found, name: str, way: str) -> list[Outcome]:
@@ -139,6 +146,21 @@ def _languages(found: Found) -> Iterator[Line]:
         figure = measures.mean([outcome for outcome in ours if outcome.language == language], "R@10")
         goal = round(LEAST_OF_ENGLISH * english, 3)
         yield Line(what=f"tongues, {WORDS}, R@10 in {language}, beside English", figure=figure, goal=goal)
+
+
+def _certain(found: Found) -> Iterator[Line]:
+    """Judge high certainty in the halves that it was not fitted on."""
+    for kind, way in product(KINDS, CERTAIN_WAYS):
+        outcomes = [outcome for name in KINDS[kind] for outcome in of_way(found, name, way) if not outcome.odd]
+        what, count = f"{kind}, {way}", certainty.count_high(outcomes)
+        if count >= _FEWEST_HIGH:
+            right = measures.mean(outcomes, "high right")
+            yield Line(what=f"{what}, high and right, of {count}", figure=right, goal=MIN_RIGHT)
+        never = measures.mean(outcomes, "never high")
+        if not math.isnan(never):
+            yield Line(what=f"{what}, never said but high", figure=never, goal=MOST_NEVER_HIGH, most=True)
+        if kind in MIN_HIGH and outcomes:
+            yield Line(what=f"{what}, high", figure=measures.mean(outcomes, "high"), goal=MIN_HIGH[kind])
 
 
 def _empty(found: Found) -> Iterator[Line]:

@@ -45,7 +45,7 @@ class Outcome:
     without: str | None = None
     """The signal that was switched off."""
     answers: tuple[Prediction, ...] = ()
-    """How certain the answer was, and whether its first ten have evidence."""
+    """How certain the surest item was, and whether it is evidence."""
     items: tuple[Prediction, ...] = ()
     """How certain each item was, and whether it is evidence."""
     misses: tuple[Miss, ...] = ()

@@ -22,6 +22,8 @@ from safetensors.numpy import load_file
 from tokenizers import Tokenizer
 
 from bethink.extend import Cosines, Embedder, Reranker
+from bethink.providers.local_extra import MODEL_PACKAGE
+from bethink.providers.multilingual_embedder import MultilingualEmbedder
 from bethink.providers.onnx_embedder import OnnxEmbedder
 from bethink.providers.static_embedder import LocalEmbedder
 from bethink.providers.token_reranker import TokenReranker
@@ -183,6 +185,11 @@ class _StaticTable:
         return (mean / length).tolist()
 
 
+def _multilingual(_: int) -> MultilingualEmbedder:
+    _folder(MODEL_PACKAGE)
+    return MultilingualEmbedder()
+
+
 class _E5:
     """multilingual-e5-small in four bits, with the prefixes it was trained with."""
 
@@ -224,7 +231,13 @@ class _CrossEncoder:
         return float(self._session.run(None, given)[0].reshape(-1)[0])
 
 
-MODELS: dict[str, Callable[[int], Any]] = {"minilm": _minilm, "local": _StaticTable, "bge-small": _bge, "e5-small": _E5}
+MODELS: dict[str, Callable[[int], Any]] = {
+    "minilm": _minilm,
+    "local": _StaticTable,
+    "multilingual": _multilingual,
+    "bge-small": _bge,
+    "e5-small": _E5,
+}
 RERANKERS: dict[str, Callable[[int], Any]] = {
     "tokens": lambda threads: TokenReranker(_minilm(threads)),
     "cross-encoder": _CrossEncoder,

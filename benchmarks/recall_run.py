@@ -19,7 +19,6 @@ import bethink
 from benchmarks import recall_measures as measures
 from benchmarks.recall_ablations import ablations
 from benchmarks.recall_baselines import BIGRAMS, Baselines
-from benchmarks.recall_certainty import is_high, number_of
 from benchmarks.recall_measures import Outcome, Prediction
 from benchmarks.recall_misses import missed
 from benchmarks.recall_models import Asked, Loaded, loaded
@@ -34,7 +33,7 @@ from bethink.memory.recall.tuning import TUNING
 from bethink.model.jobs import JobKind
 from bethink.model.moments import EPOCH
 from bethink.model.operations.memory import RecallRequest
-from bethink.model.recall import RecallResult
+from bethink.model.recall import Certainty, RecallResult
 from bethink.model.records import conversation_key
 from bethink.model.refs import RefKind
 from bethink.providers.estimated_tokens import EstimatedTokens
@@ -148,12 +147,17 @@ class _Stage:
     ) -> Outcome:
         sessions = _sessions(ranked, self.conversation.turns) if self.plan.whole else None
         figures = measures.judged(question, ranked[:_FIRST], sessions)
-        high = is_high(found)
-        if high is not None:
-            figures["never high" if question.answer is None else "high"] = float(high)
         evidence = frozenset[str]() if question.answer is None else question.evidence
-        sure, items = number_of(found), () if found is None else found.items[:_TOP]
-        right = bool(evidence & set(ranked[:_TOP]))
+        items = () if found is None else found.items
+        predictions = [
+            Prediction(item.probability, turn in evidence) for item, turn in zip(items, ranked, strict=False)
+        ]
+        surest = max(predictions, key=lambda prediction: prediction.certainty, default=None)
+        if found is not None:
+            is_high = found.certainty is Certainty.HIGH
+            figures["never high" if question.answer is None else "high"] = float(is_high)
+            if is_high and surest is not None:
+                figures["high right"] = float(surest.right)
         return Outcome(
             way=way,
             conversation=self.conversation.id,
@@ -163,12 +167,8 @@ class _Stage:
             odd=self.odd if question.odd is None else question.odd,
             figures=figures,
             without=without,
-            answers=() if sure is None else (Prediction(sure, right),),
-            items=tuple(
-                Prediction(number, turn in evidence)
-                for item, turn in zip(items, ranked, strict=False)
-                if (number := number_of(item)) is not None
-            ),
+            answers=() if surest is None else (surest,),
+            items=tuple(predictions[:_TOP]),
         )
 
 

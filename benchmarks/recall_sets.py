@@ -1,4 +1,4 @@
-"""The sets that recall is measured on: four of long conversations, MADial, and three that are kept here."""
+"""The sets that recall is measured on: four of long conversations, MADial, and five that are kept here."""
 
 import gzip
 import json
@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import sets
+from benchmarks.connected import connected, connected2
 from benchmarks.everyday import everyday, everyday2
 from benchmarks.own_sets import Half
 from benchmarks.sets import Conversation, Question, Turn
@@ -20,9 +21,22 @@ _READERS: Mapping[str, Callable[[Half | None], list[Conversation]]] = {
     "everyday": everyday,
     "everyday2": everyday2,
     "tongues": tongues,
+    "connected": connected,
+    "connected2": connected2,
 }
 OWN = tuple(_READERS)
 """Sets that need no folder of data."""
+CONNECTED = ("connected", "connected2")
+"""Sets in which every question has rivals: the same person, the same matter, or an older answer."""
+KINDS: Mapping[str, Sequence[str]] = {
+    "everyday statements": ("everyday", "everyday2"),
+    "connected lives": CONNECTED,
+    "twelve languages": ("tongues",),
+    "quizzes about people": ("locomo", "realtalk"),
+    "open conversation": ("madial-en", "madial-zh"),
+    "long chats": ("longmemeval", "beam"),
+}
+"""The sets by kind of data: a certainty has to be right in each kind."""
 LONG = ("locomo", "realtalk", "beam", "longmemeval")
 """Sets of which one half tuned the weights."""
 SESSIONS = ("longmemeval",)

@@ -8,7 +8,7 @@ from benchmarks.recall_measures import Outcome
 
 _COLUMNS = (
     "hit@1", "R@5", "R@10", "R@20", "all@10", "MRR", "NDCG@10", "every@5", "any@5", "empty", "never",
-    "high", "never high",
+    "high", "high right", "never high",
 )  # fmt: skip
 
 

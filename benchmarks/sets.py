@@ -1,4 +1,4 @@
-"""Reads four public sets of long conversations, with questions and the turns that answer them, into one shape."""
+"""Reads five public sets of long conversations, with questions and the turns that answer them, into one shape."""
 
 import json
 import random
@@ -30,7 +30,9 @@ class Question:
     """A question, asked after the conversation, with the turns that answer it.
 
     Without an `answer` there is nothing to be known: the right reply is that it was never said. `odd` says in which
-    half a question is, where a set splits its questions rather than its conversations.
+    half a question is, where a set splits its questions rather than its conversations. `rubric` lists the points that
+    a judge looks for, in sets that are judged by points. `needs` is the id of a question that has to be answered right
+    before this one counts.
     """
 
     id: str
@@ -42,6 +44,8 @@ class Question:
     evidence_sessions: frozenset[str]
     language: str = "en"
     odd: bool | None = None
+    rubric: tuple[str, ...] = ()
+    needs: str | None = None
 
     @property
     def answerable(self) -> bool:
@@ -183,6 +187,7 @@ def _beam_chat(folder: Path) -> Conversation:
                     at=max(turn.at for turn in turns),
                     answer=next((str(each[key]) for key in _BEAM_ANSWERS if key in each), None),
                     evidence_sessions=_sessions_of(evidence, turns),
+                    rubric=tuple(map(str, each.get("rubric") or ())),
                 )
             )
     return Conversation(id=folder.name, turns=tuple(turns), questions=tuple(questions))
@@ -203,8 +208,19 @@ _FILLER_SEED = 7
 _FILLER_MINUTES = (60, 60 * 24 * 90)
 
 
+PUBLISHED = ("longmemeval_s.json", "longmemeval_s_cleaned.json")
+"""Names of the published `_S` file of LongMemEval."""
+
+
 def _longmemeval_real(data: Path) -> list[Conversation]:
     return [_long_chat(each) for each in _long_records(data)]
+
+
+def _longmemeval_s(data: Path) -> list[Conversation]:
+    """Read the published `_S` file, as it is or cleaned."""
+    files = [data / "longmemeval" / name for name in PUBLISHED]
+    path = next((path for path in files if path.is_file()), files[0])
+    return [_long_chat(record) for record in _read(path)]
 
 
 def _longmemeval(data: Path) -> list[Conversation]:
@@ -267,10 +283,60 @@ def _long_chat(record: _Json) -> Conversation:
     return Conversation(id=record["question_id"], turns=tuple(turns), questions=(question,))
 
 
+_MEME_TIMES = ("before", "after")
+_MEME_FILTERED = ("Cas", "Abs", "Del")
+"""Tasks that count only if the question about the earlier state was answered right, too."""
+
+
+def _meme(data: Path) -> list[Conversation]:
+    """Read each episode twice: up to the questions before the change, and whole with the questions after it."""
+    episodes: list[_Json] = _read(data / "meme" / "meme_filler32k.json")
+    return [_meme_chat(episode, time) for episode in episodes for time in _MEME_TIMES]
+
+
+def _meme_chat(episode: _Json, time: str) -> Conversation:
+    asked: _Json = episode[f"{time}_questions"]
+    name: str = episode["episode_id"]
+    turns: list[Turn] = []
+    for number, session in enumerate(episode["sessions"][: asked["position_after_session"] + 1]):
+        at = _moment(session["timestamp"], _LONG_FORM)
+        turns += [
+            Turn(id=f"{number}#{place}", text=said["content"], speaker=said["role"], at=at, session=str(number))
+            for place, said in enumerate(session["conversation"])
+        ]
+    earlier = {_meme_task(each): place for place, each in enumerate(episode["before_questions"]["questions"])}
+    questions: list[Question] = []
+    for place, each in enumerate(asked["questions"]):
+        task = each["task_type"].split("_")[0]
+        filtered = time == "after" and task in _MEME_FILTERED and _meme_task(each) in earlier
+        key = each.get("gold_answer") or each.get("expected_answer")
+        questions.append(
+            Question(
+                id=f"{name}-{time}-{place}",
+                text=each["question"],
+                evidence=frozenset(),
+                category=task if time == "after" else f"before {task}",
+                at=_moment(asked["timestamp"], _LONG_FORM),
+                answer=None if key is None else str(key),
+                evidence_sessions=frozenset(),
+                needs=f"{name}-before-{earlier[_meme_task(each)]}" if filtered else None,
+            )
+        )
+    return Conversation(id=f"{name}-{time}", turns=tuple(turns), questions=tuple(questions))
+
+
+def _meme_task(question: _Json) -> str:
+    """Name the task and the entities of a question, which are the same before and after the change."""
+    entities = question.get("entity") or question.get("entities") or question.get("target_entities")
+    return f"{question['task_type'].split('_')[0]} {json.dumps(entities)}"
+
+
 SETS: Mapping[str, Callable[[Path], list[Conversation]]] = {
     "locomo": _locomo,
     "longmemeval": _longmemeval,
     "longmemeval_real": _longmemeval_real,
+    "longmemeval_s": _longmemeval_s,
     "realtalk": _realtalk,
     "beam": _beam,
+    "meme": _meme,
 }

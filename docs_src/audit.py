@@ -12,7 +12,7 @@ CLAIM = {
 }  # fmt: skip
 ANSWERS: dict[str, object] = {
     "claims": {"claims": [CLAIM], "title": "A move"},
-    "verdicts": {"said": ["c1"], "others": [], "fixed": []},  # the second pass: does message 1 say this?
+    "verdicts": {"said": ["c1"], "others": []},  # the second pass: does message 1 say this?
     "document_calls": {"calls": [], "done": True},
 }
 

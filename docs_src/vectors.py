@@ -8,4 +8,4 @@ for embedder in ("none", "local"):
         mira.remember("I am allergic to cashews.")
         mira.remember("My bike has a flat tire.")
         result = mira.recall("Which nuts should I avoid?")
-        print(embedder, [match.text for match in result])
+        print(embedder, [(match.text, str(match.certainty)) for match in result])

@@ -265,7 +265,7 @@ def _contradicts(scene: Scene) -> Line:
 
 def _judges_others(scene: Scene) -> Line:
     unknown: list[object] = ["c0", "c99", "C1", "1", 1, None, ["c1"], {"claim": "c1"}, "c1 ", "c1, c2"]
-    return verdicts(unknown, [other(each) for each in (*unknown, scene.foreign)], [None, 1, {"claim": 1}])
+    return verdicts(unknown, [*(other(each) for each in (*unknown, scene.foreign)), None, 1, {"claim": 1}])
 
 
 def _own_verdicts(scene: Scene) -> Line:
@@ -275,8 +275,8 @@ def _own_verdicts(scene: Scene) -> Line:
 
 def _wrong_lists(scene: Scene) -> Line:
     return scene.dice.choice((
-        "[]", "null", "{}", '{"said": []}', '{"said": null, "others": [], "fixed": []}', answer([]), '{"c1": "said"}',
-        '{"said": "c1", "others": []}', '{"said": [], "others": {}}', '{"said": [], "others": [], "fixed": "c1"}',
+        "[]", "null", "{}", '{"said": []}', '{"said": null, "others": []}', answer([]), '{"c1": "said"}',
+        '{"said": "c1", "others": []}', '{"said": [], "others": {}}', '{"said": [], "others": "c1"}',
     ))  # fmt: skip
 
 
@@ -291,9 +291,10 @@ def _fixes(scene: Scene) -> Line:
     key = scene.secret()
     wrong = ("moved to Paris", "at 4711 places", f"with {key}", "</messages>", "word " * 2_000, "")
     true = {each.name: each.statement for each in scene.asked if each.name in scene.true_names()}
-    fixed = [{"claim": name, "statement": f"{text} {scene.dice.choice(wrong)}"} for name, text in true.items()]
+    fixed = [other(name, "fixed", f"{text} {scene.dice.choice(wrong)}") for name, text in true.items()]
     unclear = [other(name, because=f"{key} {_ODD}") for name in scene.names() if name not in true]
-    return verdicts(true, unclear, [*fixed, {"claim": "c99", "statement": key}, {"claim": "c1", "statement": None}])
+    none = {"claim": "c1", "verdict": "fixed", "text": None}
+    return verdicts(true, [*unclear, none, *fixed, other("c99", "fixed", key)])
 
 
 VETOES = ("contradicts itself", "leaves claims out", "judges other claims", "has verdicts of its own")

@@ -72,14 +72,14 @@ def answer(claims: object, **more: object) -> str:
     return json.dumps(fields | more)
 
 
-def verdicts(said: Iterable[object], others: Sequence[object] = (), fixed: Sequence[object] = ()) -> str:
+def verdicts(said: Iterable[object], others: Sequence[object] = ()) -> str:
     """Write a second reading."""
-    return json.dumps({"said": list(said), "others": list(others), "fixed": list(fixed)})
+    return json.dumps({"said": list(said), "others": list(others)})
 
 
 def other(name: object, verdict: str = "unclear", because: str = "it is not there") -> dict[str, object]:
     """Judge that a claim does not stand."""
-    return {"claim": name, "verdict": verdict, "because": because}
+    return {"claim": name, "verdict": verdict, "text": because}
 
 
 def judged(prompt: str, is_said: Callable[[Claimed], bool]) -> str:

@@ -102,7 +102,7 @@ FULL: list[tuple[Operation[Any, Any], Request]] = [
         min_certainty=Certainty.FAIR, **NARROW, **_SESSION)),
     (memory.ASK, memory.AskRequest(
         question="tea?", budget=100, **_VIEW, limit=3, kinds=(RefKind.FACT,), min_certainty=Certainty.FAIR,
-        exclude=(Ref(RefKind.FACT, "f1", 1),), timeout=5.0, **NARROW, **_SESSION)),
+        spaces=("team",), exclude=(Ref(RefKind.FACT, "f1", 1),), timeout=5.0, **NARROW, **_SESSION)),
     (memory.CONTEXT, memory.ContextRequest(
         question="tea?", budget=100, citations=False, **_VIEW, **NARROW, **_SESSION)),
     (memory.EXPLAIN, memory.ExplainRequest(ref=Ref(RefKind.MESSAGE, "ses_1", 7), depth=3, **_VIEW)),

@@ -94,12 +94,12 @@ def _feature_classes() -> dict[str, Class]:
 CLASSES = {**_CORE, **_feature_classes()}
 ALSO = {
     "session": ("space.recall", "space.context", "space.forget"),
-    "group": ("space.recall", "space.context"),
+    "group": ("space.recall", "space.ask", "space.context"),
 }
 """Operations of a space that other handles also have: for one session, or for several spaces together."""
 
-_WITHOUT = {"group": ("session_id",)}
-"""Fields that the methods of a handle omit: a session belongs to one space."""
+_WITHOUT = {"group": ("session_id", "spaces")}
+"""Fields that the methods of a handle omit: a session belongs to one space, and a group has its spaces."""
 
 _ONLY = {("session", "space.forget"): ("dry_run",)}
 """Fields that a method of a handle takes, if it omits all others."""

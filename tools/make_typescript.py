@@ -47,6 +47,13 @@ _KEY_FIELDS = {"space.threads.open": "thread_id", "space.admin.tests.add": "test
 _CURSORS = {"space.threads.states": "after:number"}
 """Cursors of lists without pages: the request field, and the field of the last item that it takes."""
 
+_STREAMED = {
+    "space.ask": """
+    /** Called with each sentence of the answer as soon as it is verified, before the promise resolves. */
+    onSentence?: (sentence: AnswerSentence) => void;"""
+}
+"""Options of operations that index.ts can stream: their path then ends in `/stream`."""
+
 _BY_HAND = {
     "space.admin": """
     /** Return the bytes of a file with everything in the space, which `bethink import archive` reads. */
@@ -162,6 +169,7 @@ def _method(document: Document, handle: str, operation: Operation[Any, Any]) -> 
         for field in keyword_only:
             lines += about(schemas[field.name].get("description", ""), "    ")
             lines.append(f"    {field.name}?: {type_of(schemas[field.name], is_input=True)};")
+        lines += [_STREAMED[operation.name].lstrip("\n")] if operation.name in _STREAMED else []
         lines += ["}", ""]
     parameters.append(f"options?: {options}")
     description = " ".join(filter(None, (summary_of(operation, handle), operation.details)))
@@ -254,6 +262,7 @@ def _row(document: Document, handle: str, operation: Operation[Any, Any], base: 
         "untimed": not operation.timed,
         "opens": _opens(operation),
         "plain": holds_texts(schema),
+        "streams": operation.name in _STREAMED,
     }
     row = [camel(operation.method_name), operation.http_method, path, ",".join(first) or "-"]
     row += [f"{name}={value}" for name, value in more.items() if value]

@@ -109,7 +109,7 @@ class Cosines(NamedTuple):
 class Reranker(Protocol):
     """Rescores the best candidates for a question. Never called inside a transaction.
 
-    An attribute `weight` sets the weight of its scores relative to the other signals, whose sum is at most 1.
+    An attribute `weight` is the largest share by which it raises a score.
     """
 
     @property

@@ -1254,6 +1254,88 @@ class SpaceGroup(Blocking[AsyncSpaceGroup]):
             )
         )
 
+    def ask(
+        self,
+        question: str,
+        *,
+        origin: str | Iterable[str] | None = None,
+        tags: str | Iterable[str] = (),
+        agent: str | None = None,
+        conversation: str | None = None,
+        speaker: str | None = None,
+        since: When | None = None,
+        until: When | None = None,
+        where: Mapping[str, Any] | None = None,
+        as_of: When | None = None,
+        known_at: When | None = None,
+        budget: int | None = None,
+        limit: int = 20,
+        kinds: RefKind
+        | Literal["message", "fact", "session_summary", "document"]
+        | Iterable[RefKind | Literal["message", "fact", "session_summary", "document"]] = tuple(RefKind),
+        min_certainty: Certainty | Literal["high", "fair", "weak"] | None = None,
+        exclude: Ref | str | Iterable[Ref | str] = (),
+        timeout: float = 60.0,
+        on_sentence: Callable[[AnswerSentence], None] | None = None,
+    ) -> Answer:
+        """Answer a question from memory, with sources for each sentence.
+
+        Calls the model, which may ask for two more searches. Sentences without a supporting memory are removed; if
+        none remains, `refusal` is the reason. Cited memories are marked as used. `budget` limits the memories that
+        the model reads (default 4,000 tokens).
+
+        Args:
+            question: Question or words to search for.
+            origin: Origins: `user`, `assistant`, `document`, `import`, `memory`, `tool` or `tool:NAME` (default:
+                any).
+            tags: Tags that every item must have.
+            agent: Agent of the sessions (default: any).
+            conversation: Name of the conversation (default: any).
+            speaker: Speaker of a message, or of a fact's source messages (default: any).
+            since: Earliest time of items (default: no limit). A date means the start of that day.
+            until: Latest time of items (default: no limit). A date means the end of that day.
+            where: Metadata conditions: `{"key": value}`, `{"key": [values]}` or `{"key": {"gte": 3, "lt": 9}}`.
+            as_of: Day or moment to read memory at: everything said until then (default: now). A date means the end
+                of that day.
+            known_at: Moment at which memory had learned what it answers with (default: now). A date means the end
+                of that day.
+            budget: Maximum number of tokens in the result (default: no limit in `recall`, 2,000 in `context`).
+            limit: Maximum number of memories that the model reads (default 20).
+            kinds: Kinds of memory to search (default: all).
+            min_certainty: Minimum certainty of matches: `high`, `fair` or `weak` (default `weak`).
+            exclude: Refs of memories to ignore, with data based only on them. Cited memories are then not marked as
+                used.
+            timeout: Maximum number of seconds to wait for the model (default 60).
+            on_sentence: Callback for each sentence once it is verified. Runs on the event loop and must not block.
+
+        Raises:
+            InvalidRequestError: if no model is configured.
+            ModelUnavailableError: if the model is unavailable or the daily budget is spent.
+            ModelTimeoutError: if the model does not answer within `timeout`.
+        """
+        return self._run(
+            lambda: self._inner.ask(
+                question,
+                origin=origin,
+                tags=tags,
+                agent=agent,
+                conversation=conversation,
+                speaker=speaker,
+                since=since,
+                until=until,
+                where=where,
+                as_of=as_of,
+                known_at=known_at,
+                budget=budget,
+                limit=limit,
+                kinds=kinds,
+                min_certainty=min_certainty,
+                exclude=exclude,
+                timeout=timeout,
+                on_sentence=on_sentence,
+            )
+        )
+
     def context(
         self,
         question: str = "",
@@ -2656,7 +2738,7 @@ class Facts(Blocking[AsyncFacts]):
         as_of: When | None = None,
         known_at: When | None = None,
         status: FactStatus
-        | Literal["current", "upcoming", "doubtful", "ended", "replaced", "corrected", "pending"]
+        | Literal["current", "upcoming", "doubtful", "ended", "replaced", "corrected", "pending", "earlier"]
         | None = None,
         subject: str | None = None,
         slot: str | None = None,
@@ -3165,15 +3247,16 @@ class Space(Blocking[AsyncSpace]):
         | Literal["message", "fact", "session_summary", "document"]
         | Iterable[RefKind | Literal["message", "fact", "session_summary", "document"]] = tuple(RefKind),
         min_certainty: Certainty | Literal["high", "fair", "weak"] | None = None,
+        spaces: str | Iterable[str] = (),
         exclude: Ref | str | Iterable[Ref | str] = (),
         timeout: float = 60.0,
         on_sentence: Callable[[AnswerSentence], None] | None = None,
     ) -> Answer:
         """Answer a question from memory, with sources for each sentence.
 
-        Calls the model. Sentences without a supporting memory are removed; if none remains, `refusal` is the
-        reason. Cited memories are marked as used. `budget` limits the memories that the model reads (default 4,000
-        tokens).
+        Calls the model, which may ask for two more searches. Sentences without a supporting memory are removed; if
+        none remains, `refusal` is the reason. Cited memories are marked as used. `budget` limits the memories that
+        the model reads (default 4,000 tokens).
 
         Args:
             question: Question or words to search for.
@@ -3196,6 +3279,7 @@ class Space(Blocking[AsyncSpace]):
             limit: Maximum number of memories that the model reads (default 20).
             kinds: Kinds of memory to search (default: all).
             min_certainty: Minimum certainty of matches: `high`, `fair` or `weak` (default `weak`).
+            spaces: Names of other spaces to answer from as well, without their confidential memories.
             exclude: Refs of memories to ignore, with data based only on them. Cited memories are then not marked as
                 used.
             timeout: Maximum number of seconds to wait for the model (default 60).
@@ -3224,6 +3308,7 @@ class Space(Blocking[AsyncSpace]):
                 limit=limit,
                 kinds=kinds,
                 min_certainty=min_certainty,
+                spaces=spaces,
                 exclude=exclude,
                 timeout=timeout,
                 on_sentence=on_sentence,

@@ -4,98 +4,27 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from benchmarks import answers, sets
-from benchmarks.answers_judge import PROMPTS, exact, f1
+from benchmarks import answers, answers_run, sets
+from benchmarks.answers_judge import PROMPTS, Judge, exact, f1
 from bethink.config.settings import Settings
 from bethink.errors import ModelResponseError, ModelUnavailableError
 from bethink.extend import TextKind
 from bethink.model.calls import ModelAnswer, ModelCall
 from bethink.providers.scripted_model import Line, ScriptedModel
+from tests.acceptance.answers_kit import FILLER, reader, rows, run, written
 from tests.unit.model_server import OpenAIApi, sends, serving
-
-TOWNS = {"Ada": "Bergen", "Bo": "Lisbon", "Cy": "Quito"}
-FILLER = [f"The weather was fine on walk number {number}, and we talked about bread." for number in range(40)]
-
-
-def write(path: Path, content: object) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(content), encoding="utf-8")
 
 
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
-    """One small file of each set, with the questions of the others where they differ."""
-    locomo: list[dict[str, Any]] = []
-    for name, town in TOWNS.items():
-        said = [f"I moved to {town} yesterday!", *FILLER]
-        turns = [{"speaker": name, "dia_id": f"D1:{place}", "text": text} for place, text in enumerate(said, 1)]
-        questions = [
-            {"question": f"Where did {name} move to?", "answer": town, "evidence": ["D1:1"], "category": 4},
-            {"question": f"Why did {name} sell the boat?", "adversarial_answer": "money", "category": 5},
-        ]
-        talk = {"session_1_date_time": "1:56 pm on 8 May, 2023", "session_1": turns}
-        locomo.append({"sample_id": f"conv-{name}", "conversation": talk, "qa": questions})
-    write(tmp_path / "locomo" / "locomo10.json", locomo)
-    chat = [{"clean_text": "hi", "speaker": "Ed", "date_time": "29.12.2023, 00:51:12", "dia_id": "D1:1"}]
-    asked = {"question": "What?", "answer": "hi", "evidence": ["D1:01 and D:1:9"], "category": 2}
-    write(tmp_path / "realtalk" / "Chat_1.json", {"session_1": chat, "qa": [asked]})
-    turns = [
-        {"role": "user", "id": 0, "time_anchor": "March-15-2024", "content": "I use Flask. ->-> 1,1"},
-        {"role": "assistant", "id": 1, "content": "Good."},
-    ]
-    write(tmp_path / "beam" / "100K" / "1" / "chat.json", [{"turns": [turns]}])
-    probes = {
-        "knowledge_update": [{"question": "What?", "answer": "Flask", "source_chat_ids": {"first": [0], "then": ["7"]}}]
-    }
-    write(tmp_path / "beam" / "100K" / "1" / "probing_questions" / "probing_questions.json", probes)
-    write(tmp_path / "longmemeval" / "longmemeval_oracle.json", [long_record("q1", fillers=0)])
-    write(tmp_path / "longmemeval" / "s_parts" / "1.json", long_record("q0_abs", fillers=60))
-    return tmp_path
-
-
-def long_record(name: str, *, fillers: int) -> dict[str, Any]:
-    names = ["answer_1", *(f"filler_{number}" for number in range(fillers))]
-    told = [{"role": "user", "content": "My cat is Miez.", "has_answer": True}, {"role": "assistant", "content": "Oh."}]
-    return {
-        "question_id": name,
-        "question_type": "single-session-user",
-        "question": "What is my cat called?",
-        "answer": "Miez",
-        "question_date": "2023/05/20 (Sat) 02:21",
-        "haystack_dates": ["2023/05/19 (Fri) 10:00"] * len(names),
-        "haystack_session_ids": names,
-        "haystack_sessions": [told, *([{"role": "user", "content": f"About {number}."}] for number in range(fillers))],
-        "answer_session_ids": ["answer_1"],
-    }
-
-
-def reader(call: ModelCall) -> Line:
-    """Answer from the notes, and judge by whether the key stands in the answer."""
-    if "You mark one answer" in call.system:
-        key, answer = re.findall(r"^(?:Key|Answer): (.*)$", call.prompt, re.MULTILINE)
-        return "CORRECT" if key in answer else "I think not. WRONG"
-    name = re.search(r"Where did (\w+)", call.prompt)
-    town = re.search(rf"{name[1] if name else '?'}: I moved to (\w+)", call.prompt)
-    return f"{town[1]}." if town else "unknown"
-
-
-def run(data: Path, *more: str, model: Callable[[ModelCall], Line] = reader, window: int = 32_000) -> int:
-    scripted = ScriptedModel(model, name="reader", window=window)
-    arguments = ["--data", str(data), "--model", "openai:reader", *more]
-    return answers.main(arguments, make=lambda _: scripted)
-
-
-def rows(out: str) -> dict[str, list[str]]:
-    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in out.splitlines() if line.startswith("|")]
-    return {row[0]: row[1:] for row in cells}
+    return written(tmp_path)
 
 
 def test_every_set_is_read_with_real_dates_and_ids(data: Path) -> None:
@@ -118,6 +47,15 @@ def test_every_set_is_read_with_real_dates_and_ids(data: Path) -> None:
         ("1", "Good.", datetime(2024, 3, 15, tzinfo=UTC)),
     ]
     assert beam.questions[0].evidence == {"0"}
+    before, after = loaded["meme"]
+    assert [len(each.turns) for each in (before, after)] == [2, 3]
+    assert [question.category for question in before.questions] == ["before Cas"]
+    assert [(question.category, question.needs) for question in after.questions] == [
+        ("Tr", None),
+        ("Cas", "sw_001-before-0"),
+    ]
+    [published] = loaded["longmemeval_s"]
+    assert published.id == "q2"
     [whole] = loaded["longmemeval_real"]
     assert not whole.questions[0].answerable
     [filled] = loaded["longmemeval"]
@@ -132,32 +70,44 @@ def test_missing_set_is_named(tmp_path: Path) -> None:
         sets.load("realtalk", tmp_path)
 
 
-def test_memory_answers_match_full_history_with_fewer_tokens(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_recall_answers_match_full_history_with_fewer_tokens(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     done = run(data, "--budget", "100")
 
     out = capsys.readouterr().out
     found = rows(out)
     assert done == 0
-    assert found["memory"][:4] == found["full"][:4] == ["1.000"] * 4
-    assert found["none"][:5] == ["0.000", "0.000", "0.000", "0.000", "0"]
-    assert 0 < int(found["memory"][4]) <= 100 < int(found["full"][4])
-    assert int(found["memory"][5]) < int(found["full"][5])
-    assert float(found["full"][7]) > 0
+    assert found["recall"][:5] == found["full"][:5] == ["1.000"] * 5
+    assert found["none"][:6] == ["0.000", "0.000", "0.000", "0.000", "0.000", "0"]
+    assert 0 < int(found["recall"][5]) < int(found["full"][5])
+    assert int(found["recall"][6]) < int(found["full"][6])
+    assert float(found["full"][8]) > 0
     assert found["write"] == ["0", "0", "0.0000"]
-    assert "answers by reader, judged by reader, prompts answer-1, judge-strict-1, judge-lenient-1" in out
-    assert "seed 1" in out
-    assert out.splitlines()[-1] == (
-        "right by the strict judge: 1.000 from memory, 1.000 from everything, 0.000 from nothing; 3 questions"
+    assert found["single-hop"][0] == "3"
+    assert (
+        "answers by reader with answer-1, judged by reader with judge-locomo-1, judge-strict-1, judge-lenient-1" in out
     )
+    assert out.splitlines()[-1].startswith("right by the protocol judge: none 0.000, full 1.000, ")
+    assert out.splitlines()[-1].endswith("; 3 questions; seed 1")
 
 
 def test_goal_decides_the_exit_code(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def forgetful(call: ModelCall) -> Line:
         return "WRONG" if "You mark one answer" in call.system else "unknown"
 
-    assert run(data, "--goal", "0.9") == 0
-    assert run(data, "--goal", "0.9", model=forgetful) == 1
-    assert "0.000 from memory (goal 0.900)" in capsys.readouterr().out.splitlines()[-1]
+    goal = ("--way", "recall", "--goal", "recall=0.9")
+    assert run(data, *goal) == 0
+    assert run(data, *goal, model=forgetful) == 1
+    assert "recall 0.000 (goal 0.900)" in capsys.readouterr().out.splitlines()[-1]
+
+
+@pytest.mark.parametrize("goal", ["0.9", "memory=0.9", "recall=much"])
+def test_unusable_goal_is_named(data: Path, goal: str) -> None:
+    with pytest.raises(SystemExit, match=f"--goal {goal}"):
+        run(data, "--goal", goal)
+
+
+def test_goal_of_a_way_that_was_not_asked_is_missed(data: Path) -> None:
+    assert run(data, "--way", "recall", "--goal", "context=0.1") == 1
 
 
 def test_full_history_is_cut_to_the_window_keeping_the_newest(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -167,26 +117,23 @@ def test_full_history_is_cut_to_the_window_keeping_the_newest(data: Path, capsys
         prompts.append(call.prompt)
         return reader(call)
 
-    run(data, model=noting, window=3_000)
+    run(data, "--way", "full", "--way", "recall", model=noting, window=3_000)
 
     found = rows(capsys.readouterr().out)
     assert found["full"][1] == "0.000"
-    assert found["memory"][1] == "1.000"
-    assert 0 < int(found["full"][4]) <= 700
+    assert found["recall"][1] == "1.000"
     assert any(FILLER[-1] in each and "moved to" not in each for each in prompts)
 
 
 def test_learning_cost_is_counted_under_writes(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def learning(call: ModelCall) -> Line:
-        if call.schema is None:
-            return reader(call)
-        return json.dumps({"claims": []})
+        return reader(call) if call.schema is None else json.dumps({"claims": []})
 
-    assert run(data, "--learn", "--questions", "1", model=learning) == 0
+    assert run(data, "--learn", "--questions", "1", "--way", "recall", model=learning) == 0
 
     out = capsys.readouterr().out
     assert int(rows(out)["write"][0]) > 0
-    assert "learnt from by that model" in out
+    assert "learned from by that model" in out
 
 
 class Colours:
@@ -209,16 +156,16 @@ async def test_embedder_finds_answers_that_words_cannot(data: Path) -> None:
         return "CORRECT" if "scarlet" in call.prompt else "unknown"
 
     model = ScriptedModel(noting)
-    plan = answers.Plan(
-        settings=Settings(), model=model, judge=model, embedder=Colours(), questions=1, budget=100, seed=1, learn=False
+    plan = answers_run.Plan(
+        model=model, judge=Judge(model=model), embedder=Colours(), ways=("cosine", "recall"), questions=1, budget=100
     )
 
-    found = await answers.measured("made up", [conversation], plan)
-    without = await answers.measured("made up", [conversation], replace(plan, embedder=None))
+    found = await answers_run.measured("made up", [conversation], plan)
+    without = await answers_run.measured("made up", [conversation], replace(plan, embedder=None))
 
-    assert {outcome.context: outcome.tokens > 0 for outcome in found.outcomes}["memory"]
+    assert {record.way: record.context_tokens > 0 for record in found.records} == {"cosine": True, "recall": True}
     assert any("scarlet" in call.prompt for call in model.calls if call.prompt.count("\n") < 20)
-    assert {outcome.context: outcome.tokens for outcome in without.outcomes}["memory"] == 0
+    assert {record.way: record.context_tokens for record in without.records} == {"cosine": 0, "recall": 0}
 
 
 def test_a_model_that_never_answers_or_never_judges_is_wrong_and_counted(
@@ -231,31 +178,53 @@ def test_a_model_that_never_answers_or_never_judges_is_wrong_and_counted(
             return ModelAnswer(text="hm", model="reader")
         return away if "bethink-memory" in call.prompt else ModelResponseError("no")
 
-    assert run(data, "--questions", "1", model=failing) == 0
+    some = ("--questions", "1", "--way", "none", "--way", "full", "--way", "ask")
+    assert run(data, *some, model=failing) == 0
     assert "3 answers never came and 0 verdicts were none" in capsys.readouterr().out
 
-    def mute(call: ModelCall) -> Line:
+    def mute(_: ModelCall) -> Line:
         return "hm"
 
-    assert run(data, "--questions", "1", model=mute) == 0
-    assert "0 answers never came and 6 verdicts were none" in capsys.readouterr().out
+    assert run(data, *some, model=mute) == 0
+    assert "0 answers never came and 9 verdicts were none" in capsys.readouterr().out
 
 
 def test_the_same_seed_draws_the_same_questions(data: Path) -> None:
     loaded = sets.load("locomo", data)
 
     def drawn(seed: int) -> list[str]:
-        return [question.id for _, question in answers.chosen(loaded, count=2, seed=seed)]
+        return [question.id for _, question in answers_run.chosen(loaded, count=2, seed=seed)]
 
     assert drawn(1) == drawn(1)
     assert len({tuple(drawn(seed)) for seed in range(10)}) > 1
 
 
-@pytest.mark.parametrize("name", ["realtalk", "beam", "longmemeval"])
-def test_other_question_sets_can_be_run(data: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "asked"),
+    [("realtalk", "realtalk"), ("beam", "beam"), ("longmemeval", "longmemeval_s"), ("longmemeval_s", "longmemeval_s")],
+)
+def test_other_question_sets_can_be_run(data: Path, capsys: pytest.CaptureFixture[str], name: str, asked: str) -> None:
+    """The published file of LongMemEval is used where it exists."""
     assert run(data, "--set", name, model=lambda _: "CORRECT") == 0
 
-    assert f"## {name}: 1 questions about 1 conversations" in capsys.readouterr().out
+    assert f"## {asked}: 1 questions about 1 conversations" in capsys.readouterr().out
+
+
+def test_all_sets_in_the_folder_are_asked_by_default(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (data / "beam" / "100K" / "1" / "chat.json").unlink()
+    model = ScriptedModel(lambda _: "CORRECT", name="reader", window=32_000)
+
+    answers.main(
+        ["--data", str(data), "--model", "openai:x", "--way", "recall", "--embedder", "words"], make=lambda _: model
+    )
+
+    out = capsys.readouterr().out
+    assert re.findall(r"^## (\w+): (\d+)", out, re.MULTILINE) == [
+        ("longmemeval_s", "1"),
+        ("locomo", "3"),
+        ("meme", "2"),
+    ]
+    assert "without beam: " in out
 
 
 @pytest.mark.parametrize(
@@ -292,20 +261,22 @@ def test_answers_benchmark_runs_against_a_server(data: Path) -> None:
             f"{server.url}/v1",
             "--questions",
             "1",
+            "--set",
+            "locomo",
         ]
         done = subprocess.run(
-            [sys.executable, "-m", "benchmarks.answers", *arguments, "--judge", "openai:strict", "--goal", "1"],
+            [sys.executable, "-m", "benchmarks.answers", *arguments, "--judge", "openai:strict", "--goal", "recall=1"],
             capture_output=True,
             text=True,
             check=False,
             timeout=300,
-            env={"PATH": "", "OPENAI_API_KEY": "none", "NO_PROXY": "*"},
+            env={"PATH": "", "OPENAI_API_KEY": "none", "NO_PROXY": "*", "BETHINK_EMBEDDER": "none"},
         )
 
     assert done.returncode == 0, done.stderr
-    assert "answers by tiny, judged by strict" in done.stdout
-    assert done.stdout.splitlines()[-1].startswith("right by the strict judge: 1.000 from memory (goal 1.000)")
-    assert len(server.requests) == 9
+    assert "answers by tiny with answer-1, judged by strict with " in done.stdout
+    assert "recall 1.000 (goal 1.000)" in done.stdout.splitlines()[-1]
+    assert len(server.requests) == 6 + 6 * 3  # an answer each way, and three verdicts on each
 
 
 def test_every_prompt_has_its_version_in_its_name() -> None:
@@ -321,3 +292,17 @@ def test_missing_model_is_reported(data: Path) -> None:
 
     with pytest.raises(SystemExit, match="no model"):
         answers.main(["--data", str(data), "--model", "openai:x"], make=none)
+    with pytest.raises(SystemExit, match="no model"):
+        answers.main(["--data", str(data)])
+    with pytest.raises(SystemExit, match="--set locommo: choose from locomo, "):
+        run(data, "--set", "locommo")
+
+
+def test_dollars_follow_the_prices_of_reader_and_judge(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run(data, "--way", "full", "--price", "10,0", "--judge-price", "0,0")
+
+    out = capsys.readouterr().out
+    found = rows(out)
+    assert float(found["full"][8]) == pytest.approx(int(found["full"][6]) * 10 / 1e6, abs=1e-4)
+    assert found["judge"][2] == "0.0000"
+    assert "reader $10 and $0, judge $0 and $0" in out

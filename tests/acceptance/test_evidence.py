@@ -11,6 +11,7 @@ import pytest
 from benchmarks.evidence import report, run
 from benchmarks.evidence_cases import WISHES, Answer, Case, read
 from benchmarks.evidence_gate import check
+from benchmarks.evidence_readers import report as report_readers
 
 CASES = read()
 _UNSPACED = {"zh", "ja"}
@@ -171,3 +172,13 @@ def test_validator_that_rejects_everything_misses_the_bar(capsys: pytest.Capture
 
 def test_halves_follow_the_number_at_the_end_of_an_id():
     assert [replace(CASES[0], id=name).half for name in ("en-007", "x12", "3b")] == ["odd", "even", "odd"]
+
+
+def test_careless_reader_stores_no_wrong_name_or_number(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    assert report_readers(CASES)
+    assert "| honest | any words | 317 | 0 | 48 | 0 | 254 | 32 | 0 of 45 | 0 of 46 |" in capsys.readouterr().out
+
+    monkeypatch.setattr("bethink.memory.learning.extraction.judge.UNSAID", ())
+    assert not report_readers(CASES)

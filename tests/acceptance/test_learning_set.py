@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.learning_data import OWN, load
-from benchmarks.learning_replay import Errs, Fate, Reader, replayed
+from benchmarks.learning_replay import Errs, Fate, Reader, replayed, stage
 from bethink.memory.learning.extraction.second import VERDICTS
 from bethink.memory.learning.extraction.validation import is_in, plain
 
@@ -95,6 +95,21 @@ async def test_false_claim_is_stored_only_if_the_reader_errs(
     found = await replayed(":memory:", load(tmp_path), planted=True, reader=Reader(errs=errs))
 
     assert [each.fate is Fate.STORED for each in found if not each.true] == [stands]
+
+
+async def test_pages_are_written_without_a_repeated_turn() -> None:
+    """The writer quotes paragraphs without their headings, and facts by the labels in the pages."""
+    async with stage(":memory:", planted=False) as on:
+        for talk in TALKS:
+            await on.learn(talk)
+            await on.write_pages()
+        asked = [each.call for each in on.script.exchanges if each.call.schema_name == "document_calls"]
+        pages = [entry.slug for entry in await on.memory.space("nora").documents.list()]
+
+    assert len(asked) == len(TALKS)
+    assert not any("Refused: " in call.prompt for call in asked)
+    assert any("document_edit" in each.answer for each in on.script.exchanges)
+    assert "page-1" in pages
 
 
 def small_set(folder: Path, first: str = "I hate tea.", second: str = "Noted.") -> None:

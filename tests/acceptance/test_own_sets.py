@@ -2,9 +2,11 @@
 
 import re
 from collections import Counter
+from collections.abc import Callable
 
 import pytest
 
+from benchmarks.connected import connected, connected2
 from benchmarks.everyday import everyday, everyday2
 from benchmarks.sets import Conversation, Question
 from benchmarks.tongues import tongues
@@ -128,3 +130,29 @@ def test_tongues_is_halved_within_each_language():
         assert len(tune.questions) == len(report.questions) == 10
         assert {*tune.questions, *report.questions} == {*whole.questions}
         assert tune.turns == report.turns == whole.turns
+
+
+CONNECTED = {"direct", "paraphrase", "person", "update", "exchange", "list", "time", "never"}
+
+
+@pytest.mark.parametrize(("read", "lives", "count"), [(connected, 3, 195), (connected2, 4, 219)])
+def test_connected_lives_have_every_category_in_both_halves(
+    read: Callable[..., list[Conversation]], lives: int, count: int
+):
+    assert len(read()) == lives
+    assert len(all_questions(read())) == count
+    for half in ("tune", "report"):
+        assert {question.category for _, question in all_questions(read(half))} == CONNECTED
+    tuned = {each.id for each in read("tune")}
+    assert not tuned & {each.id for each in read("report")}
+
+
+@pytest.mark.parametrize("read", [connected, connected2])
+def test_connected_evidence_is_by_the_assistant_only_in_exchanges(read: Callable[..., list[Conversation]]):
+    for conversation in read():
+        evidence_is_real([conversation], said_by=("user", "assistant"))
+        speakers = {turn.id: turn.speaker for turn in conversation.turns}
+        for question in conversation.questions:
+            expected = "assistant" if question.category == "exchange" else "user"
+            assert {speakers[turn] for turn in question.evidence} <= {expected}
+            assert question.answerable == (question.category != "never")

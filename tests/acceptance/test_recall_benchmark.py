@@ -4,7 +4,7 @@ import gzip
 import json
 import subprocess
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -66,8 +66,9 @@ def test_benchmark_prints_both_halves_and_succeeds_at_its_goals(data: Path) -> N
     assert "FTS5 as it comes" in done.stdout
     assert "odd 1.000 [1.000, 1.000], even 1.000 [1.000, 1.000]" in done.stdout
     assert "| adversarial (2): words |" in done.stdout
-    *_, found, empty = done.stdout.rstrip().splitlines()
+    *_, found, never, empty = done.stdout.rstrip().splitlines()
     assert found.startswith("locomo, words, R@10: 1.000 (goal 0.650): reached; beyond full text, odd minus even")
+    assert never == "quizzes about people, words, never said but high: 0.000 (at most 0.050): reached"
     assert empty == "locomo, words, empty: 0.000 (at most 0.010): reached"
 
 
@@ -176,26 +177,6 @@ def test_unanswerable_question_counts_only_as_answered_or_not() -> None:
     assert measures.judged(_question(), [], None)["empty"] == 1.0
 
 
-@dataclass(frozen=True)
-class _Certainty:
-    level: str
-    value: float
-
-
-@dataclass(frozen=True)
-class _Answer:
-    certainty: object = None
-
-
-def test_a_certainty_is_read_where_there_is_one() -> None:
-    assert (certainty.number_of(_Answer()), certainty.is_high(_Answer())) == (None, None)
-    assert certainty.number_of(_Answer(0.25)) == 0.25
-    sure = _Answer(_Certainty("high", 0.9))
-    assert (certainty.number_of(sure), certainty.is_high(sure)) == (0.9, True)
-    assert certainty.is_high(_Answer(_Certainty("fair", 0.5))) is False
-    assert (certainty.number_of(_Answer("high")), certainty.is_high(_Answer("high"))) == (None, True)
-
-
 def test_predictions_are_grouped_in_tenths_with_outcomes() -> None:
     predictions = [Prediction(0.91, True), Prediction(1.0, False), Prediction(0.12, False)]
 
@@ -208,20 +189,32 @@ def test_predictions_are_grouped_in_tenths_with_outcomes() -> None:
     assert len(drawing.findall("{http://www.w3.org/2000/svg}circle")) == 2
 
 
-def _high(*, answerable: float, never: float) -> list[Outcome]:
-    figures: list[dict[str, float]] = [{"high": answerable, "empty": 0.0}, {"never high": never, "never": 1.0}]
-    return [
-        replace(outcome, figures=each) for outcome, each in zip(_figures("words + minilm", 0, 0), figures, strict=False)
-    ]
+def _high(*, right: float, wrong: float, never: float) -> list[Outcome]:
+    """Outcomes of the reported half: high answers, right and wrong, as many others, and one about what was not said."""
+    high = [{"high": 1.0, "high right": float(number < right)} for number in range(int(right + wrong))]
+    figures = [*high, *({"high": 0.0} for _ in high), {"never high": never}]
+    [*_, even] = _figures("words + minilm", 0, 0)
+    return [replace(even, figures=each, answers=(Prediction(0.9, True),)) for each in figures]
 
 
-def test_certainty_has_goals_for_both_kinds_of_questions() -> None:
-    def reached(**shares: float) -> list[bool]:
-        lines = goals.verdict({"everyday": _high(**shares)})
+def test_high_certainty_has_goals_in_each_kind_of_data() -> None:
+    def reached(**counts: float) -> list[bool]:
+        lines = goals.verdict({"everyday2": _high(**counts)})
         return [line.reached for line in lines if "high" in line.what]
 
-    assert reached(answerable=1.0, never=0.0) == [True, True]
-    assert reached(answerable=0.0, never=1.0) == [False, False]
+    assert reached(right=9, wrong=1, never=0.0) == [True, True, True]
+    assert reached(right=8, wrong=2, never=1.0) == [False, False, True]
+    assert reached(right=1, wrong=2, never=0.0) == [True, True], "three answers are too few to judge"
+
+
+def test_high_certainty_is_printed_by_kind_and_half() -> None:
+    lines = certainty.kinds_table({"connected2": _high(right=3, wrong=1, never=0.0)})
+
+    assert lines[-2:] == [
+        "| connected lives | words + minilm | odd |  |  (0) |  |",
+        "| connected lives | words + minilm | even | 0.50 | 0.75 (4) | 0.00 |",
+    ]
+    assert certainty.kinds_table({}) == []
 
 
 def test_every_language_is_compared_with_english() -> None:
@@ -233,7 +226,8 @@ def test_every_language_is_compared_with_english() -> None:
 
     lines = goals.verdict({"tongues": outcomes})
 
-    assert [(line.goal, line.reached) for line in lines] == [(0.85, True), (0.85, False)]
+    compared = [(line.goal, line.reached) for line in lines if "beside English" in line.what]
+    assert compared == [(0.85, True), (0.85, False)]
 
 
 def test_with_few_conversations_questions_are_drawn() -> None:

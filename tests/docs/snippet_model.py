@@ -13,9 +13,9 @@ _MESSAGE = re.compile(r"^\[(\d+)\] (?:\d\d:\d\d )?\w+: (.+)$", re.MULTILINE)
 _CLAIM = re.compile(r"^(?:\W*)(c\d+)\b", re.MULTILINE)
 _CLAIMS: dict[str, dict[str, Any]] = {
     "I moved to Bergen in May": {"statement": "User lives in Bergen", "slot": "home_town", "since": "2026-05"},
-    "I have asthma": {"statement": "Alice has asthma.", "review": "doubtful"},
-    "I was born in Bergen": {"statement": "Alice was born in Bergen."},
-    "I am a pilot": {"statement": "Alice is a pilot."},
+    "I have asthma": {"statement": "User has asthma.", "review": "doubtful"},
+    "I was born in Bergen": {"statement": "User was born in Bergen."},
+    "I am a pilot": {"statement": "User is a pilot."},
 }
 
 
@@ -46,7 +46,7 @@ def _reply(body: dict[str, Any]) -> str:
     if schema == "claims":
         return json.dumps({"claims": _claims(prompt), "suspicious": [], "title": None})
     if schema == "verdicts":
-        return json.dumps({"said": list(dict.fromkeys(_CLAIM.findall(prompt))), "others": [], "fixed": []})
+        return json.dumps({"said": list(dict.fromkeys(_CLAIM.findall(prompt))), "others": []})
     if schema == "document_calls":
         return json.dumps({"calls": [], "done": True})
     return _answer(prompt)

@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 import bethink
 import bethink.sync
 from bethink.model.calls import ModelCall
@@ -83,6 +85,24 @@ async def test_messages_from_three_runs_become_facts_without_turn_ends(target: s
         assert [fact.text for fact in await memory.space("ida").facts.list()] == ["User likes long train journeys"]
 
 
+@pytest.mark.parametrize("remembers", [True, False])
+async def test_short_program_without_end_is_learned_from_by_the_next(target: str, remembers: bool) -> None:
+    async def store(memory: bethink.Memory, text: str) -> None:
+        ida = memory.space("ida")
+        await (ida.remember(text) if remembers else (await ida.session("terminal")).append(text))
+
+    async with bethink.connect(target, model=ScriptedModel(learns), redactor=Quiet()) as memory:
+        await store(memory, "I like long train journeys.")
+    async with bethink.connect(target, model=ScriptedModel(learns), redactor=Quiet()) as memory:
+        await store(memory, "Hello again.")
+
+        async def learned() -> bool:
+            facts = await memory.space("ida").facts.list()
+            return [fact.text for fact in facts] == ["User likes long train journeys"]
+
+        await until(learned)
+
+
 async def test_after_remember_over_mcp_the_memory_does_not_deny_having_any(target: str) -> None:
     async with over_stdio(target, "me") as client:
         call = await Checked.of(client)
@@ -107,7 +127,7 @@ def test_the_first_lines_of_the_readme_with_a_model_end_in_a_fact(tmp_path: Path
 
 def test_denied_claim_of_the_readme_needs_review(tmp_path: Path) -> None:
     claims = answer(a_fact("User is allergic to cashews", 1), a_fact("User is allergic to walnuts", 1))
-    read = {"said": ["c1"], "others": [{"claim": "c2", "verdict": "denied", "because": "not to walnuts"}], "fixed": []}
+    read = {"said": ["c1"], "others": [{"claim": "c2", "verdict": "denied", "text": "not to walnuts"}]}
 
     def answers(call: ModelCall) -> str:
         if call.schema_name == "verdicts":

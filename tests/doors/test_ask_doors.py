@@ -15,7 +15,7 @@ import pytest
 import bethink
 from benchmarks.ask_cases import given, honest
 from bethink import Message
-from bethink.errors import BethinkError, InvalidRequestError, ModelUnavailableError
+from bethink.errors import BethinkError, InvalidRequestError, ModelUnavailableError, NotFoundError
 from bethink.extend import Model
 from bethink.http import ServerOptions, create_app
 from bethink.http.app import uvicorn_server
@@ -60,7 +60,9 @@ def served(target: str, model: Model | None) -> Generator[tuple[str, str]]:
 async def _seeded(target: str) -> str:
     async with bethink.connect(target, learn_in_background=False) as memory:
         await memory.space("alice").remember(SAID)
-        return (await memory.admin.keys.create("reader", [Scope.READ], spaces=["alice"])).key
+        await memory.space("team").remember("Ada moved to Lisbon in spring, says the team.")
+        await memory.space("bob").remember("Ada moved to Quito in spring, says Bob.")
+        return (await memory.admin.keys.create("reader", [Scope.READ], spaces=["alice", "team"])).key
 
 
 @pytest.fixture
@@ -103,7 +105,31 @@ def test_key_can_ask_only_in_readable_spaces(reader: tuple[str, str]) -> None:
             memory.space("bob").ask(QUESTION, on_sentence=lambda _: None)
 
 
-@pytest.mark.parametrize("on_sentence", [None, print], ids=["whole", "streamed"])
+def ignore(_: AnswerSentence) -> None:
+    """Take a sentence of a stream."""
+
+
+STREAMED = pytest.mark.parametrize("on_sentence", [None, ignore], ids=["whole", "streamed"])
+
+
+@STREAMED
+def test_key_needs_access_to_every_space_of_a_question(target: str, on_sentence: Callable[..., None] | None) -> None:
+    def cite_all(call: ModelCall) -> str:
+        return "\n".join(f"{line.text} [^{line.label}]" for line in given(call) if "moved" in line.text)
+
+    with served(target, ScriptedModel(cite_all)) as (url, key), connect(url, api_key=key) as memory:
+        answer = memory.group("alice", "team").ask(QUESTION, on_sentence=on_sentence)
+        with pytest.raises(NotFoundError, match="No such space"):
+            memory.group("alice", "bob").ask(QUESTION, on_sentence=on_sentence)
+        with pytest.raises(NotFoundError, match="No such space"):
+            memory.space("alice").ask(QUESTION, spaces=["team", "bob"], on_sentence=on_sentence)
+
+    assert {item.space for item in answer.cited} == {"alice", "team"}
+    with connect(target, learn_in_background=False) as memory:
+        assert not memory.admin.access.list(space="bob", operation="space.recall").items
+
+
+@STREAMED
 def test_ask_without_a_model_names_the_next_step(target: str, on_sentence: Callable[..., None] | None) -> None:
     with (
         served(target, None) as (url, key),
@@ -138,12 +164,16 @@ async def test_the_tool_answers_in_a_frame_with_refs(target: str) -> None:
 
         found: Any = await server.call_tool("ask", {"question": QUESTION})
         unknown: Any = await server.call_tool("ask", {"question": "Which car does Ada drive?"})
+        await memory.space("team").remember("Bo plays the harp.")
+        wide = make_server(memory, grant=lambda: Grant(space="alice", also=("team",)))
+        other: Any = await wide.call_tool("ask", {"question": "What does Bo play?"})
 
     answer = found.structured_content
     assert answer["cited"] == [str(kept.refs[0])]
     assert answer["memory"].startswith("<bethink-memory>")
     assert "Ada moved to Bergen" in answer["memory"]
     assert unknown.structured_content["refused"] == Refusal.NOT_IN_MEMORY
+    assert "Bo plays the harp" in other.structured_content["memory"]
 
 
 def test_the_command_prints_sentences_with_their_sources(
@@ -166,6 +196,7 @@ def test_the_command_prints_sentences_with_their_sources(
         data = run("ask", QUESTION, "--json", *words).data
         none = run("ask", "Which car does Ada drive?", *words)
         without = run("ask", QUESTION, "--exclude", data["cited"][0]["ref"], "--json", *words).data
+        both = run("ask", QUESTION, *words, "--space", "team")
 
     assert shown.code == 0, shown.err
     lines = shown.out.splitlines()
@@ -175,6 +206,8 @@ def test_the_command_prints_sentences_with_their_sources(
     assert "Memory does not have the answer" in none.err
     assert (none.code, none.out) == (0, "")
     assert without["refusal"] == "not_in_memory"
+    assert data["searches"] == [QUESTION]
+    assert " in alice)" in both.out or " in team)" in both.out
 
 
 def test_the_command_evaluates_a_file_of_questions(

@@ -227,7 +227,7 @@ def test_a_name_that_would_leave_the_folder_is_refused(home: Path, tiny: dict[st
 
 
 def test_unknown_model_name_lists_available_models(home: Path, folder: Path) -> None:
-    assert "bge-small-en, multilingual-e5-small" in run("data", "models", "pull", "gpt").err
+    assert "all-MiniLM-L6-v2, bge-small-en, multilingual-e5-small" in run("data", "models", "pull", "gpt").err
     assert "models pull bge-small-en" in run("data", "models", "where", "bge-small-en").err
     assert ok("data", "models", "where") == {"folder": str(folder)}
 
@@ -253,6 +253,7 @@ def test_catalog_pins_every_file_and_names_every_license() -> None:
     found = read_catalog()
 
     assert {name: (entry.manifest.task, entry.manifest.license) for name, entry in found.items()} == {
+        "all-MiniLM-L6-v2": ("embedder", "Apache-2.0"),
         "bge-small-en": ("embedder", "MIT"),
         "multilingual-e5-small": ("embedder", "MIT"),
         "ms-marco-MiniLM-L-12": ("reranker", "Apache-2.0"),

@@ -30,7 +30,7 @@ def models(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
         labels = re.findall(r"^(c[0-9]+) about", prompt, re.MULTILINE)
         text = {
             "claims": MADE[body["model"]],
-            "verdicts": json.dumps({"said": labels, "others": [], "fixed": []}),
+            "verdicts": json.dumps({"said": labels, "others": []}),
         }.get(schema, '{"calls": [], "done": true}')
         sends(api.reply(text))(handler)
 

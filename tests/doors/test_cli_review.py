@@ -21,7 +21,7 @@ def answer(call: ModelCall) -> str:
         case "claims":
             return claims(ILL, LIVES)
         case "verdicts":
-            return '{"said": ["c1", "c2"], "others": [], "fixed": []}'
+            return '{"said": ["c1", "c2"], "others": []}'
         case _:
             return '{"calls": [], "done": true}'
 

@@ -61,7 +61,7 @@ def test_recall_output_names_its_sources(on: list[str]) -> None:
     assert "why: words" in done.out
     nothing = run("recall", "zebra", *on)
     assert nothing.out == ""
-    assert "No match." in nothing.err
+    assert "No match by words." in nothing.err
 
 
 def test_recall_can_be_limited_in_number_tokens_kind_and_time(on: list[str]) -> None:
@@ -311,7 +311,7 @@ def test_empty_space_and_empty_list_are_reported(target: str, on: list[str]) -> 
 
     note = f"Space 'alcie' is empty. Run 'bethink admin spaces --database {quoted(target)}' to list the spaces.\n"
     assert run("recall", "tea", *other).err == run("context", *other).err == note
-    assert "No match." in run("recall", "zebra", *on).err
+    assert "No match by words." in run("recall", "zebra", *on).err
     for words in (["show"], ["sessions"], ["fact", "list"], ["learn", "jobs"], ["doc", "list"], ["learn", "thread"]):
         done = run(*words, *other)
         assert (done.code, done.out, done.err) == (0, "", note)

@@ -182,6 +182,20 @@ async def test_index_keeps_its_budget_and_continues_by_cursor(target: str) -> No
         assert oldest["items"] == []
 
 
+async def test_recall_returns_twenty_results_with_certainty_words(target: str) -> None:
+    async with bethink.connect(target) as memory:
+        alice = memory.space("alice")
+        for number in range(30):
+            await alice.facts.save(bethink.Fact(id=f"fact-{number:02}", text=f"cello number {number} is dear"))
+    async with in_process(target, "alice") as client:
+        call = await Checked.of(client)
+        found = await call("recall", question="Which cello is dear?")
+
+    assert len(found["items"]) == 20
+    assert {item["certainty"] for item in found["items"]} <= {"high", "fair", "weak"}
+    assert not any("score" in item for item in found["items"])
+
+
 async def test_the_past_can_be_listed_and_recalled(door: Interface) -> None:
     for kind in ("document", "fact"):
         assert (await door.call("list_memories", kind=kind, as_of="2000-01-01"))["items"] == []

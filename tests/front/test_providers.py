@@ -10,8 +10,11 @@ from bethink import Settings
 from bethink.config.groups import EmbedderSettings
 from bethink.config.settings import load_settings
 from bethink.errors import ConfigurationError
+from bethink.memory import plugins
 from bethink.memory.plugins import Providers, embedder_from, reranker_from
 from bethink.providers.cross_encoder import CrossEncoder
+from bethink.providers.local_extra import local_is_installed
+from bethink.providers.multilingual_embedder import MultilingualEmbedder
 from bethink.providers.onnx_embedder import OnnxEmbedder
 from bethink.providers.openai_embedder import OpenAIEmbedder
 from bethink.providers.static_embedder import LocalEmbedder, StaticEmbedder
@@ -39,6 +42,18 @@ def test_local_embedder_is_the_default_unless_disabled() -> None:
     assert isinstance(chosen, LocalEmbedder)
     assert (automatic.automatic, chosen.automatic, automatic.name) == (True, False, chosen.name)
     assert embedder_from(Settings(embedder=EmbedderSettings(name="none"))) is None
+
+
+def test_local_embedder_is_the_multilingual_model_where_it_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plugins, "local_is_installed", local_is_installed)
+
+    automatic = embedder_from(Settings())
+    chosen = embedder_from(Settings(embedder=EmbedderSettings(name="local")))
+
+    assert isinstance(automatic, MultilingualEmbedder)
+    assert isinstance(chosen, MultilingualEmbedder)
+    assert (automatic.automatic, chosen.automatic, automatic.name) == (True, False, chosen.name)
+    assert LocalEmbedder().name.startswith(automatic.replaces)
 
 
 def test_downloaded_model_is_used_by_name(tmp_path: Path) -> None:

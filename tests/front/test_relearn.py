@@ -27,7 +27,7 @@ def claim(statement: str, quote: str, **more: object) -> dict[str, object]:
 
 def reader(call: ModelCall) -> str:
     said = re.findall(r"^(c\d+) about", call.prompt, re.MULTILINE)
-    return json.dumps({"said": said, "others": [], "fixed": []})
+    return json.dumps({"said": said, "others": []})
 
 
 def model(*claims: dict[str, object]) -> ScriptedModel:

@@ -51,6 +51,20 @@ async def test_new_space_goes_to_the_emptiest_shard_with_its_operations(fleet: F
     assert {item.space for item in found.items} == set(spaces)
 
 
+async def test_ask_reads_several_spaces_of_one_shard_only(fleet: Fleet, name: str) -> None:
+    memory, shards = fleet
+    spaces = [f"{name}-{number}" for number in range(2)]
+    for space in spaces:
+        await memory.space(space).remember("I live in Oslo.")
+    await move_space(shards, spaces[1], await other_than(shards, spaces[0]))
+
+    with pytest.raises(InvalidRequestError, match="different shards"):
+        await memory.group(*spaces).ask("Where do I live?")
+    await move_space(shards, spaces[1], await other_than(shards, spaces[1]))
+    with pytest.raises(InvalidRequestError, match="No model is configured"):
+        await memory.group(*spaces).ask("Where do I live?")
+
+
 async def test_a_heavier_shard_takes_more_spaces(fleet: Fleet, superuser_dsn: str) -> None:
     dsn = postgres.create_database(superuser_dsn, f"directory_{uuid.uuid4().hex[:12]}")
     memory, shards = connected({"directory": dsn})

@@ -32,6 +32,7 @@ Scripted = Callable[[ModelCall], str | ModelAnswer | Exception]
 _MESSAGES = re.compile(r"<messages>\n(.*?)\n</messages>", re.DOTALL)
 _MESSAGE = re.compile(r"^\[(\d+)\] (?:\d\d:\d\d )?[^:\n]+: (.*(?:\n  .*)*)", re.MULTILINE)
 _CLAIM = re.compile(r"^(c\d+) about ", re.MULTILINE)
+_DOUBTED = re.compile(r"^(c\d+) about .*?, doubt: .*?, \[(\d+)", re.MULTILINE)
 _LONGEST_QUOTE = 1_000
 
 
@@ -65,8 +66,17 @@ def willing(call: ModelCall) -> str:
 
 
 def every_claim_is_said(call: ModelCall) -> str:
-    """What a reader answers who finds nothing wrong."""
-    return json.dumps({"said": _CLAIM.findall(call.prompt), "others": [], "fixed": []})
+    """What a reader answers who finds nothing wrong, and settles each doubt with words of the quoted message."""
+    said = _messages(call.prompt)
+    others = [
+        {
+            "claim": name,
+            "verdict": "proof",
+            "text": re.split(r"\d|\n", said[int(number)])[0].strip() or said[int(number)],
+        }
+        for name, number in _DOUBTED.findall(call.prompt)
+    ]
+    return json.dumps({"said": _CLAIM.findall(call.prompt), "others": others})
 
 
 def quoting(text: str, call: ModelCall) -> str:
@@ -80,11 +90,15 @@ def quoting(text: str, call: ModelCall) -> str:
     fields = cast("dict[str, Any]", tree)
     if not isinstance(fields.get("claims"), list):
         return text
-    shown = _MESSAGES.search(call.prompt)
-    said = {int(number): _undented(words) for number, words in _MESSAGE.findall(shown[1] if shown else "")}
+    shown, said = _MESSAGES.search(call.prompt), _messages(call.prompt)
     new = _MESSAGE.search(shown[1].partition("New:")[2] if shown else "")
     first = int(new[1]) if new else 0
     return json.dumps({**fields, "claims": [_quoted(claim, said, first) for claim in fields["claims"]]})
+
+
+def _messages(prompt: str) -> dict[int, str]:
+    shown = _MESSAGES.search(prompt)
+    return {int(number): _undented(words) for number, words in _MESSAGE.findall(shown[1] if shown else "")}
 
 
 def _undented(words: str) -> str:

@@ -21,6 +21,8 @@ from tests.facts_kit import change_fact, learn_fact
 from tests.rooms.vector_kit import Hashed
 
 DAY = timedelta(days=1)
+EMPTY = "This space is empty. Store messages in it, or search another space."
+"""The note of a search in an empty space."""
 _chats = count()
 _effects = count()
 

@@ -10,7 +10,7 @@ from bethink import Fact, Memory, Message, Session
 from bethink.errors import ModelUnavailableError
 from bethink.jobs.worker import LearnReport
 from bethink.memory.learning.extraction.extract import REVIEW_FLAGS
-from bethink.model.calls import ModelCall
+from bethink.model.calls import ModelAnswer, ModelCall
 from bethink.model.facts import Evidence
 from bethink.model.jobs import JobKind
 from bethink.model.records import conversation_key
@@ -295,15 +295,17 @@ def _dying(_: ModelCall) -> str:
     raise Killed
 
 
-def _dying_closer(call: ModelCall) -> str:
-    return _dying(call) if ", doubt: " in call.prompt else every_claim_is_said(call)
+def _hasty(call: ModelCall) -> str:
+    """Confirm every claim without the words that settle its doubt."""
+    return json.dumps({"said": json.loads(every_claim_is_said(call))["said"], "others": []})
 
 
-READERS = {
-    "before the second reading": _dying,
-    "before the closer reading": _dying_closer,
-    "before it is applied": every_claim_is_said,
+READERS: dict[str, list[Scripted]] = {
+    "before the second reading": [_dying],
+    "before the closer reading": [_hasty, _dying],
+    "before it is applied": [every_claim_is_said],
 }
+"""The readers of each call before the crash."""
 
 
 @pytest.mark.parametrize("when", READERS)
@@ -319,7 +321,12 @@ async def test_no_answer_is_paid_twice_after_a_crash(
         patch.setattr("bethink.jobs.worker.Worker._release", _nothing)
         if when == "before it is applied":
             patch.setattr("bethink.memory.learning.extraction.extract.Extractor._apply", _die)
-        first = ScriptedModel(READERS[when], name="reading")
+        remaining = list(READERS[when])
+
+        def read(call: ModelCall) -> str | ModelAnswer | Exception:
+            return remaining.pop(0)(call)
+
+        first = ScriptedModel(read, name="reading")
         with pytest.raises(BaseExceptionGroup):
             await worker(database, model, reader=first).run_once()
     # What is known has changed meanwhile, and with it the short ids: the answer still means the same fact.
@@ -328,8 +335,7 @@ async def test_no_answer_is_paid_twice_after_a_crash(
 
     report = await worker(database, model, reader=reader).run_once()
 
-    left = {"before the second reading": 2, "before the closer reading": 1, "before it is applied": 0}
-    assert (len(model.calls), len(reader.calls)) == (1, left[when])
+    assert (len(model.calls), len(reader.calls)) == (1, 0 if when == "before it is applied" else 1)
     assert report.settled == {"succeeded": 1}
     assert await holding(facts) == ["User lives in Bergen", "User wants Oslo to be called Oslo"]
     [bergen] = [fact for fact in await facts.list() if "Bergen" in fact.text]
@@ -340,27 +346,32 @@ async def test_no_answer_is_paid_twice_after_a_crash(
         for each in await talk.memory.space("alice").admin.jobs.list()
         if each.usage.calls and each.key == bergen.source
     ]
-    assert (job.kind, job.usage.calls) == (JobKind.EXTRACT, 3)
+    assert (job.kind, job.usage.calls) == (JobKind.EXTRACT, 3 if when == "before the closer reading" else 2)
 
 
 @pytest.mark.parametrize(
-    ("said", "statement", "readings"),
+    ("said", "statement", "settles", "readings"),
     [
-        ("I live in Oslo.", "User lives in Oslo", 1),
-        ("I don't live in Oslo.", "User lives in Oslo", 2),
-        ("If I were rich I would live in Oslo.", "User lives in Oslo", 2),
-        ("Früher war ich bei der Bahn.", "User war bei der Bahn", 2),
-        ("Mi prima sabe soldar.", "User sabe soldar", 2),
+        ("I live in Oslo.", "User lives in Oslo", False, 1),
+        ("I don't live in Oslo.", "User lives in Oslo", False, 2),
+        ("If I were rich I would live in Oslo.", "User lives in Oslo", False, 2),
+        ("Früher war ich bei der Bahn.", "User war bei der Bahn", False, 2),
+        ("Mi prima sabe soldar.", "User sabe soldar", False, 2),
+        ("I don't live in Oslo.", "User lives in Oslo", True, 1),
+        ("I live in Oslo.", "User lives in Bergen", True, 2),
+        ("I live in Oslo.", "User lives in Oslo since 2017", True, 2),
     ],
 )
-async def test_doubted_claim_needs_two_confirmations(
-    talk: Talk, database: Database, said: str, statement: str, readings: int
+async def test_doubted_claim_needs_words_that_settle_it_or_two_confirmations(
+    talk: Talk, database: Database, said: str, statement: str, settles: bool, readings: int
 ) -> None:
+    """A name or number that no message has always needs two."""
     seen: list[ModelCall] = []
 
     def read(call: ModelCall) -> str:
         seen.append(call)
-        return every_claim_is_said(call) if len(seen) == 1 else scripted_verdicts([], ["c1"])
+        first = every_claim_is_said(call) if settles else _hasty(call)
+        return first if len(seen) == 1 else scripted_verdicts([], ["c1"])
 
     await talk.say(said)
     await worker(database, ScriptedModel(lambda _: answer(a_fact(statement, 1))), reader=ScriptedModel(read)).run_once()
@@ -371,8 +382,8 @@ async def test_doubted_claim_needs_two_confirmations(
 
 
 def scripted_verdicts(said: list[str], denied: list[str]) -> str:
-    others = [{"claim": name, "verdict": "denied", "because": "no"} for name in denied]
-    return json.dumps({"said": said, "others": others, "fixed": []})
+    others = [{"claim": name, "verdict": "denied", "text": "no"} for name in denied]
+    return json.dumps({"said": said, "others": others})
 
 
 async def test_a_reader_that_is_away_costs_no_second_extraction(

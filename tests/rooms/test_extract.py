@@ -38,7 +38,7 @@ async def test_learned_session_has_a_summary_and_facts_with_sources(
     assert (memory_of.summary, memory_of.slug) == (
         "Moving to Bergen!\n- User said hello.\n- User moved to Bergen", "moving-to-bergen",
     )  # fmt: skip
-    assert (memory_of.until, memory_of.created_by.model, memory_of.created_by.prompt) == (2, "scripted", "extract-3")
+    assert (memory_of.until, memory_of.created_by.model, memory_of.created_by.prompt) == (2, "scripted", "extract-4")
     [fact] = await memory.space("alice").facts.list()
     assert (fact.evidence, fact.speaker, fact.subject) == (Evidence.CONFIRMED, "owner", "user")
     assert (fact.text, fact.source, fact.origin) == ("User moved to Bergen", session.id, "user")
@@ -71,7 +71,7 @@ async def test_session_summary_survives_small_talk_and_grows(
 
     await worker(database, model).run_once()
 
-    assert "f1 detail, owner said 2023-11-14: The cat is Miez." in model.calls[0].prompt
+    assert "owner said on 2023-11-14:\nf1 detail: The cat is Miez." in model.calls[0].prompt
     kept = await session.summary()
     assert kept is not None
     assert kept.raw_memory == "- The cat is Miez."
@@ -190,7 +190,7 @@ async def test_every_agent_has_one_memory_writer_created_on_first_use(
         read_only=True,
     )
     assert {each.agent_id for each in answers} == {first}
-    assert sorted(each.prompt for each in answers) == ["extract-3", "extract-3", "second-2", "second-2"]
+    assert sorted(each.prompt for each in answers) == ["extract-4", "extract-4", "second-3", "second-3"]
 
 
 @pytest.mark.spec("S2.17")

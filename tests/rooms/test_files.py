@@ -230,7 +230,7 @@ async def test_instructions_in_a_file_never_become_preferences(alice: bethink.Sp
     assert {each.reason for each in await reviewed(database)} >= {"not_from_user", "from_tool"}
     assert "DE99" in block
     for line in block.splitlines():
-        assert "DE99" not in line or ("(invoice.md, document, " in line and line.startswith("- "))
+        assert "DE99" not in line or ("(invoice.md, document)" in line and line.startswith("- "))
     assert PREFERENCES not in block
 
 

@@ -187,8 +187,8 @@ class Liar:
             if not self.honest or statement == TRUE or self.lie is None or self.lie.verdict == "said":
                 said.append(name)
             else:
-                others.append({"claim": name, "verdict": self.lie.verdict, "because": "it is a lie"})
-        return json.dumps({"said": said, "others": others, "fixed": []})
+                others.append({"claim": name, "verdict": self.lie.verdict, "text": "it is a lie"})
+        return json.dumps({"said": said, "others": others})
 
 
 async def learn(database: Database, answer: Callable[[ModelCall], str]) -> None:
@@ -293,8 +293,7 @@ async def test_corrected_statement_is_validated_as_well(database: Database, memo
 
     def corrects(call: ModelCall) -> str:
         if call.schema_name == "verdicts":
-            fixed = [{"claim": "c1", "statement": lie}]
-            return json.dumps({"said": ["c1"], "others": [], "fixed": fixed})
+            return json.dumps({"said": ["c1"], "others": [{"claim": "c1", "verdict": "fixed", "text": lie}]})
         return Liar(None, honest=True)(call)
 
     await lied(database, memory, corrects)

@@ -102,7 +102,7 @@ async def test_lineage_of_a_fact_lists_messages_job_and_context_log(
     }
     assert set(lineage.source_refs) == {message(first, 1), message(again, 1)}
     assert {(job.kind, job.key) for job in lineage.jobs} == {(JobKind.EXTRACT, first.id), (JobKind.EXTRACT, again.id)}
-    assert lineage.created_by == Maker(model="scripted", prompt="extract-3", extractor="3")
+    assert lineage.created_by == Maker(model="scripted", prompt="extract-4", extractor="4")
     [version] = lineage.versions
     assert (version.ref, version.text, version.until) == (ref, "User lives in Bergen", None)
     assert lineage.replaced_by is None

@@ -58,7 +58,7 @@ async def test_recall_and_context_find_only_what_they_are_narrowed_to(
     assert {text.split()[1] for text in texts(found)} == wanted
     assert {item.text.split()[1] for item in block.items} == wanted
     if not wanted:
-        assert found.note == "No match. The search was filtered."
+        assert found.note == "No match by words. The search was filtered. Try fewer filters or other words."
 
 
 async def test_a_narrow_search_is_not_starved_by_better_matches(memory: bethink.Memory) -> None:
@@ -241,7 +241,11 @@ async def test_several_empty_spaces_say_why(memory: bethink.Memory) -> None:
 
     found = await memory.group("mira", "team").recall("tea")
 
-    assert (found.items, found.note) == ((), "mira: No match. team: This space is empty.")
+    assert (found.items, found.note) == (
+        (),
+        "mira: No match. Try other words or another space. "
+        "team: This space is empty. Store messages in it, or search another space.",
+    )
 
 
 @pytest.mark.parametrize("names", [(), ("a", "a"), ("a", ""), tuple(map(str, range(21)))])

@@ -30,8 +30,8 @@ def scripted(*found: dict[str, object], calls: list[ModelCall] | None = None) ->
         if call.schema_name == "verdicts":
             named = re.findall(r"^(c\d+) about .*", call.prompt, re.MULTILINE)
             doubted = re.findall(r"^(c\d+) about .*Rome", call.prompt, re.MULTILINE)
-            others = [{"claim": each, "verdict": "quoted_or_supposed", "because": "only perhaps"} for each in doubted]
-            return json.dumps({"said": [each for each in named if each not in doubted], "others": others, "fixed": []})
+            others = [{"claim": each, "verdict": "quoted_or_supposed", "text": "only perhaps"} for each in doubted]
+            return json.dumps({"said": [each for each in named if each not in doubted], "others": others})
         return json.dumps({"claims": list(found), "suspicious": [], "title": None})
 
     return ScriptedModel(answer)

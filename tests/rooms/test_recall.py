@@ -19,7 +19,7 @@ from bethink.model.refs import Ref, RefKind
 from bethink.store.db import Database
 from tests.conftest import FakeClock
 from tests.rooms.learn_kit import a_fact
-from tests.rooms.recall_kit import ago, assistant, learnt, message, tell, texts, user, with_vectors, written
+from tests.rooms.recall_kit import EMPTY, ago, assistant, learnt, message, tell, texts, user, with_vectors, written
 from tests.rooms.test_consolidate import Life
 from tests.rooms.vector_kit import DIMENSION, index_all
 
@@ -304,19 +304,19 @@ async def test_disabled_memory_returns_empty_answers_with_a_reason() -> None:
 
 
 async def test_recall_without_matches_says_why(memory: Memory, session: Session) -> None:
-    assert (await memory.space("alice").recall("unicorns")).note == "This space is empty."
+    assert (await memory.space("alice").recall("unicorns")).note == EMPTY
     await session.append([{"role": "user", "content": "Nothing of the kind."}])
 
     nothing = await memory.space("alice").recall("unicorns")
 
     assert not nothing
     assert (nothing.question, nothing.items, nothing.tokens) == ("unicorns", (), 0)
-    assert nothing.note == "No match."
+    assert nothing.note == "No match by words. Try other words or set an embedder."
     small = await memory.space("alice").recall("kind", budget=1)
     assert not small
     assert small.note == "The budget is too small for any of the matches."
     other = await memory.space("alice").recall("kind", origin=["document"])
-    assert other.note == "No match. The search was filtered."
+    assert other.note == "No match by words. The search was filtered. Try fewer filters or other words."
     assert (await memory.space("alice").recall("kind")).note is None
 
 
@@ -342,16 +342,16 @@ async def test_recall_without_its_embedder_says_what_is_missing(memory: Memory, 
     assert [item.ref for item in found.items] == [message(session, 1)]
     assert found.note == "Embedder unavailable. Ranked by words only."
     nothing = await remembering.space("alice").recall("unicorn")
-    assert nothing.note == "No match. Embedder unavailable. Ranked by words only."
+    assert nothing.note == "No match. Try other words or another space. Embedder unavailable. Ranked by words only."
 
 
 async def test_reranker_affects_the_order_only_if_available(memory: Memory, database: Database) -> None:
     await tell(memory, "A heron, a heron, and then a heron.")
     await tell(memory, "One heron stood there, they say.")
-    plain = texts(await with_vectors(database).space("alice").recall("heron"))
+    plain = texts(await with_vectors(database).space("alice").recall("heron?"))
 
-    swapped = await with_vectors(database, reranker=Backwards()).space("alice").recall("heron", explain=True)
-    away = await with_vectors(database, reranker=Away()).space("alice").recall("heron")
+    swapped = await with_vectors(database, reranker=Backwards()).space("alice").recall("heron?", explain=True)
+    away = await with_vectors(database, reranker=Away()).space("alice").recall("heron?")
 
     assert texts(away) == plain
     assert [each.ranks["reranked"] for each in swapped.candidates] == [1, 2]
@@ -360,17 +360,44 @@ async def test_reranker_affects_the_order_only_if_available(memory: Memory, data
     assert added[1.0] > added[0.0] >= 0
 
 
+class Loud(Backwards):
+    """The same with a weight above those of all other signals."""
+
+    weight = 9.0
+
+
 async def test_reranker_counts_by_its_weight(database: Database, memory: Memory) -> None:
     class Meek(Backwards):
         weight = 0.0
 
     await tell(memory, "heron heron heron", "A heron stood there, and nothing else happened on that long grey morning.")
-    plain = texts(await with_vectors(database).space("alice").recall("heron"))
+    plain = texts(await with_vectors(database).space("alice").recall("heron?"))
 
-    usual = texts(await with_vectors(database, reranker=Backwards()).space("alice").recall("heron"))
-    meek = texts(await with_vectors(database, reranker=Meek()).space("alice").recall("heron"))
+    loud = texts(await with_vectors(database, reranker=Loud()).space("alice").recall("heron?"))
+    meek = texts(await with_vectors(database, reranker=Meek()).space("alice").recall("heron?"))
 
-    assert (usual, meek) == (plain[::-1], plain)
+    assert (loud, meek) == (plain[::-1], plain)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_reranked"),
+    [
+        ("Where is the heron?", True),
+        ("where is the heron", True),
+        ("Tell me about the heron.", False),
+        ("A heron again today.", False),
+        (f"Where is the heron{', and where' * 20}?", False),
+    ],
+)
+async def test_reranker_reads_short_questions_only(
+    database: Database, memory: Memory, *, text: str, is_reranked: bool
+) -> None:
+    await tell(memory, "heron heron heron", "A heron stood there, and nothing else happened on that long grey morning.")
+    plain = texts(await with_vectors(database).space("alice").recall(text))
+
+    found = texts(await with_vectors(database, reranker=Loud()).space("alice").recall(text))
+
+    assert found == (plain[::-1] if is_reranked else plain)
 
 
 @pytest.mark.parametrize("wrong", [{"limit": 0}, {"limit": -1}, {"budget": 0}, {"budget": -5}])

@@ -15,6 +15,10 @@ DOG, RAIN = "我家的狗叫小白", "昨天下了一整天的雨"
 QUESTION = "狗叫什么名字？"
 
 
+TEA = "शहद वाली चाय मेरा सहारा है।", "मेरा पेय क्या है?"
+"""A statement in Hindi, and a question that shares only "my" with it."""
+
+
 class Misled(Hashed):
     """An embedder to which every question in Chinese is about the rain."""
 
@@ -26,6 +30,13 @@ class Misled(Hashed):
         return [hashed(RAIN if text == QUESTION else text) for text in texts]
 
 
+class Blind(Misled):
+    """An embedder to which all texts are the same."""
+
+    async def embed(self, texts: Sequence[str], *, kind: TextKind = "message") -> list[Sequence[float]]:
+        return [hashed(RAIN) for _ in texts]
+
+
 async def test_embedder_is_ignored_in_an_untrained_language(memory: Memory, database: Database) -> None:
     await tell(memory, DOG, RAIN)
     await index_all(database, Misled())
@@ -35,6 +46,26 @@ async def test_embedder_is_ignored_in_an_untrained_language(memory: Memory, data
 
     assert texts(trained)[0] == RAIN
     assert texts(untrained)[0] == DOG
+
+
+@pytest.mark.parametrize(("language", "first"), [("en", TEA[0]), ("hi", RAIN)])
+async def test_common_words_are_searched_if_the_embedder_lacks_the_language(
+    memory: Memory, database: Database, language: str, first: str
+) -> None:
+    await tell(memory, RAIN, TEA[0])
+    await index_all(database, Blind())
+
+    result = await with_vectors(database, Blind(language)).space("alice").recall(TEA[1])
+
+    assert texts(result)[0] == first
+
+
+async def test_german_compound_finds_its_parts(memory: Memory) -> None:
+    await tell(memory, "Der Termin beim Zahnarzt ist um neun.", "Mein Tag war lang.", "Der Arzt hat heute frei.")
+
+    result = await memory.space("alice").recall("Wann ist mein Zahnarzttermin?")
+
+    assert texts(result)[0] == "Der Termin beim Zahnarzt ist um neun."
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from bethink.model.refs import Ref, RefKind
 from bethink.store.db import Database
 from tests.conftest import FakeClock
 from tests.rooms.learn_kit import extractor
-from tests.rooms.recall_kit import ago, assistant, fates, message, tell, texts, user, with_vectors
+from tests.rooms.recall_kit import EMPTY, ago, assistant, fates, message, tell, texts, user, with_vectors
 from tests.rooms.test_consolidate import Life
 from tests.rooms.vector_kit import index_all
 
@@ -132,18 +132,31 @@ async def test_allergy_matches_allergic_and_eat_does_not_match_at(memory: Memory
     assert not await memory.space("alice").recall("What did she eat?")
 
 
-@pytest.mark.parametrize("question", ["what happened in July 2026?", "in July 2026", "What went on in July 2026?"])
+@pytest.mark.parametrize("question", ["what happened in July 2023?", "in July 2023", "What went on in July 2023?"])
 async def test_question_about_a_time_finds_messages_said_then(memory: Memory, question: str) -> None:
     for day in range(1, 29):  # more than are ever looked at, all with the word
-        spring = [user(f"{number} days until July.", said_at=moment(f"2026-04-{day:02}")) for number in range(5)]
+        spring = [user(f"{number} days until July.", said_at=moment(f"2023-04-{day:02}")) for number in range(5)]
         await tell(memory, *spring)
-    await tell(memory, user("The boat got new sails.", said_at=moment("2026-07-10")))
-    await tell(memory, user("July was dry.", said_at=moment("2026-07-31")))
+    await tell(memory, user("The boat got new sails.", said_at=moment("2023-07-10")))
+    await tell(memory, user("July was dry.", said_at=moment("2023-07-31")))
 
     found = await memory.space("alice").recall(question)
 
     assert set(texts(found)) == {"The boat got new sails.", "July was dry."}
-    assert (await memory.space("alice").recall("What happened in July 2019?")).note == "No messages from that time."
+    assert (await memory.space("alice").recall("What happened in July 2019?")).note == (
+        "No match from that time. Try another time."
+    )
+
+
+async def test_question_about_a_day_finds_what_was_told_some_days_later(memory: Memory) -> None:
+    await tell(memory, user("We met old friends.", said_at=moment("2023-06-19")))
+    await tell(memory, user("Saturday it rained, and we sang anyway.", said_at=moment("2023-06-26")))
+    await tell(memory, user("The boat got new sails.", said_at=moment("2023-07-10")))
+
+    found = await memory.space("alice").recall("What did we do on Saturday of the 24th of June 2023?")
+
+    assert texts(found) == ["Saturday it rained, and we sang anyway."]
+    assert found.items[0].certainty == "weak"
 
 
 async def test_a_polite_question_finds_what_a_short_one_finds(memory: Memory) -> None:
@@ -178,13 +191,13 @@ async def test_recall_as_of_before_any_message_says_so(memory: Memory, clock: Fa
 
     for question in ("boat", "What happened yesterday?"):
         found = await memory.space("alice").recall(question, as_of=ago(clock, 3))
-        assert found.note == "The space was empty at that time."
+        assert found.note == "The space was empty at that time. Try a later time."
     later = await memory.space("alice").recall("unicorn", as_of=ago(clock, 1))
-    assert later.note == "No match."
+    assert later.note == "No match by words. Try other words or set an embedder."
 
 
 async def test_recall_in_an_empty_space_says_so(memory: Memory) -> None:
     space = memory.space("empty")
 
-    assert (await space.recall("boat")).note == "This space is empty."
-    assert (await space.recall("boat", kinds=["fact"])).note == "This space is empty."
+    assert (await space.recall("boat")).note == EMPTY
+    assert (await space.recall("boat", kinds=["fact"])).note == EMPTY

@@ -276,7 +276,7 @@ async def test_context_omits_replaced_facts_if_current_is_shown(memory: Memory, 
 
     assert "Oslo" not in block.text
     assert block.text.count("Bergen") == 1
-    assert "User lives in Bergen (user, " in section(block, "Relevant to the question")
+    assert "User lives in Bergen (user)" in section(block, "Relevant to the question")
 
 
 async def test_an_old_version_of_a_document_names_the_one_that_replaced_it(memory: Memory) -> None:

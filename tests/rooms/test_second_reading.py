@@ -33,12 +33,9 @@ def facts(memory: Memory) -> Facts:
 
 def verdicts(said_: Sequence[str] = (), fixed: str | None = None, **others: str) -> Callable[[ModelCall], str]:
     """A reader that has these verdicts."""
-    found = {
-        "said": list(said_),
-        "others": [{"claim": name, "verdict": word, "because": "so it is"} for name, word in others.items()],
-        "fixed": [] if fixed is None else [{"claim": "c1", "statement": fixed}],
-    }
-    return lambda _: json.dumps(found)
+    entries = [{"claim": name, "verdict": word, "text": "so it is"} for name, word in others.items()]
+    entries += [] if fixed is None else [{"claim": "c1", "verdict": "fixed", "text": fixed}]
+    return lambda _: json.dumps({"said": list(said_), "others": entries})
 
 
 @pytest.mark.parametrize("verdict", ["denied", "somebody_elses", "quoted_or_supposed", "no_longer", "unclear"])

@@ -153,7 +153,7 @@ def test_every_field_has_a_row(method: str, request_type: type[RecallRequest], r
 async def test_every_operation_of_several_spaces_is_in_the_table() -> None:
     operations = {name for name, member in vars(SpaceGroup).items() if callable(member) and not name.startswith("_")}
 
-    assert operations == {"recall", "context"}
+    assert operations == {"recall", "ask", "context"}
 
 
 def all_texts(recall: RecallResult) -> list[str]:

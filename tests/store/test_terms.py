@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import pytest
 
 import bethink
-from bethink.base.language import terms_of
+from bethink.base.language import count_terms
 from bethink.model.facts import Fact
 from bethink.model.recall import Fate
 from bethink.model.refs import Ref, RefKind
@@ -97,14 +97,14 @@ class Model:
             ended = held.until is not None and (as_of is None or held.until <= as_of)
             if where != space or ended or (as_of is not None and held.since > as_of):
                 continue
-            counts = Counter(terms_of(held.text))
+            counts = Counter(count_terms(held.text))
             hits = tuple(counts[stem] for stem in stems)
             if any(hits):
                 found[ref] = hits
         return found
 
     async def check(self) -> None:
-        stems = tuple(dict.fromkeys(terms_of(self.text())))
+        stems = tuple(count_terms(self.text()))
         for space in ("ana", "bo"):
             for as_of in (None, self.clock() - timedelta(minutes=self.draw.randrange(60))):
                 found = await matched(self.database, space, stems, as_of)

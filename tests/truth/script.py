@@ -93,7 +93,7 @@ class ScriptedReader:
     def __call__(self, call: ModelCall) -> str:
         if call.schema_name == "verdicts":
             ids = re.findall(r"^(c\d+) ", call.prompt, re.MULTILINE)
-            return json.dumps({"said": list(dict.fromkeys(ids)), "others": [], "fixed": []})
+            return json.dumps({"said": list(dict.fromkeys(ids)), "others": []})
         if call.schema_name != "claims":
             return json.dumps({"calls": [], "done": True})
         channel = re.search(r"^Channel: (.*)\.$", call.prompt, re.MULTILINE)

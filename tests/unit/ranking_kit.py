@@ -71,7 +71,7 @@ def ranked(
     """Rank candidates that all exist, and return them by name, the best first."""
     candidates = count_words(question, known, TUNING)
     cosines = Cosines() if known.similarities else None
-    added = fuse.sum_signals(question, candidates, fuse.added_signals(TUNING, cosines))
+    added = fuse.sum_signals(question, candidates, fuse.added_signals(TUNING, cosines), TUNING)
     best = fuse.select_best(question, added, 1_000, TUNING)
     refs = [Ref(*candidates.keys[index]) for index in best]
     existing = {ref: text(ref) for ref in refs}

@@ -8,10 +8,12 @@ import pytest
 
 from bethink.errors import ConfigurationError, ModelResponseError
 from bethink.extend import Reranker
+from bethink.memory.recall.tuning import TUNING
 from bethink.providers.cross_encoder import CrossEncoder
 from bethink.providers.onnx_embedder import OnnxEmbedder
 from bethink.providers.token_reranker import TokenReranker
-from bethink.providers.weights.manifest import MANIFEST
+from bethink.providers.weights.catalog import read_catalog
+from bethink.providers.weights.manifest import MANIFEST, ModelManifest
 from tests.unit.onnx_files import write_logarithm, write_tokenizer
 from tools import minilm, weights
 
@@ -58,6 +60,15 @@ async def test_without_a_manifest_pairs_are_scored_in_batches(reranker: CrossEnc
     assert plain.name != reranker.name
 
 
+def test_rerankers_have_a_small_weight() -> None:
+    """A large one loses first places on three sets."""
+    downloads = [entry.manifest for entry in read_catalog().values() if entry.manifest.task == "reranker"]
+    defaults = [ModelManifest().weight, TokenReranker.weight, TUNING.reranker, *(each.weight for each in downloads)]
+
+    assert downloads
+    assert all(0.1 <= weight <= 0.2 for weight in defaults)
+
+
 def test_a_reranker_brings_its_own_weight(tmp_path: Path) -> None:
     home = tmp_path / "mine"
     home.mkdir()
@@ -69,7 +80,7 @@ def test_a_reranker_brings_its_own_weight(tmp_path: Path) -> None:
     tokens = TokenReranker(OnnxEmbedder(minilm.FOLDER, tokenizer=minilm.TOKENIZER))
 
     assert own.name.startswith("onnx:mine-")
-    assert (own.weight, tokens.weight) == (0.6, 0.14)
+    assert (own.weight, tokens.weight) == (0.6, 0.2)
     with pytest.raises(ConfigurationError, match="for the setting 'reranker'"):
         OnnxEmbedder(home)
     (home / MANIFEST).write_text("{}")

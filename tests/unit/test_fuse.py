@@ -7,9 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bethink.errors import ConfigurationError
+from bethink.memory.recall import fuse
 from bethink.memory.recall.candidates import Candidates, Ranked
 from bethink.memory.recall.dates import DateSpan
 from bethink.memory.recall.question import ParsedQuestion, Term
+from bethink.memory.recall.signals.reranker import RerankerSignal
+from bethink.memory.recall.tuning import TUNING
 from bethink.model.moments import Micros, from_micros
 from bethink.model.recall import Fate, Signal, Use
 from bethink.model.refs import Ref
@@ -209,11 +212,13 @@ def test_a_message_that_only_asks_is_not_certain_at_all() -> None:
 def test_clear_leader_has_higher_certainty() -> None:
     crowd = {a_fact(f"c{number:02}"): 0.30 for number in range(40)}
 
-    leads = weighed(asked(), [], near={**crowd, a_fact("first"): 0.8})[a_fact("first")]
-    alike = weighed(asked(), [], near={**crowd, a_fact("first"): 0.31})[a_fact("first")]
+    texts = [text(ref, f"They like {ref.id}.") for ref in (*crowd, a_fact("first"))]
+
+    leads = weighed(asked(), [], near={**crowd, a_fact("first"): 0.8}, texts=texts)[a_fact("first")]
+    alike = weighed(asked(), [], near={**crowd, a_fact("first"): 0.31}, texts=texts)[a_fact("first")]
 
     assert leads.certainty > 0.5
-    assert alike.certainty < 0.2
+    assert alike.certainty < 0.3
 
 
 def test_coverage_is_independent_of_text_length() -> None:
@@ -309,3 +314,17 @@ def test_a_signal_of_another_package_is_a_factor_within_its_weight(says: float, 
 def test_extra_signal_with_wrong_scores_is_rejected(says: list[float]) -> None:
     with pytest.raises(ConfigurationError, match="toy"):
         ranked(asked("x"), found_of([match(a_fact("a"), 1)]), extra=[Toy(says)])
+
+
+def test_reranker_raises_a_score_by_at_most_its_weight() -> None:
+    """A candidate that other signals lowered, because it only asks, remains low."""
+    best, low = a_message(1), a_message(2)
+    head = [
+        Ranked(best, 0.4, {"words": Signal(1.0, 1.0, 0.4)}),
+        Ranked(low, 0.1, {"words": Signal(1.0, 1.0, 0.1)}),
+    ]
+
+    reranked = fuse.rerank(asked("x"), head, RerankerSignal([0.0, 7.0], TUNING, weight=0.5))
+
+    assert [(each.ref, each.score) for each in reranked] == [(best, 0.4), (low, pytest.approx(0.15))]
+    assert [sum(signal.added for signal in each.signals.values()) for each in reranked] == pytest.approx([0.4, 0.15])

@@ -230,6 +230,26 @@ def test_unsaid_name_or_number_is_doubted(text: str, true: str, false: str, reas
     assert problem(whole(false, said), said, known_texts=[false]) is None, "a fact that it changes may have said it"
 
 
+def test_day_of_the_message_and_numbers_in_names_are_said() -> None:
+    """Every message was said on 15 November 2025; one without its year may be any other number."""
+    said = talk(("user", "It arrived broken."), ("user", "The lamp is a Halo300."))
+
+    assert problem(whole("The Halo300 was broken on 15 November 2025", said, 1), said) is None
+    assert problem(whole("There are 15 of the Halo300", said, 1), said) == ("foreign_number", "doubts")
+    assert problem(whole("The Halo500 was broken", said, 1), said) == ("foreign_number", "doubts")
+
+
+def test_unsaid_number_outweighs_a_doubtful_speaker() -> None:
+    said = talk(Message(role="user", content="Ana likes tea.", name="Tom", said_at=SAID))
+    draft = whole("Ana likes 7 teas", said, about="owner")
+
+    found = checked(draft, said, owner="Ana")
+
+    assert found.problem is not None
+    assert found.problem.reason == "foreign_number"
+    assert found.doubt.startswith("not said: 7; said by Tom, not by owner")
+
+
 @given(st.text(max_size=200), st.lists(st.tuples(st.integers(), st.text(min_size=1, max_size=20)), max_size=3))
 def test_any_claim_can_be_checked(statement: str, quotes: list[tuple[int, str]]) -> None:
     said = talk(("user", statement or "x"), ("tool", "y"))

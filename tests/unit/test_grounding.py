@@ -1,6 +1,9 @@
+from datetime import UTC, datetime
+
 import pytest
 
-from bethink.memory.learning.extraction.grounding import Ground
+from bethink.base.language.numbers import numbers_in
+from bethink.memory.learning.extraction.grounding import Ground, date_numbers, foreign_numbers
 
 
 @pytest.mark.parametrize(
@@ -34,3 +37,22 @@ def test_name_that_is_a_function_word_must_be_said(said: str, statement: str, na
 )
 def test_function_word_at_sentence_start_is_not_a_name(said: str, statement: str) -> None:
     assert Ground([said]).foreign_names(statement) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "statement", "numbers"),
+    [
+        ("I start on the 2nd of March.", "User starts on 2026-03-02.", []),
+        ("I start on the 2nd of March.", "User starts on 2026-04-02.", ["20260402"]),
+        ("Ich fange am 2. März an.", "User starts on 2026-03-02.", []),
+        ("We leave tomorrow.", "User leaves on 2026-02-01.", []),
+        ("We leave tomorrow.", "User leaves on 2026-02-03.", ["20260203"]),
+        ("We leave in March.", "User leaves on 2026-03-01.", ["20260301"]),
+        ("We leave.", "User leaves on 2026-03-02.", ["20260302"]),
+    ],
+)
+def test_date_in_figures_must_be_named(said: str, statement: str, numbers: list[str]) -> None:
+    said_at = datetime(2026, 1, 31, 12, tzinfo=UTC)
+    known = numbers_in(said) | date_numbers(said, said_at)
+
+    assert foreign_numbers(statement, known, dates=(), year=2026) == numbers

@@ -1,6 +1,15 @@
 import pytest
 
-from bethink.base.language import analyze, count_terms, detect, parts_of, search_forms, stop_words, terms_of
+from bethink.base.language import (
+    analyze,
+    compound_stems,
+    count_terms,
+    detect,
+    parts_of,
+    search_forms,
+    stop_words,
+    terms_of,
+)
 from bethink.base.language.detect import function_words, languages
 
 SENTENCES = {
@@ -103,10 +112,62 @@ def test_marks_belong_to_their_letter() -> None:
 
 
 def test_terms_are_counted() -> None:
-    text = "The cat saw the cats; 猫猫猫."
+    text = "The cat saw you with the cats on it; 猫猫猫."
 
     assert count_terms(text) == {term: terms_of(text).count(term) for term in terms_of(text)}
     assert count_terms("") == {}
+
+
+@pytest.mark.parametrize(
+    ("guess", "text", "question"),
+    [
+        ("french", "Kim's running shoes: mended", "run mend"),
+        ("czech", "Mum's baking lessons on Tuesdays", "bake Tuesday lesson"),
+        ("english", "Hallo Ronny, schöne Werkstätten", "Werkstatt"),
+        ("english", "Perşembeleri ofistekilerle masa tenisi oynuyorum", "perşembe"),
+    ],
+)
+def test_short_text_is_also_indexed_as_other_likely_languages(guess: str, text: str, question: str) -> None:
+    parts = [part for word in question.split() for part in parts_of(word)]
+
+    assert detect(text) == guess  # which is wrong
+    assert [part for part in parts if not set(search_forms(part)) & count_terms(text).keys()] == []
+    assert [part for part in parts if not set(search_forms(part)) & set(terms_of(text))] != []
+
+
+def test_text_of_a_clear_language_is_indexed_as_that_language_only() -> None:
+    long_text = "Mum's baking lessons on Tuesdays. " + " ".join(f"word{n}" for n in range(20))
+    for text in (SENTENCES["english"], SENTENCES["german"], SENTENCES["french"], long_text):
+        assert count_terms(text).keys() == set(terms_of(text))
+
+
+def test_terms_of_a_short_text_are_bounded() -> None:
+    words = [f"{start}{end}" for start in "bdfgk" for end in ("aciones", "ungen", "ations", "imento")]
+
+    assert len(count_terms(" ".join(words))) <= len(words) * len(languages()) / 2
+
+
+@pytest.mark.parametrize(
+    ("word", "parts"),
+    [
+        ("zahnarzttermin", {"termin", "zahnarzt"}),
+        ("geburtstagsfeier", {"geburt", "feier", "geburtstag"}),
+        ("chemieprüfung", {"prufung"}),
+        ("gartenmöbel", {"gart", "mobel"}),
+    ],
+)
+def test_german_compound_has_the_stems_of_its_parts(word: str, parts: set[str]) -> None:
+    assert parts <= set(compound_stems(word))
+    assert len(compound_stems(word)) <= 2 * len(word)
+
+
+@pytest.mark.parametrize("word", ["garten", "x" * 41, "2026-05-01", "https", "überall"])
+def test_short_words_and_codes_are_not_split(word: str) -> None:
+    assert compound_stems(word) == ()
+
+
+def test_part_that_is_a_stop_word_is_ignored() -> None:
+    assert "nach" not in compound_stems("nachdenklich")
 
 
 def test_a_word_of_a_question_has_few_forms_with_the_english_one_first() -> None:

@@ -24,6 +24,15 @@ from bethink.base.language import is_request
         "Yağmur hakkında bir şiir yaz",
         "写一首关于雨的诗",
         "雨についての詩を書いてください。",
+        "Right, thanks. But please give me three ideas for free evenings",
+        "No, but find me a name for a dish with rosemary",
+        "Und bitte gib mir drei Ideen",
+        "Donne-moi trois idées de repas",
+        "Dame tres ideas para la cena",
+        "Podaj przepis na ciasto",
+        "Назови три города",
+        "给我三个点子",
+        "夕食のアイデアを三つ挙げてください",
     ],
 )
 def test_request_for_a_text_is_recognized(sentence: str) -> None:
@@ -34,6 +43,10 @@ def test_request_for_a_text_is_recognized(sentence: str) -> None:
     "sentence",
     [
         "I write a haiku every morning",
+        "Please note that Anna likes rain",
+        "Give me three days, I am moving house",
+        "Thanks, Anna arrived",
+        "Make me an omelette without my nuts",
         "Write an email to my landlord Tom",
         "Give me a table for 4 at Luigi's",
         "Help me plan the trip to Rome in June",

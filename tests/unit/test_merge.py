@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from bethink.memory.recall.context_lines import write_block
-from bethink.memory.recall.merge import NO_MATCH, merge_for
+from bethink.memory.recall.merge import merge_for, no_match_note
 from bethink.model.facts import Fact, SourceMessage
 from bethink.model.kinds import FactKind, OwnKind
 from bethink.model.operations.memory import CONTEXT, RECALL, ContextRequest, RecallRequest
@@ -120,7 +120,7 @@ def test_confidential_items_and_quotes_are_not_passed_on() -> None:
 def test_only_confidential_items_look_like_no_match() -> None:
     secret = answer(item("secret", confidential=True))
 
-    assert merged(ASK, a=secret, b=answer(missing=NO_MATCH)).note == NO_MATCH
+    assert merged(ASK, a=secret, b=answer(missing="No match by words.")).note == no_match_note(ASK)
     assert merged(ASK, a=secret, b=answer(item("one"))).note is None
 
 

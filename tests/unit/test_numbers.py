@@ -44,13 +44,24 @@ def test_no_text_breaks_the_reading_of_numbers(text: str) -> None:
         ("3.5k", 3_500),
         ("5k", 5_000),
         ("at 3 pm", 15),
-        ("at 12:30 p.m.", 12),
+        ("at 12:30 p.m.", 1230),
+        ("at 2:30 pm", 1430),
+        ("at 14:00", 14),
+        ("14:30:15", 1430),
+        ("45万", 450_000),
+        ("８万５千円", 85_000),
+        ("R$ 3.100,00", 3_100),
         ("2026-11-09", 9),
         ("1/2", 2),
     ],
 )
 def test_a_number_may_be_written_as_a_word_or_as_a_part(text: str, number: int) -> None:
     assert number in numbers_in(text)
+
+
+@pytest.mark.parametrize(("text", "number"), [("at 14:30", 14), ("at 2:30 pm", 14), ("on 3 May, 14:30", 30)])
+def test_hour_of_a_time_is_a_number_only_on_the_hour(text: str, number: int) -> None:
+    assert number not in numbers_in(text)
 
 
 def test_a_number_of_many_digits_is_passed_over() -> None:
@@ -82,6 +93,14 @@ def test_unsaid_number_is_foreign(number: int, said: int) -> None:
         ("The rent is 150", "The rent is 1,150", [], []),
         ("The rent is 151", "The rent is 1,150", [], ["151"]),
         ("The rate is 3.5 percent", "It is 3.5 percent", [], []),
+        ("It begins at 14:00", "It begins at 14:30", [], ["1400"]),
+        ("It begins at 8:30", "It begins at 8:00 and ends at 9:30", [], ["830"]),
+        ("It begins at 14:00", "It begins at 2 pm", [], []),
+        ("It begins at 14:30", "It begins at 2:30 pm", [], []),
+        ("It begins at 14", "It begins at 14:30", [], ["14"]),
+        ("Es beginnt um 14 Uhr", "Es beginnt um 14.30 Uhr", [], ["14"]),
+        ("Ça commence à 14h00", "Ça commence à 14h30", [], ["1400"]),
+        ("6時30分に始まる", "6:30に始まる", [], []),
     ],
 )
 def test_days_of_a_claim_are_allowed_if_near(statement: str, said: str, dates: list[str], expected: list[str]) -> None:

@@ -6,8 +6,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from bethink.base.language import search_forms, stop_words
+from bethink.memory.recall.asking import is_question, is_repeat
 from bethink.memory.recall.dates import spans
-from bethink.memory.recall.question import ParsedQuestion, Term, is_question, is_repeat, parse_question, to_first_person
+from bethink.memory.recall.question import ParsedQuestion, Term, parse_question, to_first_person
 from bethink.memory.recall.word_lists import forms, related_words
 from bethink.model.moments import Micros, from_micros
 

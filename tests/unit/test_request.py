@@ -114,8 +114,10 @@ def test_known_facts_have_short_ids_and_one_line_each() -> None:
     assert known_facts([]) == "<known>\nnothing yet\n</known>"
     assert known_facts(facts).splitlines() == [
         "<known>",
-        "f1 preference, Ana said 2025-11-15, always: User wants / metres",
-        "f2 knowledge, document said 2025-11-15:  Trains run late",
+        "Ana said on 2025-11-15:",
+        "f1 preference, always: User wants / metres",
+        "document said on 2025-11-15:",
+        "f2 knowledge:  Trains run late",
         "</known>",
     ]
 
@@ -132,11 +134,13 @@ def test_known_fact_shows_when_it_was_said_and_how_long_it_was_true() -> None:
     ]
 
     assert known_facts(facts, ZoneInfo("Pacific/Auckland"), requests=["Forget\nTom."]).splitlines()[1:-1] == [
-        "f1 knowledge, import said 2025-11-16, from 2025-11-12, until 2025-11-19: A",
-        "f2 knowledge, import said 2025-11-16, from 2025-11-15, until 2025-11-16: B",
-        "f3 knowledge, import said 2025-11-16, until 2025-11-17: C",
-        "f4 knowledge, import said 2025-11-16, replaced: D",
-        "f5 knowledge, import said: E",
+        "import said on 2025-11-16:",
+        "f1 knowledge, from 2025-11-12, until 2025-11-19: A",
+        "f2 knowledge, from 2025-11-15, until 2025-11-16: B",
+        "f3 knowledge, until 2025-11-17: C",
+        "f4 knowledge, replaced: D",
+        "import said:",
+        "f5 knowledge: E",
         "to be forgotten: Forget / Tom.",
     ]
 

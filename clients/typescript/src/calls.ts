@@ -131,7 +131,7 @@ function refusal(status: number, body: string, after: string | null, reads: bool
 }
 
 /** Return the error of a response, and whether the server says that nothing was done. */
-function errorFor(status: number, body: string, reads: boolean): [BethinkError, boolean] {
+export function errorFor(status: number, body: string, reads: boolean): [BethinkError, boolean] {
     let problem: Partial<Problem> = {};
     try {
         const tree: unknown = JSON.parse(body);

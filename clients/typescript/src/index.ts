@@ -1,7 +1,7 @@
 // The client of a Bethink server: `new Bethink({ url, apiKey }).space("mira").recall("Where does she live?")`.
 
-import { type BethinkOptions, Calls, clean, pauseAfter, sleep, toJson } from "./calls.js";
-import { BethinkError, ConfigurationError, InvalidRequestError } from "./errors.js";
+import { type BethinkOptions, Calls, clean, errorFor, type HttpCall, pauseAfter, sleep, toJson } from "./calls.js";
+import { BethinkError, ConfigurationError, InvalidRequestError, OutcomeUnknownError } from "./errors.js";
 import { FREE, TABLE, TIMES } from "./table.js";
 import type * as types from "./types.js";
 
@@ -165,7 +165,7 @@ async function* pages(cursor: string, first: Promise<unknown>, fields: Fields, n
 
 async function send(handle: Handle, operation: Operation, request: Fields, signal?: AbortSignal): Promise<unknown> {
     const { method, flags } = operation;
-    const fields = { ...request };
+    const { onSentence, ...fields } = request as Fields & Pick<types.SpaceAskOptions, "onSentence">;
     const fill = flags.fill as string | undefined;
     if (fill) fields[fill] ??= `${fill.split("_")[0]}_${crypto.randomUUID().replaceAll("-", "")}`;
     const retry = retryMode(operation, fields);
@@ -174,13 +174,13 @@ async function send(handle: Handle, operation: Operation, request: Fields, signa
     let path = fillPath(operation.path, fields);
     const bodiless = method === "GET" || method === "DELETE";
     if (bodiless) path += queryOf(fields);
-    const text = await handle._calls.send(
-        {
-            method, path, body: bodiless ? undefined : fields, signal, waits, untimed: !!flags.untimed,
-            reads: retry === "safe", repeatable: retry === "idempotent",
-        },
-        (response) => response.text(),
-    );
+    const call = {
+        method, path, body: bodiless ? undefined : fields, signal, waits, untimed: !!flags.untimed,
+        reads: retry === "safe", repeatable: retry === "idempotent",
+    };
+    const text = flags.streams && onSentence
+        ? await streamAnswer(handle, { ...call, path: `${path}/stream` }, onSentence)
+        : await handle._calls.send(call, (response) => response.text());
     if (!text) return undefined;
     const body = parse(text);
     const part = flags.items ? body.items : flags.result ? body.result : body;
@@ -239,6 +239,27 @@ async function stream(handle: Handle, path: string, signal?: AbortSignal, after?
     const headers: Record<string, string> = after === undefined ? {} : { "last-event-id": String(after) };
     const call = { method: "GET", path: fillPath(`/spaces/{space}${path}`, { ...handle._bound }), headers };
     return handle._calls.send({ ...call, reads: true, untimed: true, signal }, async (response) => response.body!);
+}
+
+/** Pass each sentence of an answer to a function as it arrives, and return the complete answer. */
+async function streamAnswer(handle: Handle, call: HttpCall, onSentence: (sentence: types.AnswerSentence) => void) {
+    const received = events(await handle._calls.send(call, async (response) => response.body!));
+    try {
+        for (;;) {
+            const { value } = await received.next().catch(() => ({ value: undefined }));
+            call.signal?.throwIfAborted();
+            const { event, data = "" } = value ?? {};
+            if (event === "sentence") onSentence(withDates(parse(data)) as types.AnswerSentence);
+            if (event === "answer") return data;
+            if (event === "problem") throw errorFor(502, data, false)[0];
+            if (!value)
+                throw new OutcomeUnknownError("The answer is incomplete: the server closed the connection.", {
+                    hint: "Call `ask` again.",
+                });
+        }
+    } finally {
+        await received.return(undefined).catch(() => {});
+    }
 }
 
 async function* events(body: ReadableStream<Uint8Array>): AsyncGenerator<Record<string, string>> {

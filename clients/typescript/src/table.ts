@@ -27,7 +27,7 @@ list GET . -
 = space ~
 remember POST ./remember messages fill=idempotency_key idempotent
 recall POST ./recall question safe!session_id
-ask POST ./ask question untimed
+ask POST ./ask question untimed streams
 context POST ./context question safe!session_id
 explain GET ./memories/{ref} ref
 correct POST ./correct ref,text

@@ -50,6 +50,7 @@ export interface Answer {
     refusal: Refusal | null;
     cited: Match[];
     sources: string[];
+    searches: string[];
     excluded: string[];
     ignored: string[];
     rejected_sentences: SentenceFault[];
@@ -65,6 +66,7 @@ export interface Answer {
 export interface AnswerSentence {
     text: string;
     refs: string[];
+    working: string | null;
 }
 
 /** Health of learning: pending and abandoned jobs, costs, and violations. */
@@ -438,7 +440,7 @@ export interface FactEntry {
 export type FactKind = "detail" | "knowledge" | "decision" | "goal" | "event" | "preference" | "instruction" | "procedure";
 
 /** State of a version of a fact at the moment that was asked about, which is now by default. */
-export type FactStatus = "current" | "upcoming" | "doubtful" | "ended" | "replaced" | "corrected" | "pending";
+export type FactStatus = "current" | "upcoming" | "doubtful" | "ended" | "replaced" | "corrected" | "pending" | "earlier";
 
 /** A person's verdict on a fact. */
 export type FactVerdict = "useful" | "wrong" | "outdated";
@@ -669,6 +671,7 @@ export interface Match {
     because_text: string | null;
     confidential: boolean;
     section: string;
+    reply_to: Excerpt | null;
 }
 
 /** A question with texts that must or must not be among the first results of recall. */
@@ -1032,7 +1035,7 @@ export type Role = "user" | "assistant" | "system" | "tool";
 export type Scope = "read" | "write" | "steer" | "erase" | "keys" | "operate";
 
 /** Reason for rejecting a sentence of the model. */
-export type SentenceFault = "uncited" | "unknown_ref" | "foreign_name" | "foreign_number" | "other_words" | "denied";
+export type SentenceFault = "uncited" | "unknown_ref" | "foreign_name" | "foreign_number" | "wrong_calculation" | "other_words" | "denied";
 
 /** A session in a list: its conversation, its agent, and the times of its first and last message. */
 export interface SessionEntry {
@@ -1674,10 +1677,14 @@ export interface SpaceAskOptions extends CallOptions {
     kinds?: readonly RefKind[];
     /** Minimum certainty of matches: `high`, `fair` or `weak` (default `weak`). */
     min_certainty?: Certainty | null;
+    /** Names of other spaces to answer from as well, without their confidential memories. */
+    spaces?: readonly string[];
     /** Refs of memories to ignore, with data based only on them. Cited memories are then not marked as used. */
     exclude?: readonly string[];
     /** Maximum number of seconds to wait for the model (default 60). */
     timeout?: number;
+    /** Called with each sentence of the answer as soon as it is verified, before the promise resolves. */
+    onSentence?: (sentence: AnswerSentence) => void;
 }
 
 export interface SpaceContextOptions extends CallOptions {
@@ -1813,9 +1820,10 @@ export interface SpaceOperations<Session> {
     /** Search memory. Best match first. If there is no match, `note` says why. */
     recall(question: string, options?: SpaceRecallOptions): Promise<RecallResult>;
     /**
-     * Answer a question from memory, with sources for each sentence. Calls the model. Sentences without a
-     * supporting memory are removed; if none remains, `refusal` is the reason. Cited memories are marked as
-     * used. `budget` limits the memories that the model reads (default 4,000 tokens).
+     * Answer a question from memory, with sources for each sentence. Calls the model, which may ask for two
+     * more searches. Sentences without a supporting memory are removed; if none remains, `refusal` is the
+     * reason. Cited memories are marked as used. `budget` limits the memories that the model reads (default
+     * 4,000 tokens).
      */
     ask(question: string, options?: SpaceAskOptions): Promise<Answer>;
     /**

@@ -231,6 +231,44 @@ test("following goes on where it was cut off", async () => {
     assert.deepEqual(ended.result.value, { value: undefined, done: true });
 });
 
+test("ask passes each sentence on as it arrives", async () => {
+    const sentence = { text: "She lives in Bergen.", refs: ["message:ses_1:1"], working: null };
+    const event = (name, data) => `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
+    const events = (...parts) => async (response) => {
+        response.writeHead(200, { "content-type": "text/event-stream" });
+        for (const part of parts) await new Promise((resolve) => response.write(part, resolve));
+        response.end();
+    };
+    const answer = { question: "x", text: sentence.text, sentences: [sentence], as_of: "2026-01-01T00:00:00Z" };
+    const heard = [];
+    const ask = (space) => space.ask("Where?", { spaces: ["team"], timeout: 5, onSentence: (each) => heard.push(each) });
+
+    const complete = await asking([events(":\n\n", event("sentence", sentence), event("answer", answer))], ask);
+    const broken = await asking([events(event("sentence", sentence).slice(0, 30))], ask);
+    const details = { status: 503, code: "ModelUnavailableError", detail: "The model is away.", hint: "Wait." };
+    const failed = await asking([events(event("sentence", sentence), event("problem", details))], ask);
+    const refused = await asking([problem(400, "InvalidRequestError")], ask);
+    const plain = await asking([json(answer)], (space) => space.ask("Where?"));
+    const thrown = await asking([events(event("sentence", sentence), event("answer", answer))], (space) =>
+        space.ask("Where?", { onSentence: () => { throw new RangeError("mine"); } }));
+    const stopped = await asking([() => {}], (space) =>
+        space.ask("Where?", { onSentence: () => {}, signal: AbortSignal.timeout(50) }));
+
+    assert.deepEqual(heard, [sentence, sentence]);
+    assert.deepEqual(complete.seen.map((each) => each.url), ["/v1/spaces/a/ask/stream"]);
+    assert.deepEqual(complete.seen[0].body, { question: "Where?", spaces: ["team"], timeout: 5 });
+    assert.equal(complete.result.value.text, sentence.text);
+    assert.ok(complete.result.value.as_of instanceof Date);
+    assert.ok(broken.result.error instanceof OutcomeUnknownError);
+    assert.match(broken.result.error.message, /incomplete/);
+    assert.equal(broken.seen.length, 1);
+    assert.ok(failed.result.error instanceof bethink.ModelUnavailableError);
+    assert.ok(refused.result.error instanceof InvalidRequestError);
+    assert.equal(plain.seen[0].url, "/v1/spaces/a/ask");
+    assert.ok(thrown.result.error instanceof RangeError);
+    assert.equal(stopped.result.error.name, "TimeoutError");
+});
+
 test("a server without TLS was sent nothing, and is not asked again", async () => {
     const plain = await answering(STORED);
     const url = plain.url.replace("http:", "https:");

@@ -9,7 +9,7 @@ import { serve } from "./kit.mjs";
 
 const { Bethink, Session } = bethink;
 const OPENAPI = JSON.parse(await readFile(new URL("../../../docs/reference/openapi.json", import.meta.url)));
-const NOT_VERBS = ["healthz", "readyz", "metrics", "ask_stream"]; // ask answers whole here
+const NOT_VERBS = ["healthz", "readyz", "metrics"];
 const answered = new Map(); // what the server said to each operation: a status
 
 let server, memory, alice;
@@ -267,6 +267,8 @@ test("keys and webhooks are made and ended", async () => {
 
 test("what needs a model says so", async () => {
     await assert.rejects(alice.ask("What do I drink?"), bethink.BethinkError);
+    const streamed = alice.ask("What do I drink?", { onSentence: assert.fail });
+    await assert.rejects(streamed, (error) => error instanceof bethink.InvalidRequestError && /model/.test(error.hint));
     await assert.rejects(alice.admin.rules.preview("I like tea."), bethink.BethinkError);
     await assert.rejects(alice.admin.relearning.propose(), bethink.BethinkError);
     await assert.rejects(alice.admin.relearning.apply("rel_1"), bethink.NotFoundError);

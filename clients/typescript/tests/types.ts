@@ -31,6 +31,8 @@ export async function accepted(): Promise<void> {
     for await (const space of memory.spaces.list()) same<string, typeof space.name>(true);
     for await (const entry of mira.sessions.list()) same<Date | null, typeof entry.last_at>(true);
     for await (const change of mira.admin.changes.follow({ after: 0 })) same<Change, typeof change>(true);
+    const answer = await mira.ask("x", { spaces: ["team"], onSentence: (part) => same<string, typeof part.text>(true) });
+    same<string[], typeof answer.searches>(true);
     await mira.documents.restore("doc_1", 1, null);
     await memory.admin.keys.create("reader", ["read"]);
     bethinkMiddleware({ space: mira, conversation: "talk" });

@@ -21,10 +21,10 @@ async def start_context(memory: Memory, scope: ProjectScope, *, agent: str, sess
         share = remaining // (len(scope.spaces) - index)
         try:
             space = memory.space(name)
-            if not await space.context(budget=share):
+            if not await space.context(budget=share, citations=False):
                 continue  # do not open a session in an empty space
             agent_session = await space.session(conversation_key(agent, session), agent=agent)
-            block = await space.context(budget=share, session_id=agent_session.id)
+            block = await space.context(budget=share, session_id=agent_session.id, citations=False)
         except BethinkError as error:
             _log.warning("Could not build the context: %s", type(error).__name__)
             continue

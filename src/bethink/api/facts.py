@@ -103,7 +103,7 @@ class Facts(Handle):
         as_of: When | None = None,
         known_at: When | None = None,
         status: FactStatus
-        | Literal["current", "upcoming", "doubtful", "ended", "replaced", "corrected", "pending"]
+        | Literal["current", "upcoming", "doubtful", "ended", "replaced", "corrected", "pending", "earlier"]
         | None = None,
         subject: str | None = None,
         slot: str | None = None,

@@ -11,6 +11,7 @@ from bethink.base.backoff import with_jitter
 from bethink.errors import BethinkError
 from bethink.host.backend import Backend
 from bethink.model.operations.base import Operation, RequestT, ResultT
+from bethink.model.operations.memory import AskRequest
 from bethink.model.paging import Page
 from bethink.model.records import SessionInfo, checked_name
 
@@ -223,6 +224,9 @@ class GroupHandle(Handle):
     async def _run(self, operation: Operation[RequestT, ResultT], request: RequestT) -> ResultT:
         from bethink.memory.recall.merge import merge_for  # noqa: PLC0415 - most programs search one space
 
+        if isinstance(request, AskRequest):  # one model reads the matches of all spaces
+            first, *others = self._names
+            return await self._backend.run(operation, first, replace(request, spaces=tuple(others)))
         merge = merge_for(operation, request, self._names)
         for name in self._names:
             try:

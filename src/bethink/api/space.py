@@ -231,15 +231,16 @@ class Space(SpaceHandle):
         | Literal["message", "fact", "session_summary", "document"]
         | Iterable[RefKind | Literal["message", "fact", "session_summary", "document"]] = tuple(RefKind),
         min_certainty: Certainty | Literal["high", "fair", "weak"] | None = None,
+        spaces: str | Iterable[str] = (),
         exclude: Ref | str | Iterable[Ref | str] = (),
         timeout: float = 60.0,
         on_sentence: Callable[[AnswerSentence], None] | None = None,
     ) -> Answer:
         """Answer a question from memory, with sources for each sentence.
 
-        Calls the model. Sentences without a supporting memory are removed; if none remains, `refusal` is the
-        reason. Cited memories are marked as used. `budget` limits the memories that the model reads (default 4,000
-        tokens).
+        Calls the model, which may ask for two more searches. Sentences without a supporting memory are removed; if
+        none remains, `refusal` is the reason. Cited memories are marked as used. `budget` limits the memories that
+        the model reads (default 4,000 tokens).
 
         Args:
             question: Question or words to search for.
@@ -262,6 +263,7 @@ class Space(SpaceHandle):
             limit: Maximum number of memories that the model reads (default 20).
             kinds: Kinds of memory to search (default: all).
             min_certainty: Minimum certainty of matches: `high`, `fair` or `weak` (default `weak`).
+            spaces: Names of other spaces to answer from as well, without their confidential memories.
             exclude: Refs of memories to ignore, with data based only on them. Cited memories are then not marked as
                 used.
             timeout: Maximum number of seconds to wait for the model (default 60).
@@ -294,6 +296,7 @@ class Space(SpaceHandle):
                     min_certainty=None
                     if min_certainty is None
                     else member_of("min_certainty", min_certainty, Certainty),
+                    spaces=tuple_of(spaces),
                     exclude=tuple(map(Ref.coerce, tuple_of(exclude))),
                     timeout=timeout,
                 ),

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bethink.cli.command import CommandContext, command
+from bethink.cli.command import NO_SPACE, CommandContext, command
 from bethink.cli.narrowing import NARROWING, narrowing
+from bethink.cli.recall import SEVERAL, spaces_in_use
 from bethink.cli.results import Result
 from bethink.cli.terminal import OutputLine, one_line, when, write
 from bethink.cli.viewing import VIEW, view
@@ -20,14 +21,14 @@ app = typer.Typer()
 
 _WIDTH = 100
 _REASONS = {
-    "nothing_found": "No match.",
+    "nothing_found": "No match. Try other words or another space.",
     "not_in_memory": "Memory does not have the answer.",
     "not_proven": "No memory supports what the model answered, so the answer was dropped.",
     "declined": "The model declined to answer.",
 }
 
 
-@command(app, more={**NARROWING, **VIEW})
+@command(app, without=NO_SPACE, more={**NARROWING, **SEVERAL, **VIEW})
 async def ask(
     ctx: CommandContext,
     question: Annotated[str, typer.Argument(help="Question, in plain words.")],
@@ -52,10 +53,12 @@ async def ask(
             write([_sentence(sentence, numbers)], sys.stdout)
             sys.stdout.flush()
 
-    answer = await ctx.space.ask(
+    answer = await spaces_in_use(ctx).ask(
         question, exclude=tuple(map(Ref.parse, exclude or ())), budget=budget, limit=limit,
         timeout=seconds, on_sentence=print_sentence, **view(ctx.more), **narrowing(ctx.more),
     )  # fmt: skip
+    if len(answer.searches) > 1:
+        ctx.note(f"note: also searched for {one_line('; '.join(answer.searches[1:]), _WIDTH)}")
     if answer.refusal is not None:
         ctx.note(_REASONS.get(answer.refusal, answer.refusal))
     if answer.sentences and answer.rejected_sentences:
@@ -75,7 +78,8 @@ def _sources(answer: "Answer", numbers: dict[str, int]) -> Iterator[OutputLine]:
     for ref, number in numbers.items():
         item = by_ref[ref]
         mark = f", {one_line(status_mark(item))}" if status_mark(item) else ""
+        where = f" in {one_line(item.space)}" if item.space else ""
         yield OutputLine(
-            f"  [{number}] {when(item.said_at)}  {one_line(item.text, _WIDTH)} ({one_line(item.origin)}){mark}"
+            f"  [{number}] {when(item.said_at)}  {one_line(item.text, _WIDTH)} ({one_line(item.origin)}{where}){mark}"
         )
         yield OutputLine(f"      {ref}", "dim")

@@ -304,7 +304,7 @@ async def _providers(target: "Target", *, online: bool) -> AsyncIterator[Check]:
             if online:
                 await _try(name, provider)
             state = "answers" if online else "not contacted without --online"
-            yield Check(name=name, ok=True, detail=f"{provider.name}, {state}")
+            yield Check(name=name, ok=True, detail=f"{provider.name}, {state}{_missing_model(provider)}")
         except BethinkError as error:
             yield _failed_check(name, error)
     if target.settings.embedder.reranker:
@@ -313,6 +313,14 @@ async def _providers(target: "Target", *, online: bool) -> AsyncIterator[Check]:
             yield Check(name="reranker", ok=True, detail=target.settings.embedder.reranker)
         except BethinkError as error:
             yield _failed_check("reranker", error)
+
+
+def _missing_model(provider: Any) -> str:
+    """Name the package that the default embedder lacks, if it is only the table of English word pieces."""
+    from bethink.providers.local_extra import MODEL_HINT  # noqa: PLC0415
+    from bethink.providers.static_embedder import LocalEmbedder  # noqa: PLC0415
+
+    return f". For other languages than English: {MODEL_HINT}" if isinstance(provider, LocalEmbedder) else ""
 
 
 async def _try(name: str, provider: Any) -> None:

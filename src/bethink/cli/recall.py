@@ -63,7 +63,7 @@ async def _missing(ctx: CommandContext, result: "RecallResult") -> str:
     """Return why nothing matches: the space is empty, or the reason that the search reports."""
     if not result.items and (note := await _empty_note(ctx)):
         return note
-    return f"note: {result.note}" if result.items else result.note or "No match."
+    return f"note: {result.note}" if result.items else result.note or "No match. Try other words or another space."
 
 
 async def _empty_note(ctx: CommandContext) -> str:
@@ -89,9 +89,12 @@ async def context(
     budget: Annotated[int | None, typer.Option(metavar="TOKENS", help="Maximum size of the block.", min=1)] = None,
 ) -> Result:
     """Print the memory block for a prompt."""
-    block = await spaces_in_use(ctx).context(question, budget=budget, **view(ctx.more), **narrowing(ctx.more))
+    # A terminal strips no citations from replies.
+    block = await spaces_in_use(ctx).context(
+        question, budget=budget, citations=False, **view(ctx.more), **narrowing(ctx.more)
+    )
     if not block:
-        ctx.note(await _empty_note(ctx) or "No match.")
+        ctx.note(await _empty_note(ctx) or "No match. Try other words or another space.")
     return Result(data=block, lines=[OutputLine(line) for line in block.text.splitlines()])
 
 
@@ -125,6 +128,8 @@ def recall_lines(result: "RecallResult", *, explain: bool = False) -> Iterator[O
         yield OutputLine(f"{_certainty(item)}  {when(item.said_at)}  {_source(item)}{where}", "bold")
         for text in item.text.splitlines():
             yield OutputLine(f"      {text}")
+        if item.reply_to is not None:
+            yield OutputLine(f"      reply to: {one_line(item.reply_to.text, _WIDTH)}", "dim")
         yield OutputLine(f"      {item.ref}", "dim")
         if mark := status_mark(item):
             yield OutputLine(f"      {one_line(mark)}")

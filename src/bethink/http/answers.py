@@ -11,7 +11,7 @@ from fastapi.responses import StreamingResponse
 
 from bethink.base.logs import logger
 from bethink.host import codec
-from bethink.http.context import Context, admit
+from bethink.http.context import Context, admit, admit_spaces
 from bethink.http.openapi import route_arguments
 from bethink.http.problems import problem_for
 from bethink.http.routes import read_posted
@@ -27,8 +27,9 @@ def add_answers(app: FastAPI, context: Context) -> None:
     """Add the route of the stream. It takes the same request as `ask`."""
 
     async def stream(request: Request) -> StreamingResponse:
-        _, space, names = await admit(request, context, ASK, route=PATH)
+        key, space, names = await admit(request, context, ASK, route=PATH)
         ask_request = await read_posted(ASK, request, names, context)
+        admit_spaces(key, ASK, ask_request)
         return event_stream(_events(context, space, ask_request))
 
     app.add_api_route(PATH, stream, methods=["POST"], **_route_arguments())

@@ -18,6 +18,7 @@ from bethink.http.tracing import Tracing
 from bethink.memory.access.keys import KeyRing
 from bethink.model.access import Caller, Interface, KeyInfo, caller
 from bethink.model.operations.base import Operation
+from bethink.model.operations.base import Request as OperationRequest
 from bethink.model.records import checked_name
 
 
@@ -65,3 +66,9 @@ async def admit(
     if space is not None:
         handled["space"] = checked_name(space, "a space")
     return key, space or "", names
+
+
+def admit_spaces(key: KeyInfo, operation: Operation[Any, Any], request: OperationRequest) -> None:
+    """Check that a key allows the other spaces that a request reads."""
+    for space in request.other_spaces():
+        authorize(key, operation, space=checked_name(space, "a space"))

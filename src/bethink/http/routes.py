@@ -11,7 +11,7 @@ from fastapi import FastAPI, Request, Response
 from bethink.errors import InvalidRequestError
 from bethink.host import codec
 from bethink.host.codec import Unreadable
-from bethink.http.context import Context, admit
+from bethink.http.context import Context, admit, admit_spaces
 from bethink.http.limits import check_depth, check_messages, read_body
 from bethink.http.middleware import HANDLED
 from bethink.http.openapi import route_arguments
@@ -46,6 +46,7 @@ def _endpoint(operation: Operation[Any, Any], context: Context) -> Callable[[Req
     async def endpoint(request: Request) -> Response:
         key, space, names = await admit(request, context, operation, route=route)
         operation_request = await read_request(operation, request, names, context)
+        admit_spaces(key, operation, operation_request)
         with context.tracing.trace_request(
             operation, space, request.headers.get("traceparent"), operation_request
         ) as traced:

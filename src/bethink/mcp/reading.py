@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, ValidationError
 
 from bethink.api.connect import Memory
+from bethink.api.group import SpaceGroup
 from bethink.api.space import Space
 from bethink.errors import InvalidRequestError, NotFoundError
 from bethink.host.codec import adapter
@@ -36,13 +37,14 @@ from bethink.mcp.texts import (
     session_line,
     title_of,
 )
+from bethink.memory.recall.excerpts import question_stems
 from bethink.model.framing import add_frame, inert
 from bethink.model.moments import iso
 from bethink.model.operations.narrowing import FILTER_FIELDS, FilteredRequest
 from bethink.model.refs import Ref, RefKind
 from bethink.model.status_words import status_mark
 
-_BUDGET = 1_500
+_BUDGET = 3_000
 _ASK_BUDGET = 4_000
 _MAX_BUDGET = 8_000
 _MAX_FETCH = 64_000
@@ -78,10 +80,15 @@ class Reading:
     def _space(self) -> Space:
         return self._memory.space(self._names()[0])
 
+    def _scope(self) -> Space | SpaceGroup:
+        """Return the spaces to search."""
+        names = self._names()
+        return self._space() if len(names) == 1 else self._memory.group(*names)
+
     async def recall(
         self,
         question: Ask,
-        limit: Limit = 10,
+        limit: Limit = 20,
         budget: Budget = _BUDGET,
         as_of: AsOf = None,
         kinds: Kinds = None,
@@ -94,14 +101,13 @@ class Reading:
         Lines may be cut: read_memory returns the complete text of a ref.
         """
         ref_kinds = tuple(RefKind) if kinds is None else kinds
-        names = self._names()
-        target = self._space() if len(names) == 1 else self._memory.group(*names)
-        result = await target.recall(
+        result = await self._scope().recall(
             question, limit=limit, budget=budget, as_of=as_of, known_at=known_at, kinds=ref_kinds, **parse_filter(only)
         )
         has_notes = any(item.ref.kind is RefKind.MESSAGE and item.origin == "assistant" for item in result.items)
         sessions = await find.note_sessions(self._space()) if has_notes else ()
-        lines = [recalled_line(item, is_note=item.ref.id in sessions) for item in result.items]
+        words = question_stems(question)
+        lines = [recalled_line(item, words=words, is_note=item.ref.id in sessions) for item in result.items]
         return build_index(lines, budget=budget, missing=result.note)
 
     async def ask(
@@ -117,7 +123,7 @@ class Reading:
 
         This calls another model, so it costs more. Call recall to read the matches yourself.
         """
-        answer = await self._space().ask(question, budget=budget, as_of=as_of, known_at=known_at, **parse_filter(only))
+        answer = await self._scope().ask(question, budget=budget, as_of=as_of, known_at=known_at, **parse_filter(only))
         lines = [f"- {inert(sentence.text)} ({', '.join(sentence.refs)})" for sentence in answer.sentences]
         return CitedAnswer(
             memory=add_frame("\n".join(lines), note=BODY_NOTE),
@@ -203,7 +209,7 @@ class Reading:
     ) -> Explanation:
         """Show the sources of a memory: messages, model and versions, derived data, and where it was shown."""
         lineage = await self._space().explain(ref, as_of=as_of, known_at=known_at)
-        sources = [str(quote_line(excerpt)) for excerpt in lineage.sources[:10]]
+        sources = [f"- {quote_line(excerpt)}" for excerpt in lineage.sources[:10]]
         quotes = [f"- exactly: {inert(quote.text, limit=LINE)}" for quote in lineage.quotes[:10] if not quote.context]
         maker, fact = lineage.created_by, lineage.fact
         mark = status_mark(lineage)

@@ -19,14 +19,14 @@ FramedText = Annotated[str, Field(description="data from memory between its tags
 
 @frozen
 class IndexEntry:
-    """A memory. Its text is on the line with its label."""
+    """A memory. Its text is on the line with its number."""
 
-    label: str
+    line: int
     ref: RefField
     kind: str
     origin: str
     at: datetime
-    score: float | None = None
+    certainty: str | None = None
     path: str | None = None
     space: str | None = None
     replaced_by: Ref | None = None

@@ -210,7 +210,7 @@ def _add_prompt(server: Server, space: Callable[[], Space]) -> None:
     async def load_context(
         question: Annotated[str, Field(max_length=4_000, description="what the conversation is about")] = "",
     ) -> str:
-        block = await space().context(question)
+        block = await space().context(question, citations=False)
         return block.text or "Memory is empty."
 
     server.prompt(title="Load context", description="Load relevant memory at the start of a conversation.")(

@@ -1,7 +1,7 @@
 """Formats memories for a model: marked as data, on one line or in a frame, within a budget."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple
@@ -9,9 +9,10 @@ from typing import NamedTuple
 from bethink.errors import InvalidRequestError
 from bethink.host.codec import adapter
 from bethink.mcp.results import IndexEntry, MemoryIndex
-from bethink.memory.recall.context_lines import NOTE
+from bethink.memory.recall.context_lines import DATA_NOTE, reply_words
+from bethink.memory.recall.excerpts import excerpt
 from bethink.model.facts import Evidence, Fact, FactStatus
-from bethink.model.framing import add_frame, inert, label_of, remove_frames
+from bethink.model.framing import add_frame, inert, remove_frames
 from bethink.model.moments import EPOCH, iso
 from bethink.model.recall import Excerpt, Match
 from bethink.model.records import Record, SessionEntry
@@ -36,23 +37,18 @@ class IndexLine(NamedTuple):
 
     def __str__(self) -> str:
         details = ", ".join(map(plain, (*self.about, self.entry.origin, iso(self.entry.at)[:10])))
-        return f"- {inert(self.text, limit=LINE)} ({details}) [^{self.entry.label}]"
+        return f"{inert(self.text, limit=LINE)} ({details})"
 
 
 def entry_of(
-    ref: Ref, kind: str, origin: str, at: datetime, *, score: float | None = None, path: str | None = None,
-    replaced_by: Ref | None = None,
-) -> IndexEntry:  # fmt: skip
-    """Build the index entry of a memory."""
-    score = None if score is None else round(score, 3)
-    return IndexEntry(
-        label=label_of(ref), ref=ref, kind=kind, origin=origin, at=at, score=score, path=path,
-        replaced_by=replaced_by,
-    )  # fmt: skip
+    ref: Ref, kind: str, origin: str, at: datetime, *, path: str | None = None, replaced_by: Ref | None = None
+) -> IndexEntry:
+    """Build the index entry of a memory. The index numbers its line."""
+    return IndexEntry(line=0, ref=ref, kind=kind, origin=origin, at=at, path=path, replaced_by=replaced_by)
 
 
-def recalled_line(item: Match, *, is_note: bool = False) -> IndexLine:
-    """Format a match, which may be a note of the assistant."""
+def recalled_line(item: Match, *, words: Collection[str] = (), is_note: bool = False) -> IndexLine:
+    """Format a match, which may be a note of the assistant. A long one is cut to the part with these words."""
     about = [item.speaker] if item.speaker else []
     if is_note:
         about.append("note")
@@ -62,9 +58,15 @@ def recalled_line(item: Match, *, is_note: bool = False) -> IndexLine:
     if mark and mark not in about:
         about.append(mark)
     kind = item.fact.kind if item.fact is not None else "note" if is_note else item.ref.kind
-    entry = entry_of(item.ref, kind, item.origin, item.said_at, score=item.score, replaced_by=item.replaced_by)
-    entry = replace(entry, space=item.space or None, evidence=_weak_evidence(item.fact), status=_mark_of(item.status))
-    return IndexLine(entry, item.text, (*about, *_scope(item.fact)))
+    about += _scope(item.fact)
+    if item.reply_to is not None:
+        about.append(reply_words(item.reply_to))
+    entry = entry_of(item.ref, kind, item.origin, item.said_at, replaced_by=item.replaced_by)
+    entry = replace(
+        entry, certainty=item.certainty, space=item.space or None, evidence=_weak_evidence(item.fact),
+        status=_mark_of(item.status),
+    )  # fmt: skip
+    return IndexLine(entry, excerpt(item.text, words, _tokens, budget=LINE // 4), tuple(about))
 
 
 def fact_line(fact: Fact) -> IndexLine:
@@ -132,9 +134,10 @@ def build_index(
 
     `cursor` returns the cursor of the next page for the last entry.
     """
-    spent = _tokens.count(add_frame("", note=NOTE))
+    spent = _tokens.count(add_frame("", note=DATA_NOTE))
     included: list[IndexLine] = []
-    for line in lines:
+    for number, unnumbered in enumerate(lines, 1):
+        line = unnumbered._replace(entry=replace(unnumbered.entry, line=number))
         entry = adapter(IndexEntry).dump_json(line.entry, exclude_none=True).decode()
         spent += _tokens.count(f"{line}\n{entry}")
         if included and spent > budget:
@@ -143,7 +146,8 @@ def build_index(
     omitted = len(lines) - len(included)
     if omitted and cursor is None:
         missing = "; ".join(filter(None, (missing, f"{omitted} more over budget")))
-    text = add_frame("\n".join(map(str, included)), note=NOTE) if included else ""
+    numbered = "\n".join(f"{line.entry.line}. {line}" for line in included)
+    text = add_frame(numbered, note=DATA_NOTE) if included else ""
     return MemoryIndex(
         memory=text,
         items=[line.entry for line in included],

@@ -11,7 +11,7 @@ from bethink.config.groups import split_list
 from bethink.config.settings import Settings
 from bethink.errors import ConfigurationError
 from bethink.extend import Embedder, Model, Reranker, TextKind, Tokens
-from bethink.providers.local_extra import local_is_installed
+from bethink.providers.local_extra import local_is_installed, model_is_installed
 
 if TYPE_CHECKING:  # a process that only appends need not load the search code
     from bethink.memory.recall.signals.base import RecallSignal
@@ -316,6 +316,10 @@ _RERANKERS: dict[str, Callable[[Settings, str], Reranker]] = {"onnx": _onnx_rera
 
 
 def _local(_: Settings, name: str) -> Embedder:
+    if model_is_installed():
+        from bethink.providers.multilingual_embedder import MultilingualEmbedder  # noqa: PLC0415 - only to embed
+
+        return MultilingualEmbedder(automatic=name == "auto")
     from bethink.providers.static_embedder import LocalEmbedder  # noqa: PLC0415 - only to embed
 
     return LocalEmbedder(automatic=name == "auto")

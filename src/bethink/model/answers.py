@@ -17,7 +17,7 @@ class Refusal(OpenEnum):
     """Why a question was not answered."""
 
     NOTHING_FOUND = "nothing_found"
-    """There were no matches, so no model was called."""
+    """No search found a match. A model was called only to name other words to search for."""
     NOT_IN_MEMORY = "not_in_memory"
     """According to the model, the matches do not contain the answer."""
     NOT_PROVEN = "not_proven"
@@ -36,7 +36,9 @@ class SentenceFault(OpenEnum):
     FOREIGN_NAME = "foreign_name"
     """It contains a name that is not in the cited memories."""
     FOREIGN_NUMBER = "foreign_number"
-    """It contains a number that is not in the cited memories."""
+    """It contains a number that is neither in the cited memories nor follows from them."""
+    WRONG_CALCULATION = "wrong_calculation"
+    """Its calculation has an operand that is not in the cited memories, or another result."""
     OTHER_WORDS = "other_words"
     """Most of its words are neither in the cited memories nor in the question."""
     DENIED = "denied"
@@ -45,10 +47,15 @@ class SentenceFault(OpenEnum):
 
 @frozen
 class AnswerSentence:
-    """A sentence of an answer, and the memories that support it."""
+    """A sentence of an answer, and the memories that support it.
+
+    `working` is the checked calculation of its numbers, such as `70 hours + 25 hours = 95 hours`; None if the memories
+    state them.
+    """
 
     text: str
     refs: tuple[Ref, ...]
+    working: str | None = None
 
 
 @frozen
@@ -56,8 +63,9 @@ class Answer:
     """An answer that is supported by memories. If it has no sentences, `refusal` is the reason.
 
     `bool(answer)` is whether it has sentences. `sources` are the memories that the model received, and `cited` those
-    that it cited. `excluded` are matches that the model did not receive because they read like instructions.
-    `rejected_sentences` has the reason for each rejected sentence.
+    that it cited. `searches` are the questions that were searched for: yours first, then those that the model named
+    because the matches did not contain the answer. `excluded` are matches that the model did not receive because they
+    read like instructions. `rejected_sentences` has the reason for each rejected sentence.
     """
 
     question: str
@@ -66,6 +74,7 @@ class Answer:
     refusal: Refusal | None = None
     cited: tuple[Match, ...] = ()
     sources: tuple[Ref, ...] = ()
+    searches: tuple[str, ...] = ()
     excluded: tuple[Ref, ...] = ()
     ignored: tuple[Ref, ...] = ()
     rejected_sentences: tuple[SentenceFault, ...] = ()

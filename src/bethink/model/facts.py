@@ -33,6 +33,8 @@ class FactStatus(OpenEnum):
     """It was never true: another fact or a person corrected it."""
     PENDING = "pending"
     """A person reported it as wrong, and it waits for review."""
+    EARLIER = "earlier"
+    """A message, not a fact: a later one is about the same matter."""
 
 
 class Evidence(StrEnum):

@@ -92,7 +92,7 @@ class Match:
     replaced or corrected it or made it doubtful, and `because_text` its text. `confidential` marks what an answer from
     several spaces leaves out: a fact that a person asked to keep confidential or that is about health, money, a child
     or a third party, and every message and session summary that states one. `section` is the heading above it in a
-    context block.
+    context block. `reply_to` is the line that a message answers, such as the question before it.
     """
 
     ref: Ref
@@ -120,6 +120,7 @@ class Match:
     because_text: str | None = None
     confidential: bool = False
     section: str = ""
+    reply_to: Excerpt | None = None
 
     def __repr__(self) -> str:
         return short_repr(self, self.ref, self.text, self.certainty)

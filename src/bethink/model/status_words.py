@@ -15,6 +15,7 @@ _WITH_CAUSE = {
     FactStatus.REPLACED: ("replaced", "by"),
     FactStatus.CORRECTED: ("corrected", "to"),
     FactStatus.DOUBTFUL: ("in doubt", "because of"),
+    FactStatus.EARLIER: ("earlier;", "later"),
 }
 
 WithStatus = Fact | FactEntry | Match | Lineage
@@ -40,7 +41,7 @@ def status_words(item: WithStatus) -> str:
     word, preposition = _WITH_CAUSE[status]
     replaced_at = fact.valid_to or fact.replaced_at if fact is not None and status is FactStatus.REPLACED else None
     day = "" if replaced_at is None else f" on {_day(replaced_at)}"
-    return f"{word}{day}" + (f" {preposition}{stated.cause}" if stated.cause else "")
+    return f"{word}{day} {preposition}{stated.cause}" if stated.cause else f"{word}{day}".rstrip(";")
 
 
 def status_mark(item: WithStatus) -> str:

@@ -3,7 +3,7 @@
 import hashlib
 import re
 import unicodedata
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from functools import lru_cache
 
 WORD = re.compile(r"\w+")
@@ -42,7 +42,12 @@ def key_words(text: str) -> list[str]:
 
 def key_stems(text: str) -> frozenset[str]:
     """Return the stems of the significant words of a text."""
-    return frozenset(stem(word) for word in key_words(text))
+    return stems_of_words(key_words(text))
+
+
+def stems_of_words(words: Iterable[str]) -> frozenset[str]:
+    """Return the stems of some words."""
+    return frozenset(map(stem, words))
 
 
 def is_repeated(meaning: Collection[str], stems: Collection[str]) -> bool:

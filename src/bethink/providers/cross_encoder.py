@@ -17,8 +17,8 @@ _PLAIN = ModelManifest(task="reranker", max_tokens=512)
 class CrossEncoder:
     """Scores how well each text answers a question, with a local ONNX file, given as a file or a folder.
 
-    It runs the model on every text, so pass only the best fifty or so. `weight` is the weight of its score and comes
-    from the manifest. Raises `ConfigurationError` if a file or package is missing.
+    It runs the model on every text, so pass only the best fifty or so. `weight` comes from the manifest. Raises
+    `ConfigurationError` if a file or package is missing.
     """
 
     def __init__(self, folder: str | Path, *, manifest: ModelManifest | None = None, threads: int = 2) -> None:

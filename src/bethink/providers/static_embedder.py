@@ -1,13 +1,12 @@
 """Embed texts with a static table of token vectors (model2vec, WordLlama), thousands of texts per second."""
 
 from collections.abc import Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bethink.errors import ConfigurationError
 from bethink.extend import Cosines, TextKind
-from bethink.providers.local_extra import STATIC, TABLE_PACKAGE
+from bethink.providers.local_extra import STATIC, TABLE_PACKAGE, package_folder
 from bethink.providers.local_model import Once, in_thread, need, path_of, stamp
 
 if TYPE_CHECKING:  # it imports numpy, and not every process embeds
@@ -60,7 +59,7 @@ class StaticEmbedder:
 
 
 class LocalEmbedder(StaticEmbedder):
-    """Embeds with the table that the extra `local` installs: WordLlama's, with 32,000 tokens and 256 dimensions.
+    """Embeds with a table that the extra `local` installs: WordLlama's, with 32,000 tokens and 256 dimensions.
 
     Only the files are read. The package, which could download others, is never imported. If `automatic` is true
     because the settings name no embedder, the vectors of another embedder stay in use. Raises
@@ -73,18 +72,13 @@ class LocalEmbedder(StaticEmbedder):
     def __init__(self, *, automatic: bool = False) -> None:
         self.automatic = automatic
         need("local", *STATIC, TABLE_PACKAGE)
-        table, tokenizer = (_home() / name for name in _TABLE)
+        table, tokenizer = (package_folder(TABLE_PACKAGE) / name for name in _TABLE)
         if not table.is_file() or not tokenizer.is_file():
             raise ConfigurationError(
                 f"{TABLE_PACKAGE} does not contain {_TABLE[0]}.", hint="Install bethink[local] again."
             )
         self.name = f"local:{TABLE_PACKAGE}-{stamp('static 1', [table, tokenizer])}"
         self._table = Once(lambda: _open(table, tokenizer, None))
-
-
-def _home() -> Path:
-    spec = find_spec(TABLE_PACKAGE)
-    return Path(next(iter(spec.submodule_search_locations or ()), "")) if spec is not None else Path()
 
 
 def _open(table: Path, tokenizer: Path, config: Path | None) -> "StaticTable":

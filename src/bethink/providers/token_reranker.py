@@ -16,7 +16,7 @@ class TokenReranker:
     It runs the model again on every text, so pass only the best fifty or so.
     """
 
-    weight = 0.14
+    weight = 0.2
 
     def __init__(self, embedder: OnnxEmbedder) -> None:
         self.name = f"tokens:{embedder.name}"

@@ -255,7 +255,7 @@ def _entry(table: str, row: Row) -> Entry | None:
     if table == "messages":
         if row["role"] == "system" or row["origin"] == "memory":
             return None
-        words = messages.words_of(row["content"], row["name"])
+        words = messages.words_of(row["content"], row["name"], by_user=messages.is_by_user(row["role"], row["origin"]))
         return Entry(RefKind.MESSAGE, row["session_id"], row["number"], row["said_at"], words)
     if table == "facts":
         words = terms.fact_words(row["content"], row["kind"], row["slot"])

@@ -28,6 +28,8 @@ class FactQuery:
 
 def page(tx: Tx, query: FactQuery, *, space: str, view: TimeView, after: str, limit: int) -> Page[FactEntry]:
     """Return a page of facts and versions of facts, in a view."""
+    if query.state is FactStatus.EARLIER:  # only messages have this status
+        return Page(items=(), next="")
     key = read_cursor(after, int, str, int) or (None, None, None)
     entries: list[tuple[Row, Fact]] = []
     while len(entries) <= limit:

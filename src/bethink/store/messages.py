@@ -17,6 +17,7 @@ from bethink.store.terms import Entry, SpaceIndex, Words
 
 _FIRST, _LAST = to_micros(FIRST), to_micros(LAST)
 _COLUMNS = 12
+_USER_ORIGIN = "user"
 _MEMORY_ORIGIN = "memory"
 """Origin of memories that a session was shown. Their text is indexed already."""
 
@@ -71,7 +72,7 @@ def append(
             session_id,
             number,
             now if row.said_at is None else row.said_at,
-            row.words or words_of(row.content, row.name),
+            row.words or words_of(row.content, row.name, by_user=is_by_user(row.role, row.origin)),
         )
         for number, row in enumerate(rows, first)
         if row.role != Role.SYSTEM and row.origin != _MEMORY_ORIGIN
@@ -79,9 +80,15 @@ def append(
     terms.put(tx, entries, space=space, at=index)
 
 
-def words_of(content: str, name: str | None) -> Words:
+def words_of(content: str, name: str | None, *, by_user: bool) -> Words:
     """Analyze a message and the name of its speaker."""
-    return terms.words_of(content) if name is None else terms.words_of(content, name)
+    words = terms.words_of(content) if name is None else terms.words_of(content, name)
+    return terms.user_words(words, content) if by_user else words
+
+
+def is_by_user(role: str, origin: str) -> bool:
+    """Return whether a user wrote a message. Only then may its text instruct an agent."""
+    return role == Role.USER and origin == _USER_ORIGIN
 
 
 def find_by_keys(tx: Tx, *, space: str, keys: list[str]) -> dict[str, KeyedMessage]:

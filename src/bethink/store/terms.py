@@ -10,7 +10,7 @@ from functools import lru_cache
 from hashlib import blake2b
 from typing import NamedTuple
 
-from bethink.base.language import QUESTION_MARKS, count_terms, topics_of
+from bethink.base.language import PREFERENCE_TERM, QUESTION_MARKS, count_terms, preferences_in, topics_of
 from bethink.model.refs import RefKind
 from bethink.store import term_counts
 from bethink.store.db import Row, Tx
@@ -82,6 +82,11 @@ def fact_words(content: str, kind: str, slot: str | None) -> Words:
     words = words_of(content)
     topics = dict.fromkeys(topics_of(content, kind=kind, slot=slot), 1)
     return words._replace(counts={**words.counts, **topics}) if topics else words
+
+
+def user_words(words: Words, content: str) -> Words:
+    """Return the index data of a user's message. If it states a lasting preference, it is also found as such."""
+    return words._replace(counts={**words.counts, PREFERENCE_TERM: 1}) if preferences_in(content) else words
 
 
 def find_space_index(tx: Tx, *, space: str) -> SpaceIndex:

@@ -2,7 +2,7 @@
 
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ from bethink.errors import (
     BethinkError,
     ConfigurationError,
     DatabaseUnavailableError,
+    InvalidRequestError,
     NotFoundError,
     OutcomeUnknownError,
     SpaceMovedError,
@@ -85,6 +86,7 @@ class Shards(Backend):
             self._shards = await self.directory.shards()
             shards = {name: await self.shard(name) for name in self._shards}
             return await run_everywhere(operation, request, shards, run=self.run, find_placement=self.directory.find)
+        await self._check_together(space, request.other_spaces())
         repeats = request.retry(operation.retry) is not Retry.ONCE
         until, placement = (
             time.monotonic() + self._max_wait,
@@ -145,6 +147,15 @@ class Shards(Backend):
             if read_only
             else await self.directory.assign(space)
         )
+
+    async def _check_together(self, space: str, others: Sequence[str]) -> None:
+        """Raise `InvalidRequestError` if a request reads several spaces and one is in another shard."""
+        placements = {name: await self.directory.find(name, refresh=True) for name in (space, *others) if others}
+        if len({placement.shard for placement in placements.values() if placement is not None}) > 1:
+            raise InvalidRequestError(
+                f"The spaces {', '.join(placements)} are in different shards, and this request reads them together.",
+                hint="Call it once for each space, or move them into one shard with 'bethink admin shards move'.",
+            )
 
     async def _current_placement(self, space: str, placement: Placement, *, waited: float) -> Placement:
         """Return the current placement of a space after a shard rejected it, finishing its move if necessary."""

@@ -1,9 +1,10 @@
 """Turns a text into index terms, and a word of a question into search terms."""
 
 from collections import Counter
+from collections.abc import Iterable
 from functools import cache, lru_cache
 
-from bethink.base.language.detect import DEFAULT, language_of, languages, likely_languages
+from bethink.base.language.detect import DEFAULT, language_of, languages, likely_languages, possible_languages
 from bethink.base.language.letters import han_in, is_latin, is_unspaced, without_accents, words_in
 from bethink.base.language.stems import Stems, stems_in
 
@@ -27,16 +28,38 @@ def terms_of(text: str) -> list[str]:
 
 
 def count_terms(text: str) -> dict[str, int]:
-    """Return how often each term occurs in a text."""
-    if not text.isascii():
-        return Counter(terms_of(text))
+    """Return how often each term occurs in a text to index. The language of a short one is a guess.
+
+    So its words are also indexed as words of the other languages that it may be in.
+    """
     words = Counter(words_in(text))
-    stems, counts = _index_stems(language_of(words, text)), dict[str, int]()
-    for word, times in words.items():
-        term = stems[word]
-        counts[term] = counts.get(term, 0) + times
+    language, *more = possible_languages(words, text)
+    others = tuple(more)
+    stems, counts = _index_stems(language), dict[str, int]()
+    if others or not text.isascii():
+        for word, times in words.items():
+            for term in _index_terms(word, stems, others):
+                counts[term] = counts.get(term, 0) + times
+    else:
+        for word, times in words.items():
+            term = stems[word]
+            counts[term] = counts.get(term, 0) + times
     counts.pop("", None)
     return counts
+
+
+def _index_terms(word: str, stems: Stems, others: tuple[str, ...]) -> Iterable[str]:
+    if is_unspaced(word):
+        return pairs(word)
+    term = stems[word]
+    if not others or not term or not is_latin(word):
+        return (term,)
+    return {term, *_stems_of(word, others)}
+
+
+@lru_cache(maxsize=16_384)
+def _stems_of(word: str, languages: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(stems_in(language)[word] for language in languages)
 
 
 @cache

@@ -12,6 +12,10 @@ from bethink.base.language.letters import is_latin, words_in
 DEFAULT = "english"
 _MAX_WORDS = 64
 """Number of different words that are examined to recognize a language."""
+_FEW_WORDS = 20
+"""A text with more different words is rarely taken for another language."""
+_DECISIVE = 4
+"""The function words that make a short text English if English has all of them."""
 _LETTERS = {
     "ğ": ("turkish",), "\u0131": ("turkish",), "ş": ("turkish", "romanian"),
     "ą": ("polish",), "ę": ("polish",), "ł": ("polish",), "ń": ("polish",), "ś": ("polish",), "ż": ("polish",),
@@ -38,6 +42,26 @@ def language_of(words: Iterable[str], text: str) -> str:
     return DEFAULT if is_english else _likely(first, letters)[0]
 
 
+def possible_languages(words: Iterable[str], text: str) -> tuple[str, ...]:
+    """Return the languages that a text may be in, with that of `language_of` first; more than one if it is short.
+
+    These are all that as many words indicate, or one word less if it seems not to be English: a name, or the ending of
+    "Mum's", may be a word of another language.
+    """
+    first, letters = list(islice(words, _MAX_WORDS)), _with_letters(text)
+    common = function_words().keys() & first
+    is_english = not letters and _english().issuperset(common)
+    if is_english and len(common) >= _DECISIVE:
+        return (DEFAULT,)
+    votes = _votes(first, letters)
+    top = max(votes.values(), default=0)
+    likeliest = DEFAULT if is_english else next(name for name in languages() if votes.get(name, 0) == top)
+    if len(first) > _FEW_WORDS:
+        return (likeliest,)
+    near = top if likeliest == DEFAULT else top - 1
+    return (likeliest, *(name for name in languages() if votes.get(name, 0) >= near and name != likeliest))
+
+
 def likely_languages(words: Iterable[str], text: str) -> tuple[str, ...]:
     """Return the languages that most words of a text indicate; all of them if no word indicates any.
 
@@ -47,14 +71,20 @@ def likely_languages(words: Iterable[str], text: str) -> tuple[str, ...]:
 
 
 def _likely(words: Iterable[str], letters: dict[str, frozenset[str]]) -> tuple[str, ...]:
-    languages_by_word, votes = function_words(), dict[str, int]()
-    for word in letters.keys() | set(words):
-        for language in letters.get(word, frozenset()).union(languages_by_word.get(word, ())):
-            votes[language] = votes.get(language, 0) + 1
+    votes = _votes(words, letters)
     if not votes:
         return languages()
     top = max(votes.values())
     return tuple([language for language in languages() if votes.get(language) == top])
+
+
+def _votes(words: Iterable[str], letters: dict[str, frozenset[str]]) -> dict[str, int]:
+    """Return the number of words that indicate each language."""
+    languages_by_word, votes = function_words(), dict[str, int]()
+    for word in letters.keys() | set(words):
+        for language in letters.get(word, frozenset()).union(languages_by_word.get(word, ())):
+            votes[language] = votes.get(language, 0) + 1
+    return votes
 
 
 def _with_letters(text: str) -> dict[str, frozenset[str]]:

@@ -10,7 +10,13 @@ from bethink.base.language.letters import words_in
 _RUN = re.compile(r"\d+(?:[.,:/'\u2019\u066b\u066c\u00a0\u202f -]\d+)*")
 _GROUP = re.compile(r"\d+")
 _THOUSANDS = re.compile(r"(\d{1,6})(?:[.,](\d{1,3}))?\s?k\b", re.IGNORECASE)
-_AFTERNOON = re.compile(r"\b(\d{1,2})(?::\d\d)?\s?p\.?m\b", re.IGNORECASE)
+_AFTERNOON = re.compile(r"\b(\d{1,2})(?::(\d\d))?\s?p\.?m\b", re.IGNORECASE)
+_CLOCK = re.compile(r"(?<!\d)([01]?\d|2[0-3]):([0-5]\d)(?::[0-5]\d)?(?![\d:])")
+_HOURS = re.compile(
+    r"(?<!\d)(\d{1,2})(?:[hH]|[\u6642\u65f6\u70b9\u9ede])(\d\d)(?!\d)|(?<!\d)(\d{1,2})\.(\d\d)(?=\s?Uhr)"
+)
+"""A time without a colon: 14h30, or 14.30 Uhr."""
+_CENTS = re.compile(r"\d{1,3}(?:[.,\u2019\u00a0\u202f ]\d{3})*[.,]\d\d")
 _JOINERS = frozenset(["and", "und", "et", "e", "y", "i", "ve", "en", "og", "och", "и"])
 _MAX_WORDS = 4
 _MAX_DIGITS = 30
@@ -21,6 +27,8 @@ _HAN_DIGITS = {
 }
 _HAN_UNITS = {"十": 10, "百": 100, "千": 1_000, "万": 10_000, "萬": 10_000, "亿": 100_000_000, "億": 100_000_000}
 _HAN = re.compile(f"[{''.join((*_HAN_DIGITS, *_HAN_UNITS))}]+")
+_DIGITS_AND_UNITS = re.compile(f"(?:\\d{{1,6}}[{''.join(_HAN_UNITS)}]){{1,4}}(?:\\d{{1,4}})?")
+_DIGITS_OR_UNIT = re.compile(f"(\\d+)([{''.join(_HAN_UNITS)}]?)")
 
 
 def number_runs(text: str) -> list[tuple[int, ...]]:
@@ -29,7 +37,7 @@ def number_runs(text: str) -> list[tuple[int, ...]]:
     The first value is that of all its digits together, the others are those of its groups: `1,000` is a thousand, and
     the groups of `2026-11-09` are a year, a month and a day.
     """
-    plain = unicodedata.normalize("NFKC", text)
+    plain = _normalize(text)
     runs: list[tuple[int, ...]] = []
     for run in _RUN.findall(plain):
         groups = _GROUP.findall(run)
@@ -40,12 +48,41 @@ def number_runs(text: str) -> list[tuple[int, ...]]:
 
 
 def numbers_in(text: str) -> set[int]:
-    """Return every value that a number in a text can have, also where it is written as a word or in Han."""
-    plain = unicodedata.normalize("NFKC", text)
-    numbers = {value for run in number_runs(plain) for value in run}
+    """Return every value that a number in a text can have, also where it is written as a word or in Han.
+
+    The hour of a time is a value only on the hour: 14:30 is 1430, and 14:00 is 1400 or 14.
+    """
+    plain = _normalize(text)
+    numbers = {value for run in _RUN.findall(plain) for value in _values(run)}
     numbers |= {int(f"{thousands}{(part or '').ljust(3, '0')}") for thousands, part in _THOUSANDS.findall(plain)}
-    numbers |= {int(hour) % 12 + 12 for hour in _AFTERNOON.findall(plain)}
+    for hour, minutes in _AFTERNOON.findall(plain):
+        numbers |= _values(f"{int(hour) % 12 + 12}:{minutes or '00'}")
+    numbers |= {_digits_and_units(run) for run in _DIGITS_AND_UNITS.findall(plain)}
     return numbers | _in_words(words_in(plain)) | {_han(run) for run in _HAN.findall(plain)}
+
+
+def is_number_word(word: str) -> bool:
+    """Return whether a word in lower case is a number in any language, such as "six"."""
+    return all(part in _words() for part in words_in(word)) and bool(words_in(word))
+
+
+def _normalize(text: str) -> str:
+    """Return a text with compatible characters, and a colon in every time."""
+    return _HOURS.sub(lambda at: f"{at[1] or at[3]}:{at[2] or at[4]}", unicodedata.normalize("NFKC", text))
+
+
+def _values(run: str) -> set[int]:
+    """Return the values that one number in digits can have."""
+    groups = _GROUP.findall(run)
+    together = "".join(groups)
+    if len(together) > _MAX_DIGITS:
+        return set()
+    values = {int(together)}
+    if _CENTS.fullmatch(run):
+        values.add(int("".join(groups[:-1])))
+    for hour, minutes in _CLOCK.findall(run):
+        values |= {int(hour + minutes), *([] if int(minutes) else [int(hour), 0])}
+    return values | {int(group) for group in _GROUP.findall(_CLOCK.sub(" ", run))}
 
 
 def _in_words(words: list[str]) -> set[int]:
@@ -76,6 +113,11 @@ def _words() -> dict[str, tuple[int, ...]]:
             for part in words_in(word)[:1]:
                 values[part] = (*values.get(part, ()), int(number))
     return values
+
+
+def _digits_and_units(run: str) -> int:
+    """Return the value of digits with Han units, as in 8\u4e075\u5343."""
+    return sum(int(digits) * _HAN_UNITS.get(unit, 1) for digits, unit in _DIGITS_OR_UNIT.findall(run))
 
 
 def _han(run: str) -> int:

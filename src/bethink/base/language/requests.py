@@ -21,6 +21,7 @@ class _Phrases:
     starts: tuple[str, ...]
     finals: tuple[str, ...]
     own: frozenset[str]
+    leads: frozenset[str]
     own_parts: tuple[str, ...]
 
 
@@ -36,10 +37,14 @@ def is_request(sentence: str) -> bool:
     if text.startswith(phrases.starts) or text.endswith(phrases.finals):
         return True
     words = words_in(text)
+    if not phrases.own.isdisjoint(words):
+        return False
+    while len(words) > 1 and words[0] in phrases.leads:
+        del words[0]
     sizes = range(1, _MAX_PHRASE_WORDS + 1)
     begins = any(tuple(words[:size]) in phrases.begins for size in sizes)
     ends = tuple(words[-_MAX_PHRASE_WORDS:]) in phrases.ends or tuple(words[-2:]) in phrases.ends
-    return (begins or ends) and len(words) > 1 and phrases.own.isdisjoint(words)
+    return (begins or ends) and len(words) > 1
 
 
 @cache
@@ -51,6 +56,7 @@ def _phrases() -> _Phrases:
         starts=tuple(lists["starts"]),
         finals=tuple(lists["finals"]),
         own=frozenset(word for line in lists["own"] for word in words_in(line)),
+        leads=frozenset(word for line in lists["leads"] for word in words_in(line)),
         own_parts=tuple(lists["own_parts"]),
     )
 

@@ -29,6 +29,17 @@ def stop_words(language: str) -> frozenset[str]:
 
 
 @cache
+def first_person(language: str) -> frozenset[str]:
+    """Return the words with which people speak of themselves; none for English, which does not index them."""
+    lines = (resources.files("bethink.base.language") / "first_person.txt").read_text(encoding="utf-8").splitlines()
+    return frozenset(next((words.split() for code, _, words in map(_partition, lines) if code == language), ()))
+
+
+def _partition(line: str) -> tuple[str, str, str]:
+    return line.partition(":")
+
+
+@cache
 def all_stop_words() -> frozenset[str]:
     """Return the stop words of every language together."""
     return frozenset[str]().union(*map(stop_words, STOP_LANGUAGES))

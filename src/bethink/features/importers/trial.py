@@ -82,7 +82,7 @@ def _counts(line: TranscriptLine, since: datetime) -> bool:
 
 def estimate(trial: Trial, tokens: Tokens, model: ModelSettings, *, verify_claims: bool) -> Estimate:
     """Estimate the cost of learning from all lines, at the prices in the settings."""
-    own, judge = tokens.count(prompt("extract-3")), tokens.count(prompt("second-2"))
+    own, judge = tokens.count(prompt("extract-4")), tokens.count(prompt("second-3"))
     room = max(500, int(model.window * INPUT_SHARE) - own)
     calls = sum(-(-count // room) for count in trial.tokens.values())
     message_tokens = trial.tokens.total()

@@ -115,7 +115,7 @@ class ProxyMemory:
                 opening = OpenSessionRequest(conversation=turn.conversation, agent=turn.call.agent)
                 session_id = (await run(OPEN_SESSION, use.space, opening)).id
             question = shorten(last.words, _MAX_QUESTION)
-            request = ContextRequest(question=question, budget=self._budget, session_id=session_id)
+            request = ContextRequest(question=question, budget=self._budget, session_id=session_id, citations=False)
             block = await run(CONTEXT, use.space, request)
         self._recalled_blocks.store(key, _RecalledBlock(block.text, at))
         self._context.metrics.time_recall(200, time.perf_counter() - began)

@@ -4,8 +4,12 @@ import re
 from typing import NamedTuple
 
 _LABELS = r"\[\^[^\[\]\n]{1,300}\]|\[[a-z2-7]{6}\]"
-_CITED = re.compile(rf"(?P<labels>(?:\s*(?:{_LABELS})[,;]?)+)(?P<end>[.!?\u3002\uff01\uff1f]*)")
-_LABEL_TAIL = re.compile(r"\s*[\[,;.!?\u3002\uff01\uff1f]|\s*\Z")
+_WORKING = r"\{[^{}=\n]{1,2000}=[^{}=\n]{1,200}\}"
+_CITED = re.compile(rf"(?P<labels>(?:\s*(?:{_LABELS}|{_WORKING})[,;]?)+)(?P<end>[.!?\u3002\uff01\uff1f]*)")
+_BRACKETS = re.compile(_LABELS)
+_CALCULATION = re.compile(_WORKING)
+_OPEN_WORKING = re.compile(r"\{[^{}\n]{0,2000}\Z")
+_LABEL_TAIL = re.compile(r"\s*[\[{,;.!?\u3002\uff01\uff1f]|\s*\Z")
 """Text that may still belong to the labels before it."""
 _LABEL = re.compile(r"[^\s,;^\[\]]+")
 _ABBREVIATIONS = ("Dr", "Mr", "Ms", "Mrs", "St", "Prof", "No", "Nr", "Jr", "Sr", "vs", "ca", "e.g", "i.e", "z.B")
@@ -15,6 +19,7 @@ _BREAK = re.compile(
 )
 _BULLET = re.compile(r"^\s*(?:[-*\u2022]|\d{1,2}[.)])\s+", re.MULTILINE)
 _WORD = re.compile(r"\w")
+_SEARCH = re.compile(r"\W*SEARCH:\s*(?P<words>.*\w.*)")
 
 
 class Sentence(NamedTuple):
@@ -22,6 +27,14 @@ class Sentence(NamedTuple):
 
     text: str
     labels: tuple[str, ...]
+    working: str | None = None
+    """The calculation in braces after it, with the labels of its operands."""
+
+    @property
+    def search(self) -> str | None:
+        """The words to search for, if the line asks for another search: `SEARCH: words`."""
+        match = _SEARCH.match(self.text)
+        return None if match is None else match["words"]
 
 
 class SentenceSplitter:
@@ -44,19 +57,30 @@ class SentenceSplitter:
     def _split(self, *, is_final: bool) -> list[Sentence]:
         sentences: list[Sentence] = []
         position = 0
-        for match in _CITED.finditer(self._text):
+        calculation = None if is_final else _OPEN_WORKING.search(self._text)
+        end = len(self._text) if calculation is None else calculation.start()
+        for match in _CITED.finditer(self._text, 0, end):
             if not is_final and _LABEL_TAIL.match(self._text, match.end()):
                 break
-            *before, last = _parts(self._text[position : match.start()]) or [""]
+            between = self._text[position : match.start()]
+            *before, last = _parts(between) or [""]
             sentences += [Sentence(part, ()) for part in before]
-            labels = tuple(dict.fromkeys(_LABEL.findall(match["labels"])))
+            labels, working = _labels_in(match["labels"])
             if last:
-                sentences.append(Sentence(last + match["end"], labels))
-            elif sentences and not before:  # more labels for the last sentence
-                sentences[-1] = Sentence(sentences[-1].text, (*sentences[-1].labels, *labels))
+                sentences.append(Sentence(last + match["end"], labels, working))
+            elif sentences and not between.strip():  # more labels for the last sentence
+                previous = sentences[-1]
+                sentences[-1] = Sentence(previous.text, (*previous.labels, *labels), previous.working or working)
             position = match.end()
         self._text = self._text[position:]
         return sentences
+
+
+def _labels_in(text: str) -> tuple[tuple[str, ...], str | None]:
+    """Return the labels after a sentence, and the calculation in braces among them."""
+    labels = [label for brackets in _BRACKETS.findall(text) for label in _LABEL.findall(brackets)]
+    calculation = _CALCULATION.search(text)
+    return tuple(dict.fromkeys(labels)), None if calculation is None else calculation[0][1:-1]
 
 
 def _uncited_sentences(text: str) -> list[Sentence]:
@@ -64,5 +88,7 @@ def _uncited_sentences(text: str) -> list[Sentence]:
 
 
 def _parts(text: str) -> list[str]:
-    stripped = (part.strip() for part in _BREAK.split(_BULLET.sub("", text)) if part)
+    lines = _BULLET.sub("", text).split("\n")
+    parts = (part for line in lines for part in ([line] if _SEARCH.match(line) else _BREAK.split(line)))
+    stripped = (part.strip() for part in parts if part)
     return [part for part in stripped if _WORD.search(part)]

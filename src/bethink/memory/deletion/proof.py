@@ -11,18 +11,18 @@ from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from typing import Any
 
-from bethink.base.language import count_terms
+from bethink.base.language import terms_of
 from bethink.model.jobs import JobKind
 from bethink.model.refs import RefKind
 from bethink.store import candidates, facts
 from bethink.store.db import Row, Tx
-from bethink.store.terms import KINDS, words_of
+from bethink.store.terms import KINDS, SEARCHED
 
 _BATCH = 200
 """Number of words per lookup."""
 _DISTINCTIVE = re.compile(r"(?<=[^\s.!?:;\"'(\[-] )[^\W\d_a-z]\w+|\b\w*\d\w*\d\w*\d\w*\b")
 """A capitalized word within a sentence, or any word with three digits."""
-_OWN = frozenset(count_terms("user owner assistant"))
+_OWN = frozenset(terms_of("user owner assistant"))
 """Words that models add themselves."""
 
 
@@ -35,8 +35,9 @@ class ErasedWords:
         self.messages: list[frozenset[str]] = []
         self.distinctive: set[str] = set()
         for text in texts:
-            self.messages.append(frozenset(words_of(text).counts) - _OWN)
-            self.distinctive |= count_terms(" ".join(_DISTINCTIVE.findall(text))).keys()
+            # One term per word: in the index, a word has several if the language of its text is in doubt.
+            self.messages.append(frozenset(terms_of(text[:SEARCHED])) - _OWN)
+            self.distinctive.update(terms_of(" ".join(_DISTINCTIVE.findall(text))))
 
     def words(self) -> list[str]:
         """Return all words, sorted."""
@@ -124,7 +125,7 @@ def _matching_rows(rows: Iterable[Row], is_match: Callable[[AbstractSet[str]], b
     matches: list[Row] = []
     for row in rows:
         text = " ".join(_values([_parse_json(value) for value in row.values() if isinstance(value, str)]))
-        if is_match(count_terms(text).keys()):
+        if is_match(frozenset(terms_of(text))):
             matches.append(row)
     return matches
 

@@ -8,7 +8,7 @@ from bethink.memory.phrases.corrections import MAX_EARLIER, find_correction, fin
 from bethink.memory.phrases.mentions import repetitions_of
 from bethink.memory.phrases.spans import Span, is_unspaced, sentences
 from bethink.memory.phrases.values import content_words, similar_words
-from bethink.memory.recall.question import is_question
+from bethink.memory.recall.asking import is_question
 from bethink.model.facts import SourceMessage
 from bethink.model.records import Record, Role
 from bethink.store import marks, messages

@@ -52,6 +52,7 @@ def _prepare_row(
             hint=f"Use at most {_MAX_NAME} characters; put longer values into `metadata`.",
         )
     content, name = cut(message.content), None if message.name is None else cut(message.name)
+    origin = origins[message.origin or ""]
     return Prepared(
         message.role,
         content,
@@ -60,12 +61,12 @@ def _prepare_row(
         None if message.tool_call_id is None else cut(message.tool_call_id),
         int(message.is_error),
         canonical_json(message.metadata, cut) if message.metadata else "{}",
-        origins[message.origin or ""],
+        origin,
         None if message.idempotency_key is None else stored_name(message.idempotency_key, redactor),
         None if message.trace_parent is None else cut(message.trace_parent),
         None if message.said_at is None else to_micros(message.said_at),
         canonical_json(message.tags, cut) if message.tags else "[]",
-        messages.words_of(content, name),
+        messages.words_of(content, name, by_user=messages.is_by_user(message.role, origin)),
     )
 
 

@@ -60,6 +60,8 @@ class Candidates:
     """The worth of the character pairs that no text has. They do not lower a score: some are in no answer."""
     covered: Sequence[float] = ()
     """The share of the worth that each candidate has, with the messages around it: between 0 and 1."""
+    matched: float = 0.0
+    """The weight of the words of the question that the text with the most of them has."""
     replies: Collection[int] = frozenset()
     """Messages that directly follow a match which asks something."""
     similarities: Mapping[Key, float] = field(default_factory=dict[Key, float])

@@ -1,21 +1,30 @@
 """The certainty that a candidate answers the question: a calibrated probability instead of a cut-off.
 
 A candidate with a signal of its own is never dropped for being weak. It is marked as weak, and the caller may filter.
+An answer is certain if it leads: over the tenth, which is as good as any other text, and over its best rival, which
+says something else about the same matter.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from statistics import fmean
 from typing import NamedTuple
 
 from bethink.extend import Cosines
+from bethink.memory.phrases.changes import changes
+from bethink.memory.recall.asking import asks_for_present
 from bethink.memory.recall.candidates import Candidates
+from bethink.memory.recall.duplicates import meaning_of, opening_of
 from bethink.memory.recall.question import ParsedQuestion
 from bethink.memory.recall.tuning import Tuning
+from bethink.model.refs import RefKind
+from bethink.store.search import Text
 
 
 class CandidateEvidence(NamedTuple):
-    """The evidence for one candidate: its total, and how near its vector is."""
+    """The evidence for one candidate: its text, its total, and how near its vector is."""
 
+    text: Text
     total: float
     near: float
 
@@ -31,21 +40,31 @@ def certainties(
     """Return the probability that each candidate is the answer, compared with those at the positions in `current`."""
     if question.only_about_time:
         return [tuning.certainty_at_time] * len(evidence)
-    totals = sorted((evidence[index].total for index in current), reverse=True)
-    default_total = tuning.unrelated_total if vectors else 0.0
-    base_total = totals[tuning.lead_over] if len(totals) > tuning.lead_over else default_total
-    if not vectors:
-        weights = tuning.certainty_by_words
-        return [_logistic(weights.alone + weights.lead * (candidate.total - base_total)) for candidate in evidence]
+    rivals = _Rivals([evidence[index] for index in current], tuning.unrelated_total if vectors else 0.0)
+    weights = tuning.certainty_by_vectors if vectors else tuning.certainty_by_words
+    usual_total = rivals.total_at(tuning.lead_over)
     nearest = sorted((evidence[index].near for index in current), reverse=True)
-    base_near = nearest[tuning.near_over] if len(nearest) > tuning.near_over else tuning.near_unrelated
-    weights = tuning.certainty_by_vectors
-    return [
+    usual_near = nearest[tuning.near_over] if len(nearest) > tuning.near_over else tuning.near_unrelated
+    result = [
         _logistic(
-            weights.alone + weights.lead * (candidate.total - base_total) + weights.near * (candidate.near - base_near)
+            weights.alone
+            + weights.total * (candidate.total - usual_total)
+            + weights.lead * max(0.0, min(tuning.max_lead, rivals.lead(candidate)))
+            + weights.near * (candidate.near - usual_near)
         )
         for candidate in evidence
     ]
+    certain = [
+        index
+        for index, probability in enumerate(result)
+        if probability >= tuning.high and evidence[index].text.ref.kind is RefKind.MESSAGE
+    ]
+    if certain:
+        are_long = rivals.mean_length() > tuning.long_messages  # they touch many matters, so shared words prove little
+        for index in certain:
+            if are_long or _may_be_outdated(question, evidence[index], rivals, tuning):
+                result[index] = tuning.doubtful_until
+    return result
 
 
 def have_own_signal(question: ParsedQuestion, candidates: Candidates, cosines: Cosines) -> list[bool]:
@@ -59,6 +78,64 @@ def have_own_signal(question: ParsedQuestion, candidates: Candidates, cosines: C
         index < matched or index in replies or near.get(key, -1.0) > cosines.unrelated
         for index, key in enumerate(candidates.keys)
     ]
+
+
+class _Rivals:
+    """The current candidates, best first, to compare one with those that say something else."""
+
+    def __init__(self, current: Sequence[CandidateEvidence], unrelated: float) -> None:
+        self._best = sorted(current, key=lambda candidate: -candidate.total)
+        self._unrelated = unrelated
+
+    def total_at(self, rank: int) -> float:
+        """Return the total of the candidate at a rank, from 0, or that of an unrelated text if there are fewer."""
+        return self._best[rank].total if len(self._best) > rank else self._unrelated
+
+    def mean_length(self) -> float:
+        """Return the mean number of characters of the messages."""
+        lengths = [len(other.text.text) for other in self._best if other.text.ref.kind is RefKind.MESSAGE]
+        return fmean(lengths) if lengths else 0.0
+
+    def lead(self, candidate: CandidateEvidence, *, later: bool = False) -> float:
+        """Return how far a candidate is above its best rival, or above the best that its speaker said later."""
+        rivals = self._later(candidate) if later else iter(self._best)
+        rival = next((other for other in rivals if _is_rival(candidate.text, other.text)), None)
+        return candidate.total - (self._unrelated if rival is None else rival.total)
+
+    def _later(self, candidate: CandidateEvidence) -> Iterator[CandidateEvidence]:
+        text = candidate.text
+        return (
+            other
+            for other in self._best
+            if other.text.at > text.at and (other.text.role, other.text.name) == (text.role, text.name)
+        )
+
+
+def _may_be_outdated(question: ParsedQuestion, candidate: CandidateEvidence, rivals: _Rivals, tuning: Tuning) -> bool:
+    """Return whether a message may no longer answer a question about the present.
+
+    Its speaker said something later that is nearly as good, or the question asks what is true now, and the message does
+    not say that anything changed.
+    """
+    words = changes(question.language)
+    if words is None or not asks_for_present(question):
+        return False
+    if (question.now or words.says_changed(question.text)) and not words.says_changed(candidate.text.text):
+        return True
+    return rivals.lead(candidate, later=True) < tuning.lead_over_later
+
+
+def _is_rival(text: Text, other: Text) -> bool:
+    """Return whether another text says something else.
+
+    A fact is no rival of the messages that it was learned from, and neither are the two messages of an exchange.
+    """
+    if other.ref.kind is not text.ref.kind or other.ref == text.ref or other.text == text.text:
+        return False
+    is_exchange = other.ref.id == text.ref.id and abs(other.ref.number - text.ref.number) == 1
+    if text.ref.kind is RefKind.MESSAGE and is_exchange and other.role != text.role:
+        return False
+    return opening_of(other.text) != opening_of(text.text) or meaning_of(other.text) != meaning_of(text.text)
 
 
 def _logistic(value: float) -> float:

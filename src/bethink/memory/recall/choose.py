@@ -6,13 +6,14 @@ from dataclasses import replace
 
 from bethink.base.frozen import frozen
 from bethink.extend import Tokens
+from bethink.memory.recall.asking import is_repeat, repeats_question
 from bethink.memory.recall.candidates import Ranked
 from bethink.memory.recall.duplicates import adds_nothing, contains, is_quoted, meaning_of, opening_of
 from bethink.memory.recall.excerpts import excerpt
-from bethink.memory.recall.question import is_repeat
+from bethink.memory.recall.status import StatusMark
 from bethink.memory.recall.truth import Truth
 from bethink.memory.recall.tuning import TUNING, Tuning
-from bethink.model.facts import Fact, SourceMessage
+from bethink.model.facts import Fact, FactStatus, SourceMessage
 from bethink.model.framing import label_of
 from bethink.model.moments import from_micros
 from bethink.model.recall import Candidate, Certainty, Excerpt, Fate, Match
@@ -28,6 +29,8 @@ class ChoiceRules:
     limit: int
     budget: int | None
     max_item_tokens: int | None = None
+    for_prompt: bool = False
+    """Whether the items go next to the question into a prompt: what repeats it, or a session's opening, is left out."""
     words: frozenset[str]
     tokens: Tokens
     question: str = ""
@@ -44,12 +47,15 @@ class Chooser:
         rules: ChoiceRules,
         truth: Truth,
         excerpts: Mapping[str, Sequence[Excerpt]],
+        replies: Mapping[Ref, Text],
         in_confidence: Collection[SourceMessage] = (),
     ) -> None:
         self._rules = rules
         self._truth = truth
         self._texts = truth.texts
+        self._newest = {mark.because_of for mark in truth.marks.values() if mark.status is FactStatus.EARLIER}
         self._excerpts = excerpts
+        self._replies = replies
         self._in_confidence = in_confidence
         self._items: list[Match] = []
         self._duplicates: dict[Ref, list[Ref]] = {}
@@ -124,6 +130,8 @@ class Chooser:
         rules = self._rules
         if not candidate.relevant or not text.text.strip():
             return Fate.UNRELATED
+        if rules.for_prompt and (text.quotes or (text.role == "user" and repeats_question(text.text, rules.question))):
+            return Fate.UNRELATED if text.quotes else Fate.QUESTION
         if text.ref.kind is RefKind.MESSAGE and text.ref.id == rules.session_id:
             return Fate.QUESTION if is_repeat(text.text, rules.question) else None
         if self._min_probability is not None and self._certainty(candidate) < self._min_probability:
@@ -220,13 +228,14 @@ class Chooser:
         tuning, mark = self._rules.tuning, self._truth.marks.get(candidate.ref)
         if candidate.ref in self._truth.superseded or (mark is not None and mark.is_over):
             return candidate.certainty * tuning.superseded_counts
-        if mark is not None and mark.brings_cause:  # what is in doubt is never of high certainty
+        # What is in doubt is never of high certainty, nor what takes the place of another without a model.
+        if (mark is not None and mark.brings_cause) or candidate.ref in self._newest:
             return min(candidate.certainty, tuning.doubtful_until)
         return candidate.certainty
 
     def _item(self, candidate: Ranked, text: Text) -> Match:
         rules, tuning = self._rules, self._rules.tuning
-        share = None if rules.budget is None else max(tuning.min_item_tokens, rules.budget // tuning.budget_share)
+        share = None if rules.budget is None else tuning.max_item_tokens(rules.budget)
         max_tokens = min(
             (candidate for candidate in (share, rules.max_item_tokens) if candidate is not None), default=None
         )
@@ -239,6 +248,7 @@ class Chooser:
             )
             for quote in quotes[: tuning.quotes_per_fact]
         ]
+        reply_to = self._reply_to(text.ref)
         content = text.text if max_tokens is None else excerpt(text.text, rules.words, rules.tokens, budget=max_tokens)
         fact, mark = text.as_fact(), self._truth.marks.get(text.ref)
         return Match(
@@ -247,7 +257,7 @@ class Chooser:
             origin=text.origin,
             said_at=from_micros(text.at),
             score=candidate.score,
-            tokens=rules.tokens.count(content) + sum([rules.tokens.count(quote.text) for quote in excerpts]),
+            tokens=sum(map(rules.tokens.count, [content, *(quote.text for quote in (*excerpts, *reply_to))])),
             label=label_of(text.ref),
             certainty=tuning.level(self._certainty(candidate)),
             probability=round(self._certainty(candidate), 3),
@@ -261,9 +271,37 @@ class Chooser:
             replaced_by=self._truth.superseded.get(text.ref),
             status=mark.status if mark is not None else None if fact is None else fact.status,
             because_of=None if mark is None else mark.because_of,
-            because_text=None if mark is None else mark.because_text,
+            because_text=self._cause_of(mark),
             confidential=self._is_confidential(text.ref, fact),
+            reply_to=next(iter(reply_to), None),
         )
+
+    def _reply_to(self, ref: Ref) -> tuple[Excerpt, ...]:
+        """Return the question that a message answers, if there is one."""
+        question = self._replies.get(ref)
+        if question is None:
+            return ()
+        rules, source = self._rules, SourceMessage(question.ref.id, question.ref.number)
+        short = excerpt(question.text, rules.words, rules.tokens, budget=rules.tuning.reply_to_tokens)
+        confidential = source in self._in_confidence
+        return (
+            Excerpt(
+                source=source,
+                text=short,
+                origin=question.origin,
+                said_at=from_micros(question.at),
+                confidential=confidential,
+            ),
+        )
+
+    def _cause_of(self, mark: StatusMark | None) -> str | None:
+        """Return the text of a cause, unless it is confidential: this item may be shown to more readers than that."""
+        if mark is None or mark.because_of is None:
+            return None
+        cause = mark.because_of
+        if cause.kind is RefKind.MESSAGE and SourceMessage(cause.id, cause.number) in self._in_confidence:
+            return None
+        return mark.because_text
 
     def _is_confidential(self, ref: Ref, fact: Fact | None) -> bool:
         return SourceMessage(ref.id, ref.number) in self._in_confidence if fact is None else is_private(fact)

@@ -6,10 +6,11 @@ from dataclasses import replace
 from bethink.memory.log.succession import get_session
 from bethink.memory.recall.lineage import newest_version, trace
 from bethink.memory.recall.walk import walk
-from bethink.model.framing import parse_citations
+from bethink.model.framing import label_of, parse_citations
 from bethink.model.operations.memory import ExplainRequest, MarkUsedRequest
 from bethink.model.operations.sessions import StripCitationsRequest
 from bethink.model.recall import ContextBlock, Lineage, Purpose, RecallResult
+from bethink.model.refs import Ref, RefKind
 from bethink.store import ledger
 from bethink.store.db import Database, Tx
 
@@ -37,13 +38,22 @@ async def record(
             space=space,
             purpose=purpose,
             session_id=session_id,
-            items=[(item.ref, item.label) for item in block.items],
+            items=_shown(block),
             tokens=block.tokens,
             digest=block.digest,
         )
         return result
 
     await database.transact(body, space=space)
+
+
+def _shown(block: ContextBlock) -> list[tuple[Ref, str]]:
+    """Return the items with their labels, and the lines that they answer."""
+    shown = {item.ref: item.label for item in block.items}
+    lines = (item.reply_to.source for item in block.items if item.reply_to is not None)
+    for ref in (Ref(RefKind.MESSAGE, source.session_id, source.number) for source in lines):
+        shown.setdefault(ref, label_of(ref))
+    return list(shown.items())
 
 
 async def explain(database: Database, space: str, request: ExplainRequest) -> Lineage:

@@ -27,6 +27,9 @@ def count_words(question: ParsedQuestion, result: MatchResult, tuning: Tuning) -
         worth=counting.worth,
         unmatched=counting.unmatched,
         covered=_coverage(counts, counting.worth, len(counting.keys)),
+        matched=max(
+            (weight for index, weight in counting.matched.items() if index not in counting.outdated), default=0
+        ),
         replies=counting.replies,
         similarities=similarities,
         outdated=counting.outdated,
@@ -56,6 +59,7 @@ class _WordCounter:
         self.outdated = {index for index, match in enumerate(matches) if match.fate is not None}
         self.worth = self.unmatched = 0.0
         self.replies: set[int] = set()
+        self.matched: dict[int, float] = defaultdict(float)
         self._positions = {key: index for index, key in enumerate(self.keys)}
         self._repeats = {index for index in self.outdated if matches[index].fate is Fate.QUESTION}
         self._sessions: list[SessionKey] = [
@@ -86,6 +90,9 @@ class _WordCounter:
         for stem in term.stems:
             for index, hits in self._having[stem]:
                 direct[index] += hits
+        if not (term.dated or term.topic):
+            for index in direct:
+                self.matched[index] += term.weight
         current = [index for index in direct if index not in self.outdated] if self.outdated else direct
         rarity = _rarity(max(len(current), self._count_texts(term.stems)), size.passages)
         worth = term.weight * rarity

@@ -8,6 +8,9 @@ from typing import NamedTuple
 from bethink.memory.recall.calendar import DAY, Stretch, day_of, midnight, month_start, pick, shift, unit_at
 from bethink.memory.recall.calendars import Calendar
 
+RECENT = "recent"
+"""The precision of a vague time, such as "lately"."""
+_RECENT_DAYS = 14
 _STOP = re.compile(r" ?(?:$|[^\w\s])")
 _AHEAD = {"last": -1, "this": 0, "next": 1}
 
@@ -163,7 +166,8 @@ def _decade(date: DateMatch, _: datetime) -> Stretch:
 def _days(date: DateMatch, now: datetime) -> Stretch:
     ago = date.meaning("days", "days").split()
     first, last, today = int(ago[0]), int(ago[-1]), midnight(now)
-    return Stretch(today - first * DAY, today + (1 - last) * DAY, "day" if first == last else "range")
+    precision = RECENT if first >= _RECENT_DAYS else "day" if first == last else "range"
+    return Stretch(today - first * DAY, today + (1 - last) * DAY, precision)
 
 
 def _ago(date: DateMatch, now: datetime) -> Stretch:
@@ -216,3 +220,10 @@ MAKE: dict[str, Make] = {
 
 FLOATING = ("day", "month", "season", "weekday")
 """Rules whose result depends on the current time, unless the text has a year or a word like "last"."""
+
+_RELATIVE = ("days", "ago", "named", "unit")
+
+
+def is_relative(rule: str, date: DateMatch) -> bool:
+    """Return whether the words of a date have one meaning at one time: "last Friday" has, "Friday" has not."""
+    return rule in _RELATIVE or any(map(date.part, ("which", "year_at", "month_at", "week_at")))

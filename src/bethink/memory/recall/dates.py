@@ -9,7 +9,7 @@ from typing import NamedTuple
 from bethink.base.frozen import frozen
 from bethink.memory.recall.calendar import DAY, Stretch, clamp, shift, unit_at
 from bethink.memory.recall.calendars import Calendar, calendar, date_words, fold_accents
-from bethink.memory.recall.date_rules import FLOATING, MAKE, DateMatch
+from bethink.memory.recall.date_rules import FLOATING, MAKE, RECENT, DateMatch, is_relative
 from bethink.memory.recall.languages import languages_of
 from bethink.model.moments import Micros, to_micros
 
@@ -26,12 +26,20 @@ _WORD = re.compile(r"\w+")
 class DateSpan:
     """A span of time in UTC; `end` is not part of it.
 
-    `precision` is hour, day, week, weekend, month, quarter, season, year, decade, range, or open if one side is open.
+    `precision` is hour, day, week, weekend, month, quarter, season, year, decade, range, open if one side is open, or
+    recent for a vague time such as "lately".
     """
 
     start: Micros
     end: Micros
     precision: str
+    future: bool = False
+    """True if it has not begun. It may be the time of an event, but nothing was said at it yet."""
+
+    @property
+    def vague(self) -> bool:
+        """True for a time such as "lately", which prefers what was said then but excludes nothing earlier."""
+        return self.precision == RECENT
 
 
 def spans(question: str, now: datetime) -> list[DateSpan]:
@@ -56,7 +64,7 @@ def times(question: str, now: datetime) -> tuple[list[DateSpan], str]:
         for mention in _join_ranges(plain, sorted(mentions, key=lambda mention: mention.start))
     ]
     unique_spans = dict.fromkeys(
-        DateSpan(start=to_micros(s), end=to_micros(e), precision=name) for s, e, name in stretches
+        DateSpan(start=to_micros(s), end=to_micros(e), precision=name, future=s > at) for s, e, name in stretches
     )
     return list(unique_spans), "".join(" " if blank == "\0" else char for char, blank in zip(text, plain, strict=True))
 
@@ -81,6 +89,26 @@ class _Mention(NamedTuple):
     reevaluate: Callable[[datetime], Stretch | None] | None = None
     """Resolves the same words at another time; None if their meaning is fixed."""
     is_range: bool = False
+    is_relative: bool = False
+    """Whether the words name a time by the moment at which they were said, such as "last Friday"."""
+
+
+def relative_times(text: str, said_at: datetime) -> list[tuple[str, Stretch]]:
+    """Return the times that a message names relative to when it was said, each with its words.
+
+    Times that contain this moment, such as "this week", and words that may mean another time are left out.
+    """
+    plain, at = fold_accents(text.replace("\0", " ")), clamp(said_at)
+    mentions: list[_Mention] = []
+    for language in languages_of(text):
+        if may_mention_time(plain, language):
+            new, plain = _find_mentions(plain, at, calendar(language))
+            mentions += (mention for mention in new if mention.is_relative)
+    return [
+        (text[mention.start : mention.end], mention.stretch)
+        for mention in sorted(mentions, key=lambda mention: mention.start)
+        if mention.stretch.precision != "hour" and not mention.stretch.start <= at < mention.stretch.end
+    ]
 
 
 def _find_mentions(text: str, now: datetime, words: Calendar) -> tuple[list[_Mention], str]:
@@ -98,7 +126,11 @@ def _find_mentions(text: str, now: datetime, words: Calendar) -> tuple[list[_Men
             floats = rule in FLOATING and not date.has_year and not date.part("which")
             again = partial(make, date) if floats else None
             joined = stretch.precision == "range" and bool(date.part("a"))
-            mentions.append(_Mention(match.start(), match.end(), stretch, words, date.has_year, again, joined))
+            mentions.append(
+                _Mention(
+                    match.start(), match.end(), stretch, words, date.has_year, again, joined, is_relative(rule, date)
+                )
+            )  # fmt: skip
             text = text[: match.start()] + "\0" * len(match[0]) + text[match.end() :]
     return mentions, text
 

@@ -2,9 +2,10 @@
 
     score = (words + session + vector + window) · asks · date · speaker · quoted · entity · learned · recency · …
 
-Words, session, vector and window are weighted and added for every candidate. The texts of the best are then read, and
-each factor raises or lowers their totals by at most its weight. The signals of installed packages are also factors.
-Only the date counts a little by itself, because a question may ask about nothing but a time.
+Words, session, vector and window are weighted and added for every candidate. With vectors, words and sessions weigh
+less if no text has more than a stray word of the question. The texts of the best are then read, and each factor raises
+or lowers their totals by at most its weight. The signals of installed packages are also factors. Only the date counts a
+little by itself, because a question may ask about nothing but a time. Last, signals/exchange.py ranks exchanges.
 """
 
 import math
@@ -20,6 +21,8 @@ from bethink.memory.recall.signals.asks import AsksSignal
 from bethink.memory.recall.signals.base import RecallSignal, Scaled
 from bethink.memory.recall.signals.date import DateSignal
 from bethink.memory.recall.signals.entity import EntitySignal
+from bethink.memory.recall.signals.exchange import NAME as EXCHANGE
+from bethink.memory.recall.signals.exchange import Exchanges, rank_exchanges
 from bethink.memory.recall.signals.learned import LearnedSignal
 from bethink.memory.recall.signals.quoted import QuotedSignal
 from bethink.memory.recall.signals.recency import RecencySignal
@@ -53,7 +56,7 @@ def factors(tuning: Tuning, *, now: bool) -> list[RecallSignal]:
 
 NAMES = frozenset(
     signal.name for signal in (*added_signals(TUNING, Cosines()), *factors(TUNING, now=False), RerankerSignal)
-)
+) | {EXCHANGE}
 """The names of the built-in signals."""
 
 
@@ -77,6 +80,8 @@ class SummedSignals(NamedTuple):
     candidates: Candidates
     columns: Sequence[Column]
     totals: list[float]
+    reliability: float = 1.0
+    """The factor of the weights of words and session."""
 
 
 def column(signal: RecallSignal, question: ParsedQuestion, candidates: Candidates) -> Column:
@@ -87,16 +92,34 @@ def column(signal: RecallSignal, question: ParsedQuestion, candidates: Candidate
     return Column(signal.name, signal.weight, values, scaled)
 
 
-def sum_signals(question: ParsedQuestion, candidates: Candidates, signals: Sequence[RecallSignal]) -> SummedSignals:
-    """Add up signals, each by its share of their weights."""
+def sum_signals(
+    question: ParsedQuestion, candidates: Candidates, signals: Sequence[RecallSignal], tuning: Tuning
+) -> SummedSignals:
+    """Add up signals, each by its share of their weights, and words and session by how reliable they are."""
     all_weights = sum(signal.weight for signal in signals)
     columns = [column(signal, question, candidates) for signal in signals]
-    totals = [0.0] * len(candidates.keys)
+    reliability = _reliability(candidates, columns, tuning)
+    by_words = (WordsSignal.name, SessionSignal.name)
+    totals, shares = [0.0] * len(candidates.keys), list[Column]()
     for signal_column in columns:
-        weight = signal_column.weight
+        weight = signal_column.weight * (reliability if signal_column.name in by_words else 1.0)
         totals = [total + weight * value for total, value in zip(totals, signal_column.scaled, strict=True)]
-    shares = [signal_column._replace(weight=signal_column.weight / all_weights) for signal_column in columns]
-    return SummedSignals(candidates, shares, [total / all_weights for total in totals])
+        shares.append(signal_column._replace(weight=weight / all_weights))
+    return SummedSignals(candidates, shares, [total / all_weights for total in totals], reliability)
+
+
+def _reliability(candidates: Candidates, columns: Sequence[Column], tuning: Tuning) -> float:
+    """Return how much words count, compared with vectors: little if the best text has only a stray word.
+
+    It is 1 for about two words in a text of typical length, without vectors to compare with, and without
+    `words_matched`, in a language that the embedder does not support.
+    """
+    if len(columns) <= 2 or not tuning.words_matched:
+        return 1.0
+    words = next(signal_column for signal_column in columns if signal_column.name == WordsSignal.name)
+    best: float = max(candidates.current(words.scaled), default=0.0)
+    matched = 2 * candidates.matched / (candidates.matched + tuning.words_matched)
+    return matched * best**tuning.words_covered
 
 
 def select_best(question: ParsedQuestion, summed: SummedSignals, count: int, tuning: Tuning) -> list[int]:
@@ -136,14 +159,16 @@ def rank_candidates(
                 parts[index][signal_column.name] = Signal(
                     signal_column.values[index], signal_column.scaled[index], added
                 )
-    orders = (
-        {signal_column.name: _order(summed.candidates, signal_column.values) for signal_column in summed.columns}
-        if explain
-        else {}
-    )
-    relevant = have_own_signal(question, summed.candidates, cosines or Cosines())
-    asking = next(signal_column.values for signal_column in columns if signal_column.name == AsksSignal.name)
-    certain = _certainties(question, summed, pool, totals, asking=asking, tuning=tuning)
+    by_name = {signal_column.name: signal_column.scaled for signal_column in columns}
+    exchanges = rank_exchanges(question, pool, totals, by_name, tuning)
+    if explain:
+        for part, before, after in zip(parts, totals, exchanges.totals, strict=True):
+            if after != before:
+                part[EXCHANGE] = Signal(after - before, after - before, after - before)
+    totals, orders = exchanges.totals, _orders(summed) if explain else {}
+    own = have_own_signal(question, summed.candidates, cosines or Cosines())
+    relevant = exchanges.are_relevant([own[before] for before in pool.positions])
+    certain = _certainties(question, summed, pool, exchanges, asking=by_name[AsksSignal.name], tuning=tuning)
     top, matches, outdated = max_total(tuning), summed.candidates.matches, summed.candidates.outdated
     ordered: list[Ranked] = []
     for rank, index in enumerate(sorted(range(len(totals)), key=lambda index: (-totals[index], pool.keys[index])), 1):
@@ -157,7 +182,7 @@ def rank_candidates(
                 _scale_added(parts[index], score / total if total else 0.0),
                 {"fused": rank} | {name: order[before] for name, order in orders.items()},
                 certain[index],
-                relevant[before],
+                relevant[index],
                 fate,
                 because_of,
             )
@@ -169,21 +194,25 @@ def _certainties(
     question: ParsedQuestion,
     summed: SummedSignals,
     pool: Candidates,
-    totals: Sequence[float],
+    exchanges: Exchanges,
     *,
     asking: Sequence[float],
     tuning: Tuning,
 ) -> list[float]:
     """Return the certainty of each candidate, lowered for text that only asks (`asking`)."""
-    near = next(
+    scaled = next(
         (signal_column.scaled for signal_column in summed.columns if signal_column.name == VectorSignal.name), None
     )
-    covered, full_coverage = summed.candidates.covered, tuning.covered_counts * summed.columns[0].weight
+    near = None if scaled is None else exchanges.lend([scaled[before] for before in pool.positions])
+    full_coverage = tuning.covered_counts * summed.columns[0].weight / summed.reliability if summed.reliability else 0.0
+    covered = summed.candidates.covered
     evidence: list[CandidateEvidence] = []
-    for total, before, text in zip(totals, pool.positions, pool.texts, strict=True):
+    for index, (before, text) in enumerate(zip(pool.positions, pool.texts, strict=True)):
         # Words weigh less in a long text, but the text still contains the words of the question.
         floor = full_coverage * covered[before] if len(text.text) > tuning.long_characters else 0.0
-        evidence.append(CandidateEvidence(max(total, floor), 0.0 if near is None else near[before]))
+        evidence.append(
+            CandidateEvidence(text, max(exchanges.totals[index], floor), 0.0 if near is None else near[index])
+        )
     current = [index for index, text in enumerate(pool.texts) if index not in pool.outdated and text.fate is None]
     probabilities = certainties(question, evidence, current, tuning=tuning, vectors=near is not None)
     worth, unmatched = summed.candidates.worth, summed.candidates.unmatched
@@ -192,16 +221,19 @@ def _certainties(
 
 
 def rerank(question: ParsedQuestion, head: Sequence[Ranked], signal: RerankerSignal) -> list[Ranked]:
-    """Sort the best few again, with the reranker added to their scores."""
-    keys = Candidates(keys=[candidate.ref.parts for candidate in head])
-    reranked = column(signal, question, keys)
-    mixed = [candidate.score + reranked.weight * value for candidate, value in zip(head, reranked.scaled, strict=True)]
+    """Sort the best few again, with the reranker as one more factor: what only asks or repeats remains lowered."""
+    reranked = column(signal, question, Candidates(keys=[candidate.ref.parts for candidate in head]))
+    added = [candidate.score * reranked.weight * value for candidate, value in zip(head, reranked.scaled, strict=True)]
+    mixed = [candidate.score + more for candidate, more in zip(head, added, strict=True)]
     order = sorted(range(len(head)), key=lambda index: (-mixed[index], index))
     return [
         head[index]._replace(
             score=min(1.0, mixed[index]),
             signals=_scale_added(
-                {**head[index].signals, reranked.name: _signal_at(reranked, index)},
+                {
+                    **head[index].signals,
+                    reranked.name: Signal(reranked.values[index], reranked.scaled[index], added[index]),
+                },
                 min(1.0, 1 / mixed[index]) if mixed[index] else 1.0,
             ),
             ranks={**head[index].ranks, "reranked": rank},
@@ -241,6 +273,11 @@ def _signals_at(summed: SummedSignals, index: int) -> dict[str, Signal]:
 def _scale_added(signals: dict[str, Signal], factor: float) -> dict[str, Signal]:
     """Scale the contribution of each signal, so that they add up to the score."""
     return {name: Signal(signal.raw, signal.normalized, signal.added * factor) for name, signal in signals.items()}
+
+
+def _orders(summed: SummedSignals) -> dict[str, list[int]]:
+    """Return the rank of each candidate under each added signal."""
+    return {signal_column.name: _order(summed.candidates, signal_column.values) for signal_column in summed.columns}
 
 
 def _order(candidates: Candidates, values: Sequence[float]) -> list[int]:

@@ -81,6 +81,9 @@ class Indexer:
             return vectors.available(tx), vectors.indexes(tx)
 
         def make(tx: Tx) -> VectorIndex:
+            if getattr(self.embedder, "automatic", False) and vectors.indexes(tx):
+                # A new default replaces an earlier one, which nobody asked for: embed what is already stored, too.
+                vectors.queue_all_spaces(tx)
             return vectors.register(tx, embedder=name, dimension=dimension)
 
         # Reading the dimension may load a model: keep that off the event loop and out of transactions.

@@ -9,6 +9,7 @@ from bethink.memory.recall.candidates import MatchResult
 from bethink.memory.recall.question import ParsedQuestion
 from bethink.memory.recall.repeats import mark_repeats
 from bethink.memory.recall.tuning import Tuning
+from bethink.model.moments import FIRST, to_micros
 from bethink.model.operations.memory import RecallRequest
 from bethink.model.recall import Fate
 from bethink.model.refs import Ref, RefKind
@@ -62,6 +63,12 @@ def match(
             matches += _messages_at_times(
                 tx, space, question, exclude=existing, request=request, limit=tuning.messages_at_time
             )
+    elif question.only_recent and RefKind.MESSAGE in kinds:
+        existing = {hit.ref for hit in matches}
+        matches = [
+            *matches,
+            *_newest_messages(tx, space, question, exclude=existing, request=request, limit=tuning.messages_at_time),
+        ]
     matches, answers = mark_repeats(tx, question, matches, space=space, session_id=request.session_id, view=view)
     repeats = {hit.ref for hit in matches if hit.fate is Fate.QUESTION}
     near = {} if vector is None else _nearest(tx, space, request, vector, limit=tuning.nearest)
@@ -116,6 +123,17 @@ def _nearest(tx: Tx, space: str, request: RecallRequest, vector: QuestionVector,
         if neighbor.ref not in outdated:
             similarities[neighbor.ref] = max(neighbor.similarity, similarities.get(neighbor.ref, -1.0))
     return similarities
+
+
+def _newest_messages(
+    tx: Tx, space: str, question: ParsedQuestion, *, exclude: Collection[Ref], request: RecallRequest, limit: int
+) -> list[TermMatch]:
+    """Return the newest messages: a time such as "lately" has no beginning."""
+    hits = search.said_between(
+        tx, space=space, start=to_micros(FIRST), end=max(span.end for span in question.spans), view=request.view,
+        width=len(question.stems), limit=limit, only=request.only,
+    )  # fmt: skip
+    return [hit for hit in hits if hit.ref not in exclude]
 
 
 def _messages_at_times(

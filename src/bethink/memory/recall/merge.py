@@ -20,7 +20,15 @@ from bethink.model.operations.memory import CONTEXT, RECALL, ContextRequest, Rec
 from bethink.model.recall import Candidate, ContextBlock, Fate, Match, RecallResult, highest
 from bethink.model.refs import Ref
 
-NO_MATCH = "No match."
+_NO_MATCH = "No match"
+
+
+def no_match_note(request: RecallRequest, *, by_words: bool = False) -> str:
+    """Return why nothing matches, and what to do next. `by_words` is true if there is no embedder."""
+    match = f"{_NO_MATCH} by words." if by_words else f"{_NO_MATCH}."
+    if request.only is not None:
+        return f"{match} The search was filtered. Try fewer filters or other words."
+    return f"{match} Try other words or {'set an embedder' if by_words else 'another space'}."
 
 
 def arrange(request: RecallRequest, items: Iterable[Match]) -> tuple[Match, ...]:
@@ -70,7 +78,8 @@ class RecallMerge(Merge[RecallRequest, RecallResult]):
 
     def result(self) -> RecallResult:
         """Return the best results. Where two rank the same, the space that was named first comes first."""
-        answers = {space: _public(space, answer) for space, answer in self._answers.items()}
+        no_match = no_match_note(self._request)
+        answers = {space: _public(space, answer, no_match) for space, answer in self._answers.items()}
         union = (item for answer in answers.values() for item in answer.items)
         choice = _choose(self._request, sorted(union, key=lambda item: -item.score))
         candidates = (
@@ -106,7 +115,7 @@ class ContextMerge(Merge[ContextRequest, ContextBlock]):
         chosen = _ChosenItems()
         tokens = 0
         for space, block in self._answers.items():
-            public = [replace(item, space=space) for item in block.items if not item.confidential]
+            public = [_public_item(space, item) for item in block.items if not item.confidential]
             items = [item for item in public if chosen.duplicate_of(item) is None]
             if not items:
                 continue
@@ -187,16 +196,22 @@ class _ChosenItems:
         return next((other for other in twins if meaning_of(other.text) == meaning_of(item.text)), None)
 
 
-def _public(space: str, answer: RecallResult) -> RecallResult:
-    """Return the answer of a space without confidential results and quotes."""
-    items = tuple(
-        replace(item, space=space, excerpts=tuple(quote for quote in item.excerpts if not quote.confidential))
-        for item in answer.items
-        if not item.confidential
-    )
+def _public(space: str, answer: RecallResult, no_match: str) -> RecallResult:
+    """Return the answer of a space without confidential results and quotes.
+
+    A space with nothing but confidential results has the same note as one without a match.
+    """
+    items = tuple(_public_item(space, item) for item in answer.items if not item.confidential)
     candidates = tuple(replace(candidate, space=space) for candidate in answer.candidates if not candidate.confidential)
-    missing = answer.note if items or not answer.items else NO_MATCH
-    return replace(answer, items=items, candidates=candidates, note=missing)
+    is_no_match = not items and (bool(answer.items) or (answer.note or "").startswith(_NO_MATCH))
+    return replace(answer, items=items, candidates=candidates, note=no_match if is_no_match else answer.note)
+
+
+def _public_item(space: str, item: Match) -> Match:
+    """Return a match of a space without confidential quotes, and without a confidential message that it answers."""
+    public = tuple(quote for quote in item.excerpts if not quote.confidential)
+    hides_question = item.reply_to is not None and item.reply_to.confidential
+    return replace(item, space=space, excerpts=public, reply_to=None if hides_question else item.reply_to)
 
 
 def _merge_notes(answers: Mapping[str, RecallResult]) -> str | None:

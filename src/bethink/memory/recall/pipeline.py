@@ -1,11 +1,14 @@
 """Answer a question. Read this file first; each step is one call in `Pipeline`.
 
     parse     question.py          its words, dates and speaker, and its vector (outside the transaction)
-    match     matching.py          texts that share words with it, or are near its vector
+    match     matching.py          texts that share words with it, or are near its vector; if words find little, and
+                                   nothing fair, once more with words such as "my", and nothing of it is more than weak
     signals   signals/, counts.py  one value per candidate and signal
     fuse      fuse.py              some signals added, others bounded factors: one score, one order
+    exchange  signals/exchange.py  a question lends its score to the reply; an echo never outranks its statement
     resolve   truth.py             current facts rank before the messages that state or contradict them
-    rerank    signals/reranker.py  the best few again, if there is a reranker (outside the transaction)
+    newest    newest.py            the newest message about the matter ranks before the earlier ones
+    rerank    signals/reranker.py  the best few for a short question, if there is a reranker (outside the transaction)
     choose    choose.py            no duplicates, nothing irrelevant, within the limit and the budget
     merge     merge.py             the order of the results, and one answer for several spaces
     record    context_log.py       the context log: the items that a session saw
@@ -21,16 +24,20 @@ from typing import TypeVar
 from bethink.base.frozen import frozen
 from bethink.base.logs import logger
 from bethink.errors import ConfigurationError, ModelError, ModelResponseError
-from bethink.extend import Embedder, Reranker, Tokens
+from bethink.extend import Cosines, Embedder, Reranker, Tokens
 from bethink.memory.recall import context_log, fuse, tail
-from bethink.memory.recall.candidates import Ranked
+from bethink.memory.recall.asking import is_question_in
+from bethink.memory.recall.candidates import MatchResult, Ranked
 from bethink.memory.recall.choose import ChoiceRules, Chooser
 from bethink.memory.recall.counts import count_words
 from bethink.memory.recall.excerpts import stems_of
 from bethink.memory.recall.matching import QuestionVector, match
-from bethink.memory.recall.merge import NO_MATCH, arrange
-from bethink.memory.recall.question import ParsedQuestion, parse_question, to_first_person
+from bethink.memory.recall.merge import arrange, no_match_note
+from bethink.memory.recall.newest import mark_earlier
+from bethink.memory.recall.question import ParsedQuestion, has_fillers, parse_question, to_first_person
+from bethink.memory.recall.replies import questions_before
 from bethink.memory.recall.signals.base import RecallSignal
+from bethink.memory.recall.signals.exchange import with_neighbors
 from bethink.memory.recall.signals.reranker import RerankerSignal
 from bethink.memory.recall.signals.vector import cosines_of, supports_language
 from bethink.memory.recall.truth import Truth, resolve_truth
@@ -42,13 +49,17 @@ from bethink.model.refs import Ref, RefKind
 from bethink.store import ledger, search
 from bethink.store.db import Database, Tx
 from bethink.store.learned_statements import confidential_sources
-from bethink.store.search import Survey
+from bethink.store.search import Survey, Text
 from bethink.store.vectors import Unembedded
 
 T = TypeVar("T")
 _log = logger("recall")
 
 _NO_EXCERPTS: Mapping[str, Sequence[Excerpt]] = {}
+
+_NO_VECTORS = "No vectors yet. Ranked by words only. Workers add them, or run `bethink data reindex`."
+
+_EMPTY_SPACE = "This space is empty. Store messages in it, or search another space."
 
 _BATCH = 20
 """Questions per transaction: enough to save overhead, few enough to keep transactions short."""
@@ -73,12 +84,43 @@ class Ranking:
     truth: Truth
     """The ranked candidates, their texts, and the facts that superseded them."""
     excerpts: Mapping[str, Sequence[Excerpt]]
+    replies: Mapping[Ref, Text]
+    """The questions that the best messages answer, by the messages."""
     has_vectors: bool
     """True if there were vectors to compare with."""
     had_content: bool = True
     """True if the space had any content at `as_of`."""
     confidential: Collection[SourceMessage] = ()
     """The messages, and sessions as number 0, that state something confidential."""
+
+
+@frozen
+class Matched:
+    """The matches of a parsed question, ranked, and the texts of the best."""
+
+    question: ParsedQuestion
+    result: MatchResult
+    ranked: Sequence[Ranked]
+    texts: Sequence[Text]
+    cosines: Cosines | None
+    trusts_vectors: bool
+    """True if there are vectors of an embedder that was trained on the language of the question."""
+
+    def is_thin(self, limit: int, fair: float) -> bool:
+        """Return whether words found little, and nothing of it is even fairly certain."""
+        question = self.question
+        if question.only_about_time or question.only_recent or self.trusts_vectors or not has_fillers(question):
+            return False
+        current = [candidate for candidate in self.ranked if candidate.fate is None and candidate.relevant]
+        if self.result.similarities:  # vectors match every text
+            matches = {hit.ref for hit in self.result.matches}
+            current = [candidate for candidate in current if candidate.ref in matches]
+        return len(current) < limit and all(candidate.certainty < fair for candidate in current)
+
+    def uncertain(self, limit: float) -> "Matched":
+        """Return the same, with no certainty above the limit."""
+        ranked = [candidate._replace(certainty=min(candidate.certainty, limit)) for candidate in self.ranked]
+        return replace(self, ranked=ranked)
 
 
 @frozen
@@ -110,9 +152,10 @@ class Pipeline:
     async def answer_with(
         self, space: str, request: RecallRequest, read_more: Callable[[Tx], T], *, max_item_tokens: int | None = None
     ) -> tuple[RecallResult, T]:
-        """Search memory, and run `read_more` in the same transaction. Items are cut to `max_item_tokens`.
+        """Search memory, and run `read_more` in the same transaction. Nothing is recorded.
 
-        Nothing is recorded.
+        With `max_item_tokens`, the items are for a prompt with the question: each is cut to this size, and what only
+        repeats the question or quotes a session's opening is left out.
         """
         prepared = await self._embed(space, request)
         ranking, more = await self.database.read_replica(
@@ -176,14 +219,59 @@ class Pipeline:
         survey = prepared.survey or search.survey(tx, space=space)
         now = view.at(tx.now)
         question = parse_question(request.question, speakers=survey.speakers, now=now, cache=prepared.parsed)
+        matched = self._match(tx, space, request, question, prepared=prepared, survey=survey)
+        if question.only_about_time and not matched.result.matches:
+            question = question.told_later(tuning.told_later)
+            matched = self._match(tx, space, request, question, prepared=prepared, survey=survey).uncertain(
+                tuning.certainty_loose
+            )
+        elif matched.is_thin(request.limit, tuning.fair):
+            question = parse_question(request.question, speakers=survey.speakers, now=now, loose=True)
+            matched = self._match(tx, space, request, question, prepared=prepared, survey=survey).uncertain(
+                tuning.certainty_loose
+            )
+        result, ranked = matched.result, matched.ranked
+        texts = {text.ref: text for text in matched.texts}
+        truth = resolve_truth(
+            tx, space, request, question,
+            ranked=ranked, texts=texts, similarities=result.similarities, facts=RefKind.FACT in survey.kinds,
+        )  # fmt: skip
+        truth = mark_earlier(question, truth, result.similarities, cosines=matched.cosines, tuning=tuning)
+        excerpts = _excerpts(tx, space, request, truth) if RefKind.MESSAGE in survey.kinds else _NO_EXCERPTS
+        replies = questions_before(tx, space, request, question=question, truth=truth, tuning=tuning)
+        return Ranking(
+            question=question,
+            truth=truth,
+            excerpts=excerpts,
+            replies=replies,
+            has_vectors=bool(result.similarities),
+            had_content=bool(survey.kinds)
+            and (bool(ranked) or view.moment is None or search.has_content_by(tx, space=space, at=view.moment)),
+            confidential=_confidential(tx, space, truth, excerpts, replies) if RefKind.FACT in survey.kinds else (),
+        )
+
+    def _match(
+        self,
+        tx: Tx,
+        space: str,
+        request: RecallRequest,
+        question: ParsedQuestion,
+        *,
+        prepared: PreparedQuestion,
+        survey: Survey,
+    ) -> "Matched":
+        """Match a parsed question and fuse the signals."""
+        tuning, view = self.tuning, request.view
         result = match(tx, space, request, question, vector=prepared.vector, survey=survey, tuning=tuning)
         candidates = count_words(question, result, tuning)
         near = result.similarities
         cosines = cosines_of(self.embedder, near.values(), tuning, language=question.language) if near else None
-        if near and not supports_language(self.embedder, question.language):
-            tuning = replace(tuning, vector=tuning.foreign * tuning.vector, window=tuning.foreign * tuning.window)
-        added = fuse.sum_signals(question, candidates, fuse.added_signals(tuning, cosines))
+        trusts_vectors = bool(near) and supports_language(self.embedder, question.language)
+        if near and not trusts_vectors:
+            tuning = tuning.without_language()
+        added = fuse.sum_signals(question, candidates, fuse.added_signals(tuning, cosines), tuning)
         best = fuse.select_best(question, added, self._pool(request), tuning)
+        best = with_neighbors(candidates.keys, best, tuning.exchanges)
         refs = [Ref(*candidates.keys[index]) for index in best]
         pool = candidates.with_texts(
             best,
@@ -194,20 +282,13 @@ class Pipeline:
         ranked = fuse.rank_candidates(
             question, added, pool, tuning=tuning, cosines=cosines, extra=self.signals, explain=request.explain
         )
-        texts = {text.ref: text for text in pool.texts}
-        truth = resolve_truth(
-            tx, space, request, question,
-            ranked=ranked, texts=texts, similarities=result.similarities, facts=RefKind.FACT in survey.kinds,
-        )  # fmt: skip
-        excerpts = _excerpts(tx, space, request, truth) if RefKind.MESSAGE in survey.kinds else _NO_EXCERPTS
-        return Ranking(
+        return Matched(
             question=question,
-            truth=truth,
-            excerpts=excerpts,
-            has_vectors=bool(result.similarities),
-            had_content=bool(survey.kinds)
-            and (bool(ranked) or view.moment is None or search.has_content_by(tx, space=space, at=view.moment)),
-            confidential=_confidential(tx, space, truth, excerpts) if RefKind.FACT in survey.kinds else (),
+            result=result,
+            ranked=ranked,
+            texts=pool.texts,
+            cosines=cosines,
+            trusts_vectors=trusts_vectors,
         )
 
     def _pool(self, request: RecallRequest) -> int:
@@ -216,15 +297,19 @@ class Pipeline:
         return count if request.only is None else count * self.tuning.pool_filtered
 
     async def _rerank(self, request: RecallRequest, ranking: Ranking) -> Sequence[Ranked]:
-        """Rerank the best few after the transaction, because a reranker may be slow."""
-        ranked, texts = ranking.truth.ranked, ranking.truth.texts
-        if self.reranker is None:
+        """Rerank the best few after the transaction, because a reranker may be slow.
+
+        Rerankers are trained on short questions: requests and long texts keep their order.
+        """
+        ranked, texts, question = ranking.truth.ranked, ranking.truth.texts, request.question
+        is_short = len(question) <= self.tuning.reranked_characters
+        if self.reranker is None or not (is_short and is_question_in(question, ranking.question.language)):
             return ranked
         head = [candidate for candidate in ranked if candidate.fate is None and texts[candidate.ref].fate is None][
             : self.tuning.reranked
         ]
         try:
-            scores = await self.reranker.rerank(request.question, [texts[candidate.ref].text for candidate in head])
+            scores = await self.reranker.rerank(question, [texts[candidate.ref].text for candidate in head])
         except ModelError as error:
             _log.warning("Recall continues without its reranker: %s", type(error).__name__)
             return ranked
@@ -242,11 +327,12 @@ class Pipeline:
         max_item_tokens: int | None,
     ) -> RecallResult:
         """Choose the items to show, and add a note if something limits the answer."""
-        cuts = request.budget is not None or bool(ranking.excerpts)
+        cuts = request.budget is not None or max_item_tokens is not None or bool(ranking.excerpts)
         rules = ChoiceRules(
             limit=request.limit,
             budget=request.budget,
             max_item_tokens=max_item_tokens,
+            for_prompt=max_item_tokens is not None,
             words=stems_of(ranking.question) if cuts else frozenset(),
             tokens=self.tokens,
             question=request.question,
@@ -254,10 +340,10 @@ class Pipeline:
             min_certainty=request.min_certainty,
             tuning=self.tuning,
         )
-        chooser = Chooser(rules, ranking.truth, ranking.excerpts, ranking.confidential)
+        chooser = Chooser(rules, ranking.truth, ranking.excerpts, ranking.replies, ranking.confidential)
         items = arrange(request, chooser.choose(ranking.truth.order(ranked, explain=request.explain)))
         no_vectors = prepared.vector is not None and not ranking.has_vectors
-        note = "No vectors yet. Ranked by words only." if no_vectors else prepared.note
+        note = _NO_VECTORS if no_vectors else prepared.note
         return RecallResult(
             question=request.question,
             items=items,
@@ -266,9 +352,24 @@ class Pipeline:
             budget=request.budget,
             as_of=request.as_of,
             known_at=request.known_at,
-            note=note if items else _empty_note(request, ranking, chooser.candidates, note),
+            note=note if items else self._empty_note(request, ranking, chooser.candidates, note),
             candidates=tuple(chooser.candidates) if request.explain else (),
         )
+
+    def _empty_note(
+        self, request: RecallRequest, ranking: Ranking, candidates: Sequence[Candidate], caveat: str | None
+    ) -> str:
+        """Return why there is no result, and what to do next."""
+        fates = {candidate.fate for candidate in candidates}
+        if fates - {Fate.UNRELATED}:
+            no_longer = "The matches are no longer valid. Pass `as_of` for an earlier time."
+            return next((reason for fate, reason in _EMPTY_NOTES.items() if fate in fates), no_longer)
+        note = no_match_note(request, by_words=self.embedder is None)
+        if ranking.question.only_about_time:
+            note = f"No match from that time. Try {'another time' if request.only is None else 'fewer filters'}."
+        if not ranking.had_content:
+            note = _EMPTY_SPACE if request.view.is_now else "The space was empty at that time. Try a later time."
+        return f"{note} {caveat}" if caveat else note
 
 
 def _excerpts(tx: Tx, space: str, request: RecallRequest, truth: Truth) -> Mapping[str, Sequence[Excerpt]]:
@@ -280,12 +381,13 @@ def _excerpts(tx: Tx, space: str, request: RecallRequest, truth: Truth) -> Mappi
 
 
 def _confidential(
-    tx: Tx, space: str, truth: Truth, excerpts: Mapping[str, Sequence[Excerpt]]
+    tx: Tx, space: str, truth: Truth, excerpts: Mapping[str, Sequence[Excerpt]], replies: Mapping[Ref, Text]
 ) -> Collection[SourceMessage]:
     """Return the sources of the candidates that state something confidential."""
     refs = {
         candidate.ref for candidate in truth.ranked if candidate.ref.kind in (RefKind.MESSAGE, RefKind.SESSION_SUMMARY)
     }
+    refs.update(said.ref for said in replies.values())
     sources = (quote.source for quotes in excerpts.values() for quote in quotes)
     refs.update(Ref(RefKind.MESSAGE, source.session_id, source.number) for source in sources)
     return confidential_sources(tx, space=space, sources=refs)
@@ -295,17 +397,5 @@ _EMPTY_NOTES = {
     Fate.OVER_BUDGET: "The budget is too small for any of the matches.",
     Fate.UNCERTAIN: "No match is certain enough. Use `explain` to see the nearest.",
     Fate.QUESTION: "The only match is the same question, asked earlier.",
-    Fate.UNRELATED: NO_MATCH,
 }
 """Notes for a result without matches. The first reason that applies is used."""
-
-
-def _empty_note(request: RecallRequest, ranking: Ranking, candidates: Sequence[Candidate], caveat: str | None) -> str:
-    if not candidates:
-        note = "No messages from that time." if ranking.question.only_about_time else NO_MATCH
-        note += "" if request.only is None else " The search was filtered."
-        if not ranking.had_content:
-            note = "This space is empty." if request.view.is_now else "The space was empty at that time."
-        return note + (f" {caveat}" if caveat else "")
-    fates = {candidate.fate for candidate in candidates}
-    return next((reason for fate, reason in _EMPTY_NOTES.items() if fate in fates), "The matches are no longer valid.")

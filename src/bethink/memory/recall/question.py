@@ -10,6 +10,8 @@ from functools import cache
 from bethink.base.frozen import frozen
 from bethink.base.language import (
     MARKS,
+    compound_stems,
+    first_person,
     is_unspaced,
     parts_of,
     question_languages,
@@ -17,18 +19,19 @@ from bethink.base.language import (
     search_forms,
     stop_words,
 )
+from bethink.memory.recall.calendars import calendar, fold_accents
 from bethink.memory.recall.dates import MONTHS, DateSpan, times
 from bethink.memory.recall.languages import SNOWBALL, languages_of
 from bethink.memory.recall.tuning import TUNING
 from bethink.memory.recall.word_lists import forms, related_words, vague_words
 from bethink.model.moments import DAY, Micros
-from bethink.model.words import has_digit, words_of
+from bethink.model.words import has_digit
 
 _MAX_WORDS = 24
 _MAX_CHARACTERS = 10_000
-_MORE_CHARACTERS = 40
 _DAYS_EARLY, _DAYS_LATE = 3.0, 7.0
 _VAGUE, _SPECIAL = 0.3, 1.3
+_OWN, _FILLER = 0.05, 0.01
 _CHARACTER = 0.5
 _WORD = re.compile(rf"\w[\w{MARKS}]*(?:[.'\u2019]\w[\w{MARKS}]*)*")
 _QUOTED = re.compile(r'"([^"]+)"')
@@ -38,12 +41,6 @@ _FIRST_PERSON = re.compile(r"\b(?:i|me|my|mine|myself|we|(?-i:us|Us)|our)\b", re
 _NOW = re.compile(
     r"\b(?:now(?! and then)|nowadays|currently|presently|today|these days|at (?:present|the moment))\b", re.IGNORECASE
 )
-_ASKS = re.compile(
-    r"\W*(?:what|when|where|which|who|whom|whose|why|how)\b"
-    r"|\W*(?:do|does|did|is|are|am|was|were|can|could|will|would|should|shall|has|have|had)(?:n['\u2019]?t)? "
-    r"(?:i|you|we|they|he|she|there|any|anyone|anybody|my|our|your|his|her|their)\b",
-    re.IGNORECASE,
-)
 _TASK = re.compile(
     r"\b(?:can|could|will|would) you (?:please |kindly |quickly |just )*"
     r"(?:look(?: it)? up|look(?: for)?|find(?: out)?|check|search(?: for)?|see|remember|recall|dig(?: up| out))\b"
@@ -52,11 +49,6 @@ _TASK = re.compile(
     r"|\bi(?:'d| would)? (?:need|want|like|love|have) to (?:know|find out|check)\b|\bi(?: was|'m| am)? wonder(?:ing)?\b"
     r"|\b(?:many )?thanks\b(?: in advance)?|\bthank you\b(?: so much)?"
     r"|\bi(?:'ll| will)? (?:need|want) (?:it|this|that|them|these|those) (?:for|to|by|because)\b[^.,?!;:]*",
-    re.IGNORECASE,
-)
-_OF_A_TIME = re.compile(
-    r"\b(?:happen(?:s|ed|ing)?|occur(?:s|red|ring)?|(?:takes?|taking|took) place"
-    r"|(?:what(?:['\u2019]s| is| was| all| else)?|anything|something|much) (?:new|up|goes on|going on|went on))\b",
     re.IGNORECASE,
 )
 _OF_ASSISTANT = re.compile(
@@ -91,6 +83,8 @@ class Term:
     """The topics of this word: indexes of terms that facts are indexed under in addition to their words."""
     topic: bool = False
     """True for a topic, which is not a word of the question. An answer need not have it."""
+    filler: bool = False
+    """True for a word that carries no meaning of its own."""
 
 
 @frozen
@@ -111,11 +105,27 @@ class ParsedQuestion:
     """The detected language, as ISO 639-1."""
     now: bool = False
     """True if it asks about the present, so that the newer of two answers is more likely right."""
+    topical: bool = True
+    """True if it asks about more than a time."""
+    loose: bool = False
+    """True if words that carry no meaning of their own, such as "my", are terms, too. They weigh very little."""
 
     @property
     def only_about_time(self) -> bool:
-        """True if it asks only about a time, such as "What did we talk about yesterday?"."""
-        return bool(self.spans) and all(term.dated or term.weight < 1 for term in self.terms)
+        """True if it asks only what was said at a time, such as "What did we talk about yesterday?".
+
+        A future time is never a time of saying, and a vague one excludes nothing that was said before.
+        """
+        return not self.topical and bool(self.spans) and not any(span.future or span.vague for span in self.spans)
+
+    @property
+    def only_recent(self) -> bool:
+        """True if it asks only what was said lately."""
+        return not self.topical and any(span.vague for span in self.spans)
+
+    def told_later(self, days: int) -> "ParsedQuestion":
+        """Return the same question about these times and some days after: people often tell later what happened."""
+        return replace(self, spans=tuple(replace(span, end=span.end + days * DAY) for span in self.spans))
 
     def closeness(self, at: Micros) -> float:
         """Return how close a moment is to the times in the question: 1 inside one, near 0 far away, 0 without any."""
@@ -132,45 +142,56 @@ def parse_question(
     *,
     speakers: Sequence[str],
     now: datetime,
+    loose: bool = False,
     cache: MutableMapping[tuple[str, str | None], ParsedQuestion] | None = None,
 ) -> ParsedQuestion:
     """Parse a question. Only its first 10,000 characters are read.
 
+    A `loose` question also has the words that carry no meaning of their own, such as "my", for want of better ones.
     `cache` has questions that were parsed with the same speakers. At another time, only the dates in them differ.
     """
     question = question[:_MAX_CHARACTERS]
     spans, undated_text = times(question, now)
     key = (question, undated_text if spans else None)
-    parsed = None if cache is None else cache.get(key)
+    parsed = None if cache is None or loose else cache.get(key)
     if parsed is None:
-        parsed = _parse(question, speakers=speakers, spans=spans, undated_text=undated_text)
-        if cache is not None:
+        parsed = _parse(question, speakers=speakers, spans=spans, undated_text=undated_text, loose=loose)
+        if cache is not None and not loose:
             cache[key] = parsed
     return replace(parsed, spans=tuple(spans)) if spans else parsed
 
 
-def _parse(question: str, *, speakers: Sequence[str], spans: Sequence[DateSpan], undated_text: str) -> ParsedQuestion:
+def _parse(
+    question: str, *, speakers: Sequence[str], spans: Sequence[DateSpan], undated_text: str, loose: bool
+) -> ParsedQuestion:
     mentioned = [name for name in speakers if _mentions(question, name)]
     language = languages_of(question)[0]
     ignored = stop_words(language)
-    words = [word for word in _words(question) if _APOSTROPHE.sub("", word.casefold()) not in ignored]
+    spoken_words = _words(question)
+    words = [word for word in spoken_words if _APOSTROPHE.sub("", word.casefold()) not in ignored]
     # Speakers are addressed by name, so a name says whom the question is about rather than what.
     names = {part.casefold() for name in mentioned for part in name.split()}
     content_words = ([word for word in words if word.casefold() not in names] or words)[:_MAX_WORDS]
     indexes: dict[str, int] = {}
-    terms = _terms(
-        question, content_words, language=language, about=_topic_words(question, dated=bool(spans)), indexes=indexes
-    )
+    about = set(_words(_topic_text(question, language=language, dated=bool(spans))))
+    terms = _terms(question, content_words, language=language, about=about, indexes=indexes)
+    if loose:
+        terms += _fillers(spoken_words[:_MAX_WORDS], language=language, indexes=indexes)
+    topical = True
     if spans:
         undated = set(_words(undated_text))
         # Without spaces the date and the rest are one run: its pieces are compared.
-        unspaced = [word for word in undated if is_unspaced(word)]
+        unspaced = [word for word in undated if _is_partly_unspaced(word)]
         remaining = _terms(undated_text, unspaced, language=language, about=undated, indexes=dict(indexes))
         pieces = {term.stems for term in remaining}
         terms = [
             replace(term, dated=term.word not in undated and not (term.piece and term.stems in pieces))
             for term in terms
         ]
+        remaining_words = _words(_topic_text(undated_text, language=language, dated=True))
+        topical = any(not (term.dated or term.piece) and term.weight >= 1 for term in terms) or any(
+            _is_partly_unspaced(word) and word not in ignored for word in remaining_words
+        )
     terms, topics = _with_topics(question, terms, indexes)
     about_assistant = _OF_ASSISTANT.search(question) is not None
     role = "assistant" if about_assistant else ("user" if _FIRST_PERSON.search(question) else None)
@@ -186,11 +207,18 @@ def _parse(question: str, *, speakers: Sequence[str], spans: Sequence[DateSpan],
         role=role if not mentioned else None,
         language=language,
         now=_NOW.search(question) is not None,
+        topical=topical,
+        loose=loose,
     )
 
 
 def _terms(
-    question: str, words: Sequence[str], *, language: str, about: Collection[str], indexes: dict[str, int]
+    question: str,
+    words: Sequence[str],
+    *,
+    language: str,
+    about: Collection[str],
+    indexes: dict[str, int],
 ) -> list[Term]:
     """Return a term for each part of each word, without repeats. Each new stem is added to `indexes`."""
     families, spoken = _families(language), question_languages(question)
@@ -205,6 +233,8 @@ def _terms(
             piece = is_unspaced(part)
             first = next((stem for stem in possible if stem in families), possible[0])
             spelt, related = families.get(first, ((first,), ()))
+            if language == "de":
+                related = (*related, *compound_stems(part))
             others = (stem for stem in possible if stem not in spelt and stem not in _ignored_stems(language))
             own = _index_stems(indexes, (*spelt, *others))
             if direct.intersection(own):
@@ -225,6 +255,22 @@ def _terms(
     ]
 
 
+def _fillers(words: Sequence[str], *, language: str, indexes: dict[str, int]) -> list[Term]:
+    """Return a term for each part of a word that is not in another term; people say "my" of what they ask for."""
+    spoken, own, terms = (SNOWBALL.get(language, "english"),), first_person(language), list[Term]()
+    for part in dict.fromkeys(part for word in words for part in parts_of(word)):
+        stems = [stem for stem in search_forms(part, spoken) if stem not in indexes]
+        if stems:
+            weight = _OWN if part in own else _FILLER
+            terms.append(Term(word=part, stems=_index_stems(indexes, stems), related=(), weight=weight, filler=True))
+    return terms
+
+
+def has_fillers(question: ParsedQuestion) -> bool:
+    """Return whether a loose question has more terms: the frequent words of English are not in the index."""
+    return question.language != "en"
+
+
 def _with_topics(question: str, terms: Sequence[Term], indexes: dict[str, int]) -> tuple[list[Term], list[Term]]:
     """Return the terms with their topics, and extra terms for topics of phrases and common words."""
     by_word = question_topics(question)
@@ -242,22 +288,6 @@ def _with_topics(question: str, terms: Sequence[Term], indexes: dict[str, int]) 
             if topic not in covered
         ],
     )
-
-
-def is_question(text: str) -> bool:
-    """Return whether a text is a question: it ends with a question mark, or begins like one and has no end mark."""
-    ending = text.rstrip().rstrip("\"'\u201d\u2019)")[-1:]
-    return ending == "?" or (ending not in (".", "!") and _ASKS.match(text) is not None)
-
-
-def is_repeat(text: str, question: str) -> bool:
-    """Return whether a text has the same words as a question; case and punctuation may differ."""
-    return len(text) <= max_repeat_length(question) and words_of(text) == words_of(question)
-
-
-def max_repeat_length(question: str) -> int:
-    """Return the maximum length of a repeat of the question. A longer text can be ruled out without reading it."""
-    return 2 * len(question) + _MORE_CHARACTERS
 
 
 def to_first_person(question: str, speakers: Iterable[str]) -> str:
@@ -284,10 +314,19 @@ def _mentions(question: str, name: str) -> bool:
     return match is not None and not (common and match.start() == 0)
 
 
-def _topic_words(question: str, *, dated: bool) -> set[str]:
-    """Return the topic words of a question, without polite phrases and reasons for asking."""
-    topic_text = _TASK.sub(" ", question)
-    return set(_words(_OF_A_TIME.sub(" ", topic_text) if dated else topic_text))
+def _topic_text(question: str, *, language: str, dated: bool) -> str:
+    """Return a question without polite phrases and reasons for asking, and without asking what was said at a time."""
+    text = _TASK.sub(" ", question)
+    if not dated:
+        return text
+    topic = list(text)
+    for match in calendar(language).leads["telling"].finditer(fold_accents(text)):
+        topic[match.start() : match.end()] = " " * len(match[0])
+    return "".join(topic)
+
+
+def _is_partly_unspaced(word: str) -> bool:
+    return any(map(is_unspaced, parts_of(word)))
 
 
 def _weight(word: str, question: str, language: str) -> float:

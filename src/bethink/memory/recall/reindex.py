@@ -87,10 +87,17 @@ async def grow(database: Database, index: VectorIndex, *, space: str, above: int
 
 
 def find_protected_index(embedder: Embedder, indexes: Sequence[VectorIndex]) -> VectorIndex | None:
-    """Return the index in use that an embedder must not replace: a default embedder replaces none without a reindex."""
+    """Return the index in use that an embedder must not replace: a default embedder replaces none without a reindex.
+
+    Its `replaces` lists exceptions: the beginnings of the names of embedders that were the default before it.
+    """
     in_use = [index for index in indexes if index.status is not IndexStatus.RETIRED]
-    has_index = any(index.embedder == embedder.name for index in indexes)
-    return in_use[0] if in_use and not has_index and getattr(embedder, "automatic", False) else None
+    if not in_use or not getattr(embedder, "automatic", False):
+        return None
+    if any(index.embedder == embedder.name for index in indexes):
+        return None
+    earlier: tuple[str, ...] = getattr(embedder, "replaces", ())
+    return None if in_use[0].embedder.startswith(earlier) else in_use[0]
 
 
 async def switch_when_full(database: Database, index: VectorIndex) -> bool:

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from bethink.base.language import terms_of
-from bethink.memory.recall.question import ParsedQuestion, is_question, is_repeat, max_repeat_length
+from bethink.memory.recall.asking import is_question, is_repeat, max_repeat_length
+from bethink.memory.recall.question import ParsedQuestion
 from bethink.model.recall import Fate
 from bethink.model.refs import Ref, RefKind
 from bethink.model.views import TimeView
@@ -63,7 +64,7 @@ def mark_repeats(
 
 
 def _has_all(match: TermMatch, question: ParsedQuestion) -> bool:
-    return all(any(match.hits[stem] for stem in term.stems) for term in question.terms)
+    return all(term.filler or any(match.hits[stem] for stem in term.stems) for term in question.terms)
 
 
 def _may_repeat(match: TermMatch, question: ParsedQuestion, session_id: str | None) -> bool:

@@ -4,7 +4,9 @@ from collections.abc import Sequence
 
 from bethink.extend import Embedder, Reranker, Tokens
 from bethink.memory.recall import context_log
-from bethink.memory.recall.context import ContextSources, build_block, context_sources
+from bethink.memory.recall.context import BlockLimits, build_block
+from bethink.memory.recall.context_sources import ContextSources, context_sources
+from bethink.memory.recall.excerpts import question_stems
 from bethink.memory.recall.pipeline import Pipeline
 from bethink.memory.recall.reindex import Vectors, vectors_of
 from bethink.memory.recall.signals.base import RecallSignal
@@ -12,7 +14,7 @@ from bethink.memory.recall.tuning import TUNING, Tuning
 from bethink.model.ids import new_id
 from bethink.model.operations.memory import ContextRequest, ExplainRequest, MarkUsedRequest, RecallRequest
 from bethink.model.operations.sessions import StripCitationsRequest
-from bethink.model.recall import Certainty, ContextBlock, Lineage, Match, Purpose, RecallResult
+from bethink.model.recall import ContextBlock, Lineage, Match, Purpose, RecallResult
 from bethink.store.db import Database, Tx
 
 
@@ -50,6 +52,7 @@ class Searcher:
         """Return the context block for a prompt, with answers to the question if there is one."""
         tuning = self._pipeline.tuning
         budget = tuning.context_budget if request.budget is None else request.budget
+        question = request.question.strip()
         answers: tuple[Match, ...] = ()
 
         def read_sources(tx: Tx) -> ContextSources:
@@ -59,16 +62,20 @@ class Searcher:
             context_log.check_session(tx, space, request.session_id)
             return read_sources(tx)
 
-        if request.question.strip():
-            recall_request = RecallRequest.from_request(request, budget=budget, min_certainty=Certainty.FAIR)
+        if question:
+            recall_request = RecallRequest.from_request(request, budget=None, limit=tuning.block_limit(budget))
             answer, sources = await self._pipeline.answer_with(
-                space, recall_request, read_sources, max_item_tokens=tuning.answer_tokens
+                space, recall_request, read_sources, max_item_tokens=tuning.max_item_tokens(budget)
             )
             answers = answer.items
         else:
             sources = await self._database.transact(read_in_session, space=space, read_only=True)
         context_block = build_block(
-            sources, answers, budget=budget, tokens=self._pipeline.tokens, citations=request.citations
+            sources,
+            answers,
+            limits=BlockLimits(budget=budget, has_question=bool(question), words=question_stems(question)),
+            tokens=self._pipeline.tokens,
+            citations=request.citations,
         )
         if context_block and request.session_id is not None:
             await context_log.record(

@@ -13,7 +13,7 @@ from bethink.store import search
 from bethink.store.db import Tx
 from bethink.store.search import Text
 
-_OVER = (FactStatus.ENDED, FactStatus.REPLACED, FactStatus.CORRECTED, FactStatus.PENDING)
+_OVER = (FactStatus.ENDED, FactStatus.REPLACED, FactStatus.CORRECTED, FactStatus.PENDING, FactStatus.EARLIER)
 
 
 @frozen(kw_only=False)
@@ -26,7 +26,7 @@ class StatusMark:
 
     @property
     def is_over(self) -> bool:
-        """Return whether the item is no longer true."""
+        """Return whether the item is no longer true, or may not be: a later one was said about the same."""
         return self.status in _OVER
 
     @property

@@ -89,6 +89,10 @@ class Request:
         """Return the space named by a request on the whole memory, or an empty string for all spaces."""
         return ""
 
+    def other_spaces(self) -> tuple[str, ...]:
+        """Return the spaces that a request reads in addition to its own. The caller must be allowed to read each."""
+        return ()
+
 
 @frozen
 class KeyedRequest(Request):

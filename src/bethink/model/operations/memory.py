@@ -113,6 +113,8 @@ class AskRequest(_SearchRequest):
 
     limit: Limit = 20
     """Maximum number of memories that the model reads (default 20)."""
+    spaces: Annotated[tuple[Name, ...], Length(0, 19)] = ()
+    """Names of other spaces to answer from as well, without their confidential memories."""
     exclude: Annotated[tuple[Ref, ...], Length(0, 100)] = ()
     """Refs of memories to ignore, with data based only on them. Cited memories are then not marked as used."""
     timeout: Annotated[float, Between(0, 600)] = 60.0
@@ -122,6 +124,10 @@ class AskRequest(_SearchRequest):
         _SearchRequest.__post_init__(self)
         if not self.question.strip():
             raise InvalidRequestError("The question is empty.", hint="Pass text as `question`.")
+
+    def other_spaces(self) -> tuple[str, ...]:
+        """Return the names of the other spaces."""
+        return self.spaces
 
 
 @frozen
@@ -280,9 +286,9 @@ ASK: Operation[AskRequest, Answer] = Operation(
         "ModelTimeoutError: if the model does not answer within `timeout`."
     ),
     details=(
-        "Calls the model. Sentences without a supporting memory are removed; if none remains, `refusal` "
-        "is the reason. Cited memories are marked as used. `budget` limits the memories that the model reads (default "
-        "4,000 tokens)."
+        "Calls the model, which may ask for two more searches. Sentences without a supporting memory are removed; if "
+        "none remains, `refusal` is the reason. Cited memories are marked as used. `budget` limits the memories that "
+        "the model reads (default 4,000 tokens)."
     ),
 )  # fmt: skip
 CONTEXT: Operation[ContextRequest, ContextBlock] = Operation(

@@ -34,8 +34,8 @@ class ModelManifest:
     """Maximum tokens of a text that the model reads."""
     one_at_a_time: bool = False
     """Run each text alone: a model with quantized activations returns different vectors in different batches."""
-    weight: float = 1.0
-    """Weight of a reranker's score. The other signals add up to at most 1."""
+    weight: float = 0.2
+    """Weight of a reranker: the largest share by which it raises a score."""
     unrelated: float = 0.0
     """Typical cosine of a question and an unrelated text."""
     related: float = 0.0

@@ -193,6 +193,17 @@ WHERE c.space_id = :space AND c.key = :conversation AND m.origin = 'assistant' A
   /*only(message m)*/
 ORDER BY m.said_at DESC, m.session_id DESC, m.number DESC LIMIT :limit;
 
+-- name: unlearned_messages
+-- Those of some messages from which no model had learned by a time, in sessions that are learned from.
+SELECT pairs.id, pairs.number
+FROM pairs(:ids, :numbers)
+JOIN sessions s ON s.space_id = :space AND s.id = pairs.id
+WHERE s.learns = 1
+  AND NOT EXISTS (SELECT 1 FROM session_summaries q WHERE q.space_id = s.space_id AND q.session_id = s.id
+                  AND q.model <> 'none' AND q.until_number >= pairs.number AND q.generated_at <= :at)
+  AND NOT EXISTS (SELECT 1 FROM fact_sources f
+                  WHERE f.space_id = s.space_id AND f.session_id = pairs.id AND f.number = pairs.number);
+
 -- name: documents_for_context
 -- Documents as they were at a time, the oldest first, without those that come only from a tool or a document.
 SELECT id, version AS number, slug, title, description, '' AS body, origin, author_kind, valid_from AS at, valid_to,

@@ -65,7 +65,7 @@ async def facts(visit: Visit) -> PageView:
         "axis": draw.axis(months),
         "more": visit.link("facts", **chosen, after=page.next) if page.next else "",
         "chosen": chosen,
-        "statuses": tuple(FactStatus),
+        "statuses": tuple(status for status in FactStatus if status is not FactStatus.EARLIER),
         "narrow": narrow,
     }
     return PageView(template="facts.html", values=values)

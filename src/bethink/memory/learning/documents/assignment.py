@@ -1,11 +1,12 @@
 """The task of the memory writer: the tree, the pages that new facts may affect, and the facts with labels."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from bethink.base.frozen import frozen
 from bethink.extend import Tokens
 from bethink.memory.documents.overviews import OWNER, day_of, period_of
 from bethink.memory.learning.documents.build_documents import Knowledge
+from bethink.memory.learning.documents.labels import label_facts
 from bethink.memory.learning.extraction.transcript import fitting
 from bethink.model.consolidation import DocumentTree
 from bethink.model.documents import CONSOLIDATED, ROOT, Document, SourceKind
@@ -19,9 +20,13 @@ _MAX_LINE = 200
 
 @frozen
 class Assignment:
-    """The text of the task, and the facts that the writer may cite, by label."""
+    """The text of the task, and the facts that the writer may cite, by label.
+
+    `again` is the text of a turn that only corrects refused calls: the facts, without the tree and the pages.
+    """
 
     text: str
+    again: str
     facts: dict[str, Fact]
 
 
@@ -34,28 +39,54 @@ def assignment(
     affected = _affected_pages(knowledge, tree, pages, new)
     behind = {source.id for path in affected for source in tree.sources.get(path, ())}
     old = [fact for fact in knowledge.sorted_facts() if fact.id in behind and fact not in new]
-    by_label: dict[str, Fact] = {}
-    remaining = budget // 2
-    listed: dict[str, list[str]] = {"New facts:": [], "Facts behind these pages:": []}
-    for heading, facts in zip(listed, (new, old), strict=True):
-        for fact in facts:
-            label = f"f{len(by_label) + 1}"
-            line = _fact_line(label, fact)
-            remaining -= tokens.count(line) + 1
-            if remaining < 0:
-                break
-            by_label[label] = fact
-            listed[heading].append(line)
+    labels = {f"f{number}": fact for number, fact in enumerate([*new, *old], 1)}
+    older = {label: fact for label, fact in labels.items() if fact not in new}
+    shown = {path: pages[path] for path in affected}
+    page_lines, stated = _page_lines(knowledge, tree, shown, older, budget=budget // 4, tokens=tokens)
     lines = [
         "Bring the pages under ~/memory up to date.",
         *_sessions(knowledge, session_ids, budget=budget // 8, tokens=tokens),
         "",
         "The tree:",
-        *fitting(_tree_lines(pages), budget=budget // 8, tokens=tokens),
-        *_page_lines(knowledge, tree, {path: pages[path] for path in affected}, budget=budget // 4, tokens=tokens),
-        *(line for heading, facts in listed.items() for line in ("", heading, *(facts or ["- none"]))),
+        *fitting(_tree_lines(pages, affected), budget=budget // 8, tokens=tokens),
+        *page_lines,
     ]
-    return Assignment(text="\n".join(lines), facts=by_label)
+    facts = _FactList(remaining=budget // 2, tokens=tokens)
+    facts.add("New facts:", {label: fact for label, fact in labels.items() if label not in older})
+    facts.add("Other facts behind these pages:", older, stated=stated)
+    return Assignment(
+        text="\n".join([*lines, *facts.lines]),
+        again="\n".join(["Some of your calls were refused. Make only these again, corrected.", *facts.lines]),
+        facts=facts.by_label,
+    )
+
+
+class _FactList:
+    """The lines of facts that fit, below a line for each speaker and day, and the facts that may be cited."""
+
+    def __init__(self, *, remaining: int, tokens: Tokens) -> None:
+        self.lines: list[str] = []
+        self.by_label: dict[str, Fact] = {}
+        self._remaining = remaining
+        self._tokens = tokens
+
+    def add(self, heading: str, facts: Mapping[str, Fact], *, stated: Collection[str] = ()) -> None:
+        """Add facts, until one does not fit. A page states those in `stated`: they need no line."""
+        lines: list[str] = []
+        last = ""
+        for label, fact in facts.items():
+            if label in stated:
+                self.by_label[label] = fact
+                continue
+            heading, line = _heading(fact), _fact_line(label, fact)
+            added = [line] if heading == last else [heading, line]
+            self._remaining -= sum(self._tokens.count(text) + 1 for text in added)
+            if self._remaining < 0:
+                break
+            self.by_label[label] = fact
+            lines += added
+            last = heading
+        self.lines += ["", heading, *lines] if lines else []
 
 
 def new_facts(knowledge: Knowledge, tree: DocumentTree, session_ids: Collection[str]) -> list[Fact]:
@@ -102,6 +133,10 @@ def _is_stale(knowledge: Knowledge, tree: DocumentTree, path: str) -> bool:
 
 
 def _sessions(knowledge: Knowledge, session_ids: Collection[str], *, budget: int, tokens: Tokens) -> list[str]:
+    """Return how the sessions differ from the last run, and which are new.
+
+    A session that went unused for long is only counted: its facts are as valid as before.
+    """
     selection = knowledge.selection
     counts = f"selected {len(selection.current)}, added {len(selection.added_summaries)}, "
     counts += f"retained {len(selection.retained_summaries)}, removed {len(selection.removed_summaries)}"
@@ -110,51 +145,56 @@ def _sessions(knowledge: Knowledge, session_ids: Collection[str], *, budget: int
         for summary in selection.added_summaries
         if summary.session_id in session_ids
     ]
-    retained = [f"- [retained] {_session_line(summary)}" for summary in selection.retained_summaries]
-    removed = [f"- {_session_line(summary)}" for summary in selection.removed_summaries]
-    return [
-        f"({counts})",
-        "",
-        "Sessions:",
-        *fitting([*added, *retained], budget=budget, tokens=tokens),
-        "",
-        "Removed, to be forgotten:",
-        *(fitting(removed, budget=budget, tokens=tokens) or ["- none"]),
-    ]
+    return [f"({counts})", *fitting(added, budget=budget, tokens=tokens)]
 
 
 def _session_line(memory: SessionSummary) -> str:
     return f"{memory.session_id}: {day_of(memory.last_said)}"
 
 
-def _tree_lines(pages: dict[str, Document]) -> list[str]:
-    return [f"- {path}: {inert(f'{page.title}. {page.description}', limit=_MAX_LINE)}" for path, page in
-            sorted(pages.items())] or [f"- {ROOT}: nothing yet"]  # fmt: skip
+def _tree_lines(pages: dict[str, Document], shown: Collection[str]) -> list[str]:
+    """Return a line for each page: its title, and its description unless the page is shown."""
+    return [
+        f"- {path}: {inert(page.title if path in shown else f'{page.title}. {page.description}', limit=_MAX_LINE)}"
+        for path, page in sorted(pages.items())
+    ] or [f"- {ROOT}: nothing yet"]
 
 
 def _page_lines(
-    knowledge: Knowledge, tree: DocumentTree, pages: dict[str, Document], *, budget: int, tokens: Tokens
-) -> list[str]:  # fmt: skip
-    if not pages:
-        return []
-    lines = ["", "Pages that these facts may concern, in full:"]
+    knowledge: Knowledge,
+    tree: DocumentTree,
+    pages: Mapping[str, Document],
+    facts: Mapping[str, Fact],
+    *,
+    budget: int,
+    tokens: Tokens,
+) -> tuple[list[str], set[str]]:
+    """Return the pages with the labels of the facts that they state, and these labels."""
+    lines = ["", "Pages that these facts may concern, in full:"] if pages else []
+    stated: set[str] = set()
     remaining = budget
     for path, page in pages.items():
+        sources = {source.id for source in tree.sources.get(path, ())}
+        body = label_facts(page.body, {label: fact for label, fact in facts.items() if fact.id in sources})
         stale = " (based on a fact that is no longer valid)" if _is_stale(knowledge, tree, path) else ""
         whose = " (written by the user, and stays as it is)" if page.author.kind == "user" else ""
-        text = f"<page {path}>{stale}{whose}\n{page.body.replace('</page>', '')}\n</page>"
+        text = f"<page {path}>{stale}{whose}\n{body.text.replace('</page>', '')}\n</page>"
         remaining -= tokens.count(text)
+        stated |= body.labels if remaining >= 0 else set()
         lines.append(text if remaining >= 0 else f"- {path}{stale}: read it, it does not fit here")
-    return lines
+    return lines, stated
+
+
+def _heading(fact: Fact) -> str:
+    who = inert(fact.speaker or str(fact.origin), limit=_MAX_LINE)
+    return f"{who} said{'' if fact.created_at is None else f' on {day_of(fact.created_at)}'}:"
 
 
 def _fact_line(label: str, fact: Fact) -> str:
-    about = "the owner" if fact.subject in (None, OWNER) else inert(fact.subject or "", limit=_MAX_LINE)
-    who = inert(fact.speaker or str(fact.origin), limit=_MAX_LINE)
-    date = "" if fact.created_at is None else f" {day_of(fact.created_at)}"
+    about = "" if fact.subject in (None, OWNER) else f" about {inert(fact.subject or '', limit=_MAX_LINE)}"
     scope = [f"scope: {inert(fact.scope, limit=_MAX_LINE)}"] if fact.scope else []
-    when = ", ".join([f"{who} said{date}", *scope, *period_of(fact)])
-    return f"- {label} {fact.kind} about {about}, {when}: {inert(fact.text, limit=_MAX_FACT)}"
+    head = ", ".join([f"{fact.kind}{about}", *scope, *period_of(fact)])
+    return f"- {label} {head}: {inert(fact.text, limit=_MAX_FACT)}"
 
 
 def _is_page(path: str, page: Document) -> bool:

@@ -210,6 +210,7 @@ class Consolidator:
             sandbox=PageSandbox(work.tree, task.facts, redact=self.runs.redact),
             writer=writer,
             assignment=task.text,
+            again=task.again,
             recorded=work.recorded,
             agent_id="consolidator",
         )

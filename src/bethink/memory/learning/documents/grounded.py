@@ -55,7 +55,7 @@ def check_body(body: str, by_label: Mapping[str, Fact], *, allowed_texts: Sequen
     refused: list[str] = []
     for paragraph in paragraphs(body):
         lines: list[str] = []
-        for unit in _units(paragraph):
+        for unit in units(paragraph):
             facts, refusal = _facts_of(unit, by_label)
             refusal = refusal or _content_refusal(unit, facts, allowed_texts)
             refused += [] if refusal is None else [refusal]
@@ -95,15 +95,26 @@ def _own_words(text: str, facts: Sequence[Fact], allowed_texts: Sequence[str]) -
     return [word for word in words if stem(word) not in stems], words
 
 
-def _units(paragraph: str) -> list[str]:
+def units(paragraph: str) -> list[str]:
     """Return list items one by one, and any other paragraph or heading as one unit."""
-    units: list[str] = []
+    result: list[str] = []
     for line in paragraph.splitlines():
-        if units and not _POINT.match(line) and not line.startswith("#") and not units[-1].startswith("#"):
-            units[-1] += f"\n{line}"
+        if result and not _POINT.match(line) and not line.startswith("#") and not result[-1].startswith("#"):
+            result[-1] += f"\n{line}"
         else:
-            units.append(line)
-    return units
+            result.append(line)
+    return result
+
+
+def split_point(unit: str) -> tuple[str, str]:
+    """Split a list item into its marker and its text; the marker of any other text is empty."""
+    end = _text_start(unit)
+    return unit[:end], unit[end:]
+
+
+def without_labels(text: str) -> str:
+    """Return a text without the labels of facts."""
+    return _LABEL.sub("", text)
 
 
 def _facts_of(unit: str, by_label: Mapping[str, Fact]) -> tuple[list[Fact], str | None]:

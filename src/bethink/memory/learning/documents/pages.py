@@ -5,7 +5,8 @@ from typing import Any
 
 from bethink.errors import InvalidRequestError
 from bethink.memory.documents.overviews import OWNER
-from bethink.memory.learning.documents.grounded import check_body, heading_refusal, paragraphs, path_refusal
+from bethink.memory.learning.documents.edits import count_parts, replace_part
+from bethink.memory.learning.documents.grounded import check_body, heading_refusal, path_refusal
 from bethink.memory.learning.documents.sandbox import (
     READ,
     WRITE,
@@ -22,7 +23,8 @@ from bethink.model.text import JsonObject
 from bethink.model.words import key_words, stem
 
 EDIT, MOVE, REMOVE = "document_edit", "document_move", "document_remove"
-_TEXT: JsonObject = {"anyOf": [{"type": "string"}, {"type": "null"}]}
+_MAX_SHOWN = 12_000
+_TEXT: JsonObject = {"type": ["string", "null"]}
 _FIELDS: JsonObject = {
     "tool": {"type": "string", "enum": [READ, WRITE, EDIT, MOVE, REMOVE]},
     "path": {"type": "string"},
@@ -104,24 +106,15 @@ class PageSandbox(SandboxedTree):
         return self._put(path, page, fields, before=())
 
     def _edit(self, path: str, page: DraftPage, fields: Mapping[str, Any]) -> str:
-        old, new = fields.get("old"), fields.get("body")
-        now = paragraphs(page.draft.body)
-        if old is None:
-            now = [*now, ""]
-            position = len(now) - 1
-        else:
-            same = [position for position, paragraph in enumerate(now) if paragraph.split() == str(old).split()]
-            if len(same) != 1:
-                return (
-                    f"Refused: {'no' if not same else 'more than one'} paragraph of {path} reads so. Give it as it is."
-                )
-            position = same[0]
+        old, new, body = fields.get("old"), fields.get("body"), page.draft.body
+        if old is not None and (count := count_parts(body, str(old))) != 1:
+            problem = "no part" if not count else "more than one part"
+            return f"Refused: {problem} of {path} reads so. It reads:\n{body[:_MAX_SHOWN]}"
         result = check_body(new if isinstance(new, str) else "", self._facts, allowed_texts=self._names(path, page))
         if result.refusal is not None:
             return result.refusal
-        now[position] = result.body
-        body = "\n\n".join(part for part in now if part.strip())
-        if not body:
+        body = f"{body}\n\n{result.body}" if old is None else replace_part(body, str(old), result.body)
+        if not body.strip():
             return f"Refused: nothing would be left of {path}. Use {REMOVE}."
         # The other paragraphs keep the sources that the page had before.
         sources = tuple(dict.fromkeys((*page.sources, *_sources(result.facts))))

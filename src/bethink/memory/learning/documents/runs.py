@@ -38,6 +38,7 @@ class Runs:
         assignment: str,
         recorded: Sequence[str],
         agent_id: str,
+        again: str = "",
     ) -> list[DocumentChange]:
         """Let the writer work on a copy of the tree, and return its changes. Raises `ModelError`."""
 
@@ -54,7 +55,7 @@ class Runs:
 
             await self.database.transact(body, space=lease.space)
 
-        await writer.work(sandbox, assignment, recorded=recorded, keep=keep)
+        await writer.work(sandbox, assignment, recorded=recorded, keep=keep, again=again)
         return sandbox.changes()
 
     def writer(self, *, pages: bool = False) -> Writer:

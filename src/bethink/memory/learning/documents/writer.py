@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import field
-from typing import cast
+from typing import NamedTuple, cast
 
 import anyio
 
@@ -19,7 +19,7 @@ from bethink.model.calls import ModelAnswer, ModelCall, Stop
 from bethink.model.text import JsonObject, canonical_json
 
 PROMPT = "write-1"
-PAGES_PROMPT = "write-2"
+PAGES_PROMPT = "write-3"
 _ANSWER_TOKENS = 8_192
 _log = logger("learn")
 
@@ -48,10 +48,13 @@ class Writer:
     prompt: str = PROMPT
     schema: JsonObject = field(default_factory=lambda: SCHEMA)
 
-    async def work(self, sandbox: SandboxedTree, assignment: str, *, recorded: Sequence[str], keep: Keep) -> None:
+    async def work(
+        self, sandbox: SandboxedTree, assignment: str, *, recorded: Sequence[str], keep: Keep, again: str = ""
+    ) -> None:  # fmt: skip
         """Let the model work. Answers in `recorded` are replayed first instead of being asked for again.
 
-        Raises `ModelResponseError`, `ModelTimeoutError` and other `ModelError`.
+        A model that was done gets another turn for calls that were refused: it sees only these, with `again` as its
+        assignment, if that is given. Raises `ModelResponseError`, `ModelTimeoutError` and other `ModelError`.
         """
         history = [self.redact(assignment)]
         try:
@@ -59,12 +62,15 @@ class Writer:
                 has_extra_turn = False
                 for turn in range(self.limits.turns):
                     content = recorded[turn] if turn < len(recorded) else await self._ask(turn, history, keep)
-                    failed = sandbox.failed
-                    done = self._act(sandbox, content, history)
+                    turn_results = self._act(sandbox, content)
                     # One more turn for a model that said it was done before it could see what was refused.
-                    if done and (has_extra_turn or sandbox.failed == failed):
+                    if turn_results.done and (has_extra_turn or not turn_results.refused):
                         return
-                    has_extra_turn = has_extra_turn or done
+                    has_extra_turn = has_extra_turn or turn_results.done
+                    if turn_results.done and again:
+                        history = [self.redact(again), *turn_results.only_refused()]
+                    else:
+                        history += [f"You called:\n{content}", f"It came to:\n{_listed(turn_results.results)}"]
         except TimeoutError:
             raise ModelTimeoutError(
                 f"The memory writer did not finish within {self.limits.seconds:.0f} seconds."
@@ -104,13 +110,38 @@ class Writer:
         _calls(content)
         return content
 
-    def _act(self, sandbox: SandboxedTree, content: str, history: list[str]) -> bool:
+    def _act(self, sandbox: SandboxedTree, content: str) -> "_Results":
         calls, done = _calls(content)
-        results = [sandbox.do(call) for call in calls[: self.limits.calls]]
+        results: list[str] = []
+        refused: list[int] = []
+        for position, call in enumerate(calls[: self.limits.calls]):
+            failed = sandbox.failed
+            results.append(sandbox.do(call))
+            refused += [position] if sandbox.failed > failed else []
         if len(calls) > self.limits.calls:
             results.append(f"Only the first {self.limits.calls} calls were carried out.")
-        history += [f"You called:\n{content}", "It came to:\n" + "\n---\n".join(results)]
-        return done
+        return _Results(calls, results, refused, done)
+
+
+class _Results(NamedTuple):
+    """The calls of a turn with their results, the positions of the refused ones, and whether the model is done."""
+
+    calls: Sequence[object]
+    results: Sequence[str]
+    refused: Sequence[int]
+    done: bool
+
+    def only_refused(self) -> list[str]:
+        """Return the refused calls and why."""
+        calls = canonical_json([self.calls[position] for position in self.refused])
+        return [
+            f"You called:\n{calls}",
+            f"It came to:\n{_listed([self.results[position] for position in self.refused])}",
+        ]
+
+
+def _listed(results: Sequence[str]) -> str:
+    return "\n---\n".join(results)
 
 
 def _calls(content: str) -> tuple[list[object], bool]:

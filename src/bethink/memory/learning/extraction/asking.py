@@ -22,7 +22,7 @@ from bethink.model.jobs import Usage
 from bethink.model.prices import Prices
 from bethink.model.text import canonical_json
 
-_SECOND_PROMPT = "second-2"
+SECOND_PROMPT = "second-3"
 _ANSWER_TOKENS = 8_192
 _SECOND_TOKENS = 4_096
 _MAX_LISTED = 10
@@ -74,7 +74,7 @@ class Asker:
     async def ask_verdicts(self, model: Model, text: str, count: int, *, closer: bool = False) -> str:
         """Ask for the second reading of some claims, or for a closer one of doubted claims; record it."""
         call = ModelCall(
-            system=builtin_prompt(_SECOND_PROMPT).text,
+            system=builtin_prompt(SECOND_PROMPT).text,
             prompt=redact_text(self.redactor, text),
             schema=second.SCHEMA,
             schema_name="verdicts",
@@ -83,9 +83,7 @@ class Asker:
         content, name = await self._charge_on_failure(
             self._ask_usable(model, call, lambda text: second.parse(text, count))
         )
-        await self._record(
-            UsableAnswer(content=content, model=name, prompt=_SECOND_PROMPT, position=2 if closer else 1)
-        )
+        await self._record(UsableAnswer(content=content, model=name, prompt=SECOND_PROMPT, position=2 if closer else 1))
         return content
 
     async def _ask_usable(

@@ -65,8 +65,7 @@ def _claim(kinds: Sequence[str]) -> JsonObject:
             "known": _list(_TEXT),
             "earlier": _list(_TEXT),
             "rests_on": _list(_TEXT),
-            "forget": {"anyOf": [{"type": "null"}, {"enum": list(FORGET_SCOPES)}]},
-            "review": {"anyOf": [{"type": "null"}, {"enum": list(CLAIM_FLAGS)}]},
+            "review": {"enum": [None, *CLAIM_FLAGS]},
         }
     )
 
@@ -180,7 +179,7 @@ def draft(entry: object, own: Collection[str] = ()) -> DraftClaim | None:
         quotes=quotes,
         about=_name(fields.get("about")),
         stance=cast("str", fields["stance"]) if fields.get("stance") in STANCES else "said",
-        scope=_name(fields.get("scope")) or None,
+        scope=None if asks_to_forget else _name(fields.get("scope")) or None,
         slot=_key(fields.get("slot")),
         happened=span(fields.get("happened")),
         since=since,
@@ -189,7 +188,8 @@ def draft(entry: object, own: Collection[str] = ()) -> DraftClaim | None:
         fact_ids=fact_ids,
         later_ids=_ids(fields.get("earlier")),
         base_ids=_ids(fields.get("rests_on")),
-        forget=_forget_scope(fields.get("forget")) if asks_to_forget else None,
+        # A request has no scope of its own, so `scope` says what to forget; answers of older prompts say it apart.
+        forget=_forget_scope(fields.get("forget") or fields.get("scope")) if asks_to_forget else None,
         review=cast("str", fields["review"]) if fields.get("review") in CLAIM_FLAGS else None,
     )
 

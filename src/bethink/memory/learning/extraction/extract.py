@@ -14,9 +14,9 @@ from bethink.memory.learning.extraction.apply import Extraction, apply
 from bethink.memory.learning.extraction.asking import Asker
 from bethink.memory.learning.extraction.compounds import split_compounds
 from bethink.memory.learning.extraction.idle import IdleRules, look
-from bethink.memory.learning.extraction.judge import judge, readable
+from bethink.memory.learning.extraction.judge import find_unsettled, judge, readable
 from bethink.memory.learning.extraction.notes import QUOTING, Notes, notes_from_quotes
-from bethink.memory.learning.extraction.validation import ClaimValidator
+from bethink.memory.learning.extraction.validation import CheckedClaim, ClaimValidator
 from bethink.memory.learning.model_use import one_line, prompt_budget, redact_text
 from bethink.memory.learning.prompts import SystemPrompt, builtin_prompt
 from bethink.model.facts import Maker
@@ -26,10 +26,10 @@ from bethink.model.prices import Prices
 from bethink.store import jobs, learning, sessions
 from bethink.store.db import Database, Tx
 
-EXTRACTOR = "3"
+EXTRACTOR = "4"
 """The version of the code that turns an answer into facts. A new version may learn from a session again."""
 
-PROMPT = "extract-3"
+PROMPT = "extract-4"
 REVIEW_FLAGS = ("credential", "doubtful")
 """Claim flags that require review."""
 _log = logger("learn")
@@ -84,7 +84,7 @@ class Extractor:
         answer = split_compounds(claims.parse(first.content, own), {fact.id: fact.text for fact in work.known_facts})
         gate = _validator_for(work, answer)
         checked = [gate.check(draft) for draft in answer.claims]
-        verdicts = await self._verdicts(asker, work, readable(checked))
+        verdicts = await self._verdicts(asker, work, checked, gate)
         flags = self.review_flags if work.rules.review_flags is None else work.rules.review_flags
         judged = judge(checked, verdicts, gate, review_flags=flags, review_kinds=work.rules.review_kinds)
         made_by = Maker(model=first.model, prompt=self.prompt.name, extractor=EXTRACTOR)
@@ -139,44 +139,38 @@ class Extractor:
         return _ModelAnswer(content, name)
 
     async def _verdicts(
-        self, asker: Asker, work: reading.ExtractionInput, readable_claims: Sequence[second.CheckedClaim]
+        self, asker: Asker, work: reading.ExtractionInput, checked: Sequence[CheckedClaim], validator: ClaimValidator
     ) -> list[second.Verdict] | None:
         """Return the recorded verdict on each claim, or request it now. Return None without a reader."""
         if self.reader is None:
             return None
-        if not readable_claims:
+        claims_to_read = readable(checked)
+        if not claims_to_read:
             return []
-        count = max(checked.claim.position for checked in readable_claims) + 1
-        if len(work.recorded) > 1:
-            content = work.recorded[1]
-        else:
-            prompt = second.request(readable_claims, work.by_number, work.scene)
-            content = await asker.ask_verdicts(self.reader, prompt, count)
-        return await self._reread_doubted(self.reader, asker, work, readable_claims, second.parse(content, count))
+        count = max(claim.claim.position for claim in claims_to_read) + 1
+        verdicts = second.parse(await self._ask_reader(self.reader, asker, work, claims_to_read, count), count)
+        doubted = find_unsettled(claims_to_read, verdicts, validator)
+        if not doubted:
+            return verdicts
+        again = second.parse(await self._ask_reader(self.reader, asker, work, doubted, count, closer=True), count)
+        return second.merge_verdicts(verdicts, {claim.claim.position: again[claim.claim.position] for claim in doubted})
 
-    async def _reread_doubted(
+    async def _ask_reader(
         self,
         reader: Model,
         asker: Asker,
         work: reading.ExtractionInput,
-        readable_claims: Sequence[second.CheckedClaim],
-        verdicts: Sequence[second.Verdict],
-    ) -> list[second.Verdict]:
-        """Verify confirmed claims again if a code check doubts them: both passes must agree."""
-        doubted = [
-            checked for checked in readable_claims if checked.doubt and verdicts[checked.claim.position].reason is None
-        ]
-        if not doubted:
-            return list(verdicts)
-        if len(work.recorded) > 2:
-            content = work.recorded[2]
-        else:
-            prompt = second.request(doubted, work.by_number, work.scene, doubts=True)
-            content = await asker.ask_verdicts(reader, prompt, len(verdicts), closer=True)
-        again = second.parse(content, len(verdicts))
-        return second.merge_verdicts(
-            verdicts, {checked.claim.position: again[checked.claim.position] for checked in doubted}
-        )
+        checked: Sequence[CheckedClaim],
+        count: int,
+        *,
+        closer: bool = False,
+    ) -> str:
+        """Return the recorded answer of a reader on some claims, or request it now."""
+        position = 2 if closer else 1
+        if len(work.recorded) > position:
+            return work.recorded[position]
+        prompt = second.request(checked, work.by_number, work.scene, work.known_facts)
+        return await asker.ask_verdicts(reader, prompt, count, closer=closer)
 
     async def _apply(self, lease: Lease, work: reading.ExtractionInput, result: Extraction) -> JobResult:
         def body(tx: Tx) -> JobResult:

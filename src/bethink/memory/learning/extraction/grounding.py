@@ -12,6 +12,8 @@ from bethink.base.language.detect import language_of
 from bethink.base.language.letters import words_in
 from bethink.base.language.numbers import number_runs
 from bethink.base.language.stop import STOP_CODES
+from bethink.memory.recall.dates import times
+from bethink.model.moments import from_micros
 
 _WORD = re.compile(rf"[^\W\d_](?:[^\W\d_]|[{MARKS}])*")
 _UNIT = re.compile(r"(?<=\d)\s?[^\W\d_]{1,3}\b")
@@ -29,6 +31,9 @@ _ALWAYS_SPOKEN = ("en", "ru", "ar", "hi", "ko", "ja", "zh")
 _MIN_SHARED = 4
 _MIN_STEM = 3
 _MAX_ENDING = 3
+_MAX_DATED = 20_000
+"""Characters of a text in which dates are found."""
+_DATED = ("day", "month", "weekend", "week", "range")
 
 
 def capitalized_words(statement: str) -> list[str]:
@@ -61,6 +66,11 @@ class Ground:
             for word in _runs(match[0])
             if not self._is_function_word(text, match) and not self._is_model(text, match) and self._is_foreign(word)
         ]
+
+    def without_models(self, statement: str) -> str:
+        """Return a statement without the names with digits that were said, such as X300."""
+        text = unicodedata.normalize("NFKC", statement)
+        return _WITH_DIGITS.sub(lambda match: " " if match[0].casefold() in self._words else match[0], text)
 
     def _is_model(self, text: str, match: re.Match[str]) -> bool:
         """Return whether letters belong to a name with digits that was said, such as X300."""
@@ -106,6 +116,20 @@ class Ground:
             if run[position : position + 2] in reporting:
                 allowed |= set(run[position : position + 2])
         return any(sign not in self._signs and sign not in allowed and not _KANA.match(sign) for sign in run)
+
+
+def date_numbers(text: str, said_at: datetime) -> set[int]:
+    """Return the numbers of the dates that a text names, such as 3 and 2 for "the 2nd of March".
+
+    A date without a year may be the last one or the next one.
+    """
+    numbers = set[int]()
+    for span in times(text[:_MAX_DATED], said_at)[0]:
+        if span.precision in _DATED:
+            days = {from_micros(span.start), from_micros(span.end - 1)}
+            numbers.update(*((day.year, day.year + 1, day.month) for day in days))
+            numbers.update(day.day for day in days if span.precision != "month")
+    return numbers
 
 
 def foreign_numbers(
@@ -170,7 +194,7 @@ def _is_form(word: str, spoken_word: str) -> bool:
 
 @cache
 def _allowed_words() -> frozenset[str]:
-    return all_stop_words() | _own_words("user") | _own_words("date")
+    return all_stop_words() | _own_words("user") | _own_words("date") | _own_words("noun")
 
 
 @cache

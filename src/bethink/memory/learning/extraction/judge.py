@@ -7,6 +7,7 @@ from bethink.base.frozen import frozen
 from bethink.memory.learning.extraction.claims import DraftClaim
 from bethink.memory.learning.extraction.second import Verdict
 from bethink.memory.learning.extraction.validation import (
+    UNSAID,
     CheckedClaim,
     ClaimProblem,
     ClaimReason,
@@ -31,6 +32,24 @@ class JudgedClaim:
 def readable(checked: Sequence[CheckedClaim]) -> list[CheckedClaim]:
     """Return the claims that need a second reading: those that code neither rejects nor sends to review."""
     return [item for item in checked if item.problem is None or item.problem.effect is Effect.DOUBT]
+
+
+def find_unsettled(
+    checked: Sequence[CheckedClaim], verdicts: Sequence[Verdict], validator: ClaimValidator
+) -> list[CheckedClaim]:  # fmt: skip
+    """Return the confirmed claims that need another reading.
+
+    A name or number that no message has needs two confirmations. Any other doubt is settled by words of a message, and
+    a corrected sentence is checked on its own.
+    """
+    return [
+        item
+        for item in checked
+        if item.doubt
+        and (verdict := verdicts[item.claim.position]).reason is None
+        and verdict.fixed is None
+        and (_is_unsaid(item) or not validator.is_settled(item, verdict.proof))
+    ]
 
 
 def judge(
@@ -72,4 +91,10 @@ def _apply_verdict(checked: CheckedClaim, verdict: Verdict, validator: ClaimVali
         problem = validator.check_rewording(
             verdict.fixed, checked.claim
         )  # a correction must not add unsupported content
+    elif _is_unsaid(checked):
+        problem = None if validator.is_settled(checked, verdict.proof) else checked.problem
     return JudgedClaim(checked=checked, statement=statement, evidence=Evidence.CONFIRMED, problem=problem)
+
+
+def _is_unsaid(checked: CheckedClaim) -> bool:
+    return checked.problem is not None and checked.problem.reason in UNSAID

@@ -1,7 +1,7 @@
 """Write the request of an extraction: speakers and dates, known facts, and the messages, one heading each."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -102,9 +102,18 @@ def instructions(text: str) -> str:
 def known_facts(facts: Sequence[Fact], zone: tzinfo = UTC, *, requests: Sequence[str] = ()) -> str:
     """Return the section with the known facts, each line with a short id: `f1`, `f2` and so on.
 
+    A line above says who said them and when.
+
     `requests` are pending requests to forget, which need no id.
     """
-    lines = [f"{short_id(position)} {_fact_text(fact, zone)}" for position, fact in enumerate(facts)]
+    lines: list[str] = []
+    last = ""
+    for position, fact in enumerate(facts):
+        day = _day_said(fact, zone)
+        heading = f"{inert(fact.speaker or str(fact.origin))} said{day and f' on {day}'}:"
+        lines += [] if heading == last else [heading]
+        lines.append(f"{short_id(position)} {_fact_text(fact, day)}")
+        last = heading
     lines += [f"to be forgotten: {inert(text, limit=_MAX_LISTED_TEXT)}" for text in requests]
     return "<known>\n" + _FRAME.sub("", "\n".join(lines or ["nothing yet"])) + "\n</known>"
 
@@ -118,19 +127,24 @@ def messages(
     earlier: Sequence[Record], new: Sequence[Record], scene: Scene, *, budget: int, tokens: Tokens
 ) -> str:  # fmt: skip
     """Return the section with the messages, with as many earlier ones as fit; empty if no new one is visible."""
-    recent = _dated_lines(new, scene)
+    recent = dated_lines(new, scene)
     if not recent:
         return ""
     recent = [shorten(text, budget=max(100, budget // 2), tokens=tokens) for text in recent]
     remaining = budget - sum(tokens.count(text) + 1 for text in recent)
-    before = _dated_lines(earlier, scene)
+    before = dated_lines(earlier, scene)
     context = fitting(before, budget=remaining, tokens=tokens) if before and remaining > 0 else []
     context_lines = ["Read before:", *context] if context else []
     return "\n".join(["<messages>", *context_lines, "New:", *recent, "</messages>"])
 
 
-def _dated_lines(records: Sequence[Record], scene: Scene) -> list[str]:
-    """Return the lines of messages. The first of each day begins with the day, one after a pause with its time."""
+def dated_lines(
+    records: Sequence[Record], scene: Scene, *, full: Collection[int] | None = None, max_length: int = 0
+) -> list[str]:  # fmt: skip
+    """Return the lines of messages. The first of each day begins with the day, one after a pause with its time.
+
+    With `full`, only the messages with these numbers are shown in full, the others up to `max_length` characters.
+    """
     lines: list[str] = []
     day, last = "", EPOCH
     for record in records:
@@ -140,17 +154,24 @@ def _dated_lines(records: Sequence[Record], scene: Scene) -> list[str]:
         text = line(record, scene, timed=timed)
         if not text:
             continue
+        if full is not None and record.number not in full:
+            text = _both_ends(text, max_length)
         lines.append(text if today == day else f"{today}\n{text}")
         day, last = today, at if timed else last
     return lines
 
 
-def _fact_text(fact: Fact, zone: tzinfo) -> str:
-    who = fact.speaker or str(fact.origin)
-    said = "" if fact.created_at is None else fact.created_at.astimezone(zone).date().isoformat()
+def _both_ends(text: str, length: int) -> str:
+    return text if len(text) <= length else f"{text[: length // 2]} […] {text[-length // 2 :]}"
+
+
+def _day_said(fact: Fact, zone: tzinfo) -> str:
+    return "" if fact.created_at is None else fact.created_at.astimezone(zone).date().isoformat()
+
+
+def _fact_text(fact: Fact, said: str) -> str:
     scope = f", {inert(fact.scope)}" if fact.scope else ""
-    head = f"{fact.kind}, {inert(who)} said{said and ' '}{said}{_period(fact, said)}{scope}"
-    return f"{head}: {inert(fact.text, limit=_MAX_LISTED_TEXT)}"
+    return f"{fact.kind}{_period(fact, said)}{scope}: {inert(fact.text, limit=_MAX_LISTED_TEXT)}"
 
 
 def _period(fact: Fact, said: str) -> str:

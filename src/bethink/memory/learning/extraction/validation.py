@@ -12,10 +12,10 @@ from enum import StrEnum
 
 from bethink.base.frozen import frozen
 from bethink.base.language.letters import words_in
-from bethink.base.language.numbers import numbers_in
+from bethink.base.language.numbers import number_runs, numbers_in
 from bethink.memory.learning.extraction.claims import DraftClaim, DraftQuote
 from bethink.memory.learning.extraction.doubts import doubt
-from bethink.memory.learning.extraction.grounding import Ground, capitalized_words, foreign_numbers
+from bethink.memory.learning.extraction.grounding import Ground, capitalized_words, date_numbers, foreign_numbers
 from bethink.model.facts import Quote
 from bethink.model.framing import own_words
 from bethink.model.kinds import FactKind
@@ -85,10 +85,11 @@ class CheckedClaim:
     speaker: str
     problem: ClaimProblem | None = None
     doubt: str = ""
-    """Words around the quotes that may change their meaning: such a claim is read twice."""
+    """What the second pass must settle: words that may change the meaning of the quotes, or what no message says."""
 
 
-_OTHER_SPEAKER_REASONS = (ClaimReason.OTHER_SPEAKER, ClaimReason.FROM_TOOL)
+UNSAID = (ClaimReason.FOREIGN_NAME, ClaimReason.FOREIGN_NUMBER)
+"""Problems that a verdict alone does not settle: it needs the words that the name or number stands for."""
 
 
 class ClaimValidator:
@@ -109,7 +110,7 @@ class ClaimValidator:
         self._start = start
         self._suspicious = suspicious
         self._known_texts = known_texts
-        self._known_numbers = {value for text in known_texts for value in numbers_in(text)}
+        self._existing_numbers = {value for text in known_texts for value in numbers_in(text)}
         self._numbers: dict[int, set[int]] = {}
         self._texts = {
             number: plain(own_words(record.message.content)[:_MAX_TEXT]) for number, record in records.items()
@@ -147,20 +148,32 @@ class ClaimValidator:
             problem = problem or _forget_problem(words)
         else:
             problem = problem or self._speaker_problem(claim, checked, words)
-        problem = problem or self._content_problem(claim.statement, claim)
+        problems = [] if problem is None else [problem]
+        if problem is None or problem.effect is Effect.DOUBT:  # what no message has weighs more than who says it
+            content = self._content_problem(claim.statement, claim)
+            problems = problems if content is None else [content, *problems]
         return replace(
             checked,
             quotes=(*checked.quotes, *self._context_quotes(claim)),
-            problem=problem,
-            doubt=self._doubt(claim, problem, words),
+            problem=problems[0] if problems else None,
+            doubt=self._doubt(claim, problems, words),
         )
 
-    def _doubt(self, claim: DraftClaim, problem: ClaimProblem | None, words: Sequence[Record]) -> str:
-        if problem is not None and problem.reason in _OTHER_SPEAKER_REASONS:
-            return problem.detail
+    def is_settled(self, checked: CheckedClaim, proof: str) -> bool:
+        """Return whether words settle the doubt of a claim: they are in a message, and give no other number."""
+        words = plain(proof)
+        if not words or not any(is_in(words, text) for text in self._texts.values()):
+            return False
+        if checked.problem is None or checked.problem.reason is not ClaimReason.FOREIGN_NUMBER:
+            return True
+        # Words such as "half past two" may give any number, but digits give their own.
+        return not number_runs(words) or not self._foreign_numbers(checked.claim.statement, checked.claim, words)
+
+    def _doubt(self, claim: DraftClaim, problems: Sequence[ClaimProblem], words: Sequence[Record]) -> str:
         after = {record.number: self._next_text(record) for record in words}
         own = self.is_person(claim.about) and not self._is_from_others(claim.about, words)
-        return doubt(claim, self._texts, after, own=own)
+        details = [problem.detail for problem in problems if problem.effect is Effect.DOUBT]
+        return "; ".join(filter(None, (*details, doubt(claim, self._texts, after, own=own))))
 
     def _next_text(self, record: Record) -> str:
         """Return the speaker's next message, if it is one of the next two."""
@@ -241,22 +254,32 @@ class ClaimValidator:
         return None
 
     def _content_problem(self, statement: str, claim: DraftClaim) -> ClaimProblem | None:
-        quoted = [self._records[quote.message] for quote in claim.quotes if quote.message in self._records]
-        quoted_numbers = [self._numbers_of(record.number) for record in quoted]
-        year = max(((record.message.said_at or record.recorded_at).year for record in quoted), default=0)
-        dates = (*claim.happened, claim.since, claim.until)
-        numbers = foreign_numbers(statement, self._known_numbers.union(*quoted_numbers), dates=dates, year=year)
-        if numbers:
-            return ClaimProblem(ClaimReason.FOREIGN_NUMBER, f"not said: {', '.join(numbers[:3])}", Effect.DOUBT)
+        numbers = self._foreign_numbers(statement, claim)
         names = self._ground.foreign_names(statement) or self._ground.foreign_names(_about(claim.about))
-        if names:
-            return ClaimProblem(ClaimReason.FOREIGN_NAME, f"not said: {', '.join(names[:3])}", Effect.DOUBT)
-        return None
+        if not numbers and not names:
+            return None
+        reason = ClaimReason.FOREIGN_NUMBER if numbers else ClaimReason.FOREIGN_NAME
+        return ClaimProblem(reason, f"not said: {', '.join([*numbers[:3], *names[:3]])}", Effect.DOUBT)
+
+    def _foreign_numbers(self, statement: str, claim: DraftClaim, *texts: str) -> list[str]:
+        """Return the numbers of a statement that no quoted message has, nor one of these texts."""
+        quoted = [self._records[quote.message] for quote in claim.quotes if quote.message in self._records]
+        numbers = self._existing_numbers.union(
+            *(self._numbers_of(record.number) for record in quoted), *map(numbers_in, texts)
+        )
+        days = [record.message.said_at or record.recorded_at for record in quoted]
+        statement = self._ground.without_models(statement)
+        if not numbers_in(statement).isdisjoint(day.year for day in days):  # "on 9 June 2023", when that was said
+            numbers = numbers.union(*((day.month, day.day) for day in days))
+        year = max((day.year for day in days), default=0)
+        return foreign_numbers(statement, numbers, dates=(*claim.happened, claim.since, claim.until), year=year)
 
     def _numbers_of(self, number: int) -> set[int]:
-        """Return the numbers in a message. The result is cached."""
+        """Return the numbers in a message, and those of the dates that it names. The result is cached."""
         if number not in self._numbers:
-            self._numbers[number] = numbers_in(self._texts[number])
+            record, text = self._records[number], self._texts[number]
+            dates = date_numbers(text, record.message.said_at or record.recorded_at)
+            self._numbers[number] = numbers_in(text) | dates
         return self._numbers[number]
 
     def _context_quotes(self, claim: DraftClaim) -> list[Quote]:

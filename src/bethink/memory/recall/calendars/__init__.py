@@ -40,11 +40,12 @@ _EVERYWHERE = {
 }
 _NEVER = "(?!)"
 _LEADS = {
-    **dict.fromkeys(("in", "on", "any", "not_a_year", "and", "between", "before", "after"), _NEVER),
+    **dict.fromkeys(("in", "on", "any", "not_a_year", "and", "between", "before", "after", "telling"), _NEVER),
     **dict.fromkeys(("ambiguous", "ambiguous_at_start"), _NEVER),
     "to_month": r"{to}{months}\b",
 }
-"""The default patterns for words before or after a date. They never match."""
+"""The default patterns for words before or after a date, and for words that ask what was said or happened then. They
+never match."""
 _PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
 _LETTER = r"[\w\u0900-\u0963]"
 _EDGE = f"(?:(?<!{_LETTER})(?={_LETTER})|(?<={_LETTER})(?!{_LETTER}))"
@@ -60,8 +61,9 @@ Table = tuple[tuple[re.Pattern[str], str], ...]
 class Calendar:
     """The date words of one language.
 
-    `rules` are the names of the rules and their patterns. `leads` are patterns for words before or after a date, and
-    for words that only look like one. `tables` map each word to its meaning.
+    `rules` are the names of the rules and their patterns. `leads` are patterns for words before or after a date, for
+    words that only look like one, and for words that ask what was said or happened at a time (`telling`). `tables` map
+    each word to its meaning.
     """
 
     language: str

@@ -35,17 +35,24 @@ class AsksSignal:
         if text.ref.kind is not RefKind.MESSAGE or len(text.text) > self._longest:
             return 0.0
         sentences = _sentences(text.text)
-        asking = [
-            sentence
-            for sentence in sentences
-            if _asks(sentence, question.language) or (text.role == Role.USER and is_request(sentence))
-        ]
+        asking = [sentence for sentence in sentences if _asks(sentence, text.role, question.language)]
         if not asking or len(asking) == len(sentences):
             return float(bool(asking))
         stating = [sentence for sentence in sentences if sentence not in asking]
         if _states(stating, asking, question.stems):
             return 0.0
         return sum(map(len, asking)) / sum(map(len, sentences))
+
+
+def asks(text: Text, language: str) -> bool:
+    """Return whether a message has a question, or a request to an assistant."""
+    return any(_asks(sentence, text.role, language) for sentence in _sentences(text.text))
+
+
+def only_asks(text: Text, language: str, tuning: Tuning) -> bool:
+    """Return whether a short message has nothing but questions and requests."""
+    sentences = _sentences(text.text) if len(text.text) <= tuning.asks_characters else []
+    return bool(sentences) and all(_asks(sentence, text.role, language) for sentence in sentences)
 
 
 def _sentences(text: str) -> list[str]:
@@ -62,5 +69,7 @@ def _stems_in(sentences: Iterable[str], stems: Collection[str]) -> set[str]:
     return {stem for sentence in sentences for stem in terms_of(sentence) if stem in stems}
 
 
-def _asks(sentence: str, language: str) -> bool:
-    return sentence.endswith(QUESTION_MARKS) or (sentence[-1] not in _MARKS and is_question(sentence, language))
+def _asks(sentence: str, role: str | None, language: str) -> bool:
+    if sentence.endswith(QUESTION_MARKS) or (sentence[-1] not in _MARKS and is_question(sentence, language)):
+        return True
+    return role == Role.USER and is_request(sentence)

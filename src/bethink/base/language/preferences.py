@@ -1,0 +1,96 @@
+"""Recognizes sentences in which a person tells an assistant how to act from then on: "Please always answer in Spanish".
+
+This works without a model. A request for once, such as "write a haiku", and what somebody usually does are not meant.
+"""
+
+import re
+import tomllib
+from collections.abc import Sequence
+from functools import cache
+from importlib import resources
+
+from bethink.base.frozen import frozen
+from bethink.base.language.letters import QUESTION_MARKS, is_unspaced, words_in
+
+PREFERENCE_TERM = "states:preference"
+"""The index term of messages that state a preference. Words have no colon, so no other term is the same."""
+_MAX_TEXT = 2_000
+_MAX_SENTENCE = 300
+_MAX_SENTENCES = 20
+_SENTENCE = re.compile(r"[^.!?\n\u3002\uff01\uff1f]+[.!?\u3002\uff01\uff1f]*")
+_QUOTE = re.compile('["\u201c\u201d\u201e\u00ab\u00bb\u300c\u300d]')
+_OPENING = r"(?:hi|hey|hello|hallo|hola|salut|ciao|ok|okay|and|also|und|et|y|e|i)?[\s,]*"
+
+
+@frozen
+class _Words:
+    """The patterns of one language in preferences.toml, which explains each of them."""
+
+    hints: frozenset[str]
+    states: re.Pattern[str]
+    lasting: re.Pattern[str]
+    asks: re.Pattern[str]
+    subjects: re.Pattern[str]
+
+
+def preferences_in(text: str) -> list[str]:
+    """Return the sentences of a person's message that state a lasting preference or instruction, in order."""
+    start = text[:_MAX_TEXT].replace("\u2019", "'")
+    words = words_in(start)
+    languages = [patterns for patterns in _languages() if not patterns.hints.isdisjoint(words)]
+    if not start.isascii():
+        languages += [patterns for patterns in _unspaced_languages() if any(hint in start for hint in patterns.hints)]
+    if not languages:
+        return []
+    sentences = [match[0].strip() for match in _SENTENCE.finditer(start)][:_MAX_SENTENCES]
+    return [sentence for sentence in sentences if _is_preference(sentence, languages)]
+
+
+def _is_preference(sentence: str, languages: Sequence[_Words]) -> bool:
+    if len(sentence) > _MAX_SENTENCE or sentence.endswith(QUESTION_MARKS) or _QUOTE.search(sentence):
+        return False
+    return any(_states_preference(sentence, words) for words in languages)
+
+
+def _states_preference(sentence: str, words: _Words) -> bool:
+    if words.states.search(sentence):
+        return True
+    return bool(words.lasting.search(sentence) and words.asks.search(sentence) and not words.subjects.match(sentence))
+
+
+@cache
+def _languages() -> tuple[_Words, ...]:
+    """Return the languages with spaces between words."""
+    return tuple(patterns for patterns in _load() if not _is_unspaced(patterns))
+
+
+@cache
+def _unspaced_languages() -> tuple[_Words, ...]:
+    return tuple(filter(_is_unspaced, _load()))
+
+
+def _is_unspaced(patterns: _Words) -> bool:
+    return any(map(is_unspaced, patterns.hints))
+
+
+@cache
+def _load() -> tuple[_Words, ...]:
+    file = resources.files("bethink.base.language") / "preferences.toml"
+    languages = tomllib.loads(file.read_text(encoding="utf-8"))
+    return tuple(map(_parse, languages.values()))
+
+
+def _parse(entries: dict[str, str]) -> _Words:
+    hints = frozenset(entries["hints"].split())
+    edges = ("", "") if any(map(is_unspaced, hints)) else (r"(?<![\w'-])", r"(?!\w)")
+
+    def pattern(name: str, before: str = "") -> re.Pattern[str]:
+        return re.compile(rf"{before}{edges[0]}(?:{entries[name]}){edges[1]}", re.IGNORECASE)
+
+    return _Words(
+        hints=hints,
+        states=pattern("states"),
+        lasting=pattern("lasting"),
+        asks=pattern("asks"),
+        subjects=pattern("subjects", _OPENING),
+    )
