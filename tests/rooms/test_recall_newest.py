@@ -57,6 +57,17 @@ async def test_later_change_ranks_first(memory: Memory, clock: FakeClock, old: s
     assert (newest.text, earlier.text, earlier.status) == (new, old, FactStatus.EARLIER)
 
 
+async def test_another_amount_changes_no_day_and_another_day_no_amount(memory: Memory, clock: FakeClock) -> None:
+    run = "The ten kilometre run is on 25 April, 10 km along the river."
+    lines = [run, "I ran 8 kilometres along the river as training for the run, and have 3 pairs of shoes."]
+
+    days = await matches_of(memory, clock, *lines, question="When is my run along the river?")
+    amounts = (await memory.space("alice").recall("How many kilometres is my run along the river?")).items
+
+    assert {item.status for item in days} == {None}
+    assert {item.text: item.status for item in amounts}[run] is FactStatus.EARLIER
+
+
 async def test_newest_of_three_statements_ranks_first(memory: Memory, clock: FakeClock) -> None:
     last = "The choir moved again, it rehearses on Fridays in the church."
 

@@ -19,17 +19,32 @@ CASES = {
     "zh": ("我现在不在那里工作。", "我在哪里工作？", "我以前在哪里工作？", "什么时候？"),
     "ja": ("その仕事はやめました。", "どこで働いていますか？", "以前どこで働いていましたか？", "いつですか？"),
 }
+AMOUNTS = {
+    "en": "How many cats do I have?",
+    "de": "Wie viele Katzen habe ich?",
+    "fr": "Combien de chats ai-je ?",
+    "es": "¿Cuántos gatos tengo?",
+    "it": "Quanti gatti ho?",
+    "pt": "Quantos gatos tenho?",
+    "nl": "Hoeveel katten heb ik?",
+    "pl": "Ile mam kotów?",
+    "ru": "Сколько у меня кошек?",
+    "tr": "Kaç kedim var?",
+    "zh": "我有多少只猫？",
+    "ja": "猫はいくついますか？",
+}
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_language_knows_changes_and_questions_about_the_present(language: str) -> None:
-    changed, present, past, value = CASES[language]
+    changed, present, past, when = CASES[language]
     words = changes(language)
 
     assert words is not None
     assert (words.says_changed(changed), words.says_changed(present)) == (True, False)
     assert (words.asks_for_present(present), words.asks_for_present(past)) == (True, False)
-    assert (words.asks_for_value(value), words.asks_for_value(present)) == (True, False)
+    assert (words.asks_when(when), words.asks_when(present)) == (True, False)
+    assert (words.asks_how_many(AMOUNTS[language]), words.asks_how_many(when)) == (True, False)
 
 
 def test_language_without_a_list_has_no_words() -> None:

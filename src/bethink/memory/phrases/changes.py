@@ -19,7 +19,8 @@ class ChangeWords:
     changed: re.Pattern[str] = _NEVER
     past: re.Pattern[str] = _NEVER
     several: re.Pattern[str] = _NEVER
-    value: re.Pattern[str] = _NEVER
+    when: re.Pattern[str] = _NEVER
+    amount: re.Pattern[str] = _NEVER
 
     def says_changed(self, text: str) -> bool:
         """Return whether a text has a word of change, such as "instead" or "no longer"."""
@@ -29,9 +30,13 @@ class ChangeWords:
         """Return whether a question asks for one answer that may have changed: not for the past, not for a list."""
         return not _has(self.past, question) and not _has(self.several, question)
 
-    def asks_for_value(self, question: str) -> bool:
-        """Return whether a question asks for a day, a date, a time or a number."""
-        return _has(self.value, question)
+    def asks_when(self, question: str) -> bool:
+        """Return whether a question asks for a day, a date or a time."""
+        return _has(self.when, question)
+
+    def asks_how_many(self, question: str) -> bool:
+        """Return whether a question asks for a number other than a time."""
+        return _has(self.amount, question) and not self.asks_when(question)
 
 
 @cache

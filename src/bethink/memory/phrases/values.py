@@ -11,6 +11,10 @@ _NUMBER = re.compile(
     r"(?P<before>[$\u20ac\u00a3\u00a5]\s?)?(?P<number>\d+(?:[.,:/]\d+)*)\s?(?P<after>[^\W\d_]+|[%\u20ac$\u00a3\u00b0])?"
 )
 _CLOCK = "clock"
+_TIME_UNITS = frozenset(
+    (_CLOCK, "am", "pm", "h", "uhr", "heures", "horas", "uur", "ore", "godz")
+    + ("\u6642", "\u70b9", "\u65e5", "\u53f7", "\u6708")
+)
 _MIN_PREFIX = 4
 _MIN_SHARE = 0.75
 
@@ -25,6 +29,13 @@ class Number(NamedTuple):
 def numbers(text: str) -> list[Number]:
     """Return the numbers of a text."""
     return [_number(match) for match in _NUMBER.finditer(text)]
+
+
+def is_time(number: Number) -> bool:
+    """Return whether a number is a time of day, or the day of a month that follows it."""
+    if number.unit in _TIME_UNITS:
+        return True
+    return any(pattern.fullmatch(number.unit) for pattern in corrections().calendars)
 
 
 def have_same_unit(left: Number, right: Number) -> bool:

@@ -6,7 +6,7 @@ the earlier one if it says that something changed, or, if the question asks for 
 Any doubt leaves the order as it was.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import NamedTuple
@@ -15,7 +15,7 @@ from bethink.base.language import QUESTION_MARKS, is_question
 from bethink.extend import Cosines
 from bethink.memory.phrases.changes import ChangeWords, changes
 from bethink.memory.phrases.spans import is_unspaced, sentences
-from bethink.memory.phrases.values import calendar_words, numbers
+from bethink.memory.phrases.values import calendar_words, is_time, numbers
 from bethink.memory.phrases.vocabulary import corrections
 from bethink.memory.recall.asking import asks_for_present
 from bethink.memory.recall.question import ParsedQuestion
@@ -37,8 +37,10 @@ class _Part(NamedTuple):
     """A sentence that states something, with the next one if that does, too: a change and its value go together."""
 
     stems: frozenset[str]
-    values: tuple[frozenset[str], ...]
-    """Its days of the week, its months and its numbers."""
+    times: tuple[frozenset[str], ...]
+    """Its days of the week, its months, and the numbers that may be of a date or a time of day."""
+    amounts: frozenset[str]
+    """The numbers that are neither."""
     is_change: bool
 
 
@@ -74,7 +76,7 @@ def mark_earlier(
     if not statements:
         return truth
     best = statements[0].score
-    links = _Links(_stems(question.text), asks_for_value=words.asks_for_value(question.text), tuning=tuning)
+    links = _Links(question.text, words, tuning)
     anchors = [statement for statement in statements[:2] if statement.score >= tuning.newest_anchor * best]
     about = [statement for statement in statements if statement.score >= tuning.newest_share * best]
     marks = {
@@ -104,9 +106,10 @@ def _earlier(anchors: Sequence[_Statement], about: Sequence[_Statement], links: 
 class _Links:
     """Decides whether a later message replaces an earlier one."""
 
-    def __init__(self, question: Collection[str], *, asks_for_value: bool, tuning: Tuning) -> None:
-        self._question = frozenset(question)
-        self._asks_for_value = asks_for_value
+    def __init__(self, question: str, words: ChangeWords, tuning: Tuning) -> None:
+        self._question = _stems(question)
+        self._asks_when = words.asks_when(question)
+        self._asks_how_many = words.asks_how_many(question)
         self._min_near = tuning.newest_near
 
     def has(self, earlier: _Statement, later: _Statement) -> bool:
@@ -124,9 +127,13 @@ class _Links:
         return len(new.stems & (old.stems | self._question)) >= _MIN_SHARED
 
     def _differs(self, old: _Part, new: _Part) -> bool:
-        if not self._asks_for_value:
-            return new.is_change
-        return any(before and after and before != after for before, after in zip(old.values, new.values, strict=True))
+        if self._asks_when:
+            return any(_is_other(before, after) for before, after in zip(old.times, new.times, strict=True))
+        return _is_other(old.amounts, new.amounts) if self._asks_how_many else new.is_change
+
+
+def _is_other(before: frozenset[str], after: frozenset[str]) -> bool:
+    return bool(before and after and before != after)
 
 
 def _statements(
@@ -152,8 +159,10 @@ def _parts(text: str, words: ChangeWords, language: str) -> Iterator[_Part]:
         if part is not None:
             both = part if following is None else f"{part} {following}"
             days, months = calendar_words(both)
-            digits = frozenset(number.digits for number in numbers(both))
-            yield _Part(_stems(both), (frozenset(days), frozenset(months), digits), words.says_changed(both))
+            found = numbers(both)
+            times = frozenset(number.digits for number in found if is_time(number) or not number.unit)
+            amounts = frozenset(number.digits for number in found if not is_time(number))
+            yield _Part(_stems(both), (frozenset(days), frozenset(months), times), amounts, words.says_changed(both))
 
 
 def _asks(sentence: str, language: str) -> bool:
