@@ -11,10 +11,8 @@ _NUMBER = re.compile(
     r"(?P<before>[$\u20ac\u00a3\u00a5]\s?)?(?P<number>\d+(?:[.,:/]\d+)*)\s?(?P<after>[^\W\d_]+|[%\u20ac$\u00a3\u00b0])?"
 )
 _CLOCK = "clock"
-_TIME_UNITS = frozenset(
-    (_CLOCK, "am", "pm", "h", "uhr", "heures", "horas", "uur", "ore", "godz")
-    + ("\u6642", "\u70b9", "\u65e5", "\u53f7", "\u6708")
-)
+_CJK_UNITS = ("\u6642", "\u70b9", "\u65e5", "\u53f7", "\u6708")
+_TIME_UNITS = frozenset((_CLOCK, "am", "pm", "h", "uhr", "heures", "horas", "uur", "ore", "godz", *_CJK_UNITS))
 _MIN_PREFIX = 4
 _MIN_SHARE = 0.75
 
