@@ -26,7 +26,7 @@ class MultilingualEmbedder:
     of the table that was the default before. Raises `ConfigurationError` if it is not installed.
     """
 
-    at_once = 64
+    at_once = 128
     replaces = (f"local:{TABLE_PACKAGE}-",)
     """Beginnings of the names of embedders whose vectors it replaces in the background, even if it is automatic."""
 

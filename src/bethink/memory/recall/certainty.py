@@ -12,11 +12,14 @@ from typing import NamedTuple
 
 from bethink.extend import Cosines
 from bethink.memory.phrases.changes import changes
+from bethink.memory.phrases.values import calendar_words, is_time, numbers
 from bethink.memory.recall.asking import asks_for_present
 from bethink.memory.recall.candidates import Candidates
+from bethink.memory.recall.dates import spans
 from bethink.memory.recall.duplicates import meaning_of, opening_of
 from bethink.memory.recall.question import ParsedQuestion
 from bethink.memory.recall.tuning import Tuning
+from bethink.model.moments import from_micros
 from bethink.model.refs import RefKind
 from bethink.store.search import Text
 
@@ -62,7 +65,7 @@ def certainties(
     if certain:
         are_long = rivals.mean_length() > tuning.long_messages  # they touch many matters, so shared words prove little
         for index in certain:
-            if are_long or _may_be_outdated(question, evidence[index], rivals, tuning):
+            if are_long or _may_not_answer(question, evidence[index], rivals, tuning):
                 result[index] = tuning.doubtful_until
     return result
 
@@ -111,18 +114,26 @@ class _Rivals:
         )
 
 
-def _may_be_outdated(question: ParsedQuestion, candidate: CandidateEvidence, rivals: _Rivals, tuning: Tuning) -> bool:
-    """Return whether a message may no longer answer a question about the present.
+def _may_not_answer(question: ParsedQuestion, candidate: CandidateEvidence, rivals: _Rivals, tuning: Tuning) -> bool:
+    """Return whether a message may not, or no longer, answer a question about the present.
 
-    Its speaker said something later that is nearly as good, or the question asks what is true now, and the message does
-    not say that anything changed.
+    The question asks when, and the message names no time; or its speaker said something later that is nearly as good;
+    or the question asks what is true now, and the message does not say that anything changed.
     """
     words = changes(question.language)
     if words is None or not asks_for_present(question):
         return False
+    if words.asks_when(question.text) and not _names_time(candidate.text):
+        return True
     if (question.now or words.says_changed(question.text)) and not words.says_changed(candidate.text.text):
         return True
     return rivals.lead(candidate, later=True) < tuning.lead_over_later
+
+
+def _names_time(text: Text) -> bool:
+    """Return whether a text names a day, a date or a time of day."""
+    said_at = from_micros(text.at)
+    return any(map(is_time, numbers(text.text))) or any(calendar_words(text.text)) or bool(spans(text.text, said_at))
 
 
 def _is_rival(text: Text, other: Text) -> bool:

@@ -22,7 +22,7 @@ from bethink.memory.recall.signals.base import RecallSignal, Scaled
 from bethink.memory.recall.signals.date import DateSignal
 from bethink.memory.recall.signals.entity import EntitySignal
 from bethink.memory.recall.signals.exchange import NAME as EXCHANGE
-from bethink.memory.recall.signals.exchange import Exchanges, rank_exchanges
+from bethink.memory.recall.signals.exchange import Exchanges, going_on, rank_exchanges
 from bethink.memory.recall.signals.learned import LearnedSignal
 from bethink.memory.recall.signals.quoted import QuotedSignal
 from bethink.memory.recall.signals.recency import RecencySignal
@@ -169,9 +169,13 @@ def rank_candidates(
     own = have_own_signal(question, summed.candidates, cosines or Cosines())
     relevant = exchanges.are_relevant([own[before] for before in pool.positions])
     certain = _certainties(question, summed, pool, exchanges, asking=by_name[AsksSignal.name], tuning=tuning)
+    order = sorted(range(len(totals)), key=lambda index: (-totals[index], pool.keys[index]))
+    fair = [index for index in order if relevant[index] and certain[index] >= tuning.fair]
+    for index in going_on(pool, [] if question.only_about_time else fair, tuning):
+        relevant[index] = True
     top, matches, outdated = max_total(tuning), summed.candidates.matches, summed.candidates.outdated
     ordered: list[Ranked] = []
-    for rank, index in enumerate(sorted(range(len(totals)), key=lambda index: (-totals[index], pool.keys[index])), 1):
+    for rank, index in enumerate(order, 1):
         total, before = totals[index], pool.positions[index]
         score = max(0.0, min(1.0, total / top))
         fate, because_of = (matches[before].fate, matches[before].because_of) if before in outdated else (None, None)

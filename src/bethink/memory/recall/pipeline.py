@@ -271,7 +271,7 @@ class Pipeline:
             tuning = tuning.without_language()
         added = fuse.sum_signals(question, candidates, fuse.added_signals(tuning, cosines), tuning)
         best = fuse.select_best(question, added, self._pool(request), tuning)
-        best = with_neighbors(candidates.keys, best, tuning.exchanges)
+        best = with_neighbors(candidates.keys, best, tuning)
         refs = [Ref(*candidates.keys[index]) for index in best]
         pool = candidates.with_texts(
             best,

@@ -87,6 +87,7 @@ class Tuning:
 
     # Exchanges (signals/exchange.py).
     exchanges: int = 30  # NONE: the best candidates whose neighbors are read and ranked with them
+    going_on: int = 2  # NONE: the best candidates whose speakers may go on after the reply, if fairly certain
     exchange: float = 0.4  # SETS: the share of the score of a question that its reply takes over
     exchange_of_user: float = 0.2  # SETS: the same, if the question is about the user
     exchange_of_assistant: float = 0.8  # SETS: the same, if it is about what the assistant said

@@ -51,16 +51,34 @@ class Exchanges:
         return result
 
 
-def with_neighbors(keys: Sequence[Key], best: Sequence[int], count: int) -> list[int]:
-    """Return the positions in `best`, and those of the messages directly before and after the first `count`."""
+_GOES_ON = 2
+"""Somebody who is answered goes on in the message after the next."""
+
+
+def with_neighbors(keys: Sequence[Key], best: Sequence[int], tuning: Tuning) -> list[int]:
+    """Return the positions in `best`, and those of the messages around the first of them."""
+    around = [keys[index] for index in best[: tuning.exchanges]]
     positions = {key: index for index, key in enumerate(keys)}
     near = (
         positions.get((kind, session, number + step))
-        for kind, session, number in (keys[index] for index in best[:count])
+        for steps, some in (((-1, 1), around), ((_GOES_ON,), around[: tuning.going_on]))
+        for kind, session, number in some
         if kind is RefKind.MESSAGE
-        for step in (-1, 1)
+        for step in steps
     )
     return list(dict.fromkeys([*best, *(index for index in near if index is not None)]))
+
+
+def going_on(pool: Candidates, best: Sequence[int], tuning: Tuning) -> list[int]:
+    """Return the positions of messages in which the speakers of the best go on, often without words of the matter."""
+    positions = {key: index for index, key in enumerate(pool.keys)}
+    result: list[int] = []
+    for index in best[: tuning.going_on]:
+        kind, session, number = pool.keys[index]
+        after = positions.get((kind, session, number + _GOES_ON)) if kind is RefKind.MESSAGE else None
+        if after is not None and _speaker(pool.texts[after]) == _speaker(pool.texts[index]):
+            result.append(after)
+    return result
 
 
 def rank_exchanges(
