@@ -105,7 +105,8 @@ async def test_context_never_drops_a_preference_for_other_lines(memory: Memory, 
 
     assert [each.text for each in wishes if each.text not in block.text] == []
     assert block.tokens <= 800
-    assert section(block, "Relevant to the question").count("lighthouse") in ((1, 2, 3) if question else (0,))
+    answers = section(block, "Weak matches").count("lighthouse")  # five facts that are equally near
+    assert answers in ((1, 2, 3) if question else (0,))
     assert section(block, "What is known")
 
 

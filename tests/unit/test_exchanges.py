@@ -1,9 +1,12 @@
 """Ranking questions with their replies, and echoes below the statements that they repeat."""
 
+from dataclasses import replace
+
 import pytest
 
 from bethink.memory.recall.question import ParsedQuestion
 from bethink.memory.recall.signals.exchange import with_neighbors
+from bethink.memory.recall.tuning import TUNING
 from bethink.model.refs import Ref
 from bethink.store.search import TermMatch, Text
 from tests.unit.ranking_kit import a_fact, a_message, asked, match, text, weighed
@@ -89,8 +92,9 @@ def test_echo_by_the_speaker_whom_the_question_names_stays_first() -> None:
 
 
 def test_neighbors_of_the_best_messages_are_read() -> None:
-    keys = [ref.parts for ref in (a_message(5), a_message(9), a_message(6), a_fact("f"), a_message(4), a_message(8))]
-    assert with_neighbors(keys, [0, 1, 3], 1) == [0, 1, 3, 4, 2]
+    refs = (a_message(5), a_message(9), a_message(6), a_fact("f"), a_message(4), a_message(8), a_message(7))
+    tuning = replace(TUNING, exchanges=1)
+    assert with_neighbors([ref.parts for ref in refs], [0, 1, 3], tuning) == [0, 1, 3, 4, 2, 6]
 
 
 def test_stray_word_weighs_less_than_vectors() -> None:
