@@ -29,6 +29,7 @@ _HEADING = re.compile(r"^ *\[(\d+)\] (?:\d\d:\d\d )?([^:\n]*):", re.MULTILINE)
 _SENTENCE = re.compile(r"[^.!?\n]+[.!?]?")
 _DAY = re.compile(r"^(\d{4}-\d{2}-\d{2}), \w+day$", re.MULTILINE)
 _LISTED = re.compile(r"^- (f\d+) [^:\n]*: (.*)$", re.MULTILINE)
+_IN_PAGE = re.compile(r"^- (.*?) \[(f\d+)\]$", re.MULTILINE)
 _MOST = 200
 
 
@@ -182,7 +183,7 @@ def written(prompt: str) -> str:
     """Answer as a memory writer: put all facts into one document, whoever they come from."""
     if "You called:" in prompt:
         return json.dumps({"calls": [], "done": True})
-    told = dict(_LISTED.findall(prompt))
+    told = {label: content for content, label in _IN_PAGE.findall(prompt)} | dict(_LISTED.findall(prompt))
     body = "\n".join(["## Wishes", "", *(f"- {content} [{label}]" for label, content in told.items())])
     call = {"tool": "document_write", "path": NOTES, "title": "Notes", "description": "Notes", "body": body}
     calls = [call | {"old": None, "to": None}] if told else []

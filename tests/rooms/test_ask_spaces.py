@@ -136,10 +136,21 @@ FIELDS = [
     ("budget", 20),
     ("limit", 3),
     ("kinds", ["message"]),
-    ("min_certainty", "fair"),
 ]
+TESTED_ALONE = {"min_certainty"}
 WITHOUT_EFFECT = {"exclude", "timeout", "on_sentence"}
 """Parameters that do not change which memories are found, or name one of a single space."""
+
+
+async def test_certainty_is_that_of_each_space(database: Database) -> None:
+    memory = answering(database, cite_all)
+    await fill(memory)
+
+    usual = (await memory.group(*BOTH).ask(TEA)).cited
+    certain = (await memory.group(*BOTH).ask(TEA, min_certainty="high")).cited
+
+    assert {item.ref for item in certain} < {item.ref for item in usual}
+    assert certain
 
 
 @pytest.mark.parametrize(("field", "value"), FIELDS)
@@ -159,7 +170,10 @@ async def test_field_of_ask_works_the_same_for_one_and_many_spaces(
 
 
 def test_every_field_of_ask_has_a_row() -> None:
-    assert set(signature(SpaceGroup.ask).parameters) - {"self"} == {field for field, _ in FIELDS} | WITHOUT_EFFECT
+    assert (
+        set(signature(SpaceGroup.ask).parameters) - {"self"}
+        == {field for field, _ in FIELDS} | TESTED_ALONE | WITHOUT_EFFECT
+    )
 
 
 async def test_excluded_memory_of_any_space_is_ignored(database: Database) -> None:

@@ -14,6 +14,7 @@ import pytest
 from bethink import Fact, Memory, Message
 from bethink.api.group import SpaceGroup
 from bethink.api.space import Space
+from bethink.memory.recall.context_lines import ANSWERS
 from bethink.model.facts import SourceMessage
 from bethink.model.kinds import FactKind
 from bethink.model.operations.memory import ContextRequest, RecallRequest
@@ -36,8 +37,16 @@ def texts_in_order(answer: Answer) -> object:
 
 
 def lines_by_section(answer: Answer) -> object:
-    """Return the lines of a block; it lists one space after the other, so their order says nothing."""
-    return sorted((item.section, item.text) for item in answer.items)
+    """Return the lines of a block; it lists one space after the other, so their order says nothing.
+
+    Whether an answer is weak depends on its rivals, and each space knows only its own.
+    """
+    return sorted(("answers" if item.section in ANSWERS else item.section, item.text) for item in answer.items)
+
+
+def has_weak_matches(answer: Answer) -> object:
+    """Return the best result, and whether there are weak ones: each space compares only its own candidates."""
+    return answer.items[0].text, any(item.certainty is Certainty.WEAK for item in answer.items)
 
 
 def candidate_texts(answer: Answer) -> object:
@@ -82,7 +91,7 @@ RECALL_ROWS = [
     Row("budget", 20),
     Row("limit", 3),
     Row("kinds", [RefKind.MESSAGE]),
-    Row("min_certainty", Certainty.FAIR),
+    Row("min_certainty", Certainty.FAIR, view=has_weak_matches),
     Row("explain", value=True, view=candidate_texts),
 ]
 CONTEXT_ROWS = [

@@ -153,7 +153,7 @@ def test_confirmed_name_that_no_message_has_needs_words_it_stands_for() -> None:
     assert forces(DOUBTED, verdicts=[PROVED]) == [None]
 
 
-def test_name_or_number_that_no_message_has_is_read_twice_and_other_doubts_until_proved() -> None:
+def test_unsaid_name_is_read_twice_and_other_doubts_until_proved() -> None:
     said = talk(("user", "I don't like tea, at half past two."))
     doubtful = checked(whole("User likes tea", said, 1), said)
     number = checked(whole("User does not like tea at 14:30", said, 1), said)

@@ -57,7 +57,7 @@ def _index_terms(word: str, stems: Stems, others: tuple[str, ...]) -> Iterable[s
     return {term, *_stems_of(word, others)}
 
 
-@lru_cache(maxsize=16_384)
+@lru_cache(maxsize=4_096)
 def _stems_of(word: str, languages: tuple[str, ...]) -> frozenset[str]:
     return frozenset(stems_in(language)[word] for language in languages)
 

@@ -17,10 +17,12 @@ from bethink.memory.recall.duplicates import meaning_of, opening_of
 from bethink.memory.recall.tuning import TUNING
 from bethink.model.operations.base import Operation, RequestT, ResultT
 from bethink.model.operations.memory import CONTEXT, RECALL, ContextRequest, RecallRequest
-from bethink.model.recall import Candidate, ContextBlock, Fate, Match, RecallResult, highest
+from bethink.model.recall import Candidate, Certainty, ContextBlock, Fate, Match, RecallResult, highest
 from bethink.model.refs import Ref
 
 _NO_MATCH = "No match"
+_CLOSE = 0.8
+"""The share of a score from which a result of another space is a rival."""
 
 
 def no_match_note(request: RecallRequest, *, by_words: bool = False) -> str:
@@ -82,6 +84,7 @@ class RecallMerge(Merge[RecallRequest, RecallResult]):
         answers = {space: _public(space, answer, no_match) for space, answer in self._answers.items()}
         union = (item for answer in answers.values() for item in answer.items)
         choice = _choose(self._request, sorted(union, key=lambda item: -item.score))
+        items = _without_false_certainty(choice.items)
         candidates = (
             choice.dropped.get((candidate.space, candidate.ref), _Drop()).mark(candidate)
             for answer in answers.values()
@@ -89,9 +92,9 @@ class RecallMerge(Merge[RecallRequest, RecallResult]):
         )
         return RecallResult(
             question=self._request.question,
-            items=arrange(self._request, choice.items),
-            certainty=highest(choice.items),
-            tokens=sum(item.tokens for item in choice.items),
+            items=arrange(self._request, items),
+            certainty=highest(items),
+            tokens=sum(item.tokens for item in items),
             budget=self._request.budget,
             as_of=self._request.as_of,
             known_at=self._request.known_at,
@@ -168,6 +171,28 @@ def _choose(request: RecallRequest, ranked: Iterable[Match]) -> _Choice:
             chosen.add(item)
             tokens += item.tokens
     return _Choice(items=chosen.items, dropped=dropped)
+
+
+def _without_false_certainty(items: Sequence[Match]) -> list[Match]:
+    """Return results with a lower certainty for those that have a rival as certain and nearly as good elsewhere.
+
+    Each space compares its own candidates only. At most one of two different answers is right.
+    """
+    high = [item for item in items if item.certainty is Certainty.HIGH]
+    doubtful = {
+        id(item)
+        for item in high
+        if any(
+            other.space != item.space and other.ref.kind is item.ref.kind and other.score >= _CLOSE * item.score
+            for other in high
+        )
+    }
+    return [
+        replace(item, certainty=Certainty.FAIR, probability=min(item.probability, TUNING.doubtful_until))
+        if id(item) in doubtful
+        else item
+        for item in items
+    ]
 
 
 class _ChosenItems:
