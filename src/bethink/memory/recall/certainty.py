@@ -17,7 +17,7 @@ from bethink.memory.recall.candidates import Candidates
 from bethink.memory.recall.duplicates import meaning_of, opening_of
 from bethink.memory.recall.question import ParsedQuestion
 from bethink.memory.recall.tuning import Tuning
-from bethink.model.refs import RefKind
+from bethink.model.refs import Ref, RefKind
 from bethink.store.search import Text
 
 
@@ -86,6 +86,7 @@ class _Rivals:
     def __init__(self, current: Sequence[CandidateEvidence], unrelated: float) -> None:
         self._best = sorted(current, key=lambda candidate: -candidate.total)
         self._unrelated = unrelated
+        self._openings: dict[Ref, str] = {}
 
     def total_at(self, rank: int) -> float:
         """Return the total of the candidate at a rank, from 0, or that of an unrelated text if there are fewer."""
@@ -99,8 +100,20 @@ class _Rivals:
     def lead(self, candidate: CandidateEvidence, *, later: bool = False) -> float:
         """Return how far a candidate is above its best rival, or above the best that its speaker said later."""
         rivals = self._later(candidate) if later else iter(self._best)
-        rival = next((other for other in rivals if _is_rival(candidate.text, other.text)), None)
+        rival = next((other for other in rivals if self._is_rival(candidate.text, other.text)), None)
         return candidate.total - (self._unrelated if rival is None else rival.total)
+
+    def _is_rival(self, text: Text, other: Text) -> bool:
+        """Return whether another text says something else."""
+        if not _may_be_rival(text, other):
+            return False
+        return self._opening(other) != self._opening(text) or meaning_of(other.text) != meaning_of(text.text)
+
+    def _opening(self, text: Text) -> str:
+        opening = self._openings.get(text.ref)
+        if opening is None:
+            opening = self._openings[text.ref] = opening_of(text.text)
+        return opening
 
     def _later(self, candidate: CandidateEvidence) -> Iterator[CandidateEvidence]:
         text = candidate.text
@@ -125,17 +138,15 @@ def _may_be_outdated(question: ParsedQuestion, candidate: CandidateEvidence, riv
     return rivals.lead(candidate, later=True) < tuning.lead_over_later
 
 
-def _is_rival(text: Text, other: Text) -> bool:
-    """Return whether another text says something else.
+def _may_be_rival(text: Text, other: Text) -> bool:
+    """Return whether another text is of the same kind, and may say something else.
 
     A fact is no rival of the messages that it was learned from, and neither are the two messages of an exchange.
     """
     if other.ref.kind is not text.ref.kind or other.ref == text.ref or other.text == text.text:
         return False
     is_exchange = other.ref.id == text.ref.id and abs(other.ref.number - text.ref.number) == 1
-    if text.ref.kind is RefKind.MESSAGE and is_exchange and other.role != text.role:
-        return False
-    return opening_of(other.text) != opening_of(text.text) or meaning_of(other.text) != meaning_of(text.text)
+    return not (text.ref.kind is RefKind.MESSAGE and is_exchange and other.role != text.role)
 
 
 def _logistic(value: float) -> float:
