@@ -146,7 +146,9 @@ class Worker:
                 break
             if due is None:
                 due = await self._due_kinds(runnable[position:], tally)
-            if kind in due and await self._run_kind(kind, tally, idle=due[kind]):
+            if kind not in due:
+                tally.anywhere.blocked = await self._paused_reason(kind) or tally.anywhere.blocked
+            elif await self._run_kind(kind, tally, idle=due[kind]):
                 due = None  # the jobs that ran may have queued others
         for kind in selected:
             if kind in unavailable:

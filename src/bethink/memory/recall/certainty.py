@@ -14,10 +14,10 @@ from bethink.extend import Cosines
 from bethink.memory.phrases.changes import changes
 from bethink.memory.recall.asking import asks_for_present
 from bethink.memory.recall.candidates import Candidates
-from bethink.memory.recall.duplicates import meaning_of, opening_of
+from bethink.memory.recall.duplicates import Openings, meaning_of
 from bethink.memory.recall.question import ParsedQuestion
 from bethink.memory.recall.tuning import Tuning
-from bethink.model.refs import Ref, RefKind
+from bethink.model.refs import RefKind
 from bethink.store.search import Text
 
 
@@ -36,11 +36,13 @@ def certainties(
     *,
     tuning: Tuning,
     vectors: bool,
+    openings: Openings | None = None,
 ) -> list[float]:
     """Return the probability that each candidate is the answer, compared with those at the positions in `current`."""
     if question.only_about_time:
         return [tuning.certainty_at_time] * len(evidence)
-    rivals = _Rivals([evidence[index] for index in current], tuning.unrelated_total if vectors else 0.0)
+    unrelated = tuning.unrelated_total if vectors else 0.0
+    rivals = _Rivals([evidence[index] for index in current], unrelated, Openings() if openings is None else openings)
     weights = tuning.certainty_by_vectors if vectors else tuning.certainty_by_words
     usual_total = rivals.total_at(tuning.lead_over)
     nearest = sorted((evidence[index].near for index in current), reverse=True)
@@ -83,10 +85,10 @@ def have_own_signal(question: ParsedQuestion, candidates: Candidates, cosines: C
 class _Rivals:
     """The current candidates, best first, to compare one with those that say something else."""
 
-    def __init__(self, current: Sequence[CandidateEvidence], unrelated: float) -> None:
+    def __init__(self, current: Sequence[CandidateEvidence], unrelated: float, openings: Openings) -> None:
         self._best = sorted(current, key=lambda candidate: -candidate.total)
         self._unrelated = unrelated
-        self._openings: dict[Ref, str] = {}
+        self._openings = openings
 
     def total_at(self, rank: int) -> float:
         """Return the total of the candidate at a rank, from 0, or that of an unrelated text if there are fewer."""
@@ -107,13 +109,9 @@ class _Rivals:
         """Return whether another text says something else."""
         if not _may_be_rival(text, other):
             return False
-        return self._opening(other) != self._opening(text) or meaning_of(other.text) != meaning_of(text.text)
-
-    def _opening(self, text: Text) -> str:
-        opening = self._openings.get(text.ref)
-        if opening is None:
-            opening = self._openings[text.ref] = opening_of(text.text)
-        return opening
+        if self._openings[other.text] != self._openings[text.text]:
+            return True
+        return meaning_of(other.text) != meaning_of(text.text)
 
     def _later(self, candidate: CandidateEvidence) -> Iterator[CandidateEvidence]:
         text = candidate.text

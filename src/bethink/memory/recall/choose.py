@@ -8,7 +8,7 @@ from bethink.base.frozen import frozen
 from bethink.extend import Tokens
 from bethink.memory.recall.asking import is_repeat, repeats_question
 from bethink.memory.recall.candidates import Ranked
-from bethink.memory.recall.duplicates import adds_nothing, contains, is_quoted, meaning_of, opening_of
+from bethink.memory.recall.duplicates import Openings, adds_nothing, contains, is_quoted, meaning_of
 from bethink.memory.recall.excerpts import excerpt
 from bethink.memory.recall.status import StatusMark
 from bethink.memory.recall.truth import Truth
@@ -49,8 +49,10 @@ class Chooser:
         excerpts: Mapping[str, Sequence[Excerpt]],
         replies: Mapping[Ref, Text],
         in_confidence: Collection[SourceMessage] = (),
+        openings: Openings | None = None,
     ) -> None:
         self._rules = rules
+        self._openings = Openings() if openings is None else openings
         self._truth = truth
         self._texts = truth.texts
         self._newest = {mark.because_of for mark in truth.marks.values() if mark.status is FactStatus.EARLIER}
@@ -116,7 +118,7 @@ class Chooser:
         drop_fate = self._drop_fate(candidate, text)
         if drop_fate is not None:
             return drop_fate, None
-        opening = opening_of(text.text)
+        opening = self._openings[text.text]
         duplicate = self._duplicate_of(text, opening)
         if duplicate is not None:
             self._duplicates.setdefault(duplicate, []).append(candidate.ref)

@@ -56,6 +56,14 @@ def opening_of(text: str) -> str:
     return " ".join([word[:3].rstrip("e") for word in words[: TUNING.opening_words]])
 
 
+class Openings(dict[str, str]):
+    """The `opening_of` each text, computed on first use. One answer compares its texts several times."""
+
+    def __missing__(self, text: str) -> str:
+        opening = self[text] = opening_of(text)
+        return opening
+
+
 def meaning_of(text: str) -> str:
     """Return the gist of a text. A very long text is compared word for word."""
     return gist(text) if len(text) <= TUNING.max_compared else text
