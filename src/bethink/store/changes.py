@@ -26,8 +26,12 @@ def record_all(tx: Tx, refs: Sequence[str], *, space: str, kind: ChangeKind, ses
         return
     tx.lock_space(space)
     order = list(range(1, len(refs) + 1))
-    rows = tx.all("record_changes", space=space, kind=kind, refs=list(refs), order=order, session=session_id, now=tx.now)
-    numbers = [row["number"] for row in rows]
+    numbers = [
+        row["number"]
+        for row in tx.all(
+            "record_changes", space=space, kind=kind, refs=list(refs), order=order, session=session_id, now=tx.now
+        )
+    ]
     for listener in listeners():
         listener.on_recorded(tx, space=space, first=min(numbers), last=max(numbers))
     tx.has_changes = True

@@ -20,7 +20,8 @@ def exposed_sessions(tx: Tx, *, space: str) -> tuple[str, ...]:
         "sessions_shown_any",
         space=space, ids=[part[0] for part in parts], numbers=[int(part[2]) for part in parts],
         facts=list(tx.deleted_ids.get(RefKind.FACT, ())), documents=list(tx.deleted_ids.get(RefKind.DOCUMENT, ())),
-        summaries=list(tx.deleted_ids.get(RefKind.SESSION_SUMMARY, ())), limit=_MAX_SESSIONS + len(deleted_sessions) + 1,
+        summaries=list(tx.deleted_ids.get(RefKind.SESSION_SUMMARY, ())),
+        limit=_MAX_SESSIONS + len(deleted_sessions) + 1,
     )  # fmt: skip
     session_ids = [row["session_id"] for row in rows]
     return tuple(name for name in session_ids if name and name not in deleted_sessions)[:_MAX_SESSIONS]

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 
 from bethink.base.frozen import frozen
 from bethink.extend import Tokens
@@ -37,6 +37,8 @@ class ChoiceRules:
     session_id: str | None = None
     min_certainty: Certainty | None = None
     tuning: Tuning = TUNING
+    openings: Openings = field(default_factory=Openings)
+    """Computed while the candidates were ranked."""
 
 
 class Chooser:
@@ -49,10 +51,8 @@ class Chooser:
         excerpts: Mapping[str, Sequence[Excerpt]],
         replies: Mapping[Ref, Text],
         in_confidence: Collection[SourceMessage] = (),
-        openings: Openings | None = None,
     ) -> None:
         self._rules = rules
-        self._openings = Openings() if openings is None else openings
         self._truth = truth
         self._texts = truth.texts
         self._newest = {mark.because_of for mark in truth.marks.values() if mark.status is FactStatus.EARLIER}
@@ -118,7 +118,7 @@ class Chooser:
         drop_fate = self._drop_fate(candidate, text)
         if drop_fate is not None:
             return drop_fate, None
-        opening = self._openings[text.text]
+        opening = self._rules.openings[text.text]
         duplicate = self._duplicate_of(text, opening)
         if duplicate is not None:
             self._duplicates.setdefault(duplicate, []).append(candidate.ref)

@@ -344,8 +344,9 @@ class Pipeline:
             session_id=request.session_id,
             min_certainty=request.min_certainty,
             tuning=self.tuning,
+            openings=ranking.openings,
         )
-        chooser = Chooser(rules, ranking.truth, ranking.excerpts, ranking.replies, ranking.confidential, ranking.openings)
+        chooser = Chooser(rules, ranking.truth, ranking.excerpts, ranking.replies, ranking.confidential)
         items = arrange(request, chooser.choose(ranking.truth.order(ranked, explain=request.explain)))
         no_vectors = prepared.vector is not None and not ranking.has_vectors
         note = _NO_VECTORS if no_vectors else prepared.note
