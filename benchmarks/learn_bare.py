@@ -22,7 +22,7 @@ STATEMENTS = [
     "find_session", "read_messages", "list_answers", "conversation_key", "list_wishes",
     "spend", "charge_job", "find_agent", "record_answer",
     "spend", "charge_job", "find_agent", "record_answer",
-    "lock_space", "advance_session", "existing_numbers", "facts_saying", "insert_fact",
+    "lock_space", "advance_session", "existing_numbers", "facts_saying", "facts_saying", "insert_fact",
     "queue_job", "insert_fact_source", "insert_fact_quote", "record_changes", "queue_deliveries",
     "put_session_summary", "record_changes", "queue_deliveries", "queue_job", "queue_job", "finish_job",
 ]  # fmt: skip
@@ -92,6 +92,7 @@ def _session(issue: _Issue, space: str, session: str, token: int) -> None:
     issue("lock_space", space=space)
     issue("advance_session", space=space, session=session, start=0, until=1)
     issue("existing_numbers", space=space, session=session, numbers=[1])
+    issue("facts_saying", space=space, digest=session)  # with the words of an earlier decision
     issue("facts_saying", space=space, digest=session)
     _learn(issue, space, session, said, token)
     issue(
