@@ -77,7 +77,7 @@ def insert(
     targets = [(ReferenceKind.PARENT, draft.parent)] if draft.parent else []
     targets += [(ReferenceKind.LINK, link) for link in draft.links]
     targets += [(ReferenceKind.BODY, mention) for mention in mentions]
-    for kind, group in _grouped(targets).items():
+    for kind, group in _group(targets).items():
         tx.run(
             "insert_references",
             space=space, source=document_id, version=version, kind=kind, targets=group, order=list(range(len(group))),
@@ -86,9 +86,9 @@ def insert(
     return WrittenVersion(document_id, version, entry)
 
 
-def publish(tx: Tx, written: Iterable[WrittenVersion], *, space: str) -> None:
+def publish(tx: Tx, versions: Iterable[WrittenVersion], *, space: str) -> None:
     """Index new versions, and record that their documents changed."""
-    new = [item for item in written if item.entry is not None]
+    new = [item for item in versions if item.entry is not None]
     if not new:
         return
     terms.put(tx, [item.entry for item in new if item.entry is not None], space=space)
@@ -97,7 +97,7 @@ def publish(tx: Tx, written: Iterable[WrittenVersion], *, space: str) -> None:
     changes.record_all(tx, refs, space=space, kind=ChangeKind.DOCUMENT_CHANGED)
 
 
-def _grouped(items: Iterable[tuple[KeyT, ItemT]]) -> dict[KeyT, list[ItemT]]:
+def _group(items: Iterable[tuple[KeyT, ItemT]]) -> dict[KeyT, list[ItemT]]:
     groups: dict[KeyT, list[ItemT]] = {}
     for key, item in items:
         groups.setdefault(key, []).append(item)
@@ -120,7 +120,7 @@ def _write_sources(
     now = dict.fromkeys(new_sources)
     ended = [("end_document_sources", item, version - 1) for item in before if item not in now]
     added = [("insert_document_sources", item, version) for item in now if item not in before]
-    groups = _grouped(((query, item.kind, number), item) for query, item, number in (*ended, *added))
+    groups = _group(((query, item.kind, number), item) for query, item, number in (*ended, *added))
     for (query, kind, number), group in groups.items():
         ids, numbers = [item.id for item in group], [item.number for item in group]
         tx.run(query, space=space, document=document_id, version=number, kind=kind, ids=ids, numbers=numbers)

@@ -171,8 +171,8 @@ def add_tombstones(tx: Tx, names: Iterable[tuple[str, str]], *, space: str, eras
     kinds = {hasher.digest(space, kind, name): kind for kind, name in names}
     fields = {"space": space, "key_id": hasher.key_id, "erasure": erasure_id}
     if kinds:
-        buried = [f"{digest}{kind}" for digest, kind in kinds.items()]
-        tx.run("bury", **fields, names=buried, times=[to_micros(at)] * len(buried))
+        marked_names = [f"{digest}{kind}" for digest, kind in kinds.items()]
+        tx.run("bury", **fields, names=marked_names, times=[to_micros(at)] * len(marked_names))
     tx.new_tombstones += [
         {**fields, "kind": kind, "digest": digest, "at": to_micros(at)} for digest, kind in kinds.items()
     ]

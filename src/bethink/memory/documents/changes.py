@@ -57,18 +57,18 @@ def apply(
     tree.ensure_root(tx, space=space)
     pages = _read_pages(tx, changes, space=space)
     on_hold = holds.find_active(tx, space=space) is not None
-    written: dict[str, WrittenVersion] = {}
+    versions: dict[str, WrittenVersion] = {}
     for change in sorted(_writes(changes), key=lambda item: _depth(item.path)):
         provenance = _provenance(tx, change, author, space, quoted=quoted)
-        item = written[change.path] = _write(tx, change, pages, space=space, provenance=provenance)
+        item = versions[change.path] = _write(tx, change, pages, space=space, provenance=provenance)
         pages.ids[change.path] = item.document_id
         last_thinned = item.version - _PAST_OVERVIEWS - 1
         if change.path in (MEMORY, SUMMARY) and not on_hold and last_thinned > 0:
             documents.thin(tx, space=space, document_id=item.document_id, version=last_thinned)
-    documents.publish(tx, written.values(), space=space)
+    documents.publish(tx, versions.values(), space=space)
     for change in sorted(_deletions(changes), key=lambda item: -_depth(item.path)):
         _delete(tx, change, space=space, provenance=_provenance(tx, change, author, space, quoted=quoted))
-    return {path: (item.document_id, item.version) for path, item in written.items()}
+    return {path: (item.document_id, item.version) for path, item in versions.items()}
 
 
 class _Pages(NamedTuple):

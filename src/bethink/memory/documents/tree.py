@@ -97,8 +97,8 @@ def create(
     tx: Tx, draft: DocumentDraft, *, space: str, provenance: Provenance, document_id: str | None = None
 ) -> Document:
     """Write the first version of a document. An id that was ever used is rejected."""
-    written = create_version(tx, draft, space=space, provenance=provenance, document_id=document_id)
-    return _publish(tx, written, space=space)
+    new_version = create_version(tx, draft, space=space, provenance=provenance, document_id=document_id)
+    return _publish(tx, new_version, space=space)
 
 
 def create_version(
@@ -121,15 +121,15 @@ def update(
     facts.lock(tx, space=space)
     current = get(tx, space=space, document_id=document_id)
     sources = documents.sources(tx, space=space, document_id=document_id, version=current.version)
-    written = update_version(
+    new_version = update_version(
         tx, draft, current, space=space, expected=expected, provenance=provenance, sources=sources
     )  # fmt: skip
-    return _publish(tx, written, space=space)
+    return _publish(tx, new_version, space=space)
 
 
-def _publish(tx: Tx, written: WrittenVersion, *, space: str) -> Document:
-    documents.publish(tx, [written], space=space)
-    return get(tx, space=space, document_id=written.document_id)
+def _publish(tx: Tx, new_version: WrittenVersion, *, space: str) -> Document:
+    documents.publish(tx, [new_version], space=space)
+    return get(tx, space=space, document_id=new_version.document_id)
 
 
 def update_version(
@@ -202,8 +202,8 @@ def restore(tx: Tx, *, space: str, document_id: str, version: int, expected: int
         )
     _check(tx, target.draft(), space=space, document_id=document_id)
     last = documents.last_version(tx, space=space, document_id=document_id)
-    written = _write(tx, target.draft(), last, space=space, document_id=document_id, provenance=provenance)
-    return _publish(tx, written, space=space)
+    new_version = _write(tx, target.draft(), last, space=space, document_id=document_id, provenance=provenance)
+    return _publish(tx, new_version, space=space)
 
 
 def _current(tx: Tx, *, space: str, document_id: str, expected: int) -> Document:
