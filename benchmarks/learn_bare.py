@@ -22,9 +22,9 @@ STATEMENTS = [
     "find_session", "read_messages", "list_answers", "conversation_key", "list_wishes",
     "spend", "charge_job", "find_agent", "record_answer",
     "spend", "charge_job", "find_agent", "record_answer",
-    "lock_space", "advance_session", "existing_numbers", "facts_saying", "insert_fact",
-    "queue_job", "insert_fact_source", "insert_fact_quote", "lock_space", "record_change", "queue_deliveries",
-    "put_session_summary", "lock_space", "record_change", "queue_deliveries", "queue_job", "queue_job", "finish_job",
+    "lock_space", "advance_session", "existing_numbers", "facts_saying", "facts_saying", "insert_fact",
+    "queue_job", "insert_fact_source", "insert_fact_quote", "record_changes", "queue_deliveries",
+    "put_session_summary", "record_changes", "queue_deliveries", "queue_job", "queue_job", "finish_job",
 ]  # fmt: skip
 """What every session takes; claims, spend checks and a space's first writer come on top, in both."""
 
@@ -92,6 +92,7 @@ def _session(issue: _Issue, space: str, session: str, token: int) -> None:
     issue("lock_space", space=space)
     issue("advance_session", space=space, session=session, start=0, until=1)
     issue("existing_numbers", space=space, session=session, numbers=[1])
+    issue("facts_saying", space=space, digest=session)  # with the words of an earlier decision
     issue("facts_saying", space=space, digest=session)
     _learn(issue, space, session, said, token)
     issue(
@@ -143,6 +144,6 @@ def _learn(issue: _Issue, space: str, session: str, said: str, token: int) -> No
 
 
 def _tell(issue: _Issue, space: str, kind: str, ref: str, session: str) -> None:
-    issue("lock_space", space=space)
-    [row] = issue("record_change", space=space, kind=kind, ref=ref, session=session, now=_NOW)
-    issue("queue_deliveries", space=space, number=row["number"], now=_NOW)
+    [row] = issue("record_changes", space=space, kind=kind, refs=[ref], order=[1], session=session, now=_NOW)
+    number = row["number"]
+    issue("queue_deliveries", space=space, number=number, delivered=number - 1, now=_NOW)

@@ -244,8 +244,8 @@ async def test_memory_root_is_created_once(database: Database, docs: Documents) 
     first = await database.transact(lambda tx: tree.ensure_root(tx, space="alice"), space="alice")
     again = await database.transact(lambda tx: tree.ensure_root(tx, space="alice"), space="alice")
 
-    assert first.id == again.id
-    assert (await docs.find("~/memory")) == first
+    assert first == again
+    assert (await docs.find("~/memory")).id == first
 
 
 async def test_disabled_memory_has_no_documents() -> None:

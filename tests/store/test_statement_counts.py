@@ -45,6 +45,23 @@ def statements(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return ran
 
 
+@pytest.fixture
+def begun(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """One entry for each transaction that ran a statement, on either database."""
+    transactions: list[str] = []
+
+    def noted(method: Callable[[Any], None]) -> Callable[[Any], None]:
+        def call(tx: Any) -> None:
+            transactions.append(tx.dialect)
+            method(tx)
+
+        return call
+
+    for engine in (SqliteTx, PostgresTx):
+        monkeypatch.setattr(engine, "_open", noted(engine._open))
+    return transactions
+
+
 async def _grow(memory: bethink.Memory) -> None:
     """Store 102 documents, 100 facts and 12 sessions."""
 
@@ -141,6 +158,37 @@ async def test_context_takes_constant_statements_and_two_transactions(
     (few, first), (many, second) = taken.items()
     assert few + 10 < many
     assert second <= first + 1 <= 30, taken
+
+
+async def test_learning_and_deleting_a_line_take_few_statements(
+    target: str, statements: list[str], begun: list[str]
+) -> None:
+    async with bethink.connect(target, embedder="none", learn_in_background=False) as memory:
+        alice = memory.space("alice")
+        taken: list[list[tuple[int, int]]] = []
+        for number in range(6):
+            counted: list[tuple[int, int]] = []
+            await alice.remember(f"I like tea number {number}, and my cat is called Miez.", conversation=f"c{number}")
+            statements.clear()
+            begun.clear()
+            report = await alice.admin.learn()
+            counted.append((len(statements), len(begun)))
+            assert report.outcomes["succeeded"] == 2  # the session, and the documents
+            found = (await alice.recall(f"tea number {number}")).items[0]
+            statements.clear()
+            begun.clear()
+            deleted = await alice.forget(found.ref)
+            counted.append((len(statements), len(begun)))
+            assert deleted.messages == deleted.session_summaries == 1
+            taken.append(counted)
+
+    # The first line also creates the root of the documents and the key of tombstones.
+    for (learning, transactions), (deleting, of_deletion) in taken:
+        assert learning <= 80, taken
+        assert transactions <= 11, taken
+        assert deleting <= 65, taken
+        assert of_deletion <= 3, taken
+    assert taken[1:] == [taken[1]] * (len(taken) - 1)
 
 
 async def test_current_facts_are_looked_up_with_one_statement(

@@ -137,20 +137,37 @@ class Worker:
         tally = Tally(space)
         unavailable = await self.unavailable()
         selected = [kind for kind in JobKind if only is None or kind in only]
-        for kind in selected:
-            handler = self._handlers.get(kind)
-            if handler is None or self._stopped or kind in unavailable:
-                continue
-            if kind is JobKind.EXTRACT and self.has_model:
-                tally.anywhere.queued += await start_over(self._database, space=space)
-            claimed = await self._batch(kind, handler, tally, limit=self.options.batch)
-            full = claimed is None or claimed >= self.options.batch
-            if not full and await self._scan(kind, handler, tally):
-                await self._batch(kind, handler, tally, limit=self.options.scan_claims)
+        runnable = [kind for kind in selected if kind in self._handlers and kind not in unavailable]
+        if JobKind.EXTRACT in runnable and self.has_model and not self._stopped:
+            tally.anywhere.queued += await start_over(self._database, space=space)
+        due: Mapping[JobKind, bool] | None = None
+        for position, kind in enumerate(runnable):
+            if self._stopped:
+                break
+            if due is None:
+                due = await self._due_kinds(runnable[position:], tally)
+            if kind not in due:
+                tally.anywhere.blocked = await self._paused_reason(kind) or tally.anywhere.blocked
+            elif await self._run_kind(kind, tally, idle=due[kind]):
+                due = None  # the jobs that ran may have queued others
         for kind in selected:
             if kind in unavailable:
                 raise unavailable[kind]
         return tally
+
+    async def _due_kinds(self, kinds: Sequence[JobKind], tally: Tally) -> Mapping[JobKind, bool]:
+        return await self._database.transact(
+            lambda tx: jobs.due_kinds(tx, kinds, space=tally.only), read_only=True
+        )  # fmt: skip
+
+    async def _run_kind(self, kind: JobKind, tally: Tally, *, idle: bool) -> bool:
+        """Run the jobs of a kind that are due, then those that an idle check queues. Return whether any ran."""
+        handler = self._handlers[kind]
+        claimed = await self._batch(kind, handler, tally, limit=self.options.batch)
+        full = claimed is None or claimed >= self.options.batch
+        if not full and idle and await self._scan(kind, handler, tally):
+            claimed = await self._batch(kind, handler, tally, limit=self.options.scan_claims)
+        return bool(claimed)
 
     async def run_job(self, *, space: str, kind: JobKind, key: str) -> tuple[LearnReport, int]:
         """Run one job if it is due: it may be done or leased already. Return the report, and the token or 0.

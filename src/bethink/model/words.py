@@ -26,8 +26,11 @@ def words_of(text: str) -> list[str]:
     """Return the words of a text in lower case. Scripts without spaces are split into pairs of characters."""
     if text.isascii():  # most texts are, and need no normalization
         return WORD.findall(text.lower())
+    normal = unicodedata.normalize("NFKC", text).casefold()
+    if not _WIDE.search(normal):
+        return WORD.findall(normal)
     words: list[str] = []
-    for word in WORD.findall(unicodedata.normalize("NFKC", text).casefold()):
+    for word in WORD.findall(normal):
         if _WIDE.search(word):
             words += [word[start : start + 2] for start in range(max(1, len(word) - 1))]
         else:

@@ -211,11 +211,12 @@ class _Search:
         if len(weights) <= max_texts:
             return sorted(weights)
         half = self._bounds.half_length
-        worth = {
-            row["doc"]: weights[row["doc"]] * 1_000 * half // (row["length"] + half)
-            for row in self._tx.all("lengths", docs=list(weights))
-        }
-        return sorted(sorted(worth, key=lambda doc: (-worth[doc], -doc))[:max_texts])
+        rows = self._tx.all(
+            "best_docs",
+            docs=list(weights), weights=list(weights.values()), weighed=list(weights.items()),
+            half=half, scale=1_000 * half, limit=max_texts,
+        )  # fmt: skip
+        return sorted(row["doc"] for row in rows)
 
     def _unread_terms(self) -> list[int]:
         """Return the frequent terms that were not read yet, the rarest first."""

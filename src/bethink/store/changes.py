@@ -1,5 +1,6 @@
 """The outbox: each change of memory is one row, written in the same transaction. Rows contain no text."""
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from bethink.errors import VersionConflictError
@@ -16,11 +17,23 @@ def record(tx: Tx, *, space: str, kind: ChangeKind, ref: str, session_id: str | 
 
     The space is locked, so that numbers are committed in order and no reader misses one.
     """
-    tx.first("lock_space", space=space)
-    row = tx.first("record_change", space=space, kind=kind, ref=ref, session=session_id, now=tx.now)
-    assert row is not None  # noqa: S101 - the insert returns it
+    record_all(tx, [ref], space=space, kind=kind, session_id=session_id)
+
+
+def record_all(tx: Tx, refs: Sequence[str], *, space: str, kind: ChangeKind, session_id: str | None = None) -> None:
+    """Record changes of one kind, in their order."""
+    if not refs:
+        return
+    tx.lock_space(space)
+    order = list(range(1, len(refs) + 1))
+    numbers = [
+        row["number"]
+        for row in tx.all(
+            "record_changes", space=space, kind=kind, refs=list(refs), order=order, session=session_id, now=tx.now
+        )
+    ]
     for listener in listeners():
-        listener.on_recorded(tx, space=space, number=row["number"])
+        listener.on_recorded(tx, space=space, first=min(numbers), last=max(numbers))
     tx.has_changes = True
 
 
@@ -42,10 +55,11 @@ def record_learned(tx: Tx, *, space: str, session_id: str) -> None:
 def record_forgotten(tx: Tx, kind: RefKind, *, space: str, ids: list[str]) -> None:
     """Record that all versions of sessions, facts or documents were deleted."""
     kinds = {RefKind.FACT: ChangeKind.FACT_FORGOTTEN, RefKind.DOCUMENT: ChangeKind.DOCUMENT_FORGOTTEN}
-    for item_id in ids:
-        session_id = item_id if kind is RefKind.SESSION_SUMMARY else None
-        change = kinds.get(kind, ChangeKind.SESSION_FORGOTTEN)
-        record(tx, space=space, kind=change, ref=Ref(kind, item_id), session_id=session_id)
+    if kind in kinds:
+        record_all(tx, [Ref(kind, item_id) for item_id in ids], space=space, kind=kinds[kind])
+        return
+    for session_id in ids:
+        record(tx, space=space, kind=ChangeKind.SESSION_FORGOTTEN, ref=Ref(kind, session_id), session_id=session_id)
 
 
 def forget(tx: Tx, *, space: str) -> None:

@@ -37,8 +37,9 @@ def last_selection(tx: Tx, *, space: str) -> Selection:
 def record_selection(tx: Tx, *, space: str, snapshot: list[tuple[str, Micros]]) -> None:
     """Record which session summaries were read. One that changed in the meantime is omitted."""
     tx.run("clear_selection", space=space)
-    for session_id, source_updated_at in snapshot:
-        tx.run("set_selection", space=space, session=session_id, source_updated_at=source_updated_at)
+    if snapshot:
+        sessions, times = zip(*snapshot, strict=True)
+        tx.run("set_selection", space=space, sessions=list(sessions), times=list(times))
 
 
 def has_expired(tx: Tx, *, space: str, max_unused_days: int) -> bool:
@@ -93,7 +94,7 @@ def forget_text(tx: Tx, *, space: str, document_id: str) -> None:
         changes = json.loads(row["changes"])
         touches = row["run"] in runs or any(change["document_id"] == document_id for change in changes)
         if touches and any(change["draft"] and change["draft"]["body"] for change in changes):
-            tx.run("drop_change_set", space=space, run=row["run"])
+            tx.run("drop_change_sets", space=space, runs=[row["run"]])
             if row["status"] == ChangeStatus.PENDING:
                 jobs.queue(tx, space=space, kind=JobKind.CONSOLIDATE, key=jobs.SPACE_KEY, watermark=0)
 

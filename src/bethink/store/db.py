@@ -89,6 +89,9 @@ class Tx(ABC):
         self.key_rejection_period = KEY_REJECTION_PERIOD
         """Time for which the idempotency key of a deleted message is rejected."""
         self.has_begun = False
+        self.memo: dict[str, Any] = {}
+        """Values that were read once and cannot change before this transaction ends, such as keys."""
+        self._locked_spaces: set[str] = set()
         self._clock = clock
         self._now = EPOCH
         self._queries = queries(self.dialect)
@@ -123,6 +126,14 @@ class Tx(ABC):
             checked_limit(cast("int", parameters["limit"]))
         self._begin()
         return self._fetch(query, _values(query, parameters))
+
+    def lock_space(self, space: str) -> bool:
+        """Lock a space until this transaction ends, and return whether it exists. Locking it again costs nothing."""
+        if space not in self._locked_spaces:
+            if self.first("lock_space", space=space) is None:
+                return False
+            self._locked_spaces.add(space)
+        return True
 
     def note_deleted(self, kind: str, names: Iterable[str]) -> None:
         """Note deleted items for the receipt."""

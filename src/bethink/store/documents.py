@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from bethink.model.changes import ChangeKind
 from bethink.model.documents import (
@@ -27,6 +27,9 @@ from bethink.store.candidates import search_rows
 from bethink.store.db import Row, Tx, checked_limit, until
 from bethink.store.hidden import HiddenWords
 
+KeyT = TypeVar("KeyT")
+ItemT = TypeVar("ItemT")
+
 _TOP = ""
 _REDACTED = "[redacted]"
 
@@ -37,6 +40,16 @@ class LastVersion(NamedTuple):
     version: int
     created_at: datetime
     changed_at: datetime
+    sources: frozenset[DocumentSource] | None = None
+    """Its sources, if they were read."""
+
+
+class WrittenVersion(NamedTuple):
+    """A version of a document. Without an `entry`, it was current before and nothing was written."""
+
+    document_id: str
+    version: int
+    entry: terms.Entry | None = None
 
 
 def insert(
@@ -48,8 +61,8 @@ def insert(
     last: LastVersion | None,
     provenance: Provenance,
     mentions: Iterable[str],
-) -> None:
-    """Write the next version, with its references and sources."""
+) -> WrittenVersion:
+    """Write the next version, with its references and sources. `publish` makes it known."""
     author, now = provenance.author, tx.now
     version, created_at, at = (1, now, now) if last is None else (last.version + 1, last.created_at, last.changed_at)
     tx.run(
@@ -61,16 +74,34 @@ def insert(
     )  # fmt: skip
     words = terms.words_of("\n".join((draft.title, draft.description, draft.body)))
     entry = terms.Entry(RefKind.DOCUMENT, document_id, version, to_micros(max(at, now)), words)
-    terms.put(tx, [entry], space=space)
     targets = [(ReferenceKind.PARENT, draft.parent)] if draft.parent else []
     targets += [(ReferenceKind.LINK, link) for link in draft.links]
     targets += [(ReferenceKind.BODY, mention) for mention in mentions]
-    for kind, target in targets:
-        tx.run("insert_reference", space=space, source=document_id, version=version, kind=kind, target=target)
+    for kind, group in _group(targets).items():
+        tx.run(
+            "insert_references",
+            space=space, source=document_id, version=version, kind=kind, targets=group, order=list(range(len(group))),
+        )  # fmt: skip
     _write_sources(tx, provenance.sources, space=space, document_id=document_id, version=version, last=last)
+    return WrittenVersion(document_id, version, entry)
+
+
+def publish(tx: Tx, versions: Iterable[WrittenVersion], *, space: str) -> None:
+    """Index new versions, and record that their documents changed."""
+    new = [item for item in versions if item.entry is not None]
+    if not new:
+        return
+    terms.put(tx, [item.entry for item in new if item.entry is not None], space=space)
     jobs.queue(tx, space=space, kind=JobKind.INDEX, key=jobs.SPACE_KEY, watermark=0)
-    ref = Ref(RefKind.DOCUMENT, document_id, version)
-    changes.record(tx, space=space, kind=ChangeKind.DOCUMENT_CHANGED, ref=ref)
+    refs = [Ref(RefKind.DOCUMENT, item.document_id, item.version) for item in new]
+    changes.record_all(tx, refs, space=space, kind=ChangeKind.DOCUMENT_CHANGED)
+
+
+def _group(items: Iterable[tuple[KeyT, ItemT]]) -> dict[KeyT, list[ItemT]]:
+    groups: dict[KeyT, list[ItemT]] = {}
+    for key, item in items:
+        groups.setdefault(key, []).append(item)
+    return groups
 
 
 def _write_sources(
@@ -83,15 +114,16 @@ def _write_sources(
     last: LastVersion | None,
 ) -> None:
     """Write only the difference from the previous version: a document may have many sources, and change often."""
-    before = [] if last is None else sources(tx, space=space, document_id=document_id, version=last.version)
-    now = list(dict.fromkeys(new_sources))
-    ended = [("end_document_source", item, version - 1) for item in set(before) - set(now)]
-    added = [("insert_document_source", item, version) for item in now if item not in set(before)]
-    for query, source, number in (*ended, *added):
-        tx.run(
-            query,
-            space=space, document=document_id, version=number, kind=source.kind, source=source.id, number=source.number,
-        )  # fmt: skip
+    before: frozenset[DocumentSource] = frozenset()
+    if last is not None:
+        before = last.sources or frozenset(sources(tx, space=space, document_id=document_id, version=last.version))
+    now = dict.fromkeys(new_sources)
+    ended = [("end_document_sources", item, version - 1) for item in before if item not in now]
+    added = [("insert_document_sources", item, version) for item in now if item not in before]
+    groups = _group(((query, item.kind, number), item) for query, item, number in (*ended, *added))
+    for (query, kind, number), group in groups.items():
+        ids, numbers = [item.id for item in group], [item.number for item in group]
+        tx.run(query, space=space, document=document_id, version=number, kind=kind, ids=ids, numbers=numbers)
 
 
 class DocumentOperation(NamedTuple):
@@ -140,6 +172,26 @@ def find_in(tx: Tx, *, space: str, parent: str | None, slug: str, as_of: datetim
     """Return the document with a slug below a parent."""
     row = tx.first("find_document_in", space=space, parent=parent or _TOP, slug=slug, at=until(as_of))
     return None if row is None else documents_of(tx, space, [row], as_of=as_of)[0]
+
+
+def find_all(tx: Tx, *, space: str, document_ids: Sequence[str]) -> dict[str, Document]:
+    """Return the current documents with some ids."""
+    rows = tx.all("find_documents", space=space, ids=list(document_ids)) if document_ids else []
+    return {document.id: document for document in documents_of(tx, space, rows)}
+
+
+def find_entry(tx: Tx, *, space: str, document_id: str) -> DocumentEntry | None:
+    """Return a current document without its text and links."""
+    row = tx.first("find_document", space=space, id=document_id, at=until(None))
+    return None if row is None else entry_of(row)
+
+
+def find_entry_in(
+    tx: Tx, *, space: str, parent: str | None, slug: str, as_of: datetime | None = None
+) -> DocumentEntry | None:  # fmt: skip
+    """Return the document with a slug below a parent, without its text and links."""
+    row = tx.first("find_document_in", space=space, parent=parent or _TOP, slug=slug, at=until(as_of))
+    return None if row is None else entry_of(row, as_of=as_of)
 
 
 def children(tx: Tx, *, space: str, parent: str | None, as_of: datetime | None = None) -> list[Document]:

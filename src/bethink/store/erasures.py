@@ -54,15 +54,19 @@ def key_id(key: bytes) -> str:
 
 def digests(tx: Tx) -> Digests:
     """Return the digests of tombstones. Their key is created on first use."""
-    own = deployment_key(tx, _KEY)
-    others = tx.all("list_deployment_keys", pattern=f"{_KEY}:%")
-    return Digests(own=own, others=tuple(bytes.fromhex(row["value"]) for row in others))
+    if _KEY not in tx.memo:
+        keys = {row["name"]: row["value"] for row in tx.all("list_deployment_keys", pattern=f"{_KEY}%")}
+        own = bytes.fromhex(keys[_KEY]) if _KEY in keys else deployment_key(tx, _KEY)
+        others = tuple(bytes.fromhex(value) for name, value in keys.items() if name.startswith(f"{_KEY}:"))
+        tx.memo[_KEY] = Digests(own=own, others=others)
+    return tx.memo[_KEY]
 
 
 def add_key(tx: Tx, key: bytes) -> None:
     """Store the key of another installation, whose tombstones came with an archive."""
     if key != deployment_key(tx, _KEY):
         tx.run("ensure_deployment_key", name=f"{_KEY}:{key_id(key)}", value=key.hex())
+        tx.memo.pop(_KEY, None)
 
 
 def record(tx: Tx, erasure: Erasure, *, plan: Mapping[str, object]) -> None:
@@ -72,17 +76,16 @@ def record(tx: Tx, erasure: Erasure, *, plan: Mapping[str, object]) -> None:
         space=erasure.space, id=erasure.id, requested_by=erasure.requested_by, key_prefix=erasure.key_prefix,
         reason=erasure.reason, now=erasure.requested_at, plan=canonical_json(plan),
     )  # fmt: skip
-    for state in erasure.sinks:
-        at = state.confirmed_at
-        tx.run(
-            "insert_erasure_sink", space=erasure.space, erasure=erasure.id, sink=state.sink, confirmed_at=at
-        )  # fmt: skip
+    tx.run(
+        "insert_erasure_sinks",
+        space=erasure.space, erasure=erasure.id, sinks=[state.sink for state in erasure.sinks],
+        times=[None if state.confirmed_at is None else to_micros(state.confirmed_at) for state in erasure.sinks],
+    )  # fmt: skip
 
 
 def confirm(tx: Tx, *, space: str, erasure_id: str, sinks: Iterable[str]) -> None:
     """Record that sinks have deleted their data."""
-    for sink in sinks:
-        tx.run("confirm_erasure", space=space, erasure=erasure_id, sink=sink, now=tx.now)
+    tx.run("confirm_erasure", space=space, erasure=erasure_id, sinks=list(sinks), now=tx.now)
 
 
 def settle(tx: Tx, *, space: str, erasure_id: str, receipt: str) -> None:
@@ -101,7 +104,7 @@ def withdraw(tx: Tx, *, space: str, erasure_id: str) -> None:
     tx.run("withdraw_tombstones", space=space, erasure=erasure_id)
     tx.run("withdraw_erasure", space=space, id=erasure_id)
     for kind, key, digest, earlier, at in before:
-        tx.run("bury", space=space, kind=kind, key_id=key, erasure=earlier, digests=[digest], times=[at])
+        tx.run("bury", space=space, key_id=key, erasure=earlier, names=[f"{digest}{kind}"], times=[at])
 
 
 def existing_tombstones(
@@ -127,8 +130,23 @@ def find(tx: Tx, *, space: str, erasure_id: str) -> Erasure | None:
 
 def plan_of(tx: Tx, *, space: str, erasure_id: str) -> dict[str, Any]:
     """Return the ids of the items that an erasure deletes; empty once it is settled."""
+    return lock_plan(tx, space=space, erasure_id=erasure_id)[1]
+
+
+def find_with_plan(tx: Tx, *, space: str, erasure_id: str) -> tuple[Erasure | None, dict[str, Any]]:
+    """Return an erasure as `find` does, and the ids of the items that it deletes."""
     row = tx.first("find_erasure", space=space, id=erasure_id)
-    return {} if row is None or row["plan"] is None else json.loads(row["plan"])
+    return (None, {}) if row is None else (_erasure(tx, row), _plan_in(row))
+
+
+def lock_plan(tx: Tx, *, space: str, erasure_id: str) -> tuple[datetime, dict[str, Any]]:
+    """Lock an erasure, and return when it was requested and the ids of the items that it deletes."""
+    row = tx.first("find_erasure", space=space, id=erasure_id)
+    return (tx.now, {}) if row is None else (from_micros(row["requested_at"]), _plan_in(row))
+
+
+def _plan_in(row: Row) -> dict[str, Any]:
+    return {} if row["plan"] is None else json.loads(row["plan"])
 
 
 def page(tx: Tx, *, space: str, limit: int, after: str) -> Page[Erasure]:
@@ -150,13 +168,14 @@ def open_sinks(tx: Tx, *, limit: int = 1000) -> dict[tuple[str, str], list[str]]
 def add_tombstones(tx: Tx, names: Iterable[tuple[str, str]], *, space: str, erasure_id: str, at: datetime) -> None:
     """Write tombstones for names, each with its kind."""
     hasher = digests(tx)
-    by_kind: dict[str, dict[str, None]] = {}
-    for kind, name in names:
-        by_kind.setdefault(kind, {})[hasher.digest(space, kind, name)] = None
-    for kind, kind_digests in by_kind.items():
-        fields = {"space": space, "kind": kind, "key_id": hasher.key_id, "erasure": erasure_id}
-        tx.run("bury", **fields, digests=list(kind_digests), times=[to_micros(at)] * len(kind_digests))
-        tx.new_tombstones += [{**fields, "digest": digest, "at": to_micros(at)} for digest in kind_digests]
+    kinds = {hasher.digest(space, kind, name): kind for kind, name in names}
+    fields = {"space": space, "key_id": hasher.key_id, "erasure": erasure_id}
+    if kinds:
+        marked_names = [f"{digest}{kind}" for digest, kind in kinds.items()]
+        tx.run("bury", **fields, names=marked_names, times=[to_micros(at)] * len(marked_names))
+    tx.new_tombstones += [
+        {**fields, "kind": kind, "digest": digest, "at": to_micros(at)} for digest, kind in kinds.items()
+    ]
     tx.new_tombstones.append({"key": hasher.own.hex()})
 
 
@@ -165,9 +184,9 @@ def put(tx: Tx, stones: Iterable[Tombstone], *, keys: Iterable[bytes], space: st
     existing = set(tombstones(tx, space=space))
     new = [stone for stone in stones if stone not in existing]
     for stone in new:
-        fields = {"space": space, "kind": stone.kind, "key_id": stone.key_id, "erasure": stone.erasure_id}
-        tx.run("bury", **fields, digests=[stone.digest], times=[to_micros(stone.at)])
-        tx.new_tombstones.append({**fields, "digest": stone.digest, "at": to_micros(stone.at)})
+        fields = {"space": space, "key_id": stone.key_id, "erasure": stone.erasure_id}
+        tx.run("bury", **fields, names=[f"{stone.digest}{stone.kind}"], times=[to_micros(stone.at)])
+        tx.new_tombstones.append({**fields, "kind": stone.kind, "digest": stone.digest, "at": to_micros(stone.at)})
     for key in keys:
         add_key(tx, key)
         tx.new_tombstones += [{"key": key.hex()}] if new else []

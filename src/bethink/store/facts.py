@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple
@@ -252,7 +252,7 @@ def _insert(
 
 def lock(tx: Tx, *, space: str) -> None:
     """Lock the facts of a space until this transaction ends: only one at a time may reconcile new facts."""
-    tx.first("lock_space", space=space)
+    tx.lock_space(space)
 
 
 def add_sources(tx: Tx, *, space: str, fact_id: str, sources: Iterable[SourceMessage]) -> None:
@@ -303,6 +303,12 @@ def find(tx: Tx, *, space: str, fact_id: str) -> Fact | None:
     """Return the current version of a fact, if there is one."""
     row = tx.first("find_fact", space=space, id=fact_id)
     return None if row is None else fact_of(row, to_micros(tx.now))
+
+
+def origins_of(tx: Tx, *, space: str, fact_ids: Sequence[str]) -> dict[str, Origin]:
+    """Return the origins of those facts that are current."""
+    rows = tx.all("origins_of_facts", space=space, ids=list(fact_ids)) if fact_ids else []
+    return {row["id"]: Origin(row["origin"]) for row in rows}
 
 
 def page(tx: Tx, *, space: str, view: TimeView, limit: int, after: str, only: Filter | None = None) -> list[Fact]:

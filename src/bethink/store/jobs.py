@@ -96,6 +96,13 @@ def any_due(tx: Tx, *, kind: JobKind) -> bool:
     return tx.first(query, kind=kind, now=tx.now) is not None
 
 
+def due_kinds(tx: Tx, kinds: Iterable[JobKind], *, space: str | None) -> dict[JobKind, bool]:
+    """Return the kinds with work that is due, in one or all spaces, and whether some of it is an idle check."""
+    names = list(kinds)
+    rows = tx.all("due_kinds", kinds=names, order=list(range(len(names))), now=tx.now, space=space)
+    return {JobKind(row["kind"]): bool(row["idle"]) for row in rows}
+
+
 def any_of(tx: Tx, *, kinds: Iterable[JobKind], include_quoted: bool) -> bool:
     """Return whether any job of these kinds is due, or any session needs a check or was only quoted."""
     return (

@@ -10,8 +10,8 @@ from bethink.store.db import Tx
 class ChangeListener(Protocol):
     """A feature that stores which changes it must still deliver."""
 
-    def on_recorded(self, tx: Tx, *, space: str, number: int) -> None:
-        """Note that a space has a new change."""
+    def on_recorded(self, tx: Tx, *, space: str, first: int, last: int) -> None:
+        """Note that a space has new changes, numbered from `first` to `last`."""
         ...
 
     def on_space_deleted(self, tx: Tx, *, space: str) -> None:

@@ -86,9 +86,9 @@ def of_cause(tx: Tx, *, space: str, cause: str) -> list[Mark]:
     return [_mark_of(row) for row in tx.all("marks_of_cause", space=space, cause=cause)]
 
 
-def delete_of_cause(tx: Tx, *, space: str, cause: str) -> int:
-    """Remove the marks that a message or a request to forget caused, and return their number."""
-    return tx.run("delete_marks_of_cause", space=space, cause=cause)
+def delete_of_causes(tx: Tx, causes: Iterable[str], *, space: str) -> int:
+    """Remove the marks that messages or requests to forget caused, and return their number."""
+    return tx.run("delete_marks_of_causes", space=space, causes=list(causes))
 
 
 def hidden_words(tx: Tx, *, space: str, session_id: str) -> list[tuple[str, str]]:

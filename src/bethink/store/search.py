@@ -164,8 +164,10 @@ def texts(tx: Tx, *, space: str, refs: Iterable[Ref], view: TimeView, only: Filt
         for row in rows:
             # A vector may refer to an outdated text, so every text that can end has its fate.
             text = parse(row)
-            fate, cause = judge.fate_of(text.ref, row) if kind in _VERSIONED else (None, None)
-            result[text.ref] = text._replace(fate=fate, because_of=cause, now=now)
+            if kind in _VERSIONED:
+                fate, cause = judge.fate_of(text.ref, row)
+                text = text._replace(fate=fate, because_of=cause, now=now)
+            result[text.ref] = text
     result = _visible(tx, result, space=space, view=view)
     return result if view.is_now else _in_view(tx, result, space=space, view=view)
 

@@ -249,7 +249,7 @@ class RetentionService:
         """Place a legal hold."""
 
         def body(tx: Tx) -> LegalHold:
-            if tx.first("lock_space", space=space) is None:
+            if not tx.lock_space(space):
                 raise NotFoundError(f"No space {space!r}.", hint="List the spaces to see their names.")
             placed = LegalHold(
                 space=space,

@@ -4,8 +4,8 @@ from bethink.store.db import Tx
 
 
 class _Queues:
-    def on_recorded(self, tx: Tx, *, space: str, number: int) -> None:
-        tx.run("queue_deliveries", space=space, number=number, now=tx.now)
+    def on_recorded(self, tx: Tx, *, space: str, first: int, last: int) -> None:
+        tx.run("queue_deliveries", space=space, delivered=first - 1, number=last, now=tx.now)
 
     def on_space_deleted(self, tx: Tx, *, space: str) -> None:
         tx.run("forget_deliveries", space=space)

@@ -1,7 +1,7 @@
 -- name: queue_deliveries
--- Queue a change for every webhook of a space. A webhook that waits for a retry keeps waiting.
+-- Queue changes for every webhook of a space. A webhook that waits for a retry keeps waiting.
 INSERT INTO webhook_queues (space_id, webhook_id, recorded, delivered, due_at)
-SELECT :space, w.id, :number, :number - 1, :now FROM webhooks w
+SELECT :space, w.id, :number, :delivered, :now FROM webhooks w
 WHERE w.disabled_at IS NULL AND (w.only_space IS NULL OR w.only_space = :space)
 ON CONFLICT (space_id, webhook_id) DO UPDATE SET
     recorded = excluded.recorded, due_at = COALESCE(webhook_queues.due_at, excluded.due_at);

@@ -223,7 +223,7 @@ class RowChanges:
 
     def apply(self, tx: Tx) -> int:
         """Change the space in one transaction, and return the number of changed rows."""
-        tx.first("lock_space", space=self._space)
+        tx.lock_space(self._space)
         count = 0
         for table in self._tables:
             self._check_unchanged(tx, table)

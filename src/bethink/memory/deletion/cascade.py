@@ -55,22 +55,19 @@ def forget_messages(
     The session summary is deleted, too, and is rebuilt after the next message. A passage of a file does not come back
     with a later version of the file; a file that is deleted as a whole may be added again.
     """
-    affected_facts: set[str] = set()
-    removed = 0
-    texts = list(naming.texts_of_messages(tx, numbers, space=space, session_id=session_id))
+    keys = {"space": space, "session": session_id, "numbers": sorted(numbers)}
+    rows = tx.all("find_going_messages", None, **keys)
+    texts = [row["content"] for row in rows]
     test_ids = naming.mentioning_tests(tx, lambda: texts, space=space)
-    message_keys = [{"space": space, "session": session_id, "number": number} for number in numbers]
-    rows = [row for message_key in message_keys for row in tx.all("find_going_message", **message_key)]
     since = _note_messages(tx, rows, identity.names_of_messages(tx, rows, space=space))
     tx.note_deleted(PASSAGE, _passages(rows))
     if rows:
         mark_repetitions(
             tx, space=space, session_id=session_id, numbers=numbers, kind=MarkKind.HIDDEN, cause=DELETED
         )  # fmt: skip
-    for number, message_key in zip(numbers, message_keys, strict=True):
-        affected_facts |= {row["id"] for row in tx.all("facts_from_message", None, **message_key)}
-        removed += tx.run("forget_message", **message_key)
-        marks.delete_of_cause(tx, space=space, cause=marks.cause_of(session_id, number))
+    affected_facts = {row["id"] for row in tx.all("facts_from_messages", None, **keys)}
+    removed = tx.run("forget_some_messages", **keys)
+    marks.delete_of_causes(tx, [marks.cause_of(session_id, number) for number in numbers], space=space)
     if not removed:
         return None
     reviews.forget_messages(tx, space=space, session_id=session_id, numbers=numbers)
@@ -94,13 +91,14 @@ def forget_derived_from(tx: Tx, *, space: str, conversation: str, session_id: st
     Threads stay as well: they are an agent's own state.
     """
     message_key = {"space": space, "session": session_id, "number": number}
-    marks.delete_of_cause(tx, space=space, cause=marks.cause_of(session_id, number))
+    marks.delete_of_causes(tx, [marks.cause_of(session_id, number)], space=space)
     dependents = tx.first("what_rests_on_message", **message_key) or {"noted": False, "told": False}
     noted = dependents["noted"] or learning.has_answered(tx, space=space, session_id=session_id, number=number)
     if not noted and not dependents["told"]:
         return
     holds.check_not_on_hold(tx, space=space)
-    affected_facts = {row["id"] for row in tx.all("facts_from_message", None, **message_key)}
+    rows = tx.all("facts_from_messages", space=space, session=session_id, numbers=[number])
+    affected_facts = {row["id"] for row in rows}
     tx.run("drop_message_sources", **message_key)
     tx.run("drop_message_quotes", **message_key)
     reviews.forget_messages(tx, space=space, session_id=session_id, numbers=[number])
@@ -182,8 +180,8 @@ def _forget_derived(
     # A thread and a summary move from one session of a conversation to the next, with their text.
     all_sessions = sessions.ids_of(tx, space=space, conversation=conversation) if threads else []
     sessions.drop_summary(tx, space=space, conversation=conversation)
-    tx.note_deleted(THREAD, (row["id"] for row in tx.all("list_going_threads", space=space, sessions=all_sessions)))
-    removed_threads = tx.run("forget_threads", space=space, sessions=all_sessions) if all_sessions else 0
+    removed_threads = tx.all("forget_threads", space=space, sessions=all_sessions) if all_sessions else []
+    tx.note_deleted(THREAD, sorted(row["id"] for row in removed_threads))
     memories = tx.run("forget_session_summaries", space=space, sessions=session_ids)
     tx.note_deleted(RefKind.SESSION_SUMMARY, session_ids)
     source_sessions = {
@@ -208,7 +206,7 @@ def _forget_derived(
         facts=len(deleted_facts),
         session_summaries=memories,
         documents=touched,
-        threads=removed_threads,
+        threads=len(removed_threads),
         mentioning_tests=test_ids,
     )
 
@@ -281,8 +279,8 @@ def forget_document(tx: Tx, *, space: str, document_id: str) -> Deletion | None:
         DOCUMENT_KEY, (row["key"] for row in tx.all("list_document_operations", space=space, id=document_id))
     )
     tx.run("delete_document_operations", space=space, id=document_id)
-    for run in runs:
-        tx.run("drop_change_set", space=space, run=run)
+    if runs:
+        tx.run("drop_change_sets", space=space, runs=runs)
     forget_dependents(tx, space=space, deleted_ids=[document_id], rebuild=True)
     return Deletion(documents=touched, mentioning_tests=test_ids)
 
@@ -332,6 +330,6 @@ def _drop_change_sets(tx: Tx, *, space: str, deleted_ids: list[str]) -> bool:
     runs = [
         row["run"] for row in tx.all("list_change_set_texts", space=space) if not names_in(row).isdisjoint(deleted_ids)
     ]
-    for run in runs:
-        tx.run("drop_change_set", space=space, run=run)
+    if runs:
+        tx.run("drop_change_sets", space=space, runs=runs)
     return bool(runs)

@@ -14,24 +14,17 @@ _MAX_SESSIONS = 200
 
 def exposed_sessions(tx: Tx, *, space: str) -> tuple[str, ...]:
     """Return the remaining sessions that were shown an item that this transaction deleted."""
-    session_ids: dict[str, None] = {}
-    for kind in RefKind:
-        names = list(tx.deleted_ids.get(kind, ()))
-        if kind is RefKind.MESSAGE:
-            parts = [name.rpartition(":") for name in names]
-            rows = tx.all(
-                "sessions_shown_messages",
-                space=space, ids=[part[0] for part in parts], numbers=[int(part[2]) for part in parts],
-                limit=_MAX_SESSIONS,
-            ) if parts else []  # fmt: skip
-        else:
-            params = {"space": space, "kind": kind, "ids": names, "limit": _MAX_SESSIONS}
-            rows = tx.all("sessions_shown", **params) if names else []
-        session_ids |= dict.fromkeys(row["session_id"] for row in rows)
-    deleted_sessions = {name.rpartition(":")[0] for name in tx.deleted_ids.get(RefKind.MESSAGE, ())}
-    return tuple(session_id for session_id in session_ids if session_id and session_id not in deleted_sessions)[
-        :_MAX_SESSIONS
-    ]
+    parts = [name.rpartition(":") for name in tx.deleted_ids.get(RefKind.MESSAGE, ())]
+    deleted_sessions = {part[0] for part in parts}
+    rows = tx.all(
+        "sessions_shown_any",
+        space=space, ids=[part[0] for part in parts], numbers=[int(part[2]) for part in parts],
+        facts=list(tx.deleted_ids.get(RefKind.FACT, ())), documents=list(tx.deleted_ids.get(RefKind.DOCUMENT, ())),
+        summaries=list(tx.deleted_ids.get(RefKind.SESSION_SUMMARY, ())),
+        limit=_MAX_SESSIONS + len(deleted_sessions) + 1,
+    )  # fmt: skip
+    session_ids = [row["session_id"] for row in rows]
+    return tuple(name for name in session_ids if name and name not in deleted_sessions)[:_MAX_SESSIONS]
 
 
 def find_repeats(tx: Tx, steps: Sequence[Step], *, space: str) -> list[Step]:

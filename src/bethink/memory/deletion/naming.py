@@ -8,18 +8,25 @@ from bethink.model.records import Deletion
 from bethink.store import documents, facts, messages
 from bethink.store.db import Tx
 
+_NO_TESTS = "no tests"
+
 
 def mentioning_tests(tx: Tx, texts: Callable[[], Iterable[str]], *, space: str) -> tuple[str, ...]:
     """Return the ids of tests that mention one of some texts.
 
     The texts are read only if the space has tests.
     """
+    if tx.memo.get(_NO_TESTS):
+        return ()
     return tuple(name for holder in holders() for name in holder.naming(tx, texts, space=space))
 
 
 def all_test_ids(tx: Tx, *, space: str) -> list[str]:
     """Return the ids of all tests of a space."""
-    return [name for holder in holders() for name in holder.ids(tx, space=space)]
+    ids = [name for holder in holders() for name in holder.ids(tx, space=space)]
+    if not ids:
+        tx.memo[_NO_TESTS] = True  # a deletion adds none, so that it need not look again
+    return ids
 
 
 def add_mentioning_tests(deletion: Deletion, test_ids: Iterable[str]) -> Deletion:
@@ -41,13 +48,6 @@ def texts_of_sessions(tx: Tx, sessions: Iterable[str], *, space: str) -> Iterato
             record.message.content
             for record in messages.after(tx, space=space, session_id=session_id, number=0, retracted=True)
         )
-
-
-def texts_of_messages(tx: Tx, numbers: Iterable[int], *, space: str, session_id: str) -> Iterator[str]:
-    """Read some messages of a session."""
-    for number in numbers:
-        records = messages.after(tx, space=space, session_id=session_id, number=number - 1, limit=1, retracted=True)
-        yield from (record.message.content for record in records if record.number == number)
 
 
 def texts_of_deleted_facts(tx: Tx, unsupported_facts: Iterable[str], *, space: str) -> Iterator[str]:

@@ -259,9 +259,7 @@ def add_refs(tx: Tx, deletion: Deletion, *, space: str, max_refs: int = 1000) ->
             refs += [f"{kind}:{name}" for name in names]
         elif kind in (RefKind.FACT, RefKind.DOCUMENT, RefKind.SESSION_SUMMARY):
             refs += [f"{kind}:{name}:0" for name in names]
-    matches = [
-        documents.find(tx, space=space, document_id=item)
-        for item in list(tx.deleted_ids.get(RefKind.DOCUMENT, ()))[:max_refs]
-    ]
-    pages = [tree.path_of(tx, item, space=space) for item in matches if item is not None]
-    return replace(deletion, refs=tuple(refs[:max_refs]), document_paths=tuple(sorted(pages)))
+    affected = set(list(tx.deleted_ids.get(RefKind.DOCUMENT, ()))[:max_refs])
+    pages = tree.entries(tx, space=space) if affected else {}
+    paths = sorted(path for path, entry in pages.items() if entry.id in affected)
+    return replace(deletion, refs=tuple(refs[:max_refs]), document_paths=tuple(paths))

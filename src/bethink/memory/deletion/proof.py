@@ -7,7 +7,7 @@ words: models add words of their own. Texts that people wrote stay.
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from typing import Any
 
@@ -102,32 +102,30 @@ def drop_texts(tx: Tx, erased_words: ErasedWords, deleted_words: AbstractSet[str
     """
     if not deleted_words:
         return
-    for row in _matching_rows(
-        tx.all("list_extraction_answers", space=space, kind=JobKind.EXTRACT), _has_any(deleted_words)
-    ):
-        tx.run("forget_session_answers", space=space, kind=JobKind.EXTRACT, sessions=[row["key"]])
-    for row in _matching_rows(tx.all("list_change_set_texts", space=space), _has_any(deleted_words)):
-        tx.run("drop_change_set", space=space, run=row["run"])
-    for row in _matching_rows(
-        tx.all("list_claims", space=space), lambda words: erased_words.repeats(words, deleted_words)
-    ):
-        tx.run("drop_review", space=space, id=row["id"])
-    for row in _matching_rows(tx.all("list_forget_request_texts", space=space), _has_any(deleted_words)):
-        tx.run("clear_forget_request", space=space, id=row["id"])
+    ids: dict[str, list[str]] = {"answer": [], "change_set": [], "claim": [], "request": []}
+    for row in tx.all("list_derived_texts", space=space, kind=JobKind.EXTRACT):
+        words = _words_in(row)
+        is_match = (
+            erased_words.repeats(words, deleted_words)
+            if row["kind"] == "claim"
+            else not words.isdisjoint(deleted_words)
+        )
+        if is_match:
+            ids[row["kind"]].append(row["id"])
+    if ids["answer"]:
+        tx.run("forget_session_answers", space=space, kind=JobKind.EXTRACT, sessions=ids["answer"])
+    if ids["change_set"]:
+        tx.run("drop_change_sets", space=space, runs=ids["change_set"])
+    if ids["claim"]:
+        tx.run("drop_reviews", space=space, ids=ids["claim"])
+    if ids["request"]:
+        tx.run("clear_forget_requests", space=space, ids=ids["request"])
 
 
-def _has_any(deleted_words: AbstractSet[str]) -> Callable[[AbstractSet[str]], bool]:
-    return lambda words: not words.isdisjoint(deleted_words)
-
-
-def _matching_rows(rows: Iterable[Row], is_match: Callable[[AbstractSet[str]], bool]) -> list[Row]:
-    """Return the rows whose texts match, including texts inside JSON."""
-    matches: list[Row] = []
-    for row in rows:
-        text = " ".join(_values([_parse_json(value) for value in row.values() if isinstance(value, str)]))
-        if is_match(frozenset(terms_of(text))):
-            matches.append(row)
-    return matches
+def _words_in(row: Row) -> frozenset[str]:
+    """Return the words of the texts of a row, including texts inside JSON."""
+    texts = [_parse_json(row[name]) for name in ("id", "first", "second", "third")]
+    return frozenset(terms_of(" ".join(_values(texts))))
 
 
 def _parse_json(text: str) -> Any:

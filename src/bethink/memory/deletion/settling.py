@@ -1,8 +1,9 @@
 """Carries out a recorded erasure from its current state, and settles it. Any process may do this at any time."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from datetime import timedelta
+from dataclasses import replace
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -41,26 +42,25 @@ class Settler:
         """
 
         def body(tx: Tx) -> Deletion | None:
-            plan = erasures.plan_of(tx, space=space, erasure_id=erasure_id)  # this locks it
+            requested_at, plan = erasures.lock_plan(tx, space=space, erasure_id=erasure_id)
             if "steps" not in plan:
                 counts = plan.get("counts")
                 return None if counts is None else Deletion(**counts)
             done = planning.carry_out(tx, planning.steps_from(plan["steps"]), space=space)
             if done is None:
                 return None
-            erasure = erasures.find(tx, space=space, erasure_id=erasure_id)
-            assert erasure is not None  # noqa: S101 - locked above
-            self._record_deletion(tx, erasure, plan, done)
+            self._record_deletion(tx, erasure_id, plan, done, space=space, at=requested_at)
             return planning.add_refs(tx, done, space=space)
 
         return await self._database.transact(body, space=space)
 
-    def _record_deletion(self, tx: Tx, erasure: Erasure, plan: dict[str, Any], done: Deletion) -> None:
+    def _record_deletion(
+        self, tx: Tx, erasure_id: str, plan: dict[str, Any], done: Deletion, *, space: str, at: datetime
+    ) -> None:  # fmt: skip
         """Record the deleted items in the transaction that deletes them."""
-        space = erasure.space
         names = [(kind, name) for kind, names_of_kind in tx.deleted_ids.items() for name in names_of_kind]
-        erasures.add_tombstones(tx, names, space=space, erasure_id=erasure.id, at=erasure.requested_at)
-        erasures.confirm(tx, space=space, erasure_id=erasure.id, sinks=sinks.clean_inside(tx, space=space))
+        erasures.add_tombstones(tx, names, space=space, erasure_id=erasure_id, at=at)
+        erasures.confirm(tx, space=space, erasure_id=erasure_id, sinks=sinks.clean_inside(tx, space=space))
         counts = {
             "messages": done.messages, "facts": done.facts, "session_summaries": done.session_summaries,
             "documents": done.documents, "threads": done.threads, "others": done.others,
@@ -71,34 +71,35 @@ class Settler:
             "shown_to": list(exposed_sessions(tx, space=space)),
             "folder": plan.get("folder", ""),
         }
-        erasures.note_receipt(tx, space=space, erasure_id=erasure.id, plan=after, receipt="null")
+        erasures.note_receipt(tx, space=space, erasure_id=erasure_id, plan=after, receipt="null")
         tx.deletes = True
 
     async def settle(self, space: str, erasure_id: str) -> Erasure:
         """Clear data outside of the database, and settle the erasure if every sink has confirmed."""
         emptied = await self._database.empty_log()
-        file_rows = await self._database.transact(
-            lambda tx: erasures.written_files(tx, space=space), space=space, read_only=True
-        )
-        cleared = [row for row in file_rows if await self._is_clear(row)]
 
-        def body(tx: Tx) -> Erasure:
-            confirmed = [sinks.LOG] if emptied else []
-            for row in cleared:
+        def body(tx: Tx, cleared: Sequence[Row] | None) -> Erasure | list[Row]:
+            for row in cleared or ():
                 erasures.drop_written(tx, space=space, host=row["host"], path=row["path"])
             remaining = erasures.written_files(tx, space=space)
             local = [row for row in remaining if row["host"] == sinks.this_host()]
+            if local and cleared is None:
+                return local  # their files are cleared first, outside of a transaction
+            confirmed = [sinks.LOG] if emptied else []
             if not any(row["kind"] in (ARTIFACTS, WRITING) for row in local):
                 confirmed.append(sinks.FILES)
             erasures.confirm(tx, space=space, erasure_id=erasure_id, sinks=[*confirmed, sinks.EXPORTS])
             return self._settle(tx, space, erasure_id, remaining)
 
-        return await self._database.transact(body, space=space)
+        settled = await self._database.transact(lambda tx: body(tx, None), space=space)
+        if isinstance(settled, list):
+            cleared = [row for row in settled if await self._is_clear(row)]
+            settled = await self._database.transact(lambda tx: body(tx, cleared), space=space)
+        assert isinstance(settled, Erasure)  # noqa: S101 - the files have been cleared
+        return settled
 
     async def _is_clear(self, row: Row) -> bool:
         """Clear a folder of this machine; return whether it has no more data to delete."""
-        if row["host"] != sinks.this_host():
-            return False
         path = Path(row["path"])
         if row["kind"] == EXPORT:
             return not await to_thread.run_sync(path.exists)
@@ -110,8 +111,7 @@ class Settler:
         return row["written_at"] < int((now - _MAX_WRITE).timestamp() * 1_000_000)
 
     def _settle(self, tx: Tx, space: str, erasure_id: str, file_rows: list[Row]) -> Erasure:
-        plan = erasures.plan_of(tx, space=space, erasure_id=erasure_id)
-        recorded = erasures.find(tx, space=space, erasure_id=erasure_id)
+        recorded, plan = erasures.find_with_plan(tx, space=space, erasure_id=erasure_id)
         if recorded is None:
             raise NotFoundError(f"No erasure {erasure_id!r} in space {space!r}.")
         if recorded.settled_at is not None:
@@ -135,9 +135,7 @@ class Settler:
             erasures.settle(tx, space=space, erasure_id=erasure_id, receipt=text)
         else:
             erasures.note_receipt(tx, space=space, erasure_id=erasure_id, plan=plan, receipt=text)
-        recorded = erasures.find(tx, space=space, erasure_id=erasure_id)
-        assert recorded is not None  # noqa: S101 - it was written in this transaction
-        return recorded
+        return replace(erasure, receipt=text)
 
     async def finish(self) -> int:
         """Finish every open erasure in spaces without a legal hold. Return the number of settled erasures."""

@@ -2,7 +2,6 @@
 
 import json
 import socket
-from collections.abc import Callable, Iterable
 
 from bethink.model.erasures import OTHERS, SPACE, THREAD
 from bethink.model.refs import RefKind
@@ -37,74 +36,46 @@ def clean_inside(tx: Tx, *, space: str) -> list[str]:
         remaining = _count(tx, "left_of_space", space=space)
         vectors = _count(tx, "left_vectors_of_space", space=space) if tx.has_table("vectors") else 0
         return [name for name in INSIDE if not (vectors if name == VECTORS else remaining)]
-    return [sink for sink, look in _COUNTERS.items() if not look(tx, space)]
+    return _clean_of_items(tx, space)
 
 
-def _rows(tx: Tx, space: str) -> int:
+def _clean_of_items(tx: Tx, space: str) -> list[str]:
+    remaining = {**dict.fromkeys(INSIDE, 0), **_count_inside(tx, space)}
+    remaining[ROWS] += _count_others(tx, space)
+    remaining[CHANGE_SETS] = _count_change_sets(tx, space)
+    remaining[CACHES] = remaining[ROWS] + remaining[WORKING]
+    return [sink for sink in INSIDE if not remaining[sink]]
+
+
+def _count_inside(tx: Tx, space: str) -> dict[str, int]:
+    """Count what is left in each table, with one statement and one for vectors."""
     ids, numbers = _messages(tx)
-    remaining = _count(tx, "left_messages", space=space, ids=ids, numbers=numbers) if ids else 0
-    facts = list(tx.deleted_ids.get(RefKind.FACT, ()))
+    facts, summaries, documents = (list(tx.deleted_ids.get(kind, ())) for kind in _DERIVED)
+    items = {
+        "space": space, "ids": ids, "numbers": numbers, "facts": facts, "summaries": summaries, "documents": documents
+    }  # fmt: skip
+    others = {"threads": list(tx.deleted_ids.get(THREAD, ())), "sessions": _sessions(tx), "sources": _source_ids(tx)}
+    rows = tx.all("left_inside", None, **items, **others)
+    rows += tx.all("left_vectors", None, **items) if tx.has_table("vectors") else []
+    return {sink: count for row in rows for sink, count in row.items()}
+
+
+def _count_others(tx: Tx, space: str) -> int:
+    """Count what is left of claims and other recorded items."""
+    remaining = 0
     for kind in OTHERS:
         deleted = tx.deleted_ids.get(kind)
-        remaining += (
-            sum(row["name"] in deleted for row in people.list_recorded(tx, kind, space=space)) if deleted else 0
-        )
-    return remaining + (_count(tx, "left_facts", space=space, ids=facts) if facts else 0)
-
-
-def _index(tx: Tx, space: str) -> int:
-    return _count_in_index(tx, space, "left_terms", "left_terms_of")
-
-
-def _vectors(tx: Tx, space: str) -> int:
-    return _count_in_index(tx, space, "left_vectors", "left_vectors_of") if tx.has_table("vectors") else 0
-
-
-def _count_in_index(tx: Tx, space: str, of_messages: str, of_others: str) -> int:
-    ids, numbers = _messages(tx)
-    remaining = _count(tx, of_messages, space=space, kind=RefKind.MESSAGE, ids=ids, numbers=numbers) if ids else 0
-    for kind in _DERIVED:
-        if tx.deleted_ids.get(kind):
-            remaining += _count(tx, of_others, space=space, kind=kind, ids=list(tx.deleted_ids[kind]))
+        if deleted:
+            remaining += sum(row["name"] in deleted for row in people.list_recorded(tx, kind, space=space))
     return remaining
 
 
-def _working(tx: Tx, space: str) -> int:
-    return _count_ids(tx, space, "left_threads", tx.deleted_ids.get(THREAD, ()))
-
-
-def _answers(tx: Tx, space: str) -> int:
-    return _count_ids(tx, space, "left_answers", _sessions(tx))
-
-
-def _documents(tx: Tx, space: str) -> int:
-    return _count_ids(tx, space, "left_documents", _source_ids(tx))
-
-
-def _change_sets(tx: Tx, space: str) -> int:
+def _count_change_sets(tx: Tx, space: str) -> int:
     source_ids = set(_source_ids(tx))
-    return (
-        sum(not source_ids.isdisjoint(names_in(row)) for row in tx.all("list_change_set_texts", space=space))
-        if source_ids
-        else 0
-    )
-
-
-def _summaries(tx: Tx, space: str) -> int:
-    return _count_ids(tx, space, "left_summaries", tx.deleted_ids.get(RefKind.SESSION_SUMMARY, ()))
-
-
-_COUNTERS: dict[str, Callable[[Tx, str], int]] = {
-    ROWS: _rows,
-    INDEX: _index,
-    VECTORS: _vectors,
-    WORKING: _working,
-    ANSWERS: _answers,
-    DOCUMENTS: _documents,
-    CHANGE_SETS: _change_sets,
-    SUMMARIES: _summaries,
-    CACHES: lambda tx, space: _rows(tx, space) + _working(tx, space),
-}
+    if not source_ids:
+        return 0
+    rows = tx.all("list_change_set_texts", space=space)
+    return sum(not source_ids.isdisjoint(names_in(row)) for row in rows)
 
 
 def names_in(row: Row) -> set[str]:
@@ -128,11 +99,6 @@ def _sessions(tx: Tx) -> list[str]:
 def _source_ids(tx: Tx) -> list[str]:
     """Return the ids of deleted items that a document may cite."""
     return [*_sessions(tx), *tx.deleted_ids.get(RefKind.SESSION_SUMMARY, ()), *tx.deleted_ids.get(RefKind.FACT, ())]
-
-
-def _count_ids(tx: Tx, space: str, query: str, ids: Iterable[str]) -> int:
-    values = list(ids)
-    return _count(tx, query, space=space, ids=values) if values else 0
 
 
 def _count(tx: Tx, query: str, **params: object) -> int:

@@ -1,9 +1,10 @@
 """Applies the changes of a run to the tree, all or none, and undoes them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
-from bethink.errors import ConflictError, InvalidRequestError
+from bethink.errors import ConflictError, InvalidRequestError, NotFoundError
 from bethink.memory.documents import tree
 from bethink.model.consolidation import DocumentChange, DocumentTree
 from bethink.model.documents import (
@@ -13,6 +14,7 @@ from bethink.model.documents import (
     Author,
     Document,
     DocumentDraft,
+    DocumentSource,
     Provenance,
     SourceKind,
     steps_of,
@@ -21,6 +23,7 @@ from bethink.model.records import Origin
 from bethink.model.rules import least_trusted
 from bethink.store import documents, facts, holds
 from bethink.store.db import Tx
+from bethink.store.documents import WrittenVersion
 
 _EMPTY = "Nothing is known here anymore."
 _PAST_OVERVIEWS = 10
@@ -52,16 +55,39 @@ def apply(
     since it was read.
     """
     tree.ensure_root(tx, space=space)
+    pages = _read_pages(tx, changes, space=space)
     on_hold = holds.find_active(tx, space=space) is not None
-    versions: dict[str, tuple[str, int]] = {}
+    versions: dict[str, WrittenVersion] = {}
     for change in sorted(_writes(changes), key=lambda item: _depth(item.path)):
-        document = _write(tx, change, space=space, provenance=_provenance(tx, change, author, space, quoted=quoted))
-        versions[change.path] = (document.id, document.version)
-        if change.path in (MEMORY, SUMMARY) and not on_hold:
-            documents.thin(tx, space=space, document_id=document.id, version=document.version - _PAST_OVERVIEWS - 1)
+        provenance = _provenance(tx, change, author, space, quoted=quoted)
+        item = versions[change.path] = _write(tx, change, pages, space=space, provenance=provenance)
+        pages.ids[change.path] = item.document_id
+        last_thinned = item.version - _PAST_OVERVIEWS - 1
+        if change.path in (MEMORY, SUMMARY) and not on_hold and last_thinned > 0:
+            documents.thin(tx, space=space, document_id=item.document_id, version=last_thinned)
+    documents.publish(tx, versions.values(), space=space)
     for change in sorted(_deletions(changes), key=lambda item: -_depth(item.path)):
         _delete(tx, change, space=space, provenance=_provenance(tx, change, author, space, quoted=quoted))
-    return versions
+    return {path: (item.document_id, item.version) for path, item in versions.items()}
+
+
+class _Pages(NamedTuple):
+    """The ids of all documents by path, and those that change with their sources."""
+
+    ids: dict[str, str]
+    current: Mapping[str, Document]
+    sources: Mapping[tuple[str, int], Sequence[DocumentSource]]
+
+
+def _read_pages(tx: Tx, changes: Iterable[DocumentChange], *, space: str) -> _Pages:
+    changed = [change.document_id for change in _writes(changes) if change.document_id is not None]
+    current = documents.find_all(tx, space=space, document_ids=changed)
+    versions = [(document.id, document.version) for document in current.values()]
+    return _Pages(
+        ids={path: entry.id for path, entry in tree.entries(tx, space=space).items()},
+        current=current,
+        sources=documents.sources_of(tx, space=space, versions=versions),
+    )
 
 
 def undo(tx: Tx, *, space: str, run: str) -> None:
@@ -128,26 +154,30 @@ def _depth(path: str) -> int:
 
 
 def _provenance(tx: Tx, change: DocumentChange, author: Author, space: str, *, quoted: bool) -> Provenance:
-    cited_facts = [
-        facts.find(tx, space=space, fact_id=source.id) for source in change.sources if source.kind is SourceKind.FACT
-    ]
-    origins = [_DATA if fact is None else fact.origin for fact in cited_facts]
+    cited_facts = [source.id for source in change.sources if source.kind is SourceKind.FACT]
+    known_origins = facts.origins_of(tx, space=space, fact_ids=cited_facts)
+    origins = [known_origins.get(fact_id, _DATA) for fact_id in cited_facts]
     if not quoted or len(origins) < len(change.sources):
         origins.append(_DATA)  # a session summary may repeat anyone's words, and so may a sentence of a model
     return Provenance(author=author, origin=least_trusted(origins or [_DATA]), sources=change.sources)
 
 
-def _write(tx: Tx, change: DocumentChange, *, space: str, provenance: Provenance) -> Document:
+def _write(
+    tx: Tx, change: DocumentChange, pages: _Pages, *, space: str, provenance: Provenance
+) -> WrittenVersion:  # fmt: skip
     assert change.draft is not None  # noqa: S101 - only writes come here
-    above = change.path.rpartition("/")[0]
-    parent = tree.resolve(tx, space=space, path=above)
-    if parent is None or not (above == ROOT or above.startswith(f"{ROOT}/")):
+    above, _, slug = change.path.rpartition("/")
+    if above not in pages.ids or not (above == ROOT or above.startswith(f"{ROOT}/")):
         raise InvalidRequestError(f"{change.path} has no parent below {ROOT}.", hint="Write its parent first.")
-    draft = replace(change.draft, parent=parent.id, slug=change.path.rpartition("/")[2])
+    draft = replace(change.draft, parent=pages.ids[above], slug=slug)
     if change.document_id is None or change.expected is None:
-        return tree.create(tx, draft, space=space, provenance=provenance)
-    return tree.update(
-        tx, draft, space=space, document_id=change.document_id, expected=change.expected, provenance=provenance
+        return tree.create_version(tx, draft, space=space, provenance=provenance)
+    current = pages.current.get(change.document_id)
+    if current is None:
+        raise NotFoundError(f"No document {change.document_id!r} in space {space!r}.")
+    sources = pages.sources.get((current.id, current.version), ())
+    return tree.update_version(
+        tx, draft, current, space=space, expected=change.expected, provenance=provenance, sources=sources
     )
 
 

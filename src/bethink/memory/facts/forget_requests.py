@@ -198,7 +198,7 @@ def delete_for_good(tx: Tx, *, space: str, request_id: str, fact_ids: Iterable[s
 
 def withdraw_request(tx: Tx, *, space: str, request_id: str) -> None:
     """Show what a request hid again: a person rejected it."""
-    marks.delete_of_cause(tx, space=space, cause=request_id)
+    marks.delete_of_causes(tx, [request_id], space=space)
     hidden = statements.targets_of(tx, space=space, kind=LinkKind.FORGETS, support=request_id)
     statements.withdraw(tx, space=space, kind=LinkKind.FORGETS, support=request_id)
     views.refresh(tx, space=space, fact_ids=hidden)

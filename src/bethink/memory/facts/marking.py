@@ -33,7 +33,9 @@ def mark_corrections(tx: Tx, *, space: str, session_id: str, records: Sequence[R
         return 0
     first = min(record.number for record in new)
     start = max(0, first - 1 - _LOOK_BACK)
-    before = messages.after(tx, space=space, session_id=session_id, number=start, limit=_LOOK_BACK)
+    before: list[Record] = []
+    if first > 1:
+        before = messages.after(tx, space=space, session_id=session_id, number=start, limit=_LOOK_BACK)
     ordered = [*(record for record in before if record.number < first), *sorted(new, key=lambda item: item.number)]
     new_marks = [mark for position in range(len(ordered)) for mark in _corrections(ordered, position, first=first)]
     return marks.add(tx, new_marks, space=space)

@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from bethink.base.frozen import frozen
+from bethink.memory.recall.duplicates import Openings
 from bethink.model.recall import Fate, Signal, Use
 from bethink.model.refs import Ref, RefKind
 from bethink.store.search import Size, TermMatch, Text
@@ -70,6 +71,7 @@ class Candidates:
     positions: Sequence[int] = ()
     texts: Sequence[Text] = ()
     usage: Mapping[Ref, Use] = field(default_factory=dict[Ref, Use])
+    openings: Openings = field(default_factory=Openings)
 
     def map_texts(self, value: Callable[[TermMatch | Text], float]) -> list[float]:
         """Compute a value from each text, or from each match while there are no texts; 0 for all others."""

@@ -16,7 +16,7 @@ from bethink.memory.phrases.values import calendar_words, is_time, numbers
 from bethink.memory.recall.asking import asks_for_present
 from bethink.memory.recall.candidates import Candidates
 from bethink.memory.recall.dates import spans
-from bethink.memory.recall.duplicates import meaning_of, opening_of
+from bethink.memory.recall.duplicates import Openings, meaning_of
 from bethink.memory.recall.question import ParsedQuestion
 from bethink.memory.recall.tuning import Tuning
 from bethink.model.moments import from_micros
@@ -39,11 +39,13 @@ def certainties(
     *,
     tuning: Tuning,
     vectors: bool,
+    openings: Openings | None = None,
 ) -> list[float]:
     """Return the probability that each candidate is the answer, compared with those at the positions in `current`."""
     if question.only_about_time:
         return [tuning.certainty_at_time] * len(evidence)
-    rivals = _Rivals([evidence[index] for index in current], tuning.unrelated_total if vectors else 0.0)
+    unrelated = tuning.unrelated_total if vectors else 0.0
+    rivals = _Rivals([evidence[index] for index in current], unrelated, Openings() if openings is None else openings)
     weights = tuning.certainty_by_vectors if vectors else tuning.certainty_by_words
     usual_total = rivals.total_at(tuning.lead_over)
     nearest = sorted((evidence[index].near for index in current), reverse=True)
@@ -86,9 +88,10 @@ def have_own_signal(question: ParsedQuestion, candidates: Candidates, cosines: C
 class _Rivals:
     """The current candidates, best first, to compare one with those that say something else."""
 
-    def __init__(self, current: Sequence[CandidateEvidence], unrelated: float) -> None:
+    def __init__(self, current: Sequence[CandidateEvidence], unrelated: float, openings: Openings) -> None:
         self._best = sorted(current, key=lambda candidate: -candidate.total)
         self._unrelated = unrelated
+        self._openings = openings
 
     def total_at(self, rank: int) -> float:
         """Return the total of the candidate at a rank, from 0, or that of an unrelated text if there are fewer."""
@@ -102,8 +105,16 @@ class _Rivals:
     def lead(self, candidate: CandidateEvidence, *, later: bool = False) -> float:
         """Return how far a candidate is above its best rival, or above the best that its speaker said later."""
         rivals = self._later(candidate) if later else iter(self._best)
-        rival = next((other for other in rivals if _is_rival(candidate.text, other.text)), None)
+        rival = next((other for other in rivals if self._is_rival(candidate.text, other.text)), None)
         return candidate.total - (self._unrelated if rival is None else rival.total)
+
+    def _is_rival(self, text: Text, other: Text) -> bool:
+        """Return whether another text says something else."""
+        if not _may_be_rival(text, other):
+            return False
+        if self._openings[other.text] != self._openings[text.text]:
+            return True
+        return meaning_of(other.text) != meaning_of(text.text)
 
     def _later(self, candidate: CandidateEvidence) -> Iterator[CandidateEvidence]:
         text = candidate.text
@@ -136,17 +147,15 @@ def _names_time(text: Text) -> bool:
     return any(map(is_time, numbers(text.text))) or any(calendar_words(text.text)) or bool(spans(text.text, said_at))
 
 
-def _is_rival(text: Text, other: Text) -> bool:
-    """Return whether another text says something else.
+def _may_be_rival(text: Text, other: Text) -> bool:
+    """Return whether another text is of the same kind, and may say something else.
 
     A fact is no rival of the messages that it was learned from, and neither are the two messages of an exchange.
     """
     if other.ref.kind is not text.ref.kind or other.ref == text.ref or other.text == text.text:
         return False
     is_exchange = other.ref.id == text.ref.id and abs(other.ref.number - text.ref.number) == 1
-    if text.ref.kind is RefKind.MESSAGE and is_exchange and other.role != text.role:
-        return False
-    return opening_of(other.text) != opening_of(text.text) or meaning_of(other.text) != meaning_of(text.text)
+    return not (text.ref.kind is RefKind.MESSAGE and is_exchange and other.role != text.role)
 
 
 def _logistic(value: float) -> float:

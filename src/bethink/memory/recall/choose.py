@@ -2,13 +2,13 @@
 
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 
 from bethink.base.frozen import frozen
 from bethink.extend import Tokens
 from bethink.memory.recall.asking import is_repeat, repeats_question
 from bethink.memory.recall.candidates import Ranked
-from bethink.memory.recall.duplicates import adds_nothing, contains, is_quoted, meaning_of, opening_of
+from bethink.memory.recall.duplicates import Openings, adds_nothing, contains, is_quoted, meaning_of
 from bethink.memory.recall.excerpts import excerpt
 from bethink.memory.recall.status import StatusMark
 from bethink.memory.recall.truth import Truth
@@ -37,6 +37,8 @@ class ChoiceRules:
     session_id: str | None = None
     min_certainty: Certainty | None = None
     tuning: Tuning = TUNING
+    openings: Openings = field(default_factory=Openings)
+    """Computed while the candidates were ranked."""
 
 
 class Chooser:
@@ -116,7 +118,7 @@ class Chooser:
         drop_fate = self._drop_fate(candidate, text)
         if drop_fate is not None:
             return drop_fate, None
-        opening = opening_of(text.text)
+        opening = self._rules.openings[text.text]
         duplicate = self._duplicate_of(text, opening)
         if duplicate is not None:
             self._duplicates.setdefault(duplicate, []).append(candidate.ref)

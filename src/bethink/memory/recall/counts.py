@@ -42,10 +42,12 @@ def _coverage(counts: Sequence[WordCount], worth: float, size: int) -> list[floa
     if worth <= 0:
         return covered
     for word in counts:
-        part, present = word.worth / worth, word.present
+        part, floor_of = word.worth / worth, word.present.get
         for index, share in word.shares.items():
-            covered[index] += part * min(max(share, present.get(index, 0.0)), 1.0)
-    return [min(1.0, share) for share in covered]
+            if share < 1 and (floor := floor_of(index, 0.0)) > share:
+                share = floor  # noqa: PLW2901 - this loop runs thousands of times
+            covered[index] += part * share if share < 1 else part
+    return [share if share < 1 else 1.0 for share in covered]
 
 
 class _WordCounter:
@@ -68,12 +70,13 @@ class _WordCounter:
         even, longer = 1 - tuning.length_share, tuning.length_share
         usual, size = tuning.usual_length, tuning.bytes_per_word
         self._norms = [even + longer * match.length / size / usual for match in matches]
+        after = ((1, tuning.after), (2, tuning.two_away))
+        replies = ((1, tuning.after + tuning.answering), (2, tuning.two_away))
+        before = ((-1, tuning.before), (-2, tuning.two_away))
+        self._steps = {False: (*after, *before), True: (*replies, *before)}
         self._around: dict[int, Sequence[tuple[int, float]]] = {}
-        self._having: list[list[tuple[int, int]]] = [[] for _ in question.stems]
-        for index, match in enumerate(matches):
-            for stem, hits in enumerate(match.hits):
-                if hits:
-                    self._having[stem].append((index, hits))
+        columns = zip(*(match.hits for match in matches), strict=True) if matches else [()] * len(question.stems)
+        self._having = [[(index, hits) for index, hits in enumerate(column) if hits] for column in columns]
 
     def position(self, key: Key) -> int:
         """Return the position of a candidate, adding it if it is new."""
@@ -113,12 +116,14 @@ class _WordCounter:
             around = self._around.get(index)
             if around is None:
                 around = self._around[index] = self._neighbors(index)
-            for other, part in around:
-                shares[other] += share * part
             if share < 1:
                 floor = min(count, 1.0)
                 for other, part in around:
+                    shares[other] += share * part
                     present[other] += floor * part
+            else:
+                for other, part in around:
+                    shares[other] += share * part
             if index not in self._repeats:
                 sessions[self._sessions[index]] += share
         return WordCount(worth, shares, present, session_worth, sessions)
@@ -151,23 +156,23 @@ class _WordCounter:
 
     def _neighbors(self, index: int) -> Sequence[tuple[int, float]]:
         """Return the positions where a word counts: its match, and in part the messages around it."""
-        match, tuning = self._result.matches[index], self._tuning
-        kind, session, number = match.ref.parts
+        kind, session, number = self.keys[index]
         if kind is not _MESSAGE:
             return ((index, 1.0),)
-        after = tuning.after + (tuning.answering if match.asks else 0.0)
-        follows = ((number + 1, after), (number + 2, tuning.two_away))
+        asks = self._result.matches[index].asks
+        steps = self._steps[asks]
         if index in self._repeats:
             # Messages before the question do not answer it, and only existing ones after it can.
-            around = [neighbor for neighbor in follows if Ref(kind, session, neighbor[0]) in self._result.answers]
-        else:
-            around = [*follows, (number - 1, tuning.before), (number - 2, tuning.two_away)]
-        if (match.asks or index in self._repeats) and any(neighbor == number + 1 for neighbor, _ in around):
-            self.replies.add(self.position((kind, session, number + 1)))
-        return [
-            (index, 1.0),
-            *((self.position((kind, session, neighbor)), part) for neighbor, part in around if neighbor > 0),
-        ]
+            answers = self._result.answers
+            steps = [step for step in steps if step[0] > 0 and Ref(kind, session, number + step[0]) in answers]
+        around = [(index, 1.0)]
+        for step, part in steps:
+            if number + step > 0:
+                position = self.position((kind, session, number + step))
+                around.append((position, part))
+                if step == 1 and (asks or index in self._repeats):
+                    self.replies.add(position)
+        return around
 
 
 def _rarity(having: int, among: int) -> float:

@@ -47,12 +47,21 @@ def stems_in(text: str) -> set[str]:
 
 def opening_of(text: str) -> str:
     """Return the beginnings of the first key words. Texts that say the same have this key in common."""
-    head = text[: TUNING.opening_characters].rpartition(" ")[0] if text.isascii() else ""
+    # The words before a space do not depend on those after it, so that a long text need not be read to its end.
+    head = text[: TUNING.opening_characters].rpartition(" ")[0]
     words = key_words(head)
     if len(words) < TUNING.opening_words:
         head_text = text[: TUNING.max_compared]
         words = key_words(head_text) or words_of(head_text)
     return " ".join([word[:3].rstrip("e") for word in words[: TUNING.opening_words]])
+
+
+class Openings(dict[str, str]):
+    """The `opening_of` each text, computed on first use. One answer compares its texts several times."""
+
+    def __missing__(self, text: str) -> str:
+        opening = self[text] = opening_of(text)
+        return opening
 
 
 def meaning_of(text: str) -> str:

@@ -218,7 +218,9 @@ def _certainties(
             CandidateEvidence(text, max(exchanges.totals[index], floor), 0.0 if near is None else near[index])
         )
     current = [index for index, text in enumerate(pool.texts) if index not in pool.outdated and text.fate is None]
-    probabilities = certainties(question, evidence, current, tuning=tuning, vectors=near is not None)
+    probabilities = certainties(
+        question, evidence, current, tuning=tuning, vectors=near is not None, openings=pool.openings
+    )  # fmt: skip
     worth, unmatched = summed.candidates.worth, summed.candidates.unmatched
     matched = min(1.0, tuning.pieces_counts * worth / (worth + unmatched)) if unmatched else 1.0
     return [matched * certain * (1 + share) for certain, share in zip(probabilities, asking, strict=True)]

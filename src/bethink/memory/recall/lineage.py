@@ -107,7 +107,7 @@ def _is_redacted(tx: Tx, space: str, ref: Ref) -> bool:
 def _message(tx: Tx, space: str, lineage: Lineage, view: TimeView) -> Lineage:
     del view
     ref = lineage.ref
-    rows = tx.all("facts_from_message", space=space, session=ref.id, number=ref.number)
+    rows = tx.all("facts_from_messages", space=space, session=ref.id, numbers=[ref.number])
     derived = [Ref(RefKind.FACT, row["id"], row["version"]) for row in rows]
     if learning.find_memory(tx, space=space, session_id=ref.id) is not None:
         derived.append(Ref(RefKind.SESSION_SUMMARY, ref.id))

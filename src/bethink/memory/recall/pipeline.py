@@ -18,7 +18,7 @@ Every weight and cut-off is in tuning.py. SQL is in store/queries/search.sql, be
 
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import TypeVar
 
 from bethink.base.frozen import frozen
@@ -30,6 +30,7 @@ from bethink.memory.recall.asking import is_question_in
 from bethink.memory.recall.candidates import MatchResult, Ranked
 from bethink.memory.recall.choose import ChoiceRules, Chooser
 from bethink.memory.recall.counts import count_words
+from bethink.memory.recall.duplicates import Openings
 from bethink.memory.recall.excerpts import stems_of
 from bethink.memory.recall.matching import QuestionVector, match
 from bethink.memory.recall.merge import arrange, no_match_note
@@ -90,6 +91,7 @@ class Ranking:
     """True if there were vectors to compare with."""
     had_content: bool = True
     """True if the space had any content at `as_of`."""
+    openings: Openings = field(default_factory=Openings)
     confidential: Collection[SourceMessage] = ()
     """The messages, and sessions as number 0, that state something confidential."""
 
@@ -105,6 +107,7 @@ class Matched:
     cosines: Cosines | None
     trusts_vectors: bool
     """True if there are vectors of an embedder that was trained on the language of the question."""
+    openings: Openings
 
     def is_thin(self, limit: int, fair: float) -> bool:
         """Return whether words found little, and nothing of it is even fairly certain."""
@@ -244,6 +247,7 @@ class Pipeline:
             truth=truth,
             excerpts=excerpts,
             replies=replies,
+            openings=matched.openings,
             has_vectors=bool(result.similarities),
             had_content=bool(survey.kinds)
             and (bool(ranked) or view.moment is None or search.has_content_by(tx, space=space, at=view.moment)),
@@ -289,6 +293,7 @@ class Pipeline:
             texts=pool.texts,
             cosines=cosines,
             trusts_vectors=trusts_vectors,
+            openings=pool.openings,
         )
 
     def _pool(self, request: RecallRequest) -> int:
@@ -339,6 +344,7 @@ class Pipeline:
             session_id=request.session_id,
             min_certainty=request.min_certainty,
             tuning=self.tuning,
+            openings=ranking.openings,
         )
         chooser = Chooser(rules, ranking.truth, ranking.excerpts, ranking.replies, ranking.confidential)
         items = arrange(request, chooser.choose(ranking.truth.order(ranked, explain=request.explain)))

@@ -1,11 +1,13 @@
 -- columns: change
 space_id, number, at, kind, ref, session_id;
 
--- name: record_change
--- Add a change with the next number of its space, whose lock the transaction holds. After a restore, a space without
+-- name: record_changes
+-- Add changes with the next numbers of their space, whose lock the transaction holds. After a restore, a space without
 -- changes may have had some before.
 INSERT INTO changes (space_id, number, at, kind, ref, session_id)
-SELECT :space, COALESCE(MAX(number), (SELECT MAX(epoch) FROM restores), 0) + 1, :now, :kind, :ref, :session FROM changes WHERE space_id = :space
+SELECT :space, pairs.number + COALESCE(
+    (SELECT MAX(number) FROM changes WHERE space_id = :space), (SELECT MAX(epoch) FROM restores), 0
+), :now, :kind, pairs.id, :session FROM pairs(:refs, :order) WHERE 1 = 1
 RETURNING number;
 
 -- name: changes_after

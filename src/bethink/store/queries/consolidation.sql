@@ -16,9 +16,11 @@ FROM session_summaries WHERE space_id = :space AND selected = 1 ORDER BY session
 UPDATE session_summaries SET selected = 0, selected_source_updated_at = NULL WHERE space_id = :space AND selected = 1;
 
 -- name: set_selection
--- Record that a session summary was read, if it has not changed since.
+-- Record that session summaries were read, as far as they have not changed since.
 UPDATE session_summaries SET selected = 1, selected_source_updated_at = source_updated_at
-WHERE space_id = :space AND session_id = :session AND source_updated_at = :source_updated_at;
+WHERE space_id = :space AND (session_id, source_updated_at) IN (
+    SELECT pairs.id, pairs.number FROM pairs(:sessions, :times)
+);
 
 -- name: use_memory
 -- Count a session summary as used.
@@ -58,9 +60,9 @@ UPDATE change_sets SET status = :status, settled_at = :now WHERE space_id = :spa
 SELECT run, CAST(changes AS text) AS changes, CAST(selection AS text) AS selection FROM change_sets
 WHERE space_id = :space;
 
--- name: drop_change_set
--- Delete a change set that repeats deleted text.
-DELETE FROM change_sets WHERE space_id = :space AND run = :run;
+-- name: drop_change_sets
+-- Delete change sets that repeat deleted text.
+DELETE FROM change_sets WHERE space_id = :space AND run in_list(:runs);
 
 -- name: list_held
 -- The change sets that need approval.

@@ -45,6 +45,10 @@ ORDER BY version DESC LIMIT 1;
 SELECT document_columns() FROM documents
 WHERE space_id = :space AND id = :id AND valid_from <= :at AND (valid_to IS NULL OR valid_to > :at);
 
+-- name: find_documents
+-- Some documents as they are now.
+SELECT document_columns() FROM documents WHERE space_id = :space AND id in_list(:ids) AND valid_to IS NULL;
+
 -- name: find_document_in
 -- The document with a slug below a parent, as it was at a time.
 SELECT document_columns() FROM documents
@@ -87,10 +91,10 @@ WHERE d.space_id = :space AND d.closed_run = :run AND d.closed_run <> '' AND NOT
 )
 ORDER BY id;
 
--- name: insert_reference
--- Add a reference from a version to a document.
+-- name: insert_references
+-- Add references of one kind from a version to documents.
 INSERT INTO document_references (space_id, source_id, source_version, kind, target_id)
-VALUES (:space, :source, :version, :kind, :target);
+SELECT :space, :source, :version, :kind, pairs.id FROM pairs(:targets, :order);
 
 -- name: references_of_versions
 -- The references of some versions, by kind and name.
@@ -105,17 +109,17 @@ SELECT r.source_id, r.kind FROM document_references r
 JOIN documents d ON d.space_id = r.space_id AND d.id = r.source_id AND d.version = r.source_version
 WHERE r.space_id = :space AND r.target_id = :target AND d.valid_to IS NULL ORDER BY r.source_id, r.kind;
 
--- name: insert_document_source
--- Add a source to a version, and to those after it until it is ended.
+-- name: insert_document_sources
+-- Add sources of one kind to a version, and to those after it until they are ended.
 INSERT INTO document_sources (space_id, document_id, version, kind, source_id, number)
-VALUES (:space, :document, :version, :kind, :source, :number)
+SELECT :space, :document, :version, :kind, pairs.id, pairs.number FROM pairs(:ids, :numbers) WHERE 1 = 1
 ON CONFLICT (space_id, document_id, version, kind, source_id, number) DO NOTHING;
 
--- name: end_document_source
--- Record the last version that is based on a source.
+-- name: end_document_sources
+-- Record the last version that is based on sources of one kind.
 UPDATE document_sources SET last_version = :version
-WHERE space_id = :space AND document_id = :document AND kind = :kind AND source_id = :source AND number = :number
-  AND last_version IS NULL;
+WHERE space_id = :space AND document_id = :document AND kind = :kind AND last_version IS NULL
+  AND (source_id, number) IN (SELECT pairs.id, pairs.number FROM pairs(:ids, :numbers));
 
 -- name: list_document_sources
 -- The sources of a version.

@@ -3,14 +3,15 @@
 INSERT INTO erasures (space_id, id, requested_by, key_prefix, reason, requested_at, plan)
 VALUES (:space, :id, :requested_by, :key_prefix, :reason, :now, :plan);
 
--- name: insert_erasure_sink
--- A sink that must confirm an erasure.
-INSERT INTO erasure_sinks (space_id, erasure_id, sink, confirmed_at) VALUES (:space, :erasure, :sink, :confirmed_at);
+-- name: insert_erasure_sinks
+-- The sinks that must confirm an erasure.
+INSERT INTO erasure_sinks (space_id, erasure_id, sink, confirmed_at)
+SELECT :space, :erasure, pairs.id, pairs.number FROM pairs(:sinks, :times);
 
 -- name: confirm_erasure
--- Confirm that a sink has deleted its data.
+-- Confirm that sinks have deleted their data.
 UPDATE erasure_sinks SET confirmed_at = :now
-WHERE space_id = :space AND erasure_id = :erasure AND sink = :sink AND confirmed_at IS NULL;
+WHERE space_id = :space AND erasure_id = :erasure AND sink in_list(:sinks) AND confirmed_at IS NULL;
 
 -- name: settle_erasure
 -- Settle an erasure that every sink has confirmed.
@@ -54,9 +55,11 @@ ORDER BY space_id, erasure_id, sink LIMIT :limit;
 SELECT erasure_id FROM erasure_sinks WHERE confirmed_at IS NULL AND sink = 'log' LIMIT 1;
 
 -- name: bury
--- Add tombstones for names that must not be stored again. The newest erasure of a name counts.
+-- Add tombstones for names that must not be stored again: each is a digest of 64 characters and a kind. The newest
+-- erasure of a name counts.
 INSERT INTO tombstones (space_id, kind, key_id, digest, erasure_id, at)
-SELECT :space, :kind, :key_id, pairs.id, :erasure, pairs.number FROM pairs(:digests, :times) WHERE 1 = 1
+SELECT :space, substr(pairs.id, 65), :key_id, substr(pairs.id, 1, 64), :erasure, pairs.number
+FROM pairs(:names, :times) WHERE 1 = 1
 ON CONFLICT (space_id, kind, key_id, digest) DO UPDATE SET erasure_id = excluded.erasure_id, at = excluded.at
 WHERE excluded.at >= tombstones.at;
 
@@ -96,10 +99,10 @@ SELECT name, value FROM deployment_keys WHERE name LIKE :pattern ORDER BY name;
 SELECT session_id, number, idempotency_key, recorded_at FROM messages WHERE space_id = :space AND session_id in_list(:sessions)
 ORDER BY session_id, number;
 
--- name: find_going_message
--- A message, and the key under which it was sent.
+-- name: find_going_messages
+-- Some messages of a session, and the keys under which they were sent.
 SELECT session_id, number, idempotency_key, recorded_at, origin, content, metadata FROM messages
-WHERE space_id = :space AND session_id = :session AND number = :number;
+WHERE space_id = :space AND session_id = :session AND number in_list(:numbers) ORDER BY number;
 
 -- name: list_messages_at
 -- The messages of a session that were recorded at one moment.
@@ -114,13 +117,6 @@ SELECT idempotency_key AS key FROM messages WHERE space_id = :space AND idempote
 -- The keys under which the documents of a space were written.
 SELECT key FROM document_operations WHERE space_id = :space;
 
--- name: list_going_threads
--- The threads that are deleted with some sessions.
-SELECT id FROM threads WHERE space_id = :space AND (
-    session_id in_list(:sessions)
-    OR conversation_id IN (SELECT conversation_id FROM sessions WHERE space_id = :space AND id in_list(:sessions))
-) ORDER BY id;
-
 -- name: name_of_conversation
 -- The name of a conversation and of its agent.
 SELECT a.name AS agent, c.key FROM conversations c JOIN agents a ON a.space_id = c.space_id AND a.id = c.agent_id
@@ -130,64 +126,48 @@ WHERE c.space_id = :space AND c.id = :id;
 -- Whether any sink in any space is unconfirmed.
 SELECT erasure_id FROM erasure_sinks WHERE confirmed_at IS NULL LIMIT 1;
 
--- name: left_messages
--- The number of these messages that still exist.
-SELECT count(*) AS remaining FROM pairs(:ids, :numbers)
-JOIN messages m ON m.space_id = :space AND m.session_id = pairs.id AND m.number = pairs.number;
-
--- name: left_facts
--- The number of these facts that still exist or have evidence.
-SELECT (SELECT count(*) FROM facts WHERE space_id = :space AND id in_list(:ids))
-     + (SELECT count(*) FROM fact_quotes WHERE space_id = :space AND fact_id in_list(:ids))
-     + (SELECT count(*) FROM fact_sources WHERE space_id = :space AND fact_id in_list(:ids)) AS remaining;
-
--- name: left_terms
--- The number of these texts that are still in the index of words.
-SELECT count(*) AS remaining FROM pairs(:ids, :numbers)
-JOIN terms t ON t.space_id = :space AND t.kind = :kind AND t.id = pairs.id AND t.number = pairs.number;
-
--- name: left_terms_of
--- The same for all versions of items other than messages.
-SELECT count(*) AS remaining FROM terms t WHERE t.space_id = :space AND t.kind = :kind AND t.id in_list(:ids)
-  AND (t.kind <> 'document' OR EXISTS (
-      SELECT 1 FROM documents d WHERE d.space_id = t.space_id AND d.id = t.id AND d.version = t.number AND d.redacted = 1
-  ));
+-- name: left_inside
+-- What still exists of deleted items, counted by sink: of messages by `ids` and `numbers`, of facts with their evidence,
+-- of session summaries with the summaries of their conversations, and of documents that lost their text or cite deleted
+-- `sources`.
+SELECT
+    (SELECT count(*) FROM pairs(:ids, :numbers)
+     JOIN messages m ON m.space_id = :space AND m.session_id = pairs.id AND m.number = pairs.number)
+  + (SELECT count(*) FROM facts WHERE space_id = :space AND id in_list(:facts))
+  + (SELECT count(*) FROM fact_quotes WHERE space_id = :space AND fact_id in_list(:facts))
+  + (SELECT count(*) FROM fact_sources WHERE space_id = :space AND fact_id in_list(:facts)) AS "rows",
+    (SELECT count(*) FROM pairs(:ids, :numbers)
+     JOIN terms t ON t.space_id = :space AND t.kind = 'message' AND t.id = pairs.id AND t.number = pairs.number)
+  + (SELECT count(*) FROM terms WHERE space_id = :space AND kind = 'fact' AND id in_list(:facts))
+  + (SELECT count(*) FROM terms WHERE space_id = :space AND kind = 'session_summary' AND id in_list(:summaries))
+  + (SELECT count(*) FROM terms t JOIN documents d
+     ON d.space_id = t.space_id AND d.id = t.id AND d.version = t.number AND d.redacted = 1
+     WHERE t.space_id = :space AND t.kind = 'document' AND t.id in_list(:documents)) AS "index",
+    (SELECT count(*) FROM threads WHERE space_id = :space AND id in_list(:threads)) AS working,
+    (SELECT count(*) FROM answers WHERE space_id = :space AND key in_list(:sessions)) AS answers,
+    (SELECT count(*) FROM documents d WHERE d.space_id = :space AND d.redacted = 0 AND EXISTS (
+        SELECT 1 FROM document_sources s WHERE s.space_id = d.space_id AND s.document_id = d.id
+          AND s.version <= d.version AND (s.last_version IS NULL OR s.last_version >= d.version)
+          AND s.source_id in_list(:sources)
+    )) AS documents,
+    (SELECT count(*) FROM session_summaries WHERE space_id = :space AND session_id in_list(:summaries))
+  + (SELECT count(*) FROM summaries s WHERE s.space_id = :space AND s.conversation_id IN (
+        SELECT conversation_id FROM sessions WHERE space_id = :space AND id in_list(:summaries))) AS summaries;
 
 -- name: left_vectors
--- The number of these messages that have a vector.
-SELECT count(*) AS remaining FROM pairs(:ids, :numbers)
-JOIN vectors v ON v.space_id = :space AND v.index_id IN (SELECT i.id FROM vector_indexes i) AND v.kind = :kind
-  AND v.id = pairs.id AND v.number = pairs.number;
-
--- name: left_vectors_of
--- The same for all versions of items other than messages.
-SELECT count(*) AS remaining FROM vectors v WHERE v.space_id = :space AND v.index_id IN (SELECT i.id FROM vector_indexes i)
-  AND v.kind = :kind AND v.id in_list(:ids)
-  AND (v.kind <> 'document' OR EXISTS (
-      SELECT 1 FROM documents d WHERE d.space_id = v.space_id AND d.id = v.id AND d.version = v.number AND d.redacted = 1
-  ));
-
--- name: left_threads
--- The number of these threads that still exist.
-SELECT count(*) AS remaining FROM threads WHERE space_id = :space AND id in_list(:ids);
-
--- name: left_answers
--- The number of model answers about some sessions.
-SELECT count(*) AS remaining FROM answers WHERE space_id = :space AND key in_list(:ids);
-
--- name: left_documents
--- The number of versions with a text that are based on one of these sources.
-SELECT count(*) AS remaining FROM documents d WHERE d.space_id = :space AND d.redacted = 0 AND EXISTS (
-    SELECT 1 FROM document_sources s WHERE s.space_id = d.space_id AND s.document_id = d.id
-      AND s.version <= d.version AND (s.last_version IS NULL OR s.last_version >= d.version)
-      AND s.source_id in_list(:ids)
-);
-
--- name: left_summaries
--- The number of session summaries, and of summaries of the conversations, of these sessions.
-SELECT (SELECT count(*) FROM session_summaries WHERE space_id = :space AND session_id in_list(:ids))
-     + (SELECT count(*) FROM summaries s WHERE s.space_id = :space AND s.conversation_id IN (
-           SELECT conversation_id FROM sessions WHERE space_id = :space AND id in_list(:ids))) AS remaining;
+-- The number of deleted items that have a vector.
+SELECT
+    (SELECT count(*) FROM pairs(:ids, :numbers)
+     JOIN vectors v ON v.space_id = :space AND v.index_id IN (SELECT i.id FROM vector_indexes i) AND v.kind = 'message'
+       AND v.id = pairs.id AND v.number = pairs.number)
+  + (SELECT count(*) FROM vectors v WHERE v.space_id = :space AND v.index_id IN (SELECT i.id FROM vector_indexes i)
+       AND v.kind = 'fact' AND v.id in_list(:facts))
+  + (SELECT count(*) FROM vectors v WHERE v.space_id = :space AND v.index_id IN (SELECT i.id FROM vector_indexes i)
+       AND v.kind = 'session_summary' AND v.id in_list(:summaries))
+  + (SELECT count(*) FROM vectors v JOIN documents d
+       ON d.space_id = v.space_id AND d.id = v.id AND d.version = v.number AND d.redacted = 1
+     WHERE v.space_id = :space AND v.index_id IN (SELECT i.id FROM vector_indexes i)
+       AND v.kind = 'document' AND v.id in_list(:documents)) AS vectors;
 
 -- name: left_of_space
 -- The number of rows of a deleted space in tables without a cascade.
@@ -204,11 +184,18 @@ SELECT count(*) AS remaining FROM vectors WHERE space_id = :space;
 SELECT DISTINCT l.session_id FROM ledger_items i JOIN ledger l ON l.space_id = i.space_id AND l.id = i.ledger_id
 WHERE i.space_id = :space AND i.kind = :kind AND i.id in_list(:ids) ORDER BY l.session_id LIMIT :limit;
 
--- name: sessions_shown_messages
--- The sessions that were shown one of these messages.
-SELECT DISTINCT l.session_id FROM pairs(:ids, :numbers)
-JOIN ledger_items i ON i.space_id = :space AND i.kind = 'message' AND i.id = pairs.id AND i.number = pairs.number
-JOIN ledger l ON l.space_id = i.space_id AND l.id = i.ledger_id ORDER BY l.session_id LIMIT :limit;
+-- name: sessions_shown_any
+-- The sessions that were shown one of these items: messages by `ids` and `numbers`, others in any version.
+SELECT DISTINCT l.session_id FROM (
+    SELECT i.ledger_id FROM pairs(:ids, :numbers)
+    JOIN ledger_items i ON i.space_id = :space AND i.kind = 'message' AND i.id = pairs.id AND i.number = pairs.number
+    UNION ALL
+    SELECT ledger_id FROM ledger_items WHERE space_id = :space AND kind = 'fact' AND id in_list(:facts)
+    UNION ALL
+    SELECT ledger_id FROM ledger_items WHERE space_id = :space AND kind = 'document' AND id in_list(:documents)
+    UNION ALL
+    SELECT ledger_id FROM ledger_items WHERE space_id = :space AND kind = 'session_summary' AND id in_list(:summaries)
+) AS shown JOIN ledger l ON l.space_id = :space AND l.id = shown.ledger_id ORDER BY l.session_id LIMIT :limit;
 
 -- name: page_recorded_messages
 -- Messages after one of them, with their conversation, and the fields that identify them.
@@ -259,14 +246,17 @@ UPDATE documents SET title = '[redacted]', description = '', body = '', reason =
 WHERE space_id = :space AND redacted = 0 AND author_kind <> 'user'
   AND (id, version) IN (SELECT pairs.id, pairs.number FROM pairs(:ids, :numbers)) RETURNING id;
 
--- name: list_extraction_answers
--- Model answers about sessions.
-SELECT key, content FROM answers WHERE space_id = :space AND kind = :kind;
+-- name: list_derived_texts
+-- Texts of a space that may repeat deleted messages: answers of models about sessions, change sets, claims under review
+-- and requests to forget.
+SELECT 'answer' AS kind, key AS id, content AS "first", '' AS "second", '' AS third FROM answers
+WHERE space_id = :space AND kind = :kind
+UNION ALL SELECT 'change_set', run, CAST(changes AS text), CAST(selection AS text), '' FROM change_sets
+WHERE space_id = :space
+UNION ALL SELECT 'claim', id, CAST(claim AS text), detail, COALESCE(note, '') FROM reviews WHERE space_id = :space
+UNION ALL SELECT 'request', id, COALESCE(target, ''), COALESCE(statement, ''), '' FROM forget_requests
+WHERE space_id = :space;
 
--- name: list_claims
--- The texts of claims under review.
-SELECT id, CAST(claim AS text) AS claim, detail, COALESCE(note, '') AS note FROM reviews WHERE space_id = :space;
-
--- name: drop_review
--- Delete a claim under review that repeats deleted text.
-DELETE FROM reviews WHERE space_id = :space AND id = :id;
+-- name: drop_reviews
+-- Delete claims under review that repeat deleted text.
+DELETE FROM reviews WHERE space_id = :space AND id in_list(:ids);

@@ -63,6 +63,10 @@ SELECT max(version) AS version FROM (
 SELECT fact_columns() FROM facts
 WHERE space_id = :space AND id = :id AND retired_at IS NULL;
 
+-- name: origins_of_facts
+-- The origins of some facts, as far as they are current.
+SELECT id, origin FROM facts WHERE space_id = :space AND id in_list(:ids) AND retired_at IS NULL;
+
 -- name: fact_versions
 -- Every version of a fact, oldest first.
 SELECT fact_columns() FROM facts WHERE space_id = :space AND id = :id ORDER BY version;

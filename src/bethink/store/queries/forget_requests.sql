@@ -57,10 +57,6 @@ WHERE l.space_id = :space AND l.target_id = :id AND l.kind = 'forgets' AND :numb
 )
 ORDER BY r.said_at DESC, r.id DESC LIMIT 1;
 
--- name: list_forget_request_texts
--- The words of every request to forget.
-SELECT id, target, statement FROM forget_requests WHERE space_id = :space ORDER BY id;
-
--- name: clear_forget_request
--- Remove the words of a request to forget; what it hides stays hidden.
-UPDATE forget_requests SET target = '', statement = '' WHERE space_id = :space AND id = :id;
+-- name: clear_forget_requests
+-- Remove the words of requests to forget; what they hide stays hidden.
+UPDATE forget_requests SET target = '', statement = '' WHERE space_id = :space AND id in_list(:ids);

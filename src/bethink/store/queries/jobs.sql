@@ -77,6 +77,18 @@ WHERE kind = :kind AND due_at <= :now AND status <> 'waiting' ORDER BY due_at LI
 -- Whether any job can be leased.
 SELECT key FROM jobs WHERE kind = :kind AND due_at <= :now AND status <> 'waiting' LIMIT 1;
 
+-- name: due_kinds
+-- The kinds of which jobs can be leased, or sessions are to be checked now.
+SELECT due.kind, due.leasable, due.idle FROM (
+    SELECT pairs.id AS kind, EXISTS (
+        SELECT 1 FROM jobs WHERE kind = pairs.id AND due_at <= :now AND status <> 'waiting'
+        /*given space*/ AND space_id = :space /*end*/
+    ) AS leasable, EXISTS (
+        SELECT 1 FROM jobs WHERE kind = pairs.id AND due_at <= :now AND status = 'waiting'
+        /*given space*/ AND space_id = :space /*end*/
+    ) AS idle FROM pairs(:kinds, :order)
+) AS due WHERE due.leasable OR due.idle;
+
 -- name: list_quiet
 -- Sessions without a queued job that are to be checked now, the longest due first.
 SELECT space_id, key FROM jobs

@@ -1,7 +1,8 @@
--- name: facts_from_message
--- Facts that are based on a message.
+-- name: facts_from_messages
+-- Facts that are based on one of some messages of a session.
 SELECT f.id, f.version FROM fact_sources s JOIN facts f ON f.space_id = s.space_id AND f.id = s.fact_id
-WHERE s.space_id = :space AND s.session_id = :session AND s.number = :number ORDER BY f.id, f.version;
+WHERE s.space_id = :space AND s.session_id = :session AND s.number in_list(:numbers)
+ORDER BY f.id, f.version;
 
 -- name: what_rests_on_message
 -- Whether its session summary or a document may repeat a message, and whether a fact, a claim under review or the

@@ -44,9 +44,9 @@ SELECT session_id, number, kind, start, stop, cause, said_at, recorded_at
 FROM message_marks WHERE space_id = :space AND cause = :cause
 ORDER BY session_id, number, start, stop;
 
--- name: delete_marks_of_cause
--- Remove the marks that a message or a request to forget caused.
-DELETE FROM message_marks WHERE space_id = :space AND cause = :cause;
+-- name: delete_marks_of_causes
+-- Remove the marks that some messages or requests to forget caused.
+DELETE FROM message_marks WHERE space_id = :space AND cause in_list(:causes);
 
 -- name: hidden_words_of_session
 -- The hidden spans of a session, with the texts of their messages.

@@ -66,9 +66,9 @@ SELECT retracted_at FROM messages WHERE space_id = :space AND session_id = :sess
 -- Remove every message of some sessions.
 DELETE FROM messages WHERE space_id = :space AND session_id in_list(:sessions);
 
--- name: forget_message
--- Remove one message; its number is not reused.
-DELETE FROM messages WHERE space_id = :space AND session_id = :session AND number = :number;
+-- name: forget_some_messages
+-- Remove some messages of a session; their numbers are not reused.
+DELETE FROM messages WHERE space_id = :space AND session_id = :session AND number in_list(:numbers);
 
 -- name: list_filled_sessions
 -- The sessions of a conversation that have messages, the newest first.

@@ -69,9 +69,16 @@ SELECT a.place - 1 AS place, CAST(ARRAY(
 ) AS text) AS docs
 FROM unnest(CAST(:terms AS bigint[]), CAST(:others AS bigint[])) WITH ORDINALITY AS a (term, other, place);
 
--- name: lengths
--- The lengths of some texts.
-SELECT doc, length FROM terms WHERE doc in_list(:docs);
+-- name: best_docs (sqlite)
+-- The texts with the highest weights, which are lower for long texts.
+SELECT t.doc FROM json_each(:weighed) w CROSS JOIN terms t ON t.doc = w.value ->> 0
+ORDER BY (w.value ->> 1) * :scale / (t.length + :half) DESC, t.doc DESC LIMIT :limit;
+
+-- name: best_docs (postgres)
+-- The texts with the highest weights, which are lower for long texts.
+SELECT t.doc FROM unnest(CAST(:docs AS bigint[]), CAST(:weights AS bigint[])) AS w (doc, weight)
+JOIN terms t ON t.doc = w.doc
+ORDER BY w.weight * CAST(:scale AS bigint) / (t.length + CAST(:half AS bigint)) DESC, t.doc DESC LIMIT :limit;
 
 -- name: newest_postings (sqlite)
 -- The same for the newest texts of a space and one hash, newest first.

@@ -132,7 +132,7 @@ DELETE FROM threads WHERE space_id = :space AND id = :id;
 DELETE FROM threads WHERE space_id = :space AND (
     session_id in_list(:sessions)
     OR conversation_id IN (SELECT conversation_id FROM sessions WHERE space_id = :space AND id in_list(:sessions))
-);
+) RETURNING id;
 
 -- name: insert_chunk
 -- Store a chunk; the same chunk stored again is the same row.

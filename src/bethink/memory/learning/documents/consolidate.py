@@ -174,11 +174,16 @@ class Consolidator:
             knowledge=knowledge,
             tree=tree,
             run=run,
-            recorded=learning.answers_of(tx, space=lease.space, kind=lease.kind, key=lease.key, run=run),
+            recorded=self._recorded_answers(tx, lease, run),
             session_ids=session_ids,
             files=export_files(tx, space=lease.space, selection=knowledge.selection) if self.rules.folder else {},
             rejected=self.rules.review and consolidation.was_rejected(tx, space=lease.space, run=run),
         )
+
+    def _recorded_answers(self, tx: Tx, lease: Lease, run: str) -> Sequence[str]:
+        if self.runs.model is None:
+            return ()
+        return learning.answers_of(tx, space=lease.space, kind=lease.kind, key=lease.key, run=run)
 
     def _fitting_sessions(self, knowledge: Knowledge) -> frozenset[str]:
         added = knowledge.selection.added_summaries

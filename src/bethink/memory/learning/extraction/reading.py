@@ -81,7 +81,10 @@ def begin(
         return ExtractionInput(exists=True, start=start, until=max(start, until))
     new = messages.after(tx, space=lease.space, session_id=lease.key, number=start, limit=_NEW)
     until = new[-1].number if len(new) == _NEW else session.last_number
-    run, model, last = _find_recorded_run(tx, lease, start=start, until=until, version=version)
+    has_model = budget is not None  # quoting needs only the messages
+    run, model, last = "", "", 0
+    if has_model:
+        run, model, last = _find_recorded_run(tx, lease, start=start, until=until, version=version)
     if run:
         new, until = [record for record in new if record.number <= last], last
     earlier = _earlier(tx, lease, start)
@@ -93,7 +96,7 @@ def begin(
         new, until = _first_within(new, until, share, tokens, scene)
     if not new:
         return ExtractionInput(exists=True, start=start, until=until, agent_id=session.agent_id)
-    known_facts = _relevant_facts(tx, lease.space, new)
+    known_facts = _relevant_facts(tx, lease.space, new) if has_model else []
     return ExtractionInput(
         exists=True,
         start=start,
@@ -106,7 +109,7 @@ def begin(
         recorded=learning.answers_of(tx, space=lease.space, kind=lease.kind, key=lease.key, run=run) if run else (),
         model=model,
         by_number={record.number: record for record in (*earlier, *new)},
-        shown_texts=_shown_texts(tx, lease),
+        shown_texts=_shown_texts(tx, lease) if has_model else (),
         known_facts=known_facts,
         rules=rules,
         scene=scene,
