@@ -138,6 +138,7 @@ async def test_every_other_reason_not_to_show_something_is_named(memory: Memory)
         "The quarantine of 1720 closed the harbours.",
         assistant("A quarantine it was."),
         "Nothing else.",
+        "It is settled.",
         *filler,
     )
     twin = await tell(memory, "the quarantine of 1720 closed the harbours")
@@ -151,7 +152,8 @@ async def test_every_other_reason_not_to_show_something_is_named(memory: Memory)
     assert {by_ref[message(session, 1)], by_ref[message(twin, 1)]} == {Fate.SHOWN, Fate.DUPLICATE}
     assert message(session, 2) not in by_ref  # it comes from the assistant, so it was never a candidate
     assert Fate.BEYOND_LIMIT in by_ref.values()
-    assert by_ref[message(session, 3)] is Fate.UNRELATED
+    assert by_ref[message(session, 3)] is not Fate.UNRELATED  # the speaker of the best match goes on
+    assert by_ref[message(session, 4)] is Fate.UNRELATED
     small = await memory.space("alice").recall("quarantine harbours", budget=12, explain=True)
     assert Fate.OVER_BUDGET in fates(small).values()
 
