@@ -245,7 +245,9 @@ async def test_memory_root_is_created_once(database: Database, docs: Documents) 
     again = await database.transact(lambda tx: tree.ensure_root(tx, space="alice"), space="alice")
 
     assert first == again
-    assert (await docs.find("~/memory")).id == first
+    root = await docs.find("~/memory")
+    assert root is not None
+    assert root.id == first
 
 
 async def test_disabled_memory_has_no_documents() -> None:
