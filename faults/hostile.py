@@ -37,7 +37,7 @@ MAX_RATIO = 3.0
 LARGEST_BODY = 32_000_000
 MAX_GROWTH = 2 * LARGEST_BODY / 1e6
 """Maximum megabytes by which the memory of the server grows."""
-_SECONDS = 5.0
+_SECONDS = 4.0
 """Maximum seconds for which a kind runs. Requests that have not ended by then are left to the server's end."""
 _SHORT = 8
 """A run with fewer requests at once is short: it has some of the kinds."""

@@ -168,20 +168,31 @@ class _LaneTurn:
         self._lane = lane
         self._space = space
         self._lanes = lanes
+        self._since = 0.0
+        """When the turn began, later by the time in `run`, which rests by itself."""
 
     async def __aenter__(self) -> Self:
         await self._lane.enter(self._space)
+        self._since = time.monotonic()
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
     ) -> None:
         del kind, error, trace
-        self._lane.leave()
+        try:
+            if self._lanes.is_other_active(self._space):  # whose transactions waited for those of this turn
+                await anyio.sleep(min(time.monotonic() - self._since, _MAX_REST))
+        finally:
+            self._lane.leave()
 
     async def run(self, work: Callable[[Callable[[], None]], T]) -> T:
         # Its own limiter: the threads of the default one may all be busy with something else.
-        return await to_thread.run_sync(self._work, work, limiter=anyio.CapacityLimiter(1))
+        began = time.monotonic()
+        try:
+            return await to_thread.run_sync(self._work, work, limiter=anyio.CapacityLimiter(1))
+        finally:
+            self._since += time.monotonic() - began
 
     def _work(self, work: Callable[[Callable[[], None]], T]) -> T:
         resting = _Resting(partial(self._lanes.is_other_active, self._space))
