@@ -87,7 +87,7 @@ def _mcp(text: str) -> bytes:
 
 def _http() -> list[Kind]:
     at = f"/v1/spaces/{SPACE}"
-    nested = {f"password {number}": f"secret {number}" for number in range(20_000)}
+    nested = {f"password {number}": f"secret {number}" for number in range(1_800)}
     draft = {"slug": "a", "title": "a", "body": _repeated(TRIGGERS, 65_000)}
     return [
         Kind(name="remember triggers", path=f"{at}/remember", body=_remember(_repeated(TRIGGERS, _MESSAGE))),
@@ -96,7 +96,7 @@ def _http() -> list[Kind]:
         Kind(
             name="remember metadata",
             path=f"{at}/remember",
-            body=json.dumps({"messages": [{**_says("x"), "metadata": nested}]}).encode(),
+            body=_messages([{**_says("x"), "metadata": nested}] * 14),
         ),
         Kind(name="many messages", path=f"{at}/remember", body=_messages([_says("x")] * 12_000)),
         Kind(name="many values", path=f"{at}/remember", body=b'{"messages":[' + b"[]," * 300_000 + b"[]]}"),

@@ -8,7 +8,7 @@ import anyio
 import pytest
 
 from bethink.errors import InvalidRequestError
-from bethink.http.limits import Buckets, check_structure, read_body
+from bethink.http.limits import MAX_VALUES, Buckets, check_structure, read_body
 from bethink.http.problems import RefusedRequest
 from tests.doors.server_kit import PLAIN, serving
 
@@ -116,10 +116,17 @@ def test_json_that_is_wide_or_only_quotes_brackets_is_not_deep(body: bytes) -> N
     check_structure(body, 32)
 
 
+def test_json_with_too_many_values_is_rejected() -> None:
+    """Commas and brackets in texts are no values."""
+    check_structure(b'{"a": "' + b",[{" * MAX_VALUES + b'"}', 32)
+    with pytest.raises(RefusedRequest, match="Too large"):
+        check_structure(b"[" + b"1," * MAX_VALUES + b"1]", 32)
+
+
 def test_a_hostile_megabyte_is_judged_in_a_moment() -> None:
     began = time.thread_time()
     for body in (b"[" * 1_000_000, b"[]," * 333_333, b'"\\' * 500_000, b"[[[[" + b"[{}]," * 200_000):
-        with suppress(InvalidRequestError):
+        with suppress(InvalidRequestError, RefusedRequest):
             check_structure(body, 32)
 
     assert time.thread_time() - began < 2

@@ -10,6 +10,7 @@ from starlette.types import Receive
 from bethink.errors import InvalidRequestError
 from bethink.http.options import ServerOptions
 from bethink.http.problems import RefusedRequest, refusal, retry_after
+from bethink.memory.log.messages import size_of
 from bethink.model.records import Message
 
 _BRACKETS = b"[]{}"
@@ -47,7 +48,8 @@ def check_messages(messages: Sequence[Message], options: ServerOptions) -> None:
         )
     for index, message in enumerate(messages):
         text = message.content
-        if len(text) * 4 > options.max_message and len(text.encode()) > options.max_message:
+        is_long = len(text) * 4 > options.max_message and len(text.encode()) > options.max_message
+        if is_long or size_of([message]) - len(text) > options.max_message:  # the latter of metadata and tool calls
             raise too_large(
                 f"messages.{index} is larger than {options.max_message:,} bytes.", "Split it into several messages."
             )

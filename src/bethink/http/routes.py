@@ -46,13 +46,14 @@ def _endpoint(operation: Operation[Any, Any], context: Context) -> Callable[[Req
 
     async def endpoint(request: Request) -> Response:
         key, space, names = await admit(request, context, operation, route=route)
-        operation_request = await read_request(operation, request, names, context)
-        admit_spaces(key, operation, operation_request)
-        with context.tracing.trace_request(
-            operation, space, request.headers.get("traceparent"), operation_request
-        ) as traced:
-            result = await _run_operation(operation, space, operation_request, context, key.prefix)
-            request.scope[HANDLED]["count"] = traced.count(result)
+        async with context.concurrency.large(key.prefix, request.headers):
+            operation_request = await read_request(operation, request, names, context)
+            admit_spaces(key, operation, operation_request)
+            with context.tracing.trace_request(
+                operation, space, request.headers.get("traceparent"), operation_request
+            ) as traced:
+                result = await _run_operation(operation, space, operation_request, context, key.prefix)
+                request.scope[HANDLED]["count"] = traced.count(result)
         return Response(codec.encode_result(operation, result), operation.status, media_type=media_type)
 
     return endpoint

@@ -1,7 +1,7 @@
 """The route of model calls: it passes them on and adds memory."""
 
 from collections.abc import AsyncGenerator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from functools import partial
 
 import anyio
@@ -85,11 +85,11 @@ class ProxyRoute(BaseRoute):
         caller.set(use.caller)
         handled.update(key=key.info.prefix, space=use.space)
         context.buckets.take(key.info.prefix)
-        with context.concurrency.reading(key.info.prefix):
-            body = await self._bodies.receive(receive, headers)
         raw: RawHeaders = list(scope["headers"])
         call: IncomingCall | None = None
-        with self._bodies.keeping(body):
+        async with AsyncExitStack() as stack:
+            with context.concurrency.reading(key.info.prefix):
+                body = await stack.enter_async_context(self._bodies.receiving(receive, headers))
             if isinstance(body, bytes) and passage.wire is not None and not is_subagent(headers):
                 call = IncomingCall(use, partial(self._read, passage.wire, headers, body, use, remembering.answers))
                 changed = await remembering.with_memory(call, recalls=key.reachable)
