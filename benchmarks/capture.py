@@ -38,6 +38,7 @@ from tools import postgres
 
 _SEAL = "0" * 64
 _FIRST_DOC = 1 << 40
+_BACKENDS = b"SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
 Write = Callable[[Sequence[tuple[Any, ...]]], None]
 
 
@@ -166,10 +167,7 @@ class _Clock:
     def __call__(self) -> tuple[float, float]:
         spent = 0.0
         if self._server is not None:
-            of_database = (
-                "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
-            )
-            for (process,) in self._server.execute(of_database.encode()).fetchall():
+            for (process,) in self._server.execute(_BACKENDS).fetchall():
                 spent += int(Path(f"/proc/{process}/schedstat").read_bytes().split()[0]) / 1e9
         return time.process_time() + spent, time.perf_counter()
 
@@ -296,10 +294,8 @@ def main() -> int:
 def _print(figure: Figure, *, as_json: bool) -> None:
     line = figure.line()
     goal = "" if line["goal"] is None else f" (goal {line['goal']}: {'reached' if line['reached'] else 'MISSED'})"
-    text = (
-        "{database:9} {text:20} {length:6} batch {batch:>3}: bare {bare_us:>6} µs, append {append_us:>6} µs a message, "
-    )
-    figures = "CPU {cpu_ratio:.3f}, wall {wall_ratio:.3f}"
+    text = "{database:9} {text:20} {length:6} batch {batch:>3}: bare {bare_us:>6}, append {append_us:>6} µs a message, "
+    figures = "CPU ratio {cpu_ratio:.3f}, wall ratio {wall_ratio:.3f}"
     print(json.dumps(line) if as_json else (text + figures).format(**line) + goal, flush=True)
 
 

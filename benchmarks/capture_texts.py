@@ -66,7 +66,4 @@ def texts(kind: Kind, *, is_long: bool) -> list[str]:
     count = min(_COUNT, max(1, len(joined) // length))
     # A text of which there is too little is repeated from another position, as conversations repeat themselves.
     joined = joined if len(joined) >= 2 * length else joined * (2 * length // len(joined) + 1)
-    return [
-        joined[at * length :][:length] if at * length + length <= len(joined) else joined[-length:]
-        for at in range(count)
-    ]
+    return [joined[at * length : (at + 1) * length] for at in range(count)]

@@ -1,6 +1,5 @@
 """Every function that reads the text of a caller takes time in proportion to its length."""
 
-import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 
@@ -14,11 +13,11 @@ from bethink.memory.recall.dates import relative_times, spans
 from bethink.model.framing import inert, own_words, remove_frames
 from bethink.providers.redaction import SecretRedactor
 from bethink.store.messages import words_of
+from tests.pace import is_linear
 
-SHORT, LONG = 4_096, 65_536
+SHORT = 4_096
 MAX_RATIO = 20
-"""Maximum time of the long text, as a multiple of that of the short one, which is a sixteenth as long."""
-_TRIES = 3
+"""Maximum time of a text that is sixteen times as long, as a multiple of the time of a short one."""
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
 
 READERS: dict[str, Callable[[str], object]] = {
@@ -59,18 +58,4 @@ UNITS = {
 @pytest.mark.parametrize("unit", UNITS)
 @pytest.mark.parametrize("reader", READERS)
 def test_reading_takes_time_in_proportion_to_length(reader: str, unit: str) -> None:
-    read = READERS[reader]
-    short, long = (UNITS[unit] * (length // len(UNITS[unit]) + 1) for length in (SHORT, LONG))
-    short, long = short[:SHORT], long[:LONG]
-    read(short)
-
-    ratios = (16 * _seconds(read, long, 1) / _seconds(read, short, 16) for _ in range(_TRIES))
-
-    assert any(ratio <= MAX_RATIO for ratio in ratios)
-
-
-def _seconds(read: Callable[[str], object], text: str, times: int) -> float:
-    began = time.thread_time()
-    for _ in range(times):
-        read(text)
-    return time.thread_time() - began
+    assert is_linear(READERS[reader], UNITS[unit], size=SHORT, slack=MAX_RATIO / 16)
