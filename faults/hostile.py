@@ -61,8 +61,16 @@ class Measured:
 
     @property
     def ratio(self) -> float:
-        """The other tenant's median, as a multiple of that on an idle server."""
-        return statistics.median(self.busy) / statistics.median(self.idle)
+        """The other tenant's median, as a multiple of that on an idle server.
+
+        It is the median over time: while one call waits, there are no others that could count.
+        """
+        half, passed = sum(self.busy) / 2, 0.0
+        for took in sorted(self.busy):
+            passed += took
+            if passed >= half:
+                return took / statistics.median(self.idle)
+        return 0.0
 
     def violations(self, kind: Kind) -> list[str]:
         """Return the limits that were exceeded."""
@@ -119,8 +127,6 @@ class Attack:
                     tasks.start_soon(self._ask, probe)
                     tasks.start_soon(self._exchange_all, neighbor)
             self.measured.cpu = self.server.cpu() - cpu
-            if not self.measured.busy:
-                self.measured.busy.append(_SECONDS)  # or longer
 
     async def _watch(self, before: float) -> None:
         while True:
@@ -129,12 +135,20 @@ class Attack:
 
     async def _ask(self, probe: httpx2.AsyncClient) -> None:
         while True:
-            self.measured.health.append(await _health(probe))
+            began = time.perf_counter()
+            try:
+                await _health(probe)
+            finally:
+                self.measured.health.append(time.perf_counter() - began)
             await anyio.sleep(_PAUSE)
 
     async def _exchange_all(self, neighbor: httpx2.AsyncClient) -> None:
         while True:
-            self.measured.busy.append(await _exchange(neighbor, self.keys[1], len(self.measured.busy)))
+            began = time.perf_counter()
+            try:
+                await _exchange(neighbor, self.keys[1], len(self.measured.busy))
+            finally:
+                self.measured.busy.append(time.perf_counter() - began)  # also of one that has not ended
             await anyio.sleep(_PAUSE)
 
     @contextmanager
