@@ -31,9 +31,9 @@ class _Later(list[Prepared]):
 
 
 def _prepare_later(
-    drafts: Iterable[Message], redactor: Redactor, rest: Callable[[], None] | None = None
+    drafts: Iterable[Message], redactor: Redactor, pause: Callable[[], None] | None = None
 ) -> list[Prepared]:
-    del rest
+    del pause
     return _Later(drafts, redactor)
 
 

@@ -51,15 +51,15 @@ def possible_languages(words: Iterable[str], text: str) -> tuple[str, ...]:
     "Mum's", may be a word of another language.
     """
     first, letters = list(islice(words, _MAX_WORDS)), _with_letters(text)
-    votes, known = _votes(first, letters)
-    if not letters and votes[0] == known >= _DECISIVE:  # English has all of the function words
+    votes, function_word_count = _votes(first, letters)
+    if not letters and votes[0] == function_word_count >= _DECISIVE:  # English has all of the function words
         return _ENGLISH
     top = max(votes)
     position = votes.index(top)
     if len(first) > _FEW_WORDS:
         return (languages()[position],)
     near = top - 1 if position else top
-    return _selected(votes, near, position)
+    return _with_votes(votes, near, position)
 
 
 def likely_languages(words: Iterable[str], text: str) -> tuple[str, ...]:
@@ -68,14 +68,14 @@ def likely_languages(words: Iterable[str], text: str) -> tuple[str, ...]:
     English comes first, then the others in the order of the list.
     """
     votes, _ = _votes(words, _with_letters(text))
-    return _selected(votes, max(votes))
+    return _with_votes(votes, max(votes))
 
 
-def _selected(votes: Sequence[int], least: int, first: int = 0) -> tuple[str, ...]:
-    """Return the languages with at least that many votes, in the order of the list but for the one at `first`."""
+def _with_votes(votes: Sequence[int], minimum: int, first: int = 0) -> tuple[str, ...]:
+    """Return the languages with at least `minimum` votes, in the order of the list but for the one at `first`."""
     names = languages()
-    selected = [name for name, count in zip(names, votes, strict=True) if count >= least and name != names[first]]
-    return (names[first], *selected) if votes[first] >= least else tuple(selected)
+    others = [name for name, count in zip(names, votes, strict=True) if count >= minimum and name != names[first]]
+    return (names[first], *others) if votes[first] >= minimum else tuple(others)
 
 
 def _votes(words: Iterable[str], letters: dict[str, frozenset[str]]) -> tuple[tuple[int, ...], int]:
@@ -87,8 +87,8 @@ def _votes(words: Iterable[str], letters: dict[str, frozenset[str]]) -> tuple[tu
     for word, indicated in letters.items():
         spoken = {*indicated, *function_words().get(word, ())}
         total += sum(_vote(languages().index(name)) for name in spoken)
-    *votes, known = _unpack(total.to_bytes(_LANE * (len(languages()) + 1), "little"))
-    return tuple(votes), known
+    *votes, function_word_count = _unpack(total.to_bytes(_LANE * (len(languages()) + 1), "little"))
+    return tuple(votes), function_word_count
 
 
 def _vote(position: int) -> int:

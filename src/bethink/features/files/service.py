@@ -91,13 +91,13 @@ class FileService:
 
 
 def _prepare_rows(
-    source: SourceText, request: AddFileRequest, about: JsonObject, redactor: Redactor, rest: Callable[[], None]
+    source: SourceText, request: AddFileRequest, about: JsonObject, redactor: Redactor, pause: Callable[[], None]
 ) -> tuple[list[Prepared], int]:
     """Return the non-empty redacted passages of a file as rows, with their positions.
 
     Also returns the approximate number of characters removed.
     """
-    cached = CachingRedactor(redactor, rest)
+    cached = CachingRedactor(redactor, pause)
     passages = join_split_secrets(source.text, passages_of(source), cached)
     drafts = [_message(source.text, passage, about) for passage in passages]
     if request.idempotency_key is not None:

@@ -70,9 +70,9 @@ class Turn:
 class IncomingCall:
     """A call that is being read. `turn` is None until then, and if it cannot be read."""
 
-    def __init__(self, use: MemoryUse, read: Callable[[], Awaitable[Turn | None]]) -> None:
+    def __init__(self, use: MemoryUse, reader: Callable[[], Awaitable[Turn | None]]) -> None:
         self.use = use
-        self.read = read
+        self.read = reader
         self.turn: Turn | None = None
         self.is_late = False
 
@@ -102,7 +102,7 @@ class ProxyMemory:
         """
         began = anyio.current_time()
         try:
-            await self._reading(partial(self._read, call), space=call.use.space)
+            await self._reading(partial(self._parse_call, call), space=call.use.space)
         except Exception as error:  # noqa: BLE001 - the call always continues
             call.is_late = True
             _log.warning("a call continues without memory: it was not read (%s)", type(error).__name__)
@@ -113,7 +113,7 @@ class ProxyMemory:
         self.capture_question(turn)
         return changed
 
-    async def _read(self, call: "IncomingCall") -> None:
+    async def _parse_call(self, call: "IncomingCall") -> None:
         call.turn = await call.read()
         if call.is_late and call.turn is not None:
             self.capture_question(call.turn)

@@ -91,7 +91,9 @@ class ProxyRoute(BaseRoute):
             with context.concurrency.reading(key.info.prefix):
                 body = await stack.enter_async_context(self._bodies.receiving(receive, headers))
             if isinstance(body, bytes) and passage.wire is not None and not is_subagent(headers):
-                call = IncomingCall(use, partial(self._read, passage.wire, headers, body, use, remembering.answers))
+                call = IncomingCall(
+                    use, partial(self._parse_call, passage.wire, headers, body, use, remembering.answers)
+                )
                 changed = await remembering.with_memory(call, recalls=key.reachable)
                 if changed is not None:
                     body = changed.encode()
@@ -99,18 +101,18 @@ class ProxyRoute(BaseRoute):
             with context.concurrency.waiting(key.info.prefix):  # the server only waits for the model
                 await self._pass(passage, scope, receive, send, raw=raw, body=body, call=call)
 
-    async def _read(
+    async def _parse_call(
         self, wire: Wire, headers: Headers, body: bytes, use: MemoryUse, answers: dict[str, str]
     ) -> Turn | None:
         """Return the messages and conversation of a call, or None for a call without memory."""
 
-        def read() -> Turn | None:
+        def parse() -> Turn | None:
             plain = decompress(body, headers.get("content-encoding", ""), limit=MAX_READ)
             call = None if plain is None else read_call(wire, plain, agent=agent_of(headers))
             return None if call is None else Turn(use, conversation_for(headers, call, answers), call)
 
         try:
-            return await self._context.lanes.run(use.space, len(body), read)
+            return await self._context.lanes.run(use.space, len(body), parse)
         except Exception as error:  # noqa: BLE001 - the call always continues
             _log.warning("a call could not be read: %s", type(error).__name__)
             return None

@@ -32,10 +32,10 @@ def size_of(drafts: Iterable[Message]) -> int:
     )
 
 
-def prepare(drafts: Iterable[Message], redactor: Redactor, rest: Callable[[], None] | None = None) -> list[Prepared]:
+def prepare(drafts: Iterable[Message], redactor: Redactor, pause: Callable[[], None] | None = None) -> list[Prepared]:
     """Convert messages to rows: frames are removed from all their texts, which are then cleaned and redacted.
 
-    Call it before the transaction, in a turn of `database.lanes`: no other write waits for it then. `rest` is called
+    Call it before the transaction, in a turn of `database.lanes`: no other write waits for it then. `pause` is called
     after each message. A message that is only a frame becomes empty, and keeps its number.
     """
     cut = text_cleaner(redactor.redact)
@@ -44,8 +44,8 @@ def prepare(drafts: Iterable[Message], redactor: Redactor, rest: Callable[[], No
     rows: list[Prepared] = []
     for draft in drafts:
         rows.append(_prepare_row(draft, cut, origins, redactor))
-        if rest is not None:
-            rest()
+        if pause is not None:
+            pause()
     return rows
 
 
