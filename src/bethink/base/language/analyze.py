@@ -36,14 +36,14 @@ def count_terms(text: str, words: Mapping[str, int] | None = None) -> dict[str, 
     """
     words = Counter(words_in(text)) if words is None else words
     spoken = possible_languages(words, text)
-    counts = dict[str, int]()
+    likeliest, counts = spoken[0], dict[str, int]()
     if len(spoken) > 1 or not text.isascii():
         terms = _index_terms(spoken)
         for word, times in words.items():
             for term in terms[word]:
                 counts[term] = counts.get(term, 0) + times
     else:
-        stems = _index_stems(spoken[0])
+        stems = _index_stems(likeliest)
         for word, times in words.items():
             term = stems[word]
             counts[term] = counts.get(term, 0) + times
