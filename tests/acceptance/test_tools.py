@@ -74,7 +74,9 @@ def test_the_benchmark_prints_each_figure_with_its_goal() -> None:
     done = run("-m", "benchmarks.capture", "--database", "sqlite", "--rounds", "1", "--turns", "2", "--json")
 
     figures = [json.loads(line) for line in done.stdout.splitlines()]
-    assert [(figure["batch"], figure["goal"]) for figure in figures] == [(1, 0.5), (100, 0.75)]
+    goals = [(figure["text"], figure["batch"], figure["goal"]) for figure in figures if figure["goal"] is not None]
+    assert goals == [("chat", 1, 0.4), ("chat", 100, 0.6), ("code", 1, 0.3), ("code", 100, 0.5)]
+    assert {figure["text"] for figure in figures} == {"chat", "prose", "code", "JSON", "Chinese and Japanese"}
     assert done.returncode == (0 if all(figure["reached"] for figure in figures) else 1)
 
 

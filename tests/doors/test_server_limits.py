@@ -8,7 +8,7 @@ import anyio
 import pytest
 
 from bethink.errors import InvalidRequestError
-from bethink.http.limits import Buckets, check_depth, read_body
+from bethink.http.limits import MAX_VALUES, Buckets, check_structure, read_body
 from bethink.http.problems import RefusedRequest
 from tests.doors.server_kit import PLAIN, serving
 
@@ -99,7 +99,7 @@ async def test_a_message_and_their_number_have_limits_of_their_own(tmp_path: Pat
 )
 def test_deeply_nested_json_is_rejected_before_parsing(body: bytes) -> None:
     with pytest.raises(InvalidRequestError):
-        check_depth(body, 32)
+        check_structure(body, 32)
 
 
 @pytest.mark.parametrize(
@@ -113,14 +113,21 @@ def test_deeply_nested_json_is_rejected_before_parsing(body: bytes) -> None:
     ],
 )
 def test_json_that_is_wide_or_only_quotes_brackets_is_not_deep(body: bytes) -> None:
-    check_depth(body, 32)
+    check_structure(body, 32)
+
+
+def test_json_with_too_many_values_is_rejected() -> None:
+    """Commas and brackets in texts are no values."""
+    check_structure(b'{"a": "' + b",[{" * MAX_VALUES + b'"}', 32)
+    with pytest.raises(RefusedRequest, match="Too large"):
+        check_structure(b"[" + b"1," * MAX_VALUES + b"1]", 32)
 
 
 def test_a_hostile_megabyte_is_judged_in_a_moment() -> None:
     began = time.thread_time()
     for body in (b"[" * 1_000_000, b"[]," * 333_333, b'"\\' * 500_000, b"[[[[" + b"[{}]," * 200_000):
-        with suppress(InvalidRequestError):
-            check_depth(body, 32)
+        with suppress(InvalidRequestError, RefusedRequest):
+            check_structure(body, 32)
 
     assert time.thread_time() - began < 2
 
@@ -275,7 +282,7 @@ async def test_a_stranger_cannot_make_up_methods_to_be_counted(target: str) -> N
 
 
 async def test_late_body_times_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bethink.http.limits._BODY_TIMEOUT", 0.01)
+    monkeypatch.setattr("bethink.http.limits.BODY_TIMEOUT", 0.01)
 
     async def never() -> Any:
         await anyio.sleep_forever()

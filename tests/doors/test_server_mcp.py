@@ -53,7 +53,7 @@ async def test_deeply_nested_mcp_body_is_rejected(tmp_path: Path) -> None:
 
 
 async def test_late_body_times_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bethink.http.limits._BODY_TIMEOUT", 0.01)
+    monkeypatch.setattr("bethink.http.limits.BODY_TIMEOUT", 0.01)
     statuses: list[int] = []
 
     async def never() -> Any:

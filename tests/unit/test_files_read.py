@@ -19,7 +19,10 @@ from bethink.features.files.reading import PDF, decode_text, media_type_of, read
 from bethink.features.files.secrets import join_split_secrets
 from bethink.features.files.sources import MAX_BYTES, SourceText
 from bethink.providers.redaction import SecretRedactor
+from bethink.store.lanes import Lanes
 from tests.pdf_kit import pdf
+
+TURN = Lanes().turn("", 0)
 
 pytestmark = pytest.mark.anyio
 
@@ -237,7 +240,7 @@ def test_media_type_is_derived_from_the_name_unless_set() -> None:
 
 
 async def test_a_pdf_is_read_page_by_page() -> None:
-    source = await read_file(PDF, text=None, data=pdf("Tea is at four.", "Cats (and dogs)\nsleep."))
+    source = await read_file(PDF, TURN, text=None, data=pdf("Tea is at four.", "Cats (and dogs)\nsleep."))
 
     assert source.text == "Tea is at four.\n\nCats (and dogs)\nsleep."
     assert [(each.page, source.text[each.start : each.end]) for each in passages_of(source)] == [
@@ -268,34 +271,34 @@ LOOP = pdf("tea").replace(b"/Kids [4 0 R]", b"/Kids [2 0 R]")
 )
 async def test_a_pdf_that_cannot_be_read_is_refused_in_one_sentence(data: bytes, why: str) -> None:
     with pytest.raises(InvalidRequestError, match=why):
-        await read_file(PDF, text=None, data=data)
+        await read_file(PDF, TURN, text=None, data=data)
 
 
 async def test_slow_pdf_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pdf_module, "_SECONDS", 0.01)
 
     with pytest.raises(InvalidRequestError, match=r"took more than 0\.01 seconds"):
-        await read_file(PDF, text=None, data=pdf("tea"))
+        await read_file(PDF, TURN, text=None, data=pdf("tea"))
 
 
 async def test_without_the_extra_a_pdf_is_refused_with_the_command_that_helps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pdf_module, "find_spec", dict[str, object]().get)
 
     with pytest.raises(InvalidRequestError, match=r"pip install '\.\[pdf\]'"):
-        await read_file(PDF, text=None, data=pdf("tea"))
+        await read_file(PDF, TURN, text=None, data=pdf("tea"))
 
 
 async def test_html_without_its_extra_names_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading, "find_spec", dict[str, object]().get)
 
     with pytest.raises(InvalidRequestError, match=r"pip install '\.\[html\]'"):
-        await read_file("text/html", text="<p>tea", data=None)
+        await read_file("text/html", TURN, text="<p>tea", data=None)
 
 
 @pytest.mark.parametrize("data", [b"a" * (MAX_BYTES + 1), b"a" * 2_000_001], ids=["bytes", "characters"])
 async def test_a_file_that_is_too_large_is_refused(data: bytes) -> None:
     with pytest.raises(InvalidRequestError, match="Split the file"):
-        await read_file("text/plain", text=None, data=data)
+        await read_file("text/plain", TURN, text=None, data=data)
 
 
 KEY = "\n".join(

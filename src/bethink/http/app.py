@@ -119,9 +119,11 @@ def health_app(memory: Memory, *, options: ServerOptions | None = None) -> FastA
 
 
 def _context(memory: Memory, options: ServerOptions, tracer_provider: TracerProvider | None) -> Context:
+    local = memory.backend.local()
     return Context(
         backend=memory.backend,
-        keys=memory.backend.local().keys(),
+        keys=local.keys(),
+        lanes=local.database.lanes,
         options=options,
         buckets=Buckets(rate=options.rate, burst=options.burst),
         guesses=Guesses(),

@@ -1,10 +1,15 @@
 """Limits of concurrent requests, waiting requests and incoming bodies."""
 
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, Callable, Generator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 
+import anyio
+
+from bethink.http.limits import announced_length
 from bethink.http.problems import RefusedRequest, refusal
 
+_LARGE, _LARGE_AT_ONCE = 100_000, 4
+"""Bytes of a large request, and how many a key may have at a time: each takes several times its size of memory."""
 _WAITING_FACTOR = 4
 """Maximum incoming bodies or waiting requests, as a multiple of `max_concurrency`. One key has `max_concurrency`."""
 
@@ -19,6 +24,7 @@ class Concurrency:
         self._connections: Callable[[], int] = lambda: 0
         self._max_connections = 0
         self._waiting: dict[str, int] = {}
+        self._large: dict[str, anyio.CapacityLimiter] = {}
         self.is_stopping: Callable[[], bool] = lambda: False
         """Returns whether the server is stopping. Requests that wait for a change then end."""
 
@@ -42,6 +48,27 @@ class Concurrency:
         with self._exclude_from_count(self._reading, key):
             yield
         self.check()
+
+    @asynccontextmanager
+    async def large(self, key: str, headers: Mapping[str, str]) -> AsyncGenerator[None]:
+        """Let a key have a few large requests at a time. Its others wait before their bodies are read."""
+        is_large = "transfer-encoding" in headers or (announced_length(headers) or 0) > _LARGE
+        if not is_large:
+            yield
+            return
+        limiter = self._large.setdefault(key, anyio.CapacityLimiter(_LARGE_AT_ONCE))
+        token = object()
+        try:
+            with self._exclude_from_count(self._reading, key):
+                await limiter.acquire_on_behalf_of(token)
+            try:
+                yield
+            finally:
+                limiter.release_on_behalf_of(token)
+        finally:
+            usage = limiter.statistics()
+            if not usage.borrowed_tokens and not usage.tasks_waiting:
+                self._large.pop(key, None)
 
     @contextmanager
     def waiting(self, key: str) -> Generator[None]:

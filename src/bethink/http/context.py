@@ -20,6 +20,7 @@ from bethink.model.access import Caller, Interface, KeyInfo, caller
 from bethink.model.operations.base import Operation
 from bethink.model.operations.base import Request as OperationRequest
 from bethink.model.records import checked_name
+from bethink.store.lanes import Lanes
 
 
 @frozen
@@ -28,6 +29,7 @@ class Context:
 
     backend: Backend
     keys: KeyRing
+    lanes: Lanes
     options: ServerOptions
     buckets: Buckets
     guesses: Guesses

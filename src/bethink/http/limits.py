@@ -10,16 +10,19 @@ from starlette.types import Receive
 from bethink.errors import InvalidRequestError
 from bethink.http.options import ServerOptions
 from bethink.http.problems import RefusedRequest, refusal, retry_after
+from bethink.memory.log.messages import size_of
 from bethink.model.records import Message
 
 _BRACKETS = b"[]{}"
 _NOT_BRACKETS = bytes(set(range(256)) - set(_BRACKETS))
 _MAX_BUCKETS = 10_000
 _MAX_DIGITS = 15
+MAX_VALUES = 50_000
+"""Maximum number of values in the JSON of a request. Each takes time and memory, however short it is."""
 _DRAIN_FACTOR = 8
 """A body that is too large is read up to this multiple of the limit, so that its sender can read the response."""
 
-_BODY_TIMEOUT = 30.0
+BODY_TIMEOUT = 30.0
 """Maximum seconds to receive a body."""
 
 _GUESSES, _GUESS_SECONDS = 30, 2.0
@@ -31,7 +34,8 @@ def too_large(detail: str, hint: str, *, close: bool = False) -> RefusedRequest:
     return refusal(413, "Too large", detail, hint=hint, code="TooLarge", headers=headers)
 
 
-def _body_too_large(limit: int) -> RefusedRequest:
+def body_too_large(limit: int) -> RefusedRequest:
+    """Return the error for a body that exceeds the limit."""
     return too_large(f"The body is larger than {limit:,} bytes.", "Send less at a time.", close=True)
 
 
@@ -44,7 +48,8 @@ def check_messages(messages: Sequence[Message], options: ServerOptions) -> None:
         )
     for index, message in enumerate(messages):
         text = message.content
-        if len(text) * 4 > options.max_message and len(text.encode()) > options.max_message:
+        is_long = len(text) * 4 > options.max_message and len(text.encode()) > options.max_message
+        if is_long or size_of([message]) - len(text) > options.max_message:  # the latter of metadata and tool calls
             raise too_large(
                 f"messages.{index} is larger than {options.max_message:,} bytes.", "Split it into several messages."
             )
@@ -52,18 +57,28 @@ def check_messages(messages: Sequence[Message], options: ServerOptions) -> None:
 
 async def read_body(receive: Receive, headers: Mapping[str, str], limit: int) -> bytes:
     """Read a body and count its bytes, so that false lengths and chunks cannot exceed the limit."""
-    announced = headers.get("content-length", "0")
-    size = int(announced[:_MAX_DIGITS]) if announced.isdigit() else 0
+    size = announced_length(headers) or 0
     if size > _DRAIN_FACTOR * limit or (
         size > limit and "expect" in headers
     ):  # the client waits for permission to send
-        raise _body_too_large(limit)
-    with anyio.move_on_after(_BODY_TIMEOUT):
+        raise body_too_large(limit)
+    with anyio.move_on_after(BODY_TIMEOUT):
         return await _read_within_limit(receive, limit)
-    raise refusal(
+    raise too_slow()
+
+
+def announced_length(headers: Mapping[str, str]) -> int | None:
+    """Return the number of bytes that a request announces, or None."""
+    announced = headers.get("content-length", "")
+    return int(announced[:_MAX_DIGITS]) if announced.isdigit() else None
+
+
+def too_slow() -> RefusedRequest:
+    """Return the error for a body that does not arrive in time."""
+    return refusal(
         408,
         "Too slow",
-        f"The body did not arrive within {_BODY_TIMEOUT:.0f} seconds.",
+        f"The body did not arrive within {BODY_TIMEOUT:.0f} seconds.",
         hint="Send the body faster, or in smaller requests.",
         headers=[(b"connection", b"close")],
     )
@@ -83,17 +98,31 @@ async def _read_within_limit(receive: Receive, limit: int) -> bytes:
             # The remaining bytes are dropped: a client that is still writing when we close never reads the response.
             parts.clear()
             if not more or size > _DRAIN_FACTOR * limit:
-                raise _body_too_large(limit)
+                raise body_too_large(limit)
             continue
         parts.append(part)
         if not more:
             return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
-def check_depth(body: bytes, max_depth: int) -> None:
-    """Reject JSON that is nested too deeply, before recursive code reads it."""
-    if body.count(b"[") + body.count(b"{") <= max_depth:
-        return
+def count_values(body: bytes) -> int:
+    """Return the maximum number of values in JSON: each follows a comma, a bracket or a brace."""
+    raw = body.count(b",") + body.count(b"[") + body.count(b"{")
+    if raw <= MAX_VALUES:
+        return raw
+    plain = _without_strings(body)
+    return plain.count(b",") + plain.count(b"[") + plain.count(b"{")
+
+
+def check_structure(body: bytes, max_depth: int) -> None:
+    """Reject JSON that is nested too deeply or has too many values, before it is parsed."""
+    if body.count(b"[") + body.count(b"{") > max_depth:
+        _check_depth(body, max_depth)
+    if count_values(body) > MAX_VALUES:
+        raise too_large(f"The JSON has more than {MAX_VALUES:,} values.", "Send less at a time.")
+
+
+def _check_depth(body: bytes, max_depth: int) -> None:
     brackets = _without_strings(body).translate(None, _NOT_BRACKETS)
     for _ in range(max_depth):
         # Each round removes the innermost level. This runs in C, even for hostile input.

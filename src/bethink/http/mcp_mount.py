@@ -10,9 +10,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from bethink.api.connect import Memory
 from bethink.http.auth import find_key
 from bethink.http.context import Context, address_of
-from bethink.http.limits import check_depth, read_body
+from bethink.http.limits import check_structure, read_body
 from bethink.http.middleware import HANDLED
 from bethink.http.slashes import restore_slashes
+from bethink.store.lanes import Lanes
 
 PATH = "/mcp"
 
@@ -23,6 +24,9 @@ class McpRoute(BaseRoute):
     def __init__(self, app: ASGIApp, context: Context) -> None:
         self._app = app
         self._context = context
+        # The app parses bodies on the event loop: one long body at a time, and keys take turns. The turns are not those
+        # of the database, which its operations take.
+        self._lanes = Lanes()
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
         """Return whether a request is for MCP."""
@@ -33,16 +37,19 @@ class McpRoute(BaseRoute):
         """Pass a request on after reading its body within the limits. Without a key, the body is not read."""
         headers, context, handled = Headers(scope=scope), self._context, scope[HANDLED]
         handled["route"] = PATH
+        body, turn = b"", self._lanes.turn("", 0)
         key = await find_key(context.keys, context.guesses, address_of(scope), headers.get("authorization"))
         if key is not None:
             handled["key"] = key.prefix
             context.buckets.take(key.prefix)
             with context.concurrency.reading(key.prefix):
                 body = await read_body(receive, headers, context.options.max_body)
-            check_depth(body, context.options.max_depth)
             receive = _replay_body(body, receive)
+            turn = self._lanes.turn(key.prefix, len(body))
         path, root = restore_slashes(scope["path"]), scope.get("root_path", "")
-        await self._app({**scope, "path": path, "root_path": root + PATH}, receive, send)
+        async with turn:
+            await turn.run(lambda _: check_structure(body, context.options.max_depth))
+            await self._app({**scope, "path": path, "root_path": root + PATH}, receive, send)
 
 
 def _replay_body(body: bytes, receive_next: Receive) -> Receive:

@@ -12,13 +12,14 @@ from bethink.errors import InvalidRequestError
 from bethink.host import codec
 from bethink.host.codec import Unreadable
 from bethink.http.context import Context, admit, admit_spaces
-from bethink.http.limits import check_depth, check_messages, read_body
+from bethink.http.limits import check_messages, check_structure, read_body
 from bethink.http.middleware import HANDLED
 from bethink.http.openapi import route_arguments
 from bethink.http.problems import refusal
 from bethink.http.streams import run_waiting_call
 from bethink.model.operations import OPERATIONS
 from bethink.model.operations.base import Operation
+from bethink.store.lanes import LONG
 
 PREFIX = "/v1"
 _WITHOUT_BODY = ("GET", "DELETE")
@@ -45,13 +46,14 @@ def _endpoint(operation: Operation[Any, Any], context: Context) -> Callable[[Req
 
     async def endpoint(request: Request) -> Response:
         key, space, names = await admit(request, context, operation, route=route)
-        operation_request = await read_request(operation, request, names, context)
-        admit_spaces(key, operation, operation_request)
-        with context.tracing.trace_request(
-            operation, space, request.headers.get("traceparent"), operation_request
-        ) as traced:
-            result = await _run_operation(operation, space, operation_request, context, key.prefix)
-            request.scope[HANDLED]["count"] = traced.count(result)
+        async with context.concurrency.large(key.prefix, request.headers):
+            operation_request = await read_request(operation, request, names, context)
+            admit_spaces(key, operation, operation_request)
+            with context.tracing.trace_request(
+                operation, space, request.headers.get("traceparent"), operation_request
+            ) as traced:
+                result = await _run_operation(operation, space, operation_request, context, key.prefix)
+                request.scope[HANDLED]["count"] = traced.count(result)
         return Response(codec.encode_result(operation, result), operation.status, media_type=media_type)
 
     return endpoint
@@ -79,9 +81,16 @@ async def read_posted(operation: Operation[Any, Any], request: Request, names: d
     if body and headers.get("content-type", "").lower().partition(";")[0].strip() != "application/json":
         hint = "Send Content-Type: application/json."
         raise refusal(415, "Unsupported media type", "The Content-Type is not JSON.", hint=hint)
-    check_depth(body, options.max_depth)
-    operation_request = codec.decode_body(operation, names, body or b"{}")
-    check_messages(getattr(operation_request, "messages", ()), options)
+
+    def decode() -> Any:
+        check_structure(body, options.max_depth)
+        decoded = codec.decode_body(operation, names, body or b"{}")
+        check_messages(getattr(decoded, "messages", ()), options)
+        return decoded
+
+    # Long bodies are decoded outside of the event loop, one at a time.
+    turn = request.path_params.get("space") or request.scope[HANDLED]["key"]
+    operation_request = decode() if len(body) <= LONG else await context.lanes.run(turn, len(body), decode)
     return _apply_idempotency_key(operation_request, headers.get("idempotency-key"))
 
 

@@ -17,6 +17,9 @@ _MAX_SCANNED = 20_000
 """Maximum number of entries scanned for one page, so that a rare key costs no more than a frequent one."""
 
 
+_encoder = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+
+
 class NewEntry(NamedTuple):
     """An entry to add. `at` is the time of the first transaction that tries to add it."""
 
@@ -37,7 +40,7 @@ def add(tx: Tx, entry: NewEntry) -> datetime:
         "insert_access",
         space=entry.space, at=at, id=entry.id, interface=entry.interface, key=entry.key, person=entry.person,
         operation=entry.operation,
-        refs=json.dumps(entry.refs, ensure_ascii=False, separators=(",", ":")),
+        refs=_encoder.encode(entry.refs),
     )  # fmt: skip
     return at
 

@@ -27,6 +27,7 @@ from bethink.model.records import checked_name
 from bethink.model.restores import Restore
 from bethink.store import tombstone_file
 from bethink.store.filters import apply_filter
+from bethink.store.lanes import Lanes
 from bethink.store.sql import Dialect, Query, queries, with_present
 
 T = TypeVar("T")
@@ -220,6 +221,8 @@ class Database(ABC):
 
     def __init__(self) -> None:
         self._ready = False
+        self.lanes = Lanes()
+        """Turns to process long texts, before the transaction that stores them."""
         self._opening = anyio.Lock()
         self._notified = 0
         self._is_listening = self._has_listened = False
@@ -295,6 +298,7 @@ class Database(ABC):
             )
         if space is not None:
             checked_name(space, "a space")
+            self.lanes.note(space)
         hook = None if read_only else commit_hook.get()
         if hook is not None and hook.database is not self:
             hook = None

@@ -82,8 +82,7 @@ def append(
 
 def words_of(content: str, name: str | None, *, by_user: bool) -> Words:
     """Analyze a message and the name of its speaker."""
-    words = terms.words_of(content) if name is None else terms.words_of(content, name)
-    return terms.user_words(words, content) if by_user else words
+    return terms.message_words(content, name, by_user=by_user)
 
 
 def is_by_user(role: str, origin: str) -> bool:

@@ -5,12 +5,14 @@ can be read from the index.
 """
 
 import struct
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from hashlib import blake2b
 from typing import NamedTuple
 
 from bethink.base.language import PREFERENCE_TERM, QUESTION_MARKS, count_terms, preferences_in, topics_of
+from bethink.base.language.letters import words_in
 from bethink.model.refs import RefKind
 from bethink.store import term_counts
 from bethink.store.db import Row, Tx
@@ -62,12 +64,28 @@ class SpaceIndex(NamedTuple):
         return self.start + (number << _KIND_BITS) + _CODES[kind]
 
 
+def message_words(content: str, name: str | None, *, by_user: bool) -> Words:
+    """Analyze a message and the name of its speaker. A lasting preference that a user states is also found as such."""
+    if name is not None or len(content) > SEARCHED or not content.isascii():
+        words = words_of(content) if name is None else words_of(content, name)
+        return user_words(words, content) if by_user else words
+    counted = Counter(words_in(content))  # once for both
+    counts = count_terms(content, counted)
+    if by_user and preferences_in(content, counted):
+        counts[PREFERENCE_TERM] = 1
+    return _words_of(content, counts)
+
+
 def words_of(text: str, *more: str) -> Words:
     """Analyze a text; `more` are indexed with it, but do not count toward its length."""
+    indexed = " ".join((*more, text[:SEARCHED])) if more else text[:SEARCHED]
+    return _words_of(text, count_terms(indexed))
+
+
+def _words_of(text: str, counts: dict[str, int]) -> Words:
     stated = _statement_in(text)
     size = len(stated) if stated.isascii() else len(stated.encode(errors="replace"))
-    indexed = " ".join((*more, text[:SEARCHED])) if more else text[:SEARCHED]
-    return Words(min(size, SEARCHED), text.endswith(QUESTION_MARKS), count_terms(indexed))
+    return Words(min(size, SEARCHED), text.endswith(QUESTION_MARKS), counts)
 
 
 def _statement_in(text: str) -> str:

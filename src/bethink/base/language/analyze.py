@@ -1,7 +1,7 @@
 """Turns a text into index terms, and a word of a question into search terms."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Mapping
 from functools import cache, lru_cache
 
 from bethink.base.language.detect import DEFAULT, language_of, languages, likely_languages, possible_languages
@@ -12,6 +12,7 @@ _COMMON = """
     a an and are as at be but by do for from have i if in is it me my not of on or so that the this to was we what with
     you your
 """
+_MAX_CACHED, _MAX_CACHED_WORD = 4_096, 40
 _UNSEARCHED = frozenset(_COMMON.split())
 """English words that searches ignore. They are a third of all text, and are left out of the index."""
 
@@ -27,20 +28,22 @@ def terms_of(text: str) -> list[str]:
     return [term for term in terms if term]
 
 
-def count_terms(text: str) -> dict[str, int]:
+def count_terms(text: str, words: Mapping[str, int] | None = None) -> dict[str, int]:
     """Return how often each term occurs in a text to index. The language of a short one is a guess.
 
-    So its words are also indexed as words of the other languages that it may be in.
+    So its words are also indexed as words of the other languages that it may be in. Pass the `words` of the text, with
+    how often each occurs, if they are known.
     """
-    words = Counter(words_in(text))
-    language, *more = possible_languages(words, text)
-    others = tuple(more)
-    stems, counts = _index_stems(language), dict[str, int]()
-    if others or not text.isascii():
+    words = Counter(words_in(text)) if words is None else words
+    spoken = possible_languages(words, text)
+    likeliest, counts = spoken[0], dict[str, int]()
+    if len(spoken) > 1 or not text.isascii():
+        terms = _index_terms(spoken)
         for word, times in words.items():
-            for term in _index_terms(word, stems, others):
+            for term in terms[word]:
                 counts[term] = counts.get(term, 0) + times
     else:
+        stems = _index_stems(likeliest)
         for word, times in words.items():
             term = stems[word]
             counts[term] = counts.get(term, 0) + times
@@ -48,18 +51,33 @@ def count_terms(text: str) -> dict[str, int]:
     return counts
 
 
-def _index_terms(word: str, stems: Stems, others: tuple[str, ...]) -> Iterable[str]:
-    if is_unspaced(word):
-        return pairs(word)
-    term = stems[word]
-    if not others or not term or not is_latin(word):
-        return (term,)
-    return {term, *_stems_of(word, others)}
+class _IndexTerms(dict[str, Collection[str]]):
+    """The terms under which the words of texts in any of some languages are indexed, computed on first use."""
+
+    def __init__(self, spoken: tuple[str, ...]) -> None:
+        super().__init__()
+        self._stems, self._others = _index_stems(spoken[0]), spoken[1:]
+
+    def __missing__(self, word: str) -> Collection[str]:
+        terms = self._terms_of(word)
+        if len(word) <= _MAX_CACHED_WORD:
+            if len(self) >= _MAX_CACHED:
+                self.clear()
+            self[word] = terms
+        return terms
+
+    def _terms_of(self, word: str) -> Collection[str]:
+        if is_unspaced(word):
+            return pairs(word)
+        term = self._stems[word]
+        if not self._others or not term or not is_latin(word):
+            return (term,)
+        return frozenset((term, *(stems_in(language)[word] for language in self._others)))
 
 
-@lru_cache(maxsize=4_096)
-def _stems_of(word: str, languages: tuple[str, ...]) -> frozenset[str]:
-    return frozenset(stems_in(language)[word] for language in languages)
+@lru_cache(maxsize=64)
+def _index_terms(spoken: tuple[str, ...]) -> _IndexTerms:
+    return _IndexTerms(spoken)
 
 
 @cache

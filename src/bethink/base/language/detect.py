@@ -1,8 +1,9 @@
 """Recognizes the language of a text by its function words and letters, to choose a stemmer."""
 
 import re
+import struct
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 from importlib import resources
 from itertools import islice
@@ -10,6 +11,9 @@ from itertools import islice
 from bethink.base.language.letters import is_latin, words_in
 
 DEFAULT = "english"
+_ENGLISH = (DEFAULT,)
+_LANE = 2
+"""Bytes of the votes for one language."""
 _MAX_WORDS = 64
 """Number of different words that are examined to recognize a language."""
 _FEW_WORDS = 20
@@ -36,10 +40,8 @@ def detect(text: str) -> str:
 
 def language_of(words: Iterable[str], text: str) -> str:
     """Return the language that most of the first different words indicate: `words` in lower case, `text` as written."""
-    first, letters = list(islice(words, _MAX_WORDS)), _with_letters(text)
-    # No language can have more of the function words than English if English has all of them.
-    is_english = not letters and _english().issuperset(function_words().keys() & first)
-    return DEFAULT if is_english else _likely(first, letters)[0]
+    votes, _ = _votes(islice(words, _MAX_WORDS), _with_letters(text))
+    return languages()[votes.index(max(votes))]  # English comes first
 
 
 def possible_languages(words: Iterable[str], text: str) -> tuple[str, ...]:
@@ -49,17 +51,15 @@ def possible_languages(words: Iterable[str], text: str) -> tuple[str, ...]:
     "Mum's", may be a word of another language.
     """
     first, letters = list(islice(words, _MAX_WORDS)), _with_letters(text)
-    common = function_words().keys() & first
-    is_english = not letters and _english().issuperset(common)
-    if is_english and len(common) >= _DECISIVE:
-        return (DEFAULT,)
-    votes = _votes(first, letters)
-    top = max(votes.values(), default=0)
-    likeliest = DEFAULT if is_english else next(name for name in languages() if votes.get(name, 0) == top)
+    votes, function_word_count = _votes(first, letters)
+    if not letters and votes[0] == function_word_count >= _DECISIVE:  # English has all of the function words
+        return _ENGLISH
+    top = max(votes)
+    position = votes.index(top)
     if len(first) > _FEW_WORDS:
-        return (likeliest,)
-    near = top if likeliest == DEFAULT else top - 1
-    return (likeliest, *(name for name in languages() if votes.get(name, 0) >= near and name != likeliest))
+        return (languages()[position],)
+    near = top - 1 if position else top
+    return _with_votes(votes, near, position)
 
 
 def likely_languages(words: Iterable[str], text: str) -> tuple[str, ...]:
@@ -67,24 +67,46 @@ def likely_languages(words: Iterable[str], text: str) -> tuple[str, ...]:
 
     English comes first, then the others in the order of the list.
     """
-    return _likely(words, _with_letters(text))
+    votes, _ = _votes(words, _with_letters(text))
+    return _with_votes(votes, max(votes))
 
 
-def _likely(words: Iterable[str], letters: dict[str, frozenset[str]]) -> tuple[str, ...]:
-    votes = _votes(words, letters)
-    if not votes:
-        return languages()
-    top = max(votes.values())
-    return tuple([language for language in languages() if votes.get(language) == top])
+def _with_votes(votes: Sequence[int], minimum: int, first: int = 0) -> tuple[str, ...]:
+    """Return the languages with at least `minimum` votes, in the order of the list but for the one at `first`."""
+    names = languages()
+    others = [name for name, count in zip(names, votes, strict=True) if count >= minimum and name != names[first]]
+    return (names[first], *others) if votes[first] >= minimum else tuple(others)
 
 
-def _votes(words: Iterable[str], letters: dict[str, frozenset[str]]) -> dict[str, int]:
-    """Return the number of words that indicate each language."""
-    languages_by_word, votes = function_words(), dict[str, int]()
-    for word in letters.keys() | set(words):
-        for language in letters.get(word, frozenset()).union(languages_by_word.get(word, ())):
-            votes[language] = votes.get(language, 0) + 1
-    return votes
+def _votes(words: Iterable[str], letters: dict[str, frozenset[str]]) -> tuple[tuple[int, ...], int]:
+    """Return the number of words that indicate each language, in the order of the list, and that of function words."""
+    by_word = _packed_votes()
+    # This runs for every text that is stored. Adding numbers that hold a count for each language is quicker than a loop
+    # over the languages of each word.
+    total = sum([by_word[word] for word in {*words} if word in by_word and word not in letters])
+    for word, indicated in letters.items():
+        spoken = {*indicated, *function_words().get(word, ())}
+        total += sum(_vote(languages().index(name)) for name in spoken)
+    *votes, function_word_count = _unpack(total.to_bytes(_LANE * (len(languages()) + 1), "little"))
+    return tuple(votes), function_word_count
+
+
+def _vote(position: int) -> int:
+    return 1 << (8 * _LANE * position)
+
+
+@cache
+def _packed_votes() -> dict[str, int]:
+    """Return the votes of each function word as one number, with a further one that counts function words."""
+    names = languages()
+    return {
+        word: sum(_vote(names.index(name)) for name in spoken) + _vote(len(names))
+        for word, spoken in function_words().items()
+    }
+
+
+def _unpack(data: bytes) -> tuple[int, ...]:
+    return struct.unpack(f"<{len(data) // _LANE}H", data)
 
 
 def _with_letters(text: str) -> dict[str, frozenset[str]]:
@@ -100,11 +122,6 @@ def _with_letters(text: str) -> dict[str, frozenset[str]]:
         for word in islice(dict.fromkeys(words), _MAX_WORDS)
         if (letters := _RARE_LETTER.findall(word))
     }
-
-
-@cache
-def _english() -> frozenset[str]:
-    return frozenset(word for word, spoken in function_words().items() if DEFAULT in spoken)
 
 
 @cache

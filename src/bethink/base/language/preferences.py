@@ -5,7 +5,7 @@ This works without a model. A request for once, such as "write a haiku", and wha
 
 import re
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import cache
 from importlib import resources
 
@@ -33,11 +33,15 @@ class _Words:
     subjects: re.Pattern[str]
 
 
-def preferences_in(text: str) -> list[str]:
-    """Return the sentences of a person's message that state a lasting preference or instruction, in order."""
+def preferences_in(text: str, words: Collection[str] | None = None) -> list[str]:
+    """Return the sentences of a person's message that state a lasting preference or instruction, in order.
+
+    Pass the `words` of the text if they are known.
+    """
     start = text[:_MAX_TEXT].replace("\u2019", "'")
-    words = words_in(start)
-    languages = [patterns for patterns in _languages() if not patterns.hints.isdisjoint(words)]
+    words = words_in(start) if words is None or len(text) > _MAX_TEXT else words
+    has_hint = not _all_hints().isdisjoint(words)
+    languages = [patterns for patterns in _languages() if not patterns.hints.isdisjoint(words)] if has_hint else []
     if not start.isascii():
         languages += [patterns for patterns in _unspaced_languages() if any(hint in start for hint in patterns.hints)]
     if not languages:
@@ -62,6 +66,11 @@ def _states_preference(sentence: str, words: _Words) -> bool:
 def _languages() -> tuple[_Words, ...]:
     """Return the languages with spaces between words."""
     return tuple(patterns for patterns in _load() if not _is_unspaced(patterns))
+
+
+@cache
+def _all_hints() -> frozenset[str]:
+    return frozenset[str]().union(*(patterns.hints for patterns in _languages()))
 
 
 @cache

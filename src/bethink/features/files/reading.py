@@ -4,14 +4,13 @@ import codecs
 from importlib.util import find_spec
 from pathlib import PurePosixPath
 
-import anyio
-
 from bethink.base.installed import install_hint
 from bethink.errors import InvalidRequestError
 from bethink.features.files.html import read_html
 from bethink.features.files.markdown import read_markdown
 from bethink.features.files.sources import MAX_BYTES, MAX_CHARACTERS, SourceText
 from bethink.model.text import clean
+from bethink.store.lanes import Turn
 
 PDF = "application/pdf"
 _TEXT, _MARKDOWN, _HTML = "text/plain", "text/markdown", "text/html"
@@ -73,8 +72,8 @@ def read_text(text: str, media_type: str) -> SourceText:
     return SourceText(text=text) if reader is None else reader(text)
 
 
-async def read_file(media_type: str, *, text: str | None, data: bytes | None) -> SourceText:
-    """Read a file from text or bytes.
+async def read_file(media_type: str, turn: Turn, *, text: str | None, data: bytes | None) -> SourceText:
+    """Read a file from text or bytes, in the turn of its space.
 
     Raises:
         InvalidRequestError: if it is too large, does not match its media type, or contains no text.
@@ -93,7 +92,7 @@ async def read_file(media_type: str, *, text: str | None, data: bytes | None) ->
         content = decode_text(data or b"") if text is None else text
         if len(content) > MAX_CHARACTERS:
             raise _too_long(len(content))
-        source = await anyio.to_thread.run_sync(read_text, content, media_type)
+        source = await turn.run(lambda _: read_text(content, media_type))
     if len(source.text) > MAX_CHARACTERS:
         raise _too_long(len(source.text))
     if not source.text.strip():

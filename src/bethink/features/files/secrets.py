@@ -1,6 +1,6 @@
 """Keeps a secret within one passage: split in two, neither half might be recognized."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,14 +12,16 @@ from bethink.model.framing import text_cleaner
 class CachingRedactor:
     """A redactor with a cache: each passage is redacted here, and again when it is stored."""
 
-    def __init__(self, redactor: Redactor) -> None:
+    def __init__(self, redactor: Redactor, pause: Callable[[], None]) -> None:
         self._redactor = redactor
+        self._pause = pause
         self._cache: dict[str, str] = {}
 
     def redact(self, text: str) -> str:
         """Return a text without secrets."""
         if text not in self._cache:
             self._cache[text] = self._redactor.redact(text)
+            self._pause()
         return self._cache[text]
 
     def __getattr__(self, name: str) -> Any:

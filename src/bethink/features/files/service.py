@@ -9,9 +9,9 @@ compare  _Difference   with the stored passages, in one transaction that stores 
 
 import hashlib
 import json
+from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple, Self
-
-import anyio
 
 from bethink.errors import ConflictError, InvalidRequestError
 from bethink.extend import Redactor
@@ -23,7 +23,7 @@ from bethink.features.files.sources import SourceText
 from bethink.memory.deletion.retract import retract
 from bethink.memory.log import messages, sessions
 from bethink.memory.log.listeners import Listeners
-from bethink.memory.log.names import stored_conversation
+from bethink.memory.log.names import conversation_in, redacted_conversation
 from bethink.memory.log.succession import get_session
 from bethink.memory.registry import Host, handles
 from bethink.model.erasures import PASSAGE
@@ -76,14 +76,13 @@ class FileService:
         existing = await self._database.transact(update.find_unchanged, space=space, read_only=True)
         if existing is not None:
             return existing
-        try:
-            source = await read_file(media_type, text=request.text, data=request.data)
-            update.rows, update.cut = await anyio.to_thread.run_sync(
-                _prepare_rows, source, request, about, self._redactor
-            )
-        except InvalidRequestError as error:
-            raise InvalidRequestError(f"Cannot add {request.name!r}: {error.args[0]}", hint=error.hint) from error
-        done = await messages.append_once(self._database, update.body, space=space)
+        async with self._database.lanes.turn(space, len(data)) as turn:
+            try:
+                source = await read_file(media_type, turn, text=request.text, data=request.data)
+                update.rows, update.cut = await turn.run(partial(_prepare_rows, source, request, about, self._redactor))
+            except InvalidRequestError as error:
+                raise InvalidRequestError(f"Cannot add {request.name!r}: {error.args[0]}", hint=error.hint) from error
+            done = await messages.append_once(self._database, update.body, space=space)
         if done.opened:
             await self._listeners.on_session_opened(done.result.session)
         if done.result.added:
@@ -92,13 +91,13 @@ class FileService:
 
 
 def _prepare_rows(
-    source: SourceText, request: AddFileRequest, about: JsonObject, redactor: Redactor
+    source: SourceText, request: AddFileRequest, about: JsonObject, redactor: Redactor, pause: Callable[[], None]
 ) -> tuple[list[Prepared], int]:
     """Return the non-empty redacted passages of a file as rows, with their positions.
 
     Also returns the approximate number of characters removed.
     """
-    cached = CachingRedactor(redactor)
+    cached = CachingRedactor(redactor, pause)
     passages = join_split_secrets(source.text, passages_of(source), cached)
     drafts = [_message(source.text, passage, about) for passage in passages]
     if request.idempotency_key is not None:
@@ -147,14 +146,14 @@ class _FileUpdate:
         self._space = space
         self._key = key
         self._about = about
-        self._redactor = redactor
+        self._name = redacted_conversation(key, redactor)
         self.rows: list[Prepared] = []
         self.cut = 0
 
     def find_unchanged(self, tx: Tx) -> AddedFile | None:
         """Return the stored file if it has the same bytes, or None."""
         space = self._space
-        name = stored_conversation(tx, space=space, agent=ASSISTANT, key=self._key, redactor=self._redactor)
+        name = conversation_in(tx, space=space, agent=ASSISTANT, key=self._key, name=self._name)
         conversation = store.find_conversation(tx, space=space, agent=ASSISTANT, key=name)
         last = None if conversation is None else store.newest(tx, space=space, conversation=conversation)
         if conversation is None or last is None or not self._is_same(last):
@@ -165,7 +164,7 @@ class _FileUpdate:
     def body(self, tx: Tx) -> _Done:
         """Bring the log up to date with the file."""
         space = self._space
-        name = stored_conversation(tx, space=space, agent=ASSISTANT, key=self._key, redactor=self._redactor)
+        name = conversation_in(tx, space=space, agent=ASSISTANT, key=self._key, name=self._name)
         conversation = store.find_conversation(tx, space=space, agent=ASSISTANT, key=name)
         session, opened = (None, False) if conversation is not None else self._open(tx, name)
         if session is not None:

@@ -10,15 +10,26 @@ from typing import Any, NamedTuple, cast
 from bethink.agents.transcripts import claude_code, codex
 from bethink.agents.transcripts.lines import mapping, objects, text_at
 from bethink.base.frozen import frozen
+from bethink.http.limits import count_values
 from bethink.http.proxy.json_spans import TextSpan, elements, members, parse_object
 from bethink.http.proxy.upstream import Wire
-from bethink.model.framing import own_words
+from bethink.model.framing import has_frames, own_words
 
 _LISTS = {Wire.CHAT: "messages", Wire.RESPONSES: "input", Wire.MESSAGES: "messages"}
 _TEXTS = ("text", "input_text")
 _NON_ANSWER_ROLES = ("user", "system", "developer")
 _SIDE_CALLS = (claude_code.AGENT, codex.AGENT)
 _ASSISTANT = "assistant"
+_MAX_VALUES = 200_000
+"""Maximum JSON values of a call that is read."""
+_MAX_TYPED = 131_072
+"""Maximum characters of a message that are read. No message that is stored is longer."""
+_MAX_FRAMED = 262_144
+"""Maximum characters of the messages of a call that contain recalled text, which takes longer to remove."""
+
+
+class TooMuchWorkError(Exception):
+    """Reading a call would take too long. It is passed on without memory."""
 
 
 class TypedLine(NamedTuple):
@@ -88,8 +99,11 @@ class ModelCallText:
 def read_call(wire: Wire, body: bytes, *, agent: str = "") -> ModelCallText | None:
     """Parse a call. Return None for an unknown format. `agent` is the coding agent that calls.
 
-    Side calls of a coding agent, for example for a title, have no tools and no user messages.
+    Side calls of a coding agent, for example for a title, have no tools and no user messages. Raises `TooMuchWorkError`
+    if the call has too many values, or too much recalled text.
     """
+    if count_values(body) > _MAX_VALUES:
+        raise TooMuchWorkError
     # Python's parser has its own depth limit, and the text may be incomplete.
     with suppress(ValueError, RecursionError, KeyError, IndexError):
         text = body.decode()
@@ -106,30 +120,45 @@ def read_call(wire: Wire, body: bytes, *, agent: str = "") -> ModelCallText | No
 
 def _typed_lines(items: list[Any], agent: str) -> dict[str, Any]:
     lines: list[TypedLine] = []
-    first_new, counts = 0, Counter[str]()
+    first_new, counts, own_words = 0, Counter[str](), _OwnWords()
     for position, item in enumerate(items):
         fields = mapping(item)
         if fields.get("role") not in _NON_ANSWER_ROLES:
             first_new = position + 1
         elif fields.get("role") == "user":
-            words = _words(fields.get("content"), agent)
+            words = own_words(_text(fields.get("content"), agent)).strip()
             if words:
                 counts[words] += 1
                 lines.append(TypedLine(words, position, counts[words]))
     return {"lines": tuple(lines), "first_new": first_new}
 
 
-def _words(content: Any, agent: str) -> str:
-    """Return the text that a person typed, without tool results and text added by programs or memory."""
+class _OwnWords:
+    """Removes the text that memory or a system added to messages, within a limit for each call."""
+
+    def __init__(self) -> None:
+        self._framed = 0
+
+    def __call__(self, text: str) -> str:
+        text = text[:_MAX_TYPED]
+        if has_frames(text):
+            self._framed += len(text)
+            if self._framed > _MAX_FRAMED:
+                raise TooMuchWorkError
+        return own_words(text)
+
+
+def _text(content: Any, agent: str) -> str:
+    """Return the text that a person typed, without tool results and text added by programs."""
     if agent == claude_code.AGENT:
         message = claude_code.role_and_text({"type": "user", "message": {"content": content}})
-        return "" if message is None else own_words(message[1]).strip()
+        return "" if message is None else message[1]
     if agent == codex.AGENT and isinstance(content, list):
-        return own_words(codex.user_text(content)).strip()
+        return codex.user_text(content)
     if isinstance(content, str):
-        return own_words(content).strip()
+        return content
     texts = [text_at(part, "text") or "" for part in objects(content) if part.get("type") in _TEXTS]
-    return own_words("\n".join(filter(None, texts))).strip()
+    return "\n".join(filter(None, texts))
 
 
 def key_of(*parts: object) -> str:

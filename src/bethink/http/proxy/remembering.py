@@ -2,10 +2,12 @@
 
 import time
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import NamedTuple, TypeVar
 
+import anyio
 from anyio.abc import TaskGroup
 
 from bethink.agents.transcripts.lines import shorten
@@ -65,6 +67,16 @@ class Turn:
         return key_of(self.use.space, self.conversation, follows, line.words, line.nth)
 
 
+class IncomingCall:
+    """A call that is being read. `turn` is None until then, and if it cannot be read."""
+
+    def __init__(self, use: MemoryUse, reader: Callable[[], Awaitable[Turn | None]]) -> None:
+        self.use = use
+        self.read = reader
+        self.turn: Turn | None = None
+        self.is_late = False
+
+
 class ProxyMemory:
     """Recall and capture for calls. It never exceeds the deadline and never fails a call."""
 
@@ -76,14 +88,41 @@ class ProxyMemory:
         self.answers = Memo[str]()
         """Conversations by answer ID, for calls that only reference the previous answer."""
         self.in_time = DeadlineRunner(tasks, seconds=settings.deadline)
+        self._reading = DeadlineRunner(tasks, seconds=settings.deadline)
         self._capturing.start(tasks)
 
     async def end(self) -> None:
         """Store the remaining messages."""
         await self._capturing.end()
 
-    async def add_memory(self, turn: Turn) -> str | None:
-        """Return the call with recalled memory, or None if there is none, or memory fails or is slow."""
+    async def with_memory(self, call: "IncomingCall", *, recalls: bool) -> str | None:
+        """Read a call and store its question. Return it with recalled memory, or None if it has none.
+
+        All of this has until the deadline. A call that could not be read by then is stored when it has been read.
+        """
+        began = anyio.current_time()
+        try:
+            await self._reading(partial(self._parse_call, call), space=call.use.space)
+        except Exception as error:  # noqa: BLE001 - the call always continues
+            call.is_late = True
+            _log.warning("a call continues without memory: it was not read (%s)", type(error).__name__)
+        turn = call.turn
+        if turn is None or call.is_late:
+            return None
+        changed = await self.add_memory(turn, spent=anyio.current_time() - began) if recalls else None
+        self.capture_question(turn)
+        return changed
+
+    async def _parse_call(self, call: "IncomingCall") -> None:
+        call.turn = await call.read()
+        if call.is_late and call.turn is not None:
+            self.capture_question(call.turn)
+
+    async def add_memory(self, turn: Turn, *, spent: float = 0.0) -> str | None:
+        """Return the call with recalled memory, or None if there is none, or memory fails or is slow.
+
+        `spent` are the seconds of the deadline that have passed.
+        """
         last = turn.call.last
         if last is None or not turn.use.recalls:
             return None
@@ -91,7 +130,8 @@ class ProxyMemory:
         # While a model uses tools, each of its calls has the same question: the same bytes keep its cache warm.
         earlier = self._recalled_blocks.get(key) if last.position < turn.call.first_new else None
         try:
-            block = await self.in_time(lambda: self._block(turn, last, key, earlier))
+            recalling = partial(self._block, turn, last, key, earlier)
+            block = await self.in_time(recalling, space=turn.use.space, spent=spent)
             return turn.call.with_memory(block) if block else None
         except Exception as error:  # noqa: BLE001 - the call always continues
             _log.warning("a call continues without memory: %s", type(error).__name__)
@@ -124,7 +164,9 @@ class ProxyMemory:
     def capture_question(self, turn: Turn) -> None:
         """Store the user messages since the last answer."""
         if turn.use.captures and turn.call.new:
-            messages = [self._message("user", line.words, turn.key(line)) for line in turn.call.new]
+            # No more than other requests may store: a call without answers has all its lines as new ones.
+            lines = turn.call.new[-self._context.options.max_messages :]
+            messages = [self._message("user", line.words, turn.key(line)) for line in lines]
             self._put(turn, messages, ends_turn=False)
 
     def capture_answer(self, turn: Turn, text: str, answer_id: str) -> None:

@@ -1,7 +1,8 @@
 """The route of model calls: it passes them on and adds memory."""
 
 from collections.abc import AsyncGenerator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from functools import partial
 
 import anyio
 import httpx2
@@ -16,14 +17,14 @@ from bethink.config.groups import ProxySettings
 from bethink.errors import BethinkError
 from bethink.host.local import Local
 from bethink.http.context import Context, address_of
-from bethink.http.limits import read_body
 from bethink.http.middleware import HANDLED
 from bethink.http.problems import RefusedRequest, refusal
 from bethink.http.proxy.answers import AnswerReader, decompress
+from bethink.http.proxy.bodies import MAX_READ, Bodies, OpenBody
 from bethink.http.proxy.callers import MemoryUse, agent_of, conversation_for, is_subagent, key_for, memory_for
 from bethink.http.proxy.calls import read_call
-from bethink.http.proxy.remembering import ProxyMemory, Turn
-from bethink.http.proxy.upstream import Passage, RawHeaders, Upstream, end_to_end_headers, passage_of
+from bethink.http.proxy.remembering import IncomingCall, ProxyMemory, Turn
+from bethink.http.proxy.upstream import Passage, RawHeaders, Upstream, Wire, end_to_end_headers, passage_of
 from bethink.model.access import caller
 
 _log = logger("server")
@@ -50,6 +51,7 @@ class ProxyRoute(BaseRoute):
         self._upstream = upstream
         self._settings = settings
         self._remembering: ProxyMemory | None = None
+        self._bodies = Bodies(limit=settings.max_body)
 
     @asynccontextmanager
     async def running(self, memory: Memory) -> AsyncGenerator[None]:
@@ -83,29 +85,34 @@ class ProxyRoute(BaseRoute):
         caller.set(use.caller)
         handled.update(key=key.info.prefix, space=use.space)
         context.buckets.take(key.info.prefix)
-        with context.concurrency.reading(key.info.prefix):
-            body = await read_body(receive, headers, self._settings.max_body)
         raw: RawHeaders = list(scope["headers"])
-        turn = self._turn(passage, headers, body, use)
-        if turn is not None:
-            changed = await remembering.add_memory(turn) if key.reachable else None
-            remembering.capture_question(turn)
-            if changed is not None:
-                body = changed.encode()
-                raw = [(name, value) for name, value in raw if name != b"content-encoding"]
-        with context.concurrency.waiting(key.info.prefix):  # the server only waits for the model
-            await self._pass(passage, scope, receive, send, raw=raw, body=body, turn=turn)
+        call: IncomingCall | None = None
+        async with AsyncExitStack() as stack:
+            with context.concurrency.reading(key.info.prefix):
+                body = await stack.enter_async_context(self._bodies.receiving(receive, headers))
+            if isinstance(body, bytes) and passage.wire is not None and not is_subagent(headers):
+                call = IncomingCall(
+                    use, partial(self._parse_call, passage.wire, headers, body, use, remembering.answers)
+                )
+                changed = await remembering.with_memory(call, recalls=key.reachable)
+                if changed is not None:
+                    body = changed.encode()
+                    raw = [(name, value) for name, value in raw if name != b"content-encoding"]
+            with context.concurrency.waiting(key.info.prefix):  # the server only waits for the model
+                await self._pass(passage, scope, receive, send, raw=raw, body=body, call=call)
 
-    def _turn(self, passage: Passage, headers: Headers, body: bytes, use: MemoryUse) -> Turn | None:
+    async def _parse_call(
+        self, wire: Wire, headers: Headers, body: bytes, use: MemoryUse, answers: dict[str, str]
+    ) -> Turn | None:
         """Return the messages and conversation of a call, or None for a call without memory."""
-        if passage.wire is None or self._remembering is None or is_subagent(headers):
-            return None
+
+        def parse() -> Turn | None:
+            plain = decompress(body, headers.get("content-encoding", ""), limit=MAX_READ)
+            call = None if plain is None else read_call(wire, plain, agent=agent_of(headers))
+            return None if call is None else Turn(use, conversation_for(headers, call, answers), call)
+
         try:
-            plain = decompress(body, headers.get("content-encoding", ""), limit=self._settings.max_body)
-            call = None if plain is None else read_call(passage.wire, plain, agent=agent_of(headers))
-            if call is None:
-                return None
-            return Turn(use, conversation_for(headers, call, self._remembering.answers), call)
+            return await self._context.lanes.run(use.space, len(body), parse)
         except Exception as error:  # noqa: BLE001 - the call always continues
             _log.warning("a call could not be read: %s", type(error).__name__)
             return None
@@ -118,20 +125,22 @@ class ProxyRoute(BaseRoute):
         send: Send,
         *,
         raw: RawHeaders,
-        body: bytes,
-        turn: Turn | None,
+        body: bytes | OpenBody,
+        call: IncomingCall | None,
     ) -> None:
         """Send a call and stream its answer back. If the caller disconnects, the call is canceled."""
         failed: list[Exception] = []
 
         async def watch_for_disconnect(tasks: anyio.CancelScope) -> None:
+            if isinstance(body, OpenBody):
+                await body.ended.wait()
             while (await receive())["type"] != "http.disconnect":
                 pass
             tasks.cancel()
 
         async def exchange(tasks: anyio.CancelScope) -> None:
             try:
-                await self._exchange(passage, scope, send, raw=raw, body=body, turn=turn)
+                await self._exchange(passage, scope, send, raw=raw, body=body, call=call)
             except Exception as error:  # noqa: BLE001 - raised below, where no group wraps it
                 failed.append(error)
             tasks.cancel()
@@ -143,7 +152,14 @@ class ProxyRoute(BaseRoute):
             raise failed[0]
 
     async def _exchange(
-        self, passage: Passage, scope: Scope, send: Send, *, raw: RawHeaders, body: bytes, turn: Turn | None
+        self,
+        passage: Passage,
+        scope: Scope,
+        send: Send,
+        *,
+        raw: RawHeaders,
+        body: bytes | OpenBody,
+        call: IncomingCall | None,
     ) -> None:
         query = scope["query_string"].decode("latin-1")
         target = scope["path"] + (f"?{query}" if query else "")
@@ -152,7 +168,7 @@ class ProxyRoute(BaseRoute):
         except httpx2.TransportError as error:
             raise _upstream_error(error) from error
         try:
-            await self._answer(answer, send, turn)
+            await self._answer(answer, send, call and call.turn)
         finally:
             with anyio.CancelScope(shield=True):
                 await answer.aclose()

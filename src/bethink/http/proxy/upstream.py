@@ -10,6 +10,7 @@ import httpx2
 
 from bethink.config.groups import ProxySettings
 from bethink.errors import ConfigurationError
+from bethink.http.proxy.bodies import OpenBody
 
 RawHeaders = list[tuple[bytes, bytes]]
 
@@ -82,7 +83,7 @@ class Upstream:
         await self._http.aclose()
 
     async def send(
-        self, passage: Passage, method: str, target: str, *, headers: RawHeaders, body: bytes
+        self, passage: Passage, method: str, target: str, *, headers: RawHeaders, body: bytes | OpenBody
     ) -> httpx2.Response:
         """Send a request and return its answer. The body is not read yet.
 
@@ -95,7 +96,11 @@ class Upstream:
         # As in the vendors' own clients, the address of OpenAI ends in /v1, and that of Anthropic does not.
         url = self._bases[vendor] + (target.removeprefix("/v1") if vendor == "openai" else target)
         # Not created by the client, which would add its own headers.
-        request = httpx2.Request(method, url, headers=self._outgoing_headers(vendor, headers), content=body or None)
+        outgoing = self._outgoing_headers(vendor, headers)
+        if isinstance(body, OpenBody) and body.length is not None:
+            outgoing.append((b"content-length", b"%d" % body.length))
+        content = body if isinstance(body, OpenBody) else body or None
+        request = httpx2.Request(method, url, headers=outgoing, content=content)
         return await self._http.send(request, stream=True)
 
     def _outgoing_headers(self, vendor: str, headers: RawHeaders) -> RawHeaders:

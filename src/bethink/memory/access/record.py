@@ -146,20 +146,22 @@ class _Call:
         self._pending: NewEntry | None = None
         self._recorded: Refs | None = None
         self._refs = Refs()
+        self._requested: Refs | None = None
+        """The refs of the request, once they are known."""
 
     def before_commit(self, tx: Tx, result: object) -> None:
         """Record the call in the transaction that it writes with."""
         self._refs = self._collect_refs(None if self._operation.name in _LEARNING else result)
         entry = self._new_entry(self._refs)
         if entry is not None:
-            self._pending = self._pending or entry  # the same one where the transaction is tried again
-            self._pending = self._pending._replace(refs=entry.refs)
-            self._pending = self._pending._replace(at=access_log.add(tx, self._pending))
+            pending = (self._pending or entry)._replace(refs=entry.refs)  # the same one if it is tried again
+            self._pending = pending._replace(at=access_log.add(tx, pending))
 
     def after_commit(self) -> None:
         """Note that the transaction was committed."""
         if self._pending is not None:
-            self._recorded, self._pending = self._refs.union(self._recorded), None
+            self._recorded = self._refs if self._recorded is None else self._refs.union(self._recorded)
+            self._pending = None
 
     def remaining_entry(self, result: object) -> NewEntry | None:
         """Return the entry that is still to be recorded when the call has ended, or None."""
@@ -171,13 +173,17 @@ class _Call:
     def _new_entry(self, refs: Refs) -> NewEntry | None:
         if self._recorded is None:
             return self._entry._replace(refs=refs.texts())
+        if refs.is_within(self._recorded):  # as in most calls: the transaction had the same result
+            return None
         more = refs.difference(self._recorded).texts()
-        return self._entry._replace(id=new_id("acc"), refs=more) if more else None
+        return self._entry._replace(id=new_id("acc"), refs=more)
 
     def _collect_refs(self, result: object) -> Refs:
-        refs = Refs()
-        refs.add_request(self._request)
+        if self._requested is None:
+            self._requested = Refs()
+            self._requested.add_request(self._request)
+            for text in _FULL_READS.get(self._operation.name, ()):
+                self._requested.add_text(text)
+        refs = self._requested.copy()
         refs.add(result)
-        for text in _FULL_READS.get(self._operation.name, ()):
-            refs.add_text(text)
         return refs

@@ -6,6 +6,7 @@ from datetime import date, datetime
 from itertools import groupby
 from typing import Any, NamedTuple, cast
 
+from bethink.model.facts import SourceMessage
 from bethink.model.refs import Ref, RefKind
 
 _REQUEST_FIELDS = {
@@ -111,15 +112,19 @@ class Refs:
     def add(self, value: Any) -> None:
         """Add the refs of a value and of its fields."""
         kind = cast("type[object]", type(value))
+        if kind in _PLAIN or value is None:
+            return
         if kind is Ref:
             self._ref(value)
+        elif kind is SourceMessage:  # one for each stored message
+            self.messages.setdefault(value.session_id, set()).add(value.number)
         elif kind is tuple or kind is list:
             for item in value:
                 self.add(item)
         elif kind is dict:
             for item in value.values():
                 self.add(item)
-        elif kind not in _PLAIN and value is not None:
+        else:
             own, inside = _plans.get(kind) or _plan(kind)
             if own is not None:
                 self.add_text(own(value))
@@ -135,6 +140,13 @@ class Refs:
                 ranges.append(f"message:{session}:{first}-{others[-1]}" if others else f"message:{session}:{first}")
         return [*self.names, *ranges]
 
+    def copy(self) -> "Refs":
+        """Return the same refs, to which others can be added."""
+        copied = Refs()
+        copied.names = dict(self.names)
+        copied.messages = {session: set(numbers) for session, numbers in self.messages.items()}
+        return copied
+
     def union(self, other: "Refs | None") -> "Refs":
         """Return the union with other refs."""
         union = Refs()
@@ -143,6 +155,12 @@ class Refs:
             for session, numbers in refs.messages.items():
                 union.messages.setdefault(session, set()).update(numbers)
         return union
+
+    def is_within(self, other: "Refs") -> bool:
+        """Return whether other refs include all of these."""
+        return self.names.keys() <= other.names.keys() and all(
+            numbers <= other.messages.get(session, set()) for session, numbers in self.messages.items()
+        )
 
     def difference(self, other: "Refs") -> "Refs":
         """Return the refs that are not in `other`."""

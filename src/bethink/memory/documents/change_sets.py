@@ -7,7 +7,6 @@ from typing import Self
 from bethink.errors import ConflictError, InvalidRequestError, NotFoundError
 from bethink.extend import Redactor
 from bethink.memory.documents import changes
-from bethink.memory.documents.drafts import redact_draft
 from bethink.memory.registry import Host, handles
 from bethink.model.consolidation import ChangeSet, ChangeStatus, DocumentChange
 from bethink.model.documents import Author
@@ -21,6 +20,7 @@ from bethink.model.operations.documents import (
     ListDocumentChangesRequest,
 )
 from bethink.model.paging import Page
+from bethink.model.text import clean
 from bethink.store import consolidation, facts
 from bethink.store.db import Database, Tx
 
@@ -49,11 +49,13 @@ class ChangeSetService:
     @handles(APPROVE_DOCUMENT_CHANGE)
     async def approve(self, space: str, request: ApproveDocumentChangeRequest) -> None:
         """Apply a pending change set, or some of its changes."""
+        edits = request.texts or {}
+        texts = await self._database.lanes.run(space, sum(map(len, edits.values())), lambda: self._redact(edits))
 
         def body(tx: Tx) -> None:
             facts.lock(tx, space=space)
             change_set = _set_status(tx, space, request.run, was=ChangeStatus.PENDING, status=ChangeStatus.APPLIED)
-            change_set = self._with_texts(_select_changes(change_set, request.paths), request.texts or {})
+            change_set = _with_texts(_select_changes(change_set, request.paths), texts)
             reason = "approved with edits" if request.texts else "approved"
             author = Author(kind="job", id="writer", reason=reason, run=request.run)
             versions = changes.apply(tx, change_set.changes, space=space, author=author, quoted=False)
@@ -85,24 +87,28 @@ class ChangeSetService:
 
         await self._database.transact(body, space=space)
 
-    def _with_texts(self, change_set: ChangeSet, texts: Mapping[str, str]) -> ChangeSet:
-        """Return a change set with other texts for some documents.
+    def _redact(self, texts: Mapping[str, str]) -> dict[str, str]:
+        return {path: self._redactor.redact(clean(text)) for path, text in texts.items()}
 
-        Raises `InvalidRequestError` for one that it does not write.
-        """
-        written_paths = [change.path for change in change_set.changes if change.draft is not None]
-        unknown = next((path for path in texts if path not in written_paths), None)
-        if unknown is not None:
-            raise InvalidRequestError(
-                f"Change set {change_set.run} does not write {unknown!r}.", hint=f"It has {', '.join(written_paths)}."
-            )
 
-        def edit(change: DocumentChange) -> DocumentChange:
-            if change.draft is None or change.path not in texts:
-                return change
-            return replace(change, draft=redact_draft(replace(change.draft, body=texts[change.path]), self._redactor))
+def _with_texts(change_set: ChangeSet, texts: Mapping[str, str]) -> ChangeSet:
+    """Return a change set with other texts for some documents.
 
-        return replace(change_set, changes=tuple(map(edit, change_set.changes)))
+    Raises `InvalidRequestError` for one that it does not write.
+    """
+    written_paths = [change.path for change in change_set.changes if change.draft is not None]
+    unknown = next((path for path in texts if path not in written_paths), None)
+    if unknown is not None:
+        raise InvalidRequestError(
+            f"Change set {change_set.run} does not write {unknown!r}.", hint=f"It has {', '.join(written_paths)}."
+        )
+
+    def edit(change: DocumentChange) -> DocumentChange:
+        if change.draft is None or change.path not in texts:
+            return change
+        return replace(change, draft=replace(change.draft, body=texts[change.path]))
+
+    return replace(change_set, changes=tuple(map(edit, change_set.changes)))
 
 
 def _set_status(tx: Tx, space: str, run: str, *, was: ChangeStatus, status: ChangeStatus) -> ChangeSet:

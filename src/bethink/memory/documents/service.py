@@ -16,6 +16,7 @@ from bethink.model.blame import Blame
 from bethink.model.documents import (
     Author,
     Document,
+    DocumentDraft,
     DocumentEntry,
     DocumentSource,
     Provenance,
@@ -63,6 +64,7 @@ from bethink.model.paging import Page, page_of
 from bethink.model.recall import Correction
 from bethink.model.records import Origin, checked_name
 from bethink.model.rules import least_trusted
+from bethink.model.text import clean
 from bethink.store import document_pages, documents, erasures, facts
 from bethink.store.db import Database, Tx
 
@@ -131,25 +133,20 @@ class DocumentService:
     async def create(self, space: str, request: CreateDocumentRequest) -> Document:
         """Write a new document."""
         document_id = None if request.document_id is None else checked_name(request.document_id, "a document's id")
+        draft = await self._redact(space, request.draft)
+        provenance = redact_provenance(request.provenance or written_by(request.agent), self._redactor)
 
         def body(tx: Tx) -> Document:
-            provenance = redact_provenance(request.provenance or written_by(request.agent), self._redactor)
-            return tree.create(
-                tx,
-                redact_draft(request.draft, self._redactor),
-                space=space,
-                provenance=provenance,
-                document_id=document_id,
-            )
+            return tree.create(tx, draft, space=space, provenance=provenance, document_id=document_id)
 
         return await self._once(space, request, "create", document_id, body)
 
     @handles(UPDATE_DOCUMENT)
     async def update(self, space: str, request: UpdateDocumentRequest) -> Document:
         """Write the next version of a document."""
+        draft = await self._redact(space, request.draft)
 
         def body(tx: Tx) -> Document:
-            draft = redact_draft(request.draft, self._redactor)
             provenance = _inherited_provenance(tx, space, request) if request.provenance is None else request.provenance
             return tree.update(
                 tx,
@@ -165,6 +162,8 @@ class DocumentService:
     async def correct(self, space: str, request: CorrectRequest) -> Correction:
         """Write the next version of a document with another text."""
         name, number = request.ref.id, request.ref.number
+        text = request.text.rstrip("\n")
+        text = await self._database.lanes.run(space, len(text), lambda: self._redactor.redact(clean(text)))
 
         def body(tx: Tx) -> Correction:
             current = tree.get(tx, space=space, document_id=name)
@@ -172,7 +171,7 @@ class DocumentService:
                 raise VersionConflictError(
                     f"Document {name} is now at version {current.version}.", current=current.version
                 )
-            draft = redact_draft(replace(current.draft(), body=request.text.rstrip("\n")), self._redactor)
+            draft = replace(current.draft(), body=text)
             if draft.body == current.body:
                 return Correction(ref=request.ref, previous=request.ref, text=current.body)
             change = UpdateDocumentRequest(document_id=name, draft=draft, if_version=number, reason="corrected")
@@ -307,6 +306,10 @@ class DocumentService:
             return await self._write(space, write_once)
         except DuplicateError:  # another task wrote it in the meantime with this key
             return await self._write(space, write_once)
+
+    async def _redact(self, space: str, draft: DocumentDraft) -> DocumentDraft:
+        size = len(draft.body) + (len(repr(draft.metadata)) if draft.metadata else 0)
+        return await self._database.lanes.run(space, size, lambda: redact_draft(draft, self._redactor))
 
     async def _write(self, space: str, body: Callable[[Tx], T]) -> T:
         return await self._database.transact(body, space=space)

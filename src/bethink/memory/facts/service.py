@@ -117,7 +117,9 @@ class FactService:
     @handles(SAVE_FACT)
     async def save(self, space: str, request: SaveFactRequest) -> Fact:
         """Store a fact, redacted. It replaces the fact with the same id."""
-        fact = self._cut_all(request.fact)
+        fact = request.fact
+        size = len(fact.text) + (len(repr(fact.metadata)) if fact.metadata else 0)
+        fact = await self._database.lanes.run(space, size, lambda: self._cut_all(request.fact))
 
         def body(tx: Tx) -> Fact:
             _check_kind(tx, space, fact)
@@ -130,7 +132,7 @@ class FactService:
 
     async def correct(self, space: str, request: CorrectRequest) -> Correction:
         """Write a new version of a fact. If its text is the same, mark the fact as confirmed by a person."""
-        text = self._cut(request.text).rstrip("\n")
+        text = await self._database.lanes.run(space, len(request.text), lambda: self._cut(request.text).rstrip("\n"))
 
         def body(tx: Tx) -> Correction:
             facts.lock(tx, space=space)

@@ -1,15 +1,16 @@
 """The history of an agent's conversations, across all their sessions."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TypeVar
 
 from bethink.extend import Redactor
 from bethink.memory.log import messages as log
 from bethink.memory.log.listeners import Listeners
-from bethink.memory.log.names import stored_conversation
+from bethink.memory.log.names import conversation_in, redacted_conversation
 from bethink.memory.log.remember import store
 from bethink.model.framing import text_cleaner
-from bethink.model.records import AgentKind, Message, Record
+from bethink.model.records import AgentKind, Message, Record, message_from
 from bethink.store import messages, sessions
 from bethink.store.db import NO_LIMIT, Database, Tx
 
@@ -40,12 +41,15 @@ class History:
     async def append(self, key: str, message: Message | Mapping[str, object]) -> int:
         """Append a message to the active session of a conversation, opening one if needed, and return its number."""
 
-        def body(tx: Tx) -> log.Appended:
-            rows = log.prepare([message], self._redactor)
-            name = self._name(tx, key)
-            return store(tx, space=self.space, agent=self.agent, kind=self.kind, key=name, rows=rows).appended
+        draft, name = message_from(message), redacted_conversation(key, self._redactor)
+        async with self._database.lanes.turn(self.space, log.size_of([draft])) as turn:
+            rows = await turn.run(partial(log.prepare, [draft], self._redactor))
 
-        appended = await log.append_once(self._database, body, space=self.space)
+            def body(tx: Tx) -> log.Appended:
+                stored = self._name(tx, key, name)
+                return store(tx, space=self.space, agent=self.agent, kind=self.kind, key=stored, rows=rows).appended
+
+            appended = await log.append_once(self._database, body, space=self.space)
         if self._listeners is not None:
             await self._listeners.notify_stored(
                 self.space, appended.sources[0].session_id, thread_id=appended.thread_id
@@ -72,12 +76,13 @@ class History:
 
     async def set_summary(self, key: str, summary: str) -> None:
         """Store the summary of a conversation, replacing the previous one."""
+        cut, name = text_cleaner(self._redactor.redact), redacted_conversation(key, self._redactor)
+        content = await self._database.lanes.run(self.space, len(summary), lambda: cut(summary))
 
         def body(tx: Tx) -> None:
-            content = text_cleaner(self._redactor.redact)(summary)
-            name = self._name(tx, key)
+            stored = self._name(tx, key, name)
             agent = sessions.ensure_agent(tx, space=self.space, name=self.agent, kind=self.kind)
-            conversation = sessions.ensure_conversation(tx, agent=agent, key=name)
+            conversation = sessions.ensure_conversation(tx, agent=agent, key=stored)
             sessions.set_summary(tx, space=self.space, conversation=conversation, content=content)
 
         await self._database.transact(body, space=self.space, repeatable=True)
@@ -91,14 +96,15 @@ class History:
         )
 
     async def _query(self, key: str, query: Callable[[Tx, str], T], *, empty: T) -> T:
+        name = redacted_conversation(key, self._redactor)
+
         def body(tx: Tx) -> T:
-            conversation = self._find(tx, key)
+            conversation = sessions.find_conversation(
+                tx, space=self.space, agent=self.agent, key=self._name(tx, key, name)
+            )
             return empty if conversation is None else query(tx, conversation)
 
         return await self._database.transact(body, space=self.space, read_only=True)
 
-    def _find(self, tx: Tx, key: str) -> str | None:
-        return sessions.find_conversation(tx, space=self.space, agent=self.agent, key=self._name(tx, key))
-
-    def _name(self, tx: Tx, key: str) -> str:
-        return stored_conversation(tx, space=self.space, agent=self.agent, key=key, redactor=self._redactor)
+    def _name(self, tx: Tx, key: str, name: str) -> str:
+        return conversation_in(tx, space=self.space, agent=self.agent, key=key, name=name)

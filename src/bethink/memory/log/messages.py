@@ -11,7 +11,7 @@ from bethink.model.facts import SourceMessage
 from bethink.model.filters import Filter
 from bethink.model.framing import text_cleaner
 from bethink.model.moments import to_micros
-from bethink.model.records import EndReason, Message, Record, message_from
+from bethink.model.records import EndReason, Message, Record
 from bethink.model.text import canonical_json
 from bethink.store import erasures, messages, restores, sessions
 from bethink.store.db import Database, Tx
@@ -22,15 +22,31 @@ _MAX_NAME = 256
 T = TypeVar("T")
 
 
-def prepare(drafts: Iterable[Message | Mapping[str, object]], redactor: Redactor) -> list[Prepared]:
+def size_of(drafts: Iterable[Message]) -> int:
+    """Return about how many characters the texts of messages have."""
+    return sum(
+        len(draft.content)
+        + (len(repr(draft.tool_calls)) if draft.tool_calls else 0)
+        + (len(repr(draft.metadata)) if draft.metadata else 0)
+        for draft in drafts
+    )
+
+
+def prepare(drafts: Iterable[Message], redactor: Redactor, pause: Callable[[], None] | None = None) -> list[Prepared]:
     """Convert messages to rows: frames are removed from all their texts, which are then cleaned and redacted.
 
-    Call it before the first query of a transaction. A message that is only a frame becomes empty, and keeps its number.
+    Call it before the transaction, in a turn of `database.lanes`: no other write waits for it then. `pause` is called
+    after each message. A message that is only a frame becomes empty, and keeps its number.
     """
     cut = text_cleaner(redactor.redact)
     # The messages of a batch have few origins, so cache their cleaned texts.
     origins = _CutCache(cut)
-    return [_prepare_row(message_from(draft), cut, origins, redactor) for draft in drafts]
+    rows: list[Prepared] = []
+    for draft in drafts:
+        rows.append(_prepare_row(draft, cut, origins, redactor))
+        if pause is not None:
+            pause()
+    return rows
 
 
 class _CutCache(dict[str, str]):

@@ -36,12 +36,21 @@ def checked_conversation(key: str) -> str:
     return key
 
 
+def redacted_conversation(key: str, redactor: Redactor) -> str:
+    """Return the name of a conversation without its secrets. Raises `InvalidRequestError` for an invalid name."""
+    return stored_name(checked_conversation(key), redactor)
+
+
 def stored_conversation(tx: Tx, *, space: str, agent: str, key: str, redactor: Redactor) -> str:
-    """Return the name under which a conversation is stored. Raises `InvalidRequestError` for an invalid name.
+    """Return the name under which a conversation is stored. Raises `InvalidRequestError` for an invalid name."""
+    return conversation_in(tx, space=space, agent=agent, key=key, name=redacted_conversation(key, redactor))
+
+
+def conversation_in(tx: Tx, *, space: str, agent: str, key: str, name: str) -> str:
+    """Return the name under which a conversation is stored, given its redacted `name`.
 
     Earlier versions stored names unchanged: such a conversation keeps its name.
     """
-    name = stored_name(checked_conversation(key), redactor)
     if name == key or sessions.find_conversation(tx, space=space, agent=agent, key=key) is None:
         return checked_conversation(name)
     return key

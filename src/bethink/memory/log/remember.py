@@ -1,14 +1,14 @@
 """Stores messages without an open session: in the active session of a conversation, in one transaction."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import NamedTuple
 
 from bethink.extend import Redactor
 from bethink.memory.log import messages, sessions
-from bethink.memory.log.names import stored_conversation
+from bethink.memory.log.names import conversation_in, redacted_conversation
 from bethink.memory.log.succession import get_session
 from bethink.model.operations.memory import RememberRequest
-from bethink.model.records import AgentKind, Message, SessionInfo, Trigger
+from bethink.model.records import AgentKind, SessionInfo, Trigger
 from bethink.store.db import Tx
 from bethink.store.messages import Prepared
 from bethink.store.sessions import find_conversation, mark
@@ -23,17 +23,17 @@ class Stored(NamedTuple):
 
 
 def build_transaction(
-    drafts: Sequence[Message], request: RememberRequest, *, space: str, redactor: Redactor
+    rows: list[Prepared], request: RememberRequest, *, space: str, redactor: Redactor
 ) -> Callable[[Tx], Stored]:
     """Return the transaction that stores messages. Those of a conversation are marked for learning at once."""
+    redacted = "" if request.session_id is not None else redacted_conversation(request.conversation, redactor)
 
     def body(tx: Tx) -> Stored:
-        rows = messages.prepare(drafts, redactor)
         if request.session_id is not None:
             appended = messages.append(tx, space=space, session_id=request.session_id, rows=rows)
             return Stored(get_session(tx, space=space, session_id=request.session_id), appended, opened=False)
         agent, key = request.agent, request.conversation
-        name = stored_conversation(tx, space=space, agent=agent, key=key, redactor=redactor)
+        name = conversation_in(tx, space=space, agent=agent, key=key, name=redacted)
         session, appended, opened = store(tx, space=space, agent=agent, kind=AgentKind.PRIMARY, key=name, rows=rows)
         numbers = [source.number for source in appended.sources if source.session_id == session.id]
         last = max(numbers, default=0)

@@ -3,12 +3,13 @@
 import json
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Self, TypeVar
+from functools import partial
+from typing import NamedTuple, Self, TypeVar
 
 from bethink.extend import Redactor
 from bethink.memory.log import messages, remember, sessions, succession
 from bethink.memory.log.listeners import Listeners
-from bethink.memory.log.names import stored_conversation
+from bethink.memory.log.names import conversation_in, redacted_conversation
 from bethink.memory.registry import Host, handles
 from bethink.model.facts import SessionSummary
 from bethink.model.framing import text_cleaner
@@ -49,6 +50,13 @@ from bethink.store.db import Database, Tx
 T = TypeVar("T")
 
 
+class _Labels(NamedTuple):
+    """New labels of a session, without secrets; None for those that stay."""
+
+    tags: tuple[str, ...] | None
+    metadata: JsonObject | None
+
+
 class SessionService:
     """The sessions of every space in one database."""
 
@@ -81,13 +89,17 @@ class SessionService:
         """Return the active session of a conversation, opening one if there is none."""
         agent, key = request.agent, request.conversation
 
+        redacted = redacted_conversation(key, self._redactor)
+        size = 0 if request.metadata is None else len(repr(request.metadata))
+        labels = await self._database.lanes.run(space, size, lambda: self._cut_labels(request))
+
         def body(tx: Tx) -> tuple[SessionInfo, bool]:
-            name = stored_conversation(tx, space=space, agent=agent, key=key, redactor=self._redactor)
+            name = conversation_in(tx, space=space, agent=agent, key=key, name=redacted)
             session, opened = sessions.open_session(
                 tx, space=space, agent=agent, kind=request.kind, key=name, ephemeral=request.ephemeral
             )
-            tags = session.tags if request.tags is None else tuple(map(self._cut, request.tags))
-            metadata = session.metadata if request.metadata is None else self._cut_json(request.metadata)
+            tags = session.tags if labels.tags is None else labels.tags
+            metadata = session.metadata if labels.metadata is None else labels.metadata
             return store.label(tx, session, tags=tags, metadata=metadata), opened
 
         session, opened = await self._write(space, body)
@@ -99,9 +111,10 @@ class SessionService:
     async def find(self, space: str, request: FindSessionRequest) -> SessionInfo | None:
         """Return the newest session of a conversation."""
         agent, key = request.agent, request.conversation
+        redacted = redacted_conversation(key, self._redactor)
 
         def body(tx: Tx) -> SessionInfo | None:
-            name = stored_conversation(tx, space=space, agent=agent, key=key, redactor=self._redactor)
+            name = conversation_in(tx, space=space, agent=agent, key=key, name=redacted)
             conversation = store.find_conversation(tx, space=space, agent=agent, key=name)
             return None if conversation is None else store.newest(tx, space=space, conversation=conversation)
 
@@ -137,8 +150,10 @@ class SessionService:
         drafts = [_with_labels(message, request) for message in request.messages]
         if request.idempotency_key is not None:
             drafts = add_idempotency_keys(drafts, request.idempotency_key)
-        body = remember.build_transaction(drafts, request, space=space, redactor=self._redactor)
-        stored = await messages.append_once(self._database, body, space=space)
+        async with self._database.lanes.turn(space, messages.size_of(drafts)) as turn:
+            rows = await turn.run(partial(messages.prepare, drafts, self._redactor))
+            body = remember.build_transaction(rows, request, space=space, redactor=self._redactor)
+            stored = await messages.append_once(self._database, body, space=space)
         if stored.opened:
             await self._listeners.on_session_opened(stored.session)
         await self._listeners.notify_stored(space, stored.session.id, thread_id=stored.appended.thread_id)
@@ -152,11 +167,13 @@ class SessionService:
         if request.idempotency_key is not None:
             drafts = add_idempotency_keys(drafts, request.idempotency_key)
 
-        def body(tx: Tx) -> messages.Appended:
-            rows = messages.prepare(drafts, self._redactor)
-            return messages.append(tx, space=space, session_id=request.session_id, rows=rows)
+        async with self._database.lanes.turn(space, messages.size_of(drafts)) as turn:
+            rows = await turn.run(partial(messages.prepare, drafts, self._redactor))
 
-        appended = await messages.append_once(self._database, body, space=space)
+            def body(tx: Tx) -> messages.Appended:
+                return messages.append(tx, space=space, session_id=request.session_id, rows=rows)
+
+            appended = await messages.append_once(self._database, body, space=space)
         await self._listeners.notify_stored(space, request.session_id, thread_id=appended.thread_id)
         return appended.numbers
 
@@ -246,8 +263,12 @@ class SessionService:
 
         return await self._query(space, body)
 
-    def _cut_json(self, value: JsonObject) -> JsonObject:
-        return json.loads(canonical_json(value, self._cut))
+    def _cut_labels(self, request: OpenSessionRequest) -> _Labels:
+        cut, tags, metadata = self._cut, request.tags, request.metadata
+        return _Labels(
+            tags=None if tags is None else tuple(map(cut, tags)),
+            metadata=None if metadata is None else json.loads(canonical_json(metadata, cut)),
+        )
 
     async def _query(self, space: str, body: Callable[[Tx], T]) -> T:
         return await self._database.transact(body, space=space, read_only=True)

@@ -17,28 +17,32 @@ from bethink.model.operations.memory import (
 )
 from bethink.model.operations.sessions import STRIP_CITATIONS, StripCitationsRequest
 from bethink.model.recall import ContextBlock, Lineage, RecallResult
+from bethink.store.lanes import Lanes
 
 
 class RecallService:
     """Search, context and lineage for every space of one database."""
 
-    def __init__(self, searcher: Callable[[], Searcher]) -> None:
+    def __init__(self, searcher: Callable[[], Searcher], lanes: Lanes) -> None:
         self._searcher = searcher
+        self._lanes = lanes
 
     @classmethod
     def from_host(cls, host: Host) -> Self:
         """Create the service from an open memory."""
-        return cls(host.searcher)
+        return cls(host.searcher, host.database.lanes)
 
     @handles(RECALL)
     async def recall(self, space: str, request: RecallRequest) -> RecallResult:
         """Find the memories that answer a question."""
-        return await self._searcher().recall(space, request)
+        async with self._lanes.turn(space, len(request.question)):  # long questions, one at a time
+            return await self._searcher().recall(space, request)
 
     @handles(CONTEXT)
     async def context(self, space: str, request: ContextRequest) -> ContextBlock:
         """Build the context block for a prompt."""
-        return await self._searcher().context(space, request)
+        async with self._lanes.turn(space, len(request.question or "")):
+            return await self._searcher().context(space, request)
 
     @handles(EXPLAIN)
     async def explain(self, space: str, request: ExplainRequest) -> Lineage:

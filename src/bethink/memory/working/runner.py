@@ -201,9 +201,10 @@ class Runner:
 
     async def queue(self, thread_id: str, event: Event, *, urgent: bool = False) -> list[QueuedEvent]:
         """Queue an event with its texts redacted. An urgent event goes before all others."""
+        size = len(repr(event.payload))
+        redacted = await self._database.lanes.run(self.space, size, lambda: process.redact_event(event, self._redactor))
 
         def body(tx: Tx) -> list[QueuedEvent]:
-            redacted = process.redact_event(event, self._redactor)
             return process.push(tx, space=self.space, thread_id=thread_id, events=[redacted], urgent=urgent)
 
         return await self.write(body)
