@@ -26,15 +26,15 @@ LATE = {
 
 That is what to expect of other texts: once run, each set was read and the rules were widened, but for `UNREAD`.
 """
-UNREAD = "late12"
+UNREAD = ("late12",)
 SECOND = {
     "late8": "code .95 of 60, prose .85 of 54, tokens 1 of 25, split .96 of 25, touched .007 of 458",
     "late10": "code 1 of 35, prose .80 of 30, tokens 1 of 12, split .83 of 12, touched .013 of 300",
-    UNREAD: "code 1 of 30, prose .65 of 40, tokens 1 of 10, split 1 of 10, touched .020 of 250",
+    "late12": "code 1 of 30, prose .65 of 40, tokens 1 of 10, split 1 of 10, touched .020 of 250",
 }
 """What a set gave before anyone had looked at what went wrong in it, after the rules were changed for other texts."""
-WITH_GOALS = ("late7", "late8", UNREAD)
-MISSED = frozenset({f"{UNREAD} prose", f"{UNREAD} none"})
+WITH_GOALS = ("late12",)
+MISSED = frozenset({"late12 prose", "late12 none"})
 """Goals that these do not reach. The benchmark prints them and fails for the others."""
 
 

@@ -1,9 +1,12 @@
-"""Personal numbers, removed only if a setting lists them: cards, accounts, phone numbers, addresses, IDs."""
+"""Personal numbers, removed only if a setting lists them: cards, accounts, phone numbers, addresses, IDs.
+
+A card that can be used, with its expiry date and code, is always a secret.
+"""
 
 import re
 from collections.abc import Callable, Collection, Iterator
 
-from bethink.providers.redaction_tokens import MatchSpan
+from bethink.providers.redaction.spans import MatchSpan
 
 _CARD = re.compile(
     r"(?<![\w.+-])(?:[2-6][0-9]{3}[ -]?(?:[0-9]{4}[ -]?){2}[0-9]{1,7}|3[47][0-9]{2}[ -]?[0-9]{6}[ -]?[0-9]{5})(?![\w-])"
@@ -13,6 +16,10 @@ _CODE = re.compile(
     r"|[:=#])?[ \t]{0,3}([0-9]{3,4})(?![0-9])",
     re.IGNORECASE,
 )
+_EXPIRY = re.compile(r"(?<![0-9/-])(?:0?[1-9]|1[0-2]) ?[/-] ?(?:20)?[2-4][0-9](?![0-9/-])")
+_BARE_CODE = re.compile(r"(?<![0-9/.-])[0-9]{3,4}(?![0-9/.-]|[.,][0-9])")
+_REACH = 120
+"""Characters around a card number in which its expiry date and code can stand."""
 _IBAN = re.compile(r"(?<![A-Za-z0-9])[A-Z]{2}[0-9]{2}(?:[ ]?[A-Z0-9]{4}){2,7}(?:[ ]?[A-Z0-9]{1,4})?(?![A-Za-z0-9])")
 _PHONE = re.compile(
     r"(?<![\w+.-])(?<![0-9][ -])(?:\+[1-9][0-9]{0,2}(?:[ .-]?\(?[0-9]{1,5}\)?){2,6}"
@@ -46,6 +53,22 @@ def find_personal_numbers(text: str, kinds: Collection[str]) -> Iterator[MatchSp
                 group = match.lastindex or 0
                 if judge(match[group]):
                     yield MatchSpan(*match.span(group), kind)
+
+
+def find_cards(text: str) -> Iterator[MatchSpan]:
+    """Find the numbers and codes of cards whose expiry date and code stand near."""
+    for card in _CARD.finditer(text):
+        left, right = max(0, card.start() - _REACH), card.end() + _REACH
+        expiry = _EXPIRY.search(text, card.end(), right) or _EXPIRY.search(text, left, card.start())
+        if expiry is None or not _is_card(card.group()):
+            continue
+        code = _CODE.search(text, card.end(), right) or _CODE.search(text, left, card.start())
+        span = code.span(1) if code else None
+        if span is None and expiry.start() >= card.end() and (bare := _BARE_CODE.search(text, expiry.end(), right)):
+            span = bare.span()
+        if span:
+            yield MatchSpan(*card.span(), "card")
+            yield MatchSpan(*span, "card")
 
 
 def _digits(value: str) -> list[int]:

@@ -1,0 +1,100 @@
+"""Secrets that a grammar defines: passwords in addresses, in the arguments of commands, and seed phrases."""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from bethink.providers.redaction.judge import is_no_secret
+from bethink.providers.redaction.spans import MatchSpan
+from bethink.providers.redaction.stems import Mark
+
+_URL = re.compile(r"""://([^\s:/@"'<>`?]{0,64}):([^\s/"'<>`?]{3,128})@(?=[\w\[{$%-])""")
+_URL_TOKEN = re.compile(r"://([0-9a-f]{32,64})@")
+_STAND_INS = frozenset(
+    "password pass passwd pwd secret token user username admin root guest postgres mysql redis mongo changeme pw p".split()
+)
+_REACH = 200
+
+
+class Command(NamedTuple):
+    """A way to give a secret to a program: text in lower case that the line contains, and the pattern of the secret."""
+
+    literal: str
+    kind: str
+    pattern: re.Pattern[str]
+
+
+_PHRASE = (
+    r"(?:(?:seed|recovery|backup|secret|wallet)[ _-]?(?:phrase|words?)|mnemonic)"
+    r"[^\n:=]{0,48}[\"']?[ \t]{0,8}[:=]{0,2}\s{0,8}[\"'`]?()"
+)
+COMMANDS = [
+    Command(literal, kind, re.compile(pattern, re.IGNORECASE | re.MULTILINE))
+    for literal, kind, pattern in (
+        (
+            " -p",
+            "password",
+            r"\b(?:(?:mysql\w{0,12}|mariadb[\w-]{0,12}|7z\w?|unrar|rar)\b[^\n|;]{0,90}? -p"
+            r"|(?:sshpass|zip|mongo\w{0,12}|twine|docker)\b[^\n|;]{0,90}? -p[ =]?)['\"]?([^\s'\"$<>=-][^\s'\"]{3,127})",
+        ),
+        (
+            " -u",
+            "password",
+            r"\b(?:curl|lftp|wget|http)\b[^\n|;]{0,120}? (?:-u|--user)[ =]?['\"]?[^\s'\":,$]{1,60}[:,]([^\s'\"$]{4,128})",
+        ),
+        ("authorization", "token", r"authorization[\"']?[:=, ]{1,4}[\"']?basic ([A-Za-z0-9+/_-]{8,400}={0,2})"),
+        ("connect", "password", r"connect(?:ion)?\([^()\n]{0,90}?[\"'], ?[\"'][\w.@-]{1,40}[\"'], ?[\"']([^\"'\n]{4,60})[\"']"),
+        ("login(", "password", r"login\([^()\n]{0,60}?[\"'][\w.@-]{1,40}[\"'], ?[\"']([^\"'\n]{4,60})[\"']"),
+        ("auth", "password", r"auth ?= ?\([\"'][^\"'\n]{1,60}[\"'], ?[\"']([^\"'\n]{4,80})[\"']\)"),
+        (":5432:", "password", r"^[\w.*-]{1,80}:5432:[\w.*-]{1,60}:[\w.*-]{1,60}:(\S{4,80})$"),
+        ("thin:", "password", r"thin:[\w.-]{1,40}/([^\s@/]{3,60})@"),
+        ("sqlplus", "password", r"sqlplus +[\w.-]{1,40}/([^\s@/]{3,60})@"),
+        ("sudo", "password", r"echo ['\"]?([^\s'\"$|]{4,60})['\"]? ?\| ?sudo"),
+        ("chpasswd", "password", r"['\" ]\w{1,40}:([^\s'\"$]{4,60})['\"]? ?\| ?(?:sudo )?chpasswd"),
+        ("wifi:", "password", r"wifi:[^\n]{0,80}?;p:([^;\n]{4,80});"),
+        *((word, "seed_phrase", _PHRASE) for word in ("phrase", "mnemonic", " word")),
+        ("secret=", "otp_seed", r"otpauth://[^\s\"'<>]{0,200}?[?&]secret=([A-Z2-7]{8,128})"),
+    )
+]
+_PHRASE_WORD = re.compile(r"(?:[0-9]{1,2}[.):][ ]?)?([a-z]{3,8})(?:[ \t,]{1,3}|\r?\n)?+")
+_PHRASE_ENDS = frozenset("the and for are was has not but from have which your".split())
+_PHRASE_LENGTHS = (25, 24, 21, 18, 15, 12)
+
+
+def find_in_urls(text: str) -> Iterator[MatchSpan]:
+    """Find passwords in addresses with a user."""
+    if "://" in text and "@" in text:
+        for match in _URL.finditer(text):
+            password = match[2]
+            if not is_no_secret(password) and password.lower() not in _STAND_INS:
+                yield MatchSpan(*match.span(2), "password")
+        yield from (MatchSpan(*match.span(1), "token") for match in _URL_TOKEN.finditer(text))
+
+
+def find_in_commands(text: str, lowered: str, marks: list[Mark]) -> Iterator[MatchSpan]:
+    """Find passwords in the arguments of commands and calls, and seed phrases after a heading."""
+    searched = [0] * len(COMMANDS)
+    for number, position, _ in marks:
+        if position < searched[number]:
+            continue
+        _, kind, pattern = COMMANDS[number]
+        start = max(lowered.rfind("\n", max(0, position - _REACH), position) + 1, position - _REACH, 0)
+        end = lowered.find("\n", position, position + _REACH) + 1 or min(position + _REACH, len(lowered))
+        searched[number] = end
+        for match in pattern.finditer(text, start, end):
+            if kind == "seed_phrase":
+                yield from _seed_phrase(text, match.end())
+            elif not is_no_secret(match[1]):
+                yield MatchSpan(*match.span(1), kind)
+
+
+def _seed_phrase(text: str, start: int) -> Iterator[MatchSpan]:
+    ends: list[int] = []
+    position = start
+    while len(ends) < 25 and (word := _PHRASE_WORD.match(text, position)) and word[1] not in _PHRASE_ENDS:
+        ends.append(word.end(1))
+        position = word.end()
+    length = next((length for length in _PHRASE_LENGTHS if length <= len(ends)), 0)
+    if length:
+        yield MatchSpan(start, ends[length - 1], "seed_phrase")
+

@@ -1,0 +1,100 @@
+"""Secrets that the words around them announce: the values near stems that the model recognizes."""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from bethink.providers.redaction.features import Line, features_of, line_at
+from bethink.providers.redaction.model import load
+from bethink.providers.redaction.spans import MatchSpan
+from bethink.providers.redaction.stems import STEMS, STRONG, Mark
+from bethink.providers.redaction.windows import Value, Window, find_values, find_windows
+
+MODEL = load()
+_NO_SECRET = re.compile(
+    r"\$[A-Z_a-z{(]|%[A-Za-z_(]|[<{(\[]|--?[A-Za-z]+\Z|AAAA[BCE]3Nza|MI[GIH][a-zA-Z]MA0G|ssh-|arn:|urn:|(?:https?|file|s3|data):"
+    r"|sha(?:1|256|512)-|pk_|phc_|(?:[\w-]{1,60}\.){1,8}"
+    r"(?:py|js|ts|go|rs|md|json|ya?ml|txt|html?|com|org|net|io|pem|crt|sh|sql|log|toml|cfg|ini)\Z"
+    r"|(?:\.{0,2}|~)/[\w./-]*\Z|(?i:process\.env|os\.environ|(?:self|this|config|settings|var|secrets|env|req|args|data)\.)"
+    r"|\d{1,2}[:.]\d{2}\Z|v?\d+(?:\.\d+)+\Z|\d{4}-\d{2}-\d{2}"
+    r"|[\d.,]+(?:kb|mb|gb|ms|s|m|h|d|x|px|em|rem|%|k|st|nd|rd|th)?\Z(?<!\d{4})(?<!\d{5})(?<!\d{6})(?<!\d-\d\d)|\$\d|[€£]"
+)
+"""Values that are no secrets: variables, public keys, addresses, files, times, versions and amounts."""
+_PLACEHOLDER = re.compile(r"(?i)example|placeholder|change[-_]?me|your[-_]|xxxx|redacted|\*\*\*|•••")
+_DATA = re.compile(r"data:\w+/")
+_PUBLIC = re.compile(r"-----BEGIN (?![A-Z ]{0,40}PRIVATE)[A-Z0-9 ]{1,40}-----[^-]{0,20000}+(?:-----END)?")
+_GROUPS_AFTER = re.compile(r"(?:[ -][0-9]{2,4}){1,3}(?![0-9A-Za-z.:,])")
+_GROUPS_BEFORE = re.compile(r"(?<![0-9A-Za-z.:,-])(?:[0-9]{2,4}[ ]){1,3}\Z")
+_JOINED = re.compile(
+    r"[\"'][ \t]{0,8}(?:[+.]|\\?\r?\n)[ \t]{0,8}(?:\\?\r?\n[ \t]{0,40})?(?:[+.][ \t]{0,8})?[\"']([^\"'\n]{1,200})"
+)
+_SPACE = re.compile(r"\s")
+
+
+class Judged(NamedTuple):
+    """A value with its features."""
+
+    window: Window
+    value: Value
+    line: Line
+    atoms: list[str]
+
+
+def is_no_secret(value: str) -> bool:
+    """Return whether a value cannot be a secret, whatever is around it."""
+    return "://" in value or _NO_SECRET.match(value) is not None or _PLACEHOLDER.search(value) is not None
+
+
+def find_announced(text: str, lowered: str, stems: list[Mark]) -> Iterator[MatchSpan]:
+    """Find the secrets near stems."""
+    blocks = [match.span() for match in _PUBLIC.finditer(text)] if "-----BEGIN " in text else []
+    for window, value, line, atoms in judged_values(text, lowered, stems):
+        if MODEL.score(atoms) <= (MODEL.code if line.style == "c" else MODEL.prose):
+            continue
+        start, end = value.start, value.end
+        if is_no_secret(window.text[start:end]) or _DATA.search(window.lowered, max(0, start - 28), start):
+            continue
+        if not any(left < start <= right for left, right in blocks):
+            start, end = _whole(window.text, start, end)
+            yield MatchSpan(start - 1, min(end - 1, len(text)), _kind_of(window, value))
+
+
+def judged_values(text: str, lowered: str, stems: list[Mark]) -> Iterator[Judged]:
+    """Return the values near stems with their features. Positions count from a line break before the text."""
+    text, lowered = f"\n{text}\n", f"\n{lowered}\n"
+    stems = [(number, start + 1, end + 1) for number, start, end in stems]
+    line = Line(0, 0, "", is_question=False)
+    for window in find_windows(text, lowered, stems):
+        for value in find_values(window):
+            if not line.start <= value.start < line.end:
+                line = line_at(text, value.start, value.end)
+            yield Judged(window, value, line, features_of(window, value, line))
+
+
+def _kind_of(window: Window, value: Value) -> str:
+    """Return the kind that the nearest strong stem announces, or else the nearest stem."""
+    strong = window.strong[value.before]
+    if strong < 0:
+        later = window.marks[value.until :]
+        strong = next((at for at, mark in enumerate(later, value.until) if STEMS[mark[0]].group in STRONG), -1)
+    if strong < 0:
+        strong = value.before - 1 if value.before else value.until
+    return STEMS[window.marks[min(strong, len(window.marks) - 1)][0]].kind
+
+
+def _whole(text: str, start: int, end: int) -> tuple[int, int]:
+    """Extend a value over groups of digits, to its closing quote, and over strings that are joined to it."""
+    if end - start < 5 and text[start:end].isdigit():
+        if after := _GROUPS_AFTER.match(text, end):
+            end = after.end()
+        if before := _GROUPS_BEFORE.search(text, max(0, start - 15), start):
+            start = before.start()
+    if text[start - 1] in "\"'`":
+        stop = text.find(text[start - 1], end, end + 60)
+        if stop > end and not _SPACE.search(text, end, stop):
+            end = stop
+    while joined := _JOINED.match(text, end):
+        end = joined.end()
+    while text[end : end + 1] == "=" and end - start > 15 and text[end - 2 : end] != "==":
+        end += 1  # the padding of base64
+    return start, end
