@@ -55,7 +55,9 @@ class Values:
             alphabet = self._random.choice(_RANDOM)
             length = self._random.choice((8, 10, 12, 16, 20, 24, 32, 40))
             return "".join(self._random.choice(alphabet) for _ in range(length))
-        one, two, three = (self._random.choice(self._vocabulary) for _ in range(3))
+        one, two, three, four = (self._random.choice(self._vocabulary) for _ in range(4))
+        if self._random.random() < 0.2:  # words alone, which are hardest to tell from names
+            return self._random.choice("----_.").join((one, two, three, four)[: self._random.choice((2, 3, 3, 4))])
         sign = self._random.choice("!#_-.$%&*?@+")
         number = str(self._random.randrange(self._random.choice((10, 100, 10000))))
         leet = one.replace("o", "0").replace("i", "1").replace("e", "3", 1)

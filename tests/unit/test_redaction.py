@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from bethink.providers import redaction
 from bethink.providers.redaction import SecretRedactor
-from bethink.providers.redaction_tokens import MatchSpan
+from bethink.providers.redaction.spans import MatchSpan
 
 KEY = b"a key for tests, and for nothing else"
 PLACEHOLDER = re.compile(r"\[REDACTED:([a-z_]+):([0-9a-f]{4})\]")

@@ -7,9 +7,10 @@ from typing import NamedTuple
 from bethink.providers.redaction.judge import is_no_secret
 from bethink.providers.redaction.spans import MatchSpan
 from bethink.providers.redaction.stems import Mark
+from bethink.providers.redaction.views import text_of
 
 _URL = re.compile(r"""://([^\s:/@"'<>`?]{0,64}):([^\s/"'<>`?]{3,128})@(?=[\w\[{$%-])""")
-_URL_TOKEN = re.compile(r"://([0-9a-f]{32,64})@")
+_URL_TOKEN = re.compile(r"://([0-9a-f]{32,64})[:@]")
 _STAND_INS = frozenset(
     "password pass passwd pwd secret token user username admin root guest postgres mysql redis mongo changeme pw p".split()
 )
@@ -35,15 +36,25 @@ COMMANDS = [
             " -p",
             "password",
             r"\b(?:(?:mysql\w{0,12}|mariadb[\w-]{0,12}|7z\w?|unrar|rar)\b[^\n|;]{0,90}? -p"
-            r"|(?:sshpass|zip|mongo\w{0,12}|twine|docker)\b[^\n|;]{0,90}? -p[ =]?)['\"]?([^\s'\"$<>=-][^\s'\"]{3,127})",
+            r"|(?:sshpass|zip|mongo\w{0,12}|twine|docker login)\b[^\n|;]{0,90}? -p[ =]?)['\"]?([^\s'\"$<>=-][^\s'\"]{3,127})",
         ),
         (
             " -u",
             "password",
             r"\b(?:curl|lftp|wget|http)\b[^\n|;]{0,120}? (?:-u|--user)[ =]?['\"]?[^\s'\":,$]{1,60}[:,]([^\s'\"$]{4,128})",
         ),
-        ("authorization", "token", r"authorization[\"']?[:=, ]{1,4}[\"']?basic ([A-Za-z0-9+/_-]{8,400}={0,2})"),
-        ("connect", "password", r"connect(?:ion)?\([^()\n]{0,90}?[\"'], ?[\"'][\w.@-]{1,40}[\"'], ?[\"']([^\"'\n]{4,60})[\"']"),
+        ("basic ", "basic_auth", r"\bbasic ([A-Za-z0-9+/_-]{8,400}={0,2})"),
+        ("server-token", "token", r"server-token[\"']?[:=, ]{1,4}[\"']?([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"),
+        ("app password", "password", r"app password\W{1,4}(?:is\s)?((?:[a-z]{4} ){3}[a-z]{4})\b"),
+        *(
+            (word, "otp_seed", r"(?:otp|2fa|authenticator)[^\n]{0,48}?\b(?-i:((?:[A-Z2-7]{4}[ -]){3,15}[A-Z2-7]{4}))\b")
+            for word in ("otp", "2fa", "authenticator")
+        ),
+        (
+            "connect",
+            "password",
+            r"connect(?:ion)?\([^()\n]{0,90}?, ?[\"'][\w.@-]{1,40}[\"'], ?[\"']([^\"'\n]{4,60})[\"']",
+        ),
         ("login(", "password", r"login\([^()\n]{0,60}?[\"'][\w.@-]{1,40}[\"'], ?[\"']([^\"'\n]{4,60})[\"']"),
         ("auth", "password", r"auth ?= ?\([\"'][^\"'\n]{1,60}[\"'], ?[\"']([^\"'\n]{4,80})[\"']\)"),
         (":5432:", "password", r"^[\w.*-]{1,80}:5432:[\w.*-]{1,60}:[\w.*-]{1,60}:(\S{4,80})$"),
@@ -84,6 +95,8 @@ def find_in_commands(text: str, lowered: str, marks: list[Mark]) -> Iterator[Mat
         for match in pattern.finditer(text, start, end):
             if kind == "seed_phrase":
                 yield from _seed_phrase(text, match.end())
+            elif kind == "basic_auth" and ":" not in (text_of(match[1]) or ""):
+                continue
             elif not is_no_secret(match[1]):
                 yield MatchSpan(*match.span(1), kind)
 

@@ -11,6 +11,8 @@ from bethink.providers.redaction.stems import STEMS, STRONG, Mark
 from bethink.providers.redaction.windows import Value, Window, find_values, find_windows
 
 MODEL = load()
+_MIN_JUDGED, _JUDGED_PER_KB = 32, 24
+"""Values that the model judges in a text. Usual texts have up to 15 per kB. Others may be written to slow us down."""
 _NO_SECRET = re.compile(
     r"\$[A-Z_a-z{(]|%[A-Za-z_(]|[<{(\[]|--?[A-Za-z]+\Z|AAAA[BCE]3Nza|MI[GIH][a-zA-Z]MA0G|ssh-|arn:|urn:|(?:https?|file|s3|data):"
     r"|sha(?:1|256|512)-|pk_|phc_|(?:[\w-]{1,60}\.){1,8}"
@@ -28,6 +30,7 @@ _GROUPS_BEFORE = re.compile(r"(?<![0-9A-Za-z.:,-])(?:[0-9]{2,4}[ ]){1,3}\Z")
 _JOINED = re.compile(
     r"[\"'][ \t]{0,8}(?:[+.]|\\?\r?\n)[ \t]{0,8}(?:\\?\r?\n[ \t]{0,40})?(?:[+.][ \t]{0,8})?[\"']([^\"'\n]{1,200})"
 )
+_NAME = re.compile(r"[^\W\d][^\W\d-]*(?:[-.][^\W\d]+)*\Z")
 _SPACE = re.compile(r"\s")
 
 
@@ -37,7 +40,8 @@ class Judged(NamedTuple):
     window: Window
     value: Value
     line: Line
-    atoms: list[str]
+    atoms: list[str] | None
+    """`None` if the text has too many values to judge each."""
 
 
 def is_no_secret(value: str) -> bool:
@@ -49,9 +53,12 @@ def find_announced(text: str, lowered: str, stems: list[Mark]) -> Iterator[Match
     """Find the secrets near stems."""
     blocks = [match.span() for match in _PUBLIC.finditer(text)] if "-----BEGIN " in text else []
     for window, value, line, atoms in judged_values(text, lowered, stems):
-        if MODEL.score(atoms) <= (MODEL.code if line.style == "c" else MODEL.prose):
-            continue
         start, end = value.start, value.end
+        if atoms is None:
+            if not _looks_secret(window.text[start:end]):
+                continue
+        elif MODEL.score(atoms) <= (MODEL.code if line.style == "c" else MODEL.prose):
+            continue
         if is_no_secret(window.text[start:end]) or _DATA.search(window.lowered, max(0, start - 28), start):
             continue
         if not any(left < start <= right for left, right in blocks):
@@ -64,22 +71,28 @@ def judged_values(text: str, lowered: str, stems: list[Mark]) -> Iterator[Judged
     text, lowered = f"\n{text}\n", f"\n{lowered}\n"
     stems = [(number, start + 1, end + 1) for number, start, end in stems]
     line = Line(0, 0, "", is_question=False)
+    remaining = _MIN_JUDGED + len(text) * _JUDGED_PER_KB // 1000
     for window in find_windows(text, lowered, stems):
         for value in find_values(window):
+            remaining -= 1
+            if remaining < 0:
+                yield Judged(window, value, line, None)
+                continue
             if not line.start <= value.start < line.end:
                 line = line_at(text, value.start, value.end)
             yield Judged(window, value, line, features_of(window, value, line))
 
 
+def _looks_secret(value: str) -> bool:
+    """Return whether a value is no plain name: enough in a text with more values than people or programs write."""
+    return _NAME.match(value) is None
+
+
 def _kind_of(window: Window, value: Value) -> str:
     """Return the kind that the nearest strong stem announces, or else the nearest stem."""
-    strong = window.strong[value.before]
-    if strong < 0:
-        later = window.marks[value.until :]
-        strong = next((at for at, mark in enumerate(later, value.until) if STEMS[mark[0]].group in STRONG), -1)
-    if strong < 0:
-        strong = value.before - 1 if value.before else value.until
-    return STEMS[window.marks[min(strong, len(window.marks) - 1)][0]].kind
+    marks = [mark for mark in (window.strong[value.before], value.until, value.before - 1) if 0 <= mark < len(window.marks)]
+    stems = [STEMS[window.marks[mark][0]] for mark in marks]
+    return next((stem.kind for stem in stems if stem.group in STRONG), stems[-1].kind)
 
 
 def _whole(text: str, start: int, end: int) -> tuple[int, int]:

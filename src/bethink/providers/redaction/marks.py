@@ -27,7 +27,7 @@ class Marks(NamedTuple):
     stems: list[Mark]
     commands: list[Mark]
     hints: list[Mark]
-    has_card: bool
+    cards: list[Mark]
 
 
 def find_marks(lowered: str) -> Marks:
@@ -41,7 +41,7 @@ def find_marks(lowered: str) -> Marks:
     stems: list[Mark] = []
     commands: list[Mark] = []
     hints: list[Mark] = []
-    has_card = False
+    cards: list[Mark] = []
     for mark in found:
         number = mark[0]
         if number >= _FIRST_HINT:
@@ -49,7 +49,7 @@ def find_marks(lowered: str) -> Marks:
         elif number >= _FIRST_COMMAND:
             commands.append((number - _FIRST_COMMAND, mark[1], mark[2]))
         elif number in CARDS:
-            has_card = True
+            cards.append(mark)
         else:
             stems.append(mark)
-    return Marks(stems, commands, hints, has_card)
+    return Marks(stems, commands, hints, cards)

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Collection, Iterator
 
 from bethink.providers.redaction.spans import MatchSpan
+from bethink.providers.redaction.stems import Mark
 
 _CARD = re.compile(
     r"(?<![\w.+-])(?:[2-6][0-9]{3}[ -]?(?:[0-9]{4}[ -]?){2}[0-9]{1,7}|3[47][0-9]{2}[ -]?[0-9]{6}[ -]?[0-9]{5})(?![\w-])"
@@ -55,20 +56,30 @@ def find_personal_numbers(text: str, kinds: Collection[str]) -> Iterator[MatchSp
                     yield MatchSpan(*match.span(group), kind)
 
 
-def find_cards(text: str) -> Iterator[MatchSpan]:
-    """Find the numbers and codes of cards whose expiry date and code stand near."""
-    for card in _CARD.finditer(text):
-        left, right = max(0, card.start() - _REACH), card.end() + _REACH
-        expiry = _EXPIRY.search(text, card.end(), right) or _EXPIRY.search(text, left, card.start())
-        if expiry is None or not _is_card(card.group()):
-            continue
-        code = _CODE.search(text, card.end(), right) or _CODE.search(text, left, card.start())
-        span = code.span(1) if code else None
-        if span is None and expiry.start() >= card.end() and (bare := _BARE_CODE.search(text, expiry.end(), right)):
-            span = bare.span()
-        if span:
-            yield MatchSpan(*card.span(), "card")
-            yield MatchSpan(*span, "card")
+def find_cards(text: str, marks: list[Mark]) -> Iterator[MatchSpan]:
+    """Find the numbers and codes of cards whose expiry date and code stand near. The marks are words for a card."""
+    searched = 0
+    for _, start, end in marks:
+        left, right = max(searched, start - _REACH), end + _REACH
+        for card in _CARD.finditer(text, left, right) if left < right else ():
+            code = _card_code(text, card)
+            if code and _is_card(card.group()):
+                yield MatchSpan(*card.span(), "card")
+                yield MatchSpan(*code, "card")
+                searched = card.end()
+        searched = max(searched, right - _REACH)
+
+
+def _card_code(text: str, card: re.Match[str]) -> tuple[int, int] | None:
+    """Return the position of the code near a card number, if an expiry date is near, too."""
+    left, right = max(0, card.start() - _REACH), card.end() + _REACH
+    expiry = _EXPIRY.search(text, card.end(), right) or _EXPIRY.search(text, left, card.start())
+    if expiry is None:
+        return None
+    if code := _CODE.search(text, card.end(), right) or _CODE.search(text, left, card.start()):
+        return code.span(1)
+    code = _BARE_CODE.search(text, expiry.end(), right) if expiry.start() >= card.end() else None
+    return code.span() if code else None
 
 
 def _digits(value: str) -> list[int]:

@@ -27,13 +27,13 @@ def _find_all(text: str, words: list[tuple[int, int]], also: Collection[str]) ->
     lowered = text.lower()
     if len(lowered) != len(text):
         lowered = text.replace("İ", "i").lower()  # the only letter whose lower case is longer; positions would shift
-    stems, commands, hints, has_card = find_marks(lowered)
+    stems, commands, hints, cards = find_marks(lowered)
     spans = list(find_tokens(text, words, hints))
     spans += find_in_urls(text)
     if also:
         spans += find_personal_numbers(text, also)
-    if has_card:
-        spans += find_cards(text)
+    if cards:
+        spans += find_cards(text, cards)
     if commands:
         spans += find_in_commands(text, lowered, commands)
     if stems:
