@@ -37,6 +37,7 @@ _PASSES = 20
 _PIECE = 4  # shorter pieces of a secret turn up in any text
 _PLACEHOLDER = re.compile(r"\[REDACTED:[a-z_]+:[0-9a-f]{4}\]")
 
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figures:
     """What one corpus came to."""
@@ -214,7 +215,7 @@ def main() -> int:
         f"{ratio:.1f} times the CPU of usual text"
     )
     short = [figures.name for figures in found if not figures.reached] + ["time"] * (ratio > MAX_HOSTILE)
-    slow = _speed(redact)
+    short += _speed(redact)
     if options.messages and not _translated(options.messages, redact, show=options.show):
         short.append("messages")
     for half in HALVES:

@@ -24,7 +24,17 @@ _ALPHABETS = {
     "H": "0123456789ABCDEF",
     "b": string.ascii_letters + string.digits + "-_",
 }
-_OTHER_LINES = ("{w}_host={w}.test", "port: {n4}", '"{i}": "{w}",', "debug = true", "# {w} {w}", "{W}={n}", "{i}: {w}-{w}")
+_OTHER_LINES = (
+    "{w}_host={w}.test",
+    "port: {n4}",
+    '"{i}": "{w}",',
+    "debug = true",
+    "# {w} {w}",
+    "{W}={n}",
+    "{i}: {w}-{w}",
+)
+_TELLING = ("secret", "key", "pass", "code", "admin", "user", "wifi", "login", "door", "lock", "token", "open")
+"""Words that also stand in passwords."""
 _RANDOM = (
     string.ascii_lowercase + string.digits,
     string.ascii_letters + string.digits,
@@ -56,6 +66,8 @@ class Values:
             length = self._random.choice((8, 10, 12, 16, 20, 24, 32, 40))
             return "".join(self._random.choice(alphabet) for _ in range(length))
         one, two, three, four = (self._random.choice(self._vocabulary) for _ in range(4))
+        if self._random.random() < 0.06:
+            two = self._random.choice(_TELLING)
         if self._random.random() < 0.2:  # words alone, which are hardest to tell from names
             return self._random.choice("----_.").join((one, two, three, four)[: self._random.choice((2, 3, 3, 4))])
         sign = self._random.choice("!#_-.$%&*?@+")

@@ -33,8 +33,26 @@ _SENTENCES, _SETTINGS, _HARMLESS = 6000, 3000, 5000
 _COPIES = 4
 """Copies of each sample with another secret, so that the model cannot learn the secrets by heart."""
 _FILES = 4000
-_SUFFIXES = {".py", ".pyi", ".md", ".json", ".yaml", ".yml", ".toml", ".cfg", ".sh", ".js", ".rst", ".txt", ".html", ".sql", ".rs"}
-_SKIPPED = re.compile(r"test|redact|secret|bethink|detect|sklearn|scikit|scipy|joblib|locale|ahocorasick|narwhals|cloudpickle|threadpoolctl")
+_SUFFIXES = {
+    ".py",
+    ".pyi",
+    ".md",
+    ".json",
+    ".yaml",
+    ".yml",
+    ".toml",
+    ".cfg",
+    ".sh",
+    ".js",
+    ".rst",
+    ".txt",
+    ".html",
+    ".sql",
+    ".rs",
+}
+_SKIPPED = re.compile(
+    r"test|redact|secret|bethink|detect|sklearn|scikit|scipy|joblib|locale|ahocorasick|narwhals|cloudpickle|threadpoolctl"
+)
 """Paths that are not read: with made-up secrets, of the training itself, or to measure on."""
 _STRENGTH = 3.0
 _MIN_COUNT, _MIN_WEIGHT = 2, 0.1
@@ -56,7 +74,9 @@ class Examples:
         start = text.find(secret) if secret else -1
         end = start + len(secret or "")
         for left, right, atoms in features_in(text):
-            self.rows.append(array("l", sorted({self.names.setdefault(name, len(self.names)) for name in _names(atoms)})))
+            self.rows.append(
+                array("l", sorted({self.names.setdefault(name, len(self.names)) for name in _names(atoms)}))
+            )
             self.labels.append(int(left < end and right > start))
             self.weights.append(weight)
 
@@ -96,7 +116,11 @@ def packages(count: int) -> Iterator[str]:
     """Return pieces of installed files: code, manuals and settings."""
     generator = random.Random(_SEED)
     root = Path(sysconfig.get_path("purelib"))
-    paths = [path for path in sorted(root.rglob("*")) if path.suffix in _SUFFIXES and not _SKIPPED.search(str(path.relative_to(root)))]
+    paths = [
+        path
+        for path in sorted(root.rglob("*"))
+        if path.suffix in _SUFFIXES and not _SKIPPED.search(str(path.relative_to(root)))
+    ]
     folders: Counter[str] = Counter()
     generator.shuffle(paths)
     for path in paths:
@@ -112,7 +136,7 @@ def packages(count: int) -> Iterator[str]:
 
 
 def _vocabulary() -> list[str]:
-    words = {word for text in conversations() for word in re.findall(r"[a-zäöüßéèñçłóáíа-я]{4,9}", text.lower())}
+    words = {word for text in conversations() for word in re.findall(r"[^\W\d_]{4,9}", text.lower()) if word < "\u0500"}
     return sorted(words)
 
 
@@ -165,7 +189,9 @@ def fit(data: Examples) -> dict[str, dict[str, float]]:
         indexes.extend(sorted(columns[name] for name in row if name in columns))
         ends.append(len(indexes))
     shape = (len(data.rows), len(columns))
-    matrix: Any = sparse.csr_matrix((np.ones(len(indexes), np.float32), np.asarray(indexes), np.asarray(ends)), shape=shape)
+    matrix: Any = sparse.csr_matrix(
+        (np.ones(len(indexes), np.float32), np.asarray(indexes), np.asarray(ends)), shape=shape
+    )
     model: Any = LogisticRegression(C=_STRENGTH, solver="liblinear", max_iter=300, tol=1e-3, random_state=_SEED)
     model.fit(matrix, np.asarray(data.labels), sample_weight=np.asarray(data.weights))
     result: dict[str, dict[str, float]] = {

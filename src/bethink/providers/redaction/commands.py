@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import NamedTuple
 
 from bethink.providers.redaction.judge import is_no_secret
@@ -10,9 +11,12 @@ from bethink.providers.redaction.stems import Mark
 from bethink.providers.redaction.views import text_of
 
 _URL = re.compile(r"""://([^\s:/@"'<>`?]{0,64}):([^\s/"'<>`?]{3,128})@(?=[\w\[{$%-])""")
-_URL_TOKEN = re.compile(r"://([0-9a-f]{32,64})[:@]")
+_URL_TOKEN = re.compile(r"://([0-9a-f]{32,64})(?=[:@])(?!@[\w.-]{0,60}sentry)")
 _STAND_INS = frozenset(
-    "password pass passwd pwd secret token user username admin root guest postgres mysql redis mongo changeme pw p".split()
+    (
+        *("password", "pass", "passwd", "pwd", "secret", "token", "user", "username", "admin", "root", "guest"),
+        *("postgres", "mysql", "redis", "mongo", "changeme", "pw", "p"),
+    )
 )
 _REACH = 200
 
@@ -25,50 +29,14 @@ class Command(NamedTuple):
     pattern: re.Pattern[str]
 
 
-_PHRASE = (
-    r"(?:(?:seed|recovery|backup|secret|wallet)[ _-]?(?:phrase|words?)|mnemonic)"
-    r"[^\n:=]{0,48}[\"']?[ \t]{0,8}[:=]{0,2}\s{0,8}[\"'`]?()"
-)
+_LINES = Path(__file__).with_name("commands.txt").read_text("utf-8").splitlines()
 COMMANDS = [
     Command(literal, kind, re.compile(pattern, re.IGNORECASE | re.MULTILINE))
-    for literal, kind, pattern in (
-        (
-            " -p",
-            "password",
-            r"\b(?:(?:mysql\w{0,12}|mariadb[\w-]{0,12}|7z\w?|unrar|rar)\b[^\n|;]{0,90}? -p"
-            r"|(?:sshpass|zip|mongo\w{0,12}|twine|docker login)\b[^\n|;]{0,90}? -p[ =]?)['\"]?([^\s'\"$<>=-][^\s'\"]{3,127})",
-        ),
-        (
-            " -u",
-            "password",
-            r"\b(?:curl|lftp|wget|http)\b[^\n|;]{0,120}? (?:-u|--user)[ =]?['\"]?[^\s'\":,$]{1,60}[:,]([^\s'\"$]{4,128})",
-        ),
-        ("basic ", "basic_auth", r"\bbasic ([A-Za-z0-9+/_-]{8,400}={0,2})"),
-        ("server-token", "token", r"server-token[\"']?[:=, ]{1,4}[\"']?([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"),
-        ("app password", "password", r"app password\W{1,4}(?:is\s)?((?:[a-z]{4} ){3}[a-z]{4})\b"),
-        *(
-            (word, "otp_seed", r"(?:otp|2fa|authenticator)[^\n]{0,48}?\b(?-i:((?:[A-Z2-7]{4}[ -]){3,15}[A-Z2-7]{4}))\b")
-            for word in ("otp", "2fa", "authenticator")
-        ),
-        (
-            "connect",
-            "password",
-            r"connect(?:ion)?\([^()\n]{0,90}?, ?[\"'][\w.@-]{1,40}[\"'], ?[\"']([^\"'\n]{4,60})[\"']",
-        ),
-        ("login(", "password", r"login\([^()\n]{0,60}?[\"'][\w.@-]{1,40}[\"'], ?[\"']([^\"'\n]{4,60})[\"']"),
-        ("auth", "password", r"auth ?= ?\([\"'][^\"'\n]{1,60}[\"'], ?[\"']([^\"'\n]{4,80})[\"']\)"),
-        (":5432:", "password", r"^[\w.*-]{1,80}:5432:[\w.*-]{1,60}:[\w.*-]{1,60}:(\S{4,80})$"),
-        ("thin:", "password", r"thin:[\w.-]{1,40}/([^\s@/]{3,60})@"),
-        ("sqlplus", "password", r"sqlplus +[\w.-]{1,40}/([^\s@/]{3,60})@"),
-        ("sudo", "password", r"echo ['\"]?([^\s'\"$|]{4,60})['\"]? ?\| ?sudo"),
-        ("chpasswd", "password", r"['\" ]\w{1,40}:([^\s'\"$]{4,60})['\"]? ?\| ?(?:sudo )?chpasswd"),
-        ("wifi:", "password", r"wifi:[^\n]{0,80}?;p:([^;\n]{4,80});"),
-        *((word, "seed_phrase", _PHRASE) for word in ("phrase", "mnemonic", " word")),
-        ("secret=", "otp_seed", r"otpauth://[^\s\"'<>]{0,200}?[?&]secret=([A-Z2-7]{8,128})"),
-    )
+    for kind, literals, pattern in (line.split("\t") for line in _LINES if not line.startswith("#"))
+    for literal in literals.split("|")
 ]
 _PHRASE_WORD = re.compile(r"(?:[0-9]{1,2}[.):][ ]?)?([a-z]{3,8})(?:[ \t,]{1,3}|\r?\n)?+")
-_PHRASE_ENDS = frozenset("the and for are was has not but from have which your".split())
+_PHRASE_ENDS = frozenset(("the", "and", "for", "are", "was", "has", "not", "but", "from", "have", "which", "your"))
 _PHRASE_LENGTHS = (25, 24, 21, 18, 15, 12)
 
 
@@ -110,4 +78,3 @@ def _seed_phrase(text: str, start: int) -> Iterator[MatchSpan]:
     length = next((length for length in _PHRASE_LENGTHS if length <= len(ends)), 0)
     if length:
         yield MatchSpan(start, ends[length - 1], "seed_phrase")
-

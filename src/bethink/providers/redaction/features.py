@@ -163,4 +163,3 @@ def _upcoming_atoms(window: Window, value: Value, form: str, after: str) -> tupl
     distance = min((window.places[value.until] >> 1) - value.word, _MAX_DISTANCE)
     stem = STEMS[window.marks[value.until][0]]
     return stem.text + str(min(distance, 5)), f"{stem.group}{distance}{form}", after + stem.group
-

@@ -17,7 +17,7 @@ _NO_SECRET = re.compile(
     r"\$[A-Z_a-z{(]|%[A-Za-z_(]|[<{(\[]|--?[A-Za-z]+\Z|AAAA[BCE]3Nza|MI[GIH][a-zA-Z]MA0G|ssh-|arn:|urn:|(?:https?|file|s3|data):"
     r"|sha(?:1|256|512)-|pk_|phc_|(?:[\w-]{1,60}\.){1,8}"
     r"(?:py|js|ts|go|rs|md|json|ya?ml|txt|html?|com|org|net|io|pem|crt|sh|sql|log|toml|cfg|ini)\Z"
-    r"|(?:\.{0,2}|~)/[\w./-]*\Z|(?i:process\.env|os\.environ|(?:self|this|config|settings|var|secrets|env|req|args|data)\.)"
+    r"|(?:\.{0,2}|~)/(?![\w+/]{42}=?\Z)[\w./-]*\Z|(?i:process\.env|os\.environ|(?:self|this|config|settings|var|secrets|env|req|args|data)\.)"
     r"|\d{1,2}[:.]\d{2}\Z|v?\d+(?:\.\d+)+\Z|\d{4}-\d{2}-\d{2}"
     r"|[\d.,]+(?:kb|mb|gb|ms|s|m|h|d|x|px|em|rem|%|k|st|nd|rd|th)?\Z(?<!\d{4})(?<!\d{5})(?<!\d{6})(?<!\d-\d\d)|\$\d|[€£]"
 )
@@ -52,18 +52,24 @@ def is_no_secret(value: str) -> bool:
 def find_announced(text: str, lowered: str, stems: list[Mark]) -> Iterator[MatchSpan]:
     """Find the secrets near stems."""
     blocks = [match.span() for match in _PUBLIC.finditer(text)] if "-----BEGIN " in text else []
-    for window, value, line, atoms in judged_values(text, lowered, stems):
+    for judged in judged_values(text, lowered, stems):
+        window, value = judged.window, judged.value
         start, end = value.start, value.end
-        if atoms is None:
-            if not _looks_secret(window.text[start:end]):
-                continue
-        elif MODEL.score(atoms) <= (MODEL.code if line.style == "c" else MODEL.prose):
+        if not _is_secret(judged) or any(left < start <= right for left, right in blocks):
             continue
-        if is_no_secret(window.text[start:end]) or _DATA.search(window.lowered, max(0, start - 28), start):
-            continue
-        if not any(left < start <= right for left, right in blocks):
-            start, end = _whole(window.text, start, end)
-            yield MatchSpan(start - 1, min(end - 1, len(text)), _kind_of(window, value))
+        start, end = _whole(window.text, start, end)
+        yield MatchSpan(start - 1, min(end - 1, len(text)), _kind_of(window, value))
+
+
+def _is_secret(judged: Judged) -> bool:
+    window, value, line, atoms = judged
+    text = window.text[value.start : value.end]
+    if atoms is None:
+        if _NAME.match(text):
+            return False
+    elif MODEL.score(atoms) <= (MODEL.code if line.style == "c" else MODEL.prose):
+        return False
+    return not (is_no_secret(text) or _DATA.search(window.lowered, max(0, value.start - 28), value.start))
 
 
 def judged_values(text: str, lowered: str, stems: list[Mark]) -> Iterator[Judged]:
@@ -83,14 +89,11 @@ def judged_values(text: str, lowered: str, stems: list[Mark]) -> Iterator[Judged
             yield Judged(window, value, line, features_of(window, value, line))
 
 
-def _looks_secret(value: str) -> bool:
-    """Return whether a value is no plain name: enough in a text with more values than people or programs write."""
-    return _NAME.match(value) is None
-
-
 def _kind_of(window: Window, value: Value) -> str:
     """Return the kind that the nearest strong stem announces, or else the nearest stem."""
-    marks = [mark for mark in (window.strong[value.before], value.until, value.before - 1) if 0 <= mark < len(window.marks)]
+    marks = [
+        mark for mark in (window.strong[value.before], value.until, value.before - 1) if 0 <= mark < len(window.marks)
+    ]
     stems = [STEMS[window.marks[mark][0]] for mark in marks]
     return next((stem.kind for stem in stems if stem.group in STRONG), stems[-1].kind)
 
@@ -105,7 +108,7 @@ def _whole(text: str, start: int, end: int) -> tuple[int, int]:
     if text[start - 1] in "\"'`":
         stop = text.find(text[start - 1], end, end + 60)
         if stop > end and not _SPACE.search(text, end, stop):
-            end = stop
+            end = stop - (text[stop - 1] == "\\")
     while joined := _JOINED.match(text, end):
         end = joined.end()
     while text[end : end + 1] == "=" and end - start > 15 and text[end - 2 : end] != "==":

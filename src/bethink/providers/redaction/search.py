@@ -1,5 +1,6 @@
 """Find the secrets in a text, in all its readings."""
 
+from bisect import bisect_left
 from collections.abc import Collection
 
 from bethink.providers.redaction.commands import find_in_commands, find_in_urls
@@ -37,5 +38,10 @@ def _find_all(text: str, words: list[tuple[int, int]], also: Collection[str]) ->
     if commands:
         spans += find_in_commands(text, lowered, commands)
     if stems:
-        spans += find_announced(text, lowered, stems)
+        sure = sorted(spans)
+        for span in find_announced(text, lowered, stems):
+            # A rule knows where its secret ends. The model only sees words.
+            index = bisect_left(sure, (span.start,))
+            if index == len(sure) or sure[index].end > span.end:
+                spans.append(span)
     return spans

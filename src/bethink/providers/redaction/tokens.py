@@ -50,7 +50,9 @@ HINTS = [
 ]
 _WITHOUT_HINT = [(kind, shape) for kind, hints, shape in _SHAPES if min(map(len, hints)) == 1]
 _MIN_WITHOUT_HINT = 48
-_ALWAYS = frozenset(("aws_key", "new_relic_key", "age_key", "webhook", "telegram_token", "amazon_key", "launch_key", "jwt"))
+_ALWAYS = frozenset(
+    ("aws_key", "new_relic_key", "age_key", "webhook", "telegram_token", "amazon_key", "launch_key", "jwt")
+)
 """Kinds whose shape is enough. The others must also look random."""
 _CHUNK = re.compile(r"[A-Za-z0-9]{3,}+")
 _MAX_CHUNKS = 12  # a token has few gaps; a value with many gaps is text
@@ -107,6 +109,15 @@ def find_tokens(text: str, words: list[tuple[int, int]], hints: list[Mark]) -> I
         yield from _private_keys(text)
     if "Private-Lines:" in text:
         yield from (MatchSpan(*match.span(1), "private_key") for match in _PUTTY.finditer(text))
+    yield from _hinted(text, words, hints)
+    for start, end in words:
+        if end - start >= _MIN_WITHOUT_HINT and _DIGIT.search(text, start, end):
+            for kind, shape in _WITHOUT_HINT:
+                yield from _shaped(text, (start, end), kind, shape)
+
+
+def _hinted(text: str, words: list[tuple[int, int]], hints: list[Mark]) -> Iterator[MatchSpan]:
+    """Find tokens where hints stand: in long words, or broken."""
     position = index = 0
     tried: set[tuple[int, str]] = set()
     for number, start, end in hints:
@@ -119,18 +130,15 @@ def find_tokens(text: str, words: list[tuple[int, int]], hints: list[Mark]) -> I
             index += 1
         if index == len(words) or words[index][0] > start:
             continue
-        if hint.shape is None:
-            if match := _PREFIXED.match(text, start):
-                position = match.end()  # no second try inside it, so that the time is linear
-                if is_scrambled(match.group()[len(match[1]) :], min_length=9):
-                    yield MatchSpan(*match.span(), _KINDS[match[1]])
-        elif (words[index][0], hint.kind) not in tried:
-            tried.add((words[index][0], hint.kind))
-            yield from _shaped(text, words[index], hint.kind, hint.shape)
-    for start, end in words:
-        if end - start >= _MIN_WITHOUT_HINT and _DIGIT.search(text, start, end):
-            for kind, shape in _WITHOUT_HINT:
-                yield from _shaped(text, (start, end), kind, shape)
+        word = words[index]
+        if hint.shape is not None:
+            if (word[0], hint.kind) not in tried:
+                tried.add((word[0], hint.kind))
+                yield from _shaped(text, word, hint.kind, hint.shape)
+        elif match := _PREFIXED.match(text, start):
+            position = match.end()  # no second try inside it, so that the time is linear
+            if is_scrambled(match.group()[len(match[1]) :], min_length=9):
+                yield MatchSpan(*match.span(), _KINDS[match[1]])
 
 
 def is_scrambled(value: str, *, min_length: int = 10, run: int = 6) -> bool:

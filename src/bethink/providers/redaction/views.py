@@ -91,8 +91,8 @@ def _decoded(escape: str) -> str:
     if escape[0] == "%":
         return chr(int(escape[1:], 16))
     if escape[0] == "\\":
-        return chr(int(escape[2:], 16))
-    return _ENTITIES.get(escape) or chr(int(escape[3:-1], 16) if escape[2] == "x" else int(escape[2:-1]))
+        return chr(int(escape[4:], 16))
+    return _ENTITIES.get(escape) or chr(int("0" + escape[2:-1], 0) if escape[2] == "x" else int(escape[2:-1]))
 
 
 def find_base64(text: str, words: list[tuple[int, int]]) -> Iterator[tuple[int, int, str]]:

@@ -5,7 +5,7 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from bethink.providers.redaction.stems import CARD, FLAG, KEY, PASSWORD, STEMS, STRONG, Mark
+from bethink.providers.redaction.stems import FLAG, KEY, PASSWORD, STEMS, STRONG, Mark
 
 _BEFORE, _AFTER = 60, 110
 """Characters before and after a stem in which a value can stand."""
@@ -13,7 +13,8 @@ _BREAKS = (
     r"\s\"'`<>,;=(){}\[\]|:\\、。，；：！（）「」『』【】“”„«»‘’"  # CJK letters end a value as a space does
     r"\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 )
-_WORD = re.compile(rf"(?:[^{_BREAKS}&]++|&(?![\w.-]{{1,60}}=))++")
+_ENTITY = r"(?:quot|apos|amp|lt|gt|#x?[0-9a-f]{2,3});"
+_WORD = re.compile(rf"(?:[^{_BREAKS}&]++|&(?![\w.-]{{1,60}}=|{_ENTITY}))++")
 _DIGIT = re.compile(r"[0-9]")
 _NUMBER = re.compile(r"[0-9\"“„«「`]")
 _ODD = re.compile(r"[0-9\"“„«「`:=_#@$%&*+~/\\]|(?<=\w)[-!.](?=\w)| ['—–-]")
@@ -25,13 +26,13 @@ _PHRASE = re.compile(
 _SENTENCE = re.compile(
     r"\b(?:the|is|are|your|my|must|have|has|to|be|with|for|at|and|or|not|no|too|missing|days?|die|der|das|nicht|le|les|est"
     r"|de|la|el|es|il|non|o|a|é|è)\b|passw|pass_|token|key|secret|code|login|user|auth|парол|hasł|contrase|senha|密|パス"
-    r"|[%{}<>]|\."
+    r"|[%{}<>]|\.|bearer|basic"
 )
 """Words of quoted text that is not a passphrase."""
 QUOTES = "\"'`“”„«»‘’「」『』"
 _ENDS = ".?…*"
 _MIN_LENGTH, _MAX_LENGTH = 3, 256
-_FAR = -99
+_FAR = 99
 
 
 class Window(NamedTuple):
@@ -104,25 +105,22 @@ def find_values(window: Window) -> Iterator[Value]:
     text, _, _, _, words, marks, places, strong = window
     before = until = 0
     count = len(marks)
-    for number, (start, end) in enumerate(words):
+    for number, (start, stop) in enumerate(words):
         place = 2 * number + 1
         while before < count and places[before] < place:
             before += 1
         while until < count and places[until] <= place:
             until += 1
         index = strong[before]
-        near = number - (places[index] - 1 >> 1) if index >= 0 else -_FAR
-        word = text[start:end]
+        near = number - (places[index] - 1 >> 1) if index >= 0 else _FAR
+        word = text[start:stop]
         if near > 3 and word.isalpha() and text[start - 1] not in QUOTES:
             continue  # the quickest test, which most words of prose fail
-        if word[-1] in _ENDS:
-            stripped = len(word.rstrip(_ENDS))
-            if stripped >= _MIN_LENGTH:
-                end = start + stripped
-                word = word[:stripped]
-        if _MIN_LENGTH <= end - start <= _MAX_LENGTH:
-            value = Value(start, end, number, before, until)
-            if (_may_be_number if _DIGIT.search(word) else _may_be_word)(window, value, word, near):
+        if word[-1] in _ENDS and len(stripped := word.rstrip(_ENDS)) >= _MIN_LENGTH:
+            word = stripped
+        if _MIN_LENGTH <= len(word) <= _MAX_LENGTH:
+            value = Value(start, start + len(word), number, before, until)
+            if _is_near(window, value) if _DIGIT.search(word) else _may_be_word(window, value, word, near):
                 yield value
     if strong[-1] >= 0:
         yield from _phrases(window)
@@ -130,15 +128,16 @@ def find_values(window: Window) -> Iterator[Value]:
 
 def _since(window: Window, value: Value) -> int:
     """Return the number of words since the last stem."""
-    return value.word - (window.places[value.before - 1] - 1 >> 1) if value.before else -_FAR
+    return value.word - (window.places[value.before - 1] - 1 >> 1) if value.before else _FAR
 
 
 def _till(window: Window, value: Value) -> int:
     """Return the number of words to the next stem."""
-    return (window.places[value.until] >> 1) - value.word if value.until < len(window.places) else -_FAR
+    return (window.places[value.until] >> 1) - value.word if value.until < len(window.places) else _FAR
 
 
-def _may_be_number(window: Window, value: Value, word: str, near: int) -> bool:
+def _is_near(window: Window, value: Value) -> bool:
+    """Return whether a value with a digit is near enough to a stem."""
     return _since(window, value) <= 8 or _till(window, value) <= 6
 
 
@@ -147,11 +146,7 @@ def _may_be_word(window: Window, value: Value, word: str, near: int) -> bool:
     text, start, end = window.text, value.start, value.end
     previous, following = text[start - 1], text[end]
     is_quoted = previous in QUOTES and following in QUOTES
-    if (
-        near > 6
-        and not (is_quoted and _since(window, value) < 3)
-        and (word.isalpha() or _till(window, value) > 6)
-    ):
+    if near > 6 and not (is_quoted and _since(window, value) < 3) and (word.isalpha() or _till(window, value) > 6):
         return False
     if is_quoted:
         return text[end + 1 : end + 2] != ":" or not _NAME.match(word)  # not the name of a setting
