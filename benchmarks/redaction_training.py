@@ -21,7 +21,7 @@ from benchmarks.redaction_corpus import Sample, samples
 from benchmarks.redaction_frames import Values, harmless, sentences, settings
 from benchmarks.redaction_strangers import strangers
 from bethink.providers.redaction.features import FEATURES
-from bethink.providers.redaction.judge import is_no_secret, judged_values
+from bethink.providers.redaction.judge import is_no_secret, judged_values, values_near
 from bethink.providers.redaction.marks import find_marks
 
 _DATA = Path(__file__).parent / "data"
@@ -86,9 +86,9 @@ def features_in(text: str) -> Iterator[tuple[int, int, list[str]]]:
     lowered = text.lower()
     if len(lowered) != len(text):
         return
-    for _, value, _, atoms in judged_values(text, lowered, find_marks(lowered).stems):
+    for _, value, _, atoms in judged_values(values_near(text, lowered, find_marks(lowered).stems)):
         start, end = value.start - 1, value.end - 1
-        if atoms and not is_no_secret(text[start:end]):
+        if not is_no_secret(text[start:end]):
             yield start, end, atoms
 
 

@@ -53,6 +53,7 @@ def find_in_urls(text: str) -> Iterator[MatchSpan]:
 def find_in_commands(text: str, lowered: str, marks: list[Mark]) -> Iterator[MatchSpan]:
     """Find passwords in the arguments of commands and calls, and seed phrases after a heading."""
     searched = [0] * len(COMMANDS)
+    read = 0
     for number, position, _ in marks:
         if position < searched[number]:
             continue
@@ -62,19 +63,19 @@ def find_in_commands(text: str, lowered: str, marks: list[Mark]) -> Iterator[Mat
         searched[number] = end
         for match in pattern.finditer(text, start, end):
             if kind == "seed_phrase":
-                yield from _seed_phrase(text, match.end())
-            elif kind == "basic_auth" and ":" not in (text_of(match[1]) or ""):
-                continue
-            elif not is_no_secret(match[1]):
+                if match.end() > read:  # fewer words follow a heading inside a row of words
+                    phrase, read = _seed_phrase(text, match.end())
+                    yield from phrase
+            elif not is_no_secret(match[1]) and (kind != "basic_auth" or ":" in (text_of(match[1]) or "")):
                 yield MatchSpan(*match.span(1), kind)
 
 
-def _seed_phrase(text: str, start: int) -> Iterator[MatchSpan]:
+def _seed_phrase(text: str, start: int) -> tuple[list[MatchSpan], int]:
+    """Return the phrase at a position, if there is one, and the end of the words that were read."""
     ends: list[int] = []
     position = start
     while len(ends) < 25 and (word := _PHRASE_WORD.match(text, position)) and word[1] not in _PHRASE_ENDS:
         ends.append(word.end(1))
         position = word.end()
     length = next((length for length in _PHRASE_LENGTHS if length <= len(ends)), 0)
-    if length:
-        yield MatchSpan(start, ends[length - 1], "seed_phrase")
+    return [MatchSpan(start, ends[length - 1], "seed_phrase")] if length else [], position

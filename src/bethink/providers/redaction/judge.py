@@ -1,7 +1,9 @@
 """Secrets that the words around them announce: the values near stems that the model recognizes."""
 
 import re
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import NamedTuple
 
 from bethink.providers.redaction.features import Line, features_of, line_at
@@ -11,8 +13,8 @@ from bethink.providers.redaction.stems import STEMS, STRONG, Mark
 from bethink.providers.redaction.windows import Value, Window, find_values, find_windows
 
 MODEL = load()
-_MIN_JUDGED, _JUDGED_PER_KB = 32, 24
-"""Values that the model judges in a text. Usual texts have up to 15 per kB. Others may be written to slow us down."""
+_MIN_JUDGED, _JUDGED_PER_KB = 32, 20
+"""Values that the model judges in a text. Usual texts have up to 18 per kB. Others may be written to slow us down."""
 _NO_SECRET = re.compile(
     r"\$[A-Z_a-z{(]|%[A-Za-z_(]|[<{(\[]|--?[A-Za-z]+\Z|AAAA[BCE]3Nza|MI[GIH][a-zA-Z]MA0G|ssh-|arn:|urn:|(?:https?|file|s3|data):"
     r"|sha(?:1|256|512)-|pk_|phc_|(?:[\w-]{1,60}\.){1,8}"
@@ -39,9 +41,8 @@ class Judged(NamedTuple):
 
     window: Window
     value: Value
-    line: Line
-    atoms: list[str] | None
-    """`None` if the text has too many values to judge each."""
+    style: str
+    atoms: list[str]
 
 
 def is_no_secret(value: str) -> bool:
@@ -52,41 +53,54 @@ def is_no_secret(value: str) -> bool:
 def find_announced(text: str, lowered: str, stems: list[Mark]) -> Iterator[MatchSpan]:
     """Find the secrets near stems."""
     blocks = [match.span() for match in _PUBLIC.finditer(text)] if "-----BEGIN " in text else []
-    for judged in judged_values(text, lowered, stems):
-        window, value = judged.window, judged.value
-        start, end = value.start, value.end
-        if not _is_secret(judged) or any(left < start <= right for left, right in blocks):
-            continue
-        start, end = _whole(window.text, start, end)
-        yield MatchSpan(start - 1, min(end - 1, len(text)), _kind_of(window, value))
+    values = values_near(text, lowered, stems)
+    limit = _MIN_JUDGED + len(text) * _JUDGED_PER_KB // 1000
+    for window, value, style, atoms in judged_values(islice(values, limit)):
+        if MODEL.score(atoms) > (MODEL.code if style == "c" else MODEL.prose) and not _is_harmless(window, value):
+            index = bisect_left(blocks, (value.start,)) - 1
+            if index < 0 or value.start > blocks[index][1]:
+                start, end = _whole(window.text, value.start, value.end)
+                yield MatchSpan(start - 1, min(end - 1, len(text)), _kind_of(window, value))
+    yield from _dense_secrets(values)
 
 
-def _is_secret(judged: Judged) -> bool:
-    window, value, line, atoms = judged
-    text = window.text[value.start : value.end]
-    if atoms is None:
-        if _NAME.match(text):
-            return False
-    elif MODEL.score(atoms) <= (MODEL.code if line.style == "c" else MODEL.prose):
-        return False
-    return not (is_no_secret(text) or _DATA.search(window.lowered, max(0, value.start - 28), value.start))
-
-
-def judged_values(text: str, lowered: str, stems: list[Mark]) -> Iterator[Judged]:
-    """Return the values near stems with their features. Positions count from a line break before the text."""
+def values_near(text: str, lowered: str, stems: list[Mark]) -> Iterator[tuple[Window, Value]]:
+    """Return the values near stems. Positions count from a line break before the text."""
     text, lowered = f"\n{text}\n", f"\n{lowered}\n"
     stems = [(number, start + 1, end + 1) for number, start, end in stems]
-    line = Line(0, 0, "", is_question=False)
-    remaining = _MIN_JUDGED + len(text) * _JUDGED_PER_KB // 1000
     for window in find_windows(text, lowered, stems):
         for value in find_values(window):
-            remaining -= 1
-            if remaining < 0:
-                yield Judged(window, value, line, None)
-                continue
-            if not line.start <= value.start < line.end:
-                line = line_at(text, value.start, value.end)
-            yield Judged(window, value, line, features_of(window, value, line))
+            yield window, value
+
+
+def judged_values(values: Iterable[tuple[Window, Value]]) -> Iterator[Judged]:
+    """Return values with what the model needs to judge them."""
+    line = Line(0, 0, "", is_question=False)
+    for window, value in values:
+        if not line.start <= value.start < line.end:
+            line = line_at(window.text, value.start, value.end)
+        yield Judged(window, value, line.style, features_of(window, value, line))
+
+
+def _dense_secrets(values: Iterable[tuple[Window, Value]]) -> Iterator[MatchSpan]:
+    """Find secrets among values that are too many to judge: all that are no plain names. Neighbors are one secret."""
+    first = last = 0
+    for window, value in values:
+        text = window.text[value.start : value.end]
+        if _NAME.match(text) or is_no_secret(text):
+            continue
+        if value.start > last + 1:
+            if last:
+                yield MatchSpan(first - 1, last - 1, "secret")
+            first = value.start
+        last = max(last, value.end)
+    if last:
+        yield MatchSpan(first - 1, last - 1, "secret")
+
+
+def _is_harmless(window: Window, value: Value) -> bool:
+    text = window.text[value.start : value.end]
+    return is_no_secret(text) or _DATA.search(window.lowered, max(0, value.start - 28), value.start) is not None
 
 
 def _kind_of(window: Window, value: Value) -> str:
