@@ -17,13 +17,16 @@ _AFTER = ("", "", "", ".", ".", "!", " thx", ", ok?", " :)", ". See you at 5.", 
 _QUOTED = ('"{x}"', "'{x}'", "`{x}`", "**{x}**")
 _KINDS = ("passwords", "passwords", "passwords", "passwords", "codes", "codes", "harmless", "harmless")
 _SLOTS = {"{P}": "password", "{C}": "code", "{T}": "account", "{O}": "lock"}
-_DETAIL = re.compile(r"\{(w|W|WW|i|IW|d|t|y|v|u|ip|N|n|h|H|b)([0-9]*)\}")
+_DETAIL = re.compile(r"\{(w|W|WW|i|IW|d|t|y|v|u|ip|N|n|h|H|B|b|l)([0-9]*)\}")
 _ALPHABETS = {
     "n": string.digits,
     "h": "0123456789abcdef",
     "H": "0123456789ABCDEF",
+    "B": string.ascii_letters + string.digits + "+/",
+    "l": string.ascii_lowercase + "234567",
     "b": string.ascii_letters + string.digits + "-_",
 }
+_TOKENS = ("{B40}", "{h32}", "{h40}", "{h64}", "{l52}", "{B43}=", "{b24}", "{b32}", "{b43}", "{H32}", "{b20}", "{u}")
 _OTHER_LINES = (
     "{w}_host={w}.test",
     "port: {n4}",
@@ -156,6 +159,17 @@ def settings(count: int, seed: int, vocabulary: Sequence[str]) -> Iterator[Sampl
         others = [details.fill(generator.choice(_OTHER_LINES)) for _ in range(2)]
         text = generator.choice(("{0}", "{1}\n{0}", "{0}\n{1}", "{1}\n{0}\n{2}")).format(line, *others)
         yield Sample(kind="settings", text=text.replace("{x}", secret), secret=secret)
+
+
+def tokens(count: int, seed: int, vocabulary: Sequence[str]) -> Iterator[Sample]:
+    """Make sentences with long random values, which only the words around them reveal."""
+    generator = random.Random(seed)
+    details = Details(generator, vocabulary)
+    frame = next(frame for frame in _frames() if "tokens" in frame)
+    for _ in range(count):
+        secret = details.fill(generator.choice(_TOKENS))
+        text = generator.choice(_BEFORE) + details.fill(generator.choice(frame["tokens"])) + generator.choice(_AFTER)
+        yield Sample(kind="tokens", text=text.replace("{x}", secret), secret=secret)
 
 
 def harmless(count: int, seed: int, vocabulary: Sequence[str]) -> Iterator[Sample]:

@@ -13,12 +13,13 @@ _CARD = re.compile(
     r"(?<![\w.+-])(?:[2-6][0-9]{3}[ -]?(?:[0-9]{4}[ -]?){2}[0-9]{1,7}|3[47][0-9]{2}[ -]?[0-9]{6}[ -]?[0-9]{5})(?![\w-])"
 )
 _CODE = re.compile(
-    r"\b(?:cvv2?|cvc2?|csc|card (?:verification|security) (?:code|number)|prüfziffer)[ \t]{0,3}(?:is|ist"
+    r"\b(?:cvv2?|cvc2?|csc|(?:card )?(?:verification|security) (?:code|number)|prüfziffer|cryptogramme"
+    r"|código de segur\w{1,6}|code de sécurité|codice di sicurezza)[ \t]{0,3}(?:is|ist|est|es|é|è"
     r"|[:=#])?[ \t]{0,3}([0-9]{3,4})(?![0-9])",
     re.IGNORECASE,
 )
 _EXPIRY = re.compile(r"(?<![0-9/-])(?:0?[1-9]|1[0-2]) ?[/-] ?(?:20)?[2-4][0-9](?![0-9/-])")
-_BARE_CODE = re.compile(r"(?<![0-9/.-])[0-9]{3,4}(?![0-9/.-]|[.,][0-9])")
+_BARE_CODE = re.compile(r"(?<![0-9/.-])([0-9]{3,4})(?![0-9/-]|[.,][0-9])")
 _REACH = 120
 """Characters around a card number in which its expiry date and code can stand."""
 _IBAN = re.compile(r"(?<![A-Za-z0-9])[A-Z]{2}[0-9]{2}(?:[ ]?[A-Z0-9]{4}){2,7}(?:[ ]?[A-Z0-9]{1,4})?(?![A-Za-z0-9])")
@@ -57,29 +58,26 @@ def find_personal_numbers(text: str, kinds: Collection[str]) -> Iterator[MatchSp
 
 
 def find_cards(text: str, marks: list[Mark]) -> Iterator[MatchSpan]:
-    """Find the numbers and codes of cards whose expiry date and code stand near. The marks are words for a card."""
+    """Find cards whose number, expiry date and code stand together. The marks are words for a card."""
     searched = 0
     for _, start, end in marks:
         left, right = max(searched, start - _REACH), end + _REACH
         for card in _CARD.finditer(text, left, right) if left < right else ():
-            code = _card_code(text, card)
-            if code and _is_card(card.group()):
-                yield MatchSpan(*card.span(), "card")
-                yield MatchSpan(*code, "card")
-                searched = card.end()
+            yield from (MatchSpan(*span, "card") for span in _usable_card(text, card))
+            searched = card.end()
         searched = max(searched, right - _REACH)
 
 
-def _card_code(text: str, card: re.Match[str]) -> tuple[int, int] | None:
-    """Return the position of the code near a card number, if an expiry date is near, too."""
+def _usable_card(text: str, card: re.Match[str]) -> list[tuple[int, int]]:
+    """Return the positions of a card number, its expiry date and its code, if all three stand together."""
     left, right = max(0, card.start() - _REACH), card.end() + _REACH
     expiry = _EXPIRY.search(text, card.end(), right) or _EXPIRY.search(text, left, card.start())
     if expiry is None:
-        return None
-    if code := _CODE.search(text, card.end(), right) or _CODE.search(text, left, card.start()):
-        return code.span(1)
-    code = _BARE_CODE.search(text, expiry.end(), right) if expiry.start() >= card.end() else None
-    return code.span() if code else None
+        return []
+    code = _CODE.search(text, card.end(), right) or _CODE.search(text, left, card.start())
+    if code is None and expiry.start() >= card.end():
+        code = _BARE_CODE.search(text, expiry.end(), right)
+    return [card.span(), expiry.span(), code.span(1)] if code else []
 
 
 def _digits(value: str) -> list[int]:

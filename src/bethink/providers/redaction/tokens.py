@@ -35,7 +35,7 @@ def _alternation(words: Iterable[str]) -> str:
 
 _PREFIXED = re.compile(
     rf"(?<![A-Za-z0-9])({_alternation(_KINDS)})[A-Za-z0-9_-]{{16,}}+"
-    r"(?:\.[A-Za-z0-9_-]{16,}+|\.[0-9]{2}\.[a-z0-9]{7,9}|=[0-9A-F]{8}|==?)?"
+    r"(?:\.[A-Za-z0-9_-]{16,}+|\.[0-9]{2}\.[a-z0-9]{7,9}|=[0-9A-F]{8}|={1,2}_[A-Za-z0-9+/]{16,100}+|==?)?"
 )
 _JWT = re.compile(r"(?<![\w.-])eyJ[\w-]{8,}+\.[\w-]{8,}+(?:\.[\w-]*+){0,3}", re.ASCII)
 _SHAPES = [

@@ -15,6 +15,7 @@ _HIDDEN = re.compile(rf"[{_INVISIBLE}{_WIDE}\uff01-\uff5e\u3000]")
 _ESCAPES = {  # a pattern for each sign is quicker than one for all
     "%": re.compile(r"%(?:0[9AaDd]|[2-7][0-9A-Fa-f])"),
     "&": re.compile(r"&(?:quot|apos|amp|lt|gt|#[0-9]{2,3}|#x[0-9A-Fa-f]{2});"),
+    "\\x": re.compile(r"\\x[2-7][0-9A-Fa-f]"),
     "\\u00": re.compile(r"\\u00[2-7][0-9A-Fa-f]"),
 }
 _BROKEN = re.compile(
@@ -91,7 +92,7 @@ def _decoded(escape: str) -> str:
     if escape[0] == "%":
         return chr(int(escape[1:], 16))
     if escape[0] == "\\":
-        return chr(int(escape[4:], 16))
+        return chr(int(escape[-2:], 16))
     return _ENTITIES.get(escape) or chr(int("0" + escape[2:-1], 0) if escape[2] == "x" else int(escape[2:-1]))
 
 
