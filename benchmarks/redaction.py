@@ -223,7 +223,7 @@ def main() -> int:
     for late, first in LATE.items():
         print(f"first run of {late}, which counts: {first}")
         if late in SECOND:
-            print(f"second run of {late}, with rules that were changed for other texts: {SECOND[late]}")
+            print(f"second run of {late}, after a change for other texts: {SECOND[late]}")
         below = _strange(late, redact, redact_all, show=options.show)
         if late in WITH_GOALS:  # the others have no goal: the rules have been widened on them since
             missed = [goal for goal in below if goal in MISSED]

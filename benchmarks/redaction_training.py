@@ -21,8 +21,9 @@ from benchmarks.redaction_corpus import Sample, samples
 from benchmarks.redaction_frames import Values, harmless, sentences, settings, tokens
 from benchmarks.redaction_strangers import strangers
 from bethink.providers.redaction.features import FEATURES
-from bethink.providers.redaction.judge import is_no_secret, judged_values, values_near
+from bethink.providers.redaction.judge import judged_values, values_near
 from bethink.providers.redaction.marks import find_marks
+from bethink.providers.redaction.values import is_no_secret
 
 _DATA = Path(__file__).parent / "data"
 _TABLE = Path(__file__).parent.parent / "src/bethink/providers/redaction/weights.json"

@@ -68,17 +68,37 @@ def test_redacting_unseen_samples_twice_changes_nothing(half: str) -> None:
                 assert cutter(once) == once
 
 
-def test_redaction_on_unseen_samples_meets_documented_rate() -> None:
-    least = {"tokens": 0.95, "code": 0.95, "prose": 0.8, "split": 0.8}
-    held = strangers("held")
+@pytest.mark.parametrize(
+    ("half", "least", "most"),
+    [
+        ("held", {"tokens": 1, "code": 0.95, "prose": 0.95, "split": 0.9}, 0.005),
+        ("late12", {"tokens": 1, "code": 0.9, "prose": 0.75, "split": 0.9}, 0.035),
+        ("late13", {"tokens": 0.9, "code": 0.95, "prose": 0.45, "split": 0.6}, 0.012),
+    ],
+)
+def test_redaction_meets_documented_rate(half: str, least: dict[str, float], most: float) -> None:
+    """The model was trained on the first set, and on nothing of the others."""
+    corpus = strangers(half)
     removed = {
-        family: sum(is_removed(sample, redact(sample.text)) for sample in held[family]) / len(held[family])
+        family: sum(is_removed(sample, redact(sample.text)) for sample in corpus[family]) / len(corpus[family])
         for family in least
     }
-    touched = sum(redact(sample.text) != sample.text for sample in held["none"])
+    touched = sum(redact(sample.text) != sample.text for sample in corpus["none"])
 
     assert {family: share for family, share in removed.items() if share < least[family]} == {}
-    assert touched / len(held["none"]) <= 0.005
+    assert touched / len(corpus["none"]) <= most
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("visa 4532 0151 1283 0366, exp 11/27, cvv 123 ok", "visa X, exp X, cvv X ok"),
+        ("Karte 4532015112830366 gültig bis 11/2027, Prüfziffer 123", "Karte X gültig bis X, Prüfziffer X"),
+        ("card 4532 0151 1283 0366 was declined on 11/27", "card 4532 0151 1283 0366 was declined on 11/27"),
+    ],
+)
+def test_card_with_expiry_date_and_code_is_always_a_secret(text: str, left: str) -> None:
+    assert PLACEHOLDER.sub("X", redact(text)) == left
 
 
 @pytest.mark.parametrize(

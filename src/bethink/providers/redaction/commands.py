@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from bethink.providers.redaction.judge import is_no_secret
 from bethink.providers.redaction.spans import MatchSpan
 from bethink.providers.redaction.stems import Mark
+from bethink.providers.redaction.values import is_no_secret
 from bethink.providers.redaction.views import text_of
 
 _URL = re.compile(r"""://([^\s:/@"'<>`?]{0,64}):([^\s/"'<>`?]{3,128})@(?=[\w\[{$%-])""")

@@ -10,21 +10,12 @@ from bethink.providers.redaction.features import Line, features_of, line_at
 from bethink.providers.redaction.model import load
 from bethink.providers.redaction.spans import MatchSpan
 from bethink.providers.redaction.stems import STEMS, STRONG, Mark
+from bethink.providers.redaction.values import is_no_secret
 from bethink.providers.redaction.windows import Value, Window, find_values, find_windows
 
 MODEL = load()
 _MIN_JUDGED, _JUDGED_PER_KB = 32, 20
 """Values that the model judges in a text. Usual texts have up to 18 per kB. Others may be written to slow us down."""
-_NO_SECRET = re.compile(
-    r"\$[A-Z_a-z{(]|%[A-Za-z_(]|[<{(\[]|--?[A-Za-z]+\Z|AAAA[BCE]3Nza|MI[GIH][a-zA-Z]MA0G|ssh-|arn:|urn:|(?:https?|file|s3|data):"
-    r"|sha(?:1|256|512)-|pk_|phc_|(?:[\w-]{1,60}\.){1,8}"
-    r"(?:py|js|ts|go|rs|md|json|ya?ml|txt|html?|com|org|net|io|pem|crt|sh|sql|log|toml|cfg|ini)\Z"
-    r"|(?:\.{0,2}|~)/(?![\w+/]{42}=?\Z)[\w./-]*\Z|(?i:process\.env|os\.environ|(?:self|this|config|settings|var|secrets|env|req|args|data)\.)"
-    r"|\d{1,2}[:.]\d{2}\Z|v?\d+(?:\.\d+)+\Z|\d{4}-\d{2}-\d{2}"
-    r"|[\d.,]+(?:kb|mb|gb|ms|s|m|h|d|x|px|em|rem|%|k|st|nd|rd|th)?\Z(?<!\d{4})(?<!\d{5})(?<!\d{6})(?<!\d-\d\d)|\$\d|[€£]"
-)
-"""Values that are no secrets: variables, public keys, addresses, files, times, versions and amounts."""
-_PLACEHOLDER = re.compile(r"(?i)example|placeholder|change[-_]?me|your[-_]|xxxx|redacted|\*\*\*|•••")
 _DATA = re.compile(r"data:\w+/")
 _PUBLIC = re.compile(r"-----BEGIN (?![A-Z ]{0,40}PRIVATE)[A-Z0-9 ]{1,40}-----[^-]{0,20000}+(?:-----END)?")
 _GROUPS_AFTER = re.compile(r"(?:[ -][0-9]{2,4}){1,3}(?![0-9A-Za-z.:,])")
@@ -43,11 +34,6 @@ class Judged(NamedTuple):
     value: Value
     style: str
     atoms: list[str]
-
-
-def is_no_secret(value: str) -> bool:
-    """Return whether a value cannot be a secret, whatever is around it."""
-    return "://" in value or _NO_SECRET.match(value) is not None or _PLACEHOLDER.search(value) is not None
 
 
 def find_announced(text: str, lowered: str, stems: list[Mark]) -> Iterator[MatchSpan]:
