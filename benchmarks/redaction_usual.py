@@ -15,15 +15,15 @@ def usual_texts() -> dict[str, list[str]]:
     """Return texts by kind: short ones, and long ones of 20,000 characters."""
     chat = [text for name in ("everyday", "connected", "evidence") for text in _messages(name)]
     asian = [text for text in _messages("tongues") if text > _ASIAN]
-    prose = "\n\n".join(path.read_text("utf-8") for path in sorted((_ROOT / "docs" / "howto").glob("*.md")))
+    prose = "\n\n".join(_messages("longtexts"))
     code = "\n\n".join(path.read_text("utf-8") for path in sorted((_ROOT / "src" / "bethink" / "memory").rglob("*.py")))
     data = (_ROOT / "docs" / "reference" / "openapi.json").read_text("utf-8")
     kinds = {
-        "chat": (chat[::20], "\n".join(chat)),
+        "chat": (_cut("\n".join(chat), 200), "\n".join(chat)),
         "long prose": (_cut(prose, 1000), prose),
         "code": (_cut(code, 1000), code),
         "JSON": (_cut(data, 1000), data),
-        "Chinese and Japanese": (asian[::5], "\n".join(asian * 2)),
+        "Chinese and Japanese": (_cut("\n".join(asian), 200), "\n".join(asian * 3)),
     }
     return {
         f"{name}, {length}": texts

@@ -72,7 +72,7 @@ def test_no_pattern_takes_long_for_many_of_its_own_beginnings(pattern: re.Patter
 
 @EACH_PATTERN
 def test_the_rules_together_take_no_longer_for_the_beginnings_of_one(pattern: re.Pattern[str]) -> None:
-    assert all(is_linear(redact, unit, size=300, times=8, slack=2) for unit in beginnings(pattern)[-1:])
+    assert all(is_linear(redact, unit, size=1000, times=8, slack=2) for unit in beginnings(pattern)[-1:])
 
 
 @pytest.mark.parametrize("pattern", [r"a+b", r"(?<!b)a[ab]*c", r"x?a{0,9000}b"])
