@@ -33,16 +33,16 @@ class Marks(NamedTuple):
 def find_marks(lowered: str) -> Marks:
     """Find all stems, words of commands and hints in a text in lower case. They may overlap."""
     try:
-        found = _AUTOMATON.find_matches_as_indexes(lowered, overlapping=True)
+        matches = _AUTOMATON.find_matches_as_indexes(lowered, overlapping=True)
     except UnicodeEncodeError:  # halves of surrogate pairs, which no stem contains
         lowered = lowered.encode("utf-8", "replace").decode()
-        found = _AUTOMATON.find_matches_as_indexes(lowered, overlapping=True)
-    found.sort(key=_START)
+        matches = _AUTOMATON.find_matches_as_indexes(lowered, overlapping=True)
+    matches.sort(key=_START)
     stems: list[Mark] = []
     commands: list[Mark] = []
     hints: list[Mark] = []
     cards: list[Mark] = []
-    for mark in found:
+    for mark in matches:
         number = mark[0]
         if number >= _FIRST_HINT:
             hints.append((number - _FIRST_HINT, mark[1], mark[2]))

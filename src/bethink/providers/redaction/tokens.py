@@ -109,14 +109,14 @@ def find_tokens(text: str, words: list[tuple[int, int]], hints: list[Mark]) -> I
         yield from _private_keys(text)
     if "Private-Lines:" in text:
         yield from (MatchSpan(*match.span(1), "private_key") for match in _PUTTY.finditer(text))
-    yield from _hinted(text, words, hints)
+    yield from _find_at_hints(text, words, hints)
     for start, end in words:
         if end - start >= _MIN_WITHOUT_HINT and _DIGIT.search(text, start, end):
             for kind, shape in _WITHOUT_HINT:
-                yield from _shaped(text, (start, end), kind, shape)
+                yield from _find_shapes(text, (start, end), kind, shape)
 
 
-def _hinted(text: str, words: list[tuple[int, int]], hints: list[Mark]) -> Iterator[MatchSpan]:
+def _find_at_hints(text: str, words: list[tuple[int, int]], hints: list[Mark]) -> Iterator[MatchSpan]:
     """Find tokens where hints stand: in long words, or broken."""
     position = index = 0
     tried: set[tuple[int, str]] = set()
@@ -134,7 +134,7 @@ def _hinted(text: str, words: list[tuple[int, int]], hints: list[Mark]) -> Itera
         if hint.shape is not None:
             if (word[0], hint.kind) not in tried:
                 tried.add((word[0], hint.kind))
-                yield from _shaped(text, word, hint.kind, hint.shape)
+                yield from _find_shapes(text, word, hint.kind, hint.shape)
         elif match := _PREFIXED.match(text, start):
             position = match.end()  # no second try inside it, so that the time is linear
             if is_scrambled(match.group()[len(match[1]) :], min_length=9):
@@ -156,7 +156,7 @@ def is_scrambled(value: str, *, min_length: int = 10, run: int = 6) -> bool:
     return False
 
 
-def _shaped(text: str, word: tuple[int, int], kind: str, shape: re.Pattern[str]) -> Iterator[MatchSpan]:
+def _find_shapes(text: str, word: tuple[int, int], kind: str, shape: re.Pattern[str]) -> Iterator[MatchSpan]:
     for match in shape.finditer(text, *word):
         if kind in _ALWAYS or is_scrambled(match.group()):
             yield MatchSpan(*match.span(), kind)

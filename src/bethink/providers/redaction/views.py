@@ -73,7 +73,7 @@ def _hidden_pieces(text: str, *, has_letters: bool) -> Iterator[tuple[int, int, 
         yield from ((*match.span(), _visible(match.group())) for match in _HIDDEN.finditer(text))
     for sign, pattern in _ESCAPES.items():
         if sign in text:
-            yield from ((*match.span(), _decoded(match.group())) for match in pattern.finditer(text))
+            yield from ((*match.span(), _decode(match.group())) for match in pattern.finditer(text))
     if any(mark in text for mark in _BREAKS):
         yield from ((*match.span(), "") for match in _BROKEN.finditer(text))
     if has_letters:
@@ -88,7 +88,7 @@ def _visible(letter: str) -> str:
     return folded if len(folded) == 1 else letter
 
 
-def _decoded(escape: str) -> str:
+def _decode(escape: str) -> str:
     if escape[0] == "%":
         return chr(int(escape[1:], 16))
     if escape[0] == "\\":
