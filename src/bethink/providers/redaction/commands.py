@@ -53,7 +53,7 @@ def find_in_urls(text: str) -> Iterator[MatchSpan]:
 def find_in_commands(text: str, lowered: str, marks: list[Mark]) -> Iterator[MatchSpan]:
     """Find passwords in the arguments of commands and calls, and seed phrases after a heading."""
     searched = [0] * len(COMMANDS)
-    read = 0
+    words_end = 0
     for number, position, _ in marks:
         if position < searched[number]:
             continue
@@ -63,8 +63,8 @@ def find_in_commands(text: str, lowered: str, marks: list[Mark]) -> Iterator[Mat
         searched[number] = end
         for match in pattern.finditer(text, start, end):
             if kind == "seed_phrase":
-                if match.end() > read:  # fewer words follow a heading inside a row of words
-                    phrase, read = _seed_phrase(text, match.end())
+                if match.end() > words_end:  # fewer words follow a heading inside a row of words
+                    phrase, words_end = _seed_phrase(text, match.end())
                     yield from phrase
             elif not is_no_secret(match[1]) and (kind != "basic_auth" or ":" in (text_of(match[1]) or "")):
                 yield MatchSpan(*match.span(1), kind)

@@ -1,4 +1,4 @@
-"""What the model sees of a value: its shape, the words around it, and the stems near it."""
+"""Features of a value for the model: its shape, the words around it, and the stems near it."""
 
 import re
 from itertools import groupby
@@ -59,11 +59,11 @@ _LETTERS = Letters()
 
 def line_at(text: str, start: int, end: int) -> Line:
     """Return the line around a value, at most 200 characters to each side."""
-    left = max(text.rfind("\n", max(0, start - _REACH), start) + 1, start - _REACH)
-    right = text.find("\n", end, end + _REACH)
-    right = right if right >= 0 else end + _REACH
-    line = text[left:right]
-    return Line(left, right, "c" if _CODE.search(line) else "t", "?" in line)
+    begin = max(text.rfind("\n", max(0, start - _REACH), start) + 1, start - _REACH)
+    stop = text.find("\n", end, end + _REACH)
+    stop = stop if stop >= 0 else end + _REACH
+    line = text[begin:stop]
+    return Line(begin, stop, "c" if _CODE.search(line) else "t", "?" in line)
 
 
 def shape_of(value: str) -> str:
@@ -103,15 +103,15 @@ def features_of(window: Window, value: Value, line: Line) -> list[str]:
     gap = word1 = word2 = "^"
     after = "$"
     if number:
-        left, right = words[number - 1]
-        gap = text[right:start][:8] if start - right < 12 else "long"
-        word1 = lowered[left:right][:16]
+        begin, stop = words[number - 1]
+        gap = text[stop:start][:8] if start - stop < 12 else "long"
+        word1 = lowered[begin:stop][:16]
         if number > 1:
-            left, right = words[number - 2]
-            word2 = lowered[left:right][:16]
+            begin, stop = words[number - 2]
+            word2 = lowered[begin:stop][:16]
     if number + 1 < len(words):
-        left, right = words[number + 1]
-        after = lowered[left:right][:16]
+        begin, stop = words[number + 1]
+        after = lowered[begin:stop][:16]
     return [
         *atoms,
         *(quotes, quotes + form, gap, gap + form),

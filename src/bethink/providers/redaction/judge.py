@@ -45,7 +45,7 @@ def find_announced(text: str, lowered: str, stems: list[Mark]) -> Iterator[Match
         if MODEL.score(atoms) > (MODEL.code if style == "c" else MODEL.prose) and not _is_harmless(window, value):
             index = bisect_left(blocks, (value.start,)) - 1
             if index < 0 or value.start > blocks[index][1]:
-                start, end = _whole(window.text, value.start, value.end)
+                start, end = _extend(window.text, value.start, value.end)
                 yield MatchSpan(start - 1, min(end - 1, len(text)), _kind_of(window, value))
     yield from _dense_secrets(values)
 
@@ -98,7 +98,7 @@ def _kind_of(window: Window, value: Value) -> str:
     return next((stem.kind for stem in stems if stem.group in STRONG), stems[-1].kind)
 
 
-def _whole(text: str, start: int, end: int) -> tuple[int, int]:
+def _extend(text: str, start: int, end: int) -> tuple[int, int]:
     """Extend a value over groups of digits, to its closing quote, and over strings that are joined to it."""
     if end - start < 5 and text[start:end].isdigit():
         if after := _GROUPS_AFTER.match(text, end):

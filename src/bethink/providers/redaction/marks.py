@@ -22,7 +22,7 @@ _START = itemgetter(1)
 
 
 class Marks(NamedTuple):
-    """What stands in a text, by kind and in order."""
+    """Stems, words of commands and hints of tokens in a text, in order."""
 
     stems: list[Mark]
     commands: list[Mark]

@@ -61,22 +61,22 @@ def find_cards(text: str, marks: list[Mark]) -> Iterator[MatchSpan]:
     """Find cards whose number, expiry date and code stand together. The marks are words for a card."""
     searched = 0
     for _, start, end in marks:
-        left, right = max(searched, start - _REACH), end + _REACH
-        for card in _CARD.finditer(text, left, right) if left < right else ():
+        low, high = max(searched, start - _REACH), end + _REACH
+        for card in _CARD.finditer(text, low, high) if low < high else ():
             yield from (MatchSpan(*span, "card") for span in _usable_card(text, card))
             searched = card.end()
-        searched = max(searched, right - _REACH)
+        searched = max(searched, high - _REACH)
 
 
 def _usable_card(text: str, card: re.Match[str]) -> list[tuple[int, int]]:
     """Return the positions of a card number, its expiry date and its code, if all three stand together."""
-    left, right = max(0, card.start() - _REACH), card.end() + _REACH
-    expiry = _EXPIRY.search(text, card.end(), right) or _EXPIRY.search(text, left, card.start())
+    low, high = max(0, card.start() - _REACH), card.end() + _REACH
+    expiry = _EXPIRY.search(text, card.end(), high) or _EXPIRY.search(text, low, card.start())
     if expiry is None:
         return []
-    code = _CODE.search(text, card.end(), right) or _CODE.search(text, left, card.start())
+    code = _CODE.search(text, card.end(), high) or _CODE.search(text, low, card.start())
     if code is None and expiry.start() >= card.end():
-        code = _BARE_CODE.search(text, expiry.end(), right)
+        code = _BARE_CODE.search(text, expiry.end(), high)
     return [card.span(), expiry.span(), code.span(1)] if code else []
 
 

@@ -79,7 +79,7 @@ _PUTTY = re.compile(r"Private-Lines: [0-9]{1,3}((?:\r?\n[A-Za-z0-9+/=]{1,64}(?![
 
 
 class Words(NamedTuple):
-    """What the lengths of the words of a text tell. Most texts have no word that is long enough for a token."""
+    """Long and spelled words of a text. Most texts have no word that is long enough for a token."""
 
     long: list[tuple[int, int]]
     has_letters: bool

@@ -49,21 +49,21 @@ def other_views(text: str, *, has_letters: bool) -> Iterator[View]:
     pieces = sorted(_hidden_pieces(text, has_letters=has_letters))
     index, count = 0, len(pieces)
     while index < count:
-        left = max(text.rfind("\n", 0, pieces[index][0]), pieces[index][0] - _REACH, 0)
+        low = max(text.rfind("\n", 0, pieces[index][0]), pieces[index][0] - _REACH, 0)
         parts: list[str] = []
         positions: list[int] = []
-        last, right = left, pieces[index][1] + _REACH
-        while index < count and pieces[index][0] < right:
+        last, high = low, pieces[index][1] + _REACH
+        while index < count and pieces[index][0] < high:
             start, end, reading = pieces[index]
             if start >= last:
                 parts += (text[last:start], reading)
                 positions.extend(range(last, start))
                 positions.extend([start] * len(reading))
                 last = end
-            right = end + _REACH
+            high = end + _REACH
             index += 1
-        parts.append(text[last:right])
-        positions.extend(range(last, min(right, len(text))))
+        parts.append(text[last:high])
+        positions.extend(range(last, min(high, len(text))))
         yield View("".join(parts), positions)
 
 

@@ -67,28 +67,28 @@ def find_windows(text: str, lowered: str, marks: list[Mark]) -> Iterator[Window]
     position, count = 0, len(marks)
     while position < count:
         first = position
-        left = max(1, marks[position][1] - _BEFORE)
-        right = marks[position][2] + _AFTER
-        while position + 1 < count and marks[position + 1][1] - _BEFORE <= right:
+        low = max(1, marks[position][1] - _BEFORE)
+        high = marks[position][2] + _AFTER
+        while position + 1 < count and marks[position + 1][1] - _BEFORE <= high:
             position += 1
-            right = marks[position][2] + _AFTER
+            high = marks[position][2] + _AFTER
         position += 1
-        right = min(size, right)
+        high = min(size, high)
         inside = marks[first:position]
         groups = {STEMS[mark[0]].group for mark in inside}
-        if PASSWORD in groups or (_ODD if KEY in groups or FLAG in groups else _NUMBER).search(text, left, right):
-            window = _window(text, lowered, (left, right), inside)
+        if PASSWORD in groups or (_ODD if KEY in groups or FLAG in groups else _NUMBER).search(text, low, high):
+            window = _window(text, lowered, (low, high), inside)
             if window.words:
                 yield window
 
 
 def _window(text: str, lowered: str, span: tuple[int, int], marks: list[Mark]) -> Window:
-    left, right = span
-    words = [match.span() for match in _WORD.finditer(text, left, right)]
-    if words and left > 1 and words[0][0] == left:
+    low, high = span
+    words = [match.span() for match in _WORD.finditer(text, low, high)]
+    if words and low > 1 and words[0][0] == low:
         del words[0]  # its beginning is outside
-    if words and words[-1][1] == right and (whole := _WORD.match(text, words[-1][0])):
-        words[-1] = whole.span()
+    if words and words[-1][1] == high and (complete := _WORD.match(text, words[-1][0])):
+        words[-1] = complete.span()
     places: list[int] = []
     strong = [-1]
     word, count = 0, len(words)
@@ -97,7 +97,7 @@ def _window(text: str, lowered: str, span: tuple[int, int], marks: list[Mark]) -
             word += 1
         places.append(2 * word + (word < count and words[word][0] < end))
         strong.append(index if STEMS[number].group in STRONG else strong[-1])
-    return Window(text, lowered, left, right, words, marks, places, strong)
+    return Window(text, lowered, low, high, words, marks, places, strong)
 
 
 def find_values(window: Window) -> Iterator[Value]:
@@ -106,10 +106,10 @@ def find_values(window: Window) -> Iterator[Value]:
     before = until = 0
     count = len(marks)
     for number, (start, stop) in enumerate(words):
-        place = 2 * number + 1
-        while before < count and places[before] < place:
+        slot = 2 * number + 1
+        while before < count and places[before] < slot:
             before += 1
-        while until < count and places[until] <= place:
+        while until < count and places[until] <= slot:
             until += 1
         index = strong[before]
         near = number - (places[index] - 1 >> 1) if index >= 0 else _FAR
