@@ -104,7 +104,7 @@ def test_card_with_expiry_date_and_code_is_always_a_secret(text: str, left: str)
 @pytest.mark.parametrize(
     ("text", "left"),
     [
-        ("card 4532 0151 1283 0366, exp 11/27", "card X, exp 11/27"),
+        ("card 4532 0151 1283 0366", "card X"),
         ("an DE89 3704 0044 0532 0130 00 senden", "an X senden"),
         ("ring +44 20 7946 0958 after six", "ring X after six"),
         ("write to mara@posteo.example today", "write to X today"),
@@ -138,3 +138,52 @@ def test_neither_a_redactor_nor_its_errors_show_a_secret() -> None:
     with pytest.raises(TypeError) as raised:
         redactor.redact(b"password: kestrel42")  # pyright: ignore[reportArgumentType]
     assert "kestrel" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("card 4532 0151 1283 0366, exp 11/27", "card X, exp X"),
+        ("4532-0151-1283-0366 11/27", "X X"),
+        ("carte 4532015112830366, cryptogramme 123", "carte X, cryptogramme X"),
+        ("Karte 4532 0151 1283 0366, gültig bis 11/2027, Prüfziffer 123", "Karte X, gültig bis X, Prüfziffer X"),
+    ],
+)
+def test_usable_card_is_always_removed(text: str, left: str) -> None:
+    assert re.sub(r"\[REDACTED:card:[0-9a-f]{4}\]", "X", redact(text)) == left
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "card 4532 0151 1283 0367, exp 11/27",
+        "paid with 4532015112830366 on 12/24",
+        "order 4532 0151 1283 0366 arrives soon",
+    ],
+)
+def test_unusable_card_is_unchanged(text: str) -> None:
+    assert redact(text) == text
+
+
+_HEX = "0f3a9c4b7d21e8f65a90c3b2d4e1f768"
+_BASE64 = "kX9v2LmQ8rTz/4BnW7+cYh1JfPdGsA3eUoIiR6Ky"
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        (f"Client('AC{_HEX}', '{_HEX[::-1]}')", _HEX[::-1]),
+        (f"our twilio token {_HEX} is old", _HEX),
+        (f"AKIAQWERTYUIOPASDFGH\n{_BASE64}", _BASE64),
+        (f"for the aws account use {_BASE64} please", _BASE64),
+        (f"eyJrIjoi{_BASE64.replace('/', '').replace('+', '')}==", "eyJrIjoi"),
+        ("git clone https://" + "k7dqx2mz" * 6 + "abcd@dev.azure.com/a", "k7dqx2mz"),
+        (f"unseal with {_BASE64}abc=", _BASE64),
+        (" neighbor 10.0.0.1 password 7 0822455D0A16", "0822455D0A16"),
+        ("enable secret 9 $9$" + "dE5fGh7jKlMn" + "$" + _BASE64.replace("/", "."), "$9$"),
+        ("tacacs-server key 7 0822455D0A16", "0822455D0A16"),
+        ("snmp-server community Larkspur9 RO", "Larkspur9"),
+    ],
+)
+def test_token_is_removed_next_to_the_name_of_its_provider(text: str, secret: str) -> None:
+    assert secret not in redact(text)

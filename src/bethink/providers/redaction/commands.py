@@ -66,8 +66,11 @@ def find_in_commands(text: str, lowered: str, marks: list[Mark]) -> Iterator[Mat
                 if match.end() > words_end:  # fewer words follow a heading inside a row of words
                     phrase, words_end = _seed_phrase(text, match.end())
                     yield from phrase
-            elif not is_no_secret(match[1]) and (kind != "basic_auth" or ":" in (text_of(match[1]) or "")):
-                yield MatchSpan(*match.span(1), kind)
+                continue
+            group = match.lastindex or 0
+            value = match[group]
+            if not is_no_secret(value) and (kind != "basic_auth" or ":" in (text_of(value) or "")):
+                yield MatchSpan(*match.span(group), kind)
 
 
 def _seed_phrase(text: str, start: int) -> tuple[list[MatchSpan], int]:

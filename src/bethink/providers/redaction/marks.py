@@ -6,7 +6,7 @@ from typing import NamedTuple
 from ahocorasick_rs import AhoCorasick
 
 from bethink.providers.redaction.commands import COMMANDS
-from bethink.providers.redaction.stems import CARDS, STEMS, Mark
+from bethink.providers.redaction.stems import STEMS, Mark
 from bethink.providers.redaction.tokens import HINTS
 
 _FIRST_COMMAND = len(STEMS)
@@ -27,7 +27,6 @@ class Marks(NamedTuple):
     stems: list[Mark]
     commands: list[Mark]
     hints: list[Mark]
-    cards: list[Mark]
 
 
 def find_marks(lowered: str) -> Marks:
@@ -41,15 +40,12 @@ def find_marks(lowered: str) -> Marks:
     stems: list[Mark] = []
     commands: list[Mark] = []
     hints: list[Mark] = []
-    cards: list[Mark] = []
     for mark in matches:
         number = mark[0]
         if number >= _FIRST_HINT:
             hints.append((number - _FIRST_HINT, mark[1], mark[2]))
         elif number >= _FIRST_COMMAND:
             commands.append((number - _FIRST_COMMAND, mark[1], mark[2]))
-        elif number in CARDS:
-            cards.append(mark)
         else:
             stems.append(mark)
-    return Marks(stems, commands, hints, cards)
+    return Marks(stems, commands, hints)

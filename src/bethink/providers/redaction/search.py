@@ -28,13 +28,12 @@ def _find_all(text: str, words: list[tuple[int, int]], also: Collection[str]) ->
     lowered = text.lower()
     if len(lowered) != len(text):
         lowered = text.replace("İ", "i").lower()  # the only letter whose lower case is longer; positions would shift
-    stems, commands, hints, cards = find_marks(lowered)
+    stems, commands, hints = find_marks(lowered)
     spans = list(find_tokens(text, words, hints))
     spans += find_in_urls(text)
     if also:
         spans += find_personal_numbers(text, also)
-    if cards:
-        spans += find_cards(text, cards)
+    spans += find_cards(text)
     if commands:
         spans += find_in_commands(text, lowered, commands)
     if stems:

@@ -12,8 +12,8 @@ class Stem(NamedTuple):
     kind: str
 
 
-PASSWORD, KEY, CODE, LOGIN, NETWORK, LOCK, FLAG, CARD = "PKCLWOFN"
-"""Groups. A password, key or flag announces a value by itself. A card only calls for a look at numbers."""
+PASSWORD, KEY, CODE, LOGIN, NETWORK, LOCK, FLAG = "PKCLWOF"
+"""Groups. A password, key or flag announces a value by itself."""
 STRONG = frozenset((PASSWORD, KEY, FLAG))
 _LINES = Path(__file__).with_name("stems.txt").read_text("utf-8").splitlines()
 STEMS = [
@@ -21,7 +21,6 @@ STEMS = [
     for group, kind, stems in (line.split(" ", 2) for line in _LINES if not line.startswith("#"))
     for text in stems.split("|")
 ]
-CARDS = frozenset(number for number, stem in enumerate(STEMS) if stem.group == CARD)
 
 Mark = tuple[int, int, int]
 """A stem or hint in a text: its number in its table, its start and its end."""

@@ -54,6 +54,15 @@ _ALWAYS = frozenset(
     ("aws_key", "new_relic_key", "age_key", "webhook", "telegram_token", "amazon_key", "launch_key", "jwt")
 )
 """Kinds whose shape is enough. The others must also look random."""
+_BETWEEN = r"(?![A-Za-z0-9])[^\n]{0,60}?(?:\n[^\n]{0,40}?)?(?<![A-Za-z0-9/+=])"
+_ACCOUNTS = {
+    "AC": ("twilio_key", re.compile(rf"AC[0-9a-f]{{32}}{_BETWEEN}([0-9a-f]{{32}})(?![A-Za-z0-9])")),
+    **dict.fromkeys(
+        ("AKIA", "ASIA"),
+        ("aws_key", re.compile(rf"A[KS]IA[A-Z2-7]{{16}}{_BETWEEN}([A-Za-z0-9/+]{{40}})(?![A-Za-z0-9/+=])")),
+    ),
+}
+"""Beginnings of the names of accounts: the kind of the secret that follows, and its pattern."""
 _CHUNK = re.compile(r"[A-Za-z0-9]{3,}+")
 _MAX_CHUNKS = 12  # a token has few gaps; a value with many gaps is text
 _RUN = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
@@ -111,6 +120,7 @@ def find_tokens(text: str, words: list[tuple[int, int]], hints: list[Mark]) -> I
         yield from (MatchSpan(*match.span(1), "private_key") for match in _PUTTY.finditer(text))
     yield from _find_at_hints(text, words, hints)
     for start, end in words:
+        yield from _find_after_account(text, start, end)
         if end - start >= _MIN_WITHOUT_HINT and _DIGIT.search(text, start, end):
             for kind, shape in _WITHOUT_HINT:
                 yield from _find_shapes(text, (start, end), kind, shape)
@@ -139,6 +149,14 @@ def _find_at_hints(text: str, words: list[tuple[int, int]], hints: list[Mark]) -
             position = match.end()  # no second try inside it, so that the time is linear
             if is_scrambled(match.group()[len(match[1]) :], min_length=9):
                 yield MatchSpan(*match.span(), _KINDS[match[1]])
+
+
+def _find_after_account(text: str, start: int, end: int) -> Iterator[MatchSpan]:
+    """Find the secret that follows the name of its account."""
+    for beginning, (kind, pattern) in _ACCOUNTS.items():
+        account = text.find(beginning, start, end)
+        if account >= 0 and (match := pattern.match(text, account)):
+            yield MatchSpan(*match.span(1), kind)
 
 
 def is_scrambled(value: str, *, min_length: int = 10, run: int = 6) -> bool:

@@ -8,7 +8,7 @@ _NO_SECRET = re.compile(
     r"(?:py|js|ts|go|rs|md|json|ya?ml|txt|html?|com|org|net|io|pem|crt|sh|sql|log|toml|cfg|ini)\Z"
     r"|(?:\.{0,2}|~)/(?![\w+/]{42}=?\Z)[\w./-]*\Z|(?i:process\.env|os\.environ|(?:self|this|config|settings|var|secrets|env|req|args|data)\.)"
     r"|\d{1,2}[:.]\d{2}\Z|v?\d+(?:\.\d+)+\Z|\d{4}-\d{2}-\d{2}"
-    r"|[\d.,]+(?:kb|mb|gb|ms|s|m|h|d|x|px|em|rem|%|k|st|nd|rd|th)?\Z(?<!\d{4})(?<!\d{5})(?<!\d{6})(?<!\d-\d\d)|\$\d|[€£]"
+    r"|[\d.,]+(?:kb|mb|gb|ms|s|m|h|d|x|px|em|rem|%|k|st|nd|rd|th)?\Z(?<!\d{4})(?<!\d{5})(?<!\d{6})(?<!\d-\d\d)|\$\d(?!\d?\$)|[€£]"
 )
 """Values that are no secrets: variables, public keys, addresses, files, times, versions and amounts."""
 _PLACEHOLDER = re.compile(r"(?i)example|placeholder|change[-_]?me|your[-_]|xxxx|redacted|\*\*\*|•••")
