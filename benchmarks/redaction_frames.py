@@ -45,6 +45,10 @@ _RANDOM = (
 )
 
 
+_DESCRIBES = re.compile(r"(?:ed|ing|ly|able|ible|ous|ful|less|ant|ent|ive|al|ic|ary|ory)\Z|'")
+"""Endings of words that more often describe a password than are one."""
+
+
 class Values:
     """Makes passwords, tokens and codes from words of a vocabulary. Every value comes from the random generator."""
 
@@ -141,6 +145,41 @@ def sentences(count: int, seed: int, vocabulary: Sequence[str]) -> Iterator[Samp
             text = text.replace("{x}", generator.choice(_QUOTED))
         secret = values.code() if kind == "codes" else values.password()
         yield Sample(kind=kind, text=text.replace("{x}", secret), secret=secret)
+
+
+def confided(count: int, seed: int, vocabulary: Sequence[str]) -> Iterator[Sample]:
+    """Make sentences whose secret may be plain words or a short number, and as many that say something about one."""
+    frames = [frame for frame in _frames() if "told" in frame]
+    generator = random.Random(seed)
+    values = Values(generator, vocabulary)
+    about = {word for frame in frames for predicate in frame["predicates"] for word in predicate.lower().split()}
+    plain = [word for word in vocabulary if word not in about and not _DESCRIBES.search(word)]
+    for _ in range(count):
+        frame = generator.choice(frames + frames[:1] * 5)
+        kind = generator.choice(("told", "told", "told", "told", "pins", "pins", "untold", "untold", "shown", "shown"))
+        text = generator.choice(frame[kind]).replace("{a}", generator.choice(frame["predicates"]))
+        text = generator.choice(_BEFORE) + text + generator.choice(_AFTER)
+        if generator.random() < 0.4:
+            text = text[:1].upper() + text[1:]
+        secret = {"told": _words(generator, values, frame["words"], plain), "pins": values.code()}.get(kind)
+        if secret is not None:
+            text = text.replace("{x}", secret).replace("{n}", secret)
+        yield Sample(kind=kind, text=text, secret=secret)
+
+
+def _words(generator: random.Random, values: Values, own: Sequence[str], others: Sequence[str]) -> str:
+    """Return a password: a word of the language, several words, or, seldom, one with digits and signs."""
+    chance = generator.random()
+    if chance < 0.35:
+        return values.password()
+    words = [generator.choice(own if generator.random() < 0.5 else others) for _ in range(generator.randint(2, 5))]
+    if generator.random() < 0.5:  # a blend of two words, which the model cannot learn by heart
+        one, two = generator.choice(own), generator.choice((*own, words[0]))
+        words[0] = one[: len(one) // 2 + 1] + two[len(two) // 2 :]
+    if chance < 0.5:
+        return " ".join(words)
+    word = "".join(words[:2]) if chance < 0.6 else words[0]
+    return word.capitalize() if generator.random() < 0.25 else word
 
 
 def settings(count: int, seed: int, vocabulary: Sequence[str]) -> Iterator[Sample]:

@@ -17,8 +17,10 @@ FEATURES = (
     *("stem", "stem+distance", "stem+form", "distance", "group+distance+line", "group+form", "group+distance+form"),
     *("group+gap+line", "name", "name end+gap", "name end+form"),
     *("strong+distance", "strong+form", "later stem+distance", "later group+form", "later group+after", "phrase"),
+    *("link", "link+next", "last word", "last4", "first word", "distance+link"),
 )
 """Features of which each value has one."""
+_NOT_PLAIN = ("",) * 6
 _NO_OWNER = ("none", *[""] * 10)
 _REACH = 200
 _CODE = re.compile(r"[={}();<>]|://")
@@ -124,7 +126,19 @@ def features_of(window: Window, value: Value, line: Line) -> list[str]:
         *_strong_atoms(window, value, form),
         *_upcoming_atoms(window, value, form, after),
         str(text.count(" ", start, end) + 1) if value.is_phrase else "",
+        *(_plain_atoms(window, value, first) if value.link else _NOT_PLAIN),
     ]
+
+
+def _plain_atoms(window: Window, value: Value, first: str) -> tuple[str, ...]:
+    """Return features of plain words: the link before them, their first and last word, and what follows."""
+    inside = window.lowered[value.start : value.end].split(" ")
+    link, count = value.link, min(len(inside), 4)
+    distance = value.word - (window.places[value.before - 1] - 1 >> 1) if value.before else 0
+    return (
+        *(link, f"{count}{first}{link[0] == '<'}", inside[-1], f"{inside[-1][-4:]}{count > 1}"),
+        *(inside[0], f"{min(distance, _MAX_DISTANCE)}{link}"),
+    )
 
 
 def _owner_atoms(window: Window, value: Value, context: tuple[str, str, str]) -> tuple[str, ...]:

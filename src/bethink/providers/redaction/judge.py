@@ -24,6 +24,8 @@ _JOINED = re.compile(
     r"[\"'][ \t]{0,8}(?:[+.]|\\?\r?\n)[ \t]{0,8}(?:\\?\r?\n[ \t]{0,40})?(?:[+.][ \t]{0,8})?[\"']([^\"'\n]{1,200})"
 )
 _NAME = re.compile(r"[^\W\d][^\W\d-]*(?:[-.][^\W\d]+)*\Z")
+_NEVER = 99.0
+"""A plain word after a colon in a line of code is a type or a name."""
 _SPACE = re.compile(r"\s")
 
 
@@ -40,9 +42,12 @@ def find_announced(text: str, lowered: str, stems: list[Mark]) -> Iterator[Match
     """Find the secrets near stems."""
     blocks = [match.span() for match in _PUBLIC.finditer(text)] if "-----BEGIN " in text else []
     values = values_near(text, lowered, stems)
-    limit = _MIN_JUDGED + len(text) * _JUDGED_PER_KB // 1000
-    for window, value, style, atoms in judged_values(islice(values, limit)):
-        if MODEL.score(atoms) > (MODEL.code if style == "c" else MODEL.prose) and not _is_harmless(window, value):
+    count = _MIN_JUDGED + len(text) * _JUDGED_PER_KB // 1000
+    for window, value, style, atoms in judged_values(islice(values, count)):
+        limit = MODEL.code if style == "c" else MODEL.prose
+        if value.link:
+            limit += MODEL.plain if value.link != ":" or style != "c" else _NEVER
+        if MODEL.score(atoms) > limit and not _is_harmless(window, value):
             index = bisect_left(blocks, (value.start,)) - 1
             if index < 0 or value.start > blocks[index][1]:
                 start, end = _extend(window.text, value.start, value.end)

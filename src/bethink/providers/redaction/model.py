@@ -11,11 +11,12 @@ _FILE = Path(__file__).with_name("weights.json")
 
 
 class Model(NamedTuple):
-    """Weights by feature, and what a value needs in a line of prose and of code."""
+    """Weights by feature, and what a value needs in a line of prose or code, and plain words in addition."""
 
     bias: float
     prose: float
     code: float
+    plain: float
     tables: tuple[dict[str, float], ...]
 
     def score(self, atoms: Iterable[str]) -> float:
@@ -28,4 +29,4 @@ def load(path: Path = _FILE) -> Model:
     data = cast("dict[str, dict[str, float]]", json.loads(path.read_text("utf-8")))
     rule = data["model"]
     tables = tuple(data.get(feature, {}) for feature in FEATURES)
-    return Model(rule["bias"], rule["prose"], rule["code"], tables)
+    return Model(rule["bias"], rule["prose"], rule["code"], rule["plain"], tables)

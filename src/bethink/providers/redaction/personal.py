@@ -77,10 +77,10 @@ def _usable_card(text: str, card: re.Match[str]) -> list[tuple[int, int]]:
     code = _CODE.search(text, card.end(), high) or _CODE.search(text, low, card.start())
     if code is None and expiry and expiry.start() >= card.end():
         code = _BARE_CODE.search(text, expiry.end(), high)
-    if expiry is None or code is None:
-        # Two of three are enough if the number is valid. Other long numbers also stand near a date.
-        if not _is_card(card[0]) or not (code or (expiry and _is_expiry(text, card, expiry))):
-            return []
+    # Two of three are enough if the number is valid. Other long numbers also stand near a date.
+    is_date = expiry is not None and _is_expiry(text, card, expiry)
+    if not ((expiry and code) or (_is_card(card[0]) and (code or is_date))):
+        return []
     return [card.span(), *([expiry.span()] if expiry else ()), *([code.span(1)] if code else ())]
 
 

@@ -2,7 +2,9 @@
 
 import re
 from bisect import bisect_left
+from collections import deque
 from collections.abc import Iterator
+from pathlib import Path
 from typing import NamedTuple
 
 from bethink.providers.redaction.stems import FLAG, KEY, PASSWORD, STEMS, STRONG, Mark
@@ -29,6 +31,17 @@ _SENTENCE = re.compile(
     r"|[%{}<>]|\.|bearer|basic"
 )
 """Words of quoted text that is not a passphrase."""
+_LINKS, _LINKS_AFTER, _STOPS = (
+    frozenset(line.split()[1:])
+    for line in Path(__file__).with_name("words.txt").read_text("utf-8").splitlines()
+    if not line.startswith("#")
+)
+"""Words before a password, words between one and its name, and words that no password of words begins with."""
+_PLAIN = re.compile(r"[^\W\d_]+")
+_SIGNS = ":→—–"
+_TOWARD = frozenset(("to", "auf", "naar", "på", "til", "na", "на"))
+"""Links that also have other uses. They must follow the name."""
+_MAX_WORDS, _MAX_DISTANCE, _MAX_GAP = 8, 9, 5
 QUOTES = "\"'`“”„«»‘’「」『』"
 _ENDS = ".?…*"
 _MIN_LENGTH, _MAX_LENGTH = 3, 256
@@ -59,6 +72,8 @@ class Value(NamedTuple):
     before: int
     until: int
     is_phrase: bool = False
+    link: str = ""
+    """The word between the name and the value, if the value is made of plain words."""
 
 
 def find_windows(text: str, lowered: str, marks: list[Mark]) -> Iterator[Window]:
@@ -105,6 +120,9 @@ def find_values(window: Window) -> Iterator[Value]:
     text, _, _, _, words, marks, places, strong = window
     before = until = 0
     count = len(marks)
+    plain = [value for value in _plain_values(window) if value.end - value.start >= _MIN_LENGTH]
+    yield from plain
+    judged = {value.word for value in plain if not value.is_phrase}
     for number, (start, stop) in enumerate(words):
         slot = 2 * number + 1
         while before < count and places[before] < slot:
@@ -114,7 +132,7 @@ def find_values(window: Window) -> Iterator[Value]:
         index = strong[before]
         near = number - (places[index] - 1 >> 1) if index >= 0 else _FAR
         word = text[start:stop]
-        if near > 3 and word.isalpha() and text[start - 1] not in QUOTES:
+        if number in judged or (near > 3 and word.isalpha() and text[start - 1] not in QUOTES):
             continue  # the quickest test, which most words of prose fail
         if word[-1] in _ENDS and len(stripped := word.rstrip(_ENDS)) >= _MIN_LENGTH:
             word = stripped
@@ -154,7 +172,8 @@ def _may_be_word(window: Window, value: Value, word: str, near: int) -> bool:
         return False
     if word.isalpha():
         is_plain = word.islower() and previous == " " and following == " " and text[start - 2] not in ":=-—–"
-        return near <= 3 and following not in "([." and not is_plain
+        begins = previous == " " and text[start - 2] in ".!?…"  # a sentence
+        return near <= 3 and following not in "([.'’" and not is_plain and not begins
     return following not in "([" and not (_NAME.match(word) and (near > 2 or previous in ".([{"))
 
 
@@ -171,3 +190,88 @@ def _phrases(window: Window) -> Iterator[Value]:
         if index < 0 or number - (window.places[index] - 1 >> 1) > 6 or _SENTENCE.search(window.lowered, start, end):
             continue
         yield Value(start, end, number, before, until, is_phrase=True)
+
+
+def _plain_values(window: Window) -> Iterator[Value]:
+    """Find words that may be a password: after a link such as "is", or before a link and the name of a password."""
+    text, lowered, words = window.text, window.lowered, window.words
+    owners = [
+        place - 1 >> 1
+        for mark, place in zip(window.marks, window.places, strict=True)
+        if STEMS[mark[0]].group == PASSWORD
+    ]
+    if not owners:
+        return
+    following = deque(owners)
+    owner = -_FAR
+    for number in range(max(1, owners[0]), len(words)):
+        while following and following[0] < number:
+            owner = following.popleft()
+        if number - owner > _MAX_DISTANCE:
+            continue
+        if link := _link_before(window, number, number - owner):
+            yield from _words_from(window, number, link, is_far=link not in _SIGNS or number - owner > 3)
+        elif text[words[number - 1][1] - 1] in _ENDS + "!":
+            owner = -_FAR  # another sentence
+    for owner in owners:
+        for number in range(max(1, owner - 3), owner):
+            link = lowered[words[number][0] : words[number][1]]
+            if link in _LINKS_AFTER:
+                yield from _words_before(window, number, link)
+                break
+
+
+def _link_before(window: Window, number: int, distance: int) -> str:
+    """Return the word or sign that links a word to the name of a password before it, or an empty text."""
+    start, end = window.words[number - 1]
+    gap = window.text[end : window.words[number][0]]
+    if len(gap) > _MAX_GAP or "\n" in gap or window.text[end - 1] in _ENDS + "!":
+        return ""
+    link = window.lowered[start:end]
+    if link in _LINKS and distance > 1 and (link not in _TOWARD or distance < 3):
+        return link
+    return next((sign for sign in _SIGNS if sign in gap), "")
+
+
+def _words_from(window: Window, number: int, link: str, *, is_far: bool) -> Iterator[Value]:
+    """Return the plain words at a number as one value, and the first by itself unless it is judged as others are."""
+    run = 0
+    end = start = window.words[number][0]
+    for begin, stop in window.words[number : number + _MAX_WORDS]:
+        word = window.text[begin:stop].rstrip(_ENDS)
+        name = word.lower()
+        if (run and window.text[end:begin] != " ") or name in _STOPS or not (run or name not in _LINKS):
+            break
+        if not _PLAIN.fullmatch(word) or window.text[stop] in "'’([@":
+            break
+        run += 1
+        end = begin + len(word)
+        if run == 1 and is_far:
+            yield _plain_value(window, (start, end), number, link)
+        if len(word) < stop - begin:
+            break
+    if run > 1:
+        yield _plain_value(window, (start, end), number, link, is_phrase=True)
+
+
+def _words_before(window: Window, number: int, link: str) -> Iterator[Value]:
+    """Return the plain word before a link, and the plain words up to there as one value."""
+    run = 0
+    end = window.words[number - 1][1]
+    start = window.words[number][0]
+    for first in range(number - 1, max(-1, number - 1 - _MAX_WORDS), -1):
+        begin, stop = window.words[first]
+        word = window.text[begin:stop]
+        if (run and window.text[stop:start] != " ") or word.lower() in _STOPS or not _PLAIN.fullmatch(word):
+            break
+        run += 1
+        start = begin
+        if run == 1:
+            yield _plain_value(window, (start, end), first, f"<{link}")
+    if run > 2:
+        yield _plain_value(window, (start, end), number - run, f"<{link}", is_phrase=True)
+
+
+def _plain_value(window: Window, span: tuple[int, int], number: int, link: str, *, is_phrase: bool = False) -> Value:
+    before = bisect_left(window.places, 2 * number + 1)
+    return Value(*span, number, before, bisect_left(window.places, 2 * number + 2), is_phrase, link)
