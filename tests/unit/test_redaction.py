@@ -155,7 +155,11 @@ def test_labeled_value_is_removed_and_the_rest_preserved(before: str, secret: st
     assert len(PLACEHOLDER.findall(redacted)) == 1
 
 
-MISSED = {("just log in as root / {}", "correct-horse-battery-staple"), ("{} is my password", "Secret#1")}
+MISSED = {
+    ("just log in as root / {}", "correct-horse-battery-staple"),
+    ("{} is my password", "Secret#1"),
+    ("mein Passwort ist {}", "Secret#1"),
+}
 
 
 @pytest.mark.parametrize(

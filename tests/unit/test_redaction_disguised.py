@@ -74,6 +74,7 @@ def test_redacting_unseen_samples_twice_changes_nothing(half: str) -> None:
         ("held", {"tokens": 1, "code": 0.95, "prose": 0.95, "split": 0.9}, 0.005),
         ("late12", {"tokens": 1, "code": 0.9, "prose": 0.75, "split": 0.9}, 0.04),
         ("late13", {"tokens": 0.95, "code": 0.95, "prose": 0.55, "split": 0.6}, 0.016),
+        ("late14", {"tokens": 1, "code": 0.95, "prose": 0.6}, 0.017),
     ],
 )
 def test_redaction_meets_documented_rate(half: str, least: dict[str, float], most: float) -> None:
