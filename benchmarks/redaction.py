@@ -28,8 +28,8 @@ MAX_COST = 45
 """How many times the CPU of splitting into words a message of our corpus may take, most of which have secrets."""
 MAX_USUAL_COST = 10
 """The same for usual text, which has none: machines differ, ratios less."""
-MAX_HOSTILE = 3.5
-"""How many times the CPU of usual text a hostile one of the same length may take. The goal is 3; runs give 3.3."""
+MAX_HOSTILE = 3
+"""How many times the CPU of usual text a hostile one of the same length may take. Runs give 2.9."""
 MAX_TRANSLATED = 0.0005
 """The share of messages of programs that may be touched. Most of them say nothing of secrets."""
 _WORDS = re.compile(r"\w+|\W")

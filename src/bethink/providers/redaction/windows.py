@@ -41,7 +41,7 @@ _PLAIN = re.compile(r"[^\W\d_]+")
 _SIGNS = ":→—–"
 _TOWARD = frozenset(("to", "auf", "naar", "på", "til", "na", "на"))
 """Links that also have other uses. They must follow the name."""
-_MAX_WORDS, _MAX_DISTANCE, _MAX_GAP = 8, 9, 5
+_MAX_WORDS, _MAX_DISTANCE, _MAX_GAP, _MAX_NAMES = 8, 9, 5, 8
 QUOTES = "\"'`“”„«»‘’「」『』"
 _ENDS = ".?…*"
 _MIN_LENGTH, _MAX_LENGTH = 3, 256
@@ -200,14 +200,14 @@ def _plain_values(window: Window) -> Iterator[Value]:
         for mark, place in zip(window.marks, window.places, strict=True)
         if STEMS[mark[0]].group == PASSWORD
     ]
-    if not owners:
-        return
+    if len(owners) > max(_MAX_NAMES, len(words) // 4):
+        return  # no sentence has so many names of passwords
     following = deque(owners)
     owner = -_FAR
-    for number in range(max(1, owners[0]), len(words)):
+    for number in range(max(1, owners[0]) if owners else len(words), len(words)):
         while following and following[0] < number:
             owner = following.popleft()
-        if number - owner > _MAX_DISTANCE:
+        if number - owner > _MAX_DISTANCE or (following and following[0] == number):
             continue
         if link := _link_before(window, number, number - owner):
             yield from _words_from(window, number, link, is_far=link not in _SIGNS or number - owner > 3)
