@@ -14,136 +14,28 @@ from pathlib import Path
 from typing import Any, cast
 
 from benchmarks.redaction_corpus import Sample, samples
+from benchmarks.redaction_hostile import hostile_texts
 from benchmarks.redaction_strangers import HALVES, LATE, MISSED, SECOND, UNREAD, WITH_GOALS, strangers
+from benchmarks.redaction_usual import usual_texts
 from bethink.config.groups import PERSONAL_KINDS
 from bethink.providers.redaction import SecretRedactor
 
 MIN_REMOVED = 0.97
-MAX_TOUCHED = 0.005
-MIN_STRANGERS = {"tokens": 0.95, "code": 0.95, "prose": 0.8, "split": 0.8, "personal": 0.8}
+MAX_TOUCHED = 0.01
+MIN_STRANGERS = {"tokens": 0.97, "code": 0.95, "prose": 0.8, "split": 0.8, "personal": 0.8}
 """What must be removed of each family of the corpus that strangers might have written."""
-MAX_COST = 60
-"""How many times the CPU of splitting a message into words its redaction may take: machines differ, ratios less."""
+MAX_COST = 45
+"""How many times the CPU of splitting into words a message of our corpus may take, most of which have secrets."""
+MAX_USUAL_COST = 10
+"""The same for usual text, which has none: machines differ, ratios less."""
 MAX_HOSTILE = 3
-"""How many times the CPU of usual text a hostile one of the same length may take."""
-MAX_TRANSLATED = 0.00001
+"""How many times the CPU of usual text a hostile one of the same length may take. Runs give 2.9."""
+MAX_TRANSLATED = 0.0005
 """The share of messages of programs that may be touched. Most of them say nothing of secrets."""
 _WORDS = re.compile(r"\w+|\W")
 _PASSES = 20
 _PIECE = 4  # shorter pieces of a secret turn up in any text
 _PLACEHOLDER = re.compile(r"\[REDACTED:[a-z_]+:[0-9a-f]{4}\]")
-_UNITS = {
-    "one letter": "a",
-    "spaces": " ",
-    "dots": ".",
-    "signs": "a=",
-    "passwords": "password ",
-    "passwords and colons": "password: ",
-    "passwords in a row": "password",
-    "codes of things": "pin of the card phone code door ",
-    "letters of a password": "password a-b ",
-    "passwords without a space": "password,",
-    "passwords that are": "pw is ",
-    "many passwords": "password=a1b2c3d4 ",
-    "short names": "pw ",
-    "short names and signs": "pw=",
-    "names and signs": "apassword=",
-    "names of two letters": "密码",
-    "names, signs and brackets": "password:ab12]",
-    "keys and signs": "key=",
-    "keys": "key ",
-    "names with quotes": 'password="',
-    "mixed quotes": "token:\"'`",
-    "tokens": "token ",
-    "authorizations": "authorization: bearer ",
-    "base64": "aB3+/9Zx",
-    "hex": "0123456789abcdef",
-    "base64 lines": "aB3+/9ZxaB3+/9Zx\n",
-    "begins": "-----BEGIN",
-    "begun keys": "-----BEGIN PRIVATE KEY-----\n",
-    "begun keys with a body": "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQ\n",
-    "ended keys": "-----END PRIVATE KEY-----\n",
-    "dashes": "-",
-    "addresses": "://:",
-    "addresses with at": "://a:@",
-    "addresses with users": "x://u:p",
-    "double quotes": '"',
-    "single quotes": "'",
-    "backslashes": "\\",
-    "escaped quotes": '\\"',
-    "private": "<private>",
-    "private and back": "<private></private>",
-    "private inside out": "<pri<private></private>vate>",
-    "half private": "<private",
-    "signed tokens": "eyJ",
-    "signed tokens with dots": "eyJ.",
-    "signed tokens in parts": "eyJhbGciOiJI.",
-    "prefixes": "sk-",
-    "prefixes and spaces": "sk- ghp_ ",
-    "access keys": "AKIA",
-    "telegram": "123456789:AA",
-    "discord": "MTIzNDU2Nzg5MDEyMzQ1Njc4.",
-    "words": "lorem ipsum ",
-    "short words": "abc ",
-    "seed phrases": "seed phrase ",
-    "seed phrases with words": "mnemonic: apple river stone ",
-    "one-time codes": "otp ",
-    "one-time addresses": "otpauth://totp/x?",
-    "pins": "pin is ",
-    "logins": "login as a/",
-    "passphrases": "passphrase is ",
-    "passphrases of words": "passphrase a is apple river ",
-    "named values": "token\nvalue:",
-    "codes": "door code ",
-    "cookies": "cookie: sid=",
-    "signatures": "?sig=",
-    "terraform": 'variable "token" {',
-    "wifi": "wifi:",
-    "elements": "<password>",
-    "new lines": "\n",
-    "curl": "curl -u a:",
-    "flags": "--password ",
-    "as the": "a as the password ",
-    "placeholders": "[REDACTED:password:ab12]",
-    "broken placeholders": "[REDACTED:",
-    "grown capitals": "İ",
-    "umlauts": "passwört ist ß ",
-    "invisible characters": "p\u200ba",
-    "wide letters": "\uff50",
-    "percent signs": "%70assword%3D",
-    "letters with spaces": "p a s s w o r d ",
-    "joined strings": '"a" +\n',
-    "base64 of secrets": "cGFzc3dvcmQ9TGFya3NwdXIhOQ==",
-    "base64 of secrets without an end": "cGFzc3dvcmQ9TGFya3NwdXIhOQ",
-    "broken tokens": "ghp_\naB3dE6gH9jK2\n",
-    "commands": "mysql -p",
-    "commands with users": "curl -u ",
-    "calls": "PDO(a,",
-    "pipes": "echo a | sudo ",
-    "inserted rows": "insert into a (b, password) values ('a', 'b'),",
-    "rows without an end": "insert into a (b, password) values (a, ",
-    "tables": "a|password|b\n",
-    "blocks": "secrets:\n  a: b1c2d3e4f5\n",
-    "lists": "tokens = ['a', ",
-    "backup codes": "backup codes: a1b2 ",
-    "spoken codes": "verification code a b c ",
-    "names without spaces": "パスワードは",
-    "two passwords": "password from a1b2c3d4 to ",
-    "passwords told later": "password a. it's now ",
-    "passwords of things": "password for the a b ",
-    "things that open": "the alarm 1234 is ",
-    "opened things": "unlock it with 1234a ",
-    "accounts": "log in with a1 and ",
-    "pairs": "user a1, pass ",
-    "mail addresses": "a@b.c1 / ",
-    "remarks": "password a1 all ",
-    "glued values": "a1b2c3是密",
-    "flags of two words": "--db-password ",
-    "users and flags": "a1 -u b -p ",
-    "headings": "[a]\na=1\n",
-    "users at hosts": "a1:b2c3d4@h",
-    "calls of two": 'create_user("a1",',
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -214,7 +106,7 @@ def _strange(half: str, redact: Callable[[str], str], redact_all: Callable[[str]
             output = (redact_all if family == "personal" else redact)(sample.text)
             bad = not is_removed(sample, output) if sample.secret else output != sample.text
             wrong += bad
-            if bad and show and half not in (HALVES[1], UNREAD):  # no one may tune on these
+            if bad and show and half not in (HALVES[1], *UNREAD):  # no one may tune on these
                 print(f"  {family}, {sample.kind}: {sample.text!r}\n    -> {output!r}", file=sys.stderr)
         share = wrong / len(corpus) if family == "none" else 1 - wrong / len(corpus)
         said.append(f"{'touched' if family == 'none' else family} {share:.4f} of {len(corpus)}")
@@ -273,12 +165,24 @@ def _cpu(work: Callable[[str], object], texts: Sequence[str], *, tries: int = 3)
 
 def _slowest(redact: Callable[[str], str], usual: str, size: int) -> tuple[float, str]:
     """Return how much more than usual text of its length the slowest of the hostile ones takes, and its name."""
-    beside = _cpu(redact, [usual[:size]])
-    worst = (0.0, "nothing")
-    for name, unit in _UNITS.items():
-        text = (unit * (size // len(unit) + 1))[:size]
-        worst = max(worst, (_cpu(redact, [text]) / beside, name))
-    return worst
+    usual_cpu = _cpu(redact, [usual[:size]])
+    texts = hostile_texts(size)
+    return max((_cpu(redact, [text]) / usual_cpu, name) for name, text in texts.items())
+
+
+def _speed(redact: Callable[[str], str]) -> list[str]:
+    """Print the CPU per kB of usual texts, short and long, and return the kinds that take too long."""
+    slow: list[str] = []
+    for name, texts in usual_texts().items():
+        size = sum(map(len, texts))
+        passes = max(1, 100_000 // size)
+        cpu = _cpu(redact, texts * passes) / passes
+        words = _cpu(_WORDS.findall, texts * passes) / passes
+        microseconds = cpu / size * 1e9
+        print(f"{name}: {microseconds:.0f} µs of CPU per kB, {cpu / words:.1f} times splitting words")
+        if cpu > MAX_USUAL_COST * words:
+            slow.append(f"speed of {name}")
+    return slow
 
 
 def main() -> int:
@@ -307,10 +211,11 @@ def main() -> int:
     ratio, name = _slowest(redact, "\n".join(sample.text for sample in corpora[0][1]), options.hostile)
     print(
         f"seed {options.seed}: {'; '.join(figures.line() for figures in found)}; "
-        f"slowest of {len(_UNITS)} hostile texts of {options.hostile:,} characters: {name}, "
+        f"slowest of {len(hostile_texts(1))} hostile texts of {options.hostile:,} characters: {name}, "
         f"{ratio:.1f} times the CPU of usual text"
     )
     short = [figures.name for figures in found if not figures.reached] + ["time"] * (ratio > MAX_HOSTILE)
+    short += _speed(redact)
     if options.messages and not _translated(options.messages, redact, show=options.show):
         short.append("messages")
     for half in HALVES:
@@ -318,7 +223,7 @@ def main() -> int:
     for late, first in LATE.items():
         print(f"first run of {late}, which counts: {first}")
         if late in SECOND:
-            print(f"second run of {late}, with rules that were changed for other texts: {SECOND[late]}")
+            print(f"second run of {late}, after a change for other texts: {SECOND[late]}")
         below = _strange(late, redact, redact_all, show=options.show)
         if late in WITH_GOALS:  # the others have no goal: the rules have been widened on them since
             missed = [goal for goal in below if goal in MISSED]

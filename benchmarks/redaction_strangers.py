@@ -21,20 +21,27 @@ LATE = {
     "late10": "code 1 of 35, prose .77 of 30, tokens 1 of 12, split .83 of 12, touched .013 of 300",
     "late11": "code 1 of 30, prose .73 of 40, tokens 1 of 10, split 1 of 10, touched .004 of 250",
     "late12": "code 1 of 30, prose .63 of 40, tokens 1 of 10, split 1 of 10, touched .020 of 250",
+    "late13": "code .97 of 60, prose .46 of 100, tokens .88 of 60, split .60 of 20, touched .010 of 500",
+    "late14": "code .95 of 40, prose .61 of 80, tokens 1 of 40, touched .017 of 300",
 }
-"""Sets that were each written after the rules of their day were done, and what their first run gave.
+"""Sets that were each written after the rules or the model of their day, and what their first run gave.
 
-That is what to expect of other texts: once run, each set was read and the rules were widened, but for `UNREAD`.
+That is what to expect of other texts. The model of today was trained on `late` to `late10`. Up to `late12` these are
+figures of rules that the model has replaced; on `late13` the rules had code .93, prose .52, tokens .98, split .55 and
+touched .002, on `late14` code 1, prose .40, tokens 1 and touched 0.
 """
-UNREAD = "late12"
+UNREAD = ("late12", "late13", "late14")
 SECOND = {
     "late8": "code .95 of 60, prose .85 of 54, tokens 1 of 25, split .96 of 25, touched .007 of 458",
     "late10": "code 1 of 35, prose .80 of 30, tokens 1 of 12, split .83 of 12, touched .013 of 300",
-    UNREAD: "code 1 of 30, prose .65 of 40, tokens 1 of 10, split 1 of 10, touched .020 of 250",
+    "late12": "code 1 of 30, prose .65 of 40, tokens 1 of 10, split 1 of 10, touched .020 of 250",
+    "late13": "code .97 of 60, prose .58 of 100, tokens .97 of 60, split .65 of 20, touched .016 of 500",
 }
-"""What a set gave before anyone had looked at what went wrong in it, after the rules were changed for other texts."""
-WITH_GOALS = ("late7", "late8", UNREAD)
-MISSED = frozenset({f"{UNREAD} prose", f"{UNREAD} none"})
+"""What a set gave before anyone had read it, after a change for other texts.
+For `late13` the kinds were known, and it was run several times.
+"""
+WITH_GOALS = ("late13", "late14")
+MISSED = frozenset({"late13 prose", "late13 tokens", "late13 split", "late13 none", "late14 prose", "late14 none"})
 """Goals that these do not reach. The benchmark prints them and fails for the others."""
 
 

@@ -10,16 +10,12 @@ _parser: Any = import_module("re._parser")  # not public, but nothing else reads
 _LETTERS = "a1A -.:='\"x_/@\n"
 _CATEGORIES = {"DIGIT": r"\d", "SPACE": r"\s", "WORD": r"\w", "NOT_DIGIT": r"\D", "NOT_SPACE": r"\S", "NOT_WORD": r"\W"}
 _OFTEN = 1000
-_MODULES = (
-    *("blocks", "calls", "idioms", "names", "personal", "prose"),
-    *("rules", "sentences", "syntax", "tokens", "views", "words"),
-)
-"""Not `values`, whose patterns only read a single value of bounded length."""
+_MODULES = ("commands", "features", "judge", "personal", "tokens", "views", "windows")
 
 
 def rule_patterns() -> dict[re.Pattern[str], str]:
-    """Return the patterns of all redaction rules, with a name for each."""
-    modules = (import_module(f"bethink.providers.redaction_{name}") for name in _MODULES)
+    """Return all patterns of the redactor, with a name for each."""
+    modules = (import_module(f"bethink.providers.redaction.{name}") for name in _MODULES)
     return {pattern: name for module in modules for name, pattern in _patterns_of(module).items()}
 
 
@@ -28,7 +24,7 @@ def _patterns_of(module: ModuleType) -> dict[str, re.Pattern[str]]:
     found: dict[str, re.Pattern[str]] = {}
     for name, value in vars(module).items():
         for number, pattern in enumerate(_patterns_in(value)):
-            found[f"{module.__name__.rpartition('_')[2]}{name}-{number}"] = pattern
+            found[f"{module.__name__.rpartition('.')[2]}{name}-{number}"] = pattern
     return found
 
 

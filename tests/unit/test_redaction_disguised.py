@@ -68,23 +68,44 @@ def test_redacting_unseen_samples_twice_changes_nothing(half: str) -> None:
                 assert cutter(once) == once
 
 
-def test_redaction_on_unseen_samples_meets_documented_rate() -> None:
-    least = {"tokens": 0.95, "code": 0.95, "prose": 0.8, "split": 0.8}
-    held = strangers("held")
+@pytest.mark.parametrize(
+    ("half", "least", "most"),
+    [
+        ("held", {"tokens": 1, "code": 0.95, "prose": 0.95, "split": 0.9}, 0.005),
+        ("late12", {"tokens": 1, "code": 0.9, "prose": 0.75, "split": 0.9}, 0.04),
+        ("late13", {"tokens": 0.95, "code": 0.95, "prose": 0.55, "split": 0.6}, 0.016),
+        ("late14", {"tokens": 1, "code": 0.95, "prose": 0.6}, 0.017),
+    ],
+)
+def test_redaction_meets_documented_rate(half: str, least: dict[str, float], most: float) -> None:
+    """The model was trained on the first set, and on nothing of the others."""
+    corpus = strangers(half)
     removed = {
-        family: sum(is_removed(sample, redact(sample.text)) for sample in held[family]) / len(held[family])
+        family: sum(is_removed(sample, redact(sample.text)) for sample in corpus[family]) / len(corpus[family])
         for family in least
     }
-    touched = sum(redact(sample.text) != sample.text for sample in held["none"])
+    touched = sum(redact(sample.text) != sample.text for sample in corpus["none"])
 
     assert {family: share for family, share in removed.items() if share < least[family]} == {}
-    assert touched / len(held["none"]) <= 0.005
+    assert touched / len(corpus["none"]) <= most
 
 
 @pytest.mark.parametrize(
     ("text", "left"),
     [
-        ("card 4532 0151 1283 0366, exp 11/27", "card X, exp 11/27"),
+        ("visa 4532 0151 1283 0366, exp 11/27, cvv 123 ok", "visa X, exp X, cvv X ok"),
+        ("Karte 4532015112830366 gültig bis 11/2027, Prüfziffer 123", "Karte X gültig bis X, Prüfziffer X"),
+        ("card 4532 0151 1283 0366 was declined on 11/27", "card 4532 0151 1283 0366 was declined on 11/27"),
+    ],
+)
+def test_card_with_expiry_date_and_code_is_always_a_secret(text: str, left: str) -> None:
+    assert PLACEHOLDER.sub("X", redact(text)) == left
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("card 4532 0151 1283 0366", "card X"),
         ("an DE89 3704 0044 0532 0130 00 senden", "an X senden"),
         ("ring +44 20 7946 0958 after six", "ring X after six"),
         ("write to mara@posteo.example today", "write to X today"),
@@ -118,3 +139,52 @@ def test_neither_a_redactor_nor_its_errors_show_a_secret() -> None:
     with pytest.raises(TypeError) as raised:
         redactor.redact(b"password: kestrel42")  # pyright: ignore[reportArgumentType]
     assert "kestrel" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("card 4532 0151 1283 0366, exp 11/27", "card X, exp X"),
+        ("4532-0151-1283-0366 11/27", "X X"),
+        ("carte 4532015112830366, cryptogramme 123", "carte X, cryptogramme X"),
+        ("Karte 4532 0151 1283 0366, gültig bis 11/2027, Prüfziffer 123", "Karte X, gültig bis X, Prüfziffer X"),
+    ],
+)
+def test_usable_card_is_always_removed(text: str, left: str) -> None:
+    assert re.sub(r"\[REDACTED:card:[0-9a-f]{4}\]", "X", redact(text)) == left
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "card 4532 0151 1283 0367, exp 11/27",
+        "paid with 4532015112830366 on 12/24",
+        "order 4532 0151 1283 0366 arrives soon",
+    ],
+)
+def test_unusable_card_is_unchanged(text: str) -> None:
+    assert redact(text) == text
+
+
+_HEX = "0f3a9c4b7d21e8f65a90c3b2d4e1f768"
+_BASE64 = "kX9v2LmQ8rTz/4BnW7+cYh1JfPdGsA3eUoIiR6Ky"
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        (f"Client('AC{_HEX}', '{_HEX[::-1]}')", _HEX[::-1]),
+        (f"our twilio token {_HEX} is old", _HEX),
+        (f"AKIAQWERTYUIOPASDFGH\n{_BASE64}", _BASE64),
+        (f"for the aws account use {_BASE64} please", _BASE64),
+        (f"eyJrIjoi{_BASE64.replace('/', '').replace('+', '')}==", "eyJrIjoi"),
+        ("git clone https://" + "k7dqx2mz" * 6 + "abcd@dev.azure.com/a", "k7dqx2mz"),
+        (f"unseal with {_BASE64}abc=", _BASE64),
+        (" neighbor 10.0.0.1 password 7 0822455D0A16", "0822455D0A16"),
+        ("enable secret 9 $9$" + "dE5fGh7jKlMn" + "$" + _BASE64.replace("/", "."), "$9$"),
+        ("tacacs-server key 7 0822455D0A16", "0822455D0A16"),
+        ("snmp-server community Larkspur9 RO", "Larkspur9"),
+    ],
+)
+def test_token_is_removed_next_to_the_name_of_its_provider(text: str, secret: str) -> None:
+    assert secret not in redact(text)

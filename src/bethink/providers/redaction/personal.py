@@ -1,18 +1,33 @@
-"""Personal numbers, removed only if a setting lists them: cards, accounts, phone numbers, addresses, IDs."""
+"""Personal numbers, removed only if a setting lists them: cards, accounts, phone numbers, addresses, IDs.
+
+A card that can be used, with its expiry date or code, is always a secret.
+"""
 
 import re
 from collections.abc import Callable, Collection, Iterator
 
-from bethink.providers.redaction_tokens import MatchSpan
+from bethink.providers.redaction.spans import MatchSpan
 
 _CARD = re.compile(
-    r"(?<![\w.+-])(?:[2-6][0-9]{3}[ -]?(?:[0-9]{4}[ -]?){2}[0-9]{1,7}|3[47][0-9]{2}[ -]?[0-9]{6}[ -]?[0-9]{5})(?![\w-])"
+    r"(?<![\w.+-])(?:[2-6][0-9]{3}[ -]?(?:[0-9]{4}[ -]?){2}[0-9]{1,7}"
+    r"|3[0467-9][0-9]{2}[ -]?[0-9]{6}[ -]?[0-9]{4,5})(?![\w/-])"
 )
 _CODE = re.compile(
-    r"\b(?:cvv2?|cvc2?|csc|card (?:verification|security) (?:code|number)|prüfziffer)[ \t]{0,3}(?:is|ist"
+    r"\b(?:cvv2?|cvc2?|csc|(?:card )?(?:verification|security) (?:code|number)|prüfziffer|cryptogramme"
+    r"|código de segur\w{1,6}|code de sécurité|codice di sicurezza)[ \t]{0,3}(?:is|ist|est|es|é|è"
     r"|[:=#])?[ \t]{0,3}([0-9]{3,4})(?![0-9])",
     re.IGNORECASE,
 )
+_EXPIRY = re.compile(r"(?<![0-9/-])(?:0?[1-9]|1[0-2]) ?[/-] ?(?:20)?[2-4][0-9](?![0-9/-])")
+_EXPIRES = re.compile(
+    r"exp|valid|thru|until|gültig|ablauf|läuft|scad|venc|cadu|valab|válid|jusqu|geldig|verval|ważn|skt|срок|до|действ|期限|有效"
+    r"|到期|유효",
+    re.IGNORECASE,
+)
+_LONG_NUMBER = re.compile(r"[2-6][0-9]{3}[ -]?[0-9]{4}")
+_BARE_CODE = re.compile(r"(?<![0-9/.-])([0-9]{3,4})(?![0-9/-]|[.,][0-9])")
+_REACH = 120
+"""Characters around a card number in which its expiry date and code can stand."""
 _IBAN = re.compile(r"(?<![A-Za-z0-9])[A-Z]{2}[0-9]{2}(?:[ ]?[A-Z0-9]{4}){2,7}(?:[ ]?[A-Z0-9]{1,4})?(?![A-Za-z0-9])")
 _PHONE = re.compile(
     r"(?<![\w+.-])(?<![0-9][ -])(?:\+[1-9][0-9]{0,2}(?:[ .-]?\(?[0-9]{1,5}\)?){2,6}"
@@ -46,6 +61,33 @@ def find_personal_numbers(text: str, kinds: Collection[str]) -> Iterator[MatchSp
                 group = match.lastindex or 0
                 if judge(match[group]):
                     yield MatchSpan(*match.span(group), kind)
+
+
+def find_cards(text: str) -> Iterator[MatchSpan]:
+    """Find cards that can be used: a number with its expiry date, its code, or both."""
+    if _LONG_NUMBER.search(text):
+        for card in _CARD.finditer(text):
+            yield from (MatchSpan(*span, "card") for span in _usable_card(text, card))
+
+
+def _usable_card(text: str, card: re.Match[str]) -> list[tuple[int, int]]:
+    """Return the positions of a card number, its expiry date and its code, if one of these stands near it."""
+    low, high = max(0, card.start() - _REACH), card.end() + _REACH
+    expiry = _EXPIRY.search(text, card.end(), high) or _EXPIRY.search(text, low, card.start())
+    code = _CODE.search(text, card.end(), high) or _CODE.search(text, low, card.start())
+    if code is None and expiry and expiry.start() >= card.end():
+        code = _BARE_CODE.search(text, expiry.end(), high)
+    # Two of three are enough if the number is valid. Other long numbers also stand near a date.
+    is_date = expiry is not None and _is_expiry(text, card, expiry)
+    if not ((expiry and code) or (_is_card(card[0]) and (code or is_date))):
+        return []
+    return [card.span(), *([expiry.span()] if expiry else ()), *([code.span(1)] if code else ())]
+
+
+def _is_expiry(text: str, card: re.Match[str], expiry: re.Match[str]) -> bool:
+    """Return whether a date next to a card number is its expiry date."""
+    before = text[max(0, expiry.start() - 24) : expiry.start()]
+    return 0 <= expiry.start() - card.end() <= 3 or _EXPIRES.search(before) is not None
 
 
 def _digits(value: str) -> list[int]:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection
 from hashlib import blake2b
 from secrets import token_bytes
 
-from bethink.providers.redaction_rules import find_secrets
+from bethink.providers.redaction.search import find_secrets
 
 _PLACEHOLDER = re.compile(r"(\[REDACTED:[a-z_]{1,40}:[0-9a-f]{4}\])")
 _TAG = re.compile(r"(?:<|\\u003c)(\\?/)?private[ \t]{0,4}(?:>|\\u003e)", re.IGNORECASE | re.ASCII)
