@@ -8,6 +8,7 @@ from bethink.store.sql import Dialect, queries
 
 def test_the_queries_that_differ_between_the_databases_are_few_and_known() -> None:
     assert sorted({name for name, dialect, _ in sql._sections() if dialect}) == [
+        "best_docs",
         "describe_growth",
         "describe_role",
         "describe_roles",
@@ -84,6 +85,7 @@ def test_both_databases_have_the_same_queries_but_server_checks() -> None:
     missing = set(queries(Dialect.POSTGRES)) ^ set(queries(Dialect.SQLITE))
 
     assert missing == {
+        "best_docs",
         "describe_growth",
         "describe_role",
         "describe_roles",

@@ -159,9 +159,9 @@ def _parts(text: str, words: ChangeWords, language: str) -> Iterator[_Part]:
         if part is not None:
             both = part if following is None else f"{part} {following}"
             days, months = calendar_words(both)
-            found = numbers(both)
-            times = frozenset(number.digits for number in found if is_time(number) or not number.unit)
-            amounts = frozenset(number.digits for number in found if not is_time(number))
+            all_numbers = numbers(both)
+            times = frozenset(number.digits for number in all_numbers if is_time(number) or not number.unit)
+            amounts = frozenset(number.digits for number in all_numbers if not is_time(number))
             yield _Part(_stems(both), (frozenset(days), frozenset(months), times), amounts, words.says_changed(both))
 
 

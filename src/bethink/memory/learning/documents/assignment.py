@@ -78,14 +78,14 @@ class _FactList:
             if label in stated:
                 self.by_label[label] = fact
                 continue
-            said, line = _heading(fact), _fact_line(label, fact)
-            added = [line] if said == last else [said, line]
+            speaker_line, line = _heading(fact), _fact_line(label, fact)
+            added = [line] if speaker_line == last else [speaker_line, line]
             self._remaining -= sum(self._tokens.count(text) + 1 for text in added)
             if self._remaining < 0:
                 break
             self.by_label[label] = fact
             lines += added
-            last = said
+            last = speaker_line
         self.lines += ["", heading, *lines] if lines else []
 
 
