@@ -85,7 +85,6 @@ def test_both_databases_have_the_same_queries_but_server_checks() -> None:
     missing = set(queries(Dialect.POSTGRES)) ^ set(queries(Dialect.SQLITE))
 
     assert missing == {
-        "best_docs",
         "describe_growth",
         "describe_role",
         "describe_roles",
