@@ -41,7 +41,7 @@ _SECONDS = 4.0
 """Maximum seconds for which a kind runs. Requests that have not ended by then are left to the server's end."""
 _SHORT = 8
 """A run with fewer requests at once is short: it has some of the kinds."""
-_SLACK = 3
+_SLACK = 5
 """A short run shares its machine with tests, so its limits are this many times as high."""
 _IDLE = 15
 _PAUSE = 0.02

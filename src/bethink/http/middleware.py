@@ -86,6 +86,8 @@ class RequestMiddleware:
         finally:
             self._concurrency.active -= 1
             self._note(scope["method"], handled, status, time.perf_counter() - began, request_id, failure)
+            # Its traceback has this frame, which has the error: a cycle that holds the body until garbage is collected.
+            failure = None
 
     def _check(self, scope: Scope) -> None:
         host = origin = b""

@@ -17,6 +17,8 @@ import anyio
 from anyio import to_thread
 from anyio.lowlevel import current_token
 
+from bethink.base.frozen import frozen
+
 T = TypeVar("T")
 
 SHORT = 2_000
@@ -33,7 +35,7 @@ _MIN_PIECE = 0.002
 """Seconds of work between two rests."""
 
 
-class Turn(Protocol):
+class LaneTurn(Protocol):
     """The right to process a text. Use it as a context manager around the work and the transaction that stores it."""
 
     async def __aenter__(self) -> Self: ...
@@ -55,11 +57,11 @@ class Lanes:
         self._last = self._other = ("", 0.0)
         """The two spaces that were active last, with the time."""
 
-    def turn(self, space: str, size: int) -> Turn:
+    def turn(self, space: str, size: int) -> LaneTurn:
         """Return the turn for a text of `size` characters. Short texts need none."""
         if size <= SHORT:
             return _AT_ONCE
-        return _LaneTurn(self._medium if size <= LONG else self._long, space, self)
+        return _WaitingTurn(self._medium if size <= LONG else self._long, space, self)
 
     async def run(self, space: str, size: int, work: Callable[[], T]) -> T:
         """Process a text of `size` characters in its turn, and return the result."""
@@ -161,7 +163,7 @@ class _Lane:
             self._is_taken = False
 
 
-class _LaneTurn:
+class _WaitingTurn:
     """A turn in a lane."""
 
     def __init__(self, lane: _Lane, space: str, lanes: Lanes) -> None:
@@ -189,16 +191,35 @@ class _LaneTurn:
     async def run(self, work: Callable[[Callable[[], None]], T]) -> T:
         # Its own limiter: the threads of the default one may all be busy with something else.
         began = time.monotonic()
+        error: Exception | None = None
         try:
-            return await to_thread.run_sync(self._work, work, limiter=anyio.CapacityLimiter(1))
+            result = await to_thread.run_sync(self._work, work, limiter=anyio.CapacityLimiter(1))
+            if not isinstance(result, _Failed):
+                return result
+            error = result.error
+            del result
+            raise error
         finally:
+            error = None  # as below
             self._since += time.monotonic() - began
 
-    def _work(self, work: Callable[[Callable[[], None]], T]) -> T:
+    def _work(self, work: Callable[[Callable[[], None]], T]) -> "T | _Failed":
+        # An error that a thread raises refers to itself through the frame that waits for it. Its traceback would hold
+        # the texts until garbage is collected.
         resting = _Resting(partial(self._lanes.is_other_active, self._space))
-        result = work(resting)
+        try:
+            result = work(resting)
+        except Exception as error:  # noqa: BLE001 - raised again by the caller
+            return _Failed(error=error)
         resting()
         return result
+
+
+@frozen
+class _Failed:
+    """The error of work that a thread has done."""
+
+    error: Exception
 
 
 class _Resting:

@@ -10,7 +10,7 @@ from bethink.features.files.html import read_html
 from bethink.features.files.markdown import read_markdown
 from bethink.features.files.sources import MAX_BYTES, MAX_CHARACTERS, SourceText
 from bethink.model.text import clean
-from bethink.store.lanes import Turn
+from bethink.store.lanes import LaneTurn
 
 PDF = "application/pdf"
 _TEXT, _MARKDOWN, _HTML = "text/plain", "text/markdown", "text/html"
@@ -72,7 +72,7 @@ def read_text(text: str, media_type: str) -> SourceText:
     return SourceText(text=text) if reader is None else reader(text)
 
 
-async def read_file(media_type: str, turn: Turn, *, text: str | None, data: bytes | None) -> SourceText:
+async def read_file(media_type: str, turn: LaneTurn, *, text: str | None, data: bytes | None) -> SourceText:
     """Read a file from text or bytes, in the turn of its space.
 
     Raises:

@@ -12,10 +12,8 @@ from bethink.http.problems import refusal
 
 MAX_READ = 8_000_000
 """Maximum bytes of a call that is read for memory: the longest context of a model, and some images."""
-
-
-_MAX_KEPT = 2 * MAX_READ
-"""Maximum bytes of all bodies that are kept at a time. Reading one takes several times its size of memory."""
+_MAX_KEPT = 10_000_000
+"""Maximum bytes of all bodies that are kept at a time. Reading one takes about eight times its size of memory."""
 
 
 class OpenBody:

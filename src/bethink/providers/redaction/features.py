@@ -29,7 +29,7 @@ _BUCKETS = [str(min(int(log(length + 1) * 4), 20)) for length in range(400)]
 _SHAPED = 40  # characters of a value whose shape counts
 
 
-class Line(NamedTuple):
+class LineOfText(NamedTuple):
     """The line around a value, or the part of it that is near."""
 
     start: int
@@ -59,13 +59,13 @@ class Letters(dict[int, str]):
 _LETTERS = Letters()
 
 
-def line_at(text: str, start: int, end: int) -> Line:
+def line_at(text: str, start: int, end: int) -> LineOfText:
     """Return the line around a value, at most 200 characters to each side."""
     begin = max(text.rfind("\n", max(0, start - _REACH), start) + 1, start - _REACH)
     stop = text.find("\n", end, end + _REACH)
     stop = stop if stop >= 0 else end + _REACH
     line = text[begin:stop]
-    return Line(begin, stop, "c" if _CODE.search(line) else "t", "?" in line)
+    return LineOfText(begin, stop, "c" if _CODE.search(line) else "t", "?" in line)
 
 
 def shape_of(value: str) -> str:
@@ -94,7 +94,7 @@ def form_of(value: str, lowered: str) -> Form:
     return Form(short, (*atoms, lowered[:16], lowered[:3], lowered[:5], lowered[-3:], short))
 
 
-def features_of(window: Window, value: Value, line: Line) -> list[str]:
+def features_of(window: Window, value: Value, line: LineOfText) -> list[str]:
     """Return a value for each of `FEATURES`. An empty value counts nothing."""
     text, lowered, words = window.text, window.lowered, window.words
     start, end, number = value.start, value.end, value.word

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import NamedTuple
 
-from bethink.providers.redaction.features import Line, features_of, line_at
+from bethink.providers.redaction.features import LineOfText, features_of, line_at
 from bethink.providers.redaction.model import load
 from bethink.providers.redaction.spans import MatchSpan
 from bethink.providers.redaction.stems import STEMS, STRONG, Mark
@@ -66,7 +66,7 @@ def values_near(text: str, lowered: str, stems: list[Mark]) -> Iterator[tuple[Wi
 
 def judged_values(values: Iterable[tuple[Window, Value]]) -> Iterator[Judged]:
     """Return values with what the model needs to judge them."""
-    line = Line(0, 0, "", is_question=False)
+    line = LineOfText(0, 0, "", is_question=False)
     for window, value in values:
         if not line.start <= value.start < line.end:
             line = line_at(window.text, value.start, value.end)

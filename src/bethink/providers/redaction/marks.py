@@ -21,7 +21,7 @@ _AUTOMATON = AhoCorasick(
 _START = itemgetter(1)
 
 
-class Marks(NamedTuple):
+class TextMarks(NamedTuple):
     """Stems, words of commands and hints of tokens in a text, in order."""
 
     stems: list[Mark]
@@ -29,7 +29,7 @@ class Marks(NamedTuple):
     hints: list[Mark]
 
 
-def find_marks(lowered: str) -> Marks:
+def find_marks(lowered: str) -> TextMarks:
     """Find all stems, words of commands and hints in a text in lower case. They may overlap."""
     try:
         matches = _AUTOMATON.find_matches_as_indexes(lowered, overlapping=True)
@@ -48,4 +48,4 @@ def find_marks(lowered: str) -> Marks:
             commands.append((number - _FIRST_COMMAND, mark[1], mark[2]))
         else:
             stems.append(mark)
-    return Marks(stems, commands, hints)
+    return TextMarks(stems, commands, hints)

@@ -10,7 +10,7 @@ from bethink.providers.redaction.features import FEATURES
 _FILE = Path(__file__).with_name("weights.json")
 
 
-class Model(NamedTuple):
+class LinearModel(NamedTuple):
     """Weights by feature, and what a value needs in a line of prose or code, and plain words in addition."""
 
     bias: float
@@ -24,9 +24,9 @@ class Model(NamedTuple):
         return sum(filter(None, map(dict[str, float].get, self.tables, atoms)), self.bias)  # the loop runs in C
 
 
-def load(path: Path = _FILE) -> Model:
+def load(path: Path = _FILE) -> LinearModel:
     """Return the model of a table: a JSON object of weights by feature."""
     data = cast("dict[str, dict[str, float]]", json.loads(path.read_text("utf-8")))
     rule = data["model"]
     tables = tuple(data.get(feature, {}) for feature in FEATURES)
-    return Model(rule["bias"], rule["prose"], rule["code"], rule["plain"], tables)
+    return LinearModel(rule["bias"], rule["prose"], rule["code"], rule["plain"], tables)

@@ -87,7 +87,7 @@ _LINES = re.compile(
 _PUTTY = re.compile(r"Private-Lines: [0-9]{1,3}((?:\r?\n[A-Za-z0-9+/=]{1,64}(?![^\r\n]))+)")
 
 
-class Words(NamedTuple):
+class LongWords(NamedTuple):
     """Long and spelled words of a text. Most texts have no word that is long enough for a token."""
 
     long: list[tuple[int, int]]
@@ -95,11 +95,11 @@ class Words(NamedTuple):
     """Whether three words in a row have one character: a word may be spelled."""
 
 
-def words_of(text: str) -> Words:
+def words_of(text: str) -> LongWords:
     """Measure the words of a text."""
     words = text.split()
     if not words:
-        return Words([], has_letters=False)
+        return LongWords([], has_letters=False)
     lengths = list(map(len, words))
     longest = max(lengths)
     sizes = bytes(lengths if longest < 256 else map(min, lengths, repeat(255)))
@@ -109,7 +109,7 @@ def words_of(text: str) -> Words:
         position = text.index(word, position)
         long += (match.span() for match in _LONG.finditer(text, position, position + len(word)))
         position += len(word)
-    return Words(long, _LETTERS in sizes)
+    return LongWords(long, _LETTERS in sizes)
 
 
 def find_tokens(text: str, words: list[tuple[int, int]], hints: list[Mark]) -> Iterator[MatchSpan]:
