@@ -18,6 +18,7 @@ from tests.pace import is_linear
 SHORT = 4_096
 MAX_RATIO = 20
 """Maximum time of a text that is sixteen times as long, as a multiple of the time of a short one."""
+TRIES = 3
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
 
 READERS: dict[str, Callable[[str], object]] = {
@@ -58,4 +59,5 @@ UNITS = {
 @pytest.mark.parametrize("unit", UNITS)
 @pytest.mark.parametrize("reader", READERS)
 def test_reading_takes_time_in_proportion_to_length(reader: str, unit: str) -> None:
-    assert is_linear(READERS[reader], UNITS[unit], size=SHORT, slack=MAX_RATIO / 16)
+    # A neighbor on the machine may slow down a try. Work that is not linear takes up to 256 times as long in all.
+    assert any(is_linear(READERS[reader], UNITS[unit], size=SHORT, slack=MAX_RATIO / 16) for _ in range(TRIES))
