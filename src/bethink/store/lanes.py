@@ -194,7 +194,7 @@ class _WaitingTurn:
         error: Exception | None = None
         try:
             result = await to_thread.run_sync(self._work, work, limiter=anyio.CapacityLimiter(1))
-            if not isinstance(result, _Failed):
+            if not isinstance(result, _Failure):
                 return result
             error = result.error
             del result
@@ -203,20 +203,20 @@ class _WaitingTurn:
             error = None  # as below
             self._since += time.monotonic() - began
 
-    def _work(self, work: Callable[[Callable[[], None]], T]) -> "T | _Failed":
+    def _work(self, work: Callable[[Callable[[], None]], T]) -> "T | _Failure":
         # An error that a thread raises refers to itself through the frame that waits for it. Its traceback would hold
         # the texts until garbage is collected.
         resting = _Resting(partial(self._lanes.is_other_active, self._space))
         try:
             result = work(resting)
         except Exception as error:  # noqa: BLE001 - raised again by the caller
-            return _Failed(error=error)
+            return _Failure(error=error)
         resting()
         return result
 
 
 @frozen
-class _Failed:
+class _Failure:
     """The error of work that a thread has done."""
 
     error: Exception

@@ -179,20 +179,16 @@ def _without_false_certainty(items: Sequence[Match]) -> list[Match]:
     Each space compares its own candidates only. At most one of two different answers is right.
     """
     high = [item for item in items if item.certainty is Certainty.HIGH]
-    doubtful = {
-        id(item)
-        for item in high
-        if any(
-            other.space != item.space and other.ref.kind is item.ref.kind and other.score >= _CLOSE * item.score
-            for other in high
-        )
-    }
     return [
         replace(item, certainty=Certainty.FAIR, probability=min(item.probability, TUNING.doubtful_until))
-        if id(item) in doubtful
+        if item.certainty is Certainty.HIGH and any(_is_rival(item, other) for other in high)
         else item
         for item in items
     ]
+
+
+def _is_rival(item: Match, other: Match) -> bool:
+    return other.space != item.space and other.ref.kind is item.ref.kind and other.score >= _CLOSE * item.score
 
 
 class _ChosenItems:
