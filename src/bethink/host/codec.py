@@ -179,16 +179,25 @@ def _validate(
     try:
         return validate()
     except ValidationError as error:
-        errors = error.errors(include_url=False, include_input=False)
+        problem = _problem_of(operation, error, unknown)
+    try:
+        raise problem
+    finally:
+        del problem  # it would refer to itself through this frame
+
+
+def _problem_of(operation: Operation[Any, Any], error: ValidationError, unknown: str) -> InvalidRequestError:
+    """Return the error to raise for a request that does not fit, without what refers to the parsed request."""
+    errors = error.errors(include_url=False, include_input=False)
     broken: object = errors[0].get("ctx", {}).get("error")
     if len(errors) == 1 and not errors[0]["loc"] and isinstance(broken, InvalidRequestError):
-        raise broken  # a rule of the request itself, with the same message as in Python
+        return broken.with_traceback(None)  # a rule of the request itself, with the same message as in Python
     hidden = local_fields(operation.request)
     details = [_error_detail(detail) for detail in errors[:_MAX_ERRORS]]
     for detail in details:
         if detail["at"].partition(".")[0] in hidden or detail["message"] == _UNKNOWN:
             detail["message"] = unknown
-    raise Unreadable(details, fields=[field.name for field in fields(operation.request) if field.name not in hidden])
+    return Unreadable(details, fields=[field.name for field in fields(operation.request) if field.name not in hidden])
 
 
 def reason_of(error: Any) -> str:
@@ -201,7 +210,7 @@ def _error_detail(error: Any) -> dict[str, str]:
     parts, message = [*error["loc"]], reason_of(error)
     broken = error.get("ctx", {}).get("error")
     if isinstance(broken, InvalidFieldError):
-        parts.append(broken.field)
+        parts += filter(None, [broken.field])
         message = str(broken.args[0]).removeprefix(f"{broken.field} ")
     elif isinstance(broken, Exception):
         message = str(broken)

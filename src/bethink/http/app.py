@@ -1,6 +1,7 @@
 """Build and run the server."""
 
 import gc
+import sys
 from collections.abc import AsyncGenerator, Callable, Generator, Sequence
 from contextlib import (
     AbstractAsyncContextManager,
@@ -56,6 +57,10 @@ _MAX_HEAD = 32_768
 """Maximum bytes of a request head."""
 _GC_THRESHOLDS = (20_000, 20, 20)
 """Thresholds of the garbage collector. A recall creates about ten thousand objects, few of them in cycles."""
+
+_SWITCH_INTERVAL = 0.0005
+"""Seconds that a thread computes before another one runs. A request changes threads for each statement. By Python's
+default of 5 ms, it would take ten times as long while another thread processes a long text."""
 
 _ABOUT = (
     "Memory for AI agents that you can audit. Send `Authorization: Bearer bt_…` with every request. "
@@ -266,8 +271,9 @@ def _log_to_stderr(settings: Settings, *, terse: bool) -> None:
     log_to_stderr(redactor, level=settings.log.level or "info", form=settings.log.format or "json", terse=terse)
 
 
-def _tune_garbage_collector() -> None:
-    """Exclude permanent objects from garbage collection and run it less often. This makes a recall 7% faster."""
+def _tune_interpreter() -> None:
+    """Share the interpreter fairly between threads, and collect garbage less often: a recall becomes 7% faster."""
+    sys.setswitchinterval(_SWITCH_INTERVAL)
     gc.collect()
     gc.freeze()
     gc.set_threshold(*_GC_THRESHOLDS)
@@ -286,7 +292,7 @@ def _serve_in_process(
     _log_to_stderr(settings, terse=terse)
     app = create_app(memory, options=options_from(settings), mounts=mounts)
     server = uvicorn_server(app, host=settings.server.host, port=settings.server.port, ready=ready)
-    _tune_garbage_collector()
+    _tune_interpreter()
     with suppress(KeyboardInterrupt):
         server.run(sockets)
     if not server.started:

@@ -25,6 +25,7 @@ _DRAIN_FACTOR = 8
 BODY_TIMEOUT = 30.0
 """Maximum seconds to receive a body."""
 
+_BYTES_PER_SECOND, _BYTES_AT_ONCE = 24e6, 8e6
 _GUESSES, _GUESS_SECONDS = 30, 2.0
 
 
@@ -169,6 +170,28 @@ class Buckets:
         self._buckets[name] = (tokens - 1, now)
         if len(self._buckets) > _MAX_BUCKETS:
             del self._buckets[next(iter(self._buckets))]
+
+
+class Pace:
+    """Delays the bodies of a key that sends many bytes: `burst` at once, then `rate` per second.
+
+    Bodies are received on the event loop. Without this, one key could keep it busy with bodies alone.
+    """
+
+    def __init__(self, *, rate: float = _BYTES_PER_SECOND, burst: float = _BYTES_AT_ONCE) -> None:
+        self._rate = rate
+        self._burst = burst
+        self._until: dict[str, float] = {}
+        """The time at which all bytes that a key has sent would have arrived at the rate."""
+
+    async def wait(self, key: str, size: int) -> None:
+        """Wait after `size` bytes of a key have arrived."""
+        now = time.monotonic()
+        until = max(self._until.pop(key, 0.0), now) + size / self._rate
+        self._until[key] = until
+        if len(self._until) > _MAX_BUCKETS:
+            del self._until[next(iter(self._until))]
+        await anyio.sleep(max(0.0, until - now - self._burst / self._rate))
 
 
 class Guesses:

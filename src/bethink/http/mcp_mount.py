@@ -26,7 +26,7 @@ class McpRoute(BaseRoute):
         self._context = context
         # The app parses bodies on the event loop: one long body at a time, and keys take turns. The turns are not those
         # of the database, which its operations take.
-        self._lanes = Lanes()
+        self._lanes = Lanes(context.lanes)
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
         """Return whether a request is for MCP."""

@@ -12,6 +12,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from bethink.base.log_lines import error_location
 from bethink.base.logs import logger
 from bethink.http.concurrency import Concurrency
+from bethink.http.limits import Pace
 from bethink.http.metrics import Metrics
 from bethink.http.options import ServerOptions
 from bethink.http.problems import MEDIA_TYPE, Problem, RefusedRequest, problem_for, refusal
@@ -32,6 +33,8 @@ _ANY_HOST = _PROBE_PATHS | {"/metrics"}
 _UI_PATH = "/ui"
 """The web UI checks the origin itself, because its own pages send one, too."""
 _NO_ROUTE = "(none)"
+_SMALL = 16_384
+"""Bytes of a part of a body that costs hardly more than its request."""
 _LENGTHS = frozenset({b"content-length", b"transfer-encoding"})
 _METHODS = frozenset({"GET", "POST", "PUT", "DELETE"})
 """The methods that are counted by name. Callers could invent any number of others."""
@@ -45,6 +48,7 @@ class RequestMiddleware:
         self._options = options
         self._metrics = metrics
         self._concurrency = concurrency
+        self._pace = Pace()
         metrics.follow(lambda: concurrency.active)
         self._measures: dict[str, Callable[[int, float], None]] = {
             REMEMBER.name: metrics.count_capture,
@@ -71,6 +75,13 @@ class RequestMiddleware:
                     message["headers"] = [*headers, (b"x-request-id", request_id.encode())]
             await send(message)
 
+        async def receive_at_pace() -> Message:
+            message = await receive()
+            size = len(message.get("body", b""))
+            if size > _SMALL:
+                await self._pace.wait(handled.get("key", ""), size)
+            return message
+
         self._concurrency.active += 1
         failure: Exception | None = None
         try:
@@ -78,7 +89,7 @@ class RequestMiddleware:
             _check_unambiguous(scope)
             self._check(scope)
             with calling_as(Caller(interface=Interface.HTTP)):  # until the key is known, only for this request
-                await self._app({**protect_slashes(scope), HANDLED: handled}, receive, send_and_note)
+                await self._app({**protect_slashes(scope), HANDLED: handled}, receive_at_pace, send_and_note)
         except Exception as error:  # noqa: BLE001 - the caller always gets a response, without details
             failure = error
             if not status:

@@ -60,8 +60,12 @@ _PART = {"type": "object", "required": ["type"], "properties": {"type": {"type":
 _FIELD_NAMES = frozenset(member.name for member in fields(Message))
 
 
+_LENGTH = Length(0, 1_000)
+
+
 def _parse_messages(value: Any) -> tuple[Message, ...]:
     if isinstance(value, list):
+        _LENGTH.check("", cast("list[Any]", value))  # before each is parsed
         return tuple(_parse_message(index, item) for index, item in enumerate(cast("list[Any]", value)))
     try:
         return messages_from(value)

@@ -31,6 +31,7 @@ _REST = 3.0
 """Seconds of rest for each second of work while other spaces are active: their requests then run as on an idle machine
 for most of the time."""
 _MAX_REST = 0.5
+_BREATH = 0.0001
 _MIN_PIECE = 0.002
 """Seconds of work between two rests."""
 
@@ -52,8 +53,10 @@ class LaneTurn(Protocol):
 class Lanes:
     """The lanes of one database. They may be used from several event loops."""
 
-    def __init__(self) -> None:
+    def __init__(self, activity: "Lanes | None" = None) -> None:
+        """Create lanes. With the `activity` of others, spaces that are active there make work here rest."""
         self._medium, self._long = _Lane(), _Lane()
+        self._activity = activity or self
         self._last = self._other = ("", 0.0)
         """The two spaces that were active last, with the time."""
 
@@ -77,7 +80,8 @@ class Lanes:
     def is_other_active(self, space: str) -> bool:
         """Return whether a space other than this one is active."""
         since = time.monotonic() - _RECENTLY
-        return any(name != space and at > since for name, at in (self._last, self._other))
+        activity = self._activity
+        return any(name != space and at > since for name, at in (activity._last, activity._other))
 
 
 class _AtOnce:
@@ -208,11 +212,11 @@ class _WaitingTurn:
         # the texts until garbage is collected.
         resting = _Resting(partial(self._lanes.is_other_active, self._space))
         try:
-            result = work(resting)
+            return work(resting)
         except Exception as error:  # noqa: BLE001 - raised again by the caller
             return _Failure(error=error)
-        resting()
-        return result
+        finally:
+            resting()
 
 
 @frozen
@@ -223,7 +227,11 @@ class _Failure:
 
 
 class _Resting:
-    """Pauses a thread in proportion to the processor time that it has used, while other spaces are active."""
+    """Pauses a thread in proportion to the processor time that it has used, while other spaces are active.
+
+    Otherwise it pauses just long enough for another thread to run. Without it, a thread that keeps releasing Python's
+    lock for a moment (as the search of the redactor does) would take it back each time before another one woke up.
+    """
 
     def __init__(self, has_others: Callable[[], bool]) -> None:
         self._has_others = has_others
@@ -232,6 +240,5 @@ class _Resting:
     def __call__(self) -> None:
         used = time.thread_time() - self._since
         if used > _MIN_PIECE:
-            if self._has_others():
-                time.sleep(min(_REST * used, _MAX_REST))
+            time.sleep(min(_REST * used, _MAX_REST) if self._has_others() else _BREATH)
             self._since = time.thread_time()

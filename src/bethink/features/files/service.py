@@ -158,8 +158,13 @@ class _FileUpdate:
         last = None if conversation is None else store.newest(tx, space=space, conversation=conversation)
         if conversation is None or last is None or not self._is_same(last):
             return None
-        stored = self._stored_passages(tx, conversation)
-        return self._result(last, retained=_count_live(stored)) if stored else None
+        counts = [
+            row
+            for session_id in store.ids_of(tx, space=space, conversation=conversation)
+            for row in tx.all("count_passages", space=space, session=session_id)
+        ]
+        stored = sum(row["stored"] for row in counts)
+        return self._result(last, retained=stored - sum(row["retracted"] for row in counts)) if stored else None
 
     def body(self, tx: Tx) -> _Done:
         """Bring the log up to date with the file."""

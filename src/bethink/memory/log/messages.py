@@ -36,17 +36,18 @@ def prepare(drafts: Iterable[Message], redactor: Redactor, pause: Callable[[], N
     """Convert messages to rows: frames are removed from all their texts, which are then cleaned and redacted.
 
     Call it before the transaction, in a turn of `database.lanes`: no other write waits for it then. `pause` is called
-    after each message. A message that is only a frame becomes empty, and keeps its number.
+    before each text. A message that is only a frame becomes empty, and keeps its number.
     """
-    cut = text_cleaner(redactor.redact)
-    # The messages of a batch have few origins, so cache their cleaned texts.
-    origins = _CutCache(cut)
-    rows: list[Prepared] = []
-    for draft in drafts:
-        rows.append(_prepare_row(draft, cut, origins, redactor))
+
+    def redact(text: str) -> str:
         if pause is not None:
             pause()
-    return rows
+        return redactor.redact(text)
+
+    cut = text_cleaner(redact)
+    # The messages of a batch have few origins, so cache their cleaned texts.
+    origins = _CutCache(cut)
+    return [_prepare_row(draft, cut, origins, redactor) for draft in drafts]
 
 
 class _CutCache(dict[str, str]):
