@@ -30,7 +30,7 @@ _RECENTLY = 1.0
 _REST = 3.0
 """Seconds of rest for each second of work while other spaces are active: their requests then run as on an idle machine
 for most of the time."""
-_MAX_REST = 0.5
+_MAX_REST = 1.5
 _BREATH = 0.0001
 _MIN_PIECE = 0.002
 """Seconds of work between two rests."""
@@ -58,7 +58,6 @@ class Lanes:
         self._medium, self._long = _Lane(), _Lane()
         self._activity = activity or self
         self._last = self._other = ("", 0.0)
-        """The two spaces that were active last, with the time."""
 
     def turn(self, space: str, size: int) -> LaneTurn:
         """Return the turn for a text of `size` characters. Short texts need none."""
@@ -77,11 +76,14 @@ class Lanes:
             self._other = self._last
         self._last = (space, time.monotonic())
 
+    def latest(self) -> tuple[tuple[str, float], tuple[str, float]]:
+        """Return the two spaces that were active last, each with the time."""
+        return self._last, self._other
+
     def is_other_active(self, space: str) -> bool:
         """Return whether a space other than this one is active."""
         since = time.monotonic() - _RECENTLY
-        activity = self._activity
-        return any(name != space and at > since for name, at in (activity._last, activity._other))
+        return any(name != space and at > since for name, at in self._activity.latest())
 
 
 class _AtOnce:
