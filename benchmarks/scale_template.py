@@ -79,7 +79,7 @@ def memory_on(database: Database) -> bethink.Memory:
 
     Copies have no vectors, so that an embedder which happens to be installed would only look for what is missing.
     """
-    settings = bethink.Settings.load(environ={}, redact=False, learn_in_background=False, embedder="none")
+    settings = bethink.Settings.load(environ={}, learn_in_background=False, embedder="none")
     return memory_from(settings, database=database, model=model())
 
 

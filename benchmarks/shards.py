@@ -73,10 +73,32 @@ class Plan:
     hot: float = 300.0
     """How many times as much as before a hot space says."""
 
+    vector_bytes: float = 1_220.0
+    """Of a vector of 512 dimensions on disk, with its key (`benchmarks.vector_indexes`)."""
+    embed: float = 2.0
+    """Milliseconds of CPU that a worker takes to embed a message with `bethink[local]`."""
+    input_tokens: float = 110.0
+    """Tokens of prompts for each message that is learned from (`benchmarks.learning`)."""
+    output_tokens: float = 28.0
+    input_price: float = 0.25
+    """Dollars for a million tokens, of a small model."""
+    output_price: float = 2.0
+    core_price: float = 20.0
+    """Dollars for a core and month, with its memory."""
+    disk_price: float = 80.0
+    """Dollars for a terabyte and month."""
+    copies: int = 3
+    """Of all data: a primary and two replicas."""
+
+    @property
+    def said(self) -> float:
+        """Messages in a month."""
+        return self.users * self.messages
+
     @property
     def rate(self) -> float:
         """Messages a second in all shards, in the busiest hour."""
-        return self.users * self.messages / MONTH * self.peak
+        return self.said / MONTH * self.peak
 
 
 APPENDS, RECALLS, LEARNT, FORGOTTEN = 1 / 2, 1 / 2, 1 / 30, 1 / 10_000
@@ -102,7 +124,7 @@ def said(plan: Plan) -> tuple[list[float], float]:
     head = [rank**-plan.exponent for rank in range(1, min(_HEAD, plan.users) + 1)]
     past = 1 - plan.exponent
     tail = (plan.users**past - len(head) ** past) / past if past else math.log(plan.users / len(head))
-    total, factor = plan.users * plan.messages, 0.0
+    total, factor = plan.said, 0.0
     capped = 0
     for _ in range(_ROUNDS):  # what the most active may not say, the others do
         factor = (total - capped * plan.most) / (math.fsum(head[capped:]) + tail)
@@ -203,7 +225,7 @@ def simulated(plan: Plan, costs: Costs, seed: int) -> Outcome:
     shards = dealt(plan, seed)
     each = sum(work(costs))
     fullest = max(shards, key=lambda shard: shard.rate)
-    restore = costs.bytes * plan.users * plan.messages * 12 / plan.shards / (plan.restore * 1e6)
+    restore = (costs.bytes + plan.vector_bytes) * plan.said * 12 / plan.shards / (plan.restore * 1e6)
     hot = fullest.most_active * plan.hot
     moved = plan.notice + fullest.most_active / plan.peak * MONTH * 12 / plan.move
     grown = fullest.rate - fullest.most_active + hot
@@ -247,6 +269,25 @@ def report(plan: Plan, costs: Costs, outcome: Outcome) -> list[str]:
     ]
 
 
+def money(plan: Plan, costs: Costs) -> list[str]:
+    """Return lines about what a month costs after a year: disks hold twelve months, learning is for one."""
+    disk = plan.said * 12 * (costs.bytes + plan.vector_bytes) * plan.copies / 1e12
+    embedding = plan.rate * plan.embed / 1e3
+    cores = plan.shards * plan.cores * plan.copies + embedding
+    learning = (
+        plan.said / 1e6 * (plan.input_tokens * plan.input_price + plan.output_tokens * plan.output_price)
+    )
+    servers, disks = cores * plan.core_price, disk * plan.disk_price
+    total = learning + servers + disks
+    return [
+        f"vectors: {plan.said * plan.vector_bytes / 1e12:,.1f} TB a month and copy, {embedding:,.0f} cores to embed"
+        " in the busiest hour",
+        f"a month: learning ${learning:,.0f}, servers ${servers:,.0f} ({cores:,.0f} cores), disks ${disks:,.0f}"
+        f" ({disk:,.0f} TB in {plan.copies} copies after a year); ${total / plan.users:.3f} a user, of which learning"
+        f" is {learning / total:.0%}",
+    ]
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--costs", type=Path, help="what `python -m benchmarks.scale --json FILE` wrote")
@@ -259,7 +300,7 @@ def main() -> int:
     costs = Costs.read(options.costs) if options.costs else DOCUMENTED
     print(f"seed {options.seed}")
     outcome = simulated(plan, costs, options.seed)
-    print("\n".join(report(plan, costs, outcome)))
+    print("\n".join([*money(plan, costs), *report(plan, costs, outcome)]))
     return 0 if outcome.holds else 1
 
 

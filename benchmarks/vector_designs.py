@@ -38,10 +38,13 @@ class Design:
 
     def load(self, vectors: Vectors, starts: Sequence[int]) -> None:
         """Store the vectors of all spaces, before any index is built."""
-        with self._link.cursor() as cursor, cursor.copy("COPY v FROM STDIN") as copy:
-            for space in range(len(starts) - 1):
-                for row in range(starts[space], starts[space + 1]):
-                    copy.write_row((space, 0, row, _text(vectors[row])))
+        if self._size("loaded") == 0:
+            self._link.execute(f"CREATE UNLOGGED TABLE loaded (space int, id int, vector halfvec({self._dimension}))")
+            with self._link.cursor() as cursor, cursor.copy("COPY loaded FROM STDIN") as copy:
+                for space in range(len(starts) - 1):
+                    for row in range(starts[space], starts[space + 1]):
+                        copy.write_row((space, row, _text(vectors[row])))
+        self._link.execute("INSERT INTO v SELECT space, 0, id, vector FROM loaded")
         self._link.execute("SET maintenance_work_mem = '2GB'")
         self._link.execute("VACUUM ANALYZE v")
 

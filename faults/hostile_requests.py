@@ -137,8 +137,8 @@ def _transcripts(path: Path) -> Path:
 
 def _commands() -> list[Kind]:
     return [
-        Kind(name="importer", command=("data", "import", "jsonl"), prepare=_lines),
-        Kind(name="coding agents", command=("data", "import", "claude-code"), prepare=_transcripts),
+        Kind(name="importer", command=("data", "import", "jsonl", "--yes"), prepare=_lines),
+        Kind(name="coding agents", command=("data", "import", "claude-code", "--yes"), prepare=_transcripts),
     ]
 
 

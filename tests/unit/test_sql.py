@@ -14,7 +14,6 @@ def test_the_queries_that_differ_between_the_databases_are_few_and_known() -> No
         "describe_roles",
         "describe_server",
         "describe_standby",
-        "facts_with_metadata",
         "find_log_position",
         "insert_messages_together",
         "insert_shown_together",

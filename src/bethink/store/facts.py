@@ -383,11 +383,6 @@ def search(
     return [fact for fact in listed if past or views.is_lasting(fact.status)][:limit]
 
 
-def with_metadata(tx: Tx, *, space: str, key: str, value: str) -> list[Fact]:
-    """Return the facts whose metadata has `value` under `key`, the oldest first."""
-    return facts_of(tx, tx.all("facts_with_metadata", space=space, key=key, value=value))
-
-
 def delete(tx: Tx, *, space: str, fact_id: str) -> None:
     """Delete all versions of a fact. The caller refreshes its neighbors: what it had replaced is true again."""
     tx.run("delete_fact", space=space, id=fact_id)

@@ -5,8 +5,9 @@ can be read from the index.
 """
 
 import struct
+from array import array
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from hashlib import blake2b
 from typing import NamedTuple
@@ -30,6 +31,12 @@ _SHORT = 500
 """Number of characters up to which a final question is told apart from the statements before it."""
 _FULL_STOPS = (".", "!", "\n", "\u3002", "\uff01")
 _MAX_HASHES = 20_000
+_MANY_TERMS = 4_000
+"""Number of terms from which the counts of a message are packed until they are stored."""
+_PART_TERMS = 30_000
+"""Maximum number of terms in one statement."""
+_SEPARATOR = "\n"
+"""A character that no term has."""
 
 
 class Words(NamedTuple):
@@ -64,8 +71,35 @@ class SpaceIndex(NamedTuple):
         return self.start + (number << _KIND_BITS) + _CODES[kind]
 
 
+class PackedCounts(Mapping[str, int]):
+    """How often each term of a long text occurs, in a tenth of the memory of a dict. Single terms are slow to find."""
+
+    def __init__(self, counts: Mapping[str, int]) -> None:
+        self._terms = _SEPARATOR.join(counts)
+        self._times = array("I", counts.values())
+
+    def __len__(self) -> int:
+        return len(self._times)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._terms.split(_SEPARATOR) if self._times else ())
+
+    def __getitem__(self, term: str) -> int:
+        return dict(zip(self, self._times, strict=True))[term]
+
+    def times(self) -> list[int]:
+        """Return how often each term occurs, in order."""
+        return self._times.tolist()
+
+
 def message_words(content: str, name: str | None, *, by_user: bool) -> Words:
     """Analyze a message and the name of its speaker. A lasting preference that a user states is also found as such."""
+    words = _message_words(content, name, by_user=by_user)
+    is_long = len(words.counts) > _MANY_TERMS
+    return words._replace(counts=PackedCounts(words.counts)) if is_long else words
+
+
+def _message_words(content: str, name: str | None, *, by_user: bool) -> Words:
     if name is not None or len(content) > SEARCHED or not content.isascii():
         words = words_of(content) if name is None else words_of(content, name)
         return user_words(words, content) if by_user else words
@@ -130,7 +164,8 @@ def put(tx: Tx, entries: Sequence[Entry], *, space: str, at: SpaceIndex | None =
     hashes = hashes_of(at.key)
     rows = [_row(entry, at.doc(number, entry.kind), space, hashes) for number, entry in enumerate(entries, at.last + 1)]
     if tx.dialect is Dialect.POSTGRES:
-        tx.insert("insert_terms", (_for_postgres(row) for row in rows))
+        for part in _parts(rows):
+            tx.insert("insert_terms", map(_for_postgres, part))
     else:
         tx.insert("insert_terms", rows)
         tx.insert("insert_terms_fts", ((row.doc, row.terms.hex(" ", 8)) for row in rows))
@@ -179,12 +214,27 @@ class _Row(NamedTuple):
 
 def _row(entry: Entry, doc: int, space: str, hashes: Hashes) -> _Row:
     kind, name, number, at, (length, asks, counts) = entry
+    times = counts.times() if isinstance(counts, PackedCounts) else counts.values()
     try:
-        hits = bytes(counts.values())
+        hits = bytes(times)
     except ValueError:
-        hits = bytes([min(times, _MAX_HITS) for times in counts.values()])
+        hits = bytes([min(each, _MAX_HITS) for each in times])
     packed = b"".join([hashes[term] for term in counts])
     return _Row(doc, space, str(kind), name, number, at, length, int(asks), packed, hits)
+
+
+def _parts(rows: Sequence[_Row]) -> Iterator[list[_Row]]:
+    """Yield rows in parts of limited size: PostgreSQL gets each as one text, ten times as long as the row."""
+    part: list[_Row] = []
+    terms = 0
+    for row in rows:
+        terms += len(row.hits)
+        if part and terms > _PART_TERMS:
+            yield part
+            part, terms = [], len(row.hits)
+        part.append(row)
+    if part:
+        yield part
 
 
 def _for_postgres(row: _Row) -> tuple[object, ...]:

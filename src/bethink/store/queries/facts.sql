@@ -128,19 +128,6 @@ WHERE f.space_id = :space AND f.id > :after AND
   /*only(fact f)*/
 ORDER BY f.id LIMIT :limit;
 
--- name: facts_with_metadata (sqlite)
--- Facts whose metadata has a value under a key; the key is data, never a path.
-SELECT fact_columns(f) FROM facts f
-WHERE f.space_id = :space AND f.retired_at IS NULL
-  AND EXISTS (SELECT 1 FROM json_each(f.metadata) m WHERE m.key = :key AND m.atom = :value)
-ORDER BY f.created_at, f.id;
-
--- name: facts_with_metadata (postgres)
--- Facts whose metadata has a value under a key; the key is data, never a path.
-SELECT fact_columns() FROM facts
-WHERE space_id = :space AND retired_at IS NULL AND metadata ->> CAST(:key AS text) = :value
-ORDER BY created_at, id;
-
 -- name: delete_fact
 -- Remove all versions of a fact.
 DELETE FROM facts WHERE space_id = :space AND id = :id;
