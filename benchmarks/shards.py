@@ -75,11 +75,11 @@ class Plan:
 
     vector_bytes: float = 1_220.0
     """Of a vector of 512 dimensions on disk, with its key (`benchmarks.vector_indexes`)."""
-    embed: float = 2.0
+    embed: float = 5.0
     """Milliseconds of CPU that a worker takes to embed a message with `bethink[local]`."""
-    input_tokens: float = 110.0
+    input_tokens: float = 180.0
     """Tokens of prompts for each message that is learned from (`benchmarks.learning`)."""
-    output_tokens: float = 28.0
+    output_tokens: float = 94.0
     input_price: float = 0.25
     """Dollars for a million tokens, of a small model."""
     output_price: float = 2.0
@@ -274,9 +274,7 @@ def money(plan: Plan, costs: Costs) -> list[str]:
     disk = plan.said * 12 * (costs.bytes + plan.vector_bytes) * plan.copies / 1e12
     embedding = plan.rate * plan.embed / 1e3
     cores = plan.shards * plan.cores * plan.copies + embedding
-    learning = (
-        plan.said / 1e6 * (plan.input_tokens * plan.input_price + plan.output_tokens * plan.output_price)
-    )
+    learning = plan.said / 1e6 * (plan.input_tokens * plan.input_price + plan.output_tokens * plan.output_price)
     servers, disks = cores * plan.core_price, disk * plan.disk_price
     total = learning + servers + disks
     return [

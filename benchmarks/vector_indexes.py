@@ -176,7 +176,10 @@ def main() -> int:
     world = World(make_vectors(real, starts[-1], np.random.default_rng(options.seed)), starts)
     print(f"{len(sizes):,} spaces, the largest of {sizes[0]:,}; {real.shape[1]} dimensions; seed {options.seed}")
     figures: dict[str, dict[str, float]] = {}
-    with running(durable=True, settings=["shared_buffers=2GB"]) as superuser, psycopg.connect(superuser, autocommit=True) as link:
+    with (
+        running(durable=True, settings=["shared_buffers=2GB"]) as superuser,
+        psycopg.connect(superuser, autocommit=True) as link,
+    ):
         link.execute("CREATE EXTENSION IF NOT EXISTS vector")
         for name in options.designs:
             design = DESIGNS[name](link, real.shape[1])

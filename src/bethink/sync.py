@@ -1201,10 +1201,10 @@ class SpaceGroup(Blocking[AsyncSpaceGroup]):
         as_of: When | None = None,
         known_at: When | None = None,
         budget: int | None = None,
-        limit: int = 10,
         kinds: RefKind
         | Literal["message", "fact", "session_summary", "document"]
         | Iterable[RefKind | Literal["message", "fact", "session_summary", "document"]] = tuple(RefKind),
+        limit: int = 10,
         min_certainty: Certainty | Literal["high", "fair", "weak"] | None = None,
         explain: bool = False,
     ) -> RecallResult:
@@ -1228,8 +1228,8 @@ class SpaceGroup(Blocking[AsyncSpaceGroup]):
             known_at: Moment at which memory had learned what it answers with (default: now). A date means the end
                 of that day.
             budget: Maximum number of tokens in the result (default: no limit in `recall`, 2,000 in `context`).
+            kinds: Kinds of memory to use (default: all).
             limit: Maximum number of results (default 10).
-            kinds: Kinds of memory to search (default: all).
             min_certainty: Minimum certainty of matches: `high`, `fair` or `weak` (default `weak`).
             explain: Whether to also return all candidates with their signals and outcome (default False).
         """
@@ -1247,8 +1247,8 @@ class SpaceGroup(Blocking[AsyncSpaceGroup]):
                 as_of=as_of,
                 known_at=known_at,
                 budget=budget,
-                limit=limit,
                 kinds=kinds,
+                limit=limit,
                 min_certainty=min_certainty,
                 explain=explain,
             )
@@ -1269,10 +1269,10 @@ class SpaceGroup(Blocking[AsyncSpaceGroup]):
         as_of: When | None = None,
         known_at: When | None = None,
         budget: int | None = None,
-        limit: int = 20,
         kinds: RefKind
         | Literal["message", "fact", "session_summary", "document"]
         | Iterable[RefKind | Literal["message", "fact", "session_summary", "document"]] = tuple(RefKind),
+        limit: int = 20,
         min_certainty: Certainty | Literal["high", "fair", "weak"] | None = None,
         exclude: Ref | str | Iterable[Ref | str] = (),
         timeout: float = 60.0,
@@ -1300,8 +1300,8 @@ class SpaceGroup(Blocking[AsyncSpaceGroup]):
             known_at: Moment at which memory had learned what it answers with (default: now). A date means the end
                 of that day.
             budget: Maximum number of tokens in the result (default: no limit in `recall`, 2,000 in `context`).
+            kinds: Kinds of memory to use (default: all).
             limit: Maximum number of memories that the model reads (default 20).
-            kinds: Kinds of memory to search (default: all).
             min_certainty: Minimum certainty of matches: `high`, `fair` or `weak` (default `weak`).
             exclude: Refs of memories to ignore, with data based only on them. Cited memories are then not marked as
                 used.
@@ -1327,8 +1327,8 @@ class SpaceGroup(Blocking[AsyncSpaceGroup]):
                 as_of=as_of,
                 known_at=known_at,
                 budget=budget,
-                limit=limit,
                 kinds=kinds,
+                limit=limit,
                 min_certainty=min_certainty,
                 exclude=exclude,
                 timeout=timeout,
@@ -1351,6 +1351,9 @@ class SpaceGroup(Blocking[AsyncSpaceGroup]):
         as_of: When | None = None,
         known_at: When | None = None,
         budget: int | None = None,
+        kinds: RefKind
+        | Literal["message", "fact", "session_summary", "document"]
+        | Iterable[RefKind | Literal["message", "fact", "session_summary", "document"]] = tuple(RefKind),
         citations: bool = True,
     ) -> ContextBlock:
         """Build the memory block for a prompt.
@@ -1373,6 +1376,7 @@ class SpaceGroup(Blocking[AsyncSpaceGroup]):
             known_at: Moment at which memory had learned what it answers with (default: now). A date means the end
                 of that day.
             budget: Maximum number of tokens in the result (default: no limit in `recall`, 2,000 in `context`).
+            kinds: Kinds of memory to use (default: all).
             citations: Whether the lines have labels for the model to cite (default True). Pass False if nothing
                 strips them from replies.
         """
@@ -1390,6 +1394,7 @@ class SpaceGroup(Blocking[AsyncSpaceGroup]):
                 as_of=as_of,
                 known_at=known_at,
                 budget=budget,
+                kinds=kinds,
                 citations=citations,
             )
         )
@@ -1597,10 +1602,10 @@ class Session(Blocking[AsyncSession]):
         as_of: When | None = None,
         known_at: When | None = None,
         budget: int | None = None,
-        limit: int = 10,
         kinds: RefKind
         | Literal["message", "fact", "session_summary", "document"]
         | Iterable[RefKind | Literal["message", "fact", "session_summary", "document"]] = tuple(RefKind),
+        limit: int = 10,
         min_certainty: Certainty | Literal["high", "fair", "weak"] | None = None,
         explain: bool = False,
     ) -> RecallResult:
@@ -1624,8 +1629,8 @@ class Session(Blocking[AsyncSession]):
             known_at: Moment at which memory had learned what it answers with (default: now). A date means the end
                 of that day.
             budget: Maximum number of tokens in the result (default: no limit in `recall`, 2,000 in `context`).
+            kinds: Kinds of memory to use (default: all).
             limit: Maximum number of results (default 10).
-            kinds: Kinds of memory to search (default: all).
             min_certainty: Minimum certainty of matches: `high`, `fair` or `weak` (default `weak`).
             explain: Whether to also return all candidates with their signals and outcome (default False).
         """
@@ -1643,8 +1648,8 @@ class Session(Blocking[AsyncSession]):
                 as_of=as_of,
                 known_at=known_at,
                 budget=budget,
-                limit=limit,
                 kinds=kinds,
+                limit=limit,
                 min_certainty=min_certainty,
                 explain=explain,
             )
@@ -1665,6 +1670,9 @@ class Session(Blocking[AsyncSession]):
         as_of: When | None = None,
         known_at: When | None = None,
         budget: int | None = None,
+        kinds: RefKind
+        | Literal["message", "fact", "session_summary", "document"]
+        | Iterable[RefKind | Literal["message", "fact", "session_summary", "document"]] = tuple(RefKind),
         citations: bool = True,
     ) -> ContextBlock:
         """Build the memory block for a prompt.
@@ -1687,6 +1695,7 @@ class Session(Blocking[AsyncSession]):
             known_at: Moment at which memory had learned what it answers with (default: now). A date means the end
                 of that day.
             budget: Maximum number of tokens in the result (default: no limit in `recall`, 2,000 in `context`).
+            kinds: Kinds of memory to use (default: all).
             citations: Whether the lines have labels for the model to cite (default True). Pass False if nothing
                 strips them from replies.
         """
@@ -1704,6 +1713,7 @@ class Session(Blocking[AsyncSession]):
                 as_of=as_of,
                 known_at=known_at,
                 budget=budget,
+                kinds=kinds,
                 citations=citations,
             )
         )
@@ -3170,10 +3180,10 @@ class Space(Blocking[AsyncSpace]):
         known_at: When | None = None,
         budget: int | None = None,
         session_id: str | None = None,
-        limit: int = 10,
         kinds: RefKind
         | Literal["message", "fact", "session_summary", "document"]
         | Iterable[RefKind | Literal["message", "fact", "session_summary", "document"]] = tuple(RefKind),
+        limit: int = 10,
         min_certainty: Certainty | Literal["high", "fair", "weak"] | None = None,
         explain: bool = False,
     ) -> RecallResult:
@@ -3199,8 +3209,8 @@ class Space(Blocking[AsyncSpace]):
             budget: Maximum number of tokens in the result (default: no limit in `recall`, 2,000 in `context`).
             session_id: Id of the requesting session. The context log records the result, and the question itself is
                 excluded.
+            kinds: Kinds of memory to use (default: all).
             limit: Maximum number of results (default 10).
-            kinds: Kinds of memory to search (default: all).
             min_certainty: Minimum certainty of matches: `high`, `fair` or `weak` (default `weak`).
             explain: Whether to also return all candidates with their signals and outcome (default False).
         """
@@ -3219,8 +3229,8 @@ class Space(Blocking[AsyncSpace]):
                 known_at=known_at,
                 budget=budget,
                 session_id=session_id,
-                limit=limit,
                 kinds=kinds,
+                limit=limit,
                 min_certainty=min_certainty,
                 explain=explain,
             )
@@ -3242,10 +3252,10 @@ class Space(Blocking[AsyncSpace]):
         known_at: When | None = None,
         budget: int | None = None,
         session_id: str | None = None,
-        limit: int = 20,
         kinds: RefKind
         | Literal["message", "fact", "session_summary", "document"]
         | Iterable[RefKind | Literal["message", "fact", "session_summary", "document"]] = tuple(RefKind),
+        limit: int = 20,
         min_certainty: Certainty | Literal["high", "fair", "weak"] | None = None,
         spaces: str | Iterable[str] = (),
         exclude: Ref | str | Iterable[Ref | str] = (),
@@ -3276,8 +3286,8 @@ class Space(Blocking[AsyncSpace]):
             budget: Maximum number of tokens in the result (default: no limit in `recall`, 2,000 in `context`).
             session_id: Id of the requesting session. The context log records the result, and the question itself is
                 excluded.
+            kinds: Kinds of memory to use (default: all).
             limit: Maximum number of memories that the model reads (default 20).
-            kinds: Kinds of memory to search (default: all).
             min_certainty: Minimum certainty of matches: `high`, `fair` or `weak` (default `weak`).
             spaces: Names of other spaces to answer from as well, without their confidential memories.
             exclude: Refs of memories to ignore, with data based only on them. Cited memories are then not marked as
@@ -3305,8 +3315,8 @@ class Space(Blocking[AsyncSpace]):
                 known_at=known_at,
                 budget=budget,
                 session_id=session_id,
-                limit=limit,
                 kinds=kinds,
+                limit=limit,
                 min_certainty=min_certainty,
                 spaces=spaces,
                 exclude=exclude,
@@ -3331,6 +3341,9 @@ class Space(Blocking[AsyncSpace]):
         known_at: When | None = None,
         budget: int | None = None,
         session_id: str | None = None,
+        kinds: RefKind
+        | Literal["message", "fact", "session_summary", "document"]
+        | Iterable[RefKind | Literal["message", "fact", "session_summary", "document"]] = tuple(RefKind),
         citations: bool = True,
     ) -> ContextBlock:
         """Build the memory block for a prompt.
@@ -3355,6 +3368,7 @@ class Space(Blocking[AsyncSpace]):
             budget: Maximum number of tokens in the result (default: no limit in `recall`, 2,000 in `context`).
             session_id: Id of the requesting session. The context log records the result, and the question itself is
                 excluded.
+            kinds: Kinds of memory to use (default: all).
             citations: Whether the lines have labels for the model to cite (default True). Pass False if nothing
                 strips them from replies.
         """
@@ -3373,6 +3387,7 @@ class Space(Blocking[AsyncSpace]):
                 known_at=known_at,
                 budget=budget,
                 session_id=session_id,
+                kinds=kinds,
                 citations=citations,
             )
         )

@@ -11,7 +11,7 @@ import pytest
 
 import bethink
 from bethink.agents.capture import Capture
-from bethink.agents.context import start_context
+from bethink.agents.context import AgentContext
 from bethink.agents.folder import AgentFolder
 from bethink.agents.payloads import EVENTS, HookEvent, read_payload
 from bethink.agents.resident import Resident
@@ -157,7 +157,8 @@ async def test_the_memory_of_one_project_never_shows_in_another(
         await capture.learn(state.space or "")
 
     async def shown(cwd: Path) -> str:
-        return await start_context(memory, Capture(memory, folder).scope(str(cwd)), agent="codex", session="new")
+        scope = Capture(memory, folder).scope(str(cwd))
+        return await AgentContext(memory).start(scope, agent="codex", session="new")
 
     own = f"the {home.name} way"
     assert "the alpha way" in await shown(alpha)
@@ -176,14 +177,11 @@ async def test_the_context_stays_below_2000_tokens(memory: bethink.Memory, folde
     cwd = project(home)
     for space in ("project:git.example/alpha", PERSON):
         for number in range(60):
-            session = await memory.space(space).session(f"c{number}")
-            await session.append(
-                f"I prefer tool number {number} for the reason that it is {'very ' * 60}good in {space}."
-            )
-            await session.end()
-        await memory.space(space).admin.learn()
+            fact = bethink.Fact(id=f"f{number}", text=f"Tool number {number} is {'very ' * 60}good in {space}.")
+            await memory.space(space).facts.save(fact)
 
-    text = await start_context(memory, Capture(memory, folder).scope(str(cwd)), agent="codex", session="new")
+    scope = Capture(memory, folder).scope(str(cwd))
+    text = await AgentContext(memory).start(scope, agent="codex", session="new")
     assert 1_000 < EstimatedTokens().count(text) < 2_000
     assert text.count("<bethink-memory>") == 2
 

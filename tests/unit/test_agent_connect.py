@@ -84,7 +84,8 @@ def test_connect_keeps_existing_agent_settings(home: Path) -> None:
     assert settings["hooks"]["Stop"][0] == {"hooks": [{"type": "command", "command": "say done"}]}
     assert len(settings["hooks"]["Stop"]) == 2
     assert settings["hooks"]["SessionStart"][0]["hooks"][0]["type"] == "command"
-    assert settings["hooks"]["SessionEnd"][0]["hooks"][0]["type"] == "http"
+    assert settings["hooks"]["SessionEnd"][0]["hooks"][0]["type"] == "command"
+    assert settings["hooks"]["UserPromptSubmit"][0]["hooks"][0]["type"] == "http"
     config = (home / ".codex" / "config.toml").read_bytes()
     assert config.startswith(CONFIG)
     assert set(tomllib.loads(config.decode())["mcp_servers"]) == {"other", "bethink"}

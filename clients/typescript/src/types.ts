@@ -1633,10 +1633,10 @@ export interface SpaceRecallOptions extends CallOptions {
     budget?: number | null;
     /** Id of the requesting session. The context log records the result, and the question itself is excluded. */
     session_id?: string | null;
+    /** Kinds of memory to use (default: all). */
+    kinds?: readonly RefKind[];
     /** Maximum number of results (default 10). */
     limit?: number;
-    /** Kinds of memory to search (default: all). */
-    kinds?: readonly RefKind[];
     /** Minimum certainty of matches: `high`, `fair` or `weak` (default `weak`). */
     min_certainty?: Certainty | null;
     /** Whether to also return all candidates with their signals and outcome (default false). */
@@ -1671,10 +1671,10 @@ export interface SpaceAskOptions extends CallOptions {
     budget?: number | null;
     /** Id of the requesting session. The context log records the result, and the question itself is excluded. */
     session_id?: string | null;
+    /** Kinds of memory to use (default: all). */
+    kinds?: readonly RefKind[];
     /** Maximum number of memories that the model reads (default 20). */
     limit?: number;
-    /** Kinds of memory to search (default: all). */
-    kinds?: readonly RefKind[];
     /** Minimum certainty of matches: `high`, `fair` or `weak` (default `weak`). */
     min_certainty?: Certainty | null;
     /** Names of other spaces to answer from as well, without their confidential memories. */
@@ -1715,6 +1715,8 @@ export interface SpaceContextOptions extends CallOptions {
     budget?: number | null;
     /** Id of the requesting session. The context log records the result, and the question itself is excluded. */
     session_id?: string | null;
+    /** Kinds of memory to use (default: all). */
+    kinds?: readonly RefKind[];
     /**
      * Whether the lines have labels for the model to cite (default true). Pass false if nothing strips them
      * from replies.
@@ -2602,10 +2604,10 @@ export interface SessionRecallOptions extends CallOptions {
     known_at?: When | null;
     /** Maximum number of tokens in the result (default: no limit in `recall`, 2,000 in `context`). */
     budget?: number | null;
+    /** Kinds of memory to use (default: all). */
+    kinds?: readonly RefKind[];
     /** Maximum number of results (default 10). */
     limit?: number;
-    /** Kinds of memory to search (default: all). */
-    kinds?: readonly RefKind[];
     /** Minimum certainty of matches: `high`, `fair` or `weak` (default `weak`). */
     min_certainty?: Certainty | null;
     /** Whether to also return all candidates with their signals and outcome (default false). */
@@ -2638,6 +2640,8 @@ export interface SessionContextOptions extends CallOptions {
     known_at?: When | null;
     /** Maximum number of tokens in the result (default: no limit in `recall`, 2,000 in `context`). */
     budget?: number | null;
+    /** Kinds of memory to use (default: all). */
+    kinds?: readonly RefKind[];
     /**
      * Whether the lines have labels for the model to cite (default true). Pass false if nothing strips them
      * from replies.

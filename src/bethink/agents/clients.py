@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, cast
 
-from bethink.agents.payloads import END, EVENTS, START
+from bethink.agents.payloads import END, EVENTS, PROMPT, START
 from bethink.base.frozen import frozen
 from bethink.errors import ConfigurationError
 
@@ -148,14 +148,16 @@ def _mcp_file(path: Path, key: str, folder: str) -> ConfigFile:
 
 def _claude_hooks(old: bytes | None, wiring: Wiring) -> bytes:
     def handler(event: str) -> dict[str, Any]:
-        # Claude Code never calls HTTP hooks at session start, so that one is a command.
-        if wiring.http and event != START:
+        # Claude Code never calls HTTP hooks at session start, so that one is a command. So is the end: if the process
+        # has ended, Claude Code would print that it refused the connection.
+        if wiring.http and event not in (START, END):
             url = f"http://127.0.0.1:{wiring.port}/hooks/claude-code/{event}"
             headers = {"Authorization": f"Bearer {wiring.token}"}
             return {"type": "http", "url": url, "headers": headers, "timeout": _QUICK}
         command = {"type": "command", "command": wiring.command("claude-code", event)}
-        # Only the start, which returns context, and the end, after which nothing may run, are synchronous.
-        return command | ({"timeout": _SLOW} if event in (START, END) else {"timeout": _QUICK, "async": True})
+        # The start and a prompt return context, and after the end nothing may run. All others need not be waited for.
+        waits = {START: _SLOW, END: _SLOW, PROMPT: _QUICK}
+        return command | ({"timeout": waits[event]} if event in waits else {"timeout": _QUICK, "async": True})
 
     return _with_hooks(old, handler, "settings.json")
 

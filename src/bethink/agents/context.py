@@ -1,33 +1,179 @@
-"""Context at session start: memory of the project and the user, within one budget."""
+"""What coding agents are told: memory at a session start, and matches for each prompt. No line is told twice."""
 
+import json
+from collections import OrderedDict
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+
+from bethink.agents.payloads import PROMPT, START
 from bethink.agents.scopes import ProjectScope
 from bethink.api.connect import Memory
+from bethink.api.space import Space
+from bethink.base.language import is_question, is_request, preferences_in
 from bethink.base.logs import logger
 from bethink.errors import BethinkError
-from bethink.model.records import conversation_key
+from bethink.memory.recall.context import PREFERENCES
+from bethink.memory.recall.context_lines import RELEVANT, one_line, write_block
+from bethink.model.facts import FactStatus
+from bethink.model.plural import plural
+from bethink.model.recall import Certainty, Match
+from bethink.model.records import Role, conversation_key
+from bethink.model.refs import RefKind
 
 BUDGET = 1_900
-"""Total tokens. Above about 2,500, Codex shows a preview instead of the text."""
+"""Total tokens at a session start. Above about 2,500, Codex shows a preview instead of the text."""
+PROMPT_BUDGET = 300
+"""Total tokens for a prompt."""
+_MATCHES = 5
+_MAX_QUESTION = 2_000
+_SESSIONS = 200
+_KINDS = (RefKind.FACT, RefKind.MESSAGE, RefKind.DOCUMENT)
+"""Summaries of sessions are left out: without a model, they quote prompts that are of no use later."""
 _log = logger("agents")
 
 
-async def start_context(memory: Memory, scope: ProjectScope, *, agent: str, session: str) -> str:
-    """Return the context block for a session start, or an empty string. The block is recorded in the context log.
+@dataclass(slots=True)
+class _Told:
+    """What a session has been told."""
 
-    Each space gets an equal share. Tokens the project does not use go to the user's space.
-    """
-    remaining, blocks = BUDGET, list[str]()
-    for index, name in enumerate(scope.spaces):
-        share = remaining // (len(scope.spaces) - index)
-        try:
-            space = memory.space(name)
-            if not await space.context(budget=share, citations=False):
-                continue  # do not open a session in an empty space
-            agent_session = await space.session(conversation_key(agent, session), agent=agent)
-            block = await space.context(budget=share, session_id=agent_session.id, citations=False)
-        except BethinkError as error:
-            _log.warning("Could not build the context: %s", type(error).__name__)
-            continue
-        remaining -= block.tokens
-        blocks.append(block.text)
-    return "\n\n".join(blocks)
+    start: str | None = None
+    """The answer to its start; None before it has one. It stays the same, because programs cache what they sent."""
+    labels: set[str] = field(default_factory=set[str])
+
+
+class AgentContext:
+    """Builds the answers to hooks, and knows what each session has been told."""
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+        self._told: OrderedDict[tuple[str, str], _Told] = OrderedDict()
+
+    async def start(self, scope: ProjectScope, *, agent: str, session: str) -> str:
+        """Return the answer to a session start: the block, and a line for the person. Empty if nothing is known."""
+        told = self._of(agent, session)
+        if not told.start:
+            items, block = await self._start_block(scope, agent=agent, session=session)
+            told.labels |= {item.label for item in items}
+            told.start = _answer(START, block, message=summary_of(items)) if block else ""
+        return told.start
+
+    async def copy(self, scope: ProjectScope) -> str:
+        """Return the answer to a start for later: without a session, it is not recorded in the context log."""
+        items, blocks = list[Match](), list[str]()
+        for name in scope.spaces:
+            with suppress(BethinkError):
+                block = await self._memory.space(name).context(
+                    budget=BUDGET // len(scope.spaces), kinds=_KINDS, citations=False
+                )
+                items += block.items
+                blocks.append(block.text)
+        text = "\n\n".join(filter(None, blocks))
+        return _answer(START, text, message=summary_of(items)) if text else ""
+
+    def mark_started(self, agent: str, session: str) -> None:
+        """Note that the copy of an earlier start was shown, so that the first prompt does not repeat it."""
+        self._of(agent, session).start = ""
+
+    async def prompt(self, scope: ProjectScope, text: str, *, agent: str, session: str) -> str:
+        """Return the answer to a prompt: matches that are at least fair, and the start if it was missed."""
+        told = self._of(agent, session)
+        blocks = list[str]()
+        message = ""
+        if told.start is None:
+            items, block = await self._start_block(scope, agent=agent, session=session)
+            told.start, message = "", summary_of(items)
+            told.labels |= {item.label for item in items}
+            blocks.append(block)
+        blocks.append(await self._matches(scope, text, told, agent=agent, session=session))
+        block = "\n\n".join(filter(None, blocks))
+        return _answer(PROMPT, block, message=message) if block else ""
+
+    def _of(self, agent: str, session: str) -> _Told:
+        told = self._told.setdefault((agent, session), _Told())
+        self._told.move_to_end((agent, session))
+        if len(self._told) > _SESSIONS:
+            self._told.popitem(last=False)
+        return told
+
+    async def _start_block(self, scope: ProjectScope, *, agent: str, session: str) -> tuple[list[Match], str]:
+        """Return the items and the text of a start, recorded in the context log.
+
+        Each space gets an equal share. Tokens the project does not use go to the user's space.
+        """
+        remaining, items, blocks = BUDGET, list[Match](), list[str]()
+        for index, name in enumerate(scope.spaces):
+            share = remaining // (len(scope.spaces) - index)
+            try:
+                space = self._memory.space(name)
+                if not await _has_memory(space):
+                    continue  # do not open a session in an empty space
+                own = await space.session(conversation_key(agent, session), agent=agent)
+                block = await space.context(budget=share, session_id=own.id, kinds=_KINDS, citations=False)
+            except BethinkError as error:
+                _log.warning("Could not build the context: %s", type(error).__name__)
+                continue
+            remaining -= block.tokens
+            items += block.items
+            blocks.append(block.text)
+        return items, "\n\n".join(filter(None, blocks))
+
+    async def _matches(self, scope: ProjectScope, text: str, told: _Told, *, agent: str, session: str) -> str:
+        question = text.strip()[:_MAX_QUESTION]
+        remaining, blocks = PROMPT_BUDGET, list[str]()
+        for name in scope.spaces if question else ():
+            try:
+                space = self._memory.space(name)
+                if not await _has_memory(space):
+                    continue
+                own = await space.session(conversation_key(agent, session), agent=agent)
+                found = await space.recall(
+                    question, kinds=_KINDS, min_certainty=Certainty.FAIR, limit=_MATCHES, budget=remaining,
+                    session_id=own.id,
+                )  # fmt: skip
+            except BethinkError as error:
+                _log.warning("Could not search for a prompt: %s", type(error).__name__)
+                continue
+            items = [item for item in found if item.session_id != own.id and item.label not in told.labels]
+            chosen = [_line(item) for item in items if is_useful(item)]
+            if chosen:
+                told.labels |= {item.label for item in chosen}
+                remaining -= sum(item.tokens for item in chosen)
+                blocks.append(write_block(chosen, space=name, citations=False))
+        return "\n\n".join(blocks)
+
+
+async def _has_memory(space: Space) -> bool:
+    return bool((await space.sessions.list(limit=1)) or await space.facts.count())
+
+
+def _line(item: Match) -> Match:
+    return replace(item, text=one_line(item.text), section=RELEVANT)
+
+
+def is_useful(item: Match) -> bool:
+    """Return whether a match helps with a later prompt: questions and requests of the user and tool output do not."""
+    if item.ref.kind is not RefKind.MESSAGE:
+        return True
+    if item.origin.startswith(Role.TOOL):
+        return False
+    if item.origin != Role.USER or preferences_in(item.text):
+        return True
+    return not (is_question(item.text) or is_request(item.text) or item.text.startswith("/"))
+
+
+def summary_of(items: Iterable[Match]) -> str:
+    """Return the line that a person reads at a session start, such as "Bethink: 6 instructions, 4 facts."."""
+    told = list(items)
+    wishes = [item for item in told if item.section == PREFERENCES]
+    facts = [item for item in told if item.fact is not None and item not in wishes]
+    doubts = [item for item in told if item.status is FactStatus.DOUBTFUL]
+    parts = [plural(len(wishes), "instruction")] if wishes else []
+    parts += [plural(len(facts), "fact")] if facts else []
+    parts += [f"{len(doubts)} in doubt"] if doubts else []
+    return f"Bethink: {', '.join(parts)}." if parts else ""
+
+
+def _answer(event: str, block: str, *, message: str) -> str:
+    answer: dict[str, object] = {"hookSpecificOutput": {"hookEventName": event, "additionalContext": block}}
+    return json.dumps(answer | ({"systemMessage": message} if message else {}))

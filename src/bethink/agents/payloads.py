@@ -33,6 +33,8 @@ class HookEvent:
     turn: str = ""
     prompt: str = ""
     answer: str = ""
+    copied: bool = False
+    """True if a copy of an earlier answer was shown at the start."""
 
     def note(self) -> dict[str, str]:
         """Return the note for the spool: paths and ids, without message text."""
@@ -85,4 +87,5 @@ def event_from(agent: str, event: str, fields: Mapping[str, Any]) -> HookEvent |
         turn=text("turn_id", 100) or text("prompt_id", 100),
         prompt=text("prompt"),
         answer=text("last_assistant_message"),
+        copied=bool(text("copied")),
     )

@@ -20,9 +20,10 @@ import anyio
 from anyio.from_thread import BlockingPortal
 
 from bethink.agents.capture import Capture
-from bethink.agents.context import start_context
+from bethink.agents.context import AgentContext
+from bethink.agents.copies import Copies
 from bethink.agents.folder import AgentFolder, free_port
-from bethink.agents.payloads import END, START, STOP, HookEvent, event_from, read_payload
+from bethink.agents.payloads import END, PROMPT, START, STOP, HookEvent, event_from, read_payload
 from bethink.api.connect import Memory
 from bethink.base.logs import logger
 from bethink.errors import BethinkError
@@ -34,6 +35,8 @@ _SESSION_TIMEOUT = 12 * 3_600.0
 """Seconds after which a session without a hook no longer counts as open."""
 _START_TIMEOUT = 3.0
 """Maximum seconds that a session start waits for earlier messages to be stored and learned from."""
+_PROMPT_TIMEOUT = 0.7
+"""Maximum seconds that a prompt waits for matches."""
 _BYTES = 16_000_000
 _HOSTS = ("localhost", "127.0.0.1")
 _log = logger("agents")
@@ -46,6 +49,8 @@ class Resident:
         self._memory = memory
         self._folder = folder
         self._capture = Capture(memory, folder, learns_freely=learns_freely)
+        self._context = AgentContext(memory)
+        self._copies = Copies(memory, folder, self._context)
         self._wake = anyio.Event()
         self._working = anyio.Lock()
         self._caught_up = anyio.Event()
@@ -56,7 +61,7 @@ class Resident:
         self._last_seen: dict[tuple[str, str], float] = {}
 
     async def hook(self, agent: str, event: str, body: bytes) -> str:
-        """Return the answer to a hook: JSON for a session start with context, otherwise an empty string."""
+        """Return the answer to a hook: JSON with context for a session start or a prompt, or an empty string."""
         caller.set(Caller(interface=Interface.HOOK))  # each hook runs in its own task
         self._last = time.monotonic()
         hook_event = read_payload(agent, event, body)
@@ -69,8 +74,14 @@ class Resident:
         if hook_event.event != START:
             self._folder.note(hook_event.note())
             self._wake.set()
-            return ""
+            return await self._prompt(hook_event) if hook_event.event == PROMPT else ""
         return await self._start(hook_event)
+
+    async def _prompt(self, event: HookEvent) -> str:
+        with anyio.move_on_after(_PROMPT_TIMEOUT):
+            scope = self._capture.scope(event.cwd)
+            return await self._context.prompt(scope, event.prompt, agent=event.agent, session=event.session)
+        return ""
 
     async def _start(self, event: HookEvent) -> str:
         self._caught_up, self._start_event, self._should_look_back = anyio.Event(), event, True
@@ -79,12 +90,10 @@ class Resident:
             await self._caught_up.wait()
         async with self._working:
             await self._handle_event(event)
-        text = await start_context(
-            self._memory, self._capture.scope(event.cwd), agent=event.agent, session=event.session
-        )
-        if not text:
-            return ""
-        return json.dumps({"hookSpecificOutput": {"hookEventName": START, "additionalContext": text}})
+        scope = self._capture.scope(event.cwd)
+        answer = await self._context.start(scope, agent=event.agent, session=event.session)
+        self._copies.add(event.cwd, scope)
+        return answer
 
     def _track_session(self, event: HookEvent) -> None:
         key = (event.agent, event.session)
@@ -122,11 +131,16 @@ class Resident:
             await self._import_missed(start_event)
         while self._to_learn:
             await self._capture.learn(self._to_learn.pop())
+            self._copies.is_outdated = True
+        await self._copies.write()
 
     async def process_spool(self) -> None:
         """Store the transcripts that spool notes point to. Finished notes are deleted."""
         for path, note in self._folder.notes():
             event = event_from(note.get("agent", ""), note.get("event", ""), note)
+            if event is not None and event.copied:
+                self._context.mark_started(event.agent, event.session)
+                self._copies.add(event.cwd, self._capture.scope(event.cwd))
             async with self._working:
                 if event is None or await self._handle_event(event):
                     path.unlink(missing_ok=True)

@@ -33,10 +33,10 @@ class SpaceGroup(GroupHandle):
         as_of: When | None = None,
         known_at: When | None = None,
         budget: int | None = None,
-        limit: int = 10,
         kinds: RefKind
         | Literal["message", "fact", "session_summary", "document"]
         | Iterable[RefKind | Literal["message", "fact", "session_summary", "document"]] = tuple(RefKind),
+        limit: int = 10,
         min_certainty: Certainty | Literal["high", "fair", "weak"] | None = None,
         explain: bool = False,
     ) -> RecallResult:
@@ -60,8 +60,8 @@ class SpaceGroup(GroupHandle):
             known_at: Moment at which memory had learned what it answers with (default: now). A date means the end
                 of that day.
             budget: Maximum number of tokens in the result (default: no limit in `recall`, 2,000 in `context`).
+            kinds: Kinds of memory to use (default: all).
             limit: Maximum number of results (default 10).
-            kinds: Kinds of memory to search (default: all).
             min_certainty: Minimum certainty of matches: `high`, `fair` or `weak` (default `weak`).
             explain: Whether to also return all candidates with their signals and outcome (default False).
         """
@@ -79,9 +79,9 @@ class SpaceGroup(GroupHandle):
                 as_of=None if as_of is None else moment(as_of),
                 known_at=None if known_at is None else moment(known_at),
                 budget=budget,
+                kinds=any_of("kinds", tuple_of(kinds), RefKind),
                 question=question,
                 limit=limit,
-                kinds=any_of("kinds", tuple_of(kinds), RefKind),
                 min_certainty=None if min_certainty is None else member_of("min_certainty", min_certainty, Certainty),
                 explain=explain,
             ),
@@ -102,10 +102,10 @@ class SpaceGroup(GroupHandle):
         as_of: When | None = None,
         known_at: When | None = None,
         budget: int | None = None,
-        limit: int = 20,
         kinds: RefKind
         | Literal["message", "fact", "session_summary", "document"]
         | Iterable[RefKind | Literal["message", "fact", "session_summary", "document"]] = tuple(RefKind),
+        limit: int = 20,
         min_certainty: Certainty | Literal["high", "fair", "weak"] | None = None,
         exclude: Ref | str | Iterable[Ref | str] = (),
         timeout: float = 60.0,
@@ -133,8 +133,8 @@ class SpaceGroup(GroupHandle):
             known_at: Moment at which memory had learned what it answers with (default: now). A date means the end
                 of that day.
             budget: Maximum number of tokens in the result (default: no limit in `recall`, 2,000 in `context`).
+            kinds: Kinds of memory to use (default: all).
             limit: Maximum number of memories that the model reads (default 20).
-            kinds: Kinds of memory to search (default: all).
             min_certainty: Minimum certainty of matches: `high`, `fair` or `weak` (default `weak`).
             exclude: Refs of memories to ignore, with data based only on them. Cited memories are then not marked as
                 used.
@@ -161,9 +161,9 @@ class SpaceGroup(GroupHandle):
                     as_of=None if as_of is None else moment(as_of),
                     known_at=None if known_at is None else moment(known_at),
                     budget=budget,
+                    kinds=any_of("kinds", tuple_of(kinds), RefKind),
                     question=question,
                     limit=limit,
-                    kinds=any_of("kinds", tuple_of(kinds), RefKind),
                     min_certainty=None
                     if min_certainty is None
                     else member_of("min_certainty", min_certainty, Certainty),
@@ -187,6 +187,9 @@ class SpaceGroup(GroupHandle):
         as_of: When | None = None,
         known_at: When | None = None,
         budget: int | None = None,
+        kinds: RefKind
+        | Literal["message", "fact", "session_summary", "document"]
+        | Iterable[RefKind | Literal["message", "fact", "session_summary", "document"]] = tuple(RefKind),
         citations: bool = True,
     ) -> ContextBlock:
         """Build the memory block for a prompt.
@@ -209,6 +212,7 @@ class SpaceGroup(GroupHandle):
             known_at: Moment at which memory had learned what it answers with (default: now). A date means the end
                 of that day.
             budget: Maximum number of tokens in the result (default: no limit in `recall`, 2,000 in `context`).
+            kinds: Kinds of memory to use (default: all).
             citations: Whether the lines have labels for the model to cite (default True). Pass False if nothing
                 strips them from replies.
         """
@@ -226,6 +230,7 @@ class SpaceGroup(GroupHandle):
                 as_of=None if as_of is None else moment(as_of),
                 known_at=None if known_at is None else moment(known_at),
                 budget=budget,
+                kinds=any_of("kinds", tuple_of(kinds), RefKind),
                 question=question,
                 citations=citations,
             ),

@@ -153,10 +153,10 @@ class Space(SpaceHandle):
         known_at: When | None = None,
         budget: int | None = None,
         session_id: str | None = None,
-        limit: int = 10,
         kinds: RefKind
         | Literal["message", "fact", "session_summary", "document"]
         | Iterable[RefKind | Literal["message", "fact", "session_summary", "document"]] = tuple(RefKind),
+        limit: int = 10,
         min_certainty: Certainty | Literal["high", "fair", "weak"] | None = None,
         explain: bool = False,
     ) -> RecallResult:
@@ -182,8 +182,8 @@ class Space(SpaceHandle):
             budget: Maximum number of tokens in the result (default: no limit in `recall`, 2,000 in `context`).
             session_id: Id of the requesting session. The context log records the result, and the question itself is
                 excluded.
+            kinds: Kinds of memory to use (default: all).
             limit: Maximum number of results (default 10).
-            kinds: Kinds of memory to search (default: all).
             min_certainty: Minimum certainty of matches: `high`, `fair` or `weak` (default `weak`).
             explain: Whether to also return all candidates with their signals and outcome (default False).
         """
@@ -202,9 +202,9 @@ class Space(SpaceHandle):
                 known_at=None if known_at is None else moment(known_at),
                 budget=budget,
                 session_id=session_id,
+                kinds=any_of("kinds", tuple_of(kinds), RefKind),
                 question=question,
                 limit=limit,
-                kinds=any_of("kinds", tuple_of(kinds), RefKind),
                 min_certainty=None if min_certainty is None else member_of("min_certainty", min_certainty, Certainty),
                 explain=explain,
             ),
@@ -226,10 +226,10 @@ class Space(SpaceHandle):
         known_at: When | None = None,
         budget: int | None = None,
         session_id: str | None = None,
-        limit: int = 20,
         kinds: RefKind
         | Literal["message", "fact", "session_summary", "document"]
         | Iterable[RefKind | Literal["message", "fact", "session_summary", "document"]] = tuple(RefKind),
+        limit: int = 20,
         min_certainty: Certainty | Literal["high", "fair", "weak"] | None = None,
         spaces: str | Iterable[str] = (),
         exclude: Ref | str | Iterable[Ref | str] = (),
@@ -260,8 +260,8 @@ class Space(SpaceHandle):
             budget: Maximum number of tokens in the result (default: no limit in `recall`, 2,000 in `context`).
             session_id: Id of the requesting session. The context log records the result, and the question itself is
                 excluded.
+            kinds: Kinds of memory to use (default: all).
             limit: Maximum number of memories that the model reads (default 20).
-            kinds: Kinds of memory to search (default: all).
             min_certainty: Minimum certainty of matches: `high`, `fair` or `weak` (default `weak`).
             spaces: Names of other spaces to answer from as well, without their confidential memories.
             exclude: Refs of memories to ignore, with data based only on them. Cited memories are then not marked as
@@ -290,9 +290,9 @@ class Space(SpaceHandle):
                     known_at=None if known_at is None else moment(known_at),
                     budget=budget,
                     session_id=session_id,
+                    kinds=any_of("kinds", tuple_of(kinds), RefKind),
                     question=question,
                     limit=limit,
-                    kinds=any_of("kinds", tuple_of(kinds), RefKind),
                     min_certainty=None
                     if min_certainty is None
                     else member_of("min_certainty", min_certainty, Certainty),
@@ -318,6 +318,9 @@ class Space(SpaceHandle):
         known_at: When | None = None,
         budget: int | None = None,
         session_id: str | None = None,
+        kinds: RefKind
+        | Literal["message", "fact", "session_summary", "document"]
+        | Iterable[RefKind | Literal["message", "fact", "session_summary", "document"]] = tuple(RefKind),
         citations: bool = True,
     ) -> ContextBlock:
         """Build the memory block for a prompt.
@@ -342,6 +345,7 @@ class Space(SpaceHandle):
             budget: Maximum number of tokens in the result (default: no limit in `recall`, 2,000 in `context`).
             session_id: Id of the requesting session. The context log records the result, and the question itself is
                 excluded.
+            kinds: Kinds of memory to use (default: all).
             citations: Whether the lines have labels for the model to cite (default True). Pass False if nothing
                 strips them from replies.
         """
@@ -360,6 +364,7 @@ class Space(SpaceHandle):
                 known_at=None if known_at is None else moment(known_at),
                 budget=budget,
                 session_id=session_id,
+                kinds=any_of("kinds", tuple_of(kinds), RefKind),
                 question=question,
                 citations=citations,
             ),

@@ -164,6 +164,13 @@ class Settings:
             return None
         return Path(f"{self.database_path}.tombstones").expanduser()
 
+    @property
+    def copies_path(self) -> Path | None:
+        """Folder of texts copied from a database file, which every deletion removes, or None."""
+        if self.module != "memory.sqlite" or self.database_path in ("", ":memory:"):
+            return None
+        return Path(f"{self.database_path}.copies").expanduser()
+
     @classmethod
     def load(
         cls,

@@ -34,6 +34,7 @@ def database_from(settings: Settings, clock: Clock = system_clock) -> Database:
         )
     database = open_database(settings, clock)
     database.tombstones_path = settings.tombstones_path
+    database.copies_path = settings.copies_path
     database.key_rejection_period = timedelta(days=settings.retention.key_days)
     return database
 

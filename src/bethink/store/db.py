@@ -1,6 +1,7 @@
 """A transaction is a plain synchronous function of a `Tx`; a `Database` runs it completely or not at all."""
 
 import inspect
+import shutil
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence, Set
 from contextlib import contextmanager
@@ -231,6 +232,8 @@ class Database(ABC):
         self.fingerprint_key = b""
         """The key for fingerprints of redacted secrets; known once the database is open."""
         self.tombstones_path: Path | None = None
+        self.copies_path: Path | None = None
+        """A folder of texts copied from the database. Every deletion removes it."""
         """File with a copy of the tombstones, for when an old backup is restored."""
         self.key_rejection_period = KEY_REJECTION_PERIOD
         """Time for which the idempotency key of a deleted message is rejected."""
@@ -367,6 +370,8 @@ class Database(ABC):
             self._notify(tx.queued)
         if tx.new_tombstones and self.tombstones_path is not None:
             tombstone_file.add(self.tombstones_path, tx.new_tombstones)
+        if tx.new_tombstones and self.copies_path is not None:
+            shutil.rmtree(self.copies_path, ignore_errors=True)
 
     async def empty_log(self) -> bool:
         """Remove deleted data from the write-ahead log, if the database has one; return whether that succeeded.

@@ -23,6 +23,7 @@ POINTERS = {
     "source": 40,
     "trigger": 40,
     "reason": 40,
+    "copied": 1,
 }
 """Payload fields written to the spool, with their maximum length. None contains message text."""
 START = "SessionStart"
@@ -48,7 +49,8 @@ def deliver(folder: str, agent: str, event: str, payload: bytes) -> str:
     """Return the answer of the resident process. If it cannot be reached, write a note to the spool."""
     answer = ask(folder, agent, event, payload, _TIMEOUT if event != START else _START_TIMEOUT)
     if answer is None:
-        spool(folder, agent, event, payload)
+        answer = read_copy(folder, payload) if event == START else None
+        spool(folder, agent, event, payload, copied=answer is not None)
         start(folder)
         deadline = time.monotonic() + _START_TIMEOUT
         while answer is None and event == START and time.monotonic() < deadline:
@@ -126,11 +128,25 @@ def pointers(payload: bytes) -> "dict[str, str]":
     return {name: value for name, value in pairs if isinstance(value, str) and len(value) <= POINTERS[name]}
 
 
-def spool(folder: str, agent: str, event: str, payload: bytes) -> None:
+def read_copy(folder: str, payload: bytes) -> "str | None":
+    """Return the answer to an earlier start in the same folder, so that a cold start need not wait; None without one.
+
+    The copies are next to the database, which removes them when anything is deleted from it.
+    """
+    import hashlib  # noqa: PLC0415
+
+    name = hashlib.sha256(pointers(payload).get("cwd", "").encode("utf-8", "replace")).hexdigest()[:32]
+    try:
+        return read_text(read_text(folder, "copies"), name) or None
+    except (OSError, ValueError):
+        return None
+
+
+def spool(folder: str, agent: str, event: str, payload: bytes, *, copied: bool = False) -> None:
     """Write a note for the resident process. Each note is a separate file, so concurrent hooks lose nothing."""
     fields = pointers(payload)
     if "session_id" in fields:
-        write_note(folder, {**fields, "agent": agent, "event": event})
+        write_note(folder, {**fields, "agent": agent, "event": event, **({"copied": "1"} if copied else {})})
 
 
 def write_note(folder: str, note: "dict[str, str]") -> str:

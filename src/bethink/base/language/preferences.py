@@ -8,6 +8,7 @@ import tomllib
 from collections.abc import Collection, Sequence
 from functools import cache
 from importlib import resources
+from itertools import islice
 
 from bethink.base.frozen import frozen
 from bethink.base.language.letters import QUESTION_MARKS, is_unspaced, words_in
@@ -17,7 +18,16 @@ PREFERENCE_TERM = "states:preference"
 _MAX_TEXT = 2_000
 _MAX_SENTENCE = 300
 _MAX_SENTENCES = 20
-_SENTENCE = re.compile(r"[^.!?\n\u3002\uff01\uff1f]+[.!?\u3002\uff01\uff1f]*")
+_SENTENCE = re.compile(r"(?:[^.!?\n\u3002\uff01\uff1f]|[.!?](?=\S))+[.!?\u3002\uff01\uff1f]*")
+"""A sentence; a point within a word, as in `console.log`, does not end it."""
+_QUOTED = re.compile(
+    r'"[^"\n]*"|\u201c[^\u201d\n]*\u201d|\u201e[^\u201c\u201d\n]*[\u201c\u201d]|\u00ab[^\u00bb\n]*\u00bb|^\s*>.*$|```.*?(?:```|\Z)',
+    re.MULTILINE | re.DOTALL,
+)
+"""Words of somebody else, or code: a sentence that begins in them is not the person's own."""
+_JOKE = re.compile(
+    r"(?<!\w)(?:(?:ha){2,}|lol|(?:ja){3,}|mdr|lmao)(?!\w)|[\U0001f602\U0001f923\U0001f609]", re.IGNORECASE
+)
 _QUOTE = re.compile('["\u201c\u201d\u201e\u00ab\u00bb\u300c\u300d]')
 _OPENING = r"(?:hi|hey|hello|hallo|hola|salut|ciao|ok|okay|and|also|und|et|y|e|i)?[\s,]*"
 
@@ -46,12 +56,15 @@ def preferences_in(text: str, words: Collection[str] | None = None) -> list[str]
         languages += [patterns for patterns in _unspaced_languages() if any(hint in start for hint in patterns.hints)]
     if not languages:
         return []
-    sentences = [match[0].strip() for match in _SENTENCE.finditer(start)][:_MAX_SENTENCES]
+    # Quotations are masked, so that no sentence begins or ends in one.
+    masked = _QUOTED.sub(lambda quoted: '"' * len(quoted[0]), start)
+    spans = [match.span() for match in islice(_SENTENCE.finditer(masked), _MAX_SENTENCES)]
+    sentences = [start[slice(*span)].strip() for span in spans if _QUOTE.search(masked, *span) is None]
     return [sentence for sentence in sentences if _is_preference(sentence, languages)]
 
 
 def _is_preference(sentence: str, languages: Sequence[_Words]) -> bool:
-    if len(sentence) > _MAX_SENTENCE or sentence.endswith(QUESTION_MARKS) or _QUOTE.search(sentence):
+    if len(sentence) > _MAX_SENTENCE or sentence.endswith(QUESTION_MARKS) or _JOKE.search(sentence):
         return False
     return any(_states_preference(sentence, words) for words in languages)
 

@@ -74,6 +74,7 @@ def build_block(
     builder.add_section(PREFERENCES, preferences, until=builder.spent + TUNING.preferences_until)
     builder.add_section(PINNED, sources.pinned, until=1.0)
     if not limits.has_question:
+        sections.append(_Section("Last session", sources.last, TUNING.sessions_reserved))
         sections.append(_Section("Earlier sessions", sources.sessions, TUNING.sessions_reserved))
     for index, section in enumerate(sections):
         reserved = sum(later.reserved_share for later in sections[index + 1 :] if later.texts)

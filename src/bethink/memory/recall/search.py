@@ -56,7 +56,15 @@ class Searcher:
         answers: tuple[Match, ...] = ()
 
         def read_sources(tx: Tx) -> ContextSources:
-            return context_sources(tx, space=space, view=request.view, only=request.only)
+            return context_sources(
+                tx,
+                space=space,
+                view=request.view,
+                only=request.only,
+                kinds=request.kinds,
+                session_id=request.session_id,
+                has_question=bool(question),
+            )
 
         def read_in_session(tx: Tx) -> ContextSources:
             context_log.check_session(tx, space, request.session_id)

@@ -67,6 +67,12 @@ class _LoggedRequest(FilteredViewRequest):
     """Maximum number of tokens in the result (default: no limit in `recall`, 2,000 in `context`)."""
     session_id: Name | None = None
     """Id of the requesting session. The context log records the result, and the question itself is excluded."""
+    kinds: tuple[RefKind, ...] = tuple(RefKind)
+    """Kinds of memory to use (default: all)."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "kinds", any_of("kinds", self.kinds, RefKind))
+        FilteredViewRequest.__post_init__(self)
 
     def retry(self, declared: Retry) -> Retry:
         """Return ONCE if the context log records the result, because a second call adds a second entry."""
@@ -81,16 +87,13 @@ class _SearchRequest(_LoggedRequest):
     """Question or words to search for."""
     limit: Limit = 10
     """Maximum number of results (default 10)."""
-    kinds: tuple[RefKind, ...] = tuple(RefKind)
-    """Kinds of memory to search (default: all)."""
     min_certainty: Certainty | None = None
     """Minimum certainty of matches: `high`, `fair` or `weak` (default `weak`)."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "kinds", any_of("kinds", self.kinds, RefKind))
         if self.min_certainty is not None:
             object.__setattr__(self, "min_certainty", any_of("min_certainty", (self.min_certainty,), Certainty)[0])
-        FilteredRequest.__post_init__(self)
+        _LoggedRequest.__post_init__(self)
 
 
 @frozen

@@ -178,3 +178,28 @@ SELECT content FROM summaries WHERE space_id = :space AND conversation_id = :con
 -- name: drop_summary
 -- Remove the summary of a conversation.
 DELETE FROM summaries WHERE space_id = :space AND conversation_id = :conversation;
+
+-- name: last_sessions
+-- The newest sessions of primary agents, the one with the last message first.
+SELECT newest.id FROM (
+    SELECT s.id, s.last_number, s.created_at FROM sessions s
+    JOIN agents a ON a.space_id = s.space_id AND a.id = s.agent_id
+    WHERE s.space_id = :space AND s.last_number > 0 AND a.kind = 'primary' AND s.created_at <= :known
+    ORDER BY s.id DESC LIMIT :limit
+) newest
+LEFT JOIN messages m ON m.space_id = :space AND m.session_id = newest.id AND m.number = newest.last_number
+ORDER BY COALESCE(m.said_at, newest.created_at) DESC, newest.id DESC;
+
+-- name: ends_of_session
+-- The first message of a user in a session, and the last one of the assistant.
+SELECT m.role, m.session_id AS id, m.number, m.said_at FROM messages m
+WHERE m.space_id = :space AND m.session_id = :session AND (
+    m.number = (
+        SELECT min(f.number) FROM messages f WHERE f.space_id = :space AND f.session_id = :session AND f.role = 'user'
+          AND f.origin = 'user' AND f.retracted_at IS NULL AND length(f.content) >= :least
+    ) OR m.number = (
+        SELECT max(l.number) FROM messages l WHERE l.space_id = :space AND l.session_id = :session
+          AND l.role = 'assistant' AND l.origin = 'assistant' AND l.retracted_at IS NULL
+    )
+)
+ORDER BY m.number;
