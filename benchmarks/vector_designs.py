@@ -31,7 +31,7 @@ class Design:
         self._create()
 
     def _create(self) -> None:
-        self._link.execute(
+        self._run(
             f"CREATE TABLE v (space int, list int, id int, vector halfvec({self._dimension}),"
             " PRIMARY KEY (space, list, id))"
         )
@@ -39,14 +39,14 @@ class Design:
     def load(self, vectors: Vectors, starts: Sequence[int]) -> None:
         """Store the vectors of all spaces, before any index is built."""
         if self._size("loaded") == 0:
-            self._link.execute(f"CREATE UNLOGGED TABLE loaded (space int, id int, vector halfvec({self._dimension}))")
+            self._run(f"CREATE UNLOGGED TABLE loaded (space int, id int, vector halfvec({self._dimension}))")
             with self._link.cursor() as cursor, cursor.copy("COPY loaded FROM STDIN") as copy:
                 for space in range(len(starts) - 1):
                     for row in range(starts[space], starts[space + 1]):
                         copy.write_row((space, row, _text(vectors[row])))
-        self._link.execute("INSERT INTO v SELECT space, 0, id, vector FROM loaded")
-        self._link.execute("SET maintenance_work_mem = '2GB'")
-        self._link.execute("VACUUM ANALYZE v")
+        self._run("INSERT INTO v SELECT space, 0, id, vector FROM loaded")
+        self._run("SET maintenance_work_mem = '2GB'")
+        self._run("VACUUM ANALYZE v")
 
     def build(self, large: Sequence[int]) -> None:
         """Build the indexes, which are for the `large` spaces unless they are for all."""
@@ -65,13 +65,13 @@ class Design:
 
     def delete(self, ids: Sequence[int]) -> None:
         """Delete vectors by id."""
-        self._link.execute("CREATE TEMP TABLE gone AS SELECT unnest(%s::int[]) AS id", [list(ids)])
-        self._link.execute("DELETE FROM v USING gone WHERE v.id = gone.id")
-        self._link.execute("DROP TABLE gone")
+        self._run("CREATE TEMP TABLE gone AS SELECT unnest(%s::int[]) AS id", [list(ids)])
+        self._run("DELETE FROM v USING gone WHERE v.id = gone.id")
+        self._run("DROP TABLE gone")
 
     def vacuum(self) -> None:
         """Remove deleted vectors from the files."""
-        self._link.execute("VACUUM v")
+        self._run("VACUUM (INDEX_CLEANUP ON) v")
 
     def index_bytes(self) -> int:
         """Return the size of the indexes other than the key."""
@@ -79,10 +79,13 @@ class Design:
 
     def drop(self) -> None:
         """Remove the table."""
-        self._link.execute("DROP TABLE v")
+        self._run("DROP TABLE v")
+
+    def _run(self, query: str, values: Sequence[object] | None = None) -> "psycopg.Cursor[Any]":
+        return self._link.execute(query.encode(), values)
 
     def _ids(self, query: str, *values: object) -> list[int]:
-        return [row[0] for row in self._link.execute(query.encode(), values)]
+        return [row[0] for row in self._run(query, values)]
 
     def _insert(self, space: int, lists: Sequence[int], ids: Sequence[int], vectors: Vectors) -> None:
         with self._link.transaction(), self._link.cursor() as cursor:
@@ -92,7 +95,7 @@ class Design:
             )
 
     def _size(self, pattern: str) -> int:
-        row = self._link.execute(
+        row = self._run(
             "SELECT coalesce(sum(pg_relation_size(oid)), 0) FROM pg_class WHERE relname LIKE %s", [pattern]
         ).fetchone()
         return 0 if row is None else int(row[0])
@@ -103,15 +106,13 @@ class Own(Design):
 
     def build(self, large: Sequence[int]) -> None:
         for space in large:
-            self._link.execute(
-                f"CREATE INDEX near_{space} ON v USING hnsw (vector halfvec_cosine_ops) WHERE space = {space}"
-            )
+            self._run(f"CREATE INDEX near_{space} ON v USING hnsw (vector halfvec_cosine_ops) WHERE space = {space}")
 
     def nearest(self, space: int, question: Vectors, *, is_large: bool) -> list[int]:
         if not is_large:
             return super().nearest(space, question, is_large=False)
-        self._link.execute("SET hnsw.ef_search = 100")
-        self._link.execute("SET hnsw.iterative_scan = strict_order")
+        self._run("SET hnsw.ef_search = 100")
+        self._run("SET hnsw.iterative_scan = strict_order")
         query = f"SELECT id FROM v WHERE space = {space} ORDER BY vector <=> %s::halfvec LIMIT 10"
         return self._ids(query, _text(question))
 
@@ -123,24 +124,22 @@ class Shared(Design):
     """An HNSW index for each of a few hash partitions, which all their spaces share."""
 
     def _create(self) -> None:
-        self._link.execute(
+        self._run(
             f"CREATE TABLE v (space int, list int, id int, vector halfvec({self._dimension}),"
             " PRIMARY KEY (space, list, id)) PARTITION BY HASH (space)"
         )
         for part in range(_PARTITIONS):
-            self._link.execute(
-                f"CREATE TABLE v_{part} PARTITION OF v FOR VALUES WITH (MODULUS {_PARTITIONS}, REMAINDER {part})"
-            )
+            self._run(f"CREATE TABLE v_{part} PARTITION OF v FOR VALUES WITH (MODULUS {_PARTITIONS}, REMAINDER {part})")
 
     def build(self, large: Sequence[int]) -> None:
         del large
         for part in range(_PARTITIONS):
-            self._link.execute(f"CREATE INDEX near_{part} ON v_{part} USING hnsw (vector halfvec_cosine_ops)")
+            self._run(f"CREATE INDEX near_{part} ON v_{part} USING hnsw (vector halfvec_cosine_ops)")
 
     def nearest(self, space: int, question: Vectors, *, is_large: bool) -> list[int]:
         del is_large  # PostgreSQL chooses between the key and the index
-        self._link.execute("SET hnsw.ef_search = 100")
-        self._link.execute("SET hnsw.iterative_scan = strict_order")
+        self._run("SET hnsw.ef_search = 100")
+        self._run("SET hnsw.iterative_scan = strict_order")
         return super().nearest(space, question, is_large=True)
 
     def index_bytes(self) -> int:
@@ -168,15 +167,15 @@ class Lists(Design):
             self._centroids[space] = centroids = _cluster(vectors)
             lists = _assign(vectors, centroids)
             with self._link.transaction():
-                self._link.execute("CREATE TEMP TABLE moved (id int PRIMARY KEY, list int) ON COMMIT DROP")
+                self._run("CREATE TEMP TABLE moved (id int PRIMARY KEY, list int) ON COMMIT DROP")
                 with self._link.cursor() as cursor, cursor.copy("COPY moved FROM STDIN") as copy:
                     for row, at in enumerate(lists.tolist(), first):
                         copy.write_row((row, at))
-                self._link.execute(
+                self._run(
                     "UPDATE v SET list = moved.list FROM moved WHERE space = %s AND v.list = 0 AND v.id = moved.id",
                     [space],
                 )
-        self._link.execute("VACUUM ANALYZE v")
+        self._run("VACUUM ANALYZE v")
 
     def nearest(self, space: int, question: Vectors, *, is_large: bool) -> list[int]:
         if not is_large:

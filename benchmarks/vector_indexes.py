@@ -107,7 +107,7 @@ def _ask(design: Design, world: World, spaces: Sequence[int], real: Vectors, see
     found, took = 0, list[float]()
     questions = make_vectors(real, _QUESTIONS, dice).astype(np.float32)
     for question in questions:
-        space = spaces[dice.integers(0, len(spaces))]
+        space = spaces[int(dice.integers(0, len(spaces)))]
         wanted = _nearest(world, space, question)
         began = time.perf_counter()
         answered = design.nearest(space, question, is_large=world.size(space) > LARGE)

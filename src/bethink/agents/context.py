@@ -10,7 +10,7 @@ from bethink.agents.payloads import PROMPT, START
 from bethink.agents.scopes import ProjectScope
 from bethink.api.connect import Memory
 from bethink.api.space import Space
-from bethink.base.language import is_question, is_request, preferences_in
+from bethink.base.language import QUESTION_MARKS, is_request, preferences_in
 from bethink.base.logs import logger
 from bethink.errors import BethinkError
 from bethink.memory.recall.context import PREFERENCES
@@ -159,7 +159,8 @@ def is_useful(item: Match) -> bool:
         return False
     if item.origin != Role.USER or preferences_in(item.text):
         return True
-    return not (is_question(item.text) or is_request(item.text) or item.text.startswith("/"))
+    is_question = item.text.rstrip().endswith(QUESTION_MARKS)
+    return not (is_question or is_request(item.text) or item.text.startswith("/"))
 
 
 def summary_of(items: Iterable[Match]) -> str:

@@ -1,9 +1,7 @@
 """Copies of answers to session starts, so that a session is told at once while the resident process still starts."""
 
 import hashlib
-import shutil
 from contextlib import suppress
-from pathlib import Path
 
 from bethink.agents.context import AgentContext
 from bethink.agents.folder import AgentFolder

@@ -1,7 +1,5 @@
 """The last session of a space: what the user said first, and what the assistant said last."""
 
-from collections.abc import Collection
-
 from bethink.model.filters import Filter
 from bethink.model.records import Role
 from bethink.model.refs import Ref, RefKind

@@ -19,7 +19,7 @@ from bethink.store import jobs
 from bethink.store.db import Row, Tx
 from bethink.store.sql import Dialect
 
-GROWN = 20_000
+GROWN = 50_000
 """A space with more vectors than this is better searched through an HNSW index than row by row."""
 
 _MAX_HNSW_DIMENSION = 4_000
