@@ -11,7 +11,7 @@ MAX_COMMANDS = 15
 MAX_GROUPS = 6
 MAX_SECTIONS = 3
 MAX_HELP = 60
-UNLISTED = {"status", "sessions"}
+UNLISTED = {"status", "sessions", "log"}
 
 
 def test_top_level_has_15_commands_in_3_sections_and_6_groups() -> None:

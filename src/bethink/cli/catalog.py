@@ -72,7 +72,7 @@ RUN_ALONE: Mapping[str, str] = {"test": "run"}
 DISTRIBUTION_GROUP = "admin"
 """The group of the commands that our other distributions add."""
 ALIASES: Mapping[str, str] = {"import": "data import", "facts": "fact", "docs": "doc", "tests": "test"}
-"""Other names of commands and groups, outside the lists. `status` and `sessions` are commands of their own."""
+"""Other names of commands and groups, outside the lists. `status`, `sessions` and `log` are commands of their own."""
 
 RENAMED: Mapping[str, str] = {
     "add-file": "add --file",
@@ -81,7 +81,6 @@ RENAMED: Mapping[str, str] = {
     "unpin": "fact unpin",
     "pins": "fact list --pinned",
     "feedback": "fact rate",
-    "log": "doc list",
     "diff": "doc diff",
     "revert": "doc revert",
     "consolidate": "doc update",

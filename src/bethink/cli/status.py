@@ -10,7 +10,7 @@ from bethink.cli.command import CommandContext, command
 from bethink.cli.paging import MOST
 from bethink.cli.results import Result
 from bethink.cli.review import pending_counts
-from bethink.cli.terminal import OutputLine, columns, when
+from bethink.cli.terminal import OutputLine, columns, one_line, when
 from bethink.errors import DatabaseUnavailableError, NotFoundError, PermissionDeniedError
 from bethink.model.plural import plural
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 app = typer.Typer()
 
 T = TypeVar("T")
+_KNOWN_TOKENS = 400
+_WIDTH = 100
 _NAMED = 5
 """Maximum number of spaces to name."""
 
@@ -60,7 +62,7 @@ async def status(ctx: CommandContext) -> Result:
         data |= {"exists": True, **await _contents(ctx, memory)}
     steps = {ctx.hint(f"'{step}'")[1:-1]: purpose for step, purpose in _next_steps(data).items()}
     data["next"] = list(steps)
-    return Result(data=data, lines=[*columns(_rows(ctx, data)), *_next_lines(steps)])
+    return Result(data=data, lines=[*columns(_rows(ctx, data)), *_known_lines(data), *_next_lines(steps)])
 
 
 async def _contents(ctx: CommandContext, memory: "Memory") -> dict[str, Any]:
@@ -71,6 +73,7 @@ async def _contents(ctx: CommandContext, memory: "Memory") -> dict[str, Any]:
     audit = await _if_allowed(memory.admin.audit())
     spaces = await _if_allowed(memory.spaces.list(limit=MOST))
     newest = await space.sessions.list(limit=1)
+    block = await space.context(budget=_KNOWN_TOKENS, kinds=("message", "fact"), citations=False)
     data: dict[str, Any] = {
         "space": ctx.space_name,
         "spaces": None if spaces is None else len(spaces),
@@ -79,6 +82,7 @@ async def _contents(ctx: CommandContext, memory: "Memory") -> dict[str, Any]:
         "facts": await space.facts.count(),
         "documents": len(await space.documents.list()),
         "to_review": await pending_counts(space),
+        "known": [{"text": item.text, "origin": item.origin, "said_at": item.said_at} for item in block.items],
         "jobs": {} if audit is None else _jobs(audit),
         "spent_today": 0.0 if audit is None else audit.spent_today.cost / 1e6,
     }
@@ -137,6 +141,17 @@ def _next_lines(steps: dict[str, str]) -> list[OutputLine]:
     width = max(len(step) for step, purpose in steps.items() if purpose)
     lines = [f"  {step:<{width}}   # {purpose}" if purpose else f"  {step}" for step, purpose in steps.items()]
     return [OutputLine(), OutputLine("Next:", "bold"), *map(OutputLine, lines)]
+
+
+def _known_lines(data: dict[str, Any]) -> list[OutputLine]:
+    """Return what every session starts with: lasting words of the user, and facts."""
+    if not data["known"]:
+        return []
+    lines = [
+        OutputLine(f"  {one_line(item['text'], _WIDTH)} ({item['origin']}, {when(item['said_at'])[:10]})")
+        for item in data["known"]
+    ]
+    return [OutputLine(), OutputLine("What is known:", "bold"), *lines]
 
 
 def _to_review(counts: dict[str, int]) -> str:

@@ -1,1 +1,3 @@
 """The context log: memories injected into each session."""
+
+COMMANDS = {"log": "Show what agents were told, and when."}

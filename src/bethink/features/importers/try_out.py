@@ -164,5 +164,7 @@ def _lines(trial: "Trial", remembered: list[_Line], recalled: list[_Line], cost:
     tokens = f"{cost.input_tokens:,} tokens in, {cost.output_tokens:,} out"
     lines.append(OutputLine(f"  about ${cost.dollars:.2f}: {plural(cost.calls, 'call')}, {tokens}, by the prices set"))
     lines.append(OutputLine("  nothing without a model: messages are stored and searched as they are"))
-    hint = "Nothing was stored. To store it: bethink import claude-code, bethink import codex"
-    return [*lines, OutputLine(), OutputLine(hint)]
+    keep = [f"  bethink import {agent} --by-project --yes" for agent in trial.agents]
+    keep += [f"  bethink connect {' '.join(trial.agents)}   # and capture new sessions"]
+    hint = "Nothing was stored. To keep it, each session in the space of its project:"
+    return [*lines, OutputLine(), OutputLine(hint), *map(OutputLine, keep)]
