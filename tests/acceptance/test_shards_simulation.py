@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.shards import HORIZON, MONTH, Costs, Plan, dealt, passed, report, said, simulated, work
+from benchmarks.shards import HORIZON, MONTH, Costs, Plan, dealt, money, passed, report, said, simulated, work
 
 COSTS = Costs(append=2.0, recall=10.0, learn=30.0, forget=20.0, bytes=3_000)
 PLAN = Plan(users=1_000_000, shards=8, cores=4)
@@ -85,3 +85,10 @@ def test_the_report_ends_with_a_verdict(tmp_path: Path) -> None:
     full = replace(PLAN, users=40_000_000)
     assert report(full, COSTS, simulated(full, COSTS, 1))[-1] == "does NOT hold"
     assert PLAN.rate == pytest.approx(1_000_000 * 100 / MONTH * 3)
+
+
+def test_money_is_a_sum_of_its_parts() -> None:
+    plan = Plan(users=1_000_000, embed=0.0, core_price=1.0, disk_price=0.0, shards=2, cores=3, copies=1)
+    lines = money(plan, Costs(append=1, recall=1, learn=1, forget=1, bytes=1_000))
+    tokens = plan.said / 1e6 * (plan.input_tokens * plan.input_price + plan.output_tokens * plan.output_price)
+    assert f"learning ${tokens:,.0f}, servers $6 (6 cores), disks $0" in lines[1]
