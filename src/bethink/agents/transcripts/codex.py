@@ -201,7 +201,7 @@ class _Rollout:
                     break
                 self._note_call(mapping(raw.tree.get("payload", raw.tree)))
         name, arguments = self.calls.get(call, ("unnamed", ""))
-        output, failed = _output(item.get("output"))
+        output, failed = output_of(item.get("output"))
         text = "\n".join(piece for piece in (arguments, shorten(output.strip())) if piece)
         return {"role": "tool", "name": name, "content": text, "is_error": failed}
 
@@ -220,7 +220,7 @@ def _text(part: Mapping[str, Any]) -> str:
     return text if part.get("type") in _TEXTS and isinstance(text, str) else ""
 
 
-def _output(output: Any) -> tuple[str, bool]:
+def output_of(output: Any) -> tuple[str, bool]:
     """Return the output of a tool, and whether it failed. Older versions stored both as one JSON text."""
     if isinstance(output, list):
         return "\n".join(filter(None, map(_text, objects(cast("Any", output))))), False

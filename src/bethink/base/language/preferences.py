@@ -56,11 +56,15 @@ def preferences_in(text: str, words: Collection[str] | None = None) -> list[str]
         languages += [patterns for patterns in _unspaced_languages() if any(hint in start for hint in patterns.hints)]
     if not languages:
         return []
+    return [sentence for sentence in own_sentences(start) if _is_preference(sentence, languages)]
+
+
+def own_sentences(text: str) -> list[str]:
+    """Return the first sentences of a person's message, without those that quote somebody else, and without code."""
     # Quotations are masked, so that no sentence begins or ends in one.
-    masked = _QUOTED.sub(lambda quoted: '"' * len(quoted[0]), start)
+    masked = _QUOTED.sub(lambda quoted: '"' * len(quoted[0]), text)
     spans = [match.span() for match in islice(_SENTENCE.finditer(masked), _MAX_SENTENCES)]
-    sentences = [start[slice(*span)].strip() for span in spans if _QUOTE.search(masked, *span) is None]
-    return [sentence for sentence in sentences if _is_preference(sentence, languages)]
+    return [start for span in spans if _QUOTE.search(masked, *span) is None and (start := text[slice(*span)].strip())]
 
 
 def _is_preference(sentence: str, languages: Sequence[_Words]) -> bool:
