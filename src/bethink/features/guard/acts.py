@@ -184,9 +184,9 @@ def _words(name: str) -> "re.Pattern[str]":
 
 
 def find_acts(text: str) -> list[tuple[str, int]]:
-    """Return the acts that a text names, with their positions, in order."""
-    matches = [(name, match.start()) for name in ACTS for match in _words(name).finditer(text)]
-    return sorted(matches, key=lambda item: item[1])
+    """Return the acts that a text names, with the position behind each, in order."""
+    matches = [(match.start(), match.end(), name) for name in ACTS for match in _words(name).finditer(text)]
+    return [(name, end) for _, end, name in sorted(matches, key=lambda item: item[0])]
 
 
 def first_act(text: str, *names: str) -> str:

@@ -107,4 +107,4 @@ def conflicts(check: Check, newer: Check) -> bool:
 
 
 def _overlap(first: Sequence[CommandPattern], second: Sequence[CommandPattern]) -> bool:
-    return any(a.program == b.program and (a.words[:1] == b.words[:1] or not a.words or not b.words) for a in first for b in second)
+    return any(a.program == b.program and (a.words == b.words or not a.words) for a in first for b in second)

@@ -10,6 +10,8 @@ from bethink.features.guard.sentences import VOCABULARIES
 MAX_LENGTH = 2_000
 """Longer messages are documents and tasks, not rules."""
 _POLITE = re.compile(r"^(?:can|could|would|will) you (?:please )?(?:always|never|not|stop|only)\b", re.IGNORECASE)
+_CONDITION = re.compile(r"\b(?:unless|without|ohne|sin|a menos que|es sei denn)\b.*", re.IGNORECASE | re.DOTALL)
+"""Conditions: "unless you ran them in this session" is no end of a rule."""
 _SENTENCE = re.compile(r"[^.!?\n]*(?:[.!?](?!\s|$)[^.!?\n]*)*[.!?]*\s*")
 _WEEKDAYS = (
     r"monday|montag|lunes", r"tuesday|dienstag|martes", r"wednesday|mittwoch|miércoles", r"thursday|donnerstag|jueves",
@@ -47,7 +49,7 @@ def binding_of(statement: Statement) -> tuple[str, str]:
         return NONE, ""
     if _cue("withdraw").search(text):
         return WITHDRAWS, text
-    return (ONCE if _cue("once").search(text) else STANDING), text
+    return (ONCE if _cue("once").search(_CONDITION.sub("", text)) else STANDING), text
 
 
 def without_questions(text: str) -> str:

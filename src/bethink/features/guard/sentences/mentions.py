@@ -33,6 +33,8 @@ _PATH = re.compile(
 )
 _NO_PATHS = frozenset("and/or either/or yes/no he/she ci/cd client/server tcp/ip input/output read/write i/o e.g i.e".split())
 _FLAG = re.compile(r"^--?[A-Za-z][\w-]*(?:=\S+)?$")
+_COMPOUND = re.compile(r"(?<=[\w/*])-(?:Datei\w*|Ordner\w*|Verzeichnis\w*|Files?|Zeilen?|Befehl\w*|Aufruf\w*|Flag)$")
+"""German nouns that follow a name with a hyphen."""
 _QUOTED = re.compile(r"[\"“„«]([^\"“”„«»\n]{2,120})[\"”“»]")
 
 
@@ -110,7 +112,7 @@ def _code(match: "re.Match[str]") -> Mention:
 
 
 def _plain(text: str, match: "re.Match[str]") -> Mention | None:
-    word = match[2].rstrip(".,:;!?")
+    word = _COMPOUND.sub("", match[2].rstrip(".,:;!?"))
     end = match.start() + len(word)
     if _FLAG.match(word):
         return Mention(text=word, kind="flag", start=match.start(), end=end)

@@ -13,7 +13,7 @@ from bethink.features.guard.shell import Command
 _NAMES = r"main|master|develop|development|dev|trunk|release|production|prod|staging|stable|next"
 _BRANCH = re.compile(
     rf"\b(?:to|on|onto|into|auf|nach|in|en|a|al|sobre|or|and|oder|und|y|o|the|den|der|la|rama|branch|zu)\s+[`\"']?"
-    rf"({_NAMES}|release/\*?|hotfix/\*?)[`\"']?(?![\w/.-])",
+    rf"({_NAMES}|release/\*?|hotfix/\*?)[`\"']?(?![\w/-]|\.\w)",
     re.IGNORECASE,
 )
 _UNKNOWN_BRANCH = "?"

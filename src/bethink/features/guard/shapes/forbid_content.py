@@ -39,7 +39,7 @@ def read(sentence: Sentence) -> Check | None:
     is_about_code = bool(languages) or has("code", text) or "()" in text
     if not tokens or not is_about_code:
         return None
-    alternatives = tuple(match[1] for match in _ALTERNATIVE.finditer(text) if match[1] not in tokens)
+    alternatives = tuple(match[1].rstrip(".") for match in _ALTERNATIVE.finditer(text) if match[1] not in tokens)
     return make_check("forbid-content", sentence, unit="code", phrases=tokens[:5], kinds=languages, value=" ".join(alternatives[:1]))
 
 

@@ -78,7 +78,7 @@ def _judge_files(moment: Moment, limit: int) -> Verdict:
         if not performs("commit", command):
             continue
         names = [*staged, *positionals(command)[1:]]
-        unique = len({name for name in names if not _is_bulk(name)})
+        unique = len({name for name in names if "*" not in name and name not in (".", "..")})
         if unique > limit:
             return _verdict(unique, limit, "files")
         if not is_visible or has_flag(command, ("--all",)) or not names:

@@ -47,15 +47,14 @@ def _from_before(sentence: Sentence, before: "re.Match[str]") -> Check | None:
 
 def _split(text: str, cue: "re.Match[str]") -> tuple[str, str]:
     """Return the clause behind a cue, and the rest of the text."""
-    end = re.search(r"[,;:](?:\s|$)|\.(?:\s|$)", text[cue.end() :])
+    end = re.search(r"[,;:.]\s", text[cue.end() :])
     stop = cue.end() + end.start() if end is not None else len(text)
     clause = text[cue.end() : stop]
     if cue.start() == 0 and end is None:
         # German: "Vor dem Push immer `just lint`", with no comma between the clauses.
-        match = re.search(r"\b(?:immer|die|erst|always|run|siempre|stets|bitte)\b", clause[8:])
-        if match is not None:
-            return clause[: match.start() + 8], clause[match.start() + 8 :]
-    return clause, text[: cue.start()] + " " + text[stop:]
+        position = next((position for name, position in find_acts(clause) if name in _LATER), len(clause))
+        return clause[:position], clause[position:]
+    return clause, text[: cue.end()] + " " + text[stop:]
 
 
 def _later(text: str) -> str:

@@ -30,7 +30,7 @@ def read(sentence: Sentence) -> Check | None:
     programs = [m for m in sentence.of_kind("program", "code") if m.kind == "program" or m.is_code]
     good = [m.pattern for m in programs if m.polarity > 0]
     bad = [m.pattern for m in programs if m.polarity < 0]
-    if not good and not bad:
+    if (not good and not bad) or "|" in sentence.text:
         return None
     good = good or _unknown_program(_FOR, sentence.text, bad)
     bad = bad or _unknown_program(_AGAINST, sentence.text, good)
@@ -57,7 +57,7 @@ def _only_good(sentence: Sentence, programs: list[Mention], good: list[CommandPa
         lead + " ",
         re.IGNORECASE,
     )
-    if not lead.strip() or is_wish is None or has("negation", sentence.text) or sentence.of_kind("flag"):
+    if not lead.strip() or is_wish is None or has("negation", _clause(sentence.text, programs[0].start)) or sentence.of_kind("flag"):
         return None
     acts = {name for name, _ in find_acts(lead)}
     group = next((group for group in EXCLUSIVE if good[0].program in group), ())
@@ -66,6 +66,13 @@ def _only_good(sentence: Sentence, programs: list[Mention], good: list[CommandPa
         bad = (*bad, CommandPattern(program="ruff", words=("format",)))
     is_about_use = bool(acts) or re.search(r"\b(?:use|usa|nimm|benutz\w*|verwend\w*)\b", lead, re.IGNORECASE)
     return make_check("use-instead", sentence, good=tuple(good), bad=bad) if is_about_use else None
+
+
+def _clause(text: str, position: int) -> str:
+    """Return the clause around a position."""
+    start = max(text.rfind(sign, 0, position) for sign in ",.;:!") + 1
+    end = re.search(r"[,.;:!](?:\s|$)", text[position:])
+    return text[start : position + end.start() if end is not None else len(text)]
 
 
 def judge(check: Check, moment: Moment) -> Verdict:
