@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 
 from bethink.base.frozen import frozen
 from bethink.features.guard.check import CommandPattern
@@ -73,9 +73,10 @@ def _cue(concept: str) -> "re.Pattern[str]":
 
 def has(concept: str, text: str) -> bool:
     """Return True if a text contains a word of a concept, in any language."""
-    return _cue(concept).search(text) is not None
+    return find(concept, text) is not None
 
 
+@lru_cache(maxsize=4096)
 def find(concept: str, text: str) -> "re.Match[str] | None":
     """Return the first word of a concept in a text."""
     return _cue(concept).search(text)

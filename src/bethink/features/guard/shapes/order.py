@@ -53,7 +53,7 @@ def _split(text: str, cue: "re.Match[str]") -> tuple[str, str]:
     if cue.start() == 0 and end is None:
         # German: "Vor dem Push immer `just lint`", with no comma between the clauses.
         position = next((position for name, position in find_acts(clause) if name in _LATER), len(clause))
-        return clause[:position], clause[position:]
+        return clause[:position], text[: cue.end()] + clause[position:]
     return clause, text[: cue.end()] + " " + text[stop:]
 
 

@@ -77,6 +77,7 @@ class Reader:
         self.separator = ""
         self.stdin: str | None = None
         self.sources: tuple[str, ...] = ()
+        self.trailing: list[Word] = []
         self.texts = 0
 
     def read_text(self, text: str, place: Place) -> None:
@@ -142,6 +143,7 @@ class Reader:
         """Read a simple command with its assignments, arguments and redirects."""
         words: list[Word] = []
         assignments = list(place.assignments)
+        sources = self.sources
         for child in node.children:
             if child.type == "variable_assignment":
                 assignments.append(self.assignment(child))
@@ -149,7 +151,10 @@ class Reader:
                 place = self.redirect(child, place)
             elif child.type == "command_name" or child.type in _ARGUMENTS:
                 words.extend(self.split(child))
+        words.extend(self.trailing)
+        self.trailing = []
         self.run(words, _with(place, assignments=tuple(assignments)))
+        self.sources = sources
         if not words and place.redirects:
             self.emit(Command(program=":", redirects=place.redirects))
 
@@ -199,6 +204,8 @@ class Reader:
         redirects = [child for child in node.children if child.type in _REDIRECTS]
         for child in redirects:
             place = self.redirect(child, place)
+        if body is not None and body.type == "command" and _lone_dash(node, body):
+            self.trailing = [Word(text="-")]
         if body is None:
             self.emit(Command(program=":", redirects=place.redirects, stdin=self.stdin))
         else:
@@ -438,6 +445,14 @@ def change_folder(folder: str | None, arguments: Sequence[Word]) -> str | None:
     if len(targets) != 1 or not targets[0].is_literal or targets[0].text in ("-", "~"):
         return None
     return posixpath.normpath(posixpath.join(folder or "", targets[0].text)) if folder is not None else None
+
+
+def _lone_dash(node: "Node", body: "Node") -> bool:
+    """Return True for `command - <<EOF`: the grammar drops a lone dash in front of a here-document."""
+    source = node.text or b""
+    start = body.end_byte - node.start_byte
+    following = min((child.start_byte for child in node.children if child.start_byte >= body.end_byte), default=0)
+    return source[start : following - node.start_byte].strip() == b"-"
 
 
 def _deeper(place: Place) -> Place:
