@@ -1,6 +1,8 @@
 """Commands that a program runs from its arguments in a form of its own, and programs whose actions are hidden."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import pairwise
 
 from bethink.features.guard.shell.records import Word
 from bethink.features.guard.shell.wrappers import Inner, Wrapper, unwrap
@@ -11,6 +13,15 @@ _TASK_RUNNERS = frozenset(
     "make gmake just task rake ninja mage invoke inv tox nox ant gulp grunt earthly bazel scons doit mise-run".split()
 )
 _INTERPRETERS = frozenset({"source", "."})
+_TEXT_VALUES = frozenset(
+    "-w --warmup -r --runs -m --min-runs -M --max-runs -n --names --name --export-json -p --prepare -s -S --shell -c "
+    "--prefix-colors -k --max-processes --kill-others-on-fail".split()
+)
+_CALLS = re.compile(
+    r"\b(?:system|popen|run|call|check_call|check_output|Popen|exec|execSync|execFileSync|spawnSync|getoutput|shell_exec)"
+    r"\s*\(\s*(?:([\"'`])(.{1,500}?)\1|\[([^\]]{1,500})\])"
+)
+_ITEM = re.compile(r"[\"']([^\"']*)[\"']")
 _SCRIPT_ENDINGS = (".sh", ".bash", ".zsh", ".command", ".bat", ".ps1")
 
 
@@ -73,12 +84,51 @@ def _git(words: Sequence[Word]) -> Iterator[Inner]:
             yield Inner(words=tuple(words[index + 1 :]), wrapper=_WORDS)
 
 
+def _each_text(words: Sequence[Word]) -> Iterator[Inner]:
+    """Yield the arguments that are shell texts of their own: `concurrently "a" "b"`."""
+    takes_value = False
+    for word in words:
+        if not takes_value and not word.text.startswith("-"):
+            yield Inner(text=word, wrapper=_WORDS)
+        takes_value = word.text in _TEXT_VALUES
+
+
+def _typed(words: Sequence[Word]) -> Iterator[Inner]:
+    if words and words[0].text in ("send-keys", "send"):
+        texts = [word for word in words[1:] if not word.text.startswith("-") and " " in word.text]
+        yield from (Inner(text=word, wrapper=_WORDS) for word in texts[:1])
+    elif (inner := unwrap("tmux", words)) is not None:
+        yield inner
+
+
+def embedded_commands(words: Sequence[Word]) -> Iterator[Inner]:
+    """Yield the shell texts that a program text of another language runs: `os.system("…")`."""
+    for option, word in pairwise(words):
+        if option.text in ("-c", "-e", "-E", "-r", "--eval", "-pe", "-ne"):
+            yield from _in_program(word)
+            return
+
+
+def _in_program(word: Word) -> Iterator[Inner]:
+    for match in _CALLS.finditer(word.text[:5_000]):
+        if match[2] is not None:
+            yield Inner(text=Word(text=match[2]), wrapper=_WORDS)
+        else:
+            items = [Word(text=item[1]) for item in _ITEM.finditer(match[3])]
+            yield Inner(words=tuple(items), wrapper=_WORDS)
+
+
+def _awk(words: Sequence[Word]) -> Iterator[Inner]:
+    yield from (inner for word in words[:3] for inner in _in_program(word))
+
+
 def _python(words: Sequence[Word]) -> Iterator[Inner]:
     for index, word in enumerate(words):
         if word.text == "-m" or (word.text.startswith("-") and word.text.endswith("m") and len(word.text) == 3):
             yield Inner(words=tuple(words[index + 1 :]), wrapper=_WORDS)
             return
         if not word.text.startswith("-") or word.text == "-c":
+            yield from embedded_commands(words)
             return
 
 
@@ -99,6 +149,11 @@ _SPECIAL: Mapping[str, Callable[[Sequence[Word]], Iterator[Inner]]] = {
     "fdfind": _fd,
     "trap": _trap,
     "git": _git,
+    "hyperfine": _each_text,
+    "concurrently": _each_text,
+    "tmux": _typed,
+    **dict.fromkeys(("node", "perl", "ruby", "php", "deno"), embedded_commands),
+    **dict.fromkeys(("awk", "gawk", "mawk"), _awk),
     "python": _python,
     "pypy": _python,
     "py": _python,

@@ -134,8 +134,12 @@ class Reader:
         self.separator, self.stdin = separator, stdin
         self.sources = (*sources, *(command.program for command in added))
         output = visible_output(added[0]) if len(added) == 1 else None
-        if output is None or node.type == "process_substitution":
+        if output is None:
             return _GAP
+        if node.type == "process_substitution":
+            path = f"/dev/fd/{len(self.files)}"
+            self.files[path] = output
+            return Word(text=path)
         return Word(text=output.rstrip("\n"))
 
     # Nodes ---------------------------------------------------------------------------------------------------------
@@ -161,8 +165,9 @@ class Reader:
     def split(self, node: "Node") -> list[Word]:
         """Return the words of one node: unquoted variables and braces may give several."""
         source = text_of(node)
-        if source in ('"$@"', "$@", "$*", '"$*"') and "@" in self.variables:
-            return [Word(text=text) for text in self.variables["@"].text.split("\0") if text]
+        items = self.variables.get(_SPLATS.get(source) or source.strip('"${}'))
+        if items is not None and ("@" in source or "*" in source):
+            return [Word(text=text) for text in items.text.split("\0") if text] if items.is_literal else [_GAP]
         word = word_of(node, self)
         inner = node.children[0] if node.type == "command_name" and node.child_count else node
         if inner.type in ("simple_expansion", "expansion") and word.is_literal:
@@ -176,7 +181,17 @@ class Reader:
         word = Word() if value is None else word_of(value, self)
         key = text_of(name) if name is not None else ""
         self.variables[key] = word
+        if value is not None and value.type == "array":
+            items = [item for child in value.children if child.is_named for item in self.split(child)]
+            is_literal = all(item.is_literal for item in items)
+            self.variables[f"{key}[@]"] = Word(text="\0".join(item.text for item in items), is_literal=is_literal)
         return key, word.text
+
+    def plain_assignment(self, node: "Node", place: Place) -> None:
+        """Read `A=b` without a command."""
+        sources = self.sources
+        self.assignment(node)
+        self.sources = sources
 
     def redirect(self, node: "Node", place: Place) -> Place:
         """Return the surroundings with a redirect or the text of a here-document."""
@@ -296,7 +311,7 @@ class Reader:
         """Read `export A=b` and its kin."""
         for child in node.children:
             if child.type == "variable_assignment":
-                self.assignment(child)
+                self.plain_assignment(child, place)
             elif child.type in _ARGUMENTS:
                 word_of(child, self)
 
@@ -354,6 +369,7 @@ class Reader:
     def read_input(self, program: str, arguments: tuple[Word, ...], place: Place) -> None:
         """Read the text on the standard input of a shell."""
         is_shell = program in _SHELLS and all(word.text.startswith("-") for word in arguments)
+        is_shell = is_shell or (program in ("at", "batch") and self.stdin is not None)
         if not is_shell or any(word.text in ("-c", "-n", "--version", "--help") for word in arguments):
             return
         if self.stdin is None:
@@ -474,6 +490,7 @@ def _with(
     )
 
 
+_SPLATS = {'"$@"': "@", "$@": "@", "$*": "@", '"$*"': "@"}
 _SHELLS = frozenset("sh bash zsh dash ksh ash".split())
 _HANDLERS: Mapping[str, Callable[[Reader, "Node", Place], None]] = {
     "command": Reader.command,
@@ -485,5 +502,5 @@ _HANDLERS: Mapping[str, Callable[[Reader, "Node", Place], None]] = {
     "subshell": Reader.subshell,
     "function_definition": Reader.function,
     "declaration_command": Reader.declaration,
-    "variable_assignment": lambda reader, node, place: (reader.assignment(node), None)[1],
+    "variable_assignment": Reader.plain_assignment,
 }

@@ -107,6 +107,45 @@ WRAPPERS: Mapping[str, Wrapper] = {
         assignments=True,
     ),
     "doas": _plain("-u -C"),
+    "sg": Wrapper(text_options=_options("-c"), skipped=1),
+    "setpriv": _plain("--reuid --regid --groups --inh-caps --ambient-caps --bounding-set --securebits --pdeathsig"),
+    "gosu": _plain(skipped=1),
+    "su-exec": _plain(skipped=1),
+    "s6-setuidgid": _plain(skipped=1),
+    "chpst": _plain("-u -e -m -o -p -f -c -t -/ -l -L"),
+    "envdir": _plain(skipped=1),
+    "faketime": _plain("-f", skipped=1),
+    "wait-for-it": Wrapper(needs_dashes=True),
+    "wait-for-it.sh": Wrapper(needs_dashes=True),
+    "dockerize": _plain("-wait -timeout -template -stdout -stderr"),
+    "numactl": _plain("-N -m -C -p -i --cpunodebind --membind --physcpubind"),
+    "cgexec": _plain("-g"),
+    "prlimit": _plain("-p --pid"),
+    "choom": _plain("-n -p"),
+    "arch": _plain("-e -d"),
+    "linux64": _plain(),
+    "setarch": _plain(skipped=1),
+    "sshpass": _plain("-p -f -d -P"),
+    "pueue": _runner("add", "-g -w -l -a --group --working-directory --label"),
+    "lerna": _runner("exec", "--scope --ignore --concurrency", dashes=True),
+    "nvm": Wrapper(subcommands=(("exec",),), skipped=1),
+    "fnm": _runner("exec", "--using --fnm-dir"),
+    "volta": _runner("run", "--node --npm --yarn --pnpm"),
+    "foreman": _runner("run", "-e -f"),
+    "honcho": _runner("run", "-e -f"),
+    "infisical": _runner("run", "--env --path --projectId", dashes=True),
+    "chamber": _runner("exec", dashes=True),
+    "winpty": _plain(),
+    "gdb": Wrapper(module_options=frozenset({"--args"}), value_options=_options("-ex -x"), skipped=_ALL),
+    "rr": _runner("record"),
+    "wsl": _plain("-d --distribution -u --user --cd"),
+    "lxc": _remote("exec", "--env --cwd --user"),
+    "multipass": _remote("exec", "-d --working-directory"),
+    "adb": Wrapper(subcommands=(("shell",),), value_options=_options("-s -t -H -P"), joins=True, is_remote=True),
+    "heroku": Wrapper(subcommands=(("run",),), value_options=_options("-a --app -r"), joins=True, is_remote=True),
+    "toolbox": _remote("run", "-c --container -d -r", skipped=0),
+    "distrobox": _remote("enter", "-n --name", dashes=True),
+    "devcontainer": _remote("exec", "--workspace-folder --container-id", skipped=0),
     "pkexec": _plain("--user"),
     "env": Wrapper(
         value_options=_options("-u --unset -C --chdir"),
@@ -170,7 +209,6 @@ WRAPPERS: Mapping[str, Wrapper] = {
         text_options=_options("-c --command"), value_options=_options("-s --shell -g -G -w"), skipped=_ALL
     ),
     "runuser": Wrapper(text_options=_options("-c --command"), value_options=_options("-u -s -g -G")),
-    "hyperfine": Wrapper(joins=True, value_options=_options("-w --warmup -r --runs -m -M -n --export-json -p -s -S")),
     "tmux": Wrapper(
         subcommands=tuple((name,) for name in ("new", "new-session", "new-window", "neww", "split-window", "splitw")),
         value_options=_options("-s -n -t -c -x -y -F -e -L -f"),
@@ -311,7 +349,7 @@ def _inner(wrapper: Wrapper, words: Sequence[Word], index: int) -> Inner | None:
         if text in wrapper.module_options:
             return _finish(wrapper, words[index + 1 :])
         if text[:1] in "-+" and len(text) > 1 and word.is_literal:
-            index += 2 if text in wrapper.value_options else 1
+            index += 2 if _takes_next(wrapper, text) else 1
         elif wrapper.assignments and "=" in text.lstrip("=") and not text.startswith("="):
             index += 1
         elif skipped < wrapper.skipped or wrapper.skipped == _ALL or wrapper.needs_dashes:
@@ -319,6 +357,12 @@ def _inner(wrapper: Wrapper, words: Sequence[Word], index: int) -> Inner | None:
         else:
             return _finish(wrapper, words[index:])
     return None
+
+
+def _takes_next(wrapper: Wrapper, text: str) -> bool:
+    """Return True if the next word is the value of an option, also behind a cluster such as `-iu`."""
+    is_cluster = len(text) > 2 and text[1:].isalpha()
+    return text in wrapper.value_options or (is_cluster and f"-{text[-1]}" in wrapper.value_options)
 
 
 def _is_text_option(wrapper: Wrapper, text: str) -> bool:
