@@ -1,0 +1,95 @@
+"""Programs that instructions name, their families, and words that are programs only in the right context."""
+
+from collections.abc import Mapping
+
+CLEAR = frozenset(
+    """
+    pip pip3 uv uvx poetry pipenv pdm conda mamba hatch rye pipx npm pnpm yarn bun npx bunx deno nvm volta nodejs tsc
+    cargo rustc rustup clippy gofmt golangci-lint gradle mvn maven sbt bazel cmake ninja meson gcc g++ clang docker
+    docker-compose podman podman-compose buildah kubectl helm terraform tofu opentofu terragrunt pulumi ansible
+    ansible-playbook vagrant minikube kind k9s flyctl fly vercel netlify heroku wrangler gcloud aws az doctl gsutil s3cmd
+    git gh glab hub gk jj hg svn lazygit grep egrep fgrep rg ripgrep ag ack fd fdfind sed awk gawk perl jq yq curl wget
+    httpie xh aria2c rsync scp sftp ssh telnet nc ncat nmap sudo doas su chmod chown chgrp rm rmdir unlink shred srm
+    trash trash-put rmtrash mv cp ln dd mkfs fdisk kill killall pkill systemctl service launchctl crontab apt apt-get
+    aptitude dpkg yum dnf pacman zypper apk brew port snap flatpak choco winget scoop psql mysql mariadb sqlite3 sqlite
+    mongosh mongo redis-cli pg_dump pg_restore pytest unittest nose nosetests tox nox jest vitest mocha ava karma
+    playwright cypress rspec minitest phpunit ctest ruff flake8 pylint pycodestyle isort autopep8 yapf mypy pyright
+    pytype eslint tslint prettier biome stylelint dprint oxlint rubocop standardrb shellcheck shfmt hadolint
+    golint staticcheck rustfmt clang-format clang-tidy pre-commit husky lefthook webpack rollup vite esbuild parcel tsup
+    swc babel turbo lerna composer artisan rails rake gem rbenv pyenv asdf mise direnv nix nix-shell
+    virtualenv venv ipython jupyter nano vim nvim vi emacs sh bash zsh tmux screen npm-check ncu bower gulp grunt
+    twine flit setuptools gpg openssl certbot ffmpeg imagemagick convert tar zip unzip gzip nohup xargs exa eza lsd bat
+    ls tree du df ps htop sqlfluff alembic flyway liquibase prisma knex typeorm sequelize drizzle-kit dbt
+    markdownlint vale codespell cspell typos black make just find go node python python3 ruby php java swift
+    """.split()
+)
+"""Names of programs."""
+
+COMMON = frozenset(
+    """
+    make just find go black service fly convert port screen tree host node trash kind task bat hub tar zip time watch
+    test cat head tail sort cut join kill at fish bundle echo touch less more install standard vite parcel composer
+    python ruby java swift php perl bash ag snap nose helm volta turbo flow ant rake who as gem mise ls
+    """.split()
+)
+"""Names that are also words of prose or of languages: programs only right behind a verb such as "use"."""
+
+SUBCOMMANDS: Mapping[str, frozenset[str]] = {
+    "git": frozenset(
+        "add am apply bisect blame branch checkout cherry-pick clean clone commit config fetch filter-branch gc grep init "
+        "log merge mv pull push rebase reflog reset restore revert rm show stash submodule switch tag worktree lfs".split()
+    ),
+    "gk": frozenset({"commit"}),
+    "gh": frozenset("pr issue release repo workflow run".split()),
+    "docker": frozenset("compose build run exec push pull system volume swarm stack ps rm rmi prune".split()),
+    "npm": frozenset("ci install i publish update audit link run exec test start uninstall add".split()),
+    "pnpm": frozenset("install add publish update run exec dlx test".split()),
+    "yarn": frozenset("install add publish upgrade run dlx".split()),
+    "bun": frozenset("install add test run".split()),
+    "cargo": frozenset("build test fmt clippy publish run update add install check bench nextest".split()),
+    "go": frozenset("build test install vet get mod run generate fmt".split()),
+    "uv": frozenset("add sync run pip lock publish tool remove".split()),
+    "poetry": frozenset("add install lock publish run update".split()),
+    "pip": frozenset("install freeze uninstall".split()),
+    "ruff": frozenset({"format", "check"}),
+    "biome": frozenset({"format", "check", "lint"}),
+    "terraform": frozenset("apply plan destroy import init state taint".split()),
+    "tofu": frozenset("apply plan destroy import init".split()),
+    "pulumi": frozenset("up destroy preview".split()),
+    "kubectl": frozenset("apply delete exec edit patch scale get rollout port-forward".split()),
+    "helm": frozenset("upgrade install uninstall rollback".split()),
+    "make": frozenset("test build install lint clean deploy".split()),
+    "just": frozenset("test build install lint clean deploy fmt check".split()),
+    "conda": frozenset("install create".split()),
+    "brew": frozenset("install upgrade".split()),
+    "apt-get": frozenset("install remove upgrade".split()),
+    "apt": frozenset("install remove upgrade".split()),
+    "rails": frozenset("db:migrate db:reset db:drop generate".split()),
+    "dotnet": frozenset("build test run publish ef".split()),
+    "systemctl": frozenset("restart stop start".split()),
+    "aws": frozenset("s3 ec2 iam".split()),
+}
+"""Words that belong to a program when they follow its name in prose."""
+
+SAME: Mapping[str, str] = {
+    "ripgrep": "rg",
+    "pip3": "pip",
+    "python3": "python",
+    "nodejs": "node",
+    "httpie": "http",
+    "maven": "mvn",
+    "trash-put": "trash",
+    "opentofu": "tofu",
+    "fdfind": "fd",
+    "sqlite": "sqlite3",
+    "clippy": "cargo clippy",
+    "imagemagick": "convert",
+    "flyctl": "fly",
+}
+"""Other names of a program."""
+
+PACKAGE_MANAGERS = (("npm", "pnpm", "yarn", "bun"),)
+FORMATTERS = (("black", "autopep8", "yapf"), ("prettier", "biome"))
+TEST_RUNNERS = (("pytest", "unittest", "nosetests", "nose"), ("jest", "vitest", "mocha", "ava"))
+EXCLUSIVE = (*PACKAGE_MANAGERS, *FORMATTERS, *TEST_RUNNERS)
+"""Groups of which a project uses one: "use pnpm" excludes the others."""

@@ -1,0 +1,136 @@
+"""forbid-command: commands, flags and SQL statements that must not run."""
+
+import re
+
+from bethink.features.guard.acts import ACTS, find_acts, performs
+from bethink.features.guard.check import BREACHED, UNKNOWN, Check, CommandPattern, Verdict
+from bethink.features.guard.commands import flags_of, has_flag, is_help, matches_any, subcommand
+from bethink.features.guard.events import COMMAND, TOOL
+from bethink.features.guard.sentences.mentions import Mention, find, has
+from bethink.features.guard.shape import NOT_CONCERNED, Moment, Sentence, Shape, make_check
+from bethink.features.guard.shell import Command
+
+_SQL = re.compile(
+    r"\b(?:DROP (?:TABLE|DATABASE|SCHEMA|INDEX|COLUMN|VIEW)|TRUNCATE(?: TABLE)?|DELETE FROM|ALTER TABLE|INSERT INTO|"
+    r"UPDATE|DELETE|DROP|GRANT|VACUUM FULL)\b"
+)
+_SQL_CLIENTS = frozenset(
+    "psql mysql mariadb sqlite3 sqlite sqlcmd duckdb clickhouse-client clickhouse bq snowsql cockroach usql pgcli mycli "
+    "litecli sqlplus isql trino presto spark-sql beeline d1 turso".split()
+)
+_SHELLS = frozenset("sh bash zsh dash ksh ash fish".split())
+_DOWNLOADERS = frozenset("curl wget http https xh fetch aria2c lynx".split())
+_BANNABLE = ("force-push", "branch deletion", "amend", "rebase", "stash", "tests", "push", "commit", "deploy", "publish",
+             "merge", "tag", "pull request", "delete", "build", "lint", "format", "migration")  # fmt: skip
+_ECHOES = frozenset("echo printf grep egrep rg ag ack man sed awk".split())
+_DOWNLOAD_PIPE = "a download piped into a shell"
+
+
+def read(sentence: Sentence) -> Check | None:
+    """Return a check for a ban that names a program, a flag, an SQL statement or an act."""
+    text = sentence.text
+    if not has("negation", text) and not has("is_out", text):
+        return None
+    if has("download", text) and (has("pipe", text) or "|" in text) and re.search(r"\bshell|\bsh\b|\bbash\b", text):
+        return make_check("forbid-command", sentence, value=_DOWNLOAD_PIPE)
+    statements = tuple(dict.fromkeys(match[0].upper() for match in _SQL.finditer(text)))
+    if statements:
+        return make_check("forbid-command", sentence, phrases=statements, unit="sql")
+    flags = [m for m in sentence.of_kind("flag") if m.polarity <= 0]
+    programs = [m for m in sentence.of_kind("program") if m.polarity < 0]
+    act = _banned_act(sentence, programs)
+    if programs and not act:
+        return make_check("forbid-command", sentence, bad=tuple(_narrow(m, flags) for m in programs))
+    if flags and not act:
+        return make_check("forbid-command", sentence, flags=tuple(m.text for m in flags))
+    return make_check("forbid-command", sentence, act=act) if act else None
+
+
+def _narrow(mention: Mention, flags: list[Mention]) -> CommandPattern:
+    """Return the program's family; a flag named right behind it belongs to it."""
+    pattern = mention.pattern
+    following = [flag.text for flag in flags if 0 <= flag.start - mention.end <= 6]
+    return CommandPattern(program=pattern.program, words=pattern.words, flags=pattern.flags or tuple(following))
+
+
+def _banned_act(sentence: Sentence, programs: list[Mention]) -> str:
+    """Return the act that a ban names: "never force-push", "don't run the tests"."""
+    ban = find("negation", sentence.text)
+    acts = [name for name, _ in find_acts(sentence.text) if name in _BANNABLE]
+    if programs:
+        named = {str(m.pattern) for m in programs}
+        forced = any(item.startswith("git push") and ("--force" in item or "-f" in item) for item in named)
+        return "force-push" if forced else ""
+    if ban is None or not acts:
+        return ""
+    if sentence.of_kind("path", "program") or (sentence.of_kind("flag") and acts[0] != "force-push"):
+        return ""
+    acts.sort(key=_BANNABLE.index)
+    # A ban with a condition is an order or a question for approval, never a plain ban.
+    return "" if has("before", sentence.text) or has("only_when", _without_ban(sentence.text)) else acts[0]
+
+
+def _without_ban(text: str) -> str:
+    return re.sub(r"\b(?:ohne|without|sin)\b", "", text) if not find_acts(text) else text
+
+
+def judge(check: Check, moment: Moment) -> Verdict:
+    """Judge a command or a database tool: a ban is breached, or not concerned."""
+    event = moment.event
+    if event.kind == TOOL and check.unit == "sql" and event.tool.startswith("mcp__"):
+        texts = [value for name, value in event.values if name in ("sql", "query", "statement")]
+        return _verdict(next((sql for sql in texts if _forbidden_sql(check, sql)), ""))
+    if event.kind != COMMAND:
+        return NOT_CONCERNED
+    for command in event.script.commands:
+        if is_help(command):
+            continue
+        if _is_forbidden(check, command):
+            return Verdict(result=UNKNOWN, matched=str(command)) if command.is_remote else _verdict(str(command))
+    hidden = "a variable" in event.script.opaque
+    return Verdict(result=UNKNOWN, matched="a variable") if hidden and check.unit != "sql" else NOT_CONCERNED
+
+
+def _verdict(matched: str) -> Verdict:
+    return Verdict(result=BREACHED, matched=matched) if matched else NOT_CONCERNED
+
+
+def _is_forbidden(check: Check, command: Command) -> bool:
+    if check.value == _DOWNLOAD_PIPE:
+        return command.program in _SHELLS and bool(_DOWNLOADERS & set(command.sources)) and _runs_input(command)
+    if check.unit == "sql":
+        return command.program in _SQL_CLIENTS and any(_forbidden_sql(check, text) for text in _sql_texts(command))
+    if check.flags:
+        return _has_forbidden_flag(check, command)
+    if check.act:
+        return check.act in ACTS and performs(check.act, command)
+    return matches_any(check.bad, command) is not None
+
+
+def _runs_input(command: Command) -> bool:
+    texts = command.texts
+    reads_words = [word for word in command.arguments if not word.is_literal]
+    return bool(reads_words) or all(text.startswith("-") for text in texts if text) or "-s" in texts
+
+
+def _has_forbidden_flag(check: Check, command: Command) -> bool:
+    if command.program in _ECHOES or (command.program == "git" and subcommand(command) in ("log", "grep", "show")):
+        return False
+    long = [flag for flag in check.flags if flag.startswith("--")]
+    if long:
+        return has_flag(command, long)
+    return bool(set(check.flags) & set(flags_of(command)))
+
+
+def _sql_texts(command: Command) -> list[str]:
+    return [*command.texts, command.stdin or ""]
+
+
+def _forbidden_sql(check: Check, text: str) -> bool:
+    """Return True if SQL text has a forbidden statement outside of its comments and strings."""
+    plain = re.sub(r"--[^\n]*|/\*.*?\*/|'(?:[^']|'')*'", " ", text, flags=re.DOTALL)
+    squeezed = " ".join(plain.upper().split())
+    return any(re.search(rf"(?:^|[;\s(]){re.escape(phrase)}\b", squeezed) for phrase in check.phrases)
+
+
+SHAPE = Shape(name="forbid-command", order=90, read=read, judge=judge)

@@ -1,0 +1,108 @@
+"""forbid-content: code that must not be added to files."""
+
+import re
+
+from bethink.features.guard.check import BREACHED, OBEYED, Check, Verdict
+from bethink.features.guard.events import CHANGE, COMMAND
+from bethink.features.guard.files import FileChange
+from bethink.features.guard.languages import is_in_language, named_languages, split_comments
+from bethink.features.guard.sentences.mentions import has
+from bethink.features.guard.shape import NOT_CONCERNED, Moment, Sentence, Shape, make_check
+
+_MARKS = re.compile(r"\b(TODO|FIXME|XXX|HACK|NOCOMMIT)s?\b")
+_CALL = re.compile(r"\b([A-Za-z_][\w.]*)\(\)|\b([a-z]+\.[a-z]+\w*)\b(?!\.\w|/)")
+_CODE_SPAN = re.compile(r"`([^`\n]{1,60})`")
+_GLOBAL = frozenset("print eval exec input open any var goto globals".split())
+_FILE_END = re.compile(r"\.(?:py|ts|js|go|rs|md|json|ya?ml|toml|lock|txt|sh|sql|env|html|css|com|dev|io|org)$")
+_ALTERNATIVE = re.compile(
+    r"\b(?:use|nimm|benutz\w*|verwend\w*|usa|utiliza|prefer|instead)\s+`?([A-Za-z_][\w.]*)`?", re.IGNORECASE
+)
+_SECRET_NAME = r"(?:api|access|auth|private|secret|client|db|database)?[_-]?(?:key|secret|token|passw(?:or)?d|pwd|credentials?)"
+_SECRET = re.compile(
+    rf"(?i:\b\w*{_SECRET_NAME})\w*[\"']?\s*(?::\s*\w+\s*)?[:=]\s*[\"'`]([^\"'`\s]{{8,}})[\"'`]|"
+    r"[\"'`]((?:sk|pk|rk)[-_](?:live|prod|ant|proj)?[-_]?[A-Za-z0-9_-]{16,}|gh[pousr]_\w{20,}|AKIA[0-9A-Z]{16}|xox[abp]-[\w-]{10,})[\"'`]"
+)
+_PLACEHOLDER = re.compile(r"x{4,}|\.\.\.|<|>|\$\{|your|change.?me|example|placeholder|dummy|test|\*{3,}|fake|todo", re.IGNORECASE)
+
+
+def read(sentence: Sentence) -> Check | None:
+    """Return a check for "no print() in code", "no TODO comments" or "no secrets in code"."""
+    text = sentence.text
+    if not has("negation", text):
+        return None
+    languages = named_languages(text)
+    if (mark := _MARKS.search(text)) is not None and not sentence.of_kind("path"):
+        return make_check("forbid-content", sentence, unit="comment", phrases=(mark[1],), kinds=languages)
+    if has("secret", text) and (has("code", text) or has("leave", text)) and not sentence.of_kind("path", "program"):
+        return make_check("forbid-content", sentence, unit="secret", kinds=languages)
+    tokens = _tokens(text)
+    is_about_code = bool(languages) or has("code", text) or "()" in text
+    if not tokens or not is_about_code:
+        return None
+    alternatives = tuple(match[1].rstrip(".") for match in _ALTERNATIVE.finditer(text) if match[1] not in tokens)
+    return make_check("forbid-content", sentence, unit="code", phrases=tokens[:5], kinds=languages, value=" ".join(alternatives[:1]))
+
+
+def _tokens(text: str) -> tuple[str, ...]:
+    """Return the code that a ban names: `any`, print(), console.log."""
+    spans = [match[1] for match in _CODE_SPAN.finditer(text) if not match[1].startswith("-") and "/" not in match[1]]
+    calls = [match[0] for match in _CALL.finditer(text) if _FILE_END.search(match[0]) is None]
+    tokens = list(dict.fromkeys([*spans, *calls]))
+    # A name behind "use" is the alternative.
+    wanted = {match[1] for match in re.finditer(r"\b(?:use|nimm|usa|verwende|benutze)\s+`?([\w.]+)", text) if not _is_banned(text, match)}
+    return tuple(token for token in tokens if token.rstrip("()") not in wanted)
+
+
+def _is_banned(text: str, match: "re.Match[str]") -> bool:
+    lead = re.split(r"[.,;:!]", text[: match.start()])[-1]
+    return has("negation", lead)
+
+
+def judge(check: Check, moment: Moment) -> Verdict:
+    """Judge the added lines of source files."""
+    if moment.event.kind not in (CHANGE, COMMAND):
+        return NOT_CONCERNED
+    result = NOT_CONCERNED
+    for change in moment.event.changes:
+        if not is_in_language(change.path, check.kinds):
+            continue
+        matched = next((line for line in change.added if _has_banned(check, change, line)), "")
+        if matched:
+            return Verdict(result=BREACHED, matched=matched.strip()[:120], instead=check.value)
+        if _uses_alternative(check, change):
+            result = Verdict(result=OBEYED, matched=change.path)
+    return result
+
+
+def _has_banned(check: Check, change: FileChange, line: str) -> bool:
+    if check.unit == "secret":
+        match = _SECRET.search(line)
+        value = (match[1] or match[2]) if match is not None else None
+        return value is not None and _PLACEHOLDER.search(value) is None
+    code, comment = split_comments(change.path, line)
+    if check.unit == "comment":
+        return any(re.search(rf"\b{phrase}s?\b", comment, re.IGNORECASE) for phrase in check.phrases)
+    return any(_pattern(phrase).search(code) for phrase in check.phrases)
+
+
+def _pattern(phrase: str) -> "re.Pattern[str]":
+    name = phrase.removesuffix("()")
+    if name == "any":
+        return re.compile(r"(?:[:<|,&(\[=]\s*|\bas\s+)any\b(?!\s*\()|\bany\[\]")
+    before = r"(?<![\w.])" if name.rsplit(".", 1)[0] in _GLOBAL else r"(?<!\w)"
+    is_call = phrase.endswith("()") or name in ("eval", "exec", "print")
+    after = r"\s*!?\(" if is_call else r"(?!\w)"
+    return re.compile(before + re.escape(name) + after)
+
+
+def _uses_alternative(check: Check, change: FileChange) -> bool:
+    lines = "\n".join(change.added)
+    if check.unit == "secret":
+        return re.search(r"\benviron\b|\bgetenv\b|process\.env|ENV\[|env::var|Deno\.env", lines) is not None
+    if not check.value:
+        return False
+    had = any(_has_banned(check, change, line) for line in change.removed)
+    return had or re.search(rf"(?<!\w){re.escape(check.value)}(?!\w)", lines) is not None
+
+
+SHAPE = Shape(name="forbid-content", order=65, read=read, judge=judge)

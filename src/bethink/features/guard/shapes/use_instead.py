@@ -1,0 +1,115 @@
+"""use-instead: one program in place of another ("use uv, never pip")."""
+
+import re
+
+from bethink.features.guard.acts import find_acts
+from bethink.features.guard.check import BREACHED, OBEYED, UNKNOWN, Check, CommandPattern, Verdict
+from bethink.features.guard.commands import is_help, matches, matches_any
+from bethink.features.guard.events import COMMAND
+from bethink.features.guard.sentences.mentions import Mention, has, pattern_of
+from bethink.features.guard.sentences.programs import EXCLUSIVE
+from bethink.features.guard.shape import NOT_CONCERNED, Moment, Sentence, Shape, make_check
+from bethink.features.guard.shell import Command
+
+_RUNNERS = frozenset({"make", "just", "task", "rake", "invoke", "gmake", "a variable", "source", "."})
+_WORD = r"`?([a-z][\w.-]*[a-z0-9])`?"
+_FOR = re.compile(rf"(?:^|[\s,:])(?:use|prefer|call|nimm|benutz\w*|verwend\w*|usa|utiliza)\s+{_WORD}(?=\s|[.,;:!]|$)", re.IGNORECASE)
+_AGAINST = re.compile(
+    rf"(?:instead of|rather than|(?:never|not|don't|do not|nicht|nie|niemals|no|nunca)(?: use| call| run| mit| uses| con)?|statt|"
+    rf"anstatt|anstelle von|en lugar de|en vez de)\s+{_WORD}(?=\s*(?:[.,;:!]|$))",
+    re.IGNORECASE,
+)
+_NOT_PROGRAMS = frozenset(
+    "it that this the a an any all them those these ever again anything everything nothing tabs spaces types code me us "
+    "here there files classes functions tests comments emojis german english spanish something either both one".split()
+)
+
+
+def read(sentence: Sentence) -> Check | None:
+    """Return a check for a sentence that names a program to use, and perhaps one to avoid."""
+    programs = [m for m in sentence.of_kind("program", "code") if m.kind == "program" or m.is_code]
+    good = [m.pattern for m in programs if m.polarity > 0]
+    bad = [m.pattern for m in programs if m.polarity < 0]
+    if (not good and not bad) or "|" in sentence.text:
+        return None
+    good = good or _unknown_program(_FOR, sentence.text, bad)
+    bad = bad or _unknown_program(_AGAINST, sentence.text, good)
+    if not good:
+        return None
+    if not bad:
+        return _only_good(sentence, programs, good)
+    same = good[0].program == bad[0].program and bool(bad[0].words)
+    return make_check("required-flag" if same else "use-instead", sentence, good=tuple(good), bad=tuple(bad))
+
+
+def _unknown_program(pattern: "re.Pattern[str]", text: str, others: list[CommandPattern]) -> list[CommandPattern]:
+    """Return a program that no table knows, in the position of one: "use NAME, never pip"."""
+    names = {str(other) for other in others} | {other.program for other in others}
+    words = [match[1] for match in pattern.finditer(text)]
+    return [pattern_of(word) for word in words if word.lower() not in _NOT_PROGRAMS and word not in names][:1] if others else []
+
+
+def _only_good(sentence: Sentence, programs: list[Mention], good: list[CommandPattern]) -> Check | None:
+    """Return a check for "format with black": known alternatives of the same purpose count as avoided."""
+    lead = sentence.text[: programs[0].start]
+    is_wish = re.search(
+        r"\b(?:use|using|with|mit|con|nimm|benutz\w*|verwend\w*|usa|utiliza|through|via|over|commits? with|is|ist|es)\s+$",
+        lead + " ",
+        re.IGNORECASE,
+    )
+    if not lead.strip() or is_wish is None or has("negation", _clause(sentence.text, programs[0].start)) or sentence.of_kind("flag"):
+        return None
+    acts = {name for name, _ in find_acts(lead)}
+    group = next((group for group in EXCLUSIVE if good[0].program in group), ())
+    bad = tuple(CommandPattern(program=name) for name in group if name != good[0].program)
+    if good[0].program == "black":
+        bad = (*bad, CommandPattern(program="ruff", words=("format",)))
+    is_about_use = bool(acts) or re.search(r"\b(?:use|usa|nimm|benutz\w*|verwend\w*)\b", lead, re.IGNORECASE)
+    return make_check("use-instead", sentence, good=tuple(good), bad=bad) if is_about_use else None
+
+
+def _clause(text: str, position: int) -> str:
+    """Return the clause around a position."""
+    start = max(text.rfind(sign, 0, position) for sign in ",.;:!") + 1
+    end = re.search(r"[,.;:!](?:\s|$)", text[position:])
+    return text[start : position + end.start() if end is not None else len(text)]
+
+
+def judge(check: Check, moment: Moment) -> Verdict:
+    """Judge a command: avoided programs breach, unless they are part of the preferred one."""
+    if moment.event.kind != COMMAND:
+        return NOT_CONCERNED
+    script = moment.event.script
+    result = NOT_CONCERNED
+    for command in script.commands:
+        if is_help(command):
+            continue
+        if matches_any(check.good, command) is not None:
+            result = Verdict(result=OBEYED, matched=str(command)) if result.result != UNKNOWN else result
+        elif (pattern := matches_any(check.bad, command)) is not None and not _is_filter(command):
+            if command.is_remote or _is_part_of_good(check, pattern, command):
+                result = Verdict(result=UNKNOWN, matched=str(command))
+            else:
+                return Verdict(result=BREACHED, matched=str(command), instead=str(check.good[0]) if check.good else "")
+    if result is NOT_CONCERNED and (set(script.opaque) & _RUNNERS or not script.is_complete):
+        return Verdict(result=UNKNOWN, matched=", ".join(script.opaque))
+    return result
+
+
+def _is_part_of_good(check: Check, pattern: CommandPattern, command: Command) -> bool:
+    """Return True for `pip` inside `uv run pip`: whether it breaks the rule, the words do not say."""
+    del pattern
+    return any(good.program in command.wrappers for good in check.good)
+
+
+def _is_filter(command: Command) -> bool:
+    """Return True for `… | grep x`, which filters output: rules about searching do not mean it."""
+    return command.program in ("grep", "egrep", "fgrep", "find") and bool(command.sources) and command.separator == "|"
+
+
+def has_bad(check: Check, command: Command) -> bool:
+    """Return True if a command is one of the avoided ones."""
+    return any(matches(pattern, command) for pattern in check.bad)
+
+
+SHAPE = Shape(name="use-instead", order=85, read=read, judge=judge)

@@ -1,0 +1,506 @@
+"""Reads a shell text into the simple commands that it would run, in order."""
+
+import posixpath
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING
+
+from bethink.base.frozen import frozen
+from bethink.features.guard.shell.nested import is_opaque, nested_commands
+from bethink.features.guard.shell.records import Command, Redirect, Script, Word
+from bethink.features.guard.shell.words import expand_braces, text_of, word_of
+from bethink.features.guard.shell.wrappers import Inner
+
+if TYPE_CHECKING:
+    from tree_sitter import Node, Parser
+
+MAX_LENGTH = 50_000
+"""Longer texts are not read: parsing them would take longer than a hook may."""
+_MAX_COMMANDS = 300
+_MAX_DEPTH = 40
+_MAX_TEXTS = 12
+_MAX_VALUES = 8
+_GAP = Word(is_literal=False)
+_REDIRECTS = ("file_redirect", "heredoc_redirect", "herestring_redirect")
+_LISTS = ("program", "compound_statement", "do_group", "else_clause", "elif_clause", "case_item", "ERROR")
+_ARGUMENTS = frozenset(
+    "word number string raw_string ansi_c_string translated_string concatenation simple_expansion expansion "
+    "command_substitution process_substitution brace_expression extglob_pattern regex arithmetic_expansion".split()
+)
+
+
+@frozen
+class Place:
+    """The surroundings of a command: wrappers, redirects and what it reads."""
+
+    wrappers: tuple[str, ...] = ()
+    redirects: tuple[Redirect, ...] = ()
+    assignments: tuple[tuple[str, str], ...] = ()
+    is_remote: bool = False
+    depth: int = 0
+
+
+@cache
+def _parser() -> "Parser":
+    # Loaded on first use: most commands of the program never read shell text.
+    import tree_sitter_bash  # noqa: PLC0415
+    from tree_sitter import Language, Parser  # noqa: PLC0415
+
+    return Parser(Language(tree_sitter_bash.language()))
+
+
+@lru_cache(maxsize=512)
+def read_shell(text: str) -> Script:
+    """Return the simple commands of a shell text. Never raises: what cannot be read makes the script incomplete."""
+    if len(text) > MAX_LENGTH:
+        return Script(is_complete=False)
+    reader = Reader()
+    try:
+        reader.read_text(text, Place())
+    except (RecursionError, ValueError, IndexError):
+        reader.is_complete = False
+    return Script(commands=tuple(reader.commands), opaque=tuple(reader.opaque), is_complete=reader.is_complete)
+
+
+class Reader:
+    """Walks the tree of one text and collects commands. Aliases, functions and variables of the text are followed."""
+
+    def __init__(self) -> None:
+        self.commands: list[Command] = []
+        self.opaque: list[str] = []
+        self.is_complete = True
+        self.variables: dict[str, Word] = {}
+        self.aliases: dict[str, str] = {}
+        self.functions: dict[str, Node] = {}
+        self.files: dict[str, str] = {}
+        self.folder: str | None = ""
+        self.separator = ""
+        self.stdin: str | None = None
+        self.sources: tuple[str, ...] = ()
+        self.trailing: list[Word] = []
+        self.texts = 0
+
+    def read_text(self, text: str, place: Place) -> None:
+        """Read a nested shell text, such as the argument of `bash -c`."""
+        self.texts += 1
+        if self.texts > _MAX_TEXTS or len(text) > MAX_LENGTH:
+            self.is_complete = False
+            return
+        tree = _parser().parse(text.encode("utf-8", "replace"))
+        if tree.root_node.has_error:
+            self.is_complete = False
+        self.walk(tree.root_node, place)
+
+    def walk(self, node: "Node", place: Place) -> None:
+        """Collect the commands of a node in the order in which the shell would run them."""
+        if place.depth > _MAX_DEPTH or len(self.commands) > _MAX_COMMANDS:
+            self.is_complete = False
+            return
+        inside = _deeper(place)
+        handler = _HANDLERS.get(node.type)
+        if handler is not None:
+            handler(self, node, inside)
+        elif node.type in _LISTS:
+            self.walk_list(node.children, inside)
+        elif node.type in _ARGUMENTS or node.type in _REDIRECTS:
+            word_of(node, self)
+        elif node.is_named and node.type != "comment":
+            for child in node.children:
+                self.walk(child, inside)
+
+    def walk_list(self, nodes: Sequence["Node"], place: Place) -> None:
+        """Read statements one after another. Commands behind a plain `exit` do not run."""
+        for node in nodes:
+            if not node.is_named:
+                self.separator = node.type if node.type in (";", "&", "&&", "||") else (self.separator or ";")
+                continue
+            self.walk(node, place)
+            self.separator = ";"
+            if node.type == "command" and text_of(node).split()[:1] == ["exit"]:
+                return
+
+    # Values of words -----------------------------------------------------------------------------------------------
+    def variable(self, name: str) -> Word:
+        """Return the value of a variable that the text sets."""
+        return self.variables.get(name, _GAP)
+
+    def substitution(self, node: "Node") -> Word:
+        """Read the commands of a substitution; return its output if the text shows it."""
+        start, separator = len(self.commands), self.separator
+        stdin, sources = self.stdin, self.sources
+        self.stdin, self.sources = None, ()
+        self.walk_list([child for child in node.children if child.is_named], Place(depth=5))
+        added = self.commands[start:]
+        self.separator, self.stdin = separator, stdin
+        self.sources = (*sources, *(command.program for command in added))
+        output = visible_output(added[0]) if len(added) == 1 else None
+        if output is None:
+            return _GAP
+        if node.type == "process_substitution":
+            path = f"/dev/fd/{len(self.files)}"
+            self.files[path] = output
+            return Word(text=path)
+        return Word(text=output.rstrip("\n"))
+
+    # Nodes ---------------------------------------------------------------------------------------------------------
+    def command(self, node: "Node", place: Place) -> None:
+        """Read a simple command with its assignments, arguments and redirects."""
+        words: list[Word] = []
+        assignments = list(place.assignments)
+        sources = self.sources
+        for child in node.children:
+            if child.type == "variable_assignment":
+                assignments.append(self.assignment(child))
+            elif child.type in _REDIRECTS:
+                place = self.redirect(child, place)
+            elif child.type == "command_name" or child.type in _ARGUMENTS:
+                words.extend(self.split(child))
+        words.extend(self.trailing)
+        self.trailing = []
+        self.run(words, _with(place, assignments=tuple(assignments)))
+        self.sources = sources
+        if not words and place.redirects:
+            self.emit(Command(program=":", redirects=place.redirects))
+
+    def split(self, node: "Node") -> list[Word]:
+        """Return the words of one node: unquoted variables and braces may give several."""
+        source = text_of(node)
+        items = self.variables.get(_SPLATS.get(source) or source.strip('"${}'))
+        if items is not None and ("@" in source or "*" in source):
+            return [Word(text=text) for text in items.text.split("\0") if text] if items.is_literal else [_GAP]
+        word = word_of(node, self)
+        inner = node.children[0] if node.type == "command_name" and node.child_count else node
+        if inner.type in ("simple_expansion", "expansion") and word.is_literal:
+            return [Word(text=text) for text in word.text.split()]
+        return expand_braces(word) if inner.type in ("concatenation", "word") else [word]
+
+    def assignment(self, node: "Node") -> tuple[str, str]:
+        """Record a variable of the text, and return its name and value."""
+        name = node.child_by_field_name("name")
+        value = node.child_by_field_name("value")
+        word = Word() if value is None else word_of(value, self)
+        key = text_of(name) if name is not None else ""
+        self.variables[key] = word
+        if value is not None and value.type == "array":
+            items = [item for child in value.children if child.is_named for item in self.split(child)]
+            is_literal = all(item.is_literal for item in items)
+            self.variables[f"{key}[@]"] = Word(text="\0".join(item.text for item in items), is_literal=is_literal)
+        return key, word.text
+
+    def plain_assignment(self, node: "Node", place: Place) -> None:
+        """Read `A=b` without a command."""
+        sources = self.sources
+        self.assignment(node)
+        self.sources = sources
+
+    def redirect(self, node: "Node", place: Place) -> Place:
+        """Return the surroundings with a redirect or the text of a here-document."""
+        if node.type == "herestring_redirect":
+            word = word_of(node.children[-1], self)
+            self.stdin = word.text if word.is_literal else None
+            return place
+        if node.type == "heredoc_redirect":
+            for child in node.children:
+                if child.type == "heredoc_body":
+                    self.stdin = text_of(child)
+                elif child.type in _REDIRECTS:
+                    place = self.redirect(child, place)
+            return place
+        operator = "".join(child.type for child in node.children if not child.is_named)
+        target = node.child_by_field_name("destination")
+        word = _GAP if target is None else word_of(target, self)
+        return _with(place, redirects=(*place.redirects, Redirect(operator=operator, target=word)))
+
+    def redirected(self, node: "Node", place: Place) -> None:
+        """Read a statement with redirects. A here-document also holds the rest of its first line."""
+        body = node.child_by_field_name("body")
+        outer = self.stdin
+        start = len(self.commands)
+        redirects = [child for child in node.children if child.type in _REDIRECTS]
+        for child in redirects:
+            place = self.redirect(child, place)
+        if body is not None and body.type == "command" and _lone_dash(node, body):
+            self.trailing = [Word(text="-")]
+        if body is None:
+            self.emit(Command(program=":", redirects=place.redirects, stdin=self.stdin))
+        else:
+            if body.type not in ("command", "list", "pipeline") and place.redirects:
+                self.emit(Command(program=":", redirects=place.redirects))
+            self.walk(body, place)
+        self.stdin = outer
+        for child in redirects:
+            if child.type == "heredoc_redirect":
+                self.heredoc_line(child, start, place)
+
+    def heredoc_line(self, node: "Node", start: int, place: Place) -> None:
+        """Read what stands behind `<<EOF` on its line: a pipe, or the next command of a list."""
+        separator = ";"
+        for child in node.children:
+            if not child.is_named and child.type in ("&&", "||", ";", "&"):
+                separator = child.type
+            elif child.type == "pipeline":
+                self.stages([item for item in child.children if item.is_named], start, place)
+            elif node.field_name_for_child(node.children.index(child)) == "right":
+                self.separator = separator
+                self.walk(child, Place(depth=place.depth))
+
+    def pipeline(self, node: "Node", place: Place) -> None:
+        """Read a pipeline: each stage knows the programs and the visible text in front of it."""
+        self.stages([child for child in node.children if child.is_named], None, place)
+
+    def stages(self, nodes: Sequence["Node"], start: int | None, place: Place) -> None:
+        outer, sources = self.stdin, self.sources
+        first = len(self.commands) if start is None else start
+        for index, node in enumerate(nodes):
+            if index or start is not None:
+                added = self.commands[first:]
+                self.sources = tuple(command.program for command in added)
+                self.stdin = visible_output(added[-1]) if added else None
+                self.separator = "|"
+            self.walk(node, place)
+        self.stdin, self.sources = outer, sources
+
+    def list_of(self, node: "Node", place: Place) -> None:
+        """Read `a && b` and `a || b`; leave out what a plain `true` or `false` skips."""
+        for child in node.children:
+            if not child.is_named:
+                self.separator = child.type
+                if (text_of(node.children[0]).strip(), child.type) in (("false", "&&"), ("true", "||"), (":", "||")):
+                    return
+            else:
+                self.walk(child, place)
+
+    def condition(self, node: "Node", place: Place) -> None:
+        """Read `if`: a plain `false` as its condition skips the branch."""
+        test = node.child_by_field_name("condition")
+        is_false = test is not None and text_of(test) == "false"
+        for child in node.children:
+            if is_false and child.type not in ("else_clause", "elif_clause"):
+                continue
+            if child.is_named:
+                self.separator = ";"
+                self.walk(child, place)
+
+    def loop(self, node: "Node", place: Place) -> None:
+        """Read a `for` loop once for each visible value."""
+        name = node.child_by_field_name("variable")
+        body = node.child_by_field_name("body")
+        values = [word for value in node.children_by_field_name("value") for word in self.split(value)]
+        key = text_of(name) if name is not None else ""
+        if body is None:
+            return
+        for value in values[:_MAX_VALUES] or [_GAP]:
+            has_glob = value.is_literal and any(sign in value.text for sign in "*?[")
+            self.variables[key] = value if not has_glob else Word(text=value.text, is_literal=False)
+            self.walk(body, place)
+
+    def subshell(self, node: "Node", place: Place) -> None:
+        """Read `( … )`: its folder and variables end with it."""
+        folder, variables = self.folder, dict(self.variables)
+        self.walk_list(node.children, place)
+        self.folder, self.variables = folder, variables
+
+    def function(self, node: "Node", place: Place) -> None:
+        """Record a function; its commands run only where it is called."""
+        name = node.child_by_field_name("name")
+        body = node.child_by_field_name("body")
+        if name is not None and body is not None:
+            self.functions[text_of(name)] = body
+
+    def declaration(self, node: "Node", place: Place) -> None:
+        """Read `export A=b` and its kin."""
+        for child in node.children:
+            if child.type == "variable_assignment":
+                self.plain_assignment(child, place)
+            elif child.type in _ARGUMENTS:
+                word_of(child, self)
+
+    # Commands ------------------------------------------------------------------------------------------------------
+    def run(self, words: Sequence[Word], place: Place) -> None:
+        """Record a command, and the commands that it runs in turn."""
+        if not words:
+            return
+        if place.depth > _MAX_DEPTH or len(self.commands) > _MAX_COMMANDS:
+            self.is_complete = False
+            return
+        head, arguments = words[0], tuple(words[1:])
+        if not head.is_literal or not head.text:
+            self.opaque.append("a variable")
+            self.emit(self.simple("", arguments, place))
+            return
+        if head.text in self.functions:
+            self.call(head.text, arguments, place)
+        elif head.text in self.aliases:
+            self.expand(head.text, arguments, place)
+        else:
+            self.program(head.text, arguments, place)
+
+    def program(self, name: str, arguments: tuple[Word, ...], place: Place) -> None:
+        program = base_name(name)
+        self.emit(self.simple(program, arguments, place))
+        if program == "cd":
+            self.folder = change_folder(self.folder, arguments)
+        elif program == "alias":
+            self.aliases.update(word.text.split("=", 1) for word in arguments if "=" in word.text)
+        elif is_opaque(program, arguments) or ("/" in name and name in self.files):
+            self.script(name if name in self.files else arguments[0].text if arguments else name, program, place)
+        for inner in nested_commands(program, arguments):
+            self.enter(program, inner, place)
+        self.read_input(program, arguments, place)
+
+    def enter(self, program: str, inner: Inner, place: Place) -> None:
+        """Read the command inside a wrapper."""
+        inside = Place(
+            wrappers=(*place.wrappers, program),
+            redirects=place.redirects,
+            assignments=place.assignments,
+            is_remote=place.is_remote or inner.wrapper.is_remote,
+            depth=place.depth + 2,
+        )
+        if inner.text is not None:
+            if not inner.text.is_literal:
+                self.opaque.append("a variable")
+            self.read_text(inner.text.text, inside)
+        elif inner.wrapper.reads_input:
+            self.script(inner.words[0].text if inner.words else "", program, inside)
+        else:
+            self.run(inner.words, inside)
+
+    def read_input(self, program: str, arguments: tuple[Word, ...], place: Place) -> None:
+        """Read the text on the standard input of a shell."""
+        is_shell = program in _SHELLS and all(word.text.startswith("-") for word in arguments)
+        is_shell = is_shell or (program in ("at", "batch") and self.stdin is not None)
+        if not is_shell or any(word.text in ("-c", "-n", "--version", "--help") for word in arguments):
+            return
+        if self.stdin is None:
+            self.opaque.extend([program] if self.sources else [])
+            return
+        text, self.stdin = self.stdin, None
+        self.read_text(text, Place(wrappers=(*place.wrappers, program), depth=place.depth + 2))
+
+    def script(self, path: str, program: str, place: Place) -> None:
+        """Read a script that the same text wrote, or note that its commands are hidden."""
+        content = self.files.pop(path.removeprefix("./"), None) or self.files.pop(path, None)
+        if content is None:
+            self.opaque.append(program)
+        else:
+            self.read_text(content, place)
+
+    def call(self, name: str, arguments: tuple[Word, ...], place: Place) -> None:
+        body = self.functions.pop(name)  # A function that calls itself must not be read for ever.
+        variables = dict(self.variables)
+        for index, word in enumerate(arguments, 1):
+            self.variables[str(index)] = word
+        is_literal = all(word.is_literal for word in arguments)
+        self.variables["@"] = Word(text="\0".join(word.text for word in arguments), is_literal=is_literal)
+        self.walk(body, place)
+        self.variables = variables
+        self.functions[name] = body
+
+    def expand(self, name: str, arguments: tuple[Word, ...], place: Place) -> None:
+        value = self.aliases.pop(name)
+        words = value.split()
+        is_plain = words and not any(sign in value for sign in "'\"|;&$()<>`")
+        if is_plain:
+            self.run([*(Word(text=word) for word in words), *arguments], place)
+        else:
+            self.read_text(" ".join((value, *(word.text for word in arguments))), place)
+        self.aliases[name] = value
+
+    def simple(self, program: str, arguments: tuple[Word, ...], place: Place) -> Command:
+        return Command(
+            program=program,
+            arguments=arguments,
+            redirects=place.redirects,
+            assignments=place.assignments,
+            stdin=self.stdin,
+            sources=self.sources,
+            wrappers=place.wrappers,
+            separator=self.separator,
+            folder=self.folder,
+            is_remote=place.is_remote,
+        )
+
+    def emit(self, command: Command) -> None:
+        """Record a command, and the text that it writes to a file."""
+        self.commands.append(command)
+        output = visible_output(command)
+        for redirect in command.redirects if output is not None else ():
+            if redirect.is_write and redirect.target.is_literal and output is not None:
+                self.files[redirect.target.text.removeprefix("./")] = output
+
+
+def visible_output(command: Command) -> str | None:
+    """Return the text that a command prints, if the arguments show it."""
+    texts = command.texts
+    if not command.is_literal:
+        return None
+    if command.program == "echo":
+        words = [text for text in texts if text not in ("-n", "-e", "-E", "-ne")]
+        return " ".join(words) + "\n"
+    if command.program == "printf" and texts:
+        form = texts[0].replace("\\n", "\n")
+        return form if "%" not in form else "\n".join(texts[1:]) + "\n"
+    if command.program in ("cat", "tee") and (command.program == "tee" or not texts or texts == ("-",)):
+        return command.stdin
+    return None
+
+
+def base_name(name: str) -> str:
+    """Return a program's name without its folder, and without a version in the case of an interpreter."""
+    base = name.rsplit("/", 1)[-1]
+    for ending in (".exe", ".cmd"):
+        base = base.removesuffix(ending)
+    plain = base.rstrip("0123456789.")
+    return plain if plain in ("python", "pip", "pypy", "node", "ruby", "perl", "php") else base
+
+
+def change_folder(folder: str | None, arguments: Sequence[Word]) -> str | None:
+    """Return the folder after `cd`, relative to the start; None if a variable decides."""
+    targets = [word for word in arguments if not word.text.startswith("-") or word.text == "-"]
+    if len(targets) != 1 or not targets[0].is_literal or targets[0].text in ("-", "~"):
+        return None
+    return posixpath.normpath(posixpath.join(folder or "", targets[0].text)) if folder is not None else None
+
+
+def _lone_dash(node: "Node", body: "Node") -> bool:
+    """Return True for `command - <<EOF`: the grammar drops a lone dash in front of a here-document."""
+    source = node.text or b""
+    start = body.end_byte - node.start_byte
+    following = min((child.start_byte for child in node.children if child.start_byte >= body.end_byte), default=0)
+    return source[start : following - node.start_byte].strip() == b"-"
+
+
+def _deeper(place: Place) -> Place:
+    return _with(place)
+
+
+def _with(
+    place: Place,
+    *,
+    redirects: tuple[Redirect, ...] | None = None,
+    assignments: tuple[tuple[str, str], ...] | None = None,
+) -> Place:
+    return Place(
+        wrappers=place.wrappers,
+        redirects=place.redirects if redirects is None else redirects,
+        assignments=place.assignments if assignments is None else assignments,
+        is_remote=place.is_remote,
+        depth=place.depth + 1,
+    )
+
+
+_SPLATS = {'"$@"': "@", "$@": "@", "$*": "@", '"$*"': "@"}
+_SHELLS = frozenset("sh bash zsh dash ksh ash".split())
+_HANDLERS: Mapping[str, Callable[[Reader, "Node", Place], None]] = {
+    "command": Reader.command,
+    "redirected_statement": Reader.redirected,
+    "pipeline": Reader.pipeline,
+    "list": Reader.list_of,
+    "if_statement": Reader.condition,
+    "for_statement": Reader.loop,
+    "subshell": Reader.subshell,
+    "function_definition": Reader.function,
+    "declaration_command": Reader.declaration,
+    "variable_assignment": Reader.plain_assignment,
+}
