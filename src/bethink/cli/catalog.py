@@ -60,6 +60,7 @@ SECTIONS: Mapping[str, tuple[str, ...]] = {
 """The commands that --help lists, by section."""
 
 GROUPS: Mapping[str, str] = {
+    "guard": "Check whether agents follow your instructions.",
     "fact": "List, correct, pin and rate facts.",
     "doc": "List, compare, edit and revert documents.",
     "learn": "Set learning rules, preview, relearn, inspect jobs.",

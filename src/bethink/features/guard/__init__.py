@@ -1,1 +1,3 @@
 """Guard."""
+
+COMMANDS = {"guard try": "Count how often agents followed your instructions."}

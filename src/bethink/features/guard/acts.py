@@ -90,14 +90,19 @@ def _is_uv_pip(command: Command) -> bool:
 def _runs_tests(command: Command) -> bool:
     words = positionals(command)
     flags = command.texts
-    if any(flag in ("--collect-only", "--co", "--list", "--listTests", "--no-run", "--help", "--version") for flag in flags):
+    if any(
+        flag in ("--collect-only", "--co", "--list", "--listTests", "--no-run", "--help", "--version") for flag in flags
+    ):
         return False
     program = command.program
     if program in _TESTERS:
         return True
     if program in _SCRIPTED and words:
         names = words[1:] if words[0] in ("run", "run-script") else words
-        return bool(names) and re.fullmatch(r"(?:test|tests|check|spec|unit|e2e|tst|t)(?:[:_-][\w:-]+)?", names[0]) is not None
+        return (
+            bool(names)
+            and re.fullmatch(r"(?:test|tests|check|spec|unit|e2e|tst|t)(?:[:_-][\w:-]+)?", names[0]) is not None
+        )
     return False
 
 
@@ -105,7 +110,9 @@ _TESTERS = frozenset(
     "pytest py.test unittest nosetests nose2 tox nox jest vitest mocha ava karma tap rspec minitest phpunit pest ctest "
     "playwright cypress cucumber behave robot bats gotestsum busted trial green ward pytest-xdist mamba-test karma".split()
 )
-_SCRIPTED = frozenset("npm pnpm yarn bun make gmake just task rake mage composer nx turbo deno invoke inv hatch".split())
+_SCRIPTED = frozenset(
+    "npm pnpm yarn bun make gmake just task rake mage composer nx turbo deno invoke inv hatch".split()
+)
 
 
 def _is_pull_rebase(command: Command) -> bool:

@@ -97,7 +97,12 @@ def matches_any(patterns: Iterable[CommandPattern], command: Command) -> Command
 def is_help(command: Command) -> bool:
     """Return True if the command only prints help or a version."""
     texts = command.texts
-    return any(text in ("--help", "--version") for text in texts) or texts in (("help",), ("version",), ("-h",), ("-V",))
+    return any(text in ("--help", "--version") for text in texts) or texts in (
+        ("help",),
+        ("version",),
+        ("-h",),
+        ("-V",),
+    )
 
 
 def positionals(command: Command) -> list[str]:
@@ -182,7 +187,9 @@ def flag_value(command: Command, name: str) -> str | None:
 def _is_versioned(program: str, name: str) -> bool:
     """Return True for `pip3.11` of `pip`, and not for `base64` of `base`."""
     tail = program.removeprefix(name)
-    return tail != program and tail.lstrip("-").replace(".", "").isdigit() and name not in ("base", "md", "sha", "python")
+    return (
+        tail != program and tail.lstrip("-").replace(".", "").isdigit() and name not in ("base", "md", "sha", "python")
+    )
 
 
 def _text_options(program: str, first: str) -> frozenset[str]:

@@ -19,7 +19,9 @@ _FAILED = re.compile(
     r"^not ok\b|Traceback \(most recent|^error(?:\[|:)|AssertionError|\bFAILED\b|--- FAIL",
     re.MULTILINE,
 )
-_PASSED = re.compile(r"\bpass(?:ed|es|ing)?\b|\bok\b|\bsuccess\w*|\b0 (?:failed|failures|errors)\b|\bdone\b|✓", re.IGNORECASE)
+_PASSED = re.compile(
+    r"\bpass(?:ed|es|ing)?\b|\bok\b|\bsuccess\w*|\b0 (?:failed|failures|errors)\b|\bdone\b|✓", re.IGNORECASE
+)
 
 
 @frozen
@@ -72,7 +74,14 @@ def read_event(hook_input: Mapping[str, Any]) -> Event:
 def _command_event(text: str, cwd: str, *, succeeded: bool | None, is_after: bool) -> Event:
     script, changes, reads = _read_command(text, cwd)
     return Event(
-        kind=COMMAND, tool="Bash", script=script, changes=changes, reads=reads, succeeded=succeeded, is_after=is_after, cwd=cwd
+        kind=COMMAND,
+        tool="Bash",
+        script=script,
+        changes=changes,
+        reads=reads,
+        succeeded=succeeded,
+        is_after=is_after,
+        cwd=cwd,
     )
 
 

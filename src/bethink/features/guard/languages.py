@@ -26,8 +26,29 @@ ENDINGS: Mapping[str, frozenset[str]] = {
     "markdown": frozenset({"md", "mdx"}),
     "yaml": frozenset({"yaml", "yml"}),
 }
-_CODE = frozenset().union(*(ENDINGS[name] for name in ENDINGS if name not in ("markdown", "yaml", "css", "html"))) | frozenset(
-    {"scala", "ex", "exs", "lua", "dart", "m", "mm", "zig", "hs", "ml", "clj", "erl", "jl", "r", "pl", "ipynb", "sc", "groovy"}
+_CODE = frozenset().union(
+    *(ENDINGS[name] for name in ENDINGS if name not in ("markdown", "yaml", "css", "html"))
+) | frozenset(
+    {
+        "scala",
+        "ex",
+        "exs",
+        "lua",
+        "dart",
+        "m",
+        "mm",
+        "zig",
+        "hs",
+        "ml",
+        "clj",
+        "erl",
+        "jl",
+        "r",
+        "pl",
+        "ipynb",
+        "sc",
+        "groovy",
+    }
 )
 _NAMES = {
     "python": r"python",
@@ -48,8 +69,12 @@ _NAMES = {
     "markdown": r"markdown",
     "css": r"css",
 }
-_HASH = frozenset({"py", "pyi", "rb", "sh", "bash", "zsh", "yaml", "yml", "tf", "tfvars", "toml", "r", "pl", "jl", "ex", "exs"})
-_STRING = re.compile(r"'''.*?'''|\"\"\".*?\"\"\"|'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\"|`(?:[^`\\]|\\.)*`", re.DOTALL)
+_HASH = frozenset(
+    {"py", "pyi", "rb", "sh", "bash", "zsh", "yaml", "yml", "tf", "tfvars", "toml", "r", "pl", "jl", "ex", "exs"}
+)
+_STRING = re.compile(
+    r"'''.*?'''|\"\"\".*?\"\"\"|'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\"|`(?:[^`\\]|\\.)*`", re.DOTALL
+)
 
 
 def ending(path: str) -> str:

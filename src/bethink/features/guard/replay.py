@@ -10,7 +10,6 @@ from bethink.base.language.preferences import own_sentences
 from bethink.features.guard.check import (
     BREACHED,
     OBEYED,
-    ONCE,
     STANDING,
     UNKNOWN,
     WITHDRAWS,
@@ -26,6 +25,7 @@ from bethink.features.guard.state import Session
 
 _MAX_PROMPT = 10_000
 _MAX_BREACHES = 5
+_UNCHECKABLE = "uncheckable"
 
 
 @frozen
@@ -112,7 +112,7 @@ class Replay:
                 self._add(project, statement, reading)
 
     def _add(self, project: str, statement: Statement, reading: Reading) -> None:
-        if reading.check is None:
+        if reading.check is None or reading.shape == _UNCHECKABLE:
             return
         for rule in self._in_force(project):
             rule.is_in_force = not conflicts(rule.check, reading.check)
@@ -139,7 +139,10 @@ class Replay:
                 return
             self._counted.add(act)
             rule.violated += 1
-            rule.breaches = [*rule.breaches, Breach(agent=event.agent, session=event.session, at=event.at, matched=matched)]
+            rule.breaches = [
+                *rule.breaches,
+                Breach(agent=event.agent, session=event.session, at=event.at, matched=matched),
+            ]
             rule.breaches = rule.breaches[-_MAX_BREACHES:]
         else:
             rule.followed += 1

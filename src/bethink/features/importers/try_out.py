@@ -49,6 +49,7 @@ async def try_out(
     It reads the transcripts of Claude Code and Codex, and prints your preferences, ten results with their sources, and
     the cost of learning. Nothing is stored, and no model is called.
     """
+    from bethink.base.features import modules_named  # noqa: PLC0415
     from bethink.features.importers.trial import Trial, estimate, recent_lines  # noqa: PLC0415
     from bethink.providers.estimated_tokens import EstimatedTokens  # noqa: PLC0415
 
@@ -56,13 +57,13 @@ async def try_out(
     tokens = EstimatedTokens()
     trial = Trial(since=datetime.now(UTC) - timedelta(days=days))
     ctx.note("reading transcripts of Claude Code and Codex; nothing is stored…")
-    lines = list(trial.count(recent_lines(trial), tokens))
-    if not lines:
+    messages = list(trial.count(recent_lines(trial), tokens))
+    if not messages:
         hint = "Look back further with --days, or try 'bethink demo'."
         raise UsageError(f"No transcripts of the last {plural(days, 'day')}.", hint=hint)
     async with _in_memory(ctx) as memory:
         space = memory.space("try")
-        await _fill(ctx, space, lines)
+        await _fill(ctx, space, messages)
         preferences = (await space.recall(_PREFERENCES, limit=_LINES * _LINES, origin=("user",))).items
         questions = (question,) if question else _QUESTIONS
         answers = [(await space.recall(text, limit=_LINES)).items for text in questions]
@@ -70,7 +71,12 @@ async def try_out(
     remembered = [_Line("", item, agents) for _, item in islice(_unique([preferences], ("",)), _LINES)]
     recalled = [_Line(*match, agents) for match in islice(_unique(answers, questions), _LINES)]
     cost = estimate(trial, tokens, settings.model, verify_claims=settings.learning.verify_claims)
-    return Result(data=_data(trial, remembered, recalled, cost), lines=_lines(trial, remembered, recalled, cost))
+    data, sections = _data(trial, remembered, recalled, cost), list[OutputLine]()
+    for module in modules_named("try_section"):
+        lines, more = module.section(days, quiet=ctx.options.quiet)
+        sections += [OutputLine(), *lines] if lines else []
+        data |= more
+    return Result(data=data, lines=_lines(trial, remembered, recalled, cost, sections))
 
 
 def _in_memory(ctx: CommandContext) -> "Memory":
@@ -148,7 +154,9 @@ def _data(trial: "Trial", remembered: list[_Line], recalled: list[_Line], cost: 
     }
 
 
-def _lines(trial: "Trial", remembered: list[_Line], recalled: list[_Line], cost: "Estimate") -> list[OutputLine]:
+def _lines(
+    trial: "Trial", remembered: list[_Line], recalled: list[_Line], cost: "Estimate", sections: list[OutputLine]
+) -> list[OutputLine]:
     agents = " and ".join(f"{count:,} of {agent}" for agent, count in trial.agents.items())
     sessions = f"{plural(len(trial.tokens), 'session')} in {plural(len(trial.projects), 'project')}"
     unread = f" {plural(trial.unread, 'file')} could not be read." if trial.unread else ""
@@ -164,6 +172,7 @@ def _lines(trial: "Trial", remembered: list[_Line], recalled: list[_Line], cost:
     tokens = f"{cost.input_tokens:,} tokens in, {cost.output_tokens:,} out"
     lines.append(OutputLine(f"  about ${cost.dollars:.2f}: {plural(cost.calls, 'call')}, {tokens}, by the prices set"))
     lines.append(OutputLine("  nothing without a model: messages are stored and searched as they are"))
+    lines += sections
     keep = [f"  bethink import {agent} --by-project --yes" for agent in trial.agents]
     keep += [f"  bethink connect {' '.join(trial.agents)}   # and capture new sessions"]
     hint = "Nothing was stored. To keep it, each session in the space of its project:"
