@@ -43,6 +43,10 @@ def binding_of(statement: Statement) -> tuple[str, str]:
     if _cue("hypothetical").search(text) or _cue("quoted").search(text):
         return NONE, ""
     is_own = _cue("own_words").search(text) is not None
+    # A request to write or explain something is a task, even if the thing to write is a rule.
+    task = _cue("task").match(text)
+    if task is not None and not _cue("repeated").search(text.split('"', 1)[0].split(":", 1)[0]):
+        return NONE, ""
     if _cue("past").search(text) or _cue("announce").search(text):
         return NONE, ""
     if _cue("report").search(text) and not is_own:
