@@ -9,7 +9,7 @@ WORDS = {
     r"commits? with|build|install|format|search|delete",
     "is_out": r"(?:is|are) (?:out|forbidden|banned|off[- ]limits|prohibited|not allowed|taboo|deprecated|a no-go|gone)",
     "is_in": r"(?:is|are) in\b|instead\b",
-    "always": r"always|every time|must|required|only|mandatory|have to|needs? to",
+    "always": r"always|every time|every|needs|must|required|only|mandatory|have to|needs? to",
     "answer": r"answer|answers|answering|reply|replies|replying|respond|response|responses|talk to me|speak to me|"
     r"write to me|talking to me|speak|communicate|messages to me|summar(?:y|ies)|explain",
     "ask": r"ask|check with me|get my (?:ok|okay|approval|permission|consent)|confirm with me|asking|my "
@@ -127,7 +127,9 @@ BINDING = {
     r"next|\d)|\btonight\b|\bthis (?:morning|afternoon|evening|week|session)\b|\bthis once\b|\btemporarily\b|"
     r"\bfor the rest of (?:this|the) (?:session|day|conversation)\b|\bright now\b|\bin your next (?:answer|reply|message)\b|"
     r"\bfor a moment\b|\bexceptionally\b|\bfor the next (?:hour|task|answer|reply|commit)\b",
-    "withdraw": r"(?<!don't )(?<!do not )(?<!never )\bforget (?:what i|about|the rule|that rule|my|it\b|that\b|the thing)|"
+    "withdraw": r"\byou (?:can|may|could|are (?:allowed|free) to) (?:now |again |also |always )*(?:use|edit|touch|change|run|call|push|commit|"
+    r"delete|answer|write|modify|skip|install)\b(?! only)|\bfeel free to (?:use|edit|touch|change|run|push|commit|delete|answer)\b|"
+    r"(?<!don't )(?<!do not )(?<!never )\bforget (?:what i|about|the rule|that rule|my|it\b|that\b|the thing)|"
     r"\bnever mind\b|\bignore (?:what i said|my (?:rule|earlier|previous)|the rule)|"
     r"\b(?:is|are) (?:fine|ok|okay|allowed|welcome|permitted|back|good) (?:again|now)\b|\bno longer (?:need|have|applies|"
     r"apply|valid|necessary|required|in force|holds?)|\byou (?:can|may|could) (?:now |again )?[^.]*\b(?:again|now)\b|"

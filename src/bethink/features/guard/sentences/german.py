@@ -112,7 +112,8 @@ BINDING = {
     r"\bin dieser (?:sitzung|session|aufgabe|unterhaltung)\b|\bausnahmsweise\b|\bvorübergehend\b|\bim moment\b|"
     r"\bbis (?:montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag|morgen|zum|zur|ende|nächste|wir|ich|\d)|"
     r"\bdiese eine (?:antwort|änderung|nachricht)\b|\beinmalig\b|\bbei dieser (?:aufgabe|änderung)\b",
-    "withdraw": r"\bvergiss (?!nicht)(?:was|die|das|meine|den|es)|\b(?:darfst|kannst|dürft|könnt)\b[^.]*\b(?:wieder|jetzt)\b|"
+    "withdraw": r"\bdu (?:darfst|kannst) (?!nicht|nie|nur|kein)[^.,;]*\b(?:benutzen|verwenden|ändern|bearbeiten|nehmen|anfassen|pushen|committen|"
+    r"löschen|antworten)\b|\bvergiss (?!nicht)(?:was|die|das|meine|den|es)|\b(?:darfst|kannst|dürft|könnt)\b[^.]*\b(?:wieder|jetzt)\b|"
     r"\b(?:ist|sind) (?:jetzt |nun )?wieder (?:ok|okay|erlaubt|in ordnung|frei|gut)\b|\bgilt nicht (?:mehr|länger)\b|"
     r"\b(?:ist|sind) (?:hinfällig|aufgehoben|vom tisch|nicht mehr nötig)\b|\bignorier\w* (?:die|meine|das)\b[^.]*\bregel\b|"
     r"\bich nehme (?:das|es) zurück\b|\bdoch (?:ok|okay|erlaubt)\b|\bbrauchst (?:du )?nicht mehr\b|\bmusst (?:du )?nicht mehr\b|"

@@ -17,6 +17,7 @@ _LEADS = re.compile(
     re.IGNORECASE,
 )
 _NEGATES = re.compile(r"(?:never|not|no|nicht|kein|nie|niemals|nunca)\s+$", re.IGNORECASE)
+_CONDITIONED = re.compile(r"\s+(?:only|nur|immer|always|solo|sólo|siempre)\s+(?:ever\s+)?(?:with|mit|con)\b", re.IGNORECASE)
 _TRAILS = re.compile(
     r"\s*(?:$|[.,;:!?)]|(?:and|or|but|for|in|here|to|instead|from|when|over|rather|any|anymore|not|never|nicht|nie|und|oder|"
     r"für|im|nehmen|verwenden|benutzen|nutzen|statt|y|o|para|en|as|again|is|are|ist|if|on|anstelle|anstatt|at|everywhere|"
@@ -136,6 +137,8 @@ def _is_program(text: str, word: str, start: int, end: int) -> bool:
     if not word.islower():
         return False
     if has_subcommand and word not in ("make", "just", "find"):
+        return True
+    if _CONDITIONED.match(text[end:]) is not None:
         return True
     leads, negates = _LEADS.search(text[:start]), _NEGATES.search(text[:start])
     return (leads is not None or negates is not None) and (has_subcommand or _TRAILS.match(text[end:]) is not None)

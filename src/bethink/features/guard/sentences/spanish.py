@@ -107,7 +107,7 @@ BINDING = {
     "once": r"\b(?:por |solo |sólo |solo por )?esta vez\b|\bpara esta (?:tarea|sesión|respuesta)\b|\ben esta (?:tarea|sesión|"
     r"conversación|respuesta)\b|\bhoy\b|\bpor ahora\b|\bde momento\b|\bpor el momento\b|\bhasta (?:el|la|mañana)\b|"
     r"\bsolo una vez\b|\bexcepcionalmente\b|\btemporalmente\b|\beste (?:commit|cambio)\b",
-    "withdraw": r"\bolvida (?!te)(?:lo|la|el|mi)\b|\bya puedes\b|\bpuedes volver a\b|\bpuedes\b[^.]*\b(?:otra vez|de nuevo|ya)\b|"
+    "withdraw": r"^(?:ya |ahora )*puedes (?:usar|editar|cambiar|tocar|modificar|hacer|borrar|ejecutar|responder)\b|\bolvida (?!te)(?:lo|la|el|mi)\b|\bya puedes\b|\bpuedes volver a\b|\bpuedes\b[^.]*\b(?:otra vez|de nuevo|ya)\b|"
     r"\bya no (?:hace falta|es necesario|aplica|vale|rige|tienes que)\b|\b(?:está|están) (?:bien|permitid[oa]s?) (?:otra vez|"
     r"de nuevo|ya)\b|\bignora (?:lo que dije|la regla|mi regla)\b|\bla regla\b[^.]*\bya no\b|\bhe cambiado de (?:idea|opinión)\b|"
     r"\bvuelve a estar (?:permitid[oa]|bien)\b|\bretiro lo\b|\bya se puede\b",
