@@ -134,14 +134,14 @@ ACTS: Mapping[str, Act] = {
     "commit": Act(words=r"commit(?:s|ting|ted|te|ten|test|tet)?|committe\w*|einchecken|haz commits?|hagas commits?|comitear|"
                   r"commitear", extra=_is_commit),
     "push": Act(words=r"push(?:es|ing|ed)?|pushe\w*|gepusht|hagas push|haz push|hacer push|pushear", extra=_is_push),
-    "tests": Act(words=r"tests?|test[- ]?suite|pruebas|testsuite|unit tests|specs|testlauf",
+    "tests": Act(words=r"tests?|testen|getestet|test[- ]?suite|pruebas|testsuite|unit tests|specs|testlauf",
                  commands=_commands("go test, cargo test, cargo nextest, dotnet test, mvn test, mvn verify, gradle test, "
                                     "gradlew test, gradle check, mix test, swift test, deno test, bazel test, zig test, "
                                     "sbt test, lein test, flutter test, dart test, rails test, python manage.py test, "
                                     "django-admin test, stack test, cabal test, elm-test, hardhat test, forge test"),
                  extra=_runs_tests),
     "delete": Act(words=r"delet\w+|remov(?:e|es|ing|al)|lösch\w*|gelöscht|entfern\w*|borr\w+|elimin\w+", extra=_is_delete),
-    "dependency": Act(words=r"dependenc\w+|packages?|librar(?:y|ies)|abhängigkeit\w*|paket\w*|dependencias?|paquetes?|"
+    "dependency": Act(words=r"dependenc\w+|install(?:s|ing)?|installier\w*|instal(?:ar|es)|packages?|librar(?:y|ies)|abhängigkeit\w*|paket\w*|dependencias?|paquetes?|"
                       r"bibliothek\w*|librer[ií]as?", extra=lambda c: _adds_dependency(c) or _is_uv_pip(c)),
     "deploy": Act(words=r"deploy\w*|despl(?:iegu|egu|egar|ieg)\w*|ausroll\w*|roll(?:ing)? out|ausliefer\w*",
                   commands=_commands("fly deploy, flyctl deploy, vercel deploy, vercel --prod, netlify deploy, kubectl apply, "
@@ -153,6 +153,10 @@ ACTS: Mapping[str, Act] = {
                                      "gcloud app deploy, gcloud run deploy")),
     "merge": Act(words=r"merg\w+|fusion\w+|zusammenführ\w*", commands=_commands("git merge, gh pr merge, glab mr merge")),
     "rebase": Act(words=r"rebas\w+", commands=_commands("git rebase"), extra=_is_pull_rebase),
+    "cherry-pick": Act(words=r"cherry[- ]?pick\w*", commands=_commands("git cherry-pick")),
+    "development server": Act(words=r"dev(?:elopment)?[- ]servers?|entwicklungsserver|servidor de desarrollo", commands=_commands(
+        "npm run dev, npm start, pnpm dev, pnpm run dev, yarn dev, yarn start, bun run dev, bun dev, vite, next dev, rails server, "
+        "flask run, uvicorn, python manage.py runserver, nuxt dev, astro dev, ng serve, cargo watch, npm run start")),
     "stash": Act(words=r"stash\w*", commands=_commands("git stash")),
     "publish": Act(words=r"publish\w*|releas(?:e|es|ing)|veröffentlich\w*|public(?:a|ar|ues|ación)\b",
                    commands=_commands("npm publish, pnpm publish, yarn publish, bun publish, yarn npm publish, cargo publish, "

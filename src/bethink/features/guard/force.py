@@ -8,6 +8,7 @@ from bethink.features.guard.acts import find_acts
 from bethink.features.guard.check import NONE, ONCE, WITHDRAWS, Check, CommandPattern, Statement
 from bethink.features.guard.files import is_below
 from bethink.features.guard.read import read_statement
+from bethink.features.guard.sentences.binding import is_temporary
 from bethink.features.guard.sentences.mentions import find_mentions
 
 _STOP_WORDS = frozenset(
@@ -55,7 +56,8 @@ def _ended_by(check: Check, other: Statement, *, is_later: bool, this_session: C
     if reading.binds == NONE or (own.who == "user" and other.who == "team"):
         return ""
     if reading.binds == WITHDRAWS:
-        return "withdrawn" if is_later and is_about(check, other.text) else ""
+        is_over = is_temporary(other.text) and other.id not in this_session
+        return "withdrawn" if is_later and not is_over and is_about(check, other.text) else ""
     if reading.binds == ONCE and other.id not in this_session:
         return ""
     wins = is_later or (own.who == "team" and other.who == "user")

@@ -43,13 +43,22 @@ def binding_of(statement: Statement) -> tuple[str, str]:
     if _cue("hypothetical").search(text) or _cue("quoted").search(text):
         return NONE, ""
     is_own = _cue("own_words").search(text) is not None
+    if _cue("withdraw").search(text) and (is_own or not _cue("report").search(text)):
+        return WITHDRAWS, text
+    # A request to write or explain something is a task, even if the thing to write is a rule.
+    task = _cue("task").match(text)
+    if task is not None and not _cue("repeated").search(text.split('"', 1)[0].split(":", 1)[0]):
+        return NONE, ""
     if _cue("past").search(text) or _cue("announce").search(text):
         return NONE, ""
     if _cue("report").search(text) and not is_own:
         return NONE, ""
-    if _cue("withdraw").search(text):
-        return WITHDRAWS, text
     return (ONCE if _cue("once").search(_CONDITION.sub("", text)) else STANDING), text
+
+
+def is_temporary(text: str) -> bool:
+    """Return True if a text is about one task or one session only."""
+    return _cue("once").search(text) is not None
 
 
 def without_questions(text: str) -> str:

@@ -2,31 +2,31 @@
 
 WORDS = {
     "negation": r"never|not|no|don't|dont|do not|doesn't|does not|must not|mustn't|cannot|can't|won't|stop|avoid|quit|"
-    r"refrain from|without|nothing|none|off[- ]limits|forbidden|banned|prohibited|under no circumstances|isn't allowed",
+    r"refrain from|stay away from|keep away from|steer clear of|skip|omit|leave out|without|nothing|none|off[- ]limits|forbidden|banned|prohibited|under no circumstances|isn't allowed",
     "contrast": r"instead of|rather than|in place of|not|never|over|as opposed to",
     "away": r"switch(?:ed|ing)? from|move(?:d)? (?:away )?from|migrate(?:d)? from|away from|replace(?:d)?",
     "positive": r"use|using|uses|always|prefer|call|run|running|with|only|through|via|pass|must|stick to|go with|"
     r"commits? with|build|install|format|search|delete",
     "is_out": r"(?:is|are) (?:out|forbidden|banned|off[- ]limits|prohibited|not allowed|taboo|deprecated|a no-go|gone)",
     "is_in": r"(?:is|are) in\b|instead\b",
-    "always": r"always|every time|must|required|only|mandatory|have to|needs? to",
+    "always": r"always|every time|every|needs|must|required|only|mandatory|have to|needs? to",
     "answer": r"answer|answers|answering|reply|replies|replying|respond|response|responses|talk to me|speak to me|"
     r"write to me|talking to me|speak|communicate|messages to me|summar(?:y|ies)|explain",
     "ask": r"ask|check with me|get my (?:ok|okay|approval|permission|consent)|confirm with me|asking|my "
     r"(?:explicit )?(?:ok|okay|approval|permission|consent|go[- ]ahead|confirmation)|approved|i (?:have )?(?:approve|"
-    r"confirm|agree|say so)|consult me|run it by me|asks|wait for me|until i say",
+    r"confirm|agree|say so)|consult me|run it by me|asks|asked|wait for me|until i say",
     "before": r"before|prior to|ahead of",
-    "only_when": r"only (?:\w+ ){0,3}?(?:when|if|after|once)|unless|until|without",
+    "only_when": r"only (?:\w+ ){0,3}?(?:when|if|after|once)|unless|until|without|if you (?:haven't|have not|didn't|did not)|when you (?:haven't|didn't)",
     "after": r"after|whenever|when|once|if|every time|each time",
     "change": r"chang\w*|touch\w*|edit\w*|modif\w*|updat\w*|alter\w*|writ\w+|adapt\w*|work on",
-    "forbid_change": r"touch|edit|hand-edit|change|modify|alter|write|overwrite|rewrite|update|add|create|delete|"
+    "forbid_change": r"touched|edited|changed|modified|altered|overwritten|deleted|touch|edit|hand-edit|change|modify|alter|write|overwrite|rewrite|update|add|create|delete|"
     r"remove|put|mess with|go into|commit to",
     "hands_off": r"hands off|keep (?:your hands |away |out |off )(?:off|from|of)?|leave|stay (?:out|away)|read-only|"
     r"off[- ]limits|is (?:frozen|locked|sacred)|are (?:frozen|locked|sacred)|generated",
-    "goes_to": r"go(?:es)? (?:to|in|into|under)|belongs? (?:to|in|into|under)|live[s]? (?:in|under)|put|place|save|"
+    "goes_to": r"go(?:es)? (?:to|in|into|under)|belongs? (?:to|in|into|under)|live[s]? (?:in|under)|put|place|save|writ\w+|"
     r"store|keep|create|must be in|should be in",
     "claim": r"say|claim|tell me|report|state|pretend|assert",
-    "finish": r"finish|are done|you're done|done|stop|wrap up|end|hand over|the end|complete",
+    "finish": r"finish\w*|are done|you're done|done|stop|wrap up|end|hand over|the end|complete",
     "read": r"read|look at|open|view|inspect",
     "file": r"a file|files|any file|each file|every file|it",
     "passing": r"pass|passes|passed|passing|green|succeed|succeeds|succeeded|successful",
@@ -55,7 +55,7 @@ WORDS = {
     r"brows\w+ (?:the )?(?:web|internet)|(?:use|access) the (?:internet|web)|online search(?:es)?|look things up online|"
     r"internet searches|google",
     "message": r"messages?|subjects?|titles?|commits?",
-    "sign_off": r"sign(?:ed)?[- ]?off|dco",
+    "sign_off": r"sign(?:ed)?[- ]?off(?:-by)?|dco",
     "gpg": r"gpg|signed commits?|cryptographically",
     "co_author": r"co-?authored-by|co-?authors?",
     "mention": r"mention|reference|refer to|include|credit|attribution|advertise",
@@ -115,8 +115,10 @@ BINDING = {
     r"\bassuming\b|\bi wonder\b|\bwe might\b|\bmaybe\b",
     "past": r"\bused to\b|\bback then\b|\bin the past\b|\blast (?:year|month|week|time|sprint|quarter)\b|\byesterday\b|"
     r"\bformerly\b|\bpreviously\b|\bonce upon\b|\bat my (?:old|last|former|previous)\b|\b(?:we|i|they) never (?:used|ran|"
-    r"had|did|touched|committed|pushed|wrote|called)\b|\b(?:years?|months?|weeks?) ago\b|\bin the old days\b",
-    "announce": r"^(?:from now on,? )?(?:i'll|i will|i am going to|i'm going to|i've never|i have never|i never)\b|"
+    r"had|did|touched|committed|pushed|wrote|called)\b|\b(?:years?|months?|weeks?) ago\b|\bin the old days\b|"
+    r"\b(?:i|we) (?:didn't|did not|haven't|hadn't|wasn't|weren't|removed|added|fixed|changed|already)\b|"
+    r"^you (?:never|always|keep|did|didn't|don't|forgot|just)\b",
+    "announce": r"^(?:from now on,? )?(?:i'll|i will|i am going to|i'm going to|i've never|i have never|i never(?! want))\b|"
     r"\bi'll never\b|\bi will never\b",
     "once": r"\bfor this (?:task|one|session|change|commit|time|pr|issue|feature|ticket|branch|conversation|answer|reply|"
     r"fix|run|step|job|file)\b|\bthis (?:one )?time\b|\bjust (?:this )?once\b|\bonly (?:this )?once\b|\bfor now\b|"
@@ -125,7 +127,9 @@ BINDING = {
     r"next|\d)|\btonight\b|\bthis (?:morning|afternoon|evening|week|session)\b|\bthis once\b|\btemporarily\b|"
     r"\bfor the rest of (?:this|the) (?:session|day|conversation)\b|\bright now\b|\bin your next (?:answer|reply|message)\b|"
     r"\bfor a moment\b|\bexceptionally\b|\bfor the next (?:hour|task|answer|reply|commit)\b",
-    "withdraw": r"(?<!don't )(?<!do not )(?<!never )\bforget (?:what i|about|the rule|that rule|my|it\b|that\b|the thing)|"
+    "withdraw": r"\byou (?:can|may|could|are (?:allowed|free) to) (?:now |again |also |always )*(?:use|edit|touch|change|run|call|push|commit|"
+    r"delete|answer|write|modify|skip|install)\b(?! only)|\bfeel free to (?:use|edit|touch|change|run|push|commit|delete|answer)\b|"
+    r"(?<!don't )(?<!do not )(?<!never )\bforget (?:what i|about|the rule|that rule|my|it\b|that\b|the thing)|"
     r"\bnever mind\b|\bignore (?:what i said|my (?:rule|earlier|previous)|the rule)|"
     r"\b(?:is|are) (?:fine|ok|okay|allowed|welcome|permitted|back|good) (?:again|now)\b|\bno longer (?:need|have|applies|"
     r"apply|valid|necessary|required|in force|holds?)|\byou (?:can|may|could) (?:now |again )?[^.]*\b(?:again|now)\b|"
@@ -134,4 +138,9 @@ BINDING = {
     r"lifted|is gone|no longer|has ended|ended|is off)\b|\byou don't have to [^.]* (?:any ?more|any longer|again)\b|"
     r"\bit's (?:fine|ok|okay) to [^.]* (?:again|now)\b|\bfrom now on you (?:can|may)\b|\bscratch that\b",
     "quoted": r"^(?:<system>|<|\[system|system:)|\bthe user (?:wants|prefers|asks|said|has)\b",
+    "task": r"^(?:please,? |now,? |then,? |ok,? |could you |can you )*(?:write|add|create|implement|build|make|change|replace|refactor|"
+    r"fix|explain|summari[sz]e|translate|remove|show|list|describe|rename|delete|generate|review|document|draft|port|"
+    r"convert|extend|improve|debug|investigate|analy[sz]e|compare|quote|print|rewrite) (?:a|an|the|this|that|these|those|all|me|"
+    r"my|our|some|why|how|one|two|three|it)\b(?! (?:one )?(?:reply|answer|message|response))",
+    "repeated": r"\b(?:always|whenever|each time|every time|from now on|every|each)\b|\b(?:when|if|before|after) you\b",
 }

@@ -1,7 +1,7 @@
 """German words of instructions, by concept."""
 
 WORDS = {
-    "negation": r"nie|niemals|nicht|nichts|kein|keine|keinen|keinem|keiner|ohne|auf keinen fall|verboten|tabu|vermeide|"
+    "negation": r"nie|niemals|nicht|nichts|kein|keine|keinen|keinem|keiner|ohne|auf keinen fall|verboten|tabu|vermeide|verzichte auf|weglassen|"
     r"unterlass\w*|finger weg",
     "contrast": r"statt|anstatt|anstelle von|anstelle|nicht|nie|niemals|kein|keine",
     "away": r"weg von|wechs(?:el|le) von|ersetze",
@@ -12,13 +12,13 @@ WORDS = {
     "always": r"immer|jedes mal|jeden|jede|muss|müssen|nur|stets",
     "answer": r"antwort|antworte|antworten|sprich|rede|schreib(?:e)? mir|mit mir|antwortest|kommunizier\w*|erkläre",
     "ask": r"frag|frage|fragen|fragst|gefragt|rückfrage|nachfragen|zustimmung|freigabe|erlaubnis|mein ok|meine zustimmung|"
-    r"abstimmen|zu fragen|genehmigung|rücksprache|freigegeben|okay von mir",
+    r"abstimmen|zu fragen|gefragt werden|genehmigung|rücksprache|freigegeben|okay von mir",
     "before": r"bevor|vor",
-    "only_when": r"nur,? (?:\w+ ){0,3}?(?:wenn|nach|falls|sobald)|erst,? (?:wenn|nach|nachdem)|ohne|solange",
+    "only_when": r"wenn du (?:sie|es|ihn|das) nicht|nur,? (?:\w+ ){0,3}?(?:wenn|nach|falls|sobald)|erst,? (?:wenn|nach|nachdem)|ohne|solange",
     "after": r"nach|nachdem|wenn|sobald|falls|immer wenn|jedes mal",
     "change": r"änder\w*|bearbeit\w*|anfass\w*|geänder\w*|anpass\w*|fasst?|schreib\w*|bearbeitest",
     "forbid_change": r"änder\w*|bearbeit\w*|anfass\w*|fass|fasst|berühr\w*|schreib\w*|anlegen|lösch\w*|überschreib\w*|"
-    r"modifizier\w*|veränder\w*|editier\w*|an",
+    r"geändert|angefasst|bearbeitet|modifizier\w*|veränder\w*|editier\w*|an",
     "hands_off": r"finger weg|hände weg|lass\w*|in ruhe|tabu|nur lesen|schreibgeschützt|gesperrt|unangetastet",
     "goes_to": r"gehör(?:en|t) (?:nach|in|unter)|kommen (?:nach|in|unter)|kommt (?:nach|in|unter)|leg\w*|liegen (?:in|unter)|"
     r"speicher\w*|nach",
@@ -98,7 +98,7 @@ NUMBERS = {
 BINDING = {
     "question": r"^(?:sollten wir|darf ich|warum)\b",
     "report": r"\b(?:[Ee]r|[Ss]ie|[Mm]an|[Kk]olleg\w+|[Cc]hef\w*|[Ff]reund\w*|[Ww]iki|[Dd]oku\w*|README|readme|[Aa]rtikel|[Aa]nleitung|[Ll]eute|[Ll]inter|[Bb]uch|"
-    r"[Bb]log|[Tt]eam|[A-ZÄÖÜ][a-zäöü]+)\b[^.!?]{0,40}?\b(?:sagt|sagte|sagen|meint|meinte|behauptet|behauptete|findet|"
+    r"[Bb]log|[Tt]eam|[A-ZÄÖÜ][a-zäöü]+)\b[^.!?]{0,40}?\b(?:sagt|sagte|meint|meinte|behauptet|behauptete|findet|"
     r"empfiehlt|empfahl|schreibt|schrieb|erzählt|berichtet|meldet|rät|riet)\b|\b[Ll]aut\b|\b[Aa]ngeblich\b|\bveraltet\b|"
     r"\bsehe ich anders\b|\bin der anleitung stand\b|\bda stand\b",
     "own_words": r"\bich (?:habe|hab)\b[^.!?]{0,25}\bgesagt\b|\bich sag(?:e|te)?\b|\bwie gesagt\b|\bich (?:will|möchte)\b",
@@ -112,10 +112,14 @@ BINDING = {
     r"\bin dieser (?:sitzung|session|aufgabe|unterhaltung)\b|\bausnahmsweise\b|\bvorübergehend\b|\bim moment\b|"
     r"\bbis (?:montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag|morgen|zum|zur|ende|nächste|wir|ich|\d)|"
     r"\bdiese eine (?:antwort|änderung|nachricht)\b|\beinmalig\b|\bbei dieser (?:aufgabe|änderung)\b",
-    "withdraw": r"\bvergiss (?!nicht)(?:was|die|das|meine|den|es)|\b(?:darfst|kannst|dürft|könnt)\b[^.]*\b(?:wieder|jetzt)\b|"
+    "withdraw": r"\bdu (?:darfst|kannst) (?!nicht|nie|nur|kein)[^.,;]*\b(?:benutzen|verwenden|ändern|bearbeiten|nehmen|anfassen|pushen|committen|"
+    r"löschen|antworten)\b|\bvergiss (?!nicht)(?:was|die|das|meine|den|es)|\b(?:darfst|kannst|dürft|könnt)\b[^.]*\b(?:wieder|jetzt)\b|"
     r"\b(?:ist|sind) (?:jetzt |nun )?wieder (?:ok|okay|erlaubt|in ordnung|frei|gut)\b|\bgilt nicht (?:mehr|länger)\b|"
     r"\b(?:ist|sind) (?:hinfällig|aufgehoben|vom tisch|nicht mehr nötig)\b|\bignorier\w* (?:die|meine|das)\b[^.]*\bregel\b|"
     r"\bich nehme (?:das|es) zurück\b|\bdoch (?:ok|okay|erlaubt)\b|\bbrauchst (?:du )?nicht mehr\b|\bmusst (?:du )?nicht mehr\b|"
     r"\bhab\w* es mir anders überlegt\b|\bab jetzt (?:darfst|kannst)\b",
     "quoted": r"\bder (?:nutzer|benutzer) (?:will|möchte)\b",
+    "task": r"^(?:bitte |jetzt |nun )*(?:schreib\w*|erstell\w*|füge|bau\w*|erklär\w*|übersetz\w*|entfern\w*|benenn\w*|zeig\w*|"
+    r"implementier\w*|zitier\w*) (?:mir |uns )?(?:ein|eine|einen|einem|warum|wie|diesen|dieses|diese)\b",
+    "repeated": r"\b(?:immer|jedes mal|ab jetzt|ab sofort|jede[nrms]?)\b|\b(?:wenn|bevor|nachdem) du\b",
 }

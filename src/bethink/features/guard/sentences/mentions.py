@@ -9,18 +9,19 @@ from bethink.features.guard.check import CommandPattern
 from bethink.features.guard.sentences import alternatives
 from bethink.features.guard.sentences.programs import CLEAR, COMMON, SAME, SUBCOMMANDS
 
-_TOKEN = re.compile(r"`([^`\n]{1,200})`|([\w@.+*~-][\w@.+:*~/-]*)")
+_TOKEN = re.compile(r"`([^`\n]{1,200})`|([\w@.+*~/-][\w@.+:*~/-]*)")
 _BOUNDARY = re.compile(r"[.;:!?](?=\s|$)|,|\bsondern\b|\bsino\b|\bbut\b|\baber\b|\bpero\b|\n| – | - ")
 _LEADS = re.compile(
     r"(?:use|using|uses|with|call|run|running|mit|nimm|benutz\w*|verwende?\w*|usa|uses|con|utiliza|than|of|from|over|statt|"
-    r"von|de|anstatt|via|through|prefer|bevorzuge|only|nutze)\s+$",
+    r"von|de|anstatt|via|through|prefer|bevorzuge|only|nutze|replace|ersetze|reemplaza|reach for)\s+$",
     re.IGNORECASE,
 )
 _NEGATES = re.compile(r"(?:never|not|no|nicht|kein|nie|niemals|nunca)\s+$", re.IGNORECASE)
+_CONDITIONED = re.compile(r"\s+(?:only|nur|immer|always|solo|sólo|siempre)\s+(?:ever\s+)?(?:with|mit|con)\b", re.IGNORECASE)
 _TRAILS = re.compile(
     r"\s*(?:$|[.,;:!?)]|(?:and|or|but|for|in|here|to|instead|from|when|over|rather|any|anymore|not|never|nicht|nie|und|oder|"
     r"für|im|nehmen|verwenden|benutzen|nutzen|statt|y|o|para|en|as|again|is|are|ist|if|on|anstelle|anstatt|at|everywhere|"
-    r"directly|anywhere|ever)\b)",
+    r"directly|anywhere|ever|with|durch|por)\b|-)",
     re.IGNORECASE,
 )
 _ENDINGS = (
@@ -28,7 +29,7 @@ _ENDINGS = (
     r"toml|lock|ini|cfg|conf|env|xml|html|css|scss|proto|tf|tfvars|gradle|csv|snap|ipynb|vue|svelte|dart|ex|lua|pem|key|sum|mod"
 )
 _PATH = re.compile(
-    rf"^(?:[~.]{{0,2}}/)?(?:[\w.@*+-]+/)+[\w.@*+-]*$|^[\w@*+-][\w.@*+-]*\.(?:{_ENDINGS})$|^\.(?!\.)[\w-]+(?:\.[\w*-]+)*$|"
+    rf"^(?:[~.]{{0,2}}/)?(?:[\w.@*+-]+/)+[\w.@*+-]*$|^[~.]{{0,2}}/[\w.@*+-]+$|^[\w@*+-][\w.@*+-]*\.(?:{_ENDINGS})$|^\.(?!\.)[\w-]+(?:\.[\w*-]+)*$|"
     r"^(?:Dockerfile|Makefile|Jenkinsfile|Gemfile|LICENSE|CODEOWNERS|CHANGELOG|README|justfile)$"
 )
 _NO_PATHS = frozenset("and/or either/or yes/no he/she ci/cd client/server tcp/ip input/output read/write i/o e.g i.e".split())
@@ -137,6 +138,8 @@ def _is_program(text: str, word: str, start: int, end: int) -> bool:
         return False
     if has_subcommand and word not in ("make", "just", "find"):
         return True
+    if _CONDITIONED.match(text[end:]) is not None:
+        return True
     leads, negates = _LEADS.search(text[:start]), _NEGATES.search(text[:start])
     return (leads is not None or negates is not None) and (has_subcommand or _TRAILS.match(text[end:]) is not None)
 
@@ -145,9 +148,9 @@ def _extend(text: str, head: str, start: int, end: int) -> Mention:
     """Take the subcommand and the flags that follow a program's name into the mention."""
     words = [head]
     known = SUBCOMMANDS.get(head, frozenset[str]())
-    while (match := re.match(r"[ ]+(--?[A-Za-z][\w-]*|[a-z][\w:-]*)", text[end:])) is not None:
+    while (match := re.match(r"[ ]+(--?\w[\w-]*|[a-z][\w:-]*|\d{3}\b)", text[end:])) is not None:
         word = match[1]
-        if not (word in known and len(words) == 1) and not (word.startswith("-") and len(words) < 5):
+        if not (word in known and len(words) == 1) and not ((word.startswith("-") or word.isdigit()) and len(words) < 5):
             break
         words.append(word)
         end += match.end()
@@ -164,6 +167,8 @@ def _with_polarity(text: str, mentions: Sequence[Mention]) -> tuple[Mention, ...
         previous = mentions[index - 1].end if index else 0
         following = mentions[index + 1].start if index + 1 < len(mentions) else len(text)
         sign = _sign(text[previous : mention.start], text[mention.end : following])
+        if index and _PREFERENCE.search(text[: mention.start]) and text[previous : mention.start].strip() in ("to", "a", "vor"):
+            sign = -1
         if sign == 0 and index and _is_joined(text[previous : mention.start]):
             sign = signs[-1]
         signs.append(sign)
@@ -198,6 +203,7 @@ def _sign(before: str, after: str) -> int:
     return 1 if re.match(rf"[\s,]*(?:{alternatives('contrast')})\b", after, re.IGNORECASE) else 0
 
 
+_PREFERENCE = re.compile(r"\b(?:prefer\w*|prefier\w*|bevorzug\w*)\s", re.IGNORECASE)
 _AGAINST = (
     r"\b(?:instead of|rather than|in place of|as opposed to|over|statt|anstatt|anstelle(?: von)?|en lugar de|en vez de|"
     r"drop|ban)\s+(?:\w+\s+)?$"

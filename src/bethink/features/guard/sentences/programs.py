@@ -17,9 +17,9 @@ CLEAR = frozenset(
     pytype eslint tslint prettier biome stylelint dprint oxlint rubocop standardrb shellcheck shfmt hadolint
     golint staticcheck rustfmt clang-format clang-tidy pre-commit husky lefthook webpack rollup vite esbuild parcel tsup
     swc babel turbo lerna composer artisan rails rake gem rbenv pyenv asdf mise direnv nix nix-shell
-    virtualenv venv ipython jupyter nano vim nvim vi emacs sh bash zsh tmux screen npm-check ncu bower gulp grunt
+    virtualenv venv ipython jupyter nano vim nvim emacs sh bash zsh tmux screen npm-check ncu bower gulp grunt
     twine flit setuptools gpg openssl certbot ffmpeg imagemagick convert tar zip unzip gzip nohup xargs exa eza lsd bat
-    ls tree du df ps htop sqlfluff alembic flyway liquibase prisma knex typeorm sequelize drizzle-kit dbt
+    ls tree htop sqlfluff alembic flyway liquibase prisma knex typeorm sequelize drizzle-kit dbt
     markdownlint vale codespell cspell typos black make just find go node python python3 ruby php java swift
     """.split()
 )
@@ -28,8 +28,8 @@ CLEAR = frozenset(
 COMMON = frozenset(
     """
     make just find go black service fly convert port screen tree host node trash kind task bat hub tar zip time watch
-    test cat head tail sort cut join kill at fish bundle echo touch less more install standard vite parcel composer
-    python ruby java swift php perl bash ag snap nose helm volta turbo flow ant rake who as gem mise ls
+    test cat head tail sort cut join kill at fish bundle echo touch less more install standard parcel composer
+    python ruby java swift php perl bash snap nose turbo flow ant who as gem
     """.split()
 )
 """Names that are also words of prose or of languages: programs only right behind a verb such as "use"."""

@@ -4,7 +4,7 @@ WORDS = {
     "negation": r"no|nunca|jamás|nada de|nada|ningún|ninguna|sin|evita|evitar|prohibido|prohibida|deja de|tampoco|ni",
     "contrast": r"en lugar de|en vez de|no|nunca|jamás",
     "away": r"cambia de|reemplaza|sustituye",
-    "positive": r"usa|usar|usad|utiliza|utilizar|siempre|con|solo|sólo|prefiere|emplea|ejecuta|haz|llama|sino|formatea|"
+    "positive": r"usa|usar|usad|utiliza|utilizar|siempre|con|solo|sólo|prefier\w+|emplea|ejecuta|haz|llama|sino|formatea|"
     r"instala|mediante",
     "is_out": r"(?:está|están|queda|quedan) (?:prohibid[oa]s?|fuera|vetad[oa]s?)",
     "is_in": r"en su lugar",
@@ -13,10 +13,10 @@ WORDS = {
     "ask": r"pregunta|pregúntame|preguntarme|preguntar|consulta|consúltame|consultarme|mi (?:aprobación|permiso|visto bueno|"
     r"ok|confirmación)|apruebe|aprobado|pide (?:permiso|confirmación)|pídeme|avísame",
     "before": r"antes de(?: que| cada)?|antes",
-    "only_when": r"(?:solo|sólo) (?:\w+ ){0,2}?(?:si|cuando|después|tras)|sin|hasta|a menos que|(?:solo|sólo) (?:si|cuando)",
+    "only_when": r"si no (?:las|los|lo|la) (?:has|ha)|(?:solo|sólo) (?:\w+ ){0,2}?(?:si|cuando|después|tras)|sin|hasta|a menos que|(?:solo|sólo) (?:si|cuando)",
     "after": r"después de|después|si|cuando|tras|cada vez que|siempre que",
     "change": r"cambi\w*|modifi\w*|edit\w*|toca\w*|toques|escrib\w*|actualiz\w*",
-    "forbid_change": r"toques|tocar|toca|edites|editar|cambies|cambiar|modifiques|modificar|escribas|borres|añadas|crees|"
+    "forbid_change": r"tocan|tocado|modifican|modificado|cambian|toques|tocar|toca|edites|editar|cambies|cambiar|modifiques|modificar|escribas|borres|añadas|crees|"
     r"sobrescribas|alteres|metas",
     "hands_off": r"deja (?:en paz|tranquil\w+|como est\w+)|fuera de|solo lectura|manos fuera|no te acerques|ni (?:la|lo) toques",
     "goes_to": r"van? (?:en|a)|deben? ir (?:en|a)|pertenecen? a|pon|guarda|coloca|crea|viven? en|poner",
@@ -107,9 +107,12 @@ BINDING = {
     "once": r"\b(?:por |solo |sólo |solo por )?esta vez\b|\bpara esta (?:tarea|sesión|respuesta)\b|\ben esta (?:tarea|sesión|"
     r"conversación|respuesta)\b|\bhoy\b|\bpor ahora\b|\bde momento\b|\bpor el momento\b|\bhasta (?:el|la|mañana)\b|"
     r"\bsolo una vez\b|\bexcepcionalmente\b|\btemporalmente\b|\beste (?:commit|cambio)\b",
-    "withdraw": r"\bolvida (?!te)(?:lo|la|el|mi)\b|\bya puedes\b|\bpuedes volver a\b|\bpuedes\b[^.]*\b(?:otra vez|de nuevo|ya)\b|"
+    "withdraw": r"^(?:ya |ahora )*puedes (?:usar|editar|cambiar|tocar|modificar|hacer|borrar|ejecutar|responder)\b|\bolvida (?!te)(?:lo|la|el|mi)\b|\bya puedes\b|\bpuedes volver a\b|\bpuedes\b[^.]*\b(?:otra vez|de nuevo|ya)\b|"
     r"\bya no (?:hace falta|es necesario|aplica|vale|rige|tienes que)\b|\b(?:está|están) (?:bien|permitid[oa]s?) (?:otra vez|"
     r"de nuevo|ya)\b|\bignora (?:lo que dije|la regla|mi regla)\b|\bla regla\b[^.]*\bya no\b|\bhe cambiado de (?:idea|opinión)\b|"
     r"\bvuelve a estar (?:permitid[oa]|bien)\b|\bretiro lo\b|\bya se puede\b",
     "quoted": r"\bel usuario quiere\b",
+    "task": r"^(?:por favor,? |ahora )*(?:escribe|crea|añade|explica|explícame|traduce|genera|implementa|resume|muestra|arregla) "
+    r"(?:un|una|por qué|cómo|este|esta|el artículo)\b",
+    "repeated": r"\b(?:siempre|cada vez|cada|a partir de ahora|todos|todas)\b|\b(?:cuando|si|antes de)\b",
 }

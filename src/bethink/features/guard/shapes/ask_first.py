@@ -45,7 +45,7 @@ def read(sentence: Sentence) -> Check | None:
     text = sentence.text
     if not has("ask", text):
         return None
-    if not (has("before", text) or has("only_when", text) or has("after", text) or has("always", text) or has("negation", text)):
+    if not (has("before", text) or has("only_when", text) or has("after", text) or has("always", text) or has("negation", text) or re.search(r"\b(?:erst|first|primero)\b", text, re.IGNORECASE)):
         return None
     acts = [name for name, _ in find_acts(text) if name in _ORDER]
     programs = sentence.of_kind("program")

@@ -37,7 +37,7 @@ def read(sentence: Sentence) -> Check | None:
         needs = next(name for name in acts if name in _CLAIMS)
         return make_check("end-duty", sentence, act=_CLAIM, needs=needs)
     is_after_change = has("after", text) and has("change", text)
-    is_before_end = has("finish", text) and (has("before", text) or re.search(r"\b(?:at|am|zum|al)\b", text, re.IGNORECASE))
+    is_before_end = has("finish", text) and (has("before", text) or re.search(r"\b(?:at|am|zum|al|by running)\b", text, re.IGNORECASE))
     if not is_after_change and not is_before_end:
         return None
     return _duty(sentence, acts)

@@ -21,7 +21,7 @@ _SQL_CLIENTS = frozenset(
 _SHELLS = frozenset("sh bash zsh dash ksh ash fish".split())
 _DOWNLOADERS = frozenset("curl wget http https xh fetch aria2c lynx".split())
 _BANNABLE = ("force-push", "branch deletion", "amend", "rebase", "stash", "tests", "push", "commit", "deploy", "publish",
-             "merge", "tag", "pull request", "delete", "build", "lint", "format", "migration")  # fmt: skip
+             "merge", "tag", "pull request", "delete", "build", "lint", "format", "migration", "cherry-pick", "development server")  # fmt: skip
 _ECHOES = frozenset("echo printf grep egrep rg ag ack man sed awk".split())
 _DOWNLOAD_PIPE = "a download piped into a shell"
 

@@ -7,11 +7,25 @@ from bethink.features.guard.events import CHANGE, COMMAND
 from bethink.features.guard.files import FileChange
 from bethink.features.guard.languages import is_in_language, named_languages, split_comments
 from bethink.features.guard.sentences.mentions import has
+from bethink.features.guard.sentences.programs import CLEAR
 from bethink.features.guard.shape import NOT_CONCERNED, Moment, Sentence, Shape, make_check
 
 _MARKS = re.compile(r"\b(TODO|FIXME|XXX|HACK|NOCOMMIT)s?\b")
 _CALL = re.compile(r"\b([A-Za-z_][\w.]*)\(\)|\b([a-z]+\.[a-z]+\w*)\b(?!\.\w|/)")
 _CODE_SPAN = re.compile(r"`([^`\n]{1,60})`")
+_NAMED_CODE = (
+    (r"default[- ]exports?|Default-Exports?", "export default"),
+    (r"(?:wildcard|star)[- ]imports?|Wildcard-Imports?", "import *"),
+    (r"debugger", "debugger"),
+    (r"breakpoints?\b", "breakpoint()"),
+    (r"var", "var"),
+    (r"goto", "goto"),
+    (r"lambdas?", "lambda"),
+    (r"unsafe", "unsafe"),
+    (r"require", "require()"),
+    (r"any", "any"),
+)
+"""Code that people name without backticks."""
 _GLOBAL = frozenset("print eval exec input open any var goto globals".split())
 _FILE_END = re.compile(r"\.(?:py|ts|js|go|rs|md|json|ya?ml|toml|lock|txt|sh|sql|env|html|css|com|dev|io|org)$")
 _ALTERNATIVE = re.compile(
@@ -46,6 +60,8 @@ def read(sentence: Sentence) -> Check | None:
 def _tokens(text: str) -> tuple[str, ...]:
     """Return the code that a ban names: `any`, print(), console.log."""
     spans = [match[1] for match in _CODE_SPAN.finditer(text) if not match[1].startswith("-") and "/" not in match[1]]
+    spans = [span for span in spans if span.split()[:1] and span.split()[0] not in CLEAR]
+    spans.extend(code for words, code in _NAMED_CODE if re.search(rf"\b(?:{words})\b", text))
     calls = [match[0] for match in _CALL.finditer(text) if _FILE_END.search(match[0]) is None]
     tokens = list(dict.fromkeys([*spans, *calls]))
     # A name behind "use" is the alternative.

@@ -15,7 +15,7 @@ _KINDS = {
     ),
     r"(?:ci|github) (?:workflows?|actions)|workflow files": (".github/workflows/",),
 }  # fmt: skip
-_READS = re.compile(r"\b(?:read|open|look at|lies|lese|lee|leas)\b", re.IGNORECASE)
+_READS = re.compile(r"\b(?:read(?!-)|open|look at|lies|lese|lee|leas)\b", re.IGNORECASE)
 
 
 def read(sentence: Sentence) -> Check | None:

@@ -25,11 +25,11 @@ def read(sentence: Sentence) -> Check | None:
     only = find("only_when", text)
     if only is None:
         return None
-    condition, main = _split(text, only)
+    condition, main = _split_condition(text, only)
     needs, act = _needed(sentence, condition), _later(main)
     if not needs or not act or needs == act:
         return None
-    return make_check("order", sentence, act=act, needs=needs, needs_success=has("passing", condition))
+    return make_check("order", sentence, act=act, needs=needs, needs_success=has("passing", text))
 
 
 def _from_before(sentence: Sentence, before: "re.Match[str]") -> Check | None:
@@ -39,10 +39,29 @@ def _from_before(sentence: Sentence, before: "re.Match[str]") -> Check | None:
         return None
     if has("read", main) and has("file", text) and has("change", behind) and not _later(behind):
         return make_check("order", sentence, act=_EDIT, needs=_READ)
-    act, needs = _later(behind), _needed(sentence, main)
+    act = _later(behind) or _named_command(sentence, behind)
+    needs = _needed(sentence, main)
     if not act or not needs or needs == act:
         return None
     return make_check("order", sentence, act=act, needs=needs, needs_success=has("passing", main))
+
+
+def _named_command(sentence: Sentence, part: str) -> str:
+    """Return a command with a subcommand that a part names, such as `terraform apply`."""
+    mention = next((m for m in sentence.of_kind("program") if m.text in part and " " in m.text), None)
+    return "" if mention is None else f"command:{mention.pattern}"
+
+
+def _split_condition(text: str, cue: "re.Match[str]") -> tuple[str, str]:
+    """Return the condition behind a cue, and the rest of the text."""
+    end = re.search(r"[,;:.]\s", text[cue.end() :])
+    stop = cue.end() + end.start() if end is not None else len(text)
+    condition = text[cue.end() : stop]
+    if cue.start() == 0 and end is None and _later(condition):
+        # "Ohne grüne Tests wird nicht committet": the condition ends with its act.
+        position = next((position for name, position in find_acts(condition) if name not in _LATER), 0)
+        return condition[:position], condition[position:]
+    return condition, text[: cue.end()] + " " + text[stop:]
 
 
 def _split(text: str, cue: "re.Match[str]") -> tuple[str, str]:

@@ -21,7 +21,7 @@ _AGAINST = re.compile(
 )
 _NOT_PROGRAMS = frozenset(
     "it that this the a an any all them those these ever again anything everything nothing tabs spaces types code me us "
-    "here there files classes functions tests comments emojis german english spanish something either both one".split()
+    "never niemals nie nunca siempre immer always only nur bitte please solo here there files classes functions tests comments emojis german english spanish something either both one".split()
 )
 
 
