@@ -82,6 +82,18 @@ def test_killed_resident_process_loses_no_messages(mine: Laptop, http: str) -> N
     assert LIKES_TEA in said
 
 
+def test_a_prompt_is_told_what_matches_it(mine: Laptop) -> None:
+    alpha = mine.project("alpha")
+    connect(mine)
+    cap = "The retry cap of the billing client is 7, because the provider bans clients after 8."
+    mine.codex(cap, alpha)
+    mine.codex("Paint the fence green.", alpha)  # so that the other is not the last session
+    mine.settle()
+    assert cap not in mine.claude("Paint the door red.", alpha)
+    assert cap in mine.claude("Raise the retry cap of the billing client.", alpha)
+    assert cap in mine.codex("Raise the retry cap of the billing client.", alpha)
+
+
 def test_undo_leaves_the_files_of_both_as_they_were(mine: Laptop) -> None:
     def files() -> dict[str, bytes]:
         return {
