@@ -40,6 +40,8 @@ class _Told:
     start: str | None = None
     """The answer to its start; None before it has one. It stays the same, because programs cache what they sent."""
     labels: set[str] = field(default_factory=set[str])
+    spaces: dict[str, tuple[Space, str] | None] = field(default_factory=dict[str, tuple[Space, str] | None])
+    """The spaces with the id of its session in each; None for an empty space."""
 
 
 class AgentContext:
@@ -53,7 +55,7 @@ class AgentContext:
         """Return the answer to a session start: the block, and a line for the person. Empty if nothing is known."""
         told = self._of(agent, session)
         if not told.start:
-            items, block = await self._start_block(scope, agent=agent, session=session)
+            items, block = await self._start_block(scope, told, agent=agent, session=session)
             told.labels |= {item.label for item in items}
             told.start = _answer(START, block, message=summary_of(items)) if block else ""
         return told.start
@@ -81,7 +83,7 @@ class AgentContext:
         blocks = list[str]()
         message = ""
         if told.start is None:
-            items, block = await self._start_block(scope, agent=agent, session=session)
+            items, block = await self._start_block(scope, told, agent=agent, session=session)
             told.start, message = "", summary_of(items)
             told.labels |= {item.label for item in items}
             blocks.append(block)
@@ -96,7 +98,18 @@ class AgentContext:
             self._told.popitem(last=False)
         return told
 
-    async def _start_block(self, scope: ProjectScope, *, agent: str, session: str) -> tuple[list[Match], str]:
+    async def _open(self, name: str, told: _Told, *, agent: str, session: str) -> tuple[Space, str] | None:
+        """Return a space and the id of the agent's session in it. An empty space gets no session."""
+        if name not in told.spaces:
+            space = self._memory.space(name)
+            key = conversation_key(agent, session)
+            has_memory = bool(await space.sessions.list(limit=1)) or bool(await space.facts.count())
+            told.spaces[name] = (space, (await space.session(key, agent=agent)).id) if has_memory else None
+        return told.spaces[name]
+
+    async def _start_block(
+        self, scope: ProjectScope, told: _Told, *, agent: str, session: str
+    ) -> tuple[list[Match], str]:  # fmt: skip
         """Return the items and the text of a start, recorded in the context log.
 
         Each space gets an equal share. Tokens the project does not use go to the user's space.
@@ -105,11 +118,11 @@ class AgentContext:
         for index, name in enumerate(scope.spaces):
             share = remaining // (len(scope.spaces) - index)
             try:
-                space = self._memory.space(name)
-                if not await _has_memory(space):
-                    continue  # do not open a session in an empty space
-                own = await space.session(conversation_key(agent, session), agent=agent)
-                block = await space.context(budget=share, session_id=own.id, kinds=_KINDS, citations=False)
+                opened = await self._open(name, told, agent=agent, session=session)
+                if opened is None:
+                    continue
+                space, own = opened
+                block = await space.context(budget=share, session_id=own, kinds=_KINDS, citations=False)
             except BethinkError as error:
                 _log.warning("Could not build the context: %s", type(error).__name__)
                 continue
@@ -123,28 +136,24 @@ class AgentContext:
         remaining, blocks = PROMPT_BUDGET, list[str]()
         for name in scope.spaces if question else ():
             try:
-                space = self._memory.space(name)
-                if not await _has_memory(space):
+                opened = await self._open(name, told, agent=agent, session=session)
+                if opened is None:
                     continue
-                own = await space.session(conversation_key(agent, session), agent=agent)
+                space, own = opened
                 found = await space.recall(
                     question, kinds=_KINDS, min_certainty=Certainty.FAIR, limit=_MATCHES, budget=remaining,
-                    session_id=own.id,
+                    session_id=own,
                 )  # fmt: skip
             except BethinkError as error:
                 _log.warning("Could not search for a prompt: %s", type(error).__name__)
                 continue
-            items = [item for item in found if item.session_id != own.id and item.label not in told.labels]
+            items = [item for item in found if item.session_id != own and item.label not in told.labels]
             chosen = [_line(item) for item in items if is_useful(item)]
             if chosen:
                 told.labels |= {item.label for item in chosen}
                 remaining -= sum(item.tokens for item in chosen)
                 blocks.append(write_block(chosen, space=name, citations=False))
         return "\n\n".join(blocks)
-
-
-async def _has_memory(space: Space) -> bool:
-    return bool((await space.sessions.list(limit=1)) or await space.facts.count())
 
 
 def _line(item: Match) -> Match:

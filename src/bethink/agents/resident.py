@@ -73,8 +73,10 @@ class Resident:
                 await self._handle_event(hook_event)
         if hook_event.event != START:
             self._folder.note(hook_event.note())
-            self._wake.set()
-            return await self._prompt(hook_event) if hook_event.event == PROMPT else ""
+            try:
+                return await self._prompt(hook_event) if hook_event.event == PROMPT else ""
+            finally:
+                self._wake.set()  # the person waits for the answer, but not for the transcript
         return await self._start(hook_event)
 
     async def _prompt(self, event: HookEvent) -> str:
