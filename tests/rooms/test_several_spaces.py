@@ -98,6 +98,7 @@ CONTEXT_ROWS = [
     *(Row(row.field, row.value, lines_by_section) for row in FILTERS),
     Row("question", "river hill house", lines_by_section),
     Row("budget", 110, is_cut_to_110_tokens),
+    Row("kinds", [RefKind.MESSAGE], lines_by_section),
     Row("citations", value=False, view=cites_its_lines),
 ]
 

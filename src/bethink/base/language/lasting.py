@@ -4,13 +4,20 @@ A linear model with readable weights, trained by `benchmarks.lasting_training` o
 """
 
 import json
+import math
+import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import resources
+from itertools import pairwise
 
 from bethink.base.language.letters import QUESTION_MARKS, words_in
 
 _BIAS = "bias"
+_LOG = re.compile(
+    r"\w[:(]\d+|\b(?:error|warning|info|debug)\b[:\[ ]|[{};=<>|\\]|\b[A-Z]{1,3}\d{3,}\b|https?:", re.IGNORECASE
+)
+"""What a person pastes rather than says."""
 _MAX_WORDS = 40
 _PREFIX = 5
 """Letters of a word that most of its forms share."""
@@ -18,7 +25,9 @@ _SHORT, _LONG = 4, 14
 
 
 def lasting_score(sentence: str) -> float:
-    """Return the log odds that a sentence is meant to last; 0 if there is no telling."""
+    """Return the log odds that a sentence is meant to last. Output that somebody pasted is not."""
+    if _LOG.search(sentence):
+        return -math.inf
     weights = _weights()
     return weights.get(_BIAS, 0.0) + sum(weights.get(feature, 0.0) for feature in features_of(sentence))
 
@@ -29,7 +38,7 @@ def features_of(sentence: str) -> Iterator[str]:
     yield from {
         *words,
         *(f"{word[:_PREFIX]}-" for word in words if len(word) > _PREFIX),
-        *(f"{first} {second}" for first, second in zip(words, words[1:], strict=False)),
+        *(f"{first} {second}" for first, second in pairwise(words)),
         *(f"{first} * {second}" for first, second in zip(words, words[2:], strict=False)),
     }
     if words:

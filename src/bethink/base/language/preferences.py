@@ -1,6 +1,6 @@
 """Recognizes sentences in which a person tells an assistant how to act from then on: "Please always answer in Spanish".
 
-This works without a model. A request for once, such as "write a haiku", and what somebody usually does are not meant.
+This works without a language model: by patterns, and by a table of weights for what they do not know. A request for once, such as "write a haiku", and what somebody usually does are not meant.
 """
 
 import re
@@ -11,10 +11,13 @@ from importlib import resources
 from itertools import islice
 
 from bethink.base.frozen import frozen
+from bethink.base.language.lasting import lasting_score
 from bethink.base.language.letters import QUESTION_MARKS, is_unspaced, words_in
 
 PREFERENCE_TERM = "states:preference"
 """The index term of messages that state a preference. Words have no colon, so no other term is the same."""
+CERTAIN = 3.0
+"""Log odds from which nine of ten sentences are meant to last, if one of twenty is."""
 _MAX_TEXT = 2_000
 _MAX_SENTENCE = 300
 _MAX_SENTENCES = 20
@@ -54,8 +57,6 @@ def preferences_in(text: str, words: Collection[str] | None = None) -> list[str]
     languages = [patterns for patterns in _languages() if not patterns.hints.isdisjoint(words)] if has_hint else []
     if not start.isascii():
         languages += [patterns for patterns in _unspaced_languages() if any(hint in start for hint in patterns.hints)]
-    if not languages:
-        return []
     return [sentence for sentence in own_sentences(start) if _is_preference(sentence, languages)]
 
 
@@ -70,7 +71,7 @@ def own_sentences(text: str) -> list[str]:
 def _is_preference(sentence: str, languages: Sequence[_Words]) -> bool:
     if len(sentence) > _MAX_SENTENCE or sentence.endswith(QUESTION_MARKS) or _JOKE.search(sentence):
         return False
-    return any(_states_preference(sentence, words) for words in languages)
+    return any(_states_preference(sentence, words) for words in languages) or lasting_score(sentence) >= CERTAIN
 
 
 def _states_preference(sentence: str, words: _Words) -> bool:

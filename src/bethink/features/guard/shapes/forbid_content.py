@@ -31,12 +31,16 @@ _FILE_END = re.compile(r"\.(?:py|ts|js|go|rs|md|json|ya?ml|toml|lock|txt|sh|sql|
 _ALTERNATIVE = re.compile(
     r"\b(?:use|nimm|benutz\w*|verwend\w*|usa|utiliza|prefer|instead)\s+`?([A-Za-z_][\w.]*)`?", re.IGNORECASE
 )
-_SECRET_NAME = r"(?:api|access|auth|private|secret|client|db|database)?[_-]?(?:key|secret|token|passw(?:or)?d|pwd|credentials?)"
+_SECRET_NAME = (
+    r"(?:api|access|auth|private|secret|client|db|database)?[_-]?(?:key|secret|token|passw(?:or)?d|pwd|credentials?)"
+)
 _SECRET = re.compile(
     rf"(?i:\b\w*{_SECRET_NAME})\w*[\"']?\s*(?::\s*\w+\s*)?[:=]\s*[\"'`]([^\"'`\s]{{8,}})[\"'`]|"
     r"[\"'`]((?:sk|pk|rk)[-_](?:live|prod|ant|proj)?[-_]?[A-Za-z0-9_-]{16,}|gh[pousr]_\w{20,}|AKIA[0-9A-Z]{16}|xox[abp]-[\w-]{10,})[\"'`]"
 )
-_PLACEHOLDER = re.compile(r"x{4,}|\.\.\.|<|>|\$\{|your|change.?me|example|placeholder|dummy|test|\*{3,}|fake|todo", re.IGNORECASE)
+_PLACEHOLDER = re.compile(
+    r"x{4,}|\.\.\.|<|>|\$\{|your|change.?me|example|placeholder|dummy|test|\*{3,}|fake|todo", re.IGNORECASE
+)
 
 
 def read(sentence: Sentence) -> Check | None:
@@ -54,7 +58,9 @@ def read(sentence: Sentence) -> Check | None:
     if not tokens or not is_about_code:
         return None
     alternatives = tuple(match[1].rstrip(".") for match in _ALTERNATIVE.finditer(text) if match[1] not in tokens)
-    return make_check("forbid-content", sentence, unit="code", phrases=tokens[:5], kinds=languages, value=" ".join(alternatives[:1]))
+    return make_check(
+        "forbid-content", sentence, unit="code", phrases=tokens[:5], kinds=languages, value=" ".join(alternatives[:1])
+    )
 
 
 def _tokens(text: str) -> tuple[str, ...]:
@@ -65,7 +71,11 @@ def _tokens(text: str) -> tuple[str, ...]:
     calls = [match[0] for match in _CALL.finditer(text) if _FILE_END.search(match[0]) is None]
     tokens = list(dict.fromkeys([*spans, *calls]))
     # A name behind "use" is the alternative.
-    wanted = {match[1] for match in re.finditer(r"\b(?:use|nimm|usa|verwende|benutze)\s+`?([\w.]+)", text) if not _is_banned(text, match)}
+    wanted = {
+        match[1]
+        for match in re.finditer(r"\b(?:use|nimm|usa|verwende|benutze)\s+`?([\w.]+)", text)
+        if not _is_banned(text, match)
+    }
     return tuple(token for token in tokens if token.rstrip("()") not in wanted)
 
 

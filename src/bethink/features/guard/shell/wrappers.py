@@ -205,9 +205,7 @@ WRAPPERS: Mapping[str, Wrapper] = {
         skipped=1,
     ),
     "script": Wrapper(text_options=_options("-c --command"), value_options=_options("-o -T -t -I -O -B"), skipped=_ALL),
-    "su": Wrapper(
-        text_options=_options("-c --command"), value_options=_options("-s --shell -g -G -w"), skipped=_ALL
-    ),
+    "su": Wrapper(text_options=_options("-c --command"), value_options=_options("-s --shell -g -G -w"), skipped=_ALL),
     "runuser": Wrapper(text_options=_options("-c --command"), value_options=_options("-u -s -g -G")),
     "tmux": Wrapper(
         subcommands=tuple((name,) for name in ("new", "new-session", "new-window", "neww", "split-window", "splitw")),
@@ -228,9 +226,7 @@ WRAPPERS: Mapping[str, Wrapper] = {
     "docker-compose": _remote("run,exec", _CONTAINER_VALUES),
     "kubectl": _remote("exec,run", "-n --namespace -c --container --context --image", dashes=True),
     "oc": _remote("exec,rsh", "-n --namespace -c --container", dashes=True),
-    "vagrant": Wrapper(
-        subcommands=(("ssh",),), text_options=_options("-c --command"), skipped=_ALL, is_remote=True
-    ),
+    "vagrant": Wrapper(subcommands=(("ssh",),), text_options=_options("-c --command"), skipped=_ALL, is_remote=True),
     "uv": Wrapper(
         subcommands=(("run",), ("tool", "run")),
         value_options=_options(_UV_VALUES),
