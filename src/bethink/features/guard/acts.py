@@ -126,7 +126,7 @@ ACTS: Mapping[str, Act] = {
     "amend": Act(words=r"amend\w*", commands=_commands("git commit --amend")),
     "commit": Act(words=r"commit(?:s|ting|ted|te|ten|test|tet)?|committe\w*|einchecken|haz commits?|hagas commits?|comitear|"
                   r"commitear", extra=_is_commit),
-    "push": Act(words=r"push(?:es|ing|ed)?|pushe\w*|gepusht|hagas push|haz push|hacer push|pushear", extra=_is_push),
+    "push": Act(words=r"push(?:es|ing|ed|st|t)?|pushe\w*|gepusht|hagas push|haz push|hacer push|pushear", extra=_is_push),
     "tests": Act(words=r"tests?|testen|getestet|test[- ]?suite|pruebas|testsuite|unit tests|specs|testlauf",
                  commands=_commands("go test, cargo test, cargo nextest, dotnet test, mvn test, mvn verify, gradle test, "
                                     "gradlew test, gradle check, mix test, swift test, deno test, bazel test, zig test, "

@@ -1,6 +1,7 @@
 """forbid-command: commands, flags and SQL statements that must not run."""
 
 import re
+from dataclasses import replace
 
 from bethink.features.guard.acts import ACTS, find_acts, performs
 from bethink.features.guard.check import BREACHED, UNKNOWN, Check, CommandPattern, Verdict
@@ -31,6 +32,14 @@ def read(sentence: Sentence) -> Check | None:
     text = sentence.text
     if not has("negation", text) and not has("is_out", text):
         return None
+    check = _ban(sentence)
+    if check is None or not _CONDITIONS.search(text):
+        return check
+    return replace(check, is_conditional=True)
+
+
+def _ban(sentence: Sentence) -> Check | None:
+    text = sentence.text
     if has("download", text) and (has("pipe", text) or "|" in text) and re.search(r"\bshell|\bsh\b|\bbash\b", text):
         return make_check("forbid-command", sentence, value=_DOWNLOAD_PIPE)
     statements = tuple(dict.fromkeys(match[0].upper() for match in _SQL.finditer(text)))
@@ -44,6 +53,15 @@ def read(sentence: Sentence) -> Check | None:
     if flags and not act:
         return make_check("forbid-command", sentence, flags=tuple(m.text for m in flags))
     return make_check("forbid-command", sentence, act=act) if act else None
+
+
+_CONDITIONS = re.compile(
+    r"\b(?:against|outside|during|while|except|unless|other than|apart from|besides|außer|während|gegen|excepto|salvo|mientras|"
+    r"contra|fuera de)\b|\b(?:on|in|to|for|auf|in der|en|im|für|para|gegen) (?:the )?(?:production|prod|staging|ci|shared|"
+    r"public|friday\w*|weekend\w*|produktion|producción|live|other people|someone else)\b|\b(?:if|when|wenn|falls|si|cuando)\b",
+    re.IGNORECASE,
+)
+"""Conditions that a command does not show: then a match is only unknown."""
 
 
 def _narrow(mention: Mention, flags: list[Mention]) -> CommandPattern:
@@ -86,7 +104,8 @@ def judge(check: Check, moment: Moment) -> Verdict:
         if is_help(command):
             continue
         if _is_forbidden(check, command):
-            return Verdict(result=UNKNOWN, matched=str(command)) if command.is_remote else _verdict(str(command))
+            is_open = command.is_remote or check.is_conditional
+            return Verdict(result=UNKNOWN, matched=str(command)) if is_open else _verdict(str(command))
     hidden = "a variable" in event.script.opaque
     return Verdict(result=UNKNOWN, matched="a variable") if hidden and check.unit != "sql" else NOT_CONCERNED
 

@@ -4,7 +4,7 @@ import re
 
 from bethink.features.guard.check import BREACHED, OBEYED, Check, Verdict
 from bethink.features.guard.events import CHANGE, COMMAND
-from bethink.features.guard.files import FileChange
+from bethink.features.guard.files import FileChange, is_below
 from bethink.features.guard.languages import is_in_language, named_languages, split_comments
 from bethink.features.guard.sentences.mentions import has
 from bethink.features.guard.sentences.programs import CLEAR
@@ -26,6 +26,12 @@ _NAMED_CODE = (
     (r"any", "any"),
 )
 """Code that people name without backticks."""
+_NOT_TESTS = re.compile(
+    r"\b(?:outside(?: of)?|except(?: in| for)?|other than in|außer in|außerhalb von|salvo en|excepto en|fuera de)(?: the| las| los| den)? "
+    r"(?:tests?|test code|pruebas)\b|\b(?:library|production|bibliotheks)[- ]?code\b",
+    re.IGNORECASE,
+)
+_TEST_FILE = re.compile(r"(?:^|/)(?:tests?|spec|__tests__)/|(?:^|/)test_[^/]*$|[._]test\.|\.spec\.|(?:^|/)conftest\.py$")
 _GLOBAL = frozenset("print eval exec input open any var goto globals".split())
 _FILE_END = re.compile(r"\.(?:py|ts|js|go|rs|md|json|ya?ml|toml|lock|txt|sh|sql|env|html|css|com|dev|io|org)$")
 _ALTERNATIVE = re.compile(
@@ -54,7 +60,13 @@ def read(sentence: Sentence) -> Check | None:
     if not tokens or not is_about_code:
         return None
     alternatives = tuple(match[1].rstrip(".") for match in _ALTERNATIVE.finditer(text) if match[1] not in tokens)
-    return make_check("forbid-content", sentence, unit="code", phrases=tokens[:5], kinds=languages, value=" ".join(alternatives[:1]))
+    return make_check("forbid-content", sentence, unit="code", phrases=tokens[:5], kinds=languages, value=" ".join(alternatives[:1]), **_scope(sentence))
+
+
+def _scope(sentence: Sentence) -> dict[str, tuple[str, ...]]:
+    """Return the folders that a rule is limited to, and whether it leaves out tests."""
+    folders = tuple(m.text for m in sentence.of_kind("path") if m.text.endswith("/"))
+    return {"paths": folders, "excluded": ("tests",) if _NOT_TESTS.search(sentence.text) else ()}
 
 
 def _tokens(text: str) -> tuple[str, ...]:
@@ -80,7 +92,7 @@ def judge(check: Check, moment: Moment) -> Verdict:
         return NOT_CONCERNED
     result = NOT_CONCERNED
     for change in moment.event.changes:
-        if not is_in_language(change.path, check.kinds):
+        if not is_in_language(change.path, check.kinds) or _is_excluded(check, change.path):
             continue
         matched = next((line for line in change.added if _has_banned(check, change, line)), "")
         if matched:
@@ -88,6 +100,13 @@ def judge(check: Check, moment: Moment) -> Verdict:
         if _uses_alternative(check, change):
             result = Verdict(result=OBEYED, matched=change.path)
     return result
+
+
+def _is_excluded(check: Check, path: str) -> bool:
+    """Return True for a file that the rule does not mean: outside of its folders, or a test."""
+    if check.paths and not any(is_below(path, folder) for folder in check.paths):
+        return True
+    return bool(check.excluded) and _TEST_FILE.search(path) is not None
 
 
 def _has_banned(check: Check, change: FileChange, line: str) -> bool:
