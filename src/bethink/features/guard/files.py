@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from bethink.base.frozen import frozen
 from bethink.features.guard.commands import has_flag, positionals, subcommand
 from bethink.features.guard.shell import Command
-from bethink.features.guard.shell.reader import visible_output
+from bethink.features.guard.shell.effects import visible_output
 
 _SAMPLES = (".example", ".sample", ".template", ".dist", ".tmpl", ".defaults")
 _PATCH_HEADER = re.compile(r"^\*\*\* (Add|Update|Delete) File: (.+)$")
