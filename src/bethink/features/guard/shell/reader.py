@@ -8,6 +8,7 @@ from bethink.features.guard.shell.effects import Place, deeper, surround, visibl
 from bethink.features.guard.shell.records import Command, Redirect, Script, Word
 from bethink.features.guard.shell.runner import MAX_COMMANDS, MAX_DEPTH, Runner
 from bethink.features.guard.shell.words import expand_braces, text_of, word_of
+from bethink.features.guard.tables import word_set
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
@@ -19,9 +20,9 @@ _MAX_VALUES = 8
 _GAP = Word(is_literal=False)
 _REDIRECTS = ("file_redirect", "heredoc_redirect", "herestring_redirect")
 _LISTS = ("program", "compound_statement", "do_group", "else_clause", "elif_clause", "case_item", "ERROR")
-_ARGUMENTS = frozenset(
+_ARGUMENTS = word_set(
     "word number string raw_string ansi_c_string translated_string concatenation simple_expansion expansion "
-    "command_substitution process_substitution brace_expression extglob_pattern regex arithmetic_expansion".split()
+    "command_substitution process_substitution brace_expression extglob_pattern regex arithmetic_expansion"
 )
 
 

@@ -7,13 +7,14 @@ from bethink.features.guard.shell.effects import Place, base_name, change_folder
 from bethink.features.guard.shell.nested import is_opaque, nested_commands
 from bethink.features.guard.shell.records import Command, Word
 from bethink.features.guard.shell.wrappers import Inner
+from bethink.features.guard.tables import word_set
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 MAX_DEPTH = 40
 MAX_COMMANDS = 300
-_SHELLS = frozenset("sh bash zsh dash ksh ash".split())
+_SHELLS = word_set("sh bash zsh dash ksh ash")
 
 
 class Runner:
